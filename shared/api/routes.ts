@@ -1,0 +1,24 @@
+/**
+ * The HTTP routes, once: the CDK app makes the API's routes from them, the handlers dispatch on them, the OpenAPI
+ * document lists them. `handler` is the file in `functions/` that answers.
+ */
+export const ROUTES = [
+  { operation: 'putCell', method: 'PUT', path: '/v1/{datastore}/cells/{row_key}/{column_name}/{ref_key}', handler: 'write-cells' },
+  { operation: 'getCell', method: 'GET', path: '/v1/{datastore}/cells/{row_key}/{column_name}/{ref_key}', handler: 'read-cells' },
+  { operation: 'getLatestCell', method: 'GET', path: '/v1/{datastore}/cells/{row_key}/{column_name}', handler: 'read-cells' },
+  { operation: 'listVersions', method: 'GET', path: '/v1/{datastore}/cells/{row_key}/{column_name}/versions', handler: 'read-cells' },
+  { operation: 'getRow', method: 'GET', path: '/v1/{datastore}/rows/{row_key}', handler: 'read-cells' },
+  { operation: 'batchPut', method: 'POST', path: '/v1/{datastore}/batch-put', handler: 'write-cells' },
+  { operation: 'batchGet', method: 'POST', path: '/v1/{datastore}/batch-get', handler: 'read-cells' },
+  { operation: 'readShardLog', method: 'GET', path: '/v1/{datastore}/shards/{shard}/cells', handler: 'read-cells' },
+  { operation: 'readLog', method: 'POST', path: '/v1/{datastore}/log', handler: 'read-cells' },
+  { operation: 'listShards', method: 'GET', path: '/v1/{datastore}/shards', handler: 'read-cells' },
+  { operation: 'getBuffer', method: 'GET', path: '/v1/{datastore}/buffer', handler: 'read-cells' },
+  { operation: 'listBufferConflicts', method: 'GET', path: '/v1/{datastore}/buffer/conflicts', handler: 'read-cells' },
+  { operation: 'discardBufferConflicts', method: 'POST', path: '/v1/{datastore}/buffer/conflicts/discard', handler: 'write-cells' },
+  { operation: 'getHealth', method: 'GET', path: '/v1/health', handler: 'read-cells' },
+  { operation: 'getOpenApi', method: 'GET', path: '/v1/openapi.json', handler: 'read-cells' },
+] as const;
+
+export type Route = (typeof ROUTES)[number];
+export type Operation = Route['operation'];

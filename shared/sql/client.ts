@@ -1,0 +1,75 @@
+/**
+ * The port through which the datastore reaches one group's MySQL. Types only; adapters live beside it.
+ *
+ * A statement is text with `?` for each bound value; nothing else of a request ever reaches the text. Statements are
+ * autocommitted, so nothing is held between two calls.
+ */
+
+/** What may be bound. Numbers must be safe integers or finite doubles; adapters refuse everything else. */
+export type SqlParameter = string | number | bigint | Uint8Array | null;
+
+export interface Statement {
+  readonly sql: string;
+  readonly parameters: readonly SqlParameter[];
+}
+
+/** A value of a result: integers, decimals and times come as strings, binary columns as bytes. */
+export type SqlValue = string | number | Uint8Array | null;
+
+/** A row's values, in the order of the select list. */
+export type SqlRow = readonly SqlValue[];
+
+export interface SqlChange {
+  readonly affectedRows: number;
+  /** What LAST_INSERT_ID(…) was set to, or 0. */
+  readonly insertId: number;
+}
+
+/** Which node of the group runs a statement: its writer, any reader, or the nth registered reader (from 0). */
+export type Target = 'writer' | 'reader' | { readonly reader: number };
+
+export interface SqlAbilities {
+  /** Statements sent to `reader` really run on a reader. */
+  readonly readsFromReaders: boolean;
+  /** An acknowledged write outlives the writer's disk, since each reader can be asked for it. */
+  readonly survivesDiskLoss: boolean;
+}
+
+/** One group's MySQL. */
+export interface SqlClient {
+  readonly abilities: SqlAbilities;
+  /** How many readers are registered, the ones to ask by number. */
+  readonly readers: number;
+  /** Runs a statement that returns rows. Throws `SqlError`. */
+  select(statement: Statement, target: Target): Promise<readonly SqlRow[]>;
+  /** Runs a statement that changes rows, on the writer. Throws `SqlError`. */
+  change(statement: Statement): Promise<SqlChange>;
+  close(): Promise<void>;
+}
+
+/**
+ * Why a statement failed, sorted by what its caller can conclude.
+ *
+ * - `duplicate`: error 1062, nothing was changed; `key` names the index.
+ * - `contention`: deadlock or lock wait; the statement was rolled back, repeat it.
+ * - `unclear`: timeout or lost connection after sending: it may have been done.
+ * - `unreachable`: never sent (connect failed, pool exhausted): it was not done.
+ * - `rejected`: the server refused the statement (syntax, rights, no such table, read only): it was not done.
+ */
+export type SqlFailure = 'duplicate' | 'contention' | 'unclear' | 'unreachable' | 'rejected';
+
+export class SqlError extends Error {
+  readonly failure: SqlFailure;
+  /** MySQL's error number, 0 where there is none. */
+  readonly errno: number;
+  /** Of a `duplicate`: the name of the unique key, without its table ("cell", "PRIMARY"). */
+  readonly key: string;
+
+  constructor(failure: SqlFailure, message: string, options: { errno?: number; key?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'SqlError';
+    this.failure = failure;
+    this.errno = options.errno ?? 0;
+    this.key = options.key ?? '';
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * Which group holds which shard, and how each group is reached: data in a DynamoDB table, not code, since shards move
+ * while the system runs. Once written, where a shard is is never computed again.
+ */
+
+/** Where a shard is. The epoch goes up when it moves, or when a promoted replica turns out to lack its last cells. */
+export interface ShardPlace {
+  readonly group: string;
+  readonly epoch: number;
+}
+
+export interface DatastoreTopology {
+  readonly datastore: string;
+  /** Fixed at creation. */
+  readonly shards: number;
+  /** Index = shard. */
+  readonly places: readonly ShardPlace[];
+}
+
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** How a group is reached. `readers` are the nodes that could be promoted, each by its own address. */
+export interface GroupAddress {
+  readonly name: string;
+  readonly writer: Endpoint;
+  readonly reader: Endpoint;
+  readonly readers: readonly Endpoint[];
+  /** ARN or name of the secret `{username, password}`. */
+  readonly secret: string;
+  /** Aurora: all nodes of a cluster share one storage, so that what the writer shows any promoted reader will show. */
+  readonly sharedStorage: boolean;
+}
+
+/** Reads, and refreshes, what is known of the topology. */
+export interface TopologySource {
+  /** Undefined when no datastore has this name. */
+  datastore(name: string): Promise<DatastoreTopology | undefined>;
+  datastores(): Promise<readonly string[]>;
+  groups(): Promise<readonly GroupAddress[]>;
+  /** Forgets what is cached, so that the next call reads the table: after an append found a shard closed or gone. */
+  refresh(): void;
+}
