@@ -1,3 +1,5 @@
+import type { SchemalessError } from './errors.ts';
+
 /**
  * The words of the datastore, and the shapes every other file speaks in.
  *
@@ -39,6 +41,8 @@ export interface Cell extends NewCell {
   readonly created_at: string;
   /** Present (true) when the body was erased: `body` is then null and the cell keeps its place in the log. */
   readonly erased?: true;
+  /** In lists and logs: why the stored body cannot be decoded. `body` is then null; reading this cell alone throws it. */
+  readonly error?: SchemalessError;
 }
 
 /** Which node of a group answered. */
@@ -78,7 +82,7 @@ export type Location =
 export type PutResult =
   | { readonly outcome: 'stored' | 'stored_before'; readonly shard: number; readonly added_id: number }
   | { readonly outcome: 'buffered'; readonly shard: number; readonly copies: number }
-  | { readonly outcome: 'conflict'; readonly shard: number; readonly added_id: number }
+  | { readonly outcome: 'conflict'; readonly shard: number; /** Of the cell that is there, where it is known. */ readonly added_id?: number }
   | { readonly outcome: 'unavailable'; readonly shard: number; readonly reason: string };
 
 /** Limits of the API, in one place; the README's table is made from them. Sizes are bytes of UTF-8 JSON text. */

@@ -25,8 +25,8 @@ export interface SqlChange {
   readonly insertId: number;
 }
 
-/** Which node of the group runs a statement: its writer, any reader, or the nth registered reader (from 0). */
-export type Target = 'writer' | 'reader' | { readonly reader: number };
+/** Which node of the group runs a statement: its writer, any reader, or the nth node (from 0), whatever its role is. */
+export type Target = 'writer' | 'reader' | { readonly node: number };
 
 export interface SqlAbilities {
   /** Statements sent to `reader` really run on a reader. */
@@ -38,8 +38,8 @@ export interface SqlAbilities {
 /** One group's MySQL. */
 export interface SqlClient {
   readonly abilities: SqlAbilities;
-  /** How many readers are registered, the ones to ask by number. */
-  readonly readers: number;
+  /** How many nodes the group has, its writer among them; they can be asked by number. */
+  readonly nodes: number;
   /** Runs a statement that returns rows. Throws `SqlError`. */
   select(statement: Statement, target: Target): Promise<readonly SqlRow[]>;
   /** Runs a statement that changes rows, on the writer. Throws `SqlError`. */

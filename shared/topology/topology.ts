@@ -22,12 +22,12 @@ export interface Endpoint {
   readonly port: number;
 }
 
-/** How a group is reached. `readers` are the nodes that could be promoted, each by its own address. */
+/** How a group is reached. `nodes` are all of its servers, each by its own address: roles move. */
 export interface GroupAddress {
   readonly name: string;
   readonly writer: Endpoint;
   readonly reader: Endpoint;
-  readonly readers: readonly Endpoint[];
+  readonly nodes: readonly Endpoint[];
   /** ARN or name of the secret `{username, password}`. */
   readonly secret: string;
   /** Aurora: all nodes of a cluster share one storage, so that what the writer shows any promoted reader will show. */

@@ -1,0 +1,44 @@
+import { ENVIRONMENT_VARIABLES, type Access } from '../shared/environment.ts';
+
+/** What the environment of a function says. Read here and nowhere else. */
+export interface Config {
+  /** `local`, `dev`, `prod`. */
+  readonly environment: string;
+  readonly topologyTable: string;
+  readonly stateTable: string;
+  /** On how many secondaries a write is buffered before its primary is tried. */
+  readonly bufferCopies: number;
+  readonly access: Access;
+}
+
+/**
+ * Reads the environment. Throws an Error that names the variable at fault.
+ *
+ * @param variables @default the environment of this process
+ */
+export function readConfig(variables: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const required = (name: string): string => {
+    const value = variables[name];
+    if (value === undefined || value === '') throw new Error(`The environment variable ${name} is not set`);
+    return value;
+  };
+  return {
+    environment: required(ENVIRONMENT_VARIABLES.environment),
+    topologyTable: required(ENVIRONMENT_VARIABLES.topologyTable),
+    stateTable: required(ENVIRONMENT_VARIABLES.stateTable),
+    bufferCopies: readCopies(required(ENVIRONMENT_VARIABLES.bufferCopies)),
+    access: readAccess(required(ENVIRONMENT_VARIABLES.access)),
+  };
+}
+
+function readCopies(value: string): number {
+  if (!/^\d{1,3}$/.test(value)) {
+    throw new Error(`The environment variable ${ENVIRONMENT_VARIABLES.bufferCopies}: wanted a whole number from 0 to 999, got ${JSON.stringify(value)}`);
+  }
+  return Number(value);
+}
+
+function readAccess(value: string): Access {
+  if (value === 'mysql' || value === 'data-api') return value;
+  throw new Error(`The environment variable ${ENVIRONMENT_VARIABLES.access}: wanted mysql or data-api, got ${JSON.stringify(value)}`);
+}

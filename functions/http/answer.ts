@@ -1,0 +1,29 @@
+import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
+import { stringifyJson } from '../../shared/body/json.ts';
+
+/** What an operation answers. */
+export interface Answer {
+  readonly status: number;
+  /** Written as JSON; members that are undefined are left out. */
+  readonly body: unknown;
+  /** @default application/json */
+  readonly contentType?: string;
+  /** Seconds after which the request should be repeated. @default no such header */
+  readonly retryAfter?: number | undefined;
+  /** How the writes of this request ended, for the counters. */
+  readonly outcomes?: readonly string[];
+}
+
+/** An answer in the gateway's form. Every one carries the request id. */
+export function gatewayResult(answer: Answer, requestId: string): APIGatewayProxyStructuredResultV2 {
+  return {
+    statusCode: answer.status,
+    headers: {
+      'content-type': answer.contentType ?? 'application/json',
+      'x-request-id': requestId,
+      ...(answer.retryAfter === undefined ? {} : { 'retry-after': String(answer.retryAfter) }),
+    },
+    body: stringifyJson(answer.body),
+    isBase64Encoded: false,
+  };
+}

@@ -1,0 +1,19 @@
+import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+
+const metrics = new Metrics({ namespace: 'Schemaless', serviceName: 'schemaless' });
+
+/**
+ * Counts what happened, as one line of the log in CloudWatch's embedded metric format. Writes the line
+ * before it returns, so requests that run at the same time do not mix.
+ *
+ * @param names one for each time: `stored`, `stored`, `conflict`
+ * @param requestId of the request in which it happened, where there is one
+ */
+export function count(names: readonly string[], requestId?: string): void {
+  if (names.length === 0) return;
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  for (const [name, times] of counts) metrics.addMetric(name, MetricUnit.Count, times);
+  if (requestId !== undefined) metrics.addMetadata('request_id', requestId);
+  metrics.publishStoredMetrics();
+}

@@ -1,0 +1,61 @@
+import type middy from '@middy/core';
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { SchemalessError } from '../../shared/errors.ts';
+import { gatewayResult, type Answer } from './answer.ts';
+import { logger } from './log.ts';
+import { count } from './metrics.ts';
+import { problemAnswer, shown } from './problem.ts';
+
+type Request = middy.Request<APIGatewayProxyEventV2, unknown>;
+type Middleware = middy.MiddlewareObj<APIGatewayProxyEventV2, unknown>;
+
+/** Makes a problem document of whatever an operation threw. */
+export function answerProblems(): Middleware {
+  return {
+    onError: (request: Request) => {
+      request.response = problemAnswer(shown(request.error), request.event.requestContext.requestId);
+    },
+  };
+}
+
+/** The counters of a request's outcomes, and its line in the log: at level DEBUG when nothing is wrong. */
+export function observe(): Middleware {
+  return {
+    after: (request: Request) => {
+      const answer = request.response as Answer;
+      logger.debug('answered', circumstances(request, answer));
+      countOutcomes(request, answer);
+    },
+    onError: (request: Request) => {
+      const answer = request.response as Answer;
+      const error = shown(request.error);
+      logError(error, { ...circumstances(request, answer), code: error.code, field: error.details.field }, request.error);
+      countOutcomes(request, answer, error.status < 500 ? [] : [error.code]);
+    },
+  };
+}
+
+/** Details are left out where they can quote the request's body, that is, of all that the caller has to mend. */
+function logError({ code, message, status }: SchemalessError, facts: Record<string, unknown>, thrown: unknown): void {
+  if (code === 'cell_not_found' || code === 'conflict') logger.debug('answered', facts);
+  else if (status < 500) logger.info('refused', facts);
+  else if (code === 'unavailable') logger.warn('failed', { ...facts, detail: message });
+  else logger.error('failed', { ...facts, error: thrown });
+}
+
+/** Puts the answer into the gateway's form, with the request id. */
+export function answerGateway(): Middleware {
+  const convert = (request: Request): void => {
+    request.response = gatewayResult(request.response as Answer, request.event.requestContext.requestId);
+  };
+  return { after: convert, onError: convert };
+}
+
+/** Never anything of a body. */
+function circumstances({ event }: Request, answer: Answer): { request_id: string; route: string; path: string; status: number } {
+  return { request_id: event.requestContext.requestId, route: event.routeKey, path: event.rawPath, status: answer.status };
+}
+
+function countOutcomes({ event }: Request, answer: Answer, otherwise: readonly string[] = []): void {
+  count(answer.outcomes ?? otherwise, event.requestContext.requestId);
+}

@@ -1,0 +1,35 @@
+import { LIMITS } from '../../../shared/cell.ts';
+import { invalidField } from '../../../shared/errors.ts';
+import { readArray, readMembers } from '../members.ts';
+import { shownItems } from '../problem.ts';
+import type { HttpOperation } from './operation.ts';
+import { readLimit } from './read-options.ts';
+
+/** GET /buffer: what waits in each group's buffer table for other primaries. */
+export const getBuffer: HttpOperation = async (request, deployment) => {
+  request.query();
+  const datastore = await deployment.datastore(request.path('datastore'));
+  const groups = await datastore.buffer();
+  return { status: 200, body: { groups: shownItems(groups) } };
+};
+
+/** GET /buffer/conflicts: buffered writes that lost against another body at their address. */
+export const listBufferConflicts: HttpOperation = async (request, deployment) => {
+  const query = request.query({ once: ['limit', 'after'] });
+  const options = { limit: readLimit(query), after: query.text('after') };
+  const datastore = await deployment.datastore(request.path('datastore'));
+  const { conflicts, next } = await datastore.bufferConflicts(options);
+  return { status: 200, body: { conflicts, next } };
+};
+
+/** POST /buffer/conflicts/discard `{ids: […]}`: deletes kept conflicts for good. */
+export const discardBufferConflicts: HttpOperation = async (request, deployment) => {
+  request.query();
+  const { ids } = readMembers(request.json(), ['ids']);
+  const parsed = readArray(ids, 'ids', LIMITS.listCells).map((id, place) => {
+    if (typeof id !== 'string' || id === '') throw invalidField(`ids[${place}]`, 'the id of a kept conflict, as GET /buffer/conflicts lists it', id);
+    return id;
+  });
+  const datastore = await deployment.datastore(request.path('datastore'));
+  return { status: 200, body: { discarded: await datastore.discardConflicts(parsed) } };
+};

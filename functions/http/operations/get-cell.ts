@@ -1,0 +1,32 @@
+import type { CellAddress } from '../../../shared/cell.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import type { Found } from '../../../shared/store/datastore.ts';
+import type { Answer } from '../answer.ts';
+import { pathAddress, pathColumn } from '../path.ts';
+import type { HttpOperation } from './operation.ts';
+import { READ_NAMES, readOptions } from './read-options.ts';
+
+/** GET /cells/{row_key}/{column_name}/{ref_key}: one cell. */
+export const getCell: HttpOperation = async (request, deployment) => {
+  const address = pathAddress(request);
+  const options = readOptions(request.query({ once: READ_NAMES }));
+  const datastore = await deployment.datastore(request.path('datastore'));
+  return answerFound(address, await datastore.get(address, options));
+};
+
+/** GET /cells/{row_key}/{column_name}: the latest cell of the column. */
+export const getLatestCell: HttpOperation = async (request, deployment) => {
+  const key = pathColumn(request);
+  const options = readOptions(request.query({ once: READ_NAMES }));
+  const datastore = await deployment.datastore(request.path('datastore'));
+  return answerFound(key, await datastore.getLatest(key, options));
+};
+
+function answerFound(address: Omit<CellAddress, 'ref_key'> & { readonly ref_key?: number }, found: Found): Answer {
+  const { cell, served_by, stale } = found;
+  if (cell !== null) return { status: 200, body: { ...cell, served_by, stale } };
+  const { row_key, column_name, ref_key } = address;
+  const place = ref_key === undefined ? `${row_key}, ${column_name}` : `${row_key}, ${column_name}, ${ref_key}`;
+  const doubt = stale ? '; the answer may be behind, ask the writer' : '';
+  throw new SchemalessError('cell_not_found', `No cell at ${place}${doubt}`, { more: { address, served_by, stale } });
+}

@@ -1,0 +1,43 @@
+import { LIMITS, type Location } from '../../../shared/cell.ts';
+import type { ShardLog } from '../../../shared/store/datastore.ts';
+import { parseLimit, parseLocation } from '../../../shared/store/parse.ts';
+import { readItems, readMembers } from '../members.ts';
+import { pathShard } from '../path.ts';
+import { shownItems } from '../problem.ts';
+import type { HttpOperation } from './operation.ts';
+import { readLimit, readRole } from './read-options.ts';
+
+/** GET /shards/{shard}/cells: the log of one shard, after an added id or from a time on. */
+export const readShardLog: HttpOperation = async (request, deployment) => {
+  const shard = pathShard(request);
+  const query = request.query({ once: ['after', 'since', 'limit', 'read'] });
+  const options = { limit: readLimit(query), read: readRole(query) };
+  const after = query.integer('after', 0, Number.MAX_SAFE_INTEGER);
+  const datastore = await deployment.datastore(request.path('datastore'));
+  const [log] = await datastore.log([asLocation({ shard, after, since: query.text('since') }, datastore.shards)], options);
+  if (log === undefined) throw new Error('The datastore answered no log where one was asked for');
+  if (log.error !== undefined) throw log.error;
+  const { cells, next, served_by, stale } = log;
+  return { status: 200, body: { cells: shownItems(cells), next, served_by, stale } };
+};
+
+/** POST /log `{locations: […], limit}`: the logs of many shards; the limit is per shard. */
+export const readLog: HttpOperation = async (request, deployment) => {
+  const read = readRole(request.query({ once: ['read'] }));
+  const { locations, limit } = readMembers(request.json(), ['locations', 'limit']);
+  const perShard = parseLimit(limit);
+  const items = readItems(locations, 'locations', LIMITS.logCells, ['shard', 'after', 'since'], (members, prefix) => ({ members, prefix }));
+  const datastore = await deployment.datastore(request.path('datastore'));
+  const parsed = items.map(({ members, prefix }) => asLocation(members, datastore.shards, prefix));
+  const logs = await datastore.log(parsed, { limit: perShard, read });
+  return { status: 200, body: { logs: shownItems(logs.map(shownLog)) } };
+};
+
+function shownLog(log: ShardLog): object {
+  return 'cells' in log ? { ...log, cells: shownItems(log.cells) } : log;
+}
+
+/** Members as they came; parseLocation checks each of them. */
+function asLocation(members: { readonly shard: unknown; readonly after: unknown; readonly since: unknown }, shards: number, prefix = ''): Location {
+  return parseLocation(members as Location, shards, prefix);
+}

@@ -1,0 +1,37 @@
+import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import type { Json } from '../../shared/cell.ts';
+import { invalidField, missingField } from '../../shared/errors.ts';
+import { readJsonBody } from './request-body.ts';
+import { readQuery, type Query, type QueryNames } from './query.ts';
+
+/** A request as the operations see it. Nothing is read before an operation asks for it. */
+export interface HttpRequest {
+  /** The gateway's request id. */
+  readonly id: string;
+  /** A parameter of the route's path, decoded. Throws `missing_field`, `invalid_field`. */
+  path(name: string): string;
+  /** The query parameters, of which these may come. Throws `unknown_field`, `invalid_field`. */
+  query(names?: QueryNames): Query;
+  /** The request body. `depth` is the deepest nesting. Throws `missing_field`, `invalid_json`, `request_too_large`. */
+  json(depth?: number): Json;
+}
+
+export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
+  return {
+    id: event.requestContext.requestId,
+    path: (name) => readPathParameter(event, name),
+    query: (names = {}) => readQuery(event.rawQueryString, names),
+    json: (depth) => readJsonBody(event, depth),
+  };
+}
+
+/** The gateway has decoded it already; once more is harmless, since `%` is in no value that is taken. */
+function readPathParameter(event: APIGatewayProxyEventV2, name: string): string {
+  const value = event.pathParameters?.[name];
+  if (value === undefined || value === '') throw missingField(name, 'a part of the path');
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    throw invalidField(name, 'percent-encoded UTF-8', value);
+  }
+}

@@ -1,0 +1,97 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { CdkCustomResourceEvent, CdkCustomResourceIsCompleteEvent, CdkCustomResourceIsCompleteResponse, CdkCustomResourceResponse, Context } from 'aws-lambda';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { leases, type Lease, type Leases } from '../shared/lease/lease.ts';
+import { migrate, type MigrationWish } from '../shared/migrate/migrate.ts';
+import { readConfig } from './config.ts';
+import { connector } from './deployment.ts';
+import { logger } from './http/log.ts';
+
+/** Constant, so that CloudFormation never thinks that a migration was replaced and the old one has to be deleted. */
+const PHYSICAL_ID = 'schemaless-migration';
+/** Before the function's time limit: enough to finish the statements under way. */
+const TIME_TO_END_MS = 20_000;
+/** Creating a database may take long on a busy cluster. */
+const QUERY_TIMEOUT_MS = 60_000;
+/** One migration at a time; one that was cut off is succeeded after this time. */
+const LEASE_MS = 10_000;
+const RENEW_MS = 2000;
+const TAKE_PAUSE_MS = 500;
+
+const endpoint = z.object({ host: z.string().min(1), port: z.coerce.number().int().min(1).max(65_535) });
+
+/** CloudFormation turns every value of a custom resource into a string. */
+const properties = z.object({
+  Groups: z
+    .array(
+      z.object({
+        name: z.string().min(1),
+        writer: endpoint,
+        reader: endpoint,
+        nodes: z.array(endpoint).min(1),
+        secret: z.string().min(1),
+        sharedStorage: z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')]),
+      }),
+    )
+    .min(1),
+  Datastores: z.array(z.object({ name: z.string().min(1), shards: z.coerce.number().int().min(1) })),
+});
+
+/** Nothing is done here, so that the work may take many calls of `isComplete`. Delete and rollback change nothing. */
+export async function onEvent(event: CdkCustomResourceEvent): Promise<CdkCustomResourceResponse> {
+  if (event.RequestType !== 'Delete') readWish(event.ResourceProperties);
+  return { PhysicalResourceId: PHYSICAL_ID };
+}
+
+/** Works until everything is done, or the function's time is nearly up; it is then called again. */
+export async function isComplete(event: CdkCustomResourceIsCompleteEvent, lambda: Context): Promise<CdkCustomResourceIsCompleteResponse> {
+  if (event.RequestType === 'Delete') return { IsComplete: true };
+  const config = readConfig();
+  const wish = readWish(event.ResourceProperties);
+  const dynamo = new DynamoDBClient();
+  const deadline = Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS;
+
+  const leasing = leases({ client: dynamo, table: config.stateTable }, randomUUID(), LEASE_MS);
+  const lease = await takeLease(leasing, deadline);
+  // Another migration is still at work: look again when called again.
+  if (!lease) return { IsComplete: false };
+  const state = { held: true };
+  const renewing = setInterval(() => {
+    leasing.renew(lease).then(
+      (held) => {
+        state.held &&= held !== 'lost';
+      },
+      () => undefined,
+    );
+  }, RENEW_MS);
+  try {
+    const done = await migrate({
+      topologyTable: { client: dynamo, table: config.topologyTable },
+      connect: connector(config, { queryTimeoutMs: QUERY_TIMEOUT_MS }),
+      wish,
+      mayGoOn: () => state.held && Date.now() < deadline,
+    });
+    logger.info('migrated', { done, groups: wish.groups.length, datastores: wish.datastores });
+    return { IsComplete: done };
+  } finally {
+    clearInterval(renewing);
+    await leasing.release(lease);
+  }
+}
+
+/** Waits within this call: whether a silent holder is gone can only be told by watching its lease. */
+async function takeLease(leasing: Leases, deadline: number): Promise<Lease | undefined> {
+  while (Date.now() < deadline) {
+    const lease = await leasing.take('migrate');
+    if (lease) return lease;
+    await sleep(TAKE_PAUSE_MS);
+  }
+  return undefined;
+}
+
+function readWish(given: unknown): MigrationWish {
+  const { Groups: groups, Datastores: datastores } = properties.parse(given);
+  return { groups, datastores };
+}

@@ -1,0 +1,22 @@
+import type { Deployment } from '../shared/store/deployment.ts';
+import { deployment } from './deployment.ts';
+import { httpHandler, type HttpHandler } from './http/handler.ts';
+import { batchGet } from './http/operations/batch-get.ts';
+import { getBuffer, listBufferConflicts } from './http/operations/buffer.ts';
+import { getCell, getLatestCell } from './http/operations/get-cell.ts';
+import { getHealth } from './http/operations/get-health.ts';
+import { getOpenApi } from './http/operations/get-open-api.ts';
+import { getRow } from './http/operations/get-row.ts';
+import { listShards } from './http/operations/list-shards.ts';
+import { listVersions } from './http/operations/list-versions.ts';
+import { readLog, readShardLog } from './http/operations/read-log.ts';
+
+/** The routes that only read. */
+export function makeReadHandler(deployment: () => Deployment): HttpHandler {
+  return httpHandler<'read-cells'>(
+    { getCell, getLatestCell, listVersions, getRow, batchGet, readShardLog, readLog, listShards, getBuffer, listBufferConflicts, getHealth, getOpenApi },
+    deployment,
+  );
+}
+
+export const handler = makeReadHandler(deployment);

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { loadDefinitions } from '../shared/definitions/load-definitions.ts';
+import type { Definitions } from '../shared/definitions/definitions.ts';
+import { describe } from '../shared/errors.ts';
+import { definitionsIn, ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentName, type EnvironmentProps } from './environments.ts';
+
+/** The root of the repository. */
+export const PROJECT_ROOT = join(import.meta.dirname, '..');
+
+/**
+ * What the app is built from, as the CDK's context gives it: `-c environment=prod`. Values may be strings, as on the
+ * command line.
+ */
+export interface AppContext {
+  readonly environment?: unknown;
+  /** Folder of the datastores' YAML. @default infra/datastores */
+  readonly datastores?: unknown;
+  /** Folder of the functions. @default functions */
+  readonly functions?: unknown;
+  /** `local` alone: shard groups, 1 to 20. @default 3 */
+  readonly groups?: unknown;
+  /** `local` alone: readers of each group, 0 to 5. @default 1 */
+  readonly readers?: unknown;
+  /** `local` alone: the most shards that a datastore gets, 1 to 65,536. @default 256 */
+  readonly shards?: unknown;
+}
+
+export const CONTEXT_KEYS = ['environment', 'datastores', 'functions', 'groups', 'readers', 'shards'] as const satisfies readonly (keyof AppContext)[];
+
+export interface AppProps {
+  readonly environment: EnvironmentProps;
+  /** With the environment's shard counts. */
+  readonly definitions: Definitions;
+  /** Absolute path. */
+  readonly functionsFolder: string;
+}
+
+/** Reads and checks the context. Throws an `Error` that names the key, what was wanted and what came. */
+export function readAppContext(context: AppContext): AppProps {
+  const environment = environmentOf(context);
+  const datastores = join(PROJECT_ROOT, 'infra', 'datastores');
+  return {
+    environment,
+    definitions: definitionsIn(environment, loadDefinitions(textOf(context.datastores) ?? datastores)),
+    functionsFolder: textOf(context.functions) ?? join(PROJECT_ROOT, 'functions'),
+  };
+}
+
+function environmentOf(context: AppContext): EnvironmentProps {
+  const name = ENVIRONMENT_NAMES.find((known) => known === context.environment);
+  if (!name) throw new Error(`environment: wanted one of ${ENVIRONMENT_NAMES.join(', ')} (-c environment=NAME), got ${describe(context.environment)}`);
+  if (name === 'local') return localEnvironment(context);
+  for (const key of ['groups', 'readers', 'shards'] as const) {
+    if (context[key] !== undefined) throw new Error(`${key}: wanted nothing, since ${name} is described in infra/environments.ts, got ${describe(context[key])}`);
+  }
+  return ENVIRONMENTS[name];
+}
+
+/** The local environment, with what the context sets. */
+export function localEnvironment(context: Pick<AppContext, 'groups' | 'readers' | 'shards'>): EnvironmentProps {
+  const local = ENVIRONMENTS['local' satisfies EnvironmentName];
+  const groups = wholeNumber('groups', context.groups, 1, 20) ?? local.groups;
+  return {
+    ...local,
+    groups,
+    readersPerGroup: wholeNumber('readers', context.readers, 0, 5) ?? local.readersPerGroup,
+    bufferCopies: Math.min(local.bufferCopies, Math.max(0, groups - 2)),
+    maxShards: wholeNumber('shards', context.shards, 1, 65_536) ?? local.maxShards ?? 65_536,
+  };
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function wholeNumber(key: string, value: unknown, min: number, max: number): number | undefined {
+  if (value === undefined) return undefined;
+  const number = typeof value === 'string' && /^\d+$/u.test(value) ? Number(value) : value;
+  if (typeof number === 'number' && Number.isInteger(number) && number >= min && number <= max) return number;
+  throw new Error(`${key}: wanted a whole number from ${min} to ${max}, got ${describe(value)}`);
+}

@@ -1,0 +1,38 @@
+import { App } from 'aws-cdk-lib';
+import { CONTEXT_KEYS, readAppContext } from './app-context.ts';
+import { checkEnvironment } from './check-environment.ts';
+import { ServiceStack } from './stacks/service-stack.ts';
+import { StorageStack } from './stacks/storage-stack.ts';
+
+/**
+ * Fills an app with one environment: what must outlive every deployment (clusters, tables) in a stack of its own, apart
+ * from what each deployment replaces (functions, API, schedules).
+ *
+ * The environment and its parts come from the app's context, see `AppContext`. Throws an `Error` that names the key at
+ * fault, or lists every problem of the datastores' definitions.
+ */
+export function buildApp(app: App): { storage: StorageStack; service: ServiceStack } {
+  const context = Object.fromEntries(CONTEXT_KEYS.map((key): [string, unknown] => [key, app.node.tryGetContext(key)]));
+  const { environment, definitions, functionsFolder } = readAppContext(context);
+  checkEnvironment(environment);
+
+  const storage = new StorageStack(app, `Schemaless-${environment.name}-storage`, {
+    environment,
+    terminationProtection: environment.protectedFromDeletion,
+    description: `Schemaless (${environment.name}): clusters and tables`,
+  });
+  const service = new ServiceStack(app, `Schemaless-${environment.name}-service`, {
+    environment,
+    definitions,
+    functionsFolder,
+    storage,
+    description: `Schemaless (${environment.name}): functions, API and schedules`,
+  });
+  return { storage, service };
+}
+
+if (import.meta.main) {
+  const app = new App();
+  buildApp(app);
+  app.synth();
+}

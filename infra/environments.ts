@@ -1,0 +1,96 @@
+import type { Definitions } from '../shared/definitions/definitions.ts';
+import type { Access } from '../shared/environment.ts';
+
+/** What may differ between environments; everything else is the same app. */
+export interface EnvironmentProps {
+  readonly name: EnvironmentName;
+  /** Shard groups, one MySQL cluster each. */
+  readonly groups: number;
+  /** Readers of each group, besides its writer. */
+  readonly readersPerGroup: number;
+  /** Capacity of each node in ACU (1 ACU is about 2 GiB of memory). The maximum also fixes `max_connections`. */
+  readonly capacity: { readonly min: number; readonly max: number };
+  readonly access: Access;
+  /** On how many secondaries a write is buffered: at most groups - 2, so that one lost group refuses no write. */
+  readonly bufferCopies: number;
+  /** All nodes of a cluster share one storage, so that what the writer shows any promoted reader will show. */
+  readonly sharedStorage: boolean;
+  /** Functions run inside the VPC of the clusters; `mysql` access needs it. */
+  readonly functionsInVpc: boolean;
+  /** Clusters and stacks refuse to be deleted. */
+  readonly protectedFromDeletion: boolean;
+  /** Shard counts by datastore, in place of those of the YAML. */
+  readonly shards: Readonly<Record<string, number>>;
+  /** No datastore gets more shards than this. @default no limit */
+  readonly maxShards?: number;
+}
+
+export const ENVIRONMENT_NAMES = ['local', 'dev', 'prod'] as const;
+export type EnvironmentName = (typeof ENVIRONMENT_NAMES)[number];
+
+export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> = {
+  /** One machine. Groups, readers and shards can be set, see `app-context.ts`. */
+  local: {
+    name: 'local',
+    // The fewest that survive one lost group without refusing writes.
+    groups: 3,
+    readersPerGroup: 1,
+    // No meaning there; what the template says is not looked at.
+    capacity: { min: 0.5, max: 1 },
+    access: 'mysql',
+    bufferCopies: 1,
+    // Real servers with real asynchronous replication, each on its own files.
+    sharedStorage: false,
+    functionsInVpc: false,
+    protectedFromDeletion: false,
+    shards: {},
+    // 4096 databases take half a minute to create; 256 are there at once, and spread as well over a few groups.
+    maxShards: 256,
+  },
+
+  /** Cheap: one cluster, so no buffer; writes answer 503 while it is down. */
+  dev: {
+    name: 'dev',
+    groups: 1,
+    readersPerGroup: 1,
+    // Not 0: the drain's look each minute would keep it from ever pausing. 4 ACU allow 135 connections.
+    capacity: { min: 0.5, max: 4 },
+    access: 'mysql',
+    bufferCopies: 0,
+    sharedStorage: true,
+    functionsInVpc: true,
+    protectedFromDeletion: false,
+    // One small cluster: thousands of databases would fill its memory with table definitions.
+    shards: { trips: 256 },
+  },
+
+  prod: {
+    name: 'prod',
+    // 512 databases each: Aurora was seen to slow down past about 600 schemas. With two readers these are 24
+    // instances, below the 40 that an account may have unless asked for.
+    groups: 8,
+    // One to be promoted, and still one to read from when a node is away.
+    readersPerGroup: 2,
+    // 16 ACU allow 2,000 connections: 8 for each of 250 function instances.
+    capacity: { min: 1, max: 16 },
+    access: 'mysql',
+    // Covers the minute in which a writer fails over; within a region Aurora itself loses no acknowledged commit.
+    bufferCopies: 1,
+    sharedStorage: true,
+    functionsInVpc: true,
+    protectedFromDeletion: true,
+    shards: {},
+  },
+};
+
+/** The definitions as this environment has them: with its own shard counts. */
+export function definitionsIn(environment: EnvironmentProps, definitions: Definitions): Definitions {
+  const limit = environment.maxShards ?? Number.POSITIVE_INFINITY;
+  return {
+    ...definitions,
+    datastores: definitions.datastores.map((datastore) => ({
+      ...datastore,
+      shards: Math.min(environment.shards[datastore.name] ?? datastore.shards, limit),
+    })),
+  };
+}

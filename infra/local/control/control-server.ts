@@ -1,0 +1,53 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { writeFileAtomically } from '../write-file-atomically.ts';
+
+/** How to reach the control server of a running stack; the file is readable by its owner alone. */
+export interface ControlAddress {
+  readonly port: number;
+  readonly token: string;
+  readonly pid: number;
+}
+
+/** What a running stack can be told to do. Each returns what is to be shown, and throws an `Error` to be shown. */
+export type Commands = Readonly<Record<string, (argument: string) => unknown>>;
+
+export interface ControlServer {
+  close(): Promise<void>;
+}
+
+/** Listens on the loopback interface for commands from whoever can read the file. */
+export async function startControlServer(file: string, commands: Commands): Promise<ControlServer> {
+  const token = randomBytes(24).toString('base64url');
+  const expected = Buffer.from(`Bearer ${token}`);
+  const server = createServer((request, response) => {
+    const given = Buffer.from(request.headers.authorization ?? '');
+    const answer = (status: number, body: object): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return answer(401, { error: 'wrong token' });
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+    const command = commands[pathname.slice(1)];
+    if (!command) return answer(404, { error: `${pathname}: wanted one of ${Object.keys(commands).join(', ')}` });
+    Promise.resolve()
+      .then(() => command(searchParams.get('argument') ?? ''))
+      .then(
+        (result) => answer(200, { result: result ?? null }),
+        (error: unknown) => answer(400, { error: error instanceof Error ? error.message : String(error) }),
+      );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || !address) throw new Error('control: wanted a port');
+  writeFileAtomically(file, JSON.stringify({ port: address.port, token, pid: process.pid } satisfies ControlAddress));
+  return {
+    close: () => {
+      rmSync(file, { force: true });
+      return new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      });
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const MARK = 'schemaless-local-stack';
+
+/** Where a local stack keeps its things. */
+export interface DataFolder {
+  readonly root: string;
+  readonly assembly: string;
+  readonly dynamodb: string;
+  readonly sqs: string;
+  readonly functionLog: string;
+  readonly endpoints: string;
+  readonly customResources: string;
+  readonly control: string;
+}
+
+export function dataFolder(root: string): DataFolder {
+  return {
+    root,
+    assembly: join(root, 'cdk.out'),
+    dynamodb: join(root, 'dynamodb'),
+    sqs: join(root, 'sqs'),
+    functionLog: join(root, 'functions.log'),
+    endpoints: join(root, 'endpoints.json'),
+    customResources: join(root, 'custom-resources.json'),
+    control: join(root, 'control.json'),
+  };
+}
+
+/** True for a folder that a local stack made: the only kind that may be deleted. */
+export function isDataFolder(root: string): boolean {
+  return existsSync(join(root, MARK));
+}
+
+/** Makes the folder, for its owner alone. Throws when it holds somebody else's files. */
+export function makeDataFolder(root: string): DataFolder {
+  if (!isDataFolder(root)) {
+    if (existsSync(root) && readdirSync(root).length > 0) throw new Error(`--data: wanted an empty folder or one of a local stack, got ${root}, which holds other files`);
+    mkdirSync(root, { recursive: true, mode: 0o700 });
+    writeFileSync(join(root, MARK), 'The data of a local Schemaless stack. `npm run local -- reset` deletes it.\n');
+  }
+  return dataFolder(root);
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { Emulator } from './emulator.ts';
+
+export interface SecretsManager extends Emulator {
+  /** The secrets by ARN; they can be had by name too, the last part of it. */
+  setSecrets(secrets: ReadonlyMap<string, string>): void;
+}
+
+/** A Secrets Manager on the loopback interface that knows GetSecretValue, which is all that the functions ask. */
+export async function startSecretsManager(): Promise<SecretsManager> {
+  let secrets: ReadonlyMap<string, string> = new Map();
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const operation = String(request.headers['x-amz-target']).replace('secretsmanager.', '');
+      if (operation !== 'GetSecretValue') return fail(response, 'InvalidRequestException', `${operation} is not known to the local Secrets Manager`);
+      const id = secretId(Buffer.concat(chunks).toString());
+      const found = [...secrets].find(([arn]) => arn === id || arn.endsWith(`:secret:${id}`));
+      if (!found) return fail(response, 'ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
+      const [arn, text] = found;
+      return answer(response, 200, {
+        ARN: arn,
+        Name: arn.slice(arn.lastIndexOf(':') + 1),
+        SecretString: text,
+        VersionId: createHash('sha256').update(text).digest('hex').slice(0, 32),
+        VersionStages: ['AWSCURRENT'],
+      });
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (typeof address !== 'object' || !address) throw new Error('Secrets Manager: wanted a port');
+  return {
+    url: `http://127.0.0.1:${address.port}`,
+    setSecrets(next) {
+      secrets = next;
+    },
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function secretId(body: string): string {
+  try {
+    return String(Object(JSON.parse(body)).SecretId);
+  } catch {
+    return '';
+  }
+}
+
+function fail(response: ServerResponse, type: string, message: string): void {
+  answer(response, 400, { __type: type, message });
+}
+
+function answer(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' });
+  response.end(JSON.stringify(body));
+}

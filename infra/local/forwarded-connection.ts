@@ -1,0 +1,86 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { CommandReader } from './command-reader.ts';
+import type { Fault } from './fault.ts';
+
+/** One client's connection and the one to the server that it is forwarded to. */
+export class ForwardedConnection {
+  readonly #client: Socket;
+  readonly #server: Socket;
+  readonly #commands = new CommandReader();
+  #fault: Fault | undefined;
+  /** What happens to the answer of the command that was sent last. */
+  #fate: 'pass' | 'cut' | 'drop' = 'pass';
+  /** When the last delayed answer goes out, so that a shorter delay does not overtake it. */
+  #lastDue = 0;
+
+  constructor(client: Socket, target: { readonly host: string; readonly port: number }, closed: () => void) {
+    this.#client = client;
+    this.#server = connect({ ...target, noDelay: true });
+    client.setNoDelay(true);
+    client.on('data', (chunk) => this.#request(chunk));
+    this.#server.on('data', (chunk) => this.#answer(chunk));
+    client.once('end', () => this.#server.end());
+    this.#server.once('end', () => { if (this.#fate !== 'drop') this.#later(() => client.end()); });
+    for (const socket of [client, this.#server]) socket.once('error', () => this.reset());
+    client.once('close', () => {
+      this.#server.destroy();
+      closed();
+    });
+    client.resume();
+  }
+
+  /** From now on; a frozen connection goes on where it was when the fault ends. */
+  setFault(fault: Fault | undefined): void {
+    this.#fault = fault;
+    if (fault?.kind === 'refuse') {
+      this.reset();
+      return;
+    }
+    for (const socket of [this.#client, this.#server]) {
+      if (fault?.kind === 'blackhole') socket.pause();
+      else socket.resume();
+    }
+  }
+
+  /** The client sees a reset connection. */
+  reset(): void {
+    this.#client.resetAndDestroy();
+    this.#server.resetAndDestroy();
+  }
+
+  #request(chunk: Buffer): void {
+    const fault = this.#fault;
+    for (let left = this.#commands.read(chunk); left > 0; left -= 1) {
+      if (this.#fate === 'drop') continue;
+      this.#fate = 'pass';
+      if (fault?.kind === 'cut-answers' && Math.random() < fault.share) this.#fate = 'cut';
+      if (fault?.kind === 'drop-answers' && Math.random() < fault.share) this.#fate = 'drop';
+    }
+    this.#pass(this.#client, this.#server, chunk);
+  }
+
+  #answer(chunk: Buffer): void {
+    if (this.#fate === 'drop') return;
+    if (this.#fate === 'cut') this.reset();
+    else this.#later(() => this.#pass(this.#server, this.#client, chunk));
+  }
+
+  #later(work: () => void): void {
+    const now = performance.now();
+    const delayMs = this.#fault?.kind === 'delay' ? this.#fault.milliseconds : 0;
+    const due = Math.max(now + delayMs, this.#lastDue);
+    if (due <= now) {
+      work();
+      return;
+    }
+    this.#lastDue = due;
+    setTimeout(work, due - now).unref();
+  }
+
+  #pass(from: Socket, to: Socket, chunk: Buffer): void {
+    if (to.destroyed || to.write(chunk)) return;
+    from.pause();
+    to.once('drain', () => { if (this.#fault?.kind !== 'blackhole') from.resume(); });
+  }
+}

@@ -1,0 +1,70 @@
+import { instanceEnvironment, type FunctionDefinition, type FunctionMode } from './function-definition.ts';
+import type { FunctionLog } from './function-log.ts';
+import { FunctionError, functionPool, type FunctionPool } from './function-pool.ts';
+
+export interface FunctionHostOptions {
+  readonly definitions: readonly FunctionDefinition[];
+  readonly mode: FunctionMode;
+  /** ARNs of the functions whose instances answer many calls at once, in as many instances as `sharedInstances`. */
+  readonly shared: ReadonlySet<string>;
+  readonly sharedInstances: number;
+  /** Environment variables that say where the services of AWS are. */
+  readonly services: Readonly<Record<string, string>>;
+  readonly log: FunctionLog;
+}
+
+/** Runs the functions of the template. */
+export interface FunctionHost {
+  readonly mode: FunctionMode;
+  /** Calls a function by ARN with JSON text; see `FunctionPool.invoke`. */
+  invoke(arn: string, event: string): Promise<string>;
+  /** The function to call again and again: the look-up is done once. */
+  caller(arn: string): (event: string) => Promise<string>;
+  /** Ends all instances of a function, given by its title, at once. Throws for a title that is not known. */
+  kill(title: string): Promise<void>;
+  status(): readonly FunctionStatus[];
+  stop(): Promise<void>;
+}
+
+export interface FunctionStatus {
+  readonly title: string;
+  readonly instances: readonly { readonly pid: number }[];
+}
+
+export function startFunctionHost({ definitions, mode, shared, sharedInstances, services, log }: FunctionHostOptions): FunctionHost {
+  let stopped = false;
+  const pools = new Map(
+    definitions.map((definition): [string, FunctionPool] => [
+      definition.arn,
+      functionPool({
+        definition,
+        mode,
+        environment: instanceEnvironment(definition, services),
+        shared: shared.has(definition.arn) ? sharedInstances : undefined,
+        onOutput: (chunk, instance) => log.write(definition.title, instance, chunk),
+      }),
+    ]),
+  );
+
+  function caller(arn: string): (event: string) => Promise<string> {
+    const pool = pools.get(arn);
+    if (!pool) throw new Error(`No function ${arn}: wanted one of ${[...pools.keys()].join(', ')}`);
+    return (event) => (stopped ? Promise.reject(new FunctionError('The stack is stopping')) : pool.invoke(event));
+  }
+
+  return {
+    mode,
+    caller,
+    invoke: (arn, event) => caller(arn)(event),
+    async kill(title) {
+      const pool = [...pools.values()].find(({ definition }) => definition.title === title);
+      if (!pool) throw new Error(`${title}: wanted one of the functions ${[...pools.values()].map(({ definition }) => definition.title).join(', ')}`);
+      await pool.kill();
+    },
+    status: () => [...pools.values()].map((pool) => ({ title: pool.definition.title, instances: pool.pids().map((pid) => ({ pid })) })),
+    async stop() {
+      stopped = true;
+      await Promise.all([...pools.values()].map((pool) => pool.kill()));
+    },
+  };
+}

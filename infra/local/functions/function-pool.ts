@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import type { FunctionDefinition, FunctionMode } from './function-definition.ts';
+import { startInstance, type Instance } from './instance.ts';
+import type { AnswerMessage } from './messages.ts';
+
+export interface FunctionPoolOptions {
+  readonly definition: FunctionDefinition;
+  readonly mode: FunctionMode;
+  readonly environment: Record<string, string>;
+  /**
+   * How many instances share all calls, each answering many at once. Lambda gives an instance one call at a time; for
+   * functions that mostly wait for MySQL, sharing an event loop is as good, and far cheaper on one machine.
+   * Undefined: one call per instance, as many instances as calls, as Lambda has it.
+   */
+  readonly shared: number | undefined;
+  readonly onOutput: (chunk: Buffer, instance: number) => void;
+}
+
+/** The instances of one function. */
+export interface FunctionPool {
+  readonly definition: FunctionDefinition;
+  /**
+   * Calls the function; takes and returns JSON text. Rejects with a `FunctionError` when it throws, ends, or runs out
+   * of its time.
+   */
+  invoke(event: string): Promise<string>;
+  /** Ends all instances at once, as a crash would; the next call starts new ones. */
+  kill(): Promise<void>;
+  /** The process of each instance. */
+  pids(): readonly number[];
+}
+
+/** A call that the function did not answer with a result. */
+export class FunctionError extends Error {
+  constructor(message: string, options?: { cause: unknown }) {
+    super(message, options);
+    this.name = 'FunctionError';
+  }
+}
+
+interface Call {
+  readonly resolve: (result: string) => void;
+  readonly reject: (error: FunctionError) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+interface Member {
+  readonly instance: Instance;
+  readonly calls: Map<number, Call>;
+  /** Takes no more calls, and goes when it has none. */
+  retired: boolean;
+}
+
+export function functionPool({ definition, mode, environment, shared, onOutput }: FunctionPoolOptions): FunctionPool {
+  const { title, timeoutMs } = definition;
+  const members = new Set<Member>();
+  let callCount = 0;
+  let instanceCount = 0;
+  let turn = 0;
+
+  function invoke(event: string): Promise<string> {
+    const member = pick();
+    callCount += 1;
+    const id = callCount;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => timeOut(member, id), timeoutMs);
+      member.calls.set(id, { resolve, reject, timer });
+      member.instance.send({ id, event, requestId: randomUUID(), timeoutMs });
+    });
+  }
+
+  function pick(): Member {
+    const free = [...members].filter((member) => !member.retired && (shared !== undefined || member.calls.size === 0));
+    if (free.length < (shared ?? 1)) return start();
+    turn += 1;
+    return free[turn % free.length] ?? start();
+  }
+
+  function start(): Member {
+    instanceCount += 1;
+    const number = instanceCount;
+    const calls = new Map<number, Call>();
+    const instance = startInstance(mode, definition, environment, {
+      onAnswer: (message) => settle(member, message),
+      onExit: (reason) => {
+        members.delete(member);
+        for (const id of calls.keys()) finish(member, id)?.reject(new FunctionError(`${title} ended before it answered: ${reason}`));
+      },
+      onOutput: (chunk) => onOutput(chunk, number),
+    });
+    const member: Member = { instance, calls, retired: false };
+    members.add(member);
+    return member;
+  }
+
+  function settle(member: Member, message: AnswerMessage): void {
+    const call = finish(member, message.id);
+    if (!call) return;
+    if (message.error === undefined) call.resolve(message.result);
+    else call.reject(new FunctionError(`${title} threw ${message.error.name}: ${message.error.message}`, { cause: message.error }));
+  }
+
+  function finish(member: Member, id: number): Call | undefined {
+    const call = member.calls.get(id);
+    if (!call) return undefined;
+    clearTimeout(call.timer);
+    member.calls.delete(id);
+    if (member.retired && member.calls.size === 0) void member.instance.kill();
+    return call;
+  }
+
+  /** What runs over its time goes, but the other calls that share the instance may end first. */
+  function timeOut(member: Member, id: number): void {
+    member.retired = true;
+    const message = `${title} timed out after ${timeoutMs / 1000} seconds`;
+    onOutput(Buffer.from(`${message}\n`), 0);
+    finish(member, id)?.reject(new FunctionError(message));
+  }
+
+  return {
+    definition,
+    invoke,
+    kill: async () => void (await Promise.all([...members].map(({ instance }) => instance.kill()))),
+    pids: () => [...members].map(({ instance }) => instance.pid),
+  };
+}

@@ -1,0 +1,51 @@
+/** Runs in a thread or process of its own: loads one function's bundle and answers calls with it. */
+import { pathToFileURL } from 'node:url';
+import { parentPort, workerData } from 'node:worker_threads';
+import type { AnswerMessage, CallMessage, RunnerStart } from './messages.ts';
+
+type Handler = (event: unknown, context: object) => unknown;
+
+const start: RunnerStart = parentPort ? workerData : JSON.parse(process.argv[2] ?? '{}');
+const answer: (message: AnswerMessage) => void = parentPort ? (message) => parentPort?.postMessage(message) : (message) => process.send?.(message);
+const handler = loadHandler();
+// A bundle that cannot be loaded fails each call, not the runner.
+handler.catch(() => {});
+
+if (parentPort) parentPort.on('message', (message: CallMessage) => void call(message));
+else {
+  process.on('message', (message: CallMessage) => void call(message));
+  // The stack has gone, however it went.
+  process.on('disconnect', () => process.exit());
+}
+
+async function loadHandler(): Promise<Handler> {
+  const module: Readonly<Record<string, unknown>> = await import(pathToFileURL(start.module).href);
+  const found = module[start.exportName];
+  if (typeof found !== 'function') throw new Error(`${start.module}: wanted an exported function ${start.exportName}, got ${typeof found}`);
+  return (event, context) => found(event, context);
+}
+
+async function call({ id, event, requestId, timeoutMs }: CallMessage): Promise<void> {
+  try {
+    const result = await (await handler)(JSON.parse(event), contextOf(requestId, Date.now() + timeoutMs));
+    answer({ id, result: JSON.stringify(result) ?? 'null' });
+  } catch (error) {
+    const { name, message, stack = '' } = error instanceof Error ? error : new Error(String(error));
+    console.error(requestId, stack);
+    answer({ id, error: { name, message, stack } });
+  }
+}
+
+function contextOf(awsRequestId: string, deadline: number): object {
+  return {
+    awsRequestId,
+    callbackWaitsForEmptyEventLoop: true,
+    functionName: start.name,
+    functionVersion: '$LATEST',
+    invokedFunctionArn: start.arn,
+    memoryLimitInMB: String(start.memoryMb),
+    logGroupName: `/aws/lambda/${start.name}`,
+    logStreamName: 'local',
+    getRemainingTimeInMillis: () => Math.max(0, deadline - Date.now()),
+  };
+}

@@ -1,0 +1,83 @@
+import { fork } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { Worker } from 'node:worker_threads';
+import type { FunctionDefinition, FunctionMode } from './function-definition.ts';
+import type { AnswerMessage, CallMessage, RunnerStart } from './messages.ts';
+
+/** A running copy of a function, in a thread or a process. */
+export interface Instance {
+  /** The process it runs in; of a thread, the stack's own. */
+  readonly pid: number;
+  send(message: CallMessage): void;
+  /** Ends it at once; resolves when it is gone. */
+  kill(): Promise<void>;
+}
+
+export interface InstanceEvents {
+  readonly onAnswer: (message: AnswerMessage) => void;
+  /** Called once, for whatever reason it is gone. */
+  readonly onExit: (reason: string) => void;
+  readonly onOutput: (chunk: Buffer) => void;
+}
+
+const RUNNER = new URL('function-runner.ts', import.meta.url);
+
+export function startInstance(mode: FunctionMode, definition: FunctionDefinition, environment: Record<string, string>, events: InstanceEvents): Instance {
+  const { module, exportName, name, arn, memoryMb } = definition;
+  const start: RunnerStart = { module, exportName, name, arn, memoryMb };
+  return mode === 'threads' ? startThread(start, environment, events) : startProcess(start, environment, events);
+}
+
+function startThread(start: RunnerStart, environment: Record<string, string>, events: InstanceEvents): Instance {
+  const worker = new Worker(RUNNER, { workerData: start, env: environment, stdout: true, stderr: true, execArgv: [], name: start.name });
+  let reason = 'it ended';
+  worker.on('message', events.onAnswer);
+  worker.on('error', (error) => {
+    reason = error instanceof Error ? error.message : String(error);
+    events.onOutput(Buffer.from(`${error instanceof Error ? error.stack : String(error)}\n`));
+  });
+  const gone = new Promise<void>((resolve) => {
+    worker.on('exit', (code) => {
+      events.onExit(`${reason} (code ${code})`);
+      resolve();
+    });
+  });
+  forward([worker.stdout, worker.stderr], events);
+  return {
+    pid: process.pid,
+    send: (message) => worker.postMessage(message),
+    async kill() {
+      await worker.terminate();
+      await gone;
+    },
+  };
+}
+
+function startProcess(start: RunnerStart, environment: Record<string, string>, events: InstanceEvents): Instance {
+  const child = fork(RUNNER, [JSON.stringify(start)], { env: environment, execArgv: [], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const gone = new Promise<void>((resolve) => {
+    child.once('exit', (code, signal) => {
+      events.onExit(signal ? `killed by ${signal}` : `it ended (code ${code})`);
+      resolve();
+    });
+    child.once('error', (error) => {
+      events.onExit(error.message);
+      if (child.pid === undefined) resolve();
+    });
+  });
+  child.on('message', (message: AnswerMessage) => events.onAnswer(message));
+  forward([child.stdout, child.stderr], events);
+  return {
+    pid: child.pid ?? 0,
+    // What cannot be sent, since the process is going, is answered by its exit.
+    send: (message) => void child.send(message, () => {}),
+    async kill() {
+      child.kill('SIGKILL');
+      await gone;
+    },
+  };
+}
+
+function forward(streams: readonly (Readable | null)[], events: InstanceEvents): void {
+  for (const stream of streams) stream?.on('data', (chunk: Buffer) => events.onOutput(chunk));
+}

@@ -1,0 +1,20 @@
+/** What the stack and the runner of a function say to each other. Events and results are JSON text, as with Lambda. */
+export interface CallMessage {
+  readonly id: number;
+  readonly event: string;
+  readonly requestId: string;
+  readonly timeoutMs: number;
+}
+
+export type AnswerMessage =
+  | { readonly id: number; readonly result: string; readonly error?: undefined }
+  | { readonly id: number; readonly error: { readonly name: string; readonly message: string; readonly stack: string } };
+
+/** What a runner needs to know before its first call; in a thread as `workerData`, in a process as its argument. */
+export interface RunnerStart {
+  readonly module: string;
+  readonly exportName: string;
+  readonly name: string;
+  readonly arn: string;
+  readonly memoryMb: number;
+}

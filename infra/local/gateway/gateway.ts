@@ -1,0 +1,134 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { gatewayAnswer, httpAnswer, type HttpAnswer } from './http-answer.ts';
+import { httpEvent, parseTarget } from './http-event.ts';
+import { routeTable, type HttpRoute, type RouteTable } from './route-table.ts';
+
+const MIB = 1024 * 1024;
+
+/** The cloud's own limits, kept here so that what works on one machine works there. */
+export const GATEWAY_LIMITS = {
+  /** Request line and headers; 431 beyond. */
+  headerBytes: 10_240,
+  /** What the gateway takes at all; 413 beyond. */
+  requestBytes: 10 * MIB,
+  /** What a function takes or gives, as JSON text; 413, or 500 for its answer, beyond. */
+  functionBytes: 6_291_556,
+} as const;
+
+/** Calls a function with JSON text. */
+export type Caller = (event: string) => Promise<string>;
+
+/** An HTTP API on the loopback interface. There is no authorization: whoever can reach it may do everything. */
+export interface Gateway {
+  readonly port: number;
+  readonly url: string;
+  /** Serves these routes from now on. Until the first call every request is answered 503. */
+  serve(routes: readonly HttpRoute[], callerOf: (functionArn: string) => Caller): void;
+  /** Answers what has been asked, for five seconds at most, and takes no more. */
+  close(): Promise<void>;
+}
+
+interface RouteTarget {
+  readonly call: Caller;
+  readonly timeoutMs: number;
+}
+
+/** Throws an `Error` that names the port when it is taken. */
+export async function openGateway(port: number, onError: (message: string) => void): Promise<Gateway> {
+  let routes: RouteTable<RouteTarget> | undefined;
+
+  const server = createServer({ maxHeaderSize: GATEWAY_LIMITS.headerBytes, keepAliveTimeout: 60_000, requestTimeout: 60_000, noDelay: true }, (request, response) => {
+    answerTo(request).then(
+      (answer) => send(response, answer),
+      (error: unknown) => {
+        onError(error instanceof Error ? (error.stack ?? error.message) : String(error));
+        if (!response.destroyed) send(response, { ...gatewayAnswer(500, 'Internal Server Error'), requestId: '' });
+      },
+    );
+  });
+
+  async function answerTo(request: IncomingMessage): Promise<HttpAnswer & { requestId: string }> {
+    const refuse = (status: number, message: string, requestId = ''): HttpAnswer & { requestId: string } => ({ ...gatewayAnswer(status, message), requestId });
+    const target = parseTarget(request.url ?? '/');
+    if (!target) return refuse(400, 'Bad Request');
+    if (!routes) return refuse(503, 'Service Unavailable');
+    const match = routes.match(request.method ?? '', target.segments);
+    if (!match) return refuse(404, 'Not Found');
+    const body = await readBody(request);
+    if (!body) return refuse(413, 'Request Entity Too Large');
+    const { event, requestId } = httpEvent(request, target, match, body);
+    if (tooLong(event)) return refuse(413, 'Request Too Long', requestId);
+    try {
+      const result = await within(match.target.timeoutMs, match.target.call(event));
+      if (result === undefined) return refuse(503, 'Service Unavailable', requestId);
+      if (tooLong(result)) {
+        onError(`${match.routeKey}: the function's answer is over ${GATEWAY_LIMITS.functionBytes} bytes`);
+        return refuse(500, 'Internal Server Error', requestId);
+      }
+      return { ...httpAnswer(result), requestId };
+    } catch (error) {
+      onError(`${requestId} ${error instanceof Error ? error.message : String(error)}`);
+      return refuse(500, 'Internal Server Error', requestId);
+    }
+  }
+
+  server.listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    throw new Error(`--port: wanted a free port, got ${port}, which is in use or not allowed`, { cause });
+  }
+  const address = server.address();
+  const bound = typeof address === 'object' && address ? address.port : port;
+  return {
+    port: bound,
+    url: `http://127.0.0.1:${bound}`,
+    serve(list, callerOf) {
+      routes = routeTable(list.map(({ routeKey, functionArn, timeoutMs }) => ({ routeKey, target: { call: callerOf(functionArn), timeoutMs } })));
+    },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      server.closeIdleConnections();
+      const impatient = setTimeout(() => server.closeAllConnections(), 5000);
+      await closed;
+      clearTimeout(impatient);
+    },
+  };
+}
+
+function send(response: ServerResponse, { status, headers, body, requestId }: HttpAnswer & { requestId: string }): void {
+  // A body that was refused half-way is not read to its end.
+  if (!response.req.complete) response.setHeader('connection', 'close');
+  response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body), ...(requestId !== '' && { 'apigw-requestid': requestId }) });
+  response.end(body);
+}
+
+/** Undefined when it is larger than the gateway takes; the rest is then left unread. Rejects when the client goes away. */
+function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    request.on('data', (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= GATEWAY_LIMITS.requestBytes) return void chunks.push(chunk);
+      request.pause();
+      return resolve(undefined);
+    });
+    request.on('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+    request.on('error', reject);
+  });
+}
+
+function tooLong(text: string): boolean {
+  // Three bytes are the most that one UTF-16 unit takes: most texts need not be measured.
+  return text.length * 3 > GATEWAY_LIMITS.functionBytes && Buffer.byteLength(text) > GATEWAY_LIMITS.functionBytes;
+}
+
+/** Undefined when it takes longer. */
+function within<T>(timeoutMs: number, promise: Promise<T>): Promise<T | undefined> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(undefined), timeoutMs);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

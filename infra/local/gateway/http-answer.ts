@@ -1,0 +1,39 @@
+import type { OutgoingHttpHeaders } from 'node:http';
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: OutgoingHttpHeaders;
+  readonly body: string | Buffer;
+}
+
+/** What the gateway answers by itself; not problem+json, as in the cloud. */
+export function gatewayAnswer(status: number, message: string): HttpAnswer {
+  return { status, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ message }) };
+}
+
+interface FunctionAnswer {
+  readonly statusCode?: unknown;
+  readonly headers?: Readonly<Record<string, unknown>>;
+  readonly cookies?: readonly string[];
+  readonly body?: unknown;
+  readonly isBase64Encoded?: boolean;
+}
+
+/** What a function's result (JSON text) means as an HTTP answer, in payload format 2.0. */
+export function httpAnswer(result: string): HttpAnswer {
+  const answer: unknown = JSON.parse(result);
+  if (!isFunctionAnswer(answer)) return { status: 200, headers: { 'content-type': 'application/json' }, body: typeof answer === 'string' ? answer : result };
+  const status = Number(answer.statusCode);
+  if (!Number.isInteger(status) || status < 100 || status > 599) return gatewayAnswer(500, 'Internal Server Error');
+  const headers: OutgoingHttpHeaders = {};
+  for (const [name, value] of Object.entries(answer.headers ?? {})) headers[name.toLowerCase()] = String(value);
+  headers['content-type'] ??= 'text/plain; charset=utf-8';
+  if (answer.cookies !== undefined) headers['set-cookie'] = [...answer.cookies];
+  const text = typeof answer.body === 'string' ? answer.body : answer.body === undefined ? '' : JSON.stringify(answer.body);
+  return { status, headers, body: answer.isBase64Encoded === true ? Buffer.from(text, 'base64') : text };
+}
+
+/** Anything without a status code is the body of a 200. */
+function isFunctionAnswer(answer: unknown): answer is FunctionAnswer {
+  return typeof answer === 'object' && answer !== null && 'statusCode' in answer;
+}

@@ -1,0 +1,109 @@
+import { isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { PSEUDO } from '../template/template.ts';
+import type { Match } from './route-table.ts';
+
+/** The path and query of a request, taken apart. */
+export interface Target {
+  /** Decoded, as HTTP APIs hand it on. */
+  readonly rawPath: string;
+  readonly segments: readonly string[];
+  readonly rawQueryString: string;
+}
+
+/** Takes a request's target apart; undefined when its percent-encoding is broken. */
+export function parseTarget(url: string): Target | undefined {
+  const at = url.indexOf('?');
+  const path = at < 0 ? url : url.slice(0, at);
+  const rawQueryString = at < 0 ? '' : url.slice(at + 1);
+  const segments = path.slice(1).split('/');
+  if (!path.includes('%')) return { rawPath: path, segments, rawQueryString };
+  try {
+    const decoded = segments.map((segment) => decodeURIComponent(segment));
+    return { rawPath: `/${decoded.join('/')}`, segments: decoded, rawQueryString };
+  } catch {
+    return undefined;
+  }
+}
+
+const API_ID = 'local';
+
+/** The event of payload format 2.0 for a request, as JSON text, and its request id. */
+export function httpEvent(request: IncomingMessage, target: Target, match: Match<unknown>, body: Buffer): { event: string; requestId: string } {
+  const { headers, cookies } = headersOf(request);
+  const now = Date.now();
+  const requestId = randomUUID();
+  const text = isUtf8(body);
+  const event = {
+    version: '2.0',
+    routeKey: match.routeKey,
+    rawPath: target.rawPath,
+    rawQueryString: target.rawQueryString,
+    ...(cookies && { cookies }),
+    headers,
+    ...(target.rawQueryString !== '' && { queryStringParameters: queryOf(target.rawQueryString) }),
+    requestContext: {
+      accountId: PSEUDO.account,
+      apiId: API_ID,
+      domainName: headers['host'] ?? 'localhost',
+      domainPrefix: API_ID,
+      http: {
+        method: request.method,
+        path: target.rawPath,
+        protocol: `HTTP/${request.httpVersion}`,
+        sourceIp: request.socket.remoteAddress ?? '',
+        userAgent: headers['user-agent'] ?? '',
+      },
+      requestId,
+      routeKey: match.routeKey,
+      stage: '$default',
+      time: commonLogTime(now),
+      timeEpoch: now,
+    },
+    ...(Object.keys(match.parameters).length > 0 && { pathParameters: match.parameters }),
+    ...(body.length > 0 && { body: body.toString(text ? 'utf8' : 'base64') }),
+    isBase64Encoded: body.length > 0 && !text,
+  };
+  return { event: JSON.stringify(event), requestId };
+}
+
+/** Names in lower case, values of one name joined with commas; cookies are apart. */
+function headersOf({ rawHeaders, socket }: IncomingMessage): { headers: Record<string, string>; cookies: string[] | undefined } {
+  const headers: Record<string, string> = {};
+  let cookies: string[] | undefined;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? '').toLowerCase();
+    const value = rawHeaders[index + 1] ?? '';
+    if (name === 'cookie') cookies = [...(cookies ?? []), ...value.split(/; */u)];
+    else headers[name] = Object.hasOwn(headers, name) ? `${headers[name]},${value}` : value;
+  }
+  headers['x-forwarded-for'] = socket.remoteAddress ?? '';
+  headers['x-forwarded-port'] = String(socket.localPort ?? '');
+  headers['x-forwarded-proto'] = 'http';
+  return { headers, cookies };
+}
+
+/** Values of one name joined with commas. */
+function queryOf(rawQueryString: string): Record<string, string> {
+  const query = new Map<string, string>();
+  for (const [name, value] of new URLSearchParams(rawQueryString)) {
+    const earlier = query.get(name);
+    query.set(name, earlier === undefined ? value : `${earlier},${value}`);
+  }
+  return Object.fromEntries(query);
+}
+
+let lastSecond = 0;
+let lastTime = '';
+
+/** `20/Nov/2026:22:07:05 +0000`, made once a second. */
+function commonLogTime(now: number): string {
+  const second = Math.floor(now / 1000);
+  if (second !== lastSecond) {
+    const [, day, month, year, time] = /^\w+, (\d+) (\w+) (\d+) ([\d:]+)/u.exec(new Date(now).toUTCString()) ?? [];
+    lastTime = `${day}/${month}/${year}:${time} +0000`;
+    lastSecond = second;
+  }
+  return lastTime;
+}

@@ -1,0 +1,121 @@
+import { resolve } from 'node:path';
+import { readAppContext, type AppContext } from '../app-context.ts';
+import type { DatastoreDefinition } from '../../shared/definitions/definitions.ts';
+import { commandsOf } from './control/commands.ts';
+import { startControlServer } from './control/control-server.ts';
+import { makeDataFolder } from './data-folder.ts';
+import { startDynamoDb } from './emulators/dynamodb.ts';
+import { startSecretsManager } from './emulators/secrets-manager.ts';
+import { startSqs } from './emulators/sqs.ts';
+import { endpointsOf, keepEndpointsFile, type Endpoints } from './endpoints.ts';
+import { lockFolder } from './folder-lock.ts';
+import { openFunctionLog } from './functions/function-log.ts';
+import type { FunctionHost } from './functions/function-host.ts';
+import { openGateway } from './gateway/gateway.ts';
+import { DEFAULT_OPTIONS, type LocalStackOptions } from './local-stack-options.ts';
+import { startWantedGroups } from './start-groups.ts';
+import type { ShardGroups } from './mysql/shard-groups.ts';
+import { checkTypes, localResources } from './resources/local-resources.ts';
+import { runTemplate } from './run-template.ts';
+import { DEPLOYED_APP, synthesize } from './synthesize.ts';
+
+/** A whole deployment on this machine. */
+export interface LocalStack {
+  /** Of the HTTP API, without a slash at the end. */
+  readonly url: string;
+  /** As they are now. */
+  readonly endpoints: Endpoints;
+  readonly groups: ShardGroups;
+  readonly functions: FunctionHost;
+  /** The datastores with the shard counts that they have here. */
+  readonly datastores: readonly DatastoreDefinition[];
+  /** Where the functions' output goes. */
+  readonly functionLog: string;
+  /** Ends all instances of a function (`write-cells`) at once; the next call starts a new one. */
+  killFunction(title: string): Promise<void>;
+  /** Stops everything cleanly, the HTTP API first. Can be called again. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Synthesizes the CDK app with `environment=local` and runs the template on this machine, with real MySQL servers. The
+ * API serves when this returns. Throws, with everything stopped again, when any part of it does not start.
+ */
+export async function startLocalStack(given: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
+  const options = { ...DEFAULT_OPTIONS, ...given };
+  const context = appContext(options);
+  const { environment, definitions } = readAppContext(context);
+  const folder = makeDataFolder(resolve(options.data));
+
+  const parts = new AsyncDisposableStack();
+  try {
+    const lock = lockFolder(folder.root);
+    parts.defer(() => lock.release());
+    const log = openFunctionLog(folder.functionLog);
+    parts.defer(() => log.close());
+    const closing = <T extends { close(): Promise<void> }>(part: T): T => {
+      parts.defer(() => part.close());
+      return part;
+    };
+    // First, so that a port in use is known before anything else is started.
+    const gateway = await openGateway(options.port, (message) => log.line('gateway', message));
+    parts.defer(() => gateway.close());
+
+    const synthesis = synthesize({ app: options.app ?? DEPLOYED_APP, context, folder: folder.assembly }).then((stacks) => {
+      checkTypes(stacks);
+      return stacks;
+    });
+    const [stacks, groups, dynamodb, sqs, secretsManager] = await allOrFirstError([
+      synthesis,
+      startWantedGroups({ options, environment, definitions, folder, synthesis, defer: (stop) => parts.defer(stop) }),
+      startDynamoDb(folder.dynamodb).then(closing),
+      startSqs(folder.sqs).then(closing),
+      startSecretsManager().then(closing),
+    ]);
+
+    const local = localResources(stacks, { groups: groups.groups, httpUrl: gateway.url, sqsUrl: sqs.url });
+    secretsManager.setSecrets(local.secrets);
+    const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url };
+    const running = await runTemplate({ local, options, folder, services, log, gateway });
+    parts.defer(() => running.stop());
+
+    const urls = { http: gateway.url, sqs: sqs.url, dynamodb: dynamodb.url };
+    keepEndpointsFile(folder.endpoints, groups, urls);
+    const stack: LocalStack = {
+      url: gateway.url,
+      get endpoints() {
+        return endpointsOf(groups, urls);
+      },
+      groups,
+      functions: running.functions,
+      datastores: definitions.datastores,
+      functionLog: log.path,
+      killFunction: (title) => running.functions.kill(title),
+      stop: () => parts.disposeAsync(),
+    };
+    closing(await startControlServer(folder.control, commandsOf(stack)));
+    // Last in, first out: nobody asks any more when the functions go.
+    parts.defer(() => gateway.close());
+    return stack;
+  } catch (error) {
+    await parts.disposeAsync();
+    throw error;
+  }
+}
+
+function appContext(options: LocalStackOptions): AppContext {
+  return {
+    environment: 'local',
+    groups: options.groups,
+    readers: options.readers,
+    shards: options.shards,
+    ...(options.datastores !== undefined && { datastores: resolve(options.datastores) }),
+    ...(options.functionsFolder !== undefined && { functions: resolve(options.functionsFolder) }),
+  };
+}
+
+/** Waits for all, so that what was started can be stopped, and then throws the first error. */
+async function allOrFirstError<T extends readonly unknown[]>(promises: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
+  await Promise.allSettled(promises);
+  return (await Promise.all(promises)) as unknown as T;
+}

@@ -1,0 +1,73 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { InstalledEngine } from '../../setup/engine.mjs';
+
+/** What the application logs in as: all rights, except to write to a reader. */
+export const APPLICATION_USER = 'schemaless';
+/** What readers fetch the writer's log as. */
+export const REPLICATION_USER = 'schemaless_replication';
+/** What roles are given as. */
+export const OPERATOR_USER = 'schemaless_operator';
+
+/** The addresses that accounts may come from. */
+const LOOPBACK = '127.%';
+
+export interface Passwords {
+  readonly application: string;
+  readonly replication: string;
+  readonly operator: string;
+}
+
+/** The passwords of a data folder: random, made once, kept in a file that only its owner can read. */
+export function passwordsOf(folder: string): Passwords {
+  const file = join(folder, 'passwords.json');
+  if (!existsSync(file)) {
+    const made: Passwords = { application: randomPassword(), replication: randomPassword(), operator: randomPassword() };
+    writeFileSync(file, `${JSON.stringify(made, undefined, 2)}\n`, { mode: 0o600 });
+  }
+  const read: Partial<Record<keyof Passwords, unknown>> = JSON.parse(readFileSync(file, 'utf8'));
+  const { application, replication, operator } = read;
+  if (typeof application !== 'string' || typeof replication !== 'string' || typeof operator !== 'string') {
+    throw new Error(`${file}: wanted the passwords application, replication and operator; delete the file to have new ones made`);
+  }
+  return { application, replication, operator };
+}
+
+/** SQL for a server's start, one statement a line: the accounts, on this node alone (they are in no log). */
+export function accountsSql(engine: InstalledEngine, passwords: Passwords): string {
+  const statements = [
+    'SET SESSION sql_log_bin = 0',
+    ...account(APPLICATION_USER, passwords.application, 'ALL PRIVILEGES'),
+    ...account(REPLICATION_USER, passwords.replication, 'REPLICATION SLAVE'),
+    ...account(OPERATOR_USER, passwords.operator, 'ALL PRIVILEGES'),
+    ...(engine.kind === 'mysql' ? ["ALTER USER 'root'@'localhost' ACCOUNT LOCK", 'SET GLOBAL super_read_only = ON'] : mariaDbOnly(engine.version)),
+  ];
+  return statements.map((statement) => `${statement};\n`).join('');
+}
+
+function account(user: string, password: string, rights: string): readonly string[] {
+  const name = `'${user}'@'${LOOPBACK}'`;
+  return [
+    `CREATE USER IF NOT EXISTS ${name} IDENTIFIED BY '${password}'`,
+    // The file with the passwords may have been deleted since the account was made.
+    `ALTER USER ${name} IDENTIFIED BY '${password}'`,
+    `GRANT ${rights} ON *.* TO ${name}${rights === 'ALL PRIVILEGES' ? ' WITH GRANT OPTION' : ''}`,
+  ];
+}
+
+/** MariaDB has no `super_read_only`: what would let the application write to a reader is a right to take away. */
+function mariaDbOnly(version: string): readonly string[] {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const isSeparate = major > 10 || (major === 10 && minor >= 11);
+  return [
+    `REVOKE ${isSeparate ? 'READ_ONLY ADMIN' : 'READ_ONLY ADMIN, SUPER'} ON *.* FROM '${APPLICATION_USER}'@'${LOOPBACK}'`,
+    "DELETE FROM mysql.global_priv WHERE User IN ('', 'root')",
+    'FLUSH PRIVILEGES',
+  ];
+}
+
+/** Letters, digits, `-` and `_`: nothing that SQL, a URL or a shell would have to quote. */
+function randomPassword(): string {
+  return randomBytes(24).toString('base64url');
+}

@@ -1,0 +1,181 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Passwords } from './accounts.ts';
+import { REPLICATION_USER } from './accounts.ts';
+import { takeServerId } from './groups-file.ts';
+import type { GroupRecord } from './groups-file.ts';
+import { SERVER_HOST } from './node-status.ts';
+import type { Replication } from './replication.ts';
+import type { ServerNode } from './server-node.ts';
+
+/** How long a reader may take to apply what it had received, before another one is chosen. */
+const APPLY_SECONDS = 60;
+const CATCH_UP_POLL_MS = 100;
+
+export interface GroupRolesOptions {
+  readonly group: string;
+  readonly record: GroupRecord;
+  /** Writes the record to the disk. */
+  readonly save: () => void;
+  readonly nodes: readonly ServerNode[];
+  readonly replication: Replication;
+  readonly passwords: Passwords;
+  /** A node has another role now. */
+  readonly changed: () => void;
+  readonly log: (line: string) => void;
+}
+
+/**
+ * Who of a group writes and who follows: gives the nodes their roles, checks that a reader's log is a part of the
+ * writer's before it follows, and makes a node anew where it is not. Its methods must not run side by side.
+ */
+export class GroupRoles {
+  readonly #options: GroupRolesOptions;
+  /** The process that was last opened for writes. */
+  #openedPid = 0;
+  /** For each reader, the two processes between which replication was set up. */
+  readonly #followed = new Map<string, string>();
+
+  constructor(options: GroupRolesOptions) {
+    this.#options = options;
+  }
+
+  get writer(): ServerNode {
+    const { nodes, record } = this.#options;
+    const writer = nodes.find((node) => node.name === record.writer);
+    if (writer === undefined) throw new Error(`${this.#options.group}: its writer ${record.writer} is not one of its nodes`);
+    return writer;
+  }
+
+  /** False from the death of the writer's server until it, or another one, was opened for writes. */
+  get takesWrites(): boolean {
+    return this.writer.pid === this.#openedPid && this.writer.state === 'running';
+  }
+
+  get readers(): readonly ServerNode[] {
+    return this.#options.nodes.filter((node) => node !== this.writer);
+  }
+
+  /** True once this node has shown that its log is a part of the writer's and reached the writer's end. */
+  isTrusted(node: ServerNode): boolean {
+    return !this.#options.record.untrusted.includes(node.name);
+  }
+
+  /** Brings every node that answers into its role. Rejects with what went wrong last, after trying them all. */
+  async arrange(): Promise<void> {
+    const { writer } = this;
+    if (!writer.answers) return;
+    if (this.#openedPid !== writer.pid) await this.#open(writer);
+    const ends = await Promise.allSettled(this.readers.filter((node) => node.answers).map(async (node) => {
+      if (this.#followed.get(node.name) !== pair(node, writer)) await this.#follow(node, writer);
+    }));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  }
+
+  /** Gives the node empty data and a server id of its own; it replays the writer's whole log. */
+  async makeAnew(node: ServerNode): Promise<void> {
+    await node.fence();
+    await node.makeData();
+    takeServerId(this.#options.record, node.name);
+    this.#distrust(node);
+  }
+
+  async startServer(node: ServerNode): Promise<void> {
+    await node.start(this.#serverId(node));
+    if (node !== this.writer && this.isTrusted(node)) node.serve();
+  }
+
+  /**
+   * The reader with the most transactions becomes the writer, once it has applied what it had received. The old writer
+   * is killed first, so that there are never two. Throws when no reader can take over; then nothing has changed.
+   */
+  async promote(): Promise<void> {
+    const { group, record, replication, log } = this.#options;
+    const candidates = this.readers.filter((node) => node.state === 'running');
+    if (candidates.length === 0) {
+      const states = this.readers.map((node) => `${node.name} is ${node.state}`).join(', ');
+      throw new Error(`${group} has no reader that could be promoted: ${states === '' ? 'it has no readers' : states}`);
+    }
+    const old = this.writer;
+    await old.fence();
+    const ready = await Promise.allSettled(candidates.map(async (node) => await node.operate(async (operator) => {
+      await replication.finish(operator, APPLY_SECONDS);
+      return { node, size: replication.size(await replication.executed(operator)) };
+    })));
+    for (const node of candidates) this.#followed.delete(node.name);
+    const [best] = ready.flatMap((end) => end.status === 'fulfilled' ? [end.value] : []).toSorted((one, other) => other.size - one.size);
+    if (best === undefined) throw new Error(`${group} has no reader that could be promoted: ${ready.map((end) => end.status === 'rejected' ? String(end.reason) : '').join('; ')}`);
+    record.writer = best.node.name;
+    takeServerId(record, best.node.name);
+    this.#distrust(old);
+    log(`${group}: ${best.node.name} is promoted to writer in place of ${old.name}.`);
+    await this.#open(best.node);
+    this.#options.changed();
+  }
+
+  #serverId(node: ServerNode): number {
+    const { record, save } = this.#options;
+    const known = record.serverIds[node.name];
+    if (known !== undefined) return known;
+    const serverId = takeServerId(record, node.name);
+    save();
+    return serverId;
+  }
+
+  async #open(node: ServerNode): Promise<void> {
+    const { pid } = node;
+    await node.operate(async (operator) => await this.#options.replication.open(operator, this.#serverId(node)));
+    this.#openedPid = pid;
+    node.serve();
+  }
+
+  async #follow(node: ServerNode, writer: ServerNode): Promise<void> {
+    const { group, replication, passwords, log } = this.#options;
+    const processes = pair(node, writer);
+    const source = { host: SERVER_HOST, port: writer.port, user: REPLICATION_USER, password: passwords.replication };
+    const target = await writer.operate(async (atWriter) => await node.operate(async (atNode) => {
+      await replication.leave(atNode);
+      const executed = await replication.executed(atNode);
+      const whole = await replication.executed(atWriter);
+      if (!await replication.includes(atWriter, whole, executed)) return undefined;
+      await replication.follow(atNode, source);
+      return whole;
+    }));
+    if (target === undefined) {
+      log(`${group}: ${node.name} holds transactions that the writer ${writer.name} lacks. It is made anew from the writer's log.`);
+      await this.makeAnew(node);
+      await this.startServer(node);
+      await this.#follow(node, writer);
+      return;
+    }
+    this.#followed.set(node.name, processes);
+    if (!this.isTrusted(node)) void this.#serveOnceAt(node, target, processes);
+  }
+
+  /** Waits, beside everything else, until the reader has all of `target`; ends when either process does. */
+  async #serveOnceAt(node: ServerNode, target: string, processes: string): Promise<void> {
+    const { group, record, replication, save, log } = this.#options;
+    while (pair(node, this.writer) === processes && this.#followed.get(node.name) === processes) {
+      const isThere = node.answers && await node.operate(async (operator) =>
+        await replication.includes(operator, await replication.executed(operator), target)).catch(() => false);
+      if (isThere && pair(node, this.writer) === processes) {
+        record.untrusted = record.untrusted.filter((name) => name !== node.name);
+        save();
+        node.serve();
+        log(`${group}: ${node.name} has caught up with ${this.writer.name}.`);
+        return;
+      }
+      await sleep(CATCH_UP_POLL_MS);
+    }
+  }
+
+  /** Remembered also over a restart: such a node must neither serve reads nor be promoted. */
+  #distrust(node: ServerNode): void {
+    const { record, save } = this.#options;
+    record.untrusted = [...record.untrusted.filter((name) => name !== node.name), node.name];
+    save();
+  }
+}
+
+function pair(node: ServerNode, writer: ServerNode): string {
+  return `${node.pid} follows ${writer.pid}`;
+}

@@ -1,0 +1,113 @@
+import { randomInt } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EngineKind, InstalledEngine } from '../../setup/engine.mjs';
+
+/** What a data folder remembers of a group between two runs. */
+export interface GroupRecord {
+  /** The node that takes writes. */
+  writer: string;
+  nodes: string[];
+  /** Server ids are never used twice in a group, so that each stands for one stretch of its history. */
+  nextServerId: number;
+  serverIds: Record<string, number>;
+  /** Nodes that have not yet shown that their log is a part of the writer's and has all of it: no reads from them, no promotion. */
+  untrusted: string[];
+  /** The port of the group's forwarders, kept where it is still free; 0 at first. */
+  port: number;
+}
+
+interface FileContent {
+  engine: { kind: EngineKind; version: string };
+  /** The forwarders' addresses are 127.second.third.x, so that stacks side by side do not meet. */
+  network: { second: number; third: number };
+  groups: Record<string, GroupRecord>;
+}
+
+export interface WantedGroup {
+  readonly name: string;
+  readonly readers: number;
+}
+
+/** The file in which a data folder's engine, groups and roles are kept. Written in one step, and to the disk. */
+export class GroupsFile {
+  readonly #file: string;
+  readonly #content: FileContent;
+
+  /**
+   * Reads the file, or begins it, and adds what is new in `wanted`. Throws an Error when the folder belongs to another
+   * engine or a newer version of it, or has groups or nodes that are not wanted any more.
+   */
+  constructor(folder: string, engine: InstalledEngine, wanted: readonly WantedGroup[]) {
+    this.#file = join(folder, 'groups.json');
+    const { kind, version } = engine;
+    this.#content = existsSync(this.#file)
+      ? JSON.parse(readFileSync(this.#file, 'utf8'))
+      : { engine: { kind, version }, network: { second: randomInt(1, 255), third: randomInt(0, 256) }, groups: {} };
+    checkEngine(folder, this.#content.engine, engine);
+    checkGroups(folder, this.#content.groups, wanted);
+    this.#content.engine.version = version;
+  }
+
+  group(name: string): GroupRecord | undefined {
+    return this.#content.groups[name];
+  }
+
+  /** Adds a new group, once its data is there; the caller saves the file. */
+  add(name: string, record: GroupRecord): void {
+    this.#content.groups[name] = record;
+  }
+
+  /** The nth address of a group: 0 for its writer endpoint, 1 for its reader endpoint, then one for each node. */
+  address(group: string, nth: number): string {
+    const { second, third } = this.#content.network;
+    const place = Object.keys(this.#content.groups).indexOf(group);
+    return `127.${second}.${(third + place) % 256}.${1 + nth}`;
+  }
+
+  save(): void {
+    const next = `${this.#file}.next`;
+    const descriptor = openSync(next, 'w', 0o600);
+    writeSync(descriptor, `${JSON.stringify(this.#content, undefined, 2)}\n`);
+    fsyncSync(descriptor);
+    closeSync(descriptor);
+    renameSync(next, this.#file);
+  }
+}
+
+/** A group that does not exist yet: its first node is to be the writer. */
+export function newGroup(nodes: readonly string[]): GroupRecord {
+  const [writer = ''] = nodes;
+  return { writer, nodes: [...nodes], nextServerId: 1, serverIds: {}, untrusted: [], port: 0 };
+}
+
+/** A server id that this group has never used; the caller saves the file. */
+export function takeServerId(record: GroupRecord, node: string): number {
+  const serverId = record.nextServerId;
+  record.nextServerId = serverId + 1;
+  record.serverIds[node] = serverId;
+  return serverId;
+}
+
+function checkEngine(folder: string, kept: FileContent['engine'], engine: InstalledEngine): void {
+  if (kept.kind !== engine.kind) {
+    throw new Error(`engine: ${folder} was made by ${kept.kind} ${kept.version}, so wanted ${kept.kind}, got ${engine.kind} ${engine.version}; `
+      + 'choose that engine, or another data folder');
+  }
+  if (engine.version.localeCompare(kept.version, 'en', { numeric: true }) < 0) {
+    throw new Error(`engine: ${folder} was last used by ${kept.kind} ${kept.version}, which ${engine.version} is too old to read`);
+  }
+}
+
+function checkGroups(folder: string, kept: FileContent['groups'], wanted: readonly WantedGroup[]): void {
+  for (const [name, record] of Object.entries(kept)) {
+    const readers = wanted.find((group) => group.name === name)?.readers;
+    if (readers === undefined) {
+      throw new Error(`groups: ${folder} has ${Object.keys(kept).length} groups, so wanted ${name} among them, got ${wanted.map((group) => group.name).join(', ')}; `
+        + 'groups can be added, not taken away');
+    }
+    if (readers + 1 < record.nodes.length) {
+      throw new Error(`readers: ${folder} has ${record.nodes.length - 1} for ${name}, so wanted at least as many, got ${readers}; readers can be added, not taken away`);
+    }
+  }
+}

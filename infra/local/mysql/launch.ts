@@ -1,0 +1,109 @@
+import { spawn } from 'node:child_process';
+import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SERVER_HOST } from './node-status.ts';
+
+/** Longer than a crash recovery of a large log takes. */
+const READY_MS = 180_000;
+const POLL_MS = 25;
+/** Others on this machine take ports too, between our look and the server's. */
+const PORT_ATTEMPTS = 10;
+const TERMINATE_MS = 20_000;
+
+export interface RunningServer {
+  readonly pid: number;
+  readonly port: number;
+  readonly exited: Promise<void>;
+  isRunning(): boolean;
+  signal(name: NodeJS.Signals): void;
+}
+
+export interface LaunchOptions {
+  /** The program, and what comes before its own arguments. */
+  readonly command: readonly string[];
+  readonly argumentsFor: (port: number) => readonly string[];
+  /** The node's folder; its `server.log` gets what the server prints. */
+  readonly folder: string;
+  /** Tried first; 0 = any. */
+  readonly port: number;
+  /** Rejects as long as the server does not answer. */
+  readonly answers: (port: number) => Promise<void>;
+  /** Told of the process as soon as there is one, so that it can be stopped while it starts. */
+  readonly started: (server: RunningServer) => void;
+}
+
+/** Starts a server and waits until it answers. Rejects with the end of its log when it exits first. */
+export async function launch(options: LaunchOptions): Promise<RunningServer> {
+  for (let attempt = 1; ; attempt += 1) {
+    const port = attempt === 1 && options.port !== 0 ? options.port : await freePort();
+    const { server, said } = spawnServer(options, port);
+    options.started(server);
+    if (await answered(server, options.answers)) return server;
+    if (server.isRunning()) {
+      await stopServer(server);
+      throw new Error(`the server does not answer after ${READY_MS / 1000} s; its log: ${join(options.folder, 'server.log')}`);
+    }
+    const text = said();
+    if (attempt < PORT_ATTEMPTS && /Address already in use|Bind on TCP\/IP port/.test(text)) continue;
+    throw new Error(`the server exited while it was starting:\n${text.trim().split('\n').slice(-12).join('\n')}`);
+  }
+}
+
+/** Shuts a server down cleanly, also a paused one; one that takes over 20 s is killed. */
+export async function stopServer(server: RunningServer): Promise<void> {
+  server.signal('SIGTERM');
+  server.signal('SIGCONT');
+  const timer = setTimeout(() => server.signal('SIGKILL'), TERMINATE_MS);
+  await server.exited;
+  clearTimeout(timer);
+}
+
+/** In a session of its own, so that Ctrl-C at the terminal does not reach it before our clean shutdown does. */
+function spawnServer(options: LaunchOptions, port: number): { server: RunningServer; said: () => string } {
+  mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+  const logFile = join(options.folder, 'server.log');
+  const log = openSync(logFile, 'a', 0o600);
+  const before = fstatSync(log).size;
+  const [program = '', ...first] = options.command;
+  const child = spawn(program, [...first, ...options.argumentsFor(port)], { detached: true, stdio: ['ignore', log, log], cwd: options.folder });
+  closeSync(log);
+  let failure = '';
+  const exited = new Promise<void>((resolve) => {
+    child.once('exit', () => resolve());
+    child.once('error', (error) => {
+      failure = error.message;
+      resolve();
+    });
+  });
+  const isRunning = () => failure === '' && child.exitCode === null && child.signalCode === null;
+  return {
+    server: { pid: child.pid ?? 0, port, exited, isRunning, signal: (name) => { if (isRunning()) child.kill(name); } },
+    said: () => failure + readFileSync(logFile).subarray(before).toString('utf8'),
+  };
+}
+
+async function answered(server: RunningServer, answers: (port: number) => Promise<void>): Promise<boolean> {
+  const deadline = performance.now() + READY_MS;
+  while (server.isRunning() && performance.now() < deadline) {
+    try {
+      await answers(server.port);
+      return server.isRunning();
+    } catch {
+      await Promise.race([sleep(POLL_MS), server.exited]);
+    }
+  }
+  return false;
+}
+
+async function freePort(): Promise<number> {
+  return await new Promise((resolve, reject) => {
+    const probe = createServer();
+    probe.once('error', reject);
+    probe.listen({ host: SERVER_HOST, port: 0 }, () => {
+      const address = probe.address();
+      probe.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,79 @@
+import { textOf } from './operator.ts';
+import type { Operator } from './operator.ts';
+import type { Replication } from './replication.ts';
+
+/**
+ * MariaDB names a transaction domain-server-sequence, and the sequence goes on from writer to writer. Two writers that
+ * parted can both hold number 105, so numbers alone prove nothing. Here a node gets a server id that was never used
+ * before whenever it becomes the writer or is made anew; so all transactions of one server id lie in one stretch of one
+ * history, and a log that holds the last of them holds all of them.
+ */
+export const mariaDbReplication: Replication = {
+  async executed(node) {
+    return textOf(await node.run('SELECT @@global.gtid_binlog_state AS executed'), 'executed');
+  },
+
+  async includes(_node, whole, part) {
+    const last = lastOfEachServer(whole);
+    return [...lastOfEachServer(part)].every(([server, sequence]) => sequence <= (last.get(server) ?? 0));
+  },
+
+  size(executed) {
+    return Math.max(0, ...lastOfEachServer(executed).values());
+  },
+
+  async leave(node) {
+    await node.run('STOP SLAVE');
+  },
+
+  async finish(node, timeoutSeconds) {
+    const status = await node.run('SHOW SLAVE STATUS');
+    if (status.length === 0) return;
+    await node.run('STOP SLAVE IO_THREAD');
+    await node.run('START SLAVE SQL_THREAD');
+    const received = textOf(await node.run('SHOW SLAVE STATUS'), 'Gtid_IO_Pos');
+    if (received !== '') {
+      const wait = await node.run(`SELECT MASTER_GTID_WAIT(?, ${timeoutSeconds}) AS failed`, [received], (timeoutSeconds + 5) * 1000);
+      if (textOf(wait, 'failed') !== '0') throw new Error(`what was received is not applied after ${timeoutSeconds} s`);
+    }
+    await node.run('STOP SLAVE');
+  },
+
+  async follow(node, { host, port, user, password }) {
+    await node.run('SET GLOBAL read_only = ON');
+    await setPlace(node);
+    await node.run(
+      `CHANGE MASTER TO MASTER_HOST = ?, MASTER_PORT = ${port}, MASTER_USER = ?, MASTER_PASSWORD = ?,
+        MASTER_USE_GTID = slave_pos, MASTER_CONNECT_RETRY = 1`,
+      [host, user, password],
+    );
+    await node.run('START SLAVE');
+  },
+
+  async open(node, serverId) {
+    await node.run('STOP SLAVE');
+    await node.run('RESET SLAVE ALL');
+    await node.run(`SET GLOBAL server_id = ${serverId}`);
+    await node.run('SET GLOBAL read_only = OFF');
+  },
+};
+
+/**
+ * Where to go on: the end of this node's own log. It holds everything the node did as writer and as reader, whereas the
+ * place kept for replication stands still while a node is the writer.
+ */
+async function setPlace(node: Operator): Promise<void> {
+  const rows = await node.run('SELECT @@global.gtid_binlog_pos AS logged, @@global.gtid_slave_pos AS followed');
+  const logged = textOf(rows, 'logged');
+  if (logged !== '' && logged !== textOf(rows, 'followed')) await node.run('SET GLOBAL gtid_slave_pos = ?', [logged]);
+}
+
+/** "0-1-100,0-4-130" as {"0-1": 100, "0-4": 130}. */
+function lastOfEachServer(state: string): Map<string, number> {
+  const last = new Map<string, number>();
+  for (const transaction of state.split(',')) {
+    const [, server, sequence] = /^\s*(\d+-\d+)-(\d+)\s*$/.exec(transaction) ?? [];
+    if (server !== undefined) last.set(server, Math.max(last.get(server) ?? 0, Number(sequence)));
+  }
+  return last;
+}

@@ -1,0 +1,58 @@
+import { textOf } from './operator.ts';
+import type { Replication } from './replication.ts';
+
+/** MySQL names a transaction by the server's UUID and a number; a node made anew has a new UUID. */
+export const mySqlReplication: Replication = {
+  async executed(node) {
+    return textOf(await node.run('SELECT @@global.gtid_executed AS executed'), 'executed').replaceAll(/\s/g, '');
+  },
+
+  async includes(node, whole, part) {
+    return textOf(await node.run('SELECT GTID_SUBSET(?, ?) AS is_subset', [part, whole]), 'is_subset') === '1';
+  },
+
+  size(executed) {
+    let count = 0;
+    // `uuid:1-5:7,uuid:tag:1-3`: what is neither a number nor a range is a name.
+    for (const range of executed.split(/[,:]/)) {
+      const [, first, last] = /^(\d+)(?:-(\d+))?$/.exec(range.trim()) ?? [];
+      if (first !== undefined) count += Number(last ?? first) - Number(first) + 1;
+    }
+    return count;
+  },
+
+  async leave(node) {
+    await node.run('STOP REPLICA');
+  },
+
+  async finish(node, timeoutSeconds) {
+    const status = await node.run('SHOW REPLICA STATUS');
+    if (status.length === 0) return;
+    await node.run('STOP REPLICA IO_THREAD');
+    await node.run('START REPLICA SQL_THREAD');
+    const received = textOf(await node.run('SHOW REPLICA STATUS'), 'Retrieved_Gtid_Set').replaceAll(/\s/g, '');
+    if (received !== '') {
+      const wait = await node.run(`SELECT WAIT_FOR_EXECUTED_GTID_SET(?, ${timeoutSeconds}) AS failed`, [received], (timeoutSeconds + 5) * 1000);
+      if (textOf(wait, 'failed') !== '0') throw new Error(`what was received is not applied after ${timeoutSeconds} s`);
+    }
+    await node.run('STOP REPLICA');
+  },
+
+  async follow(node, { host, port, user, password }) {
+    await node.run(
+      `CHANGE REPLICATION SOURCE TO SOURCE_HOST = ?, SOURCE_PORT = ${port}, SOURCE_USER = ?, SOURCE_PASSWORD = ?,
+        SOURCE_AUTO_POSITION = 1, GET_SOURCE_PUBLIC_KEY = 1, SOURCE_CONNECT_RETRY = 1, SOURCE_RETRY_COUNT = 0`,
+      [host, user, password],
+    );
+    await node.run('SET GLOBAL super_read_only = ON');
+    await node.run('START REPLICA');
+  },
+
+  async open(node, serverId) {
+    await node.run('STOP REPLICA');
+    await node.run('RESET REPLICA ALL');
+    await node.run(`SET GLOBAL server_id = ${serverId}`);
+    await node.run('SET GLOBAL super_read_only = OFF');
+    await node.run('SET GLOBAL read_only = OFF');
+  },
+};

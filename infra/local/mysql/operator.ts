@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createConnection } from 'mysql2/promise';
+import type { RowDataPacket } from 'mysql2/promise';
+import { OPERATOR_USER } from './accounts.ts';
+import { SERVER_HOST } from './node-status.ts';
+
+const CONNECT_MS = 2000;
+const STATEMENT_MS = 10_000;
+/** A server that was paused meanwhile does not say goodbye. */
+const GOODBYE_MS = 200;
+
+export type OperatorRow = Readonly<Record<string, unknown>>;
+
+/** A connection on which roles are given. */
+export interface Operator {
+  /** Runs one statement. Rejects with mysql2's error, or after `timeoutMs` (10 s unless told). */
+  run(sql: string, values?: readonly string[], timeoutMs?: number): Promise<readonly OperatorRow[]>;
+}
+
+/** Connects to a node's server as its operator, for as long as `work` takes. */
+export async function asOperator<T>(port: number, password: string, work: (operator: Operator) => Promise<T>): Promise<T> {
+  const connection = await createConnection({ host: SERVER_HOST, port, user: OPERATOR_USER, password, connectTimeout: CONNECT_MS });
+  // A server that dies between two statements is an error of the next one, not of the process.
+  connection.on('error', () => {});
+  try {
+    const result = await work({
+      run: async (sql, values = [], timeoutMs = STATEMENT_MS) => {
+        const [rows] = await connection.query<RowDataPacket[]>({ sql, timeout: timeoutMs }, [...values]);
+        return Array.isArray(rows) ? rows : [];
+      },
+    });
+    await Promise.race([connection.end().catch(() => {}), sleep(GOODBYE_MS, undefined, { ref: false })]);
+    return result;
+  } finally {
+    connection.destroy();
+  }
+}
+
+/** A column of the first row as text; empty when there is none. */
+export function textOf(rows: readonly OperatorRow[], column: string): string {
+  const value = rows[0]?.[column];
+  return value === undefined || value === null ? '' : String(value);
+}

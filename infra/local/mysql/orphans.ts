@@ -1,0 +1,32 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isRunning, processesWithArgument } from '../process-table.ts';
+
+const TERMINATE_MS = 20_000;
+const POLL_MS = 20;
+
+/**
+ * Shuts down the servers that run on this data folder without a parent: theirs was killed. Told by their command line,
+ * so it is never another's server. Cleanly within 20 s, else by force. Returns how many there were.
+ */
+export async function stopOrphans(data: string): Promise<number> {
+  const orphans = processesWithArgument(`--datadir=${data}`);
+  await Promise.all(orphans.map(async (pid) => {
+    signal(pid, 'SIGTERM');
+    // It may have been paused when its parent died.
+    signal(pid, 'SIGCONT');
+    const deadline = performance.now() + TERMINATE_MS;
+    while (isRunning(pid)) {
+      if (performance.now() > deadline) signal(pid, 'SIGKILL');
+      await sleep(POLL_MS);
+    }
+  }));
+  return orphans.length;
+}
+
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // Gone in the meantime.
+  }
+}

@@ -1,0 +1,33 @@
+import type { EngineKind } from '../../setup/engine.mjs';
+import { mariaDbReplication } from './mariadb-replication.ts';
+import { mySqlReplication } from './mysql-replication.ts';
+import type { Operator } from './operator.ts';
+
+/** The writer that a reader is to follow. */
+export interface ReplicationSource {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+}
+
+/** How one engine replicates. A node's `executed` is the set of transactions that its own log holds, as text. */
+export interface Replication {
+  executed(node: Operator): Promise<string>;
+  /** True when every transaction of `part` is in `whole`. Any node can be asked. */
+  includes(node: Operator, whole: string, part: string): Promise<boolean>;
+  /** How far a set goes; of two nodes that followed the same writer, the one with more has the higher number. */
+  size(executed: string): number;
+  /** Stops following. What was received and not applied is given up. */
+  leave(node: Operator): Promise<void>;
+  /** Receives no more, applies what was received, then stops following. Throws when that takes longer. */
+  finish(node: Operator, timeoutSeconds: number): Promise<void>;
+  /** Follows a writer whose log includes everything that this node executed. Call `leave` first. */
+  follow(node: Operator, source: ReplicationSource): Promise<void>;
+  /** Follows nobody any more, logs under the server id given, and takes writes. */
+  open(node: Operator, serverId: number): Promise<void>;
+}
+
+export function replicationOf(engine: EngineKind): Replication {
+  return engine === 'mysql' ? mySqlReplication : mariaDbReplication;
+}

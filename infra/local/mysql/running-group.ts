@@ -1,0 +1,292 @@
+import { join } from 'node:path';
+import type { InstalledEngine } from '../../setup/engine.mjs';
+import type { Forwarder } from '../forwarder.ts';
+import { APPLICATION_USER } from './accounts.ts';
+import type { Passwords } from './accounts.ts';
+import { openOnOnePort } from './group-endpoints.ts';
+import { GroupRoles } from './group-roles.ts';
+import { newGroup } from './groups-file.ts';
+import type { GroupRecord, GroupsFile } from './groups-file.ts';
+import { SERVER_HOST } from './node-status.ts';
+import type { NodeStatus } from './node-status.ts';
+import { stopOrphans } from './orphans.ts';
+import { replicationOf } from './replication.ts';
+import { ServerNode } from './server-node.ts';
+
+const RETRY_MS = 1000;
+
+export interface RunningGroupOptions {
+  readonly name: string;
+  readonly readers: number;
+  /** The folder below which each node has one. */
+  readonly folder: string;
+  readonly file: GroupsFile;
+  readonly engine: InstalledEngine;
+  readonly blank: string;
+  readonly passwords: Passwords;
+  readonly shards: number;
+  readonly extraArguments: readonly string[];
+  /** 0 = never. */
+  readonly restartAfterSeconds: number;
+  readonly changed: () => void;
+  readonly log: (line: string) => void;
+}
+
+/** A writer, its readers, and the addresses under which they are reached. */
+export class RunningGroup {
+  readonly name: string;
+  readonly user = APPLICATION_USER;
+  readonly password: string;
+  readonly #options: RunningGroupOptions;
+  readonly #nodes: readonly ServerNode[];
+  readonly #record: GroupRecord;
+  readonly #isNew: boolean;
+  readonly #roles: GroupRoles;
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  #endpoints: readonly Forwarder[] = [];
+  #isStopping = false;
+  #nextReader = 0;
+  /** The last piece of work on roles and processes: they are done one after the other. */
+  #work: Promise<void> = Promise.resolve();
+
+  constructor(options: RunningGroupOptions) {
+    this.name = options.name;
+    this.password = options.passwords.application;
+    this.#options = options;
+    const names = Array.from({ length: options.readers + 1 }, (_, nth) => nodeName(options.name, nth));
+    const known = options.file.group(options.name);
+    this.#isNew = known === undefined;
+    this.#record = known ?? newGroup(names);
+    this.#nodes = names.map((name) => new ServerNode({
+      ...options,
+      name,
+      folder: join(options.folder, name),
+      died: (node) => this.#died(node),
+    }));
+    this.#roles = new GroupRoles({
+      group: options.name,
+      record: this.#record,
+      save: () => options.file.save(),
+      nodes: this.#nodes,
+      replication: replicationOf(options.engine.kind),
+      passwords: options.passwords,
+      changed: options.changed,
+      log: options.log,
+    });
+  }
+
+  get writerEndpoint(): Forwarder {
+    return this.#endpoint(0);
+  }
+
+  get readerEndpoint(): Forwarder {
+    return this.#endpoint(1);
+  }
+
+  get instanceEndpoints(): readonly Forwarder[] {
+    return this.#endpoints.slice(2);
+  }
+
+  get nodes(): readonly NodeStatus[] {
+    return this.#nodes.map((node) => ({
+      group: this.name,
+      node: node.name,
+      role: node === this.#roles.writer ? 'writer' : 'reader',
+      host: SERVER_HOST,
+      port: node.port,
+      pid: node.pid,
+      state: node.state,
+    }));
+  }
+
+  /** Starts servers and endpoints, after shutting down the servers that an earlier run left behind. */
+  async start(): Promise<void> {
+    await this.#inTurn(async () => {
+      const orphans = await Promise.all(this.#nodes.map(async (node) => await stopOrphans(node.data)));
+      const count = orphans.reduce((sum, one) => sum + one, 0);
+      if (count > 0) this.#options.log(`${this.name}: ${count} servers of an earlier run were still there; they were shut down and start again.`);
+      await this.#makeMissingData();
+      await this.#openEndpoints();
+      await Promise.all(this.#nodes.filter((node) => node.hasData).map(async (node) => await this.#startFirst(node)));
+      if (!this.#roles.writer.hasData) await this.#promote();
+      await this.#arrangeFirst();
+    });
+  }
+
+  /** The node's server of this name, or undefined when it is of another group. */
+  node(name: string): ServerNode | undefined {
+    return this.#nodes.find((node) => node.name === name);
+  }
+
+  /** Starts a dead node now. Throws when it has a process. */
+  async restart(node: ServerNode): Promise<void> {
+    if (node.pid !== 0) throw new Error(`${node.name} is ${node.state}: only a node that is down can be started`);
+    this.#cancelTimer(node.name);
+    await this.#inTurn(async () => await this.#bringUp(node));
+  }
+
+  resume(node: ServerNode): void {
+    node.resume();
+    this.#arrangeLater(0);
+  }
+
+  /** Returns when the new writer takes writes; the old one comes back, as a reader, behind that. */
+  async promote(): Promise<void> {
+    await this.#inTurn(async () => await this.#promote());
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    for (const name of this.#timers.keys()) this.#cancelTimer(name);
+    const endpoints = Promise.all(this.#endpoints.map(async (endpoint) => await endpoint.close()));
+    const stopAll = async () => await Promise.all(this.#nodes.map(async (node) => await node.stop()));
+    await stopAll();
+    // Work that was under way may have started one more server.
+    await this.#work;
+    await stopAll();
+    await endpoints;
+  }
+
+  /** Of a group that was there before, a reader may fail without keeping the group from its work. */
+  async #startFirst(node: ServerNode): Promise<void> {
+    try {
+      await this.#roles.startServer(node);
+    } catch (error) {
+      if (this.#isNew || node === this.#roles.writer) throw new Error(`${node.name}: ${message(error)}`, { cause: error });
+      this.#failed(node, error);
+    }
+  }
+
+  async #arrangeFirst(): Promise<void> {
+    try {
+      await this.#roles.arrange();
+    } catch (error) {
+      if (this.#isNew || !this.#roles.takesWrites) throw error;
+      this.#arrangeLater(RETRY_MS);
+    }
+  }
+
+  async #promote(): Promise<void> {
+    const old = this.#roles.writer;
+    const oldPid = old.pid;
+    await this.#roles.promote().finally(() => {
+      // It was killed for this, so it comes back whatever `restartAfterSeconds` says.
+      if (oldPid !== 0 && old.pid === 0) this.#bringUpLater(old, 0);
+    });
+    this.writerEndpoint.dropConnections();
+    this.readerEndpoint.dropConnections();
+    this.#bringUpLater(old, 0);
+    this.#arrangeLater(0);
+  }
+
+  async #makeMissingData(): Promise<void> {
+    const { writer } = this.#roles;
+    for (const node of this.#nodes) {
+      if (this.#isNew) await node.makeData();
+      else if (node !== writer && (!this.#record.nodes.includes(node.name) || !node.hasData)) await this.#roles.makeAnew(node);
+    }
+    this.#record.nodes = this.#nodes.map((node) => node.name);
+    this.#options.file.add(this.name, this.#record);
+  }
+
+  async #openEndpoints(): Promise<void> {
+    const { file } = this.#options;
+    const isServing = (node: ServerNode) => node.state === 'running';
+    const address = (node: ServerNode | undefined) => node === undefined ? undefined : { host: SERVER_HOST, port: node.port };
+    const nextReader = () => {
+      // A group without readers answers reads from its writer, as a managed cluster does.
+      const serving = (this.#nodes.length === 1 ? this.#nodes : this.#roles.readers).filter(isServing);
+      this.#nextReader += 1;
+      return address(serving[this.#nextReader % Math.max(1, serving.length)]);
+    };
+    const targets = [
+      () => address(this.#roles.takesWrites ? this.#roles.writer : undefined),
+      nextReader,
+      ...this.#nodes.map((node) => () => address([node].find(isServing))),
+    ];
+    this.#endpoints = await openOnOnePort(targets.map((target, nth) => ({ host: file.address(this.name, nth), target })), this.#record.port);
+    this.#record.port = this.writerEndpoint.port;
+    file.save();
+  }
+
+  async #bringUp(node: ServerNode): Promise<void> {
+    if (this.#isStopping || node.pid !== 0) return;
+    if (!node.hasData) {
+      if (node === this.#roles.writer) throw new Error(`${node.name} is the writer of ${this.name} and its data folder is gone: promote ${this.name}`);
+      this.#options.log(`${this.name}: the data of ${node.name} is gone. It is made anew from the writer's log.`);
+      await this.#roles.makeAnew(node);
+    }
+    await this.#roles.startServer(node);
+    this.#arrangeLater(0);
+  }
+
+  #died(node: ServerNode): void {
+    if (this.#isStopping) return;
+    const { restartAfterSeconds: seconds, log } = this.#options;
+    log(`${this.name}: the server of ${node.name} died${seconds > 0 ? `; it starts again in ${seconds} s` : ''}.`);
+    if (seconds > 0) this.#bringUpLater(node, seconds * 1000);
+  }
+
+  #bringUpLater(node: ServerNode, afterMs: number): void {
+    this.#later(node.name, afterMs, async () => {
+      try {
+        await this.#bringUp(node);
+      } catch (error) {
+        this.#failed(node, error);
+      }
+    });
+  }
+
+  #failed(node: ServerNode, error: unknown): void {
+    if (this.#isStopping) return;
+    const { restartAfterSeconds: seconds, log } = this.#options;
+    log(`${this.name}: ${node.name} did not start: ${message(error)}`);
+    if (seconds > 0 && node.hasData) this.#bringUpLater(node, seconds * 1000);
+  }
+
+  #arrangeLater(afterMs: number): void {
+    this.#later('roles', afterMs, async () => {
+      try {
+        await this.#roles.arrange();
+      } catch (error) {
+        if (!this.#isStopping) this.#options.log(`${this.name}: roles are given again in ${RETRY_MS / 1000} s: ${message(error)}`);
+        this.#arrangeLater(RETRY_MS);
+      }
+    });
+  }
+
+  #later(name: string, afterMs: number, work: () => Promise<void>): void {
+    this.#cancelTimer(name);
+    if (this.#isStopping) return;
+    this.#timers.set(name, setTimeout(() => {
+      this.#timers.delete(name);
+      void this.#inTurn(async () => { if (!this.#isStopping) await work(); });
+    }, afterMs));
+  }
+
+  #cancelTimer(name: string): void {
+    clearTimeout(this.#timers.get(name));
+    this.#timers.delete(name);
+  }
+
+  async #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#work.then(work);
+    this.#work = done.catch(() => {});
+    await done;
+  }
+
+  #endpoint(nth: number): Forwarder {
+    const endpoint = this.#endpoints[nth];
+    if (endpoint === undefined) throw new Error(`${this.name} has not been started`);
+    return endpoint;
+  }
+}
+
+/** `group-1-a`, `group-1-b`, … */
+function nodeName(group: string, nth: number): string {
+  return `${group}-${String.fromCharCode('a'.charCodeAt(0) + nth)}`;
+}
+
+function message(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,167 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import type { InstalledEngine } from '../../setup/engine.mjs';
+import { accountsSql } from './accounts.ts';
+import type { Passwords } from './accounts.ts';
+import { copyBlankData } from './blank-data.ts';
+import { launch, stopServer } from './launch.ts';
+import type { RunningServer } from './launch.ts';
+import type { NodeState } from './node-status.ts';
+import { asOperator } from './operator.ts';
+import type { Operator } from './operator.ts';
+import { accountsFile, dataFolder, serverArguments } from './server-settings.ts';
+
+export interface ServerNodeOptions {
+  readonly name: string;
+  readonly folder: string;
+  readonly engine: InstalledEngine;
+  /** The empty data folder to copy. */
+  readonly blank: string;
+  readonly passwords: Passwords;
+  readonly shards: number;
+  readonly extraArguments: readonly string[];
+  /** Its state, process or port is another now. */
+  readonly changed: () => void;
+  /** Its process ended, and nobody here had asked for it. */
+  readonly died: (node: ServerNode) => void;
+}
+
+/** One server of a group: its data and its process. Which role it has is not its business. */
+export class ServerNode {
+  readonly name: string;
+  readonly data: string;
+  readonly #options: ServerNodeOptions;
+  #state: NodeState = 'down';
+  #stateBeforePause: NodeState = 'down';
+  #server: RunningServer | undefined;
+  #port = 0;
+  /** True while an end of the process is somebody's wish, or is seen by `launch`. */
+  #endIsExpected = false;
+
+  constructor(options: ServerNodeOptions) {
+    this.name = options.name;
+    this.data = dataFolder(options.folder);
+    this.#options = options;
+  }
+
+  get state(): NodeState {
+    return this.#state;
+  }
+
+  /** Kept while this object lives, unless another process took it while the server was down. */
+  get port(): number {
+    return this.#port;
+  }
+
+  /** 0 when there is no process. */
+  get pid(): number {
+    return this.#server?.isRunning() === true ? this.#server.pid : 0;
+  }
+
+  get hasData(): boolean {
+    return existsSync(this.data);
+  }
+
+  /** True when its server would answer a statement: also while it is not to be used by others yet. */
+  get answers(): boolean {
+    return this.pid !== 0 && this.#state !== 'paused' && !this.#endIsExpected;
+  }
+
+  /** Replaces its data by the empty folder. Its server must not run. */
+  async makeData(): Promise<void> {
+    await rm(this.data, { recursive: true, force: true });
+    await copyBlankData(this.#options.blank, this.data);
+  }
+
+  /** Starts the server, read-only and without replication; it is `starting` until `serve`. */
+  async start(serverId: number): Promise<void> {
+    const { engine, folder, passwords, shards, extraArguments } = this.#options;
+    const accounts = accountsFile(folder);
+    writeFileSync(accounts, accountsSql(engine, passwords), { mode: 0o600 });
+    this.#endIsExpected = true;
+    this.#become('starting');
+    try {
+      const server = await launch({
+        command: engine.command,
+        folder,
+        port: this.#port,
+        argumentsFor: (port) => serverArguments({ engine, folder, port, serverId, shards, extraArguments }),
+        answers: async (port) => await asOperator(port, passwords.operator, async (operator) => { await operator.run('SELECT 1'); }),
+        started: (started) => {
+          this.#server = started;
+          this.#port = started.port;
+        },
+      });
+      this.#endIsExpected = false;
+      void server.exited.then(() => this.#ended(server));
+    } catch (error) {
+      this.#become('down');
+      throw error;
+    } finally {
+      await rm(accounts, { force: true });
+    }
+  }
+
+  /** From now on it may be used in its role. */
+  serve(): void {
+    if (this.#state === 'starting' && this.answers) this.#become('running');
+    else if (this.#state === 'paused') this.#stateBeforePause = 'running';
+  }
+
+  async operate<T>(work: (operator: Operator) => Promise<T>): Promise<T> {
+    return await asOperator(this.#port, this.#options.passwords.operator, work);
+  }
+
+  /** SIGKILL, as a crash would be; returns when the process is gone. Throws when there is none. */
+  async kill(): Promise<void> {
+    const server = this.#alive();
+    server.signal('SIGKILL');
+    await server.exited;
+  }
+
+  /** SIGKILL by us: not reported as a death. */
+  async fence(): Promise<void> {
+    this.#endIsExpected = true;
+    this.#server?.signal('SIGKILL');
+    await this.#server?.exited;
+    this.#become('down');
+  }
+
+  /** Clean shutdown, also of a server that is only starting. */
+  async stop(): Promise<void> {
+    this.#endIsExpected = true;
+    if (this.#server !== undefined) await stopServer(this.#server);
+    this.#become('down');
+  }
+
+  pause(): void {
+    const server = this.#alive();
+    if (this.#state === 'paused') return;
+    server.signal('SIGSTOP');
+    this.#stateBeforePause = this.#state;
+    this.#become('paused');
+  }
+
+  resume(): void {
+    const server = this.#alive();
+    if (this.#state !== 'paused') return;
+    server.signal('SIGCONT');
+    this.#become(this.#stateBeforePause);
+  }
+
+  #alive(): RunningServer {
+    if (this.#server === undefined || this.pid === 0) throw new Error(`${this.name} is down: it has no process`);
+    return this.#server;
+  }
+
+  #ended(server: RunningServer): void {
+    if (this.#server !== server || this.#endIsExpected) return;
+    this.#become('down');
+    this.#options.died(this);
+  }
+
+  #become(state: NodeState): void {
+    this.#state = state;
+    this.#options.changed();
+  }
+}

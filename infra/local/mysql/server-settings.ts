@@ -1,0 +1,120 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EngineKind, InstalledEngine } from '../../setup/engine.mjs';
+import { SERVER_HOST } from './node-status.ts';
+
+const MAX_CONNECTIONS = 600;
+/** An entity table and what belongs to it: index tables, a second datastore. */
+const TABLES_PER_SHARD = 3;
+/** One append opens its table four times. */
+const HANDLES_PER_SHARD = 4;
+/** What the server opens beside tables: logs, binlogs, its own tables. */
+const OTHER_FILES = 600;
+/** The longest path that a Unix socket may have on Linux. */
+const SOCKET_PATH_BYTES = 107;
+
+export interface ServerSettings {
+  readonly engine: InstalledEngine;
+  /** The node's folder: `data` in it is the server's, beside its log and its socket. */
+  readonly folder: string;
+  readonly port: number;
+  /** Unique in the group, and never used again for another history. */
+  readonly serverId: number;
+  /** Sizes caches and the number of open files. */
+  readonly shards: number;
+  /** Later arguments win. */
+  readonly extraArguments: readonly string[];
+}
+
+/** The settings that a data folder is made with, too, so that its logs need not be made anew at the first start. */
+export const REDO_SETTINGS: Readonly<Record<EngineKind, readonly string[]>> = {
+  mysql: ['--loose-innodb-redo-log-capacity=64M'],
+  mariadb: ['--innodb-log-file-size=64M'],
+};
+
+/** The whole command line of a node's server. It starts read-only and without replication: roles are given later. */
+export function serverArguments(settings: ServerSettings): readonly string[] {
+  const { engine, folder } = settings;
+  return [
+    '--no-defaults', ...engine.ownArguments, ...asRoot(),
+    `--datadir=${dataFolder(folder)}`, `--socket=${socketPath(folder)}`, `--pid-file=${join(folder, 'server.pid')}`,
+    `--bind-address=${SERVER_HOST}`, `--port=${settings.port}`, '--skip-name-resolve', '--back-log=512', `--max-connections=${MAX_CONNECTIONS}`,
+    `--init-file=${accountsFile(folder)}`, `--server-id=${settings.serverId}`, '--read-only=ON',
+    ...common(settings.shards), ...REDO_SETTINGS[engine.kind], ...(engine.kind === 'mysql' ? MYSQL : MARIADB), ...settings.extraArguments,
+  ];
+}
+
+export function dataFolder(nodeFolder: string): string {
+  return join(nodeFolder, 'data');
+}
+
+/** SQL that the server runs before it listens. */
+export function accountsFile(nodeFolder: string): string {
+  return join(nodeFolder, 'accounts.sql');
+}
+
+/** The servers refuse to run as root unless told. */
+export function asRoot(): readonly string[] {
+  return process.getuid?.() === 0 ? ['--user=root'] : [];
+}
+
+function common(shards: number): readonly string[] {
+  return [
+    // An acknowledged commit is on disk, in the table and in the log that readers follow.
+    '--sync-binlog=1', '--innodb-flush-log-at-trx-commit=1',
+    '--log-bin=binlog', '--binlog-format=ROW', '--relay-log=relay', '--relay-log-recovery=ON',
+    // A node can be rebuilt from nothing at any time, since every node keeps every log.
+    '--binlog-expire-logs-seconds=0',
+    // Shorter than any caller waits; the engines' own 50 s are longer.
+    '--innodb-lock-wait-timeout=3',
+    '--default-time-zone=+00:00', '--character-set-server=utf8mb4', '--max-allowed-packet=64M',
+    '--performance-schema=OFF',
+    `--innodb-buffer-pool-size=${Math.max(128, 64 + Math.ceil(shards * 3 / 32))}M`,
+    '--innodb-buffer-pool-dump-at-shutdown=OFF', '--innodb-buffer-pool-load-at-startup=OFF',
+    ...tableCaches(shards, openFilesLimit()),
+  ];
+}
+
+const MYSQL = [
+  '--gtid-mode=ON', '--enforce-gtid-consistency=ON', '--mysqlx=OFF', '--event-scheduler=OFF',
+  '--skip-replica-start', '--replica-net-timeout=10', '--loose-replica-preserve-commit-order=ON',
+];
+
+const MARIADB = [
+  '--gtid-strict-mode=ON', '--log-slave-updates=ON',
+  '--skip-slave-start', '--slave-net-timeout=10', '--master-retry-count=0',
+  // Side by side what the writer committed side by side; committed in the writer's order.
+  '--slave-parallel-mode=conservative', '--slave-parallel-threads=4',
+  // The text of every statement beside its rows would double the log.
+  '--binlog-annotate-row-events=OFF',
+];
+
+/** Room for every table of every shard to stay open, as far as the process may open files. */
+export function tableCaches(shards: number, limit: number): readonly string[] {
+  const handles = Math.max(2000, shards * HANDLES_PER_SHARD);
+  const tableFiles = Math.max(2000, shards * TABLES_PER_SHARD);
+  // The engines count two files for each handle, and lower the cache when the limit has no room for them.
+  const files = Math.min(limit, Math.max(10 + MAX_CONNECTIONS + 2 * handles, MAX_CONNECTIONS + OTHER_FILES + tableFiles));
+  return [
+    `--open-files-limit=${files}`,
+    // In one piece: in several, each would need room for every table.
+    '--table-open-cache-instances=1',
+    `--table-open-cache=${Math.max(400, Math.min(handles, Math.floor((files - 10 - MAX_CONNECTIONS) / 2)))}`,
+    `--table-definition-cache=${tableFiles + 400}`,
+    `--innodb-open-files=${Math.max(200, Math.min(tableFiles, files - MAX_CONNECTIONS - OTHER_FILES))}`,
+  ];
+}
+
+/** The most files that a process started from here may open. */
+function openFilesLimit(): number {
+  const hard = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+  return hard === undefined ? 1_000_000 : Number(hard);
+}
+
+function socketPath(folder: string): string {
+  const near = join(folder, 'server.sock');
+  if (Buffer.byteLength(near) <= SOCKET_PATH_BYTES) return near;
+  return join(tmpdir(), `schemaless-${createHash('sha256').update(folder).digest('hex').slice(0, 16)}.sock`);
+}

@@ -1,0 +1,179 @@
+import { mkdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { ensureEngine } from '../../setup/engine.mjs';
+import type { EngineKind, InstalledEngine } from '../../setup/engine.mjs';
+import { lockFolder } from '../folder-lock.ts';
+import type { Forwarder } from '../forwarder.ts';
+import { passwordsOf } from './accounts.ts';
+import { blankData } from './blank-data.ts';
+import { GroupsFile } from './groups-file.ts';
+import type { NodeStatus } from './node-status.ts';
+import { RunningGroup } from './running-group.ts';
+import type { ServerNode } from './server-node.ts';
+
+export type { Fault, Forwarder } from '../forwarder.ts';
+export type { NodeRole, NodeState, NodeStatus } from './node-status.ts';
+
+/** Nodes are named by one letter, and each has an address in one small network. */
+const MAX_READERS = 15;
+const MAX_GROUPS = 200;
+
+export interface ShardGroupsOptions {
+  /** Made when it is not there. Servers, roles and passwords are kept in `groups` below it. */
+  readonly dataDir: string;
+  /** @default a real MySQL that is on the machine, else MariaDB */
+  readonly engine?: EngineKind | undefined;
+  /** At least one. Groups and readers may be added to a data folder, not taken away. */
+  readonly groups: readonly { readonly name: string; readonly readers: number }[];
+  /** A server that dies is started again after so many seconds; 0 = never. */
+  readonly restartAfterSeconds: number;
+  /** How many shards a group may come to hold; sizes table caches and open files. */
+  readonly shards: number;
+  /** Further server arguments; later ones win over ours. */
+  readonly extraArguments?: readonly string[];
+  readonly log: (line: string) => void;
+}
+
+/** A group of real servers: one takes writes, the others replicate from it. */
+export interface ShardGroup {
+  readonly name: string;
+  /** All rights, but no writes on a reader. */
+  readonly user: string;
+  readonly password: string;
+  /** Follows a promotion. */
+  readonly writerEndpoint: Forwarder;
+  /** The same port on another address. Spreads connections over the readers that serve; of a group without readers, leads to the writer. */
+  readonly readerEndpoint: Forwarder;
+  /** One for each node, in the order of `nodes`. */
+  readonly instanceEndpoints: readonly Forwarder[];
+  /** As they are now. */
+  readonly nodes: readonly NodeStatus[];
+}
+
+export interface ShardGroups {
+  readonly engine: { readonly kind: EngineKind; readonly version: string };
+  readonly groups: readonly ShardGroup[];
+  status(): readonly NodeStatus[];
+  /** SIGKILL; returns when the process is gone. */
+  kill(node: string): Promise<void>;
+  /** SIGSTOP. */
+  pause(node: string): void;
+  /** SIGCONT. */
+  resume(node: string): void;
+  /** Starts a node that is down, now. */
+  restart(node: string): Promise<void>;
+  /**
+   * The reader with the most transactions becomes the writer; returns when it takes writes. The old writer is killed
+   * first, then comes back as a reader, made anew when its log holds what the new writer lacks.
+   */
+  promote(group: string): Promise<void>;
+  /** Calls the listener after every change of a state, role, process or port. */
+  onChange(listener: () => void): void;
+  /** Shuts all servers down cleanly and closes the endpoints. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the groups side by side and returns when they take writes and their readers follow. Servers that an earlier
+ * run left behind are shut down first. Throws an Error, with nothing left running, when another process uses the
+ * folder, when it was made by another engine, when it has groups that are not wanted, or when a server does not start.
+ */
+export async function startShardGroups(options: ShardGroupsOptions): Promise<ShardGroups> {
+  checkOptions(options);
+  const folder = join(options.dataDir, 'groups');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const lock = lockFolder(folder);
+  let groups: readonly RunningGroup[] = [];
+  try {
+    const engine = await ensureEngine({ wish: options.engine, log: options.log });
+    const listeners = new Set<() => void>();
+    groups = await prepare(options, realpathSync(folder), engine, () => { for (const listener of listeners) listener(); });
+    await Promise.all(groups.map(async (group) => await group.start()));
+    return new LocalShardGroups(engine, groups, listeners, () => lock.release());
+  } catch (error) {
+    await Promise.all(groups.map(async (group) => await group.stop()));
+    lock.release();
+    throw error;
+  }
+}
+
+async function prepare(options: ShardGroupsOptions, folder: string, engine: InstalledEngine, changed: () => void): Promise<readonly RunningGroup[]> {
+  const file = new GroupsFile(folder, engine, options.groups);
+  const blank = await blankData(engine, options.log);
+  const passwords = passwordsOf(folder);
+  const { shards, extraArguments = [], restartAfterSeconds, log } = options;
+  return options.groups.map((group) =>
+    new RunningGroup({ ...group, folder, file, engine, blank, passwords, shards, extraArguments, restartAfterSeconds, changed, log }));
+}
+
+class LocalShardGroups implements ShardGroups {
+  readonly engine: ShardGroups['engine'];
+  readonly groups: readonly RunningGroup[];
+  readonly #listeners: Set<() => void>;
+  readonly #release: () => void;
+  #stopped: Promise<void> | undefined;
+
+  constructor(engine: InstalledEngine, groups: readonly RunningGroup[], listeners: Set<() => void>, release: () => void) {
+    this.engine = { kind: engine.kind, version: engine.version };
+    this.groups = groups;
+    this.#listeners = listeners;
+    this.#release = release;
+  }
+
+  status(): readonly NodeStatus[] {
+    return this.groups.flatMap((group) => group.nodes);
+  }
+
+  async kill(name: string): Promise<void> {
+    await this.#find(name).node.kill();
+  }
+
+  pause(name: string): void {
+    this.#find(name).node.pause();
+  }
+
+  resume(name: string): void {
+    const { group, node } = this.#find(name);
+    group.resume(node);
+  }
+
+  async restart(name: string): Promise<void> {
+    const { group, node } = this.#find(name);
+    await group.restart(node);
+  }
+
+  async promote(name: string): Promise<void> {
+    const group = this.groups.find((one) => one.name === name);
+    if (group === undefined) throw new Error(`group: wanted one of ${this.groups.map((one) => one.name).join(', ')}, got ${name}`);
+    await group.promote();
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped ??= Promise.all(this.groups.map(async (group) => await group.stop())).then(() => this.#release());
+    await this.#stopped;
+  }
+
+  #find(name: string): { readonly group: RunningGroup; readonly node: ServerNode } {
+    for (const group of this.groups) {
+      const node = group.node(name);
+      if (node !== undefined) return { group, node };
+    }
+    throw new Error(`node: wanted one of ${this.status().map((node) => node.node).join(', ')}, got ${name}`);
+  }
+}
+
+function checkOptions({ groups, restartAfterSeconds, shards }: ShardGroupsOptions): void {
+  const isWhole = (value: number, least: number, most: number) => Number.isSafeInteger(value) && value >= least && value <= most;
+  if (groups.length === 0 || groups.length > MAX_GROUPS) throw new RangeError(`groups: wanted 1 to ${MAX_GROUPS}, got ${groups.length}`);
+  if (new Set(groups.map((group) => group.name)).size < groups.length) throw new RangeError('groups: wanted a name of its own for each, got one twice');
+  for (const { name, readers } of groups) {
+    if (!/^[a-z][a-z0-9-]{0,47}$/.test(name)) throw new RangeError(`groups: wanted names of a-z, 0-9 and -, got ${JSON.stringify(name)}`);
+    if (!isWhole(readers, 0, MAX_READERS)) throw new RangeError(`readers: wanted 0 to ${MAX_READERS}, got ${readers}`);
+  }
+  if (!(restartAfterSeconds >= 0 && restartAfterSeconds <= 86_400)) throw new RangeError(`restartAfterSeconds: wanted 0 to 86400, got ${restartAfterSeconds}`);
+  if (!isWhole(shards, 1, 1_000_000)) throw new RangeError(`shards: wanted 1 to 1000000, got ${shards}`);
+}

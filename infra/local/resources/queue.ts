@@ -1,0 +1,56 @@
+import { localArn, PSEUDO, type ResourceAddress } from '../template/template.ts';
+import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
+
+/** A queue's `Ref` is its URL, not its name. */
+export const QUEUE: ResourceKind = {
+  ref: (address, context) => `${context.world.sqsUrl}/${PSEUDO.account}/${queueName(address, context)}`,
+  attribute: (address, name, context) => {
+    const queue = queueName(address, context);
+    if (name === 'Arn') return localArn('sqs', queue);
+    if (name === 'QueueName') return queue;
+    return name === 'QueueUrl' ? QUEUE.ref(address, context) : undefined;
+  },
+};
+
+/** Properties that are attributes of the same name; all of them are text to SQS. */
+const ATTRIBUTES = [
+  'ContentBasedDeduplication',
+  'DeduplicationScope',
+  'DelaySeconds',
+  'FifoQueue',
+  'FifoThroughputLimit',
+  'MaximumMessageSize',
+  'MessageRetentionPeriod',
+  'ReceiveMessageWaitTimeSeconds',
+  'RedrivePolicy',
+  'VisibilityTimeout',
+];
+
+/** Makes the queues that are not there yet, those that others send their failures to first. */
+export async function createQueues(resources: readonly ResourceAddress[], context: Context): Promise<void> {
+  const queues = resources
+    .filter(({ resource }) => resource.Type === 'AWS::SQS::Queue')
+    .map((address) => ({ name: queueName(address, context), attributes: attributesOf(address, context) }))
+    .sort((left, right) => Number('RedrivePolicy' in left.attributes) - Number('RedrivePolicy' in right.attributes));
+  if (queues.length === 0) return;
+  const { CreateQueueCommand, SQSClient } = await import('@aws-sdk/client-sqs');
+  const client = new SQSClient({ endpoint: context.world.sqsUrl, region: PSEUDO.region, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  try {
+    for (const { name, attributes } of queues) await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
+  } finally {
+    client.destroy();
+  }
+}
+
+function attributesOf(address: ResourceAddress, context: Context): Record<string, string> {
+  const set = ATTRIBUTES.map((name): [string, unknown] => [name, context.property(address, name)]).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(set.map(([name, value]) => [name, typeof value === 'object' ? JSON.stringify(value) : String(value)]));
+}
+
+/** SQS allows 80 characters; the end tells two queues of one stack apart. */
+function queueName(address: ResourceAddress, context: Context): string {
+  const name = context.property(address, 'QueueName');
+  if (typeof name === 'string') return name;
+  const suffix = String(context.property(address, 'FifoQueue')) === 'true' ? '.fifo' : '';
+  return `${physicalName(address).slice(-(80 - suffix.length))}${suffix}`;
+}

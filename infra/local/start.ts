@@ -1,0 +1,70 @@
+/** `npm start`: a whole deployment on this machine, until Ctrl-C. */
+import { Command } from 'commander';
+import { startFlags } from './flags.ts';
+import { startLocalStack, type LocalStack } from './local-stack.ts';
+import type { LocalStackOptions } from './local-stack-options.ts';
+import { prove } from './proof.ts';
+
+interface Flags {
+  readonly port: number;
+  readonly data: string;
+  readonly groups: number;
+  readonly readers: number;
+  readonly shards: number;
+  readonly engine?: 'mysql' | 'mariadb';
+  readonly restartAfter: number;
+  readonly functions: 'threads' | 'process';
+  readonly datastores?: string;
+}
+
+const command = new Command('npm start --').description('Runs a whole Schemaless on this machine: MySQL servers, functions and HTTP API.').showHelpAfterError();
+for (const flag of startFlags()) command.addOption(flag);
+command.parse();
+const { engine, datastores, restartAfter, ...flags } = command.opts<Flags>();
+const options: Partial<LocalStackOptions> = { ...flags, engine, datastores, restartAfterSeconds: restartAfter, log: (line) => console.log(line) };
+
+const starting = startLocalStack(options);
+let stopping = false;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(signal));
+
+let stack: LocalStack | undefined;
+try {
+  stack = await starting;
+  if (!stopping) await show(stack);
+} catch (error) {
+  // Stopped while it proved itself: whoever stopped it wants to hear nothing more.
+  if (!stopping) {
+    console.error(error instanceof Error ? error.message : String(error));
+    await stack?.stop();
+    process.exit(1);
+  }
+}
+
+async function show({ groups, datastores, url }: LocalStack): Promise<void> {
+  const nodes = groups.status();
+  const readers = nodes.filter(({ role }) => role === 'reader').length;
+  const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
+  console.log(`${groups.engine.kind === 'mysql' ? 'MySQL' : 'MariaDB'} ${groups.engine.version}: ${counted(groups.groups.length, 'group')}, ${counted(nodes.length - readers, 'writer')} and ${counted(readers, 'reader')}`);
+  console.log(`datastores: ${datastores.map(({ name, shards }) => `${name} (${counted(shards, 'shard')})`).join(', ')}`);
+  const datastore = datastores.find(({ name }) => name === 'trips') ?? datastores[0];
+  if (datastore) {
+    for (const line of await prove({ url, datastore: datastore.name, readers: readers > 0 })) console.log(line);
+  }
+  console.log(`ready ${url}`);
+}
+
+async function stop(signal: NodeJS.Signals): Promise<void> {
+  if (stopping) {
+    // The servers are killed too, so that nothing is left; the next start recovers them.
+    for (const { pid } of stack?.groups.status() ?? []) if (pid > 0) process.kill(pid, 'SIGKILL');
+    process.exit(1);
+  }
+  stopping = true;
+  console.log(signal === 'SIGINT' ? 'stopping (Ctrl-C again to force it)' : 'stopping');
+  try {
+    await (await starting).stop();
+  } catch {
+    // It never started, and says why itself.
+  }
+  process.exit(0);
+}

@@ -1,0 +1,135 @@
+import { PSEUDO } from './template.ts';
+
+/** What intrinsic functions are worked out with. */
+export interface Scope {
+  readonly stackName: string;
+  /** What `Ref` gives for a parameter or a resource of the stack. */
+  ref(name: string): unknown;
+  attribute(logicalId: string, attribute: string): unknown;
+  /** The value exported under a name by any stack. */
+  imported(name: string): unknown;
+  outputOf(stackName: string, output: string): unknown;
+  mapping(map: string, key: string, name: string): unknown;
+  condition(name: string): boolean;
+}
+
+/** Stands for `AWS::NoValue`: the property is left out. */
+export const NO_VALUE = Symbol('AWS::NoValue');
+
+type Intrinsic = (argument: unknown, scope: Scope) => unknown;
+
+const INTRINSICS: Readonly<Record<string, Intrinsic>> = {
+  Ref: (name, scope) => pseudo(textOf(name, 'Ref'), scope),
+  'Fn::GetAtt': (argument, scope) => {
+    const [logicalId, attribute] = typeof argument === 'string' ? splitOnce(argument, '.') : listOf(argument, 'Fn::GetAtt', 2);
+    return scope.attribute(textOf(logicalId, 'Fn::GetAtt'), textOf(resolve(attribute, scope), 'Fn::GetAtt'));
+  },
+  'Fn::Join': (argument, scope) => {
+    const [separator, parts] = listOf(argument, 'Fn::Join', 2);
+    return listOf(resolve(parts, scope), 'Fn::Join').map((part) => textOf(part, 'Fn::Join')).join(textOf(separator, 'Fn::Join'));
+  },
+  'Fn::Sub': (argument, scope) => {
+    const [template, values] = typeof argument === 'string' ? [argument, {}] : listOf(argument, 'Fn::Sub', 2);
+    return substitute(textOf(template, 'Fn::Sub'), recordOf(resolve(values, scope), 'Fn::Sub'), scope);
+  },
+  'Fn::Select': (argument, scope) => {
+    const [index, list] = listOf(argument, 'Fn::Select', 2);
+    return listOf(resolve(list, scope), 'Fn::Select')[Number(resolve(index, scope))];
+  },
+  'Fn::Split': (argument, scope) => {
+    const [separator, text] = listOf(argument, 'Fn::Split', 2);
+    return textOf(resolve(text, scope), 'Fn::Split').split(textOf(separator, 'Fn::Split'));
+  },
+  'Fn::ImportValue': (name, scope) => scope.imported(textOf(resolve(name, scope), 'Fn::ImportValue')),
+  'Fn::GetStackOutput': (argument, scope) => {
+    const { StackName, OutputName } = recordOf(argument, 'Fn::GetStackOutput');
+    return scope.outputOf(textOf(resolve(StackName, scope), 'StackName'), textOf(resolve(OutputName, scope), 'OutputName'));
+  },
+  'Fn::FindInMap': (argument, scope) => {
+    const [map, key, name] = listOf(resolve(argument, scope), 'Fn::FindInMap', 3).map((part) => textOf(part, 'Fn::FindInMap'));
+    return scope.mapping(map ?? '', key ?? '', name ?? '');
+  },
+  'Fn::GetAZs': () => ['a', 'b', 'c'].map((letter) => `${PSEUDO.region}${letter}`),
+  'Fn::Base64': (text, scope) => Buffer.from(textOf(resolve(text, scope), 'Fn::Base64')).toString('base64'),
+  'Fn::If': (argument, scope) => {
+    const [condition, yes, no] = listOf(argument, 'Fn::If', 3);
+    return resolve(scope.condition(textOf(condition, 'Fn::If')) ? yes : no, scope);
+  },
+  Condition: (name, scope) => scope.condition(textOf(name, 'Condition')),
+  'Fn::Equals': (argument, scope) => {
+    const [left, right] = listOf(resolve(argument, scope), 'Fn::Equals', 2);
+    return String(left) === String(right);
+  },
+  'Fn::Not': (argument, scope) => resolve(listOf(argument, 'Fn::Not', 1)[0], scope) !== true,
+  'Fn::And': (argument, scope) => listOf(argument, 'Fn::And').every((part) => resolve(part, scope) === true),
+  'Fn::Or': (argument, scope) => listOf(argument, 'Fn::Or').some((part) => resolve(part, scope) === true),
+};
+
+/**
+ * A value of a template with every intrinsic function in it worked out. Throws an `Error` that names the function for
+ * an argument it cannot use, or for a function it does not know.
+ */
+export function resolve(value: unknown, scope: Scope): unknown {
+  if (Array.isArray(value)) return value.map((item) => resolve(item, scope)).filter((item) => item !== NO_VALUE);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value);
+  const [first] = entries;
+  if (entries.length === 1 && first) {
+    const intrinsic = INTRINSICS[first[0]];
+    if (intrinsic) return intrinsic(first[1], scope);
+    if (first[0].startsWith('Fn::')) throw new Error(`The local stack does not know the function ${first[0]}`);
+  }
+  return Object.fromEntries(entries.map(([key, item]): [string, unknown] => [key, resolve(item, scope)]).filter(([, item]) => item !== NO_VALUE));
+}
+
+function pseudo(name: string, scope: Scope): unknown {
+  switch (name) {
+    case 'AWS::AccountId':
+      return PSEUDO.account;
+    case 'AWS::Region':
+      return PSEUDO.region;
+    case 'AWS::Partition':
+      return PSEUDO.partition;
+    case 'AWS::URLSuffix':
+      return PSEUDO.urlSuffix;
+    case 'AWS::StackName':
+      return scope.stackName;
+    case 'AWS::StackId':
+      return `arn:${PSEUDO.partition}:cloudformation:${PSEUDO.region}:${PSEUDO.account}:stack/${scope.stackName}/local`;
+    case 'AWS::NotificationARNs':
+      return [];
+    case 'AWS::NoValue':
+      return NO_VALUE;
+    default:
+      return scope.ref(name);
+  }
+}
+
+function substitute(template: string, values: Readonly<Record<string, unknown>>, scope: Scope): string {
+  return template.replaceAll(/\$\{(!?)([^}]+)\}/gu, (_, literal: string, name: string) => {
+    if (literal === '!') return `\${${name}}`;
+    if (Object.hasOwn(values, name)) return textOf(values[name], 'Fn::Sub');
+    return textOf(name.includes('.') ? scope.attribute(...splitOnce(name, '.')) : pseudo(name, scope), 'Fn::Sub');
+  });
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+function textOf(value: unknown, where: string): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  throw new Error(`${where}: wanted text, got ${JSON.stringify(value) ?? String(value)}`);
+}
+
+function listOf(value: unknown, where: string, length?: number): readonly unknown[] {
+  if (Array.isArray(value) && (length === undefined || value.length === length)) return value;
+  throw new Error(`${where}: wanted a list${length === undefined ? '' : ` of ${length}`}, got ${JSON.stringify(value)}`);
+}
+
+function recordOf(value: unknown, where: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw new Error(`${where}: wanted a mapping, got ${JSON.stringify(value)}`);
+}

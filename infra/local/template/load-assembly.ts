@@ -1,0 +1,22 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { LoadedStack, Template } from './template.ts';
+
+interface Manifest {
+  readonly artifacts?: Readonly<Record<string, Artifact>>;
+}
+
+interface Artifact {
+  readonly type: string;
+  readonly properties?: { readonly templateFile?: string; readonly stackName?: string };
+}
+
+/** The stacks of a synthesized app (`cdk.out`), in the order of its manifest: what a stack needs comes first. */
+export function loadAssembly(folder: string): readonly LoadedStack[] {
+  const manifest: Manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8'));
+  return Object.entries(manifest.artifacts ?? {}).flatMap(([id, { type, properties }]) => {
+    if (type !== 'aws:cloudformation:stack' || properties?.templateFile === undefined) return [];
+    const template: Template = JSON.parse(readFileSync(join(folder, properties.templateFile), 'utf8'));
+    return [{ name: properties.stackName ?? id, template, folder }];
+  });
+}

@@ -1,0 +1,49 @@
+/** A CloudFormation template as CDK synthesizes it: what the local stack reads of it. */
+export interface Template {
+  readonly Resources: Readonly<Record<string, TemplateResource>>;
+  readonly Outputs?: Readonly<Record<string, TemplateOutput>>;
+  readonly Parameters?: Readonly<Record<string, { readonly Default?: unknown }>>;
+  readonly Conditions?: Readonly<Record<string, unknown>>;
+  readonly Mappings?: Readonly<Record<string, Readonly<Record<string, Readonly<Record<string, unknown>>>>>>;
+}
+
+export interface TemplateResource {
+  readonly Type: string;
+  readonly Properties?: Readonly<Record<string, unknown>>;
+  readonly Metadata?: Readonly<Record<string, unknown>>;
+  /** Name of a condition without which the resource is not made. */
+  readonly Condition?: string;
+}
+
+export interface TemplateOutput {
+  readonly Value: unknown;
+  readonly Export?: { readonly Name: unknown };
+}
+
+/** A stack of a synthesized app. */
+export interface LoadedStack {
+  readonly name: string;
+  readonly template: Template;
+  /** The folder that asset paths are relative to. */
+  readonly folder: string;
+}
+
+/** One resource of one stack. */
+export interface ResourceAddress {
+  readonly stack: LoadedStack;
+  readonly logicalId: string;
+  readonly resource: TemplateResource;
+}
+
+/** The text that stands in for an account, a region and a partition here. */
+export const PSEUDO = { account: '000000000000', region: 'us-east-1', partition: 'aws', urlSuffix: 'amazonaws.com' } as const;
+
+/** An ARN of this place. */
+export function localArn(service: string, resource: string): string {
+  return `arn:${PSEUDO.partition}:${service}:${PSEUDO.region}:${PSEUDO.account}:${resource}`;
+}
+
+/** `logical id (type) of stack`, for messages. */
+export function describeResource({ stack, logicalId, resource }: ResourceAddress): string {
+  return `${logicalId} (${resource.Type}) of ${stack.name}`;
+}

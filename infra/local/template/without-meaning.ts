@@ -1,0 +1,30 @@
+/**
+ * Resource types that need nothing to be done on one machine, with the reason. Every other type that is not run is an
+ * error at start: nothing of the CDK app may be missing here silently.
+ */
+export const WITHOUT_LOCAL_MEANING: Readonly<Record<string, string>> = {
+  'AWS::CDK::Metadata': 'says which constructs were used',
+  'AWS::ApiGatewayV2::Stage': 'the gateway has one stage, at its root',
+  'AWS::EC2::InternetGateway': 'everything is on the loopback interface',
+  'AWS::EC2::Route': 'everything is on the loopback interface',
+  'AWS::EC2::RouteTable': 'everything is on the loopback interface',
+  'AWS::EC2::SecurityGroup': 'everything is on the loopback interface',
+  'AWS::EC2::SecurityGroupEgress': 'everything is on the loopback interface',
+  'AWS::EC2::SecurityGroupIngress': 'everything is on the loopback interface',
+  'AWS::EC2::Subnet': 'everything is on the loopback interface',
+  'AWS::EC2::SubnetRouteTableAssociation': 'everything is on the loopback interface',
+  'AWS::EC2::VPC': 'everything is on the loopback interface',
+  'AWS::EC2::VPCEndpoint': 'everything is on the loopback interface',
+  'AWS::EC2::VPCGatewayAttachment': 'everything is on the loopback interface',
+  'AWS::IAM::ManagedPolicy': 'whoever can reach this machine may do everything',
+  'AWS::IAM::Policy': 'whoever can reach this machine may do everything',
+  'AWS::IAM::Role': 'whoever can reach this machine may do everything',
+  'AWS::Lambda::EventInvokeConfig': 'failed asynchronous calls are never repeated here',
+  'AWS::Lambda::Permission': 'whoever can reach this machine may do everything',
+  'AWS::Logs::LogGroup': 'functions write into one file',
+  'AWS::RDS::DBClusterParameterGroup': 'the local servers are started with the settings that the store needs',
+  'AWS::RDS::DBParameterGroup': 'the local servers are started with the settings that the store needs',
+  'AWS::RDS::DBSubnetGroup': 'everything is on the loopback interface',
+  'AWS::StepFunctions::StateMachine': 'the waiter of the provider framework: handlers of custom resources are called directly',
+  'Custom::VpcRestrictDefaultSG': 'everything is on the loopback interface',
+};

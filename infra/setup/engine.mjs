@@ -1,0 +1,98 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { debianRelease, installMariaDb, unpackMySql } from './debian.mjs';
+import { OLDEST, installedEngines, unpackedEngine } from './engine-binaries.mjs';
+import { singleRun } from './single-run.mjs';
+
+const TITLES = { mysql: 'MySQL', mariadb: 'MariaDB' };
+
+/**
+ * Which engine is wished: `--engine mysql`, `--engine=mysql`, else the environment variable SCHEMALESS_ENGINE, else
+ * none. Throws an Error that names the field, what was wanted and what came.
+ *
+ * @param {readonly string[]} args a command line; `--engine` without a value is no wish
+ * @param {NodeJS.ProcessEnv} env
+ * @returns {'mysql' | 'mariadb' | undefined}
+ */
+export function wishedEngine(args, env) {
+  const at = args.findIndex((arg) => arg === '--engine' || arg.startsWith('--engine='));
+  if (at >= 0) {
+    const next = args[at + 1];
+    const value = args[at].startsWith('--engine=') ? args[at].slice('--engine='.length)
+      : next !== undefined && !next.startsWith('-') ? next : undefined;
+    if (value !== undefined) return checkEngine('--engine', value);
+  }
+  const value = env.SCHEMALESS_ENGINE ?? '';
+  return value === '' ? undefined : checkEngine('SCHEMALESS_ENGINE', value);
+}
+
+function checkEngine(field, value) {
+  if (value === 'mysql' || value === 'mariadb') return value;
+  throw new Error(`${field}: wanted mysql or mariadb, got ${JSON.stringify(value)}`);
+}
+
+/** Where what the set-up brings is kept. */
+export function cacheFolder(env = process.env) {
+  const base = env.XDG_CACHE_HOME ?? '';
+  return join(base.startsWith('/') ? base : join(homedir(), '.cache'), 'schemaless');
+}
+
+/**
+ * The engine to run, when it is on the machine. Without a wish: a real MySQL 8.0 or newer that is installed, else
+ * MariaDB. A MySQL that this set-up unpacked into its cache is used only when it is wished.
+ *
+ * @param {{ wish?: 'mysql' | 'mariadb' | undefined, env?: NodeJS.ProcessEnv }} [options]
+ */
+export function findEngine({ wish, env = process.env } = {}) {
+  const { usable } = installedEngines(env);
+  const installed = (kind) => usable.find((engine) => engine.kind === kind);
+  if (wish === 'mariadb') return installed('mariadb');
+  if (wish === 'mysql') return installed('mysql') ?? unpackedEngine(unpackFolder(env));
+  return installed('mysql') ?? installed('mariadb');
+}
+
+/**
+ * Finds the engine, or installs it and says what and why. Throws an Error with the command to run where it cannot.
+ *
+ * @param {{ wish?: 'mysql' | 'mariadb' | undefined, env?: NodeJS.ProcessEnv, log?: (line: string) => void }} [options]
+ */
+export async function ensureEngine({ wish, env = process.env, log = () => {} } = {}) {
+  const found = findEngine({ wish, env });
+  if (found !== undefined) return found;
+  return await singleRun('install a MySQL engine', () => {
+    const meanwhile = findEngine({ wish, env });
+    if (meanwhile !== undefined) return meanwhile;
+    const why = `because ${absence(wish, env)}`;
+    if (wish === 'mysql') bringMySql(env, why, log);
+    else installMariaDb(why, log);
+    const engine = findEngine({ wish, env });
+    if (engine === undefined) throw new Error(`No engine to run after the installation, ${why}`);
+    return engine;
+  });
+}
+
+function bringMySql(env, why, log) {
+  if (debianRelease()?.id !== 'debian') {
+    throw new Error(`MySQL is wanted, and not installed here, ${why}. Install MySQL ${OLDEST.mysql} or newer, for instance on Ubuntu:\n`
+      + '  sudo apt-get update && sudo apt-get install -y mysql-server-core-8.0');
+  }
+  const folder = unpackFolder(env);
+  unpackMySql(folder, why, log);
+  const engine = unpackedEngine(folder);
+  if (engine === undefined) throw new Error(`The MySQL unpacked into ${folder} does not run; delete that folder and try again`);
+  log(`MySQL ${engine.version} is ready.`);
+}
+
+function absence(wish, env) {
+  const { usable, tooOld } = installedEngines(env);
+  const name = wish === undefined ? 'neither MySQL nor MariaDB' : `no ${TITLES[wish]}`;
+  const others = [
+    ...usable.map((engine) => `${engine.command.at(-1)} is ${TITLES[engine.kind]} ${engine.version}`),
+    ...tooOld.map((engine) => `${engine.command.at(-1)} is ${TITLES[engine.kind]} ${engine.version}, too old or incomplete`),
+  ];
+  return `${name} is on this machine${others.length > 0 ? ` (${others.join('; ')})` : ''}`;
+}
+
+function unpackFolder(env) {
+  return join(cacheFolder(env), 'mysql');
+}

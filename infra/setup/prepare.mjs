@@ -1,0 +1,25 @@
+/**
+ * Makes a fresh clone ready, before the npm scripts run: `node infra/setup/prepare.mjs [--engine [mysql|mariadb]]`.
+ * Plain JavaScript without dependencies, since it runs on whatever Node the machine has, and brings everything else.
+ *
+ * - installs the npm dependencies, Node 24 among them, when they are missing or the lock changed;
+ * - with `--engine`, finds a MySQL engine or installs one (the environment variable SCHEMALESS_ENGINE chooses).
+ */
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureDependencies } from './dependencies.mjs';
+import { ensureEngine, wishedEngine } from './engine.mjs';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..');
+const args = process.argv.slice(2);
+const log = (/** @type {string} */ line) => console.log(line);
+
+try {
+  await ensureDependencies(root, log);
+  if (args.some((arg) => arg === '--engine' || arg.startsWith('--engine='))) {
+    await ensureEngine({ wish: wishedEngine(args, process.env), log });
+  }
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}

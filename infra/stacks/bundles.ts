@@ -1,0 +1,53 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Code } from 'aws-cdk-lib/aws-lambda';
+import { buildSync } from 'esbuild';
+import type { Definitions } from '../../shared/definitions/definitions.ts';
+import { DEFINITIONS_FILE } from '../../shared/environment.ts';
+
+export interface BundlesProps {
+  /** Folder of the functions, one file each. */
+  readonly functionsFolder: string;
+  /** Names of the files, without `.ts`. */
+  readonly functions: readonly string[];
+  /** Written beside each bundle. */
+  readonly definitions: Definitions;
+  /** Where the bundles go, a folder for each. */
+  readonly folder: string;
+}
+
+/**
+ * Bundles all functions in one run of esbuild, each into a folder of its own with the definitions beside it, and
+ * returns the folders as Lambda code by function. The AWS SDK is bundled too: what was tested is what runs.
+ *
+ * Why not `NodejsFunction`: it starts esbuild through npx once for every function, half a second each, which every
+ * start of the local stack would wait for; here all take a fraction of a second together, since they share most files.
+ */
+export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> {
+  buildSync({
+    entryPoints: Object.fromEntries(props.functions.map((name) => [join(name, 'index'), join(props.functionsFolder, `${name}.ts`)])),
+    outdir: props.folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    // CommonJS packages inside an ES module still call `require` for Node's own modules.
+    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    minifyWhitespace: true,
+    minifySyntax: true,
+    // Identifiers stay: a stack trace in the log should name the functions of the source.
+    minifyIdentifiers: false,
+    legalComments: 'none',
+    logLevel: 'error',
+  });
+  return new Map(
+    props.functions.map((name) => {
+      const folder = join(props.folder, name);
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, DEFINITIONS_FILE), JSON.stringify(props.definitions));
+      return [name, Code.fromAsset(folder)];
+    }),
+  );
+}

@@ -1,0 +1,17 @@
+import { Duration } from 'aws-cdk-lib';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { Schedule, ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
+import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
+import type { Construct } from 'constructs';
+
+/**
+ * Starts a function each minute, the finest that schedules can; it loops until its successor has taken over. A start
+ * that fails is not repeated: the next one comes anyway, and a day's worth of retries (the default) would pile up.
+ */
+export function startEachMinute(scope: Construct, id: string, target: IFunction): Schedule {
+  return new Schedule(scope, id, {
+    schedule: ScheduleExpression.rate(Duration.minutes(1)),
+    target: new LambdaInvoke(target, { retryAttempts: 0, maxEventAge: Duration.minutes(1) }),
+    description: `Starts ${target.node.id} each minute`,
+  });
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import { CustomResource, Duration, Stack } from 'aws-cdk-lib';
+import { CfnFunction, type Code } from 'aws-cdk-lib/aws-lambda';
+import { Provider } from 'aws-cdk-lib/custom-resources';
+import { Construct } from 'constructs';
+import type { Definitions } from '../../shared/definitions/definitions.ts';
+import type { EnvironmentProps } from '../environments.ts';
+import type { StorageStack } from './storage-stack.ts';
+import { StoreFunction } from './store-function.ts';
+
+export interface MigrationProps {
+  readonly environment: EnvironmentProps;
+  readonly storage: StorageStack;
+  readonly definitions: Definitions;
+  readonly code: Code;
+}
+
+/**
+ * Makes databases, tables and topology as the definitions say, in each deployment that changes one of them: a custom
+ * resource whose `onEvent` starts the work, and whose `isComplete` goes on with it until it is done.
+ */
+export class Migration extends Construct {
+  readonly resource: CustomResource;
+
+  constructor(scope: Construct, id: string, props: MigrationProps) {
+    super(scope, id);
+    const { environment, storage, code, definitions } = props;
+    const step = (exportName: string, description: string): StoreFunction => {
+      const made = new StoreFunction(this, exportName, {
+        environment,
+        storage,
+        code,
+        exportName,
+        description,
+        timeout: Duration.minutes(15),
+        memorySize: 1024,
+      });
+      made.grantTopologyWrites();
+      made.grantState();
+      return made;
+    };
+    const onEvent = step('onEvent', 'Schemaless: starts a migration');
+    const provider = new Provider(this, 'provider', {
+      onEventHandler: onEvent,
+      isCompleteHandler: step('isComplete', 'Schemaless: goes on with a migration'),
+      queryInterval: Duration.seconds(10),
+      totalTimeout: Duration.hours(2),
+    });
+    this.resource = new CustomResource(this, 'resource', {
+      resourceType: 'Custom::SchemalessMigration',
+      serviceToken: provider.serviceToken,
+      properties: {
+        Groups: storage.groups.map((group) => group.address),
+        Datastores: definitions.datastores,
+        Revision: revisionOf(onEvent, definitions),
+      },
+    });
+  }
+}
+
+/** Changes with the code of the migration, so that a new step runs in the deployment that brings it. */
+function revisionOf(onEvent: StoreFunction, definitions: Definitions): string {
+  const resource = onEvent.node.defaultChild;
+  const code: unknown = resource instanceof CfnFunction ? Stack.of(onEvent).resolve(resource.code) : undefined;
+  return createHash('sha256').update(JSON.stringify({ code, definitions })).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,39 @@
+import { GatewayVpcEndpointAwsService, InterfaceVpcEndpointAwsService, Port, SecurityGroup, SubnetType, Vpc, type IVpc, type SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import { Construct } from 'constructs';
+
+export interface NetworkProps {
+  /** Functions run in it, and reach DynamoDB and Secrets Manager from it. */
+  readonly functionsInVpc: boolean;
+}
+
+/**
+ * The network of the clusters: isolated subnets, with neither NAT nor a way out. Who may connect to MySQL carries the
+ * security group `clients`; it lives here, apart from the functions, so that the rule needs nothing of their stack.
+ */
+export class Network extends Construct {
+  readonly vpc: IVpc;
+  readonly subnets: SubnetSelection = { subnetType: SubnetType.PRIVATE_ISOLATED };
+  readonly clients: SecurityGroup;
+
+  constructor(scope: Construct, id: string, props: NetworkProps) {
+    super(scope, id);
+    const vpc = new Vpc(this, 'vpc', {
+      maxAzs: 3,
+      natGateways: 0,
+      subnetConfiguration: [{ name: 'isolated', subnetType: SubnetType.PRIVATE_ISOLATED }],
+    });
+    // The compiler's exactOptionalPropertyTypes finds the library's class at odds with its own interface.
+    this.vpc = vpc as IVpc;
+    this.clients = new SecurityGroup(this, 'clients', { vpc: this.vpc, description: 'Functions that connect to the shard groups' });
+    if (!props.functionsInVpc) return;
+
+    // The gateway endpoint costs nothing; an interface endpoint costs by the hour, so there is only the one needed.
+    vpc.addGatewayEndpoint('dynamodb', { service: GatewayVpcEndpointAwsService.DYNAMODB });
+    const secrets = vpc.addInterfaceEndpoint('secrets-manager', {
+      service: InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
+      subnets: this.subnets,
+      open: false,
+    });
+    secrets.connections.allowFrom(this.clients, Port.tcp(443), 'Functions fetch the secrets of the shard groups');
+  }
+}

@@ -1,0 +1,98 @@
+import { RemovalPolicy, Tags, Token } from 'aws-cdk-lib';
+import { CfnDBInstance, ClusterInstance, Credentials, DatabaseCluster, type DatabaseClusterProps, type IClusterInstance } from 'aws-cdk-lib/aws-rds';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import type { EnvironmentProps } from '../environments.ts';
+import { MYSQL_ENGINE, type MysqlParameters } from './mysql-parameters.ts';
+import type { Network } from './network.ts';
+import { GROUP_TAG, NODE_TAG } from './shard-group-tags.ts';
+
+export interface ShardGroupProps {
+  /** `group-1`: its name in the topology, for good. */
+  readonly name: string;
+  readonly environment: EnvironmentProps;
+  readonly network: Network;
+  readonly parameters: MysqlParameters;
+}
+
+/** A group's address as a template can say it: ports are tokens, which arrive as strings. See `GroupAddress`. */
+export interface GroupAddressTokens {
+  readonly name: string;
+  readonly writer: EndpointTokens;
+  readonly reader: EndpointTokens;
+  readonly nodes: readonly EndpointTokens[];
+  readonly secret: string;
+  readonly sharedStorage: boolean;
+}
+
+export interface EndpointTokens {
+  readonly host: string;
+  readonly port: string;
+}
+
+/** One MySQL cluster that holds many shards: a writer (node a) and its readers (b, c, …). */
+export class ShardGroup extends Construct {
+  readonly name: string;
+  readonly secret: ISecret;
+  readonly address: GroupAddressTokens;
+
+  constructor(scope: Construct, id: string, props: ShardGroupProps) {
+    super(scope, id);
+    this.name = props.name;
+    const nodes = nodesOf(props);
+    const cluster = new DatabaseCluster(this, 'cluster', clusterProps(props, nodes));
+    const endpoints = nodes.map((node) => {
+      const instance = cluster.node.findChild(node.letter).node.defaultChild;
+      if (!(instance instanceof CfnDBInstance)) throw new Error(`${props.name}: wanted an instance ${node.letter} in its cluster`);
+      Tags.of(instance).add(NODE_TAG, `${props.name}-${node.letter}`);
+      return { host: instance.attrEndpointAddress, port: instance.attrEndpointPort };
+    });
+    Tags.of(cluster).add(GROUP_TAG, props.name);
+    if (!cluster.secret) throw new Error(`${props.name}: wanted a generated secret`);
+    cluster.connections.allowDefaultPortFrom(props.network.clients, 'Functions of the store');
+
+    this.secret = cluster.secret;
+    this.address = {
+      name: props.name,
+      writer: { host: cluster.clusterEndpoint.hostname, port: Token.asString(cluster.clusterEndpoint.port) },
+      reader: { host: cluster.clusterReadEndpoint.hostname, port: Token.asString(cluster.clusterReadEndpoint.port) },
+      // All nodes, the writer too: after a failover the first writer is one that could be promoted.
+      nodes: endpoints,
+      secret: cluster.secret.secretArn,
+      sharedStorage: props.environment.sharedStorage,
+    };
+  }
+}
+
+interface Node {
+  readonly letter: string;
+  readonly instance: IClusterInstance;
+}
+
+function nodesOf({ environment, parameters }: ShardGroupProps): readonly Node[] {
+  return Array.from({ length: 1 + environment.readersPerGroup }, (_, index) => {
+    const letter = 'abcdef'.charAt(index);
+    // The first reader is always as large as the writer, so that a promotion does not shrink it.
+    const scaleWithWriter = index === 1;
+    return { letter, instance: ClusterInstance.serverlessV2(letter, { parameterGroup: parameters.ofInstance, ...(index > 0 && { scaleWithWriter }) }) };
+  });
+}
+
+function clusterProps({ environment, network, parameters }: ShardGroupProps, nodes: readonly Node[]): DatabaseClusterProps {
+  const [writer, ...readers] = nodes.map((node) => node.instance);
+  return {
+    engine: MYSQL_ENGINE,
+    ...(writer && { writer }),
+    readers,
+    serverlessV2MinCapacity: environment.capacity.min,
+    serverlessV2MaxCapacity: environment.capacity.max,
+    parameterGroup: parameters.ofCluster,
+    vpc: network.vpc,
+    vpcSubnets: network.subnets,
+    // Databases are made by the migration, one for each shard.
+    credentials: Credentials.fromGeneratedSecret('schemaless'),
+    storageEncrypted: true,
+    deletionProtection: environment.protectedFromDeletion,
+    removalPolicy: environment.protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.SNAPSHOT,
+  };
+}

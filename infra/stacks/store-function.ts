@@ -1,0 +1,72 @@
+import type { Duration } from 'aws-cdk-lib';
+import { Architecture, Function as LambdaFunction, Runtime, type Code } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import type { EnvironmentProps } from '../environments.ts';
+import type { StorageStack } from './storage-stack.ts';
+
+export interface StoreFunctionProps {
+  readonly environment: EnvironmentProps;
+  readonly storage: StorageStack;
+  readonly code: Code;
+  /** The export of the function's file. @default handler */
+  readonly exportName?: string;
+  readonly description: string;
+  readonly timeout: Duration;
+  /** MiB; a function's share of a CPU grows with it, 1,769 is one whole. */
+  readonly memorySize: number;
+}
+
+/** How the topology is read. */
+const READ_TABLE = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:Scan'];
+
+/** How leases, offsets and the topology are written: conditional writes of single items, and transactions of them. */
+const WRITE_TABLE = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem', 'dynamodb:ConditionCheckItem', 'dynamodb:BatchWriteItem'];
+
+/**
+ * A function that reaches the store: it reads the topology and the groups' secrets, connects to their clusters, and
+ * may do nothing else until it is granted.
+ */
+export class StoreFunction extends LambdaFunction {
+  private readonly storage: StorageStack;
+
+  constructor(scope: Construct, id: string, props: StoreFunctionProps) {
+    const { environment, storage } = props;
+    super(scope, id, {
+      description: props.description,
+      runtime: Runtime.NODEJS_24_X,
+      architecture: Architecture.ARM_64,
+      handler: `index.${props.exportName ?? 'handler'}`,
+      code: props.code,
+      timeout: props.timeout,
+      memorySize: props.memorySize,
+      // Whoever calls repeats; a schedule comes again in a minute. Lambda's own two retries would only run beside them.
+      retryAttempts: 0,
+      environment: {
+        [ENVIRONMENT_VARIABLES.environment]: environment.name,
+        [ENVIRONMENT_VARIABLES.topologyTable]: storage.tables.topology.tableName,
+        [ENVIRONMENT_VARIABLES.stateTable]: storage.tables.state.tableName,
+        [ENVIRONMENT_VARIABLES.bufferCopies]: String(environment.bufferCopies),
+        [ENVIRONMENT_VARIABLES.access]: environment.access,
+      },
+      ...(environment.functionsInVpc && {
+        vpc: storage.network.vpc,
+        vpcSubnets: storage.network.subnets,
+        securityGroups: [storage.network.clients],
+      }),
+    });
+    this.storage = storage;
+    storage.tables.topology.grant(this, ...READ_TABLE);
+    for (const group of storage.groups) group.secret.grantRead(this);
+  }
+
+  /** May write the topology: where shards are. */
+  grantTopologyWrites(): void {
+    this.storage.tables.topology.grant(this, ...WRITE_TABLE);
+  }
+
+  /** May read and write leases and offsets. */
+  grantState(): void {
+    this.storage.tables.state.grant(this, ...READ_TABLE, ...WRITE_TABLE);
+  }
+}

@@ -1,0 +1,55 @@
+import { LIMITS, type CellAddress } from './cell.ts';
+import { invalidField, missingField } from './errors.ts';
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const WANTED_UUID = 'a UUID of 36 characters, like 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
+
+/** A row key: a UUID in either case, any version. Returned in lower case. Throws `invalid_field`. */
+export function parseRowKey(value: unknown, field = 'row_key'): string {
+  if (value === undefined) throw missingField(field, WANTED_UUID);
+  if (typeof value !== 'string' || !UUID.test(value)) throw invalidField(field, WANTED_UUID, value);
+  return value.toLowerCase();
+}
+
+/** A column name: 1 to 255 bytes of well-formed UTF-8. Throws `invalid_field`. */
+export function parseColumnName(value: unknown, field = 'column_name'): string {
+  const wanted = `a string of 1 to ${LIMITS.columnNameBytes} bytes of UTF-8`;
+  if (value === undefined) throw missingField(field, wanted);
+  if (typeof value !== 'string' || value === '') throw invalidField(field, wanted, value);
+  if (!value.isWellFormed()) throw invalidField(field, `${wanted}, well-formed`, 'a lone surrogate');
+  const bytes = Buffer.byteLength(value);
+  if (bytes > LIMITS.columnNameBytes) throw invalidField(field, wanted, `${value.slice(0, 20)}… of ${bytes} bytes`);
+  return value;
+}
+
+/** A ref key: an integer, 0 to 2^53-1. Throws `invalid_field`. */
+export function parseRefKey(value: unknown, field = 'ref_key'): number {
+  return parseCount(value, field, 0, LIMITS.refKey, 'an integer from 0 to 2^53-1');
+}
+
+/** All three; `prefix` names the item of a batch: `cells[3].`. */
+export function parseAddress(value: { readonly row_key: unknown; readonly column_name: unknown; readonly ref_key: unknown }, prefix = ''): CellAddress {
+  return {
+    row_key: parseRowKey(value.row_key, `${prefix}row_key`),
+    column_name: parseColumnName(value.column_name, `${prefix}column_name`),
+    ref_key: parseRefKey(value.ref_key, `${prefix}ref_key`),
+  };
+}
+
+/** An integer within bounds, both inclusive. Throws `invalid_field`. */
+export function parseCount(value: unknown, field: string, least: number, most: number, wanted = `an integer from ${least} to ${most}`): number {
+  if (value === undefined) throw missingField(field, wanted);
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most) throw invalidField(field, wanted, value);
+  return value === 0 ? 0 : value;
+}
+
+/** The 16 bytes of a row key. */
+export function rowKeyBytes(rowKey: string): Buffer {
+  return Buffer.from(rowKey.replaceAll('-', ''), 'hex');
+}
+
+/** The row key that 16 bytes stand for. */
+export function rowKeyOf(bytes: Uint8Array): string {
+  const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+}

@@ -1,0 +1,43 @@
+import { LIMITS } from '../../cell.ts';
+import { arrayOf, objectOf, schema } from '../schema.ts';
+import { OF_BODY, OF_DATASTORE, type Description } from './description.ts';
+import { ADDRESS, BODY, CELL, SERVED } from './examples.ts';
+
+const { row_key } = ADDRESS;
+
+const NEW_CELL = objectOf({ row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey'), body: schema('Body') });
+const KEY = objectOf(
+  { row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey'), min_added_id: schema('AddedId') },
+  ['ref_key', 'min_added_id'],
+);
+
+/** The routes of many cells. */
+export const BATCHES = {
+  batchPut: {
+    summary: 'Write many cells',
+    more: 'A malformed cell refuses the whole batch; the outcomes of well-formed ones are independent.',
+    request: { schema: objectOf({ cells: arrayOf(NEW_CELL, LIMITS.batchCells) }), example: { cells: [{ ...ADDRESS, body: BODY }] } },
+    answers: {
+      200: {
+        means: 'The outcomes, in the order of the cells.',
+        schema: objectOf({ results: arrayOf(schema('PutResult')) }),
+        example: { results: [{ outcome: 'stored', shard: 233, added_id: 17 }] },
+      },
+    },
+    problems: [...OF_DATASTORE, ...OF_BODY, 'body_too_large', 'undecodable_body'],
+  },
+  batchGet: {
+    summary: 'Read many cells, or latest cells',
+    more: 'A key without ref_key asks for the latest cell of its column.',
+    query: ['read'],
+    request: { schema: objectOf({ keys: arrayOf(KEY, LIMITS.batchCells) }), example: { keys: [ADDRESS, { row_key, column_name: 'STATUS' }] } },
+    answers: {
+      200: {
+        means: 'Cells in the order of the keys; null where there is none; an error in the place of a cell that could not be read.',
+        schema: objectOf({ cells: arrayOf(schema('BatchItem')) }),
+        example: { cells: [{ ...CELL, ...SERVED }, null] },
+      },
+    },
+    problems: [...OF_DATASTORE, ...OF_BODY],
+  },
+} as const satisfies Record<string, Description>;

@@ -1,0 +1,23 @@
+import type { Json } from '../../cell.ts';
+import type { ErrorCode } from '../../errors.ts';
+import type { QueryParameter } from '../parameters.ts';
+import type { Schema } from '../schema.ts';
+
+/** What the OpenAPI document says of one operation, beside its route. */
+export interface Description {
+  readonly summary: string;
+  /** @default none */
+  readonly more?: string;
+  readonly query?: readonly QueryParameter[];
+  readonly request?: { readonly schema: Schema; readonly example: Json };
+  readonly answers: Readonly<Record<number, { readonly means: string; readonly schema: Schema; readonly example: Json }>>;
+  /** The codes of the problems that can come. */
+  readonly problems: readonly ErrorCode[];
+}
+
+/** Problems of every operation. */
+export const ANY = ['unknown_field', 'internal'] as const satisfies readonly ErrorCode[];
+/** Problems of every operation on a datastore. */
+export const OF_DATASTORE = [...ANY, 'unknown_datastore', 'unavailable'] as const satisfies readonly ErrorCode[];
+/** Problems of every operation that takes a request body. */
+export const OF_BODY = ['invalid_json', 'invalid_field', 'missing_field', 'request_too_large'] as const satisfies readonly ErrorCode[];

@@ -1,0 +1,76 @@
+import type { Json } from '../cell.ts';
+import { BATCHES } from './describe/batches.ts';
+import { CELLS } from './describe/cells.ts';
+import type { Description } from './describe/description.ts';
+import { SERVICE } from './describe/service.ts';
+import { SHARDS } from './describe/shards.ts';
+import { PATH_PARAMETERS, QUERY_PARAMETERS } from './parameters.ts';
+import { responsesOf } from './responses.ts';
+import { ROUTES, type Operation, type Route } from './routes.ts';
+import { SCHEMAS } from './schemas.ts';
+
+/** Goes up with every change of the API that its users can see; the first number with those that break them. */
+export const API_VERSION = '1.0.0';
+
+/** A new route without a description does not compile. */
+const DESCRIPTIONS: Readonly<Record<Operation, Description>> = { ...CELLS, ...BATCHES, ...SHARDS, ...SERVICE };
+
+/** The HTTP API as an OpenAPI 3.1 document, made from the routes. */
+export function openApi(): Json {
+  return DOCUMENT;
+}
+
+const DOCUMENT: Json = {
+  openapi: '3.1.0',
+  info: {
+    title: 'Schemaless',
+    version: API_VERSION,
+    description: 'An append-only, sharded store of versioned JSON cells. Every answer carries `x-request-id`; every request can be repeated safely.',
+    license: { name: 'MIT', identifier: 'MIT' },
+  },
+  servers: [{ url: '/' }],
+  security: [{ iam: [] }],
+  paths: pathsOf(ROUTES),
+  components: {
+    schemas: SCHEMAS,
+    securitySchemes: {
+      iam: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'AWS Signature Version 4, for `execute-api`. The local stack asks for none.' },
+    },
+  },
+};
+
+function pathsOf(routes: readonly Route[]): { readonly [path: string]: Json } {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    const methods = (paths[route.path] ??= {});
+    methods[route.method.toLowerCase()] = operationOf(route, DESCRIPTIONS[route.operation]);
+  }
+  return paths;
+}
+
+function operationOf({ operation, path }: Route, description: Description): Json {
+  const { summary, more, request } = description;
+  return {
+    operationId: operation,
+    summary,
+    ...(more === undefined ? {} : { description: more }),
+    parameters: [...pathParameters(path), ...queryParameters(description.query ?? [])],
+    ...(request === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: request.schema, example: request.example } } } }),
+    responses: responsesOf(description),
+  };
+}
+
+function pathParameters(path: string): readonly Json[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => {
+    const parameter = PATH_PARAMETERS[name];
+    if (parameter === undefined) throw new Error(`${path}: the parameter ${name} is not described`);
+    return { name, in: 'path', required: true, ...parameter };
+  });
+}
+
+function queryParameters(names: NonNullable<Description['query']>): readonly Json[] {
+  return names.map((key) => {
+    const { name, schema, description, example } = QUERY_PARAMETERS[key];
+    return { name, in: 'query', required: false, schema, description, example };
+  });
+}

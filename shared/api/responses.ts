@@ -1,0 +1,51 @@
+import type { Json } from '../cell.ts';
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import type { Description } from './describe/description.ts';
+import { schema } from './schema.ts';
+import { problemWith } from './schemas.ts';
+
+type Response = { readonly [member: string]: Json };
+
+const REQUEST_ID = { 'x-request-id': { description: 'The id of this request, for reports.', schema: { type: 'string' } } };
+const RETRY_AFTER = { 'retry-after': { description: 'Seconds after which to repeat it.', schema: { type: 'integer' } } };
+const REFUSAL = { 'application/json': { schema: schema('GatewayRefusal') } };
+
+/** What the gateway answers by itself, in its own form. */
+const OF_GATEWAY: Readonly<Record<number, string>> = {
+  403: 'Not authorized; from the gateway.',
+  429: 'Too many requests; from the gateway. Repeat it later.',
+  504: 'Not answered in time; from the gateway. It may have been done: repeat it.',
+};
+
+/** Every response of an operation: its answers, its problems by their status, and the gateway's refusals. */
+export function responsesOf(description: Description): Readonly<Record<string, Json>> {
+  const responses: Record<number, Response> = {};
+  for (const [status, { means, schema, example }] of Object.entries(description.answers)) {
+    responses[Number(status)] = { description: means, headers: REQUEST_ID, content: { 'application/json': { schema, example } } };
+  }
+  for (const [status, codes] of byStatus(description.problems)) {
+    responses[status] = withProblems(responses[status], status, codes);
+  }
+  for (const [status, means] of Object.entries(OF_GATEWAY)) responses[Number(status)] = { description: means, content: REFUSAL };
+  return responses;
+}
+
+function withProblems(answer: Response | undefined, status: number, codes: readonly ErrorCode[]): Response {
+  const problems = codes.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' ');
+  // A 503 can also be the gateway's own, unless the operation already answers JSON with it.
+  const content = answer?.['content'] ?? (status === 503 ? REFUSAL : {});
+  return {
+    description: answer === undefined ? problems : `${String(answer['description'])} ${problems}`,
+    headers: status === 503 ? { ...REQUEST_ID, ...RETRY_AFTER } : REQUEST_ID,
+    content: { ...(content as Response), 'application/problem+json': { schema: problemWith(codes), example: exampleOf(codes[0] ?? 'internal') } },
+  };
+}
+
+function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<number, readonly ErrorCode[]> {
+  return Map.groupBy(new Set(codes), (code) => ERRORS[code].status);
+}
+
+function exampleOf(code: ErrorCode): Json {
+  const { title, status, retry } = ERRORS[code];
+  return { type: 'about:blank', title, status, detail: title, code, retry, request_id: 'JKJaXmPLvHcESHA=' };
+}

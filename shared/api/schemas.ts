@@ -1,0 +1,102 @@
+import { LIMITS } from '../cell.ts';
+import { ERRORS, type ErrorCode } from '../errors.ts';
+import { arrayOf, objectOf, orNull, schema, type Schema } from './schema.ts';
+
+const CELL = {
+  row_key: schema('RowKey'),
+  column_name: schema('ColumnName'),
+  ref_key: schema('RefKey'),
+  body: schema('Body'),
+  added_id: schema('AddedId'),
+  shard: schema('Shard'),
+  created_at: schema('Time'),
+  erased: { const: true, description: 'Only there when the body was erased: it is null then.' },
+};
+
+/** In lists and logs a damaged cell keeps its place; reading it alone is an error. */
+const DAMAGE = { ...schema('ErrorOfItem'), description: 'Only there when the stored body cannot be decoded: it is null then.' };
+
+const SERVED = {
+  served_by: { enum: ['writer', 'reader'], description: 'Which node of the group answered.' },
+  stale: { type: 'boolean', description: 'The answer may be behind what has been acknowledged.' },
+};
+
+const WHERE = { shard: schema('Shard'), added_id: schema('AddedId') };
+
+/** What the members of a problem document, or of an item's error, can be beside those that always come. */
+const PARTICULARS = {
+  field: { type: 'string', description: 'The field or parameter at fault.', examples: ['cells[3].ref_key'] },
+  wanted: { type: 'string', description: 'What would have been accepted.' },
+  got: { type: 'string', description: 'What came, shortened.' },
+  address: {
+    ...objectOf({ row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey') }, ['ref_key']),
+    description: 'The cell concerned; without ref_key, the latest of its column.',
+  },
+  outcome: { enum: ['conflict', 'unavailable'], description: 'How the write ended.' },
+  ...WHERE,
+  ...SERVED,
+};
+
+const CODE: Schema = { enum: Object.keys(ERRORS), description: 'Stable. See the README for meaning and cure of each.' };
+const RETRY: Schema = { enum: ['never', 'later'], description: 'Whether the same request can succeed when it is repeated.' };
+
+/** The schemas of the document, by name. */
+export const SCHEMAS: Readonly<Record<string, Schema>> = {
+  RowKey: { type: 'string', format: 'uuid', description: 'A UUID, in either case; answered in lower case.' },
+  ColumnName: { type: 'string', minLength: 1, maxLength: LIMITS.columnNameBytes, description: `1 to ${LIMITS.columnNameBytes} bytes of UTF-8, compared byte for byte.` },
+  RefKey: { type: 'integer', minimum: 0, maximum: LIMITS.refKey, description: 'The version of the cell, or its place in a list. The latest cell has the highest.' },
+  Body: { description: `Any JSON, up to ${LIMITS.bodyBytes} bytes and ${LIMITS.bodyDepth} levels deep. Integers from -2^63 to 2^64-1 are kept.` },
+  AddedId: { type: 'integer', minimum: 0, description: "A place in a shard's log: 1, 2, 3, … without holes, in commit order; 0 is the log's start." },
+  Shard: { type: 'integer', minimum: 0 },
+  Time: { type: 'string', format: 'date-time', description: 'RFC 3339 with zone; answered in UTC with six decimals.' },
+  Cell: objectOf({ ...CELL, error: DAMAGE }, ['erased', 'error']),
+  ReadCell: objectOf({ ...CELL, ...SERVED }, ['erased']),
+  CellPut: objectOf({ outcome: { enum: ['stored', 'stored_before'] }, row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey'), ...WHERE }),
+  CellBuffered: objectOf({ outcome: { const: 'buffered' }, row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey'), shard: schema('Shard'), copies: { type: 'integer', minimum: 1 } }),
+  PutResult: {
+    oneOf: [
+      objectOf({ outcome: { enum: ['stored', 'stored_before', 'conflict'] }, ...WHERE }),
+      objectOf({ outcome: { const: 'buffered' }, shard: schema('Shard'), copies: { type: 'integer', minimum: 1 } }),
+      objectOf({ outcome: { const: 'unavailable' }, shard: schema('Shard'), reason: { type: 'string' } }),
+    ],
+  },
+  Versions: objectOf({ cells: arrayOf(schema('Cell')), next: { ...orNull(schema('RefKey')), description: 'Send it as `after` to go on; null at the end.' }, ...SERVED }),
+  Row: objectOf({ cells: arrayOf(schema('Cell')), next: { ...orNull(schema('ColumnName')), description: 'Send it as `after` to go on; null at the end.' }, ...SERVED }),
+  BatchItem: { oneOf: [schema('ReadCell'), { type: 'null' }, schema('ItemError')] },
+  Log: objectOf({ cells: arrayOf(schema('Cell')), next: { ...schema('AddedId'), description: 'The last added id read: send it as `after` to go on.' }, ...SERVED }),
+  ShardLog: { oneOf: [objectOf({ shard: schema('Shard'), cells: arrayOf(schema('Cell')), next: schema('AddedId'), ...SERVED }), objectOf({ shard: schema('Shard'), error: schema('ErrorOfItem') })] },
+  ShardHead: {
+    oneOf: [
+      objectOf({ shard: schema('Shard'), group: { type: 'string' }, head: { ...schema('AddedId'), description: 'The added id of its last cell, 0 when it is empty.' } }),
+      objectOf({ shard: schema('Shard'), group: { type: 'string' }, error: schema('ErrorOfItem') }),
+    ],
+  },
+  GroupBuffer: {
+    oneOf: [
+      objectOf({ group: { type: 'string' }, rows: { type: 'integer' }, oldest_age: { type: ['number', 'null'], description: 'Seconds; null when none waits.' }, parked: { type: 'integer' }, conflicts: { type: 'integer' } }),
+      objectOf({ group: { type: 'string' }, error: schema('ErrorOfItem') }),
+    ],
+  },
+  BufferConflict: objectOf({ id: { type: 'string' }, row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey'), body: schema('Body'), shard: schema('Shard'), created_at: schema('Time') }),
+  NodeHealth: objectOf({ state: { enum: ['up', 'down'] }, milliseconds: { type: 'number' }, error: { type: 'string' } }, ['error']),
+  Health: objectOf({
+    status: { enum: ['ok', 'degraded', 'down'], description: '`ok`: every node answers. `down`: none does.' },
+    instance: { type: 'string', description: 'The instance that answered; each looks for itself.' },
+    groups: arrayOf(objectOf({ group: { type: 'string' }, writer: schema('NodeHealth'), reader: schema('NodeHealth') })),
+  }),
+  ErrorOfItem: objectOf({ code: CODE, title: { type: 'string' }, detail: { type: 'string' }, retry: RETRY, ...PARTICULARS }, Object.keys(PARTICULARS)),
+  ItemError: objectOf({ error: schema('ErrorOfItem') }),
+  Problem: {
+    ...objectOf(
+      { type: { type: 'string' }, title: { type: 'string' }, status: { type: 'integer' }, detail: { type: 'string' }, code: CODE, retry: RETRY, request_id: { type: 'string' }, ...PARTICULARS },
+      Object.keys(PARTICULARS),
+    ),
+    description: 'RFC 9457, with a stable code.',
+  },
+  GatewayRefusal: { ...objectOf({ message: { type: 'string' } }), description: 'From the gateway itself, not from the datastore.' },
+};
+
+/** The problem documents with one of these codes. */
+export function problemWith(codes: readonly ErrorCode[]): Schema {
+  return { allOf: [schema('Problem'), { type: 'object', properties: { code: { enum: codes } } }] };
+}

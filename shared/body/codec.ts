@@ -1,0 +1,88 @@
+import { deflateSync, inflateSync } from 'node:zlib';
+import { Decoder, Encoder } from '@msgpack/msgpack';
+import { LIMITS, type Json } from '../cell.ts';
+import { parseJson, stringifyJson } from './json.ts';
+import { measureBody } from './measure.ts';
+
+/**
+ * How a body is stored: one byte that names the format, then the value. Formats are never renumbered, and new ones may
+ * be added without rewriting old cells.
+ */
+export const FORMAT = {
+  /** MessagePack, zlib. The default. */
+  messagePackZlib: 1,
+  /** MessagePack as it is: where zlib would make it larger. */
+  messagePack: 2,
+  /** JSON text, zlib: for what MessagePack's decoders refuse or reorder (`__proto__`, the order of index-like keys). */
+  textZlib: 3,
+  /** JSON text as it is. */
+  text: 4,
+} as const;
+
+/**
+ * The most that a body may inflate to. MessagePack needs 9 bytes for a number that JSON writes in 4 (`0.5,`), so a
+ * body at the JSON limit stays well under three times that.
+ */
+const MAX_INFLATED = 3 * LIMITS.bodyBytes;
+
+const encoder = new Encoder({ useBigInt64: true, maxDepth: LIMITS.bodyDepth + 1 });
+const decoder = new Decoder({ useBigInt64: true });
+
+/**
+ * Checks a body and encodes it for storage.
+ *
+ * @param field how messages name it
+ * @throws SchemalessError when it is not JSON that can be kept, too deep, or over 1 MiB as JSON
+ */
+export function encodeBody(body: Json, field = 'body'): Buffer {
+  const { text } = measureBody(body, field);
+  const plain = text ? Buffer.from(stringifyJson(body)) : encoder.encodeSharedRef(body);
+  const deflated = deflateSync(plain);
+  return deflated.length < plain.length
+    ? withFormat(text ? FORMAT.textZlib : FORMAT.messagePackZlib, deflated)
+    : withFormat(text ? FORMAT.text : FORMAT.messagePack, plain);
+}
+
+/**
+ * Decodes a stored body.
+ *
+ * @throws Error saying what is wrong with the bytes; it does not know the cell's address
+ */
+export function decodeBody(stored: Uint8Array): Json {
+  const content = stored.subarray(1);
+  switch (stored[0]) {
+    case FORMAT.messagePackZlib:
+      return decoder.decode(inflate(content)) as Json;
+    case FORMAT.messagePack:
+      return decoder.decode(content) as Json;
+    case FORMAT.textZlib:
+      return parseJson(toText(inflate(content)));
+    case FORMAT.text:
+      return parseJson(toText(content));
+    default:
+      throw new Error(`unknown body format ${stored[0] ?? '(empty)'}`);
+  }
+}
+
+function inflate(content: Uint8Array): Uint8Array {
+  // The types know only the plain result; with `info` the engine says how much it has read.
+  const { buffer, engine } = inflateSync(content, { maxOutputLength: MAX_INFLATED, info: true }) as unknown as {
+    buffer: Buffer;
+    engine: { bytesWritten: number };
+  };
+  if (engine.bytesWritten !== content.length) throw new Error(`${content.length - engine.bytesWritten} bytes behind the end of the zlib stream`);
+  return buffer;
+}
+
+function withFormat(format: number, content: Uint8Array): Buffer {
+  const stored = Buffer.allocUnsafe(content.length + 1);
+  stored[0] = format;
+  stored.set(content, 1);
+  return stored;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+function toText(content: Uint8Array): string {
+  return utf8.decode(content);
+}

@@ -1,0 +1,242 @@
+import { LIMITS, type Json } from '../cell.ts';
+import { SchemalessError } from '../errors.ts';
+import { readNumber } from './number.ts';
+
+export interface ParseOptions {
+  /** How messages name the text. @default 'body' */
+  readonly field?: string;
+  /** Deepest nesting of arrays and objects. @default LIMITS.bodyDepth */
+  readonly maxDepth?: number;
+}
+
+/**
+ * Reads JSON text so that nothing of it is lost: JSON.parse would round large integers, drop all but the last of
+ * duplicate keys and let lone surrogates through. Those that cannot be kept are refused.
+ *
+ * @param text one JSON value; white space around it is allowed, a byte order mark is not
+ * @returns the value; integers beyond 2^53 are bigint, `__proto__` is a plain key
+ * @throws SchemalessError `invalid_json`, naming the place
+ */
+export function parseJson(text: string, options: ParseOptions = {}): Json {
+  const reader = new JsonReader(text, options.field ?? 'body', options.maxDepth ?? LIMITS.bodyDepth);
+  return reader.readAll();
+}
+
+/**
+ * Writes JSON text, bigints as plain integers and keys in the order in which they came.
+ *
+ * @param value as `parseJson` gives it, or any plain JSON value
+ */
+export function stringifyJson(value: unknown): string {
+  return orderKept ? write(value) : JSON.stringify(value, bigintAsInteger);
+}
+
+/**
+ * The keys of an object in the order in which they stood in its text. JavaScript moves keys that look like array
+ * indexes to the front, so an object with such keys remembers its order in a hidden property.
+ */
+export function keysOf(value: { readonly [key: string]: Json }): readonly string[] {
+  return (value as Ordered)[ORDER] ?? Object.keys(value);
+}
+
+/** Whether only its text can keep this object: its key order, or a key that decoders refuse. */
+export function needsText(value: { readonly [key: string]: Json }): boolean {
+  return (value as Ordered)[ORDER] !== undefined || Object.hasOwn(value, '__proto__');
+}
+
+const ORDER = Symbol('key order');
+interface Ordered {
+  readonly [key: string]: Json;
+  readonly [ORDER]?: readonly string[];
+}
+/** Set once such an object exists in this process: until then the engine's own, faster writer is right. */
+let orderKept = false;
+
+const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
+
+function bigintAsInteger(_key: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? rawJSON(value.toString()) : value;
+}
+
+function write(value: unknown): string {
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map((item) => (item === undefined ? 'null' : write(item))).join(',')}]`;
+  const object = value as { readonly [key: string]: Json };
+  const members = keysOf(object).filter((key) => object[key] !== undefined);
+  return `{${members.map((key) => `${JSON.stringify(key)}:${write(object[key])}`).join(',')}}`;
+}
+
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+const SPACE = /[ \t\n\r]*/y;
+// oxlint-disable-next-line no-control-regex -- JSON forbids exactly these in a string
+const NOT_PLAIN = /[\\\u0000-\u001f]/;
+const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/ys;
+const INDEX_LIKE = /^(?:0|[1-9]\d*)$/;
+
+class JsonReader {
+  private at = 0;
+  private readonly text: string;
+  private readonly field: string;
+  private readonly maxDepth: number;
+
+  constructor(text: string, field: string, maxDepth: number) {
+    this.text = text;
+    this.field = field;
+    this.maxDepth = maxDepth;
+  }
+
+  readAll(): Json {
+    if (!this.text.isWellFormed()) throw this.refuse('well-formed Unicode', 'a lone surrogate');
+    this.skipSpace();
+    const value = this.readValue(0);
+    this.skipSpace();
+    if (this.at < this.text.length) throw this.refuse('the end', this.here());
+    return value;
+  }
+
+  private readValue(depth: number): Json {
+    switch (this.text.charCodeAt(this.at)) {
+      case 0x7b:
+        return this.readObject(depth + 1);
+      case 0x5b:
+        return this.readArray(depth + 1);
+      case 0x22:
+        return this.readString();
+      case 0x74:
+        return this.readWord('true', true);
+      case 0x66:
+        return this.readWord('false', false);
+      case 0x6e:
+        return this.readWord('null', null);
+      default:
+        return this.readNumber();
+    }
+  }
+
+  private readObject(depth: number): Json {
+    this.enter(depth);
+    const object: Record<string, Json> = {};
+    const keys: string[] = [];
+    let indexLike = false;
+    if (this.skip(0x7d)) return object;
+    for (;;) {
+      if (this.text.charCodeAt(this.at) !== 0x22) throw this.refuse('a key in double quotes', this.here());
+      const start = this.at;
+      const key = this.readString();
+      if (Object.hasOwn(object, key)) {
+        this.at = start;
+        throw this.refuse('each key once in an object', `the key ${JSON.stringify(key.slice(0, 60))} again`);
+      }
+      this.skipSpace();
+      if (!this.skip(0x3a)) throw this.refuse('":"', this.here());
+      const value = this.readValue(depth);
+      if (key === '__proto__') {
+        // A plain assignment would set the prototype.
+        Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+      } else {
+        object[key] = value;
+      }
+      keys.push(key);
+      indexLike ||= INDEX_LIKE.test(key);
+      this.skipSpace();
+      if (this.skip(0x2c)) continue;
+      if (this.skip(0x7d)) break;
+      throw this.refuse('"," or "}"', this.here());
+    }
+    if (indexLike) keepOrder(object, keys);
+    return object;
+  }
+
+  private readArray(depth: number): Json {
+    this.enter(depth);
+    const array: Json[] = [];
+    if (this.skip(0x5d)) return array;
+    for (;;) {
+      array.push(this.readValue(depth));
+      this.skipSpace();
+      if (this.skip(0x2c)) continue;
+      if (this.skip(0x5d)) return array;
+      throw this.refuse('"," or "]"', this.here());
+    }
+  }
+
+  /** Passes the opening bracket. */
+  private enter(depth: number): void {
+    if (depth > this.maxDepth) {
+      throw this.refuse(`arrays and objects nested ${this.maxDepth} deep at most`, 'deeper nesting');
+    }
+    this.at += 1;
+    this.skipSpace();
+  }
+
+  private readString(): string {
+    const { text, at } = this;
+    const end = text.indexOf('"', at + 1);
+    const plain = text.slice(at + 1, end);
+    if (end >= 0 && !NOT_PLAIN.test(plain)) {
+      this.at = end + 1;
+      return plain;
+    }
+    STRING.lastIndex = at;
+    const quoted = STRING.exec(text)?.[0];
+    if (quoted === undefined) throw this.refuse('a closing double quote', 'the end of the text');
+    let value: string;
+    try {
+      value = JSON.parse(quoted) as string;
+    } catch {
+      throw this.refuse('a string with JSON escapes', JSON.stringify(quoted.slice(0, 40)));
+    }
+    if (!value.isWellFormed()) throw this.refuse('well-formed Unicode', 'a lone surrogate');
+    this.at = at + quoted.length;
+    return value;
+  }
+
+  private readNumber(): Json {
+    NUMBER.lastIndex = this.at;
+    const literal = NUMBER.exec(this.text)?.[0];
+    if (literal === undefined) throw this.refuse('a JSON value', this.here());
+    const value = readNumber(literal);
+    if (value === undefined) {
+      throw this.refuse('a number that 64 bits keep (integers -2^63 to 2^64-1, others as a double prints them)', literal.slice(0, 60));
+    }
+    this.at += literal.length;
+    return value;
+  }
+
+  private readWord<T>(word: string, value: T): T {
+    if (!this.text.startsWith(word, this.at)) throw this.refuse('a JSON value', this.here());
+    this.at += word.length;
+    return value;
+  }
+
+  private skip(code: number): boolean {
+    if (this.text.charCodeAt(this.at) !== code) return false;
+    this.at += 1;
+    this.skipSpace();
+    return true;
+  }
+
+  private skipSpace(): void {
+    if (this.text.charCodeAt(this.at) > 0x20) return;
+    SPACE.lastIndex = this.at;
+    SPACE.exec(this.text);
+    this.at = SPACE.lastIndex;
+  }
+
+  private here(): string {
+    return this.at >= this.text.length ? 'the end of the text' : JSON.stringify(this.text.slice(this.at, this.at + 12));
+  }
+
+  private refuse(wanted: string, got: string): SchemalessError {
+    const before = this.text.slice(0, this.at).split('\n');
+    const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
+    return new SchemalessError('invalid_json', `${this.field}: wanted ${wanted}, got ${got} (${place})`, { field: this.field, wanted, got });
+  }
+}
+
+function keepOrder(object: Record<string, Json>, keys: readonly string[]): void {
+  if (Object.keys(object).every((key, place) => key === keys[place])) return;
+  Object.defineProperty(object, ORDER, { value: keys });
+  orderKept = true;
+}

@@ -1,0 +1,89 @@
+import { LIMITS, type Json } from '../cell.ts';
+import { invalidField, SchemalessError } from '../errors.ts';
+import { needsText } from './json.ts';
+import { isKeptInteger } from './number.ts';
+
+export interface Measure {
+  /** Size of the value as compact JSON, in bytes of UTF-8. */
+  readonly bytes: number;
+  /** The value holds something that only JSON text keeps, so that it is not stored as MessagePack. */
+  readonly text: boolean;
+}
+
+/**
+ * Checks that a value is JSON that can be kept, and measures it.
+ *
+ * @param field how messages name it: `body`, `cells[3].body`
+ * @throws SchemalessError `invalid_field` naming the place inside the value; `body_too_large`
+ */
+export function measureBody(value: unknown, field = 'body', limit: number = LIMITS.bodyBytes): Measure {
+  const gauge = { bytes: 0, text: false };
+  measure(value, field, 0, gauge);
+  if (gauge.bytes > limit) {
+    const wanted = `at most ${limit} bytes of JSON`;
+    throw new SchemalessError('body_too_large', `${field}: wanted ${wanted}, got ${gauge.bytes}`, { field, wanted, got: `${gauge.bytes} bytes` });
+  }
+  return gauge;
+}
+
+/** The size of a value that is known to be JSON, as compact JSON in bytes of UTF-8. */
+export function jsonBytes(value: Json): number {
+  const gauge = { bytes: 0, text: false };
+  measure(value, 'body', Number.NEGATIVE_INFINITY, gauge);
+  return gauge.bytes;
+}
+
+function measure(value: unknown, field: string, depth: number, gauge: { bytes: number; text: boolean }): void {
+  switch (typeof value) {
+    case 'string':
+      if (!value.isWellFormed()) throw invalidField(field, 'well-formed Unicode', 'a string with a lone surrogate');
+      gauge.bytes += quotedBytes(value);
+      return;
+    case 'number':
+      if (!Number.isFinite(value)) throw invalidField(field, 'a finite number', value);
+      gauge.bytes += String(value).length;
+      return;
+    case 'bigint':
+      if (!isKeptInteger(value)) throw invalidField(field, 'an integer from -2^63 to 2^64-1', value);
+      gauge.bytes += String(value).length;
+      return;
+    case 'boolean':
+      gauge.bytes += value ? 4 : 5;
+      return;
+    case 'object':
+      if (value === null) gauge.bytes += 4;
+      else measureNested(value, field, depth + 1, gauge);
+      return;
+    default:
+      throw invalidField(field, 'a JSON value', value);
+  }
+}
+
+function measureNested(value: object, field: string, depth: number, gauge: { bytes: number; text: boolean }): void {
+  if (depth > LIMITS.bodyDepth) throw invalidField(field, `arrays and objects nested ${LIMITS.bodyDepth} deep at most`, 'deeper nesting');
+  if (Array.isArray(value)) {
+    gauge.bytes += Math.max(2, value.length + 1);
+    for (let place = 0; place < value.length; place += 1) measure(value[place], `${field}[${place}]`, depth, gauge);
+    return;
+  }
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) {
+    throw invalidField(field, 'a plain object, an array or a simple value', `a ${value.constructor?.name ?? 'special object'}`);
+  }
+  const object = value as { readonly [key: string]: Json };
+  if (needsText(object)) gauge.text = true;
+  const keys = Object.keys(object);
+  gauge.bytes += Math.max(2, keys.length + 1);
+  for (const key of keys) {
+    if (!key.isWellFormed()) throw invalidField(field, 'well-formed Unicode in keys', 'a lone surrogate');
+    gauge.bytes += quotedBytes(key) + 1;
+    measure(object[key], field, depth, gauge);
+  }
+}
+
+// oxlint-disable-next-line no-control-regex -- exactly the characters that JSON must escape
+const ESCAPED = /["\\\u0000-\u001f]/;
+
+function quotedBytes(text: string): number {
+  return ESCAPED.test(text) ? Buffer.byteLength(JSON.stringify(text)) : Buffer.byteLength(text) + 2;
+}

@@ -1,0 +1,41 @@
+const SMALLEST_INTEGER = -(2n ** 63n);
+const LARGEST_INTEGER = 2n ** 64n - 1n;
+/** Sign and digits of the longest integers that are kept; converting a longer literal would be work for nothing. */
+const LONGEST_INTEGER = 20;
+/** Every decimal of up to 15 digits survives the way into a double and back (IEEE 754 binary64). */
+const SAFE_DIGITS = 15;
+
+/**
+ * The value of a JSON number literal, or undefined when neither 64 bits of integer nor a double keep it.
+ *
+ * Integers from -2^63 to 2^64-1 are kept (as bigint beyond ±2^53). Any other number is kept when the nearest double
+ * prints the same value: `0.1`, `1.0` (= 1) and `1e400`'s like are kept, kept and refused.
+ */
+export function readNumber(literal: string): number | bigint | undefined {
+  const integral = /^-?\d+$/.test(literal);
+  const number = Number(literal);
+  if (integral) {
+    if (literal.length <= SAFE_DIGITS || Number.isSafeInteger(number)) return number === 0 ? 0 : number;
+    if (literal.length <= LONGEST_INTEGER) {
+      const integer = BigInt(literal);
+      if (isKeptInteger(integer)) return integer;
+    }
+  } else if (literal.length <= SAFE_DIGITS && !/[eE]/.test(literal)) {
+    return number === 0 ? 0 : number;
+  }
+  if (!Number.isFinite(number) || normalized(literal) !== normalized(String(number))) return undefined;
+  return number === 0 ? 0 : number;
+}
+
+export function isKeptInteger(integer: bigint): boolean {
+  return integer >= SMALLEST_INTEGER && integer <= LARGEST_INTEGER;
+}
+
+/** Sign, digits without zeros at either end, and exponent: one form for every way to write a decimal. */
+function normalized(literal: string): string {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal) ?? [];
+  const digits = `${whole}${fraction}`.replace(/^0+/, '');
+  const kept = digits.replace(/0+$/, '');
+  if (kept === '') return '0';
+  return `${sign}${kept}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - kept.length)}`;
+}

@@ -1,0 +1,55 @@
+import type { Cell, Json, PutResult, Served } from '../cell.ts';
+import type { BatchItem, Found, GroupBuffer, Page, ShardHead, ShardLog } from '../store/datastore.ts';
+import type { Reply } from './connection.ts';
+import { errorOf, isJsonObject } from './problem.ts';
+
+/**
+ * Answers in the types of the datastore. Their shapes are the server's promise, which the tests of the API hold; here
+ * only what JSON cannot carry is made again: the errors of single items.
+ */
+export function toCells(value: Json | undefined): readonly Cell[] {
+  return toItems<Cell>(value);
+}
+
+export function toBatchItems(value: Json | undefined): readonly BatchItem[] {
+  return toItems<BatchItem>(value);
+}
+
+export function toShardLogs(value: Json | undefined): readonly ShardLog[] {
+  return toItems<ShardLog>(value).map((log) => ('cells' in log ? { ...log, cells: toCells(log.cells as unknown as Json) } : log));
+}
+
+export function toShardHeads(value: Json | undefined): readonly ShardHead[] {
+  return toItems<ShardHead>(value);
+}
+
+export function toGroupBuffers(value: Json | undefined): readonly GroupBuffer[] {
+  return toItems<GroupBuffer>(value);
+}
+
+export function toFound({ json }: Reply): Found {
+  const { served_by, stale, ...cell } = json;
+  return { cell: cell as unknown as Cell, ...toServed({ served_by, stale }) };
+}
+
+export function toPage<Next>({ json }: Reply): Page<Next> {
+  return { cells: toCells(json['cells']), next: json['next'] as Next | null, ...toServed(json) };
+}
+
+export function toServed({ served_by, stale }: { readonly [member: string]: unknown }): Served {
+  return { served_by: served_by === 'reader' ? 'reader' : 'writer', stale: stale === true };
+}
+
+export function toPutResult(json: { readonly [member: string]: unknown }): PutResult {
+  const { outcome, shard, added_id, copies, reason } = json;
+  const members = { outcome, shard, added_id, copies, reason };
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as unknown as PutResult;
+}
+
+function toItems<Item>(value: Json | undefined): readonly Item[] {
+  if (!Array.isArray(value)) throw new TypeError('The answer lacks its list');
+  return value.map((item: Json) => {
+    if (!isJsonObject(item) || !isJsonObject(item['error'])) return item as unknown as Item;
+    return { ...item, error: errorOf(item['error']) } as unknown as Item;
+  });
+}

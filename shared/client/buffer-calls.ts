@@ -1,0 +1,19 @@
+import type { BufferConflict, BufferOperations } from '../store/datastore.ts';
+import { toGroupBuffers } from './answers.ts';
+import type { Connection } from './connection.ts';
+
+/** The operator's view of the buffer, over HTTP. */
+export function bufferCalls(send: Connection): BufferOperations {
+  return {
+    async buffer() {
+      return toGroupBuffers((await send({ method: 'GET', path: ['buffer'] })).json['groups']);
+    },
+    async bufferConflicts({ limit, after } = {}) {
+      const { json } = await send({ method: 'GET', path: ['buffer', 'conflicts'], query: { limit, after } });
+      return { conflicts: json['conflicts'] as unknown as readonly BufferConflict[], next: json['next'] as string | null };
+    },
+    async discardConflicts(ids) {
+      return Number((await send({ method: 'POST', path: ['buffer', 'conflicts', 'discard'], body: { ids } })).json['discarded']);
+    },
+  };
+}

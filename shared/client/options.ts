@@ -1,0 +1,27 @@
+/** A request as a signer sees it. */
+export interface UnsignedRequest {
+  readonly method: string;
+  readonly url: URL;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+export interface ClientOptions {
+  /** Where the API is: `http://127.0.0.1:4000`, or the invoke URL of the deployed one. */
+  readonly url: string;
+  /** The name of the datastore. */
+  readonly datastore: string;
+  /** @default the global fetch, which keeps its connections open */
+  readonly fetch?: typeof globalThis.fetch;
+  /**
+   * Returns the headers to send instead, for instance with AWS Signature Version 4 for `execute-api`. Called for every
+   * attempt, since signatures age.
+   *
+   * @default requests are not signed, as on one machine
+   */
+  readonly sign?: (request: UnsignedRequest) => Promise<Readonly<Record<string, string>>>;
+  /** How often a request is sent at most, when it was not answered or may succeed later. @default 5 */
+  readonly attempts?: number;
+  /** An attempt without an answer in this time is given up. @default 31000, a little over the gateway's own limit */
+  readonly timeoutMs?: number;
+}

@@ -1,0 +1,19 @@
+const FIRST_MS = 50;
+const LONGEST_MS = 2_000;
+/** More than this a server does not get, whatever its `Retry-After` says. */
+const LONGEST_RETRY_AFTER_MS = 30_000;
+
+/**
+ * How long to wait before the next attempt: up to 50, 100, 200 … 2000 ms at random, so that many clients do not come
+ * back at the same moment; after `Retry-After`, where the server sent it.
+ *
+ * @param attempt how many were made, from 1
+ * @param retryAfter the header's value, in seconds; anything else (a date) is passed over
+ * @param random 0 to 1, for tests @default Math.random
+ * @returns milliseconds
+ */
+export function pauseMs(attempt: number, retryAfter: string | null, random: () => number = Math.random): number {
+  const spread = Math.min(LONGEST_MS, FIRST_MS * 2 ** (attempt - 1)) * random();
+  const asked = retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : 0;
+  return Math.min(LONGEST_RETRY_AFTER_MS, asked) + spread;
+}

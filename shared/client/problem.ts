@@ -1,0 +1,38 @@
+import type { CellAddress, Json } from '../cell.ts';
+import { ERRORS, SchemalessError, type ErrorCode, type ErrorDetails } from '../errors.ts';
+
+type JsonObject = { readonly [member: string]: Json };
+
+/** What a refusal without a problem document comes to: one of the gateway, or of something in between. */
+const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  404: 'unknown_route',
+  413: 'request_too_large',
+  429: 'unavailable',
+  502: 'unavailable',
+  503: 'unavailable',
+  504: 'unavailable',
+};
+
+/** The error that a problem document, or an item's error, stands for. */
+export function errorOf(problem: JsonObject, status?: number): SchemalessError {
+  const { code, detail, field, wanted, got, address, type: _type, title: _title, retry: _retry, status: _status, ...more } = problem;
+  const details: ErrorDetails = {
+    ...(typeof field === 'string' ? { field } : {}),
+    ...(typeof wanted === 'string' ? { wanted } : {}),
+    ...(typeof got === 'string' ? { got } : {}),
+    ...(isJsonObject(address) ? { address: address as unknown as CellAddress } : {}),
+    more,
+  };
+  if (typeof code === 'string' && isErrorCode(code)) return new SchemalessError(code, String(detail), details);
+  // A newer server may have codes that this client does not know.
+  const message = detail ?? problem['message'] ?? 'no reason given';
+  return new SchemalessError(BY_STATUS[status ?? 0] ?? 'internal', `Answered ${status ?? 'an item'} ${String(code ?? '')}: ${String(message)}`, details);
+}
+
+export function isJsonObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERRORS, code);
+}

@@ -1,0 +1,33 @@
+import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
+import { invalidField } from '../errors.ts';
+import type { Datastore } from '../store/datastore.ts';
+
+/**
+ * Writes a cell at the column's next ref key: the latest one's and 1, or 0 where the column is empty. When another
+ * writer takes that ref key first, the next one is tried.
+ *
+ * Not for bodies that may be equal to each other: two writers that add an equal body at the same moment add one cell.
+ * And while the column's primary is down, two writers can be given the same ref key: what is `buffered` is not
+ * readable yet; one of the two is then kept as a conflict. With `unavailable`, repeat it as a `put` at the ref key
+ * that is returned, else the cell may be there twice.
+ */
+export type PutNext = (cell: Omit<NewCell, 'ref_key'>) => Promise<PutResult & { readonly ref_key: number }>;
+
+/** Ref keys tried at most: a column that many writers race for is better given ref keys by the application. */
+const TRIES = 32;
+
+export function putNextOver({ put, getLatest }: Pick<Datastore, 'put' | 'getLatest'>): PutNext {
+  return async (cell) => {
+    const { row_key, column_name, body } = cell;
+    let ref_key = 0;
+    for (let tries = 1; ; tries += 1) {
+      const { cell: latest } = await getLatest({ row_key, column_name });
+      // The latest may be one that is behind: then at least the ref key known to be taken is passed.
+      ref_key = Math.max(ref_key, latest === null ? 0 : latest.ref_key + 1);
+      if (ref_key > LIMITS.refKey) throw invalidField('ref_key', 'a column whose latest ref key is below 2^53-1', latest?.ref_key);
+      const result = await put({ row_key, column_name, ref_key, body });
+      if (result.outcome !== 'conflict' || tries >= TRIES) return { ...result, ref_key };
+      ref_key += 1;
+    }
+  };
+}

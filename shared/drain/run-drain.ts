@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SchemalessError } from '../errors.ts';
+import type { Lease, Leases } from '../lease/lease.ts';
+import { SqlError } from '../sql/client.ts';
+import type { StoreContext } from '../store/context.ts';
+import { drainPass, type DrainReport, type DrainSettings } from './drain-pass.ts';
+
+export interface DrainRun {
+  readonly context: StoreContext;
+  readonly leases: Leases;
+  /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
+  readonly deadline: number;
+  readonly settings?: DrainSettings;
+  readonly report: (group: string, report: DrainReport) => void;
+}
+
+/** How often a lease is renewed, and looked at for a successor. A fifth of its duration. */
+export const RENEW_MS = 2000;
+/** How long a holder may be silent before its lease is taken. */
+export const LEASE_MS = 10_000;
+const TAKE_PAUSE_MS = 500;
+/** Between passes: short while there is work, long when idle. */
+const BUSY_PAUSE_MS = 250;
+const IDLE_PAUSE_MS = 1000;
+
+/**
+ * Drains the buffer tables of all groups side by side, each under its lease, until a successor has taken over each of
+ * them, or the deadline. Started every minute, so that there is never a gap: the successor waits for the hand-over.
+ */
+export async function runDrain(run: DrainRun): Promise<void> {
+  const groups = await run.context.groups.names();
+  // With one group there is nobody to buffer for.
+  if (groups.length < 2) return;
+  await Promise.all(groups.map((group) => drainGroup(run, group)));
+}
+
+async function drainGroup(run: DrainRun, group: string): Promise<void> {
+  const lease = await takeLease(run, `drain/${group}`);
+  if (!lease) return;
+  const state = { going: true };
+  const stop = new AbortController();
+  const renewing = keepRenewing(run, lease, state, stop.signal);
+  try {
+    while (state.going && Date.now() < run.deadline) {
+      const worked = await onePass(run, group, () => state.going && Date.now() < run.deadline);
+      if (state.going) await sleep(worked ? BUSY_PAUSE_MS : IDLE_PAUSE_MS);
+    }
+  } finally {
+    stop.abort();
+    await renewing;
+    await run.leases.release(lease);
+  }
+}
+
+async function takeLease(run: DrainRun, name: string): Promise<Lease | undefined> {
+  while (Date.now() < run.deadline) {
+    const lease = await run.leases.take(name);
+    if (lease) return lease;
+    await sleep(TAKE_PAUSE_MS);
+  }
+  return undefined;
+}
+
+async function keepRenewing(run: DrainRun, lease: Lease, state: { going: boolean }, signal: AbortSignal): Promise<void> {
+  while (state.going && !signal.aborted) {
+    await sleep(RENEW_MS, undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+    // A table that cannot be reached takes the lease from nobody: go on, and try again.
+    const held = await run.leases.renew(lease).catch(() => 'held' as const);
+    if (held !== 'held') state.going = false;
+  }
+}
+
+async function onePass(run: DrainRun, group: string, mayGoOn: () => boolean): Promise<boolean> {
+  try {
+    const report = await drainPass(run.context, group, mayGoOn, run.settings);
+    if (report.seen > 0) run.report(group, report);
+    return report.drained + report.appended > 0;
+  } catch (error) {
+    // This group's own table cannot be reached now: it is looked at again after the pause.
+    if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
+    run.context.report({ kind: 'secondary_failed', group, error });
+    return false;
+  }
+}

@@ -1,0 +1,168 @@
+import { decodeBody } from '../body/codec.ts';
+import { byItem, type StoredCell } from '../sql/cell-rows.ts';
+import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
+import type { EncodedCell } from '../sql/statements/append-cells.ts';
+import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
+import { selectBuffered, toBufferRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
+import { selectCells } from '../sql/statements/select-cells.ts';
+import { appendToPrimary, sameBody } from '../store/append.ts';
+import { groupBy, type StoreContext } from '../store/context.ts';
+
+/** What became of a page's rows of one primary, by id. Rows named nowhere wait for the next pass. */
+export interface Settled {
+  readonly drained: number[];
+  readonly conflicts: number[];
+  readonly failed: { readonly id: number; readonly error: string }[];
+  appended: number;
+}
+
+/** A buffered write whose body was fetched and can be decoded. */
+interface OpenRow extends WaitingRow, EncodedCell {}
+
+/**
+ * Settles buffered writes of one primary with a statement per node: a row may go when every node that could be
+ * promoted shows its body. What is missing there is looked for on the writer, and appended where it is missing there
+ * too; a reader that lags, or is down, just makes the row wait.
+ *
+ * @param holder the group whose buffer table holds the rows
+ * @throws SqlError when the primary could not be asked
+ */
+export async function settlePrimary(context: StoreContext, holder: SqlClient, primary: string, rows: readonly WaitingRow[]): Promise<Settled> {
+  const settled: Settled = { drained: [], conflicts: [], failed: [], appended: 0 };
+  const client = await context.groups.client(primary);
+  const verdicts = await askPromotable(client, rows);
+
+  const unsure = rows.filter((row, place) => {
+    const safe = verdicts?.every(({ shown }) => shown[place] === 'same') ?? false;
+    if (safe) settled.drained.push(row.id);
+    return !safe;
+  });
+  if (unsure.length === 0) return settled;
+
+  const open = await openRows(holder, unsure, settled);
+  for (const [datastore, ofDatastore] of groupBy(open, (row) => row.datastore)) {
+    const different = await settleOnWriter(context, client, datastore, ofDatastore, settled);
+    if (verdicts) await settleDifferent(client, datastore, different, { rows, verdicts, settled });
+  }
+  return settled;
+}
+
+type Verdict = 'same' | 'missing' | 'different';
+
+/** What one node shows for each row, by hash. */
+interface NodeVerdict {
+  readonly target: Target;
+  readonly shown: readonly Verdict[];
+}
+
+/**
+ * Asks every node that could be promoted: a buffered copy may go only once each of them shows the cell, since any may
+ * be the next writer. One that is down may come back and be promoted, so its word is waited for.
+ *
+ * @returns undefined when not all could be asked
+ */
+async function askPromotable(client: SqlClient, rows: readonly WaitingRow[]): Promise<readonly NodeVerdict[] | undefined> {
+  // Shared storage: a promoted node shows what the writer shows. Without readers there is nothing to promote.
+  if (!client.abilities.survivesDiskLoss || client.nodes < 2) {
+    const { shown } = (await askNode(client, 'writer', rows)) ?? {};
+    return shown && [{ target: 'writer', shown }];
+  }
+  const targets = Array.from({ length: client.nodes }, (_, node) => ({ node }));
+  const answers = await Promise.all(targets.map((target) => askNode(client, target, rows)));
+  const silent = answers.filter((answer) => answer === undefined).length;
+  const writers = answers.filter((answer) => answer?.writable).length;
+  // One node is the writer: the one that takes writes, else the one that is silent. All others have to be heard.
+  if (silent + writers > 1) return undefined;
+  return answers.flatMap((answer, node) => (answer && !answer.writable ? [{ target: { node }, shown: answer.shown }] : []));
+}
+
+async function askNode(client: SqlClient, target: Target, rows: readonly WaitingRow[]): Promise<{ readonly writable: boolean; readonly shown: readonly Verdict[] } | undefined> {
+  try {
+    const { writable, hashes } = toBodyHashes(await client.select(selectBodyHashes(rows), target), rows.length);
+    const shown = rows.map(({ body_hash }, place): Verdict => {
+      const hash = hashes[place];
+      if (hash === undefined) return 'missing';
+      return hash !== null && Buffer.compare(hash, body_hash) === 0 ? 'same' : 'different';
+    });
+    return { writable, shown };
+  } catch (error) {
+    if (error instanceof SqlError) return undefined;
+    throw error;
+  }
+}
+
+/** Fetches the bodies; one that cannot be decoded is a failure of its row. */
+async function openRows(holder: SqlClient, rows: readonly WaitingRow[], settled: Settled): Promise<OpenRow[]> {
+  const fetched = await holder.select(selectBuffered(rows.map(({ id }) => id)), 'writer');
+  return fetched.map(toBufferRow).flatMap(({ body, ...row }): OpenRow[] => {
+    try {
+      return [{ ...row, encoded: body, body: decodeBody(body) }];
+    } catch (error) {
+      settled.failed.push({ id: row.id, error: `cannot decode: ${(error as Error).message}` });
+      return [];
+    }
+  });
+}
+
+/** Appends what the writer lacks, marks what it contradicts. Returns the rows whose equal body is encoded otherwise. */
+async function settleOnWriter(context: StoreContext, client: SqlClient, datastore: string, rows: readonly OpenRow[], settled: Settled): Promise<OpenRow[]> {
+  const found = await fetchCells(client, 'writer', datastore, rows);
+  const missing: OpenRow[] = [];
+  const present: OpenRow[] = [];
+  for (const [place, row] of rows.entries()) {
+    const cell = found[place];
+    if (!cell) missing.push(row);
+    else if (sameBody(cell, row)) present.push(row);
+    else settled.conflicts.push(row.id);
+  }
+  await Promise.all([...groupBy(missing, ({ shard }) => shard)].map(([shard, ofShard]) => appendRows(context, datastore, shard, ofShard, settled)));
+  return present;
+}
+
+/** Rows whose body the writer has: the readers may show the same body in another encoding (keys in another order). */
+async function settleDifferent(
+  client: SqlClient,
+  datastore: string,
+  present: readonly OpenRow[],
+  { rows, verdicts, settled }: { readonly rows: readonly WaitingRow[]; readonly verdicts: readonly NodeVerdict[]; readonly settled: Settled },
+): Promise<void> {
+  const places = new Map(rows.map(({ id }, place) => [id, place]));
+  const candidates = present.filter(({ id }) => verdicts.every(({ shown }) => shown[places.get(id) ?? -1] !== 'missing'));
+  if (candidates.length === 0) return;
+  const shown = await Promise.all(verdicts.map(({ target }) => fetchCells(client, target, datastore, candidates).catch(() => [])));
+  for (const [place, row] of candidates.entries()) {
+    if (shown.every((cells) => cells[place] && sameBody(cells[place], row))) settled.drained.push(row.id);
+  }
+}
+
+async function fetchCells(client: SqlClient, target: Target, datastore: string, rows: readonly OpenRow[]): Promise<readonly (StoredCell | undefined)[]> {
+  if (rows.length === 0) return [];
+  const keys = rows.map(({ row_key, column_name, ref_key, shard }) => ({ key: { row_key, column_name, ref_key }, shard }));
+  return byItem(await client.select(selectCells(datastore, keys, false), target), rows.length).map(({ cells: [cell] }) => cell);
+}
+
+/** Appends rows of one shard in the order of the buffer; two bodies for one address go one after the other. */
+async function appendRows(context: StoreContext, datastore: string, shard: number, rows: readonly OpenRow[], settled: Settled): Promise<void> {
+  const first: OpenRow[] = [];
+  const later: OpenRow[] = [];
+  const addresses = new Set<string>();
+  for (const row of rows) {
+    const address = `${row.row_key}/${row.ref_key}/${row.column_name}`;
+    (addresses.has(address) ? later : first).push(row);
+    addresses.add(address);
+  }
+  try {
+    const results = await appendToPrimary(context, datastore, shard, first);
+    for (const [place, { outcome }] of results.entries()) {
+      if (outcome === 'conflict') settled.conflicts.push((first[place] as OpenRow).id);
+      else if (outcome === 'stored') settled.appended += 1;
+    }
+  } catch (error) {
+    if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
+    // The server refuses the statement, perhaps for one of its cells: each by itself then.
+    const [only, ...others] = first;
+    if (only && others.length === 0) settled.failed.push({ id: only.id, error: error.message });
+    else for (const row of first) await appendRows(context, datastore, shard, [row], settled);
+  }
+  if (later.length > 0) await appendRows(context, datastore, shard, later, settled);
+}

@@ -1,0 +1,23 @@
+/**
+ * The names of the environment variables of the functions, once: the CDK app sets them, the functions read them. Few
+ * and short, since a function's whole environment may hold 4 KB; what grows with the deployment is in the topology
+ * table.
+ */
+export const ENVIRONMENT_VARIABLES = {
+  /** Which environment this is: `local`, `dev`, `prod`. */
+  environment: 'SCHEMALESS_ENVIRONMENT',
+  /** Name of the DynamoDB table that says which group holds which shard. */
+  topologyTable: 'SCHEMALESS_TOPOLOGY_TABLE',
+  /** Name of the DynamoDB table of leases and offsets. */
+  stateTable: 'SCHEMALESS_STATE_TABLE',
+  /** On how many secondaries a write is buffered before its primary is tried, a whole number from 0. */
+  bufferCopies: 'SCHEMALESS_BUFFER_COPIES',
+  /** How MySQL is reached: `mysql` or `data-api`. */
+  access: 'SCHEMALESS_ACCESS',
+} as const;
+
+/** The file beside each function's bundle that holds the definitions, as `Definitions` in JSON. */
+export const DEFINITIONS_FILE = 'definitions.json';
+
+/** How MySQL is reached; see the adapters in `shared/sql`. */
+export type Access = 'mysql' | 'data-api';

@@ -1,0 +1,54 @@
+/**
+ * The tables, as numbered steps. Forward only: a step that has been released is never changed, the next one alters.
+ * Every statement can be repeated, since a migration that was cut off starts again.
+ */
+
+/** What the control database of every group needs, step by step. Step n is at n - 1. */
+export const CONTROL_STEPS: readonly (readonly string[])[] = [
+  [
+    'CREATE DATABASE IF NOT EXISTS `schemaless`',
+    // The steps that this group has taken.
+    'CREATE TABLE IF NOT EXISTS `schemaless`.migration (step SMALLINT UNSIGNED NOT NULL PRIMARY KEY, applied_at DATETIME(6) NOT NULL) ENGINE=InnoDB',
+    // The shards that this group owns; each row is also the lock that numbers the shard's log.
+    "CREATE TABLE IF NOT EXISTS `schemaless`.shard (" +
+      'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
+      'shard SMALLINT UNSIGNED NOT NULL, ' +
+      'epoch INT UNSIGNED NOT NULL, ' +
+      "state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'open', " +
+      'first_id BIGINT UNSIGNED NOT NULL DEFAULT 1, ' +
+      'step SMALLINT UNSIGNED NOT NULL, ' +
+      'PRIMARY KEY (datastore, shard)) ENGINE=InnoDB',
+    // Writes that this group holds for other primaries.
+    "CREATE TABLE IF NOT EXISTS `schemaless`.buffer (" +
+      'id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, ' +
+      'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
+      'shard SMALLINT UNSIGNED NOT NULL, ' +
+      'row_key BINARY(16) NOT NULL, ' +
+      'column_name VARBINARY(255) NOT NULL, ' +
+      'ref_key BIGINT NOT NULL, ' +
+      'body MEDIUMBLOB NOT NULL, ' +
+      'body_hash BINARY(32) NOT NULL, ' +
+      'created_at DATETIME(6) NOT NULL, ' +
+      "state VARCHAR(16) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'waiting', " +
+      'writers INT UNSIGNED NOT NULL DEFAULT 1, ' +
+      'attempts INT UNSIGNED NOT NULL DEFAULT 0, ' +
+      'last_error VARCHAR(500) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL, ' +
+      'UNIQUE KEY copy (datastore, row_key, column_name, ref_key, body_hash), ' +
+      'KEY state (state, id)) ENGINE=InnoDB',
+  ],
+];
+
+/** What the database of a shard needs, step by step. */
+export const SHARD_STEPS: readonly ((database: string) => readonly string[])[] = [
+  (database) => [
+    `CREATE DATABASE IF NOT EXISTS ${database}`,
+    `CREATE TABLE IF NOT EXISTS ${database}.entity (` +
+      'added_id BIGINT UNSIGNED NOT NULL PRIMARY KEY, ' +
+      'row_key BINARY(16) NOT NULL, ' +
+      'column_name VARBINARY(255) NOT NULL, ' +
+      'ref_key BIGINT NOT NULL, ' +
+      'body MEDIUMBLOB NULL, ' +
+      'created_at DATETIME(6) NOT NULL, ' +
+      'UNIQUE KEY cell (row_key, column_name, ref_key)) ENGINE=InnoDB',
+  ],
+];

@@ -1,0 +1,148 @@
+import { createPool, type Pool, type PoolConnection, type PoolOptions, type ResultSetHeader } from 'mysql2';
+import type { Endpoint, GroupAddress } from '../topology/topology.ts';
+import { checkParameters } from './check-parameters.ts';
+import { SqlError, type SqlChange, type SqlClient, type SqlRow, type Statement, type Target } from './client.ts';
+import { toSqlError } from './mysql-error.ts';
+
+export interface Credentials {
+  readonly username: string;
+  readonly password: string;
+}
+
+export interface MysqlSettings {
+  /** Connections to each endpoint of the group. A function instance needs few. @default 8 */
+  readonly connections?: number;
+  /** A node that does not accept a connection in this time counts as unreachable. @default 1000 */
+  readonly connectTimeoutMs?: number;
+  /**
+   * A statement without an answer in this time is abandoned with its connection; it may still be done. Longer than
+   * the servers' lock wait of 3 s, so that the server's own clear answer comes first. @default 4000
+   */
+  readonly queryTimeoutMs?: number;
+  /** A statement that finds no free connection in this time was not sent. @default 2000 */
+  readonly acquireTimeoutMs?: number;
+}
+
+const DEFAULTS: Required<MysqlSettings> = { connections: 8, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000 };
+
+/**
+ * One group reached directly over the MySQL protocol: small pools for the writer, the reader endpoint, and each node
+ * by itself, opened when first used. Text protocol (`query`), since server-side prepared statements pin the
+ * connections of a proxy.
+ *
+ * @param credentials asked once per new pool; a promise, since secrets are fetched
+ */
+export function mysqlClient(address: GroupAddress, credentials: () => Promise<Credentials>, settings: MysqlSettings = {}): SqlClient {
+  const options = { ...DEFAULTS, ...settings };
+  const pools = new Map<string, Promise<Pool>>();
+
+  function poolOf(endpoint: Endpoint): Promise<Pool> {
+    const key = `${endpoint.host}:${endpoint.port}`;
+    let pool = pools.get(key);
+    if (!pool) {
+      pool = credentials().then((login) => createPool(poolOptions(endpoint, login, options)));
+      pools.set(key, pool);
+      // A failed look-up of the credentials must not be remembered.
+      pool.catch(() => pools.delete(key));
+    }
+    return pool;
+  }
+
+  function endpointOf(target: Target): Endpoint {
+    if (target === 'writer') return address.writer;
+    if (target === 'reader') return address.reader;
+    const endpoint = address.nodes[target.node];
+    if (!endpoint) throw new SqlError('unreachable', `${address.name} has no node ${target.node}`);
+    return endpoint;
+  }
+
+  async function run<T>(statement: Statement, target: Target): Promise<T> {
+    checkParameters(statement.parameters);
+    let pool: Pool;
+    try {
+      pool = await poolOf(endpointOf(target));
+    } catch (error) {
+      throw error instanceof SqlError ? error : toSqlError(error, false);
+    }
+    const connection = await acquire(pool, options.acquireTimeoutMs);
+    return runOn<T>(connection, statement, options.queryTimeoutMs);
+  }
+
+  return {
+    abilities: { readsFromReaders: true, survivesDiskLoss: !address.sharedStorage },
+    nodes: address.nodes.length,
+    select: (statement, target) => run<readonly SqlRow[]>(statement, target),
+    async change(statement): Promise<SqlChange> {
+      const { affectedRows, insertId } = await run<ResultSetHeader>(statement, 'writer');
+      return { affectedRows, insertId };
+    },
+    async close(): Promise<void> {
+      const open = await Promise.allSettled(pools.values());
+      pools.clear();
+      await Promise.all(open.map((pool) => (pool.status === 'fulfilled' ? endPool(pool.value) : undefined)));
+    },
+  };
+}
+
+function poolOptions(endpoint: Endpoint, login: Credentials, options: Required<MysqlSettings>): PoolOptions {
+  return {
+    host: endpoint.host,
+    port: endpoint.port,
+    user: login.username,
+    password: login.password,
+    connectionLimit: options.connections,
+    // As many as may be open: a connection that was once needed is kept until it is idle for long.
+    maxIdle: options.connections,
+    idleTimeout: 60_000,
+    connectTimeout: options.connectTimeoutMs,
+    charset: 'utf8mb4_bin',
+    timezone: 'Z',
+    rowsAsArray: true,
+    // A JavaScript Date drops the microseconds, a number the digits beyond 2^53.
+    dateStrings: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    enableKeepAlive: true,
+  };
+}
+
+/** A connection of the pool, or `unreachable` in good time: the pool itself would queue for ever. */
+function acquire(pool: Pool, timeoutMs: number): Promise<PoolConnection> {
+  return new Promise((resolve, reject) => {
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      reject(new SqlError('unreachable', `no connection free within ${timeoutMs} ms`));
+    }, timeoutMs);
+    pool.getConnection((error, connection) => {
+      clearTimeout(timer);
+      if (late) connection?.release();
+      else if (error) reject(toSqlError(error, false));
+      else resolve(connection);
+    });
+  });
+}
+
+function runOn<T>(connection: PoolConnection, statement: Statement, timeoutMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    connection.query({ sql: statement.sql, values: [...statement.parameters], timeout: timeoutMs }, (error, result) => {
+      if (!error) {
+        connection.release();
+        resolve(result as T);
+        return;
+      }
+      const sorted = toSqlError(error, true);
+      // Whatever the server still does with it, no later statement may wait behind it or get its answer. A server
+      // that has turned read-only is no writer any more, so the next connection must be made anew.
+      if (sorted.failure === 'unclear' || sorted.failure === 'unreachable') connection.destroy();
+      else connection.release();
+      reject(sorted);
+    });
+  });
+}
+
+function endPool(pool: Pool): Promise<void> {
+  return new Promise((resolve) => {
+    pool.end(() => resolve());
+  });
+}

@@ -1,0 +1,47 @@
+import { SqlError, type SqlFailure } from './client.ts';
+
+/** What a driver's error carries; every member may be missing. */
+interface DriverError {
+  readonly code?: string;
+  readonly errno?: number;
+  readonly message?: string;
+}
+
+const DUPLICATE = 1062;
+/** ER_LOCK_WAIT_TIMEOUT, ER_LOCK_DEADLOCK, MariaDB's ER_CHECKREAD: the statement was rolled back. */
+const CONTENTION = new Set([1205, 1213, 1020]);
+/** The server took the connection away while it may have been at work: shutdown, killed query, query interrupted. */
+const UNCLEAR = new Set([1053, 1317, 1927, 3024, 1969]);
+/** The server did not let the session in: too many connections, host blocked, access denied, read-only server. */
+const UNREACHABLE = new Set([1040, 1129, 1130, 1203, 1226]);
+/** Read-only server: what the writer answers after it lost its role. ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE. */
+const READ_ONLY = new Set([1290, 1836]);
+
+/**
+ * Sorts a driver's error by what the caller can conclude.
+ *
+ * @param sent whether the statement may have reached the server
+ */
+export function toSqlError(error: unknown, sent: boolean): SqlError {
+  const { code = '', errno = 0, message = String(error) } = (error ?? {}) as DriverError;
+  const serverErrno = errno > 0 && code.startsWith('ER_') ? errno : 0;
+  const failure = sortOut(serverErrno, sent);
+  return new SqlError(failure, message, { errno: serverErrno, cause: error, ...(failure === 'duplicate' ? { key: duplicateKey(message) } : {}) });
+}
+
+function sortOut(errno: number, sent: boolean): SqlFailure {
+  if (errno === DUPLICATE) return 'duplicate';
+  if (CONTENTION.has(errno)) return 'contention';
+  if (UNCLEAR.has(errno)) return 'unclear';
+  if (UNREACHABLE.has(errno) || READ_ONLY.has(errno)) return 'unreachable';
+  if (errno > 0) return 'rejected';
+  return sent ? 'unclear' : 'unreachable';
+}
+
+/**
+ * The key that a 1062 names, without its table: MySQL writes `for key 'entity.cell'`, MariaDB `for key 'cell'`. Only
+ * the end of the message counts, since the value before it is the client's and can imitate anything.
+ */
+export function duplicateKey(message: string): string {
+  return /for key '(?:[^'.]*\.)?([^'.]*)'$/.exec(message)?.[1] ?? '';
+}

@@ -1,0 +1,19 @@
+import { shardDatabase } from '../shard.ts';
+
+/**
+ * The one place where names become SQL text. Everything else of a statement is written by hand or bound.
+ *
+ * Only names of our own making pass: lower-case letters, digits and underscores, so that no name can leave its quotes.
+ */
+export function quoteName(name: string): string {
+  if (!/^[a-z][a-z0-9_]{0,63}$/.test(name)) throw new Error(`name in SQL: wanted a-z, 0-9 and _, at most 64, got ${JSON.stringify(name)}`);
+  return `\`${name}\``;
+}
+
+/** The control database, on every group. */
+export const CONTROL = '`schemaless`';
+
+/** The cells of a shard: `` `trips_0233`.`entity` ``. */
+export function entityTable(datastore: string, shard: number): string {
+  return `${quoteName(shardDatabase(datastore, shard))}.\`entity\``;
+}

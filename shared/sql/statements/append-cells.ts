@@ -1,0 +1,58 @@
+import { rowKeyBytes } from '../../address.ts';
+import type { NewCell } from '../../cell.ts';
+import type { SqlParameter, Statement } from '../client.ts';
+import { CONTROL, entityTable } from '../names.ts';
+
+/** A cell ready to be stored. */
+export interface EncodedCell extends NewCell {
+  readonly encoded: Uint8Array;
+}
+
+/** The shard that a write is meant for, as the topology knows it: another epoch, and the append does nothing. */
+export interface ShardFence {
+  readonly datastore: string;
+  readonly shard: number;
+  readonly epoch: number;
+}
+
+/**
+ * Appends cells to their shard's log, in one statement: takes the shard's lock row, checks that this group still owns
+ * the shard, leaves out the cells that exist, numbers the rest without holes and inserts them.
+ *
+ * - The lock row is held to the statement's commit, so ids become visible in their own order; and as nothing burns an
+ *   id, a reader that meets a hole knows that it is a commit not visible yet. AUTO_INCREMENT gives ids before the
+ *   commit: readers of `added_id > ?` then skip cells as soon as two writers meet.
+ * - `first_id` keeps the lookup of the last cell at the end of the log.
+ * - SYSDATE, not NOW: the time is taken under the lock. It never goes back within a shard.
+ * - The result's insert id is the last added id; of n rows, the n ids up to it are ours, in the order of `cells`.
+ *
+ * @param cells of this shard, no address twice
+ */
+export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): Statement {
+  const entity = entityTable(fence.datastore, fence.shard);
+  const rows = cells.map((_, position) =>
+    position === 0
+      ? 'SELECT 0 AS position, ? AS row_key, ? AS column_name, ? AS ref_key, ? AS body'
+      : `SELECT ${position}, ?, ?, ?, ?`,
+  );
+  return {
+    sql:
+      `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, body, created_at) ` +
+      `SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + ROW_NUMBER() OVER (ORDER BY new.position)), ` +
+      `new.row_key, new.column_name, new.ref_key, new.body, ` +
+      `GREATEST(SYSDATE(6), COALESCE(last.created_at, '2000-01-01')) ` +
+      `FROM ${CONTROL}.shard AS log ` +
+      `LEFT JOIN ${entity} AS last ON last.added_id = ` +
+      `(SELECT tip.added_id FROM ${entity} AS tip WHERE tip.added_id >= log.first_id ORDER BY tip.added_id DESC LIMIT 1 FOR UPDATE) ` +
+      `JOIN (${rows.join(' UNION ALL ')}) AS new ` +
+      `LEFT JOIN ${entity} AS old ` +
+      `ON old.row_key = new.row_key AND old.column_name = new.column_name AND old.ref_key = new.ref_key ` +
+      `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open' AND old.added_id IS NULL FOR UPDATE`,
+    parameters: [
+      ...cells.flatMap((cell): SqlParameter[] => [rowKeyBytes(cell.row_key), Buffer.from(cell.column_name), cell.ref_key, cell.encoded]),
+      fence.datastore,
+      fence.shard,
+      fence.epoch,
+    ],
+  };
+}

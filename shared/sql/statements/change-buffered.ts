@@ -1,0 +1,33 @@
+import type { Statement } from '../client.ts';
+import { CONTROL } from '../names.ts';
+
+/** Deletes drained rows: each of their primary's readers shows the same body. */
+export function deleteBuffered(ids: readonly number[]): Statement {
+  return { sql: `DELETE FROM ${CONTROL}.buffer WHERE id IN (${ids.map(() => '?').join(', ')})`, parameters: ids };
+}
+
+/** Marks rows that lost against another body: they are never appended again, but kept and listed. */
+export function markConflicts(ids: readonly number[]): Statement {
+  return {
+    sql: `UPDATE ${CONTROL}.buffer SET state = 'conflict' WHERE state = 'waiting' AND id IN (${ids.map(() => '?').join(', ')})`,
+    parameters: ids,
+  };
+}
+
+/** Counts a failure of the row itself; at `maxAttempts` it is parked, so that it does not stop the others. */
+export function failBuffered(id: number, error: string, maxAttempts: number): Statement {
+  return {
+    sql:
+      `UPDATE ${CONTROL}.buffer SET attempts = attempts + 1, last_error = ?, ` +
+      `state = IF(attempts >= ?, 'parked', state) WHERE id = ? AND state = 'waiting'`,
+    parameters: [error.slice(0, 500), maxAttempts, id],
+  };
+}
+
+/** Deletes kept conflicts of one datastore, on an operator's word. */
+export function discardConflicts(datastore: string, ids: readonly number[]): Statement {
+  return {
+    sql: `DELETE FROM ${CONTROL}.buffer WHERE state = 'conflict' AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+    parameters: [datastore, ...ids],
+  };
+}

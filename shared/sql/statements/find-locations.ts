@@ -1,0 +1,41 @@
+import { toSqlTime } from '../../time.ts';
+import { toNumber } from '../cell-rows.ts';
+import type { SqlParameter, SqlRow, Statement } from '../client.ts';
+import { entityTable } from '../names.ts';
+
+export interface TimeLocation {
+  readonly shard: number;
+  /** UTC, six decimals. */
+  readonly since: string;
+}
+
+/**
+ * The added ids that times stand for: the last cell before `since` in each shard's log, 0 where none is.
+ *
+ * `created_at` has no index and needs none: it never goes back within a shard, and added ids are dense, so a binary
+ * search over the primary key finds the place in about 20 look-ups, within the statement. A cell that is not visible
+ * yet counts as later, so that a reader starts in front of it.
+ */
+export function findLocations(datastore: string, locations: readonly TimeLocation[]): Statement {
+  const parameters: SqlParameter[] = [];
+  const branches = locations.map(({ shard, since }, item) => {
+    const entity = entityTable(datastore, shard);
+    parameters.push(toSqlTime(since));
+    return (
+      `SELECT ${item} AS item, (WITH RECURSIVE search (low, high, since) AS (` +
+      `SELECT 0, (SELECT COALESCE(MAX(added_id), 0) FROM ${entity}), CAST(? AS DATETIME(6)) ` +
+      `UNION ALL SELECT ` +
+      `IF(COALESCE(cell.created_at < since, FALSE), (low + high + 1) DIV 2, low), ` +
+      `IF(COALESCE(cell.created_at < since, FALSE), high, (low + high + 1) DIV 2 - 1), since ` +
+      `FROM search LEFT JOIN ${entity} AS cell ON cell.added_id = (low + high + 1) DIV 2 WHERE low < high) ` +
+      `SELECT MAX(low) FROM search WHERE low = high) AS after_id`
+    );
+  });
+  return { sql: branches.join(' UNION ALL '), parameters };
+}
+
+export function toAfterIds(rows: readonly SqlRow[]): number[] {
+  const afters: number[] = [];
+  for (const row of rows) afters[toNumber(row[0])] = toNumber(row[1]);
+  return afters;
+}

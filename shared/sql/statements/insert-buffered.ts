@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto';
+import { rowKeyBytes } from '../../address.ts';
+import type { SqlParameter, Statement } from '../client.ts';
+import { CONTROL } from '../names.ts';
+import type { EncodedCell } from './append-cells.ts';
+
+export interface BufferedCell extends EncodedCell {
+  readonly shard: number;
+}
+
+/**
+ * Puts copies of writes into a secondary's buffer table.
+ *
+ * Unique by address and body hash: ten retries make one row, and a second body for an address is never swallowed.
+ * `writers` counts who relies on the row, so that one writer's conflict does not take away the copy of another that
+ * was answered 202.
+ */
+export function insertBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
+  return {
+    sql:
+      `INSERT INTO ${CONTROL}.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at) ` +
+      `VALUES ${cells.map(() => '(?, ?, ?, ?, ?, ?, ?, SYSDATE(6))').join(', ')} ` +
+      `ON DUPLICATE KEY UPDATE writers = writers + 1`,
+    parameters: cells.flatMap((cell): SqlParameter[] => [
+      datastore,
+      cell.shard,
+      rowKeyBytes(cell.row_key),
+      Buffer.from(cell.column_name),
+      cell.ref_key,
+      cell.encoded,
+      bodyHash(cell.encoded),
+    ]),
+  };
+}
+
+/** SHA-256 of the encoded body. */
+export function bodyHash(encoded: Uint8Array): Buffer {
+  return createHash('sha256').update(encoded).digest();
+}

@@ -1,0 +1,39 @@
+import { rowKeyBytes } from '../../address.ts';
+import type { CellAddress } from '../../cell.ts';
+import { toBytes, toNumber } from '../cell-rows.ts';
+import type { SqlRow, Statement } from '../client.ts';
+import { entityTable } from '../names.ts';
+
+export interface HashKey extends CellAddress {
+  readonly datastore: string;
+  readonly shard: number;
+}
+
+/** The SHA-256 of the stored bodies at many addresses of one group, without fetching the bodies; and whether the node takes writes. */
+export function selectBodyHashes(keys: readonly HashKey[]): Statement {
+  const branches = keys.map(
+    ({ datastore, shard }, item) =>
+      `SELECT ${item} AS item, UNHEX(SHA2(body, 256)) AS body_hash FROM ${entityTable(datastore, shard)} WHERE row_key = ? AND column_name = ? AND ref_key = ?`,
+  );
+  return {
+    sql: `SELECT -1 AS item, IF(@@global.read_only IN ('0', 'OFF'), X'01', NULL) AS body_hash UNION ALL ${branches.join(' UNION ALL ')}`,
+    parameters: keys.flatMap(({ row_key, column_name, ref_key }) => [rowKeyBytes(row_key), Buffer.from(column_name), ref_key]),
+  };
+}
+
+export interface BodyHashes {
+  /** The node is its group's writer. */
+  readonly writable: boolean;
+  /** By item: the hash, null where the body was erased, undefined where no cell is. */
+  readonly hashes: readonly (Uint8Array | null | undefined)[];
+}
+
+export function toBodyHashes(rows: readonly SqlRow[], items: number): BodyHashes {
+  const hashes = Array.from<Uint8Array | null | undefined>({ length: items });
+  let writable = false;
+  for (const row of rows) {
+    if (toNumber(row[0]) < 0) writable = row[1] !== null;
+    else hashes[toNumber(row[0])] = row[1] === null ? null : toBytes(row[1]);
+  }
+  return { writable, hashes };
+}

@@ -1,0 +1,33 @@
+import { rowKeyBytes } from '../../address.ts';
+import type { CellKey } from '../../cell.ts';
+import { cellColumns, headRow } from '../cell-rows.ts';
+import type { SqlParameter, Statement } from '../client.ts';
+import { entityTable } from '../names.ts';
+
+/** One item of a read: a cell by its address, or the latest cell of its column, in the shard that its row is in. */
+export interface ShardKey {
+  readonly key: CellKey;
+  readonly shard: number;
+}
+
+/**
+ * Cells of many shards of one group in one statement: a branch per key, each one look-up in the unique key `cell`.
+ * Branches rather than `IN` over tuples, which MariaDB does not turn into key look-ups.
+ *
+ * @param heads also ask how far the shard's log goes, for the keys that carry `min_added_id`
+ */
+export function selectCells(datastore: string, keys: readonly ShardKey[], heads: boolean): Statement {
+  const parameters: SqlParameter[] = [];
+  const branches = keys.map(({ key, shard }, item) => {
+    const entity = entityTable(datastore, shard);
+    parameters.push(rowKeyBytes(key.row_key), Buffer.from(key.column_name));
+    let which = 'ORDER BY ref_key DESC LIMIT 1';
+    if (key.ref_key !== undefined) {
+      parameters.push(key.ref_key);
+      which = 'AND ref_key = ?';
+    }
+    const cell = `(SELECT ${cellColumns(item, shard)} FROM ${entity} AS entity WHERE row_key = ? AND column_name = ? ${which})`;
+    return heads && key.min_added_id !== undefined ? `${cell} UNION ALL ${headRow(item, shard, entity)}` : cell;
+  });
+  return { sql: branches.join(' UNION ALL '), parameters };
+}

@@ -1,0 +1,19 @@
+import type { SqlRow, Statement } from '../client.ts';
+import { CONTROL } from '../names.ts';
+import { toNumber, toText } from '../cell-rows.ts';
+
+export interface ShardRow {
+  readonly epoch: number;
+  /** Only an `open` shard takes appends. */
+  readonly state: string;
+}
+
+/** A shard's lock row on a group: no row when the group does not own the shard. */
+export function selectShard(datastore: string, shard: number): Statement {
+  return { sql: `SELECT epoch, state FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?`, parameters: [datastore, shard] };
+}
+
+export function toShardRow(rows: readonly SqlRow[]): ShardRow | undefined {
+  const row = rows[0];
+  return row && { epoch: toNumber(row[0]), state: toText(row[1]) };
+}

@@ -1,0 +1,34 @@
+import { rowKeyBytes } from '../../address.ts';
+import { cellColumns, headRow } from '../cell-rows.ts';
+import type { SqlParameter, Statement } from '../client.ts';
+import { entityTable } from '../names.ts';
+
+export interface VersionsRange {
+  readonly row_key: string;
+  readonly column_name: string;
+  readonly after: number | undefined;
+  readonly ascending: boolean;
+  readonly limit: number;
+  /** Encoded bytes at which the list ends, once it has one cell. */
+  readonly bytes: number;
+}
+
+/**
+ * The cells of one column in the order of their ref keys, cut at `limit` cells or `bytes`. The sizes are summed up
+ * before the bodies are fetched, so that a thousand large cells cost neither the network nor memory.
+ */
+export function selectVersions(datastore: string, shard: number, range: VersionsRange, heads: boolean): Statement {
+  const entity = entityTable(datastore, shard);
+  const direction = range.ascending ? 'ASC' : 'DESC';
+  const beyond = range.after === undefined ? '' : `AND ref_key ${range.ascending ? '>' : '<'} ?`;
+  const parameters: SqlParameter[] = [rowKeyBytes(range.row_key), Buffer.from(range.column_name)];
+  if (range.after !== undefined) parameters.push(range.after);
+  parameters.push(range.limit, range.bytes);
+  const sql =
+    `(SELECT ${cellColumns(0, shard)} FROM ` +
+    `(SELECT added_id, SUM(bytes) OVER (ORDER BY ref_key ${direction}) - bytes AS before_it FROM ` +
+    `(SELECT added_id, ref_key, COALESCE(LENGTH(body), 0) AS bytes FROM ${entity} ` +
+    `WHERE row_key = ? AND column_name = ? ${beyond} ORDER BY ref_key ${direction} LIMIT ?) AS page) AS sized ` +
+    `JOIN ${entity} AS entity ON entity.added_id = sized.added_id WHERE sized.before_it < ? ORDER BY entity.ref_key ${direction})`;
+  return { sql: heads ? `${sql} UNION ALL ${headRow(0, shard, entity)}` : sql, parameters };
+}

@@ -1,0 +1,118 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { equalJson } from '../body/equal.ts';
+import type { PutResult } from '../cell.ts';
+import { SchemalessError } from '../errors.ts';
+import { byItem, type StoredCell } from '../sql/cell-rows.ts';
+import { SqlError, type SqlChange, type SqlClient } from '../sql/client.ts';
+import { appendCell } from '../sql/statements/append-cell.ts';
+import { appendCells, type EncodedCell, type ShardFence } from '../sql/statements/append-cells.ts';
+import { selectCells } from '../sql/statements/select-cells.ts';
+import type { StoreContext } from './context.ts';
+import { placeOf } from './context.ts';
+import { decodeCell } from './decode.ts';
+import { requireDatastore } from '../topology/groups.ts';
+
+/** What the primary said of a cell; `undefined` where the primary failed, whatever the reason. */
+export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' }>;
+
+/** Tries of one append before the primary counts as failing: the first, and one on a fresh connection. */
+const TRIES = 2;
+/** A cell that an append met may be hidden from the next snapshot for a moment (MariaDB). */
+const LOOKS = 5;
+const LOOK_PAUSE_MS = 4;
+
+/** Database or table unknown: the shard is not here, or not any more. */
+const GONE = new Set([1049, 1146]);
+
+/**
+ * Appends cells to one shard of its primary and says what became of each.
+ *
+ * An unclear end (timeout, lost connection, deadlock) is tried once more, so that a dead socket does not turn a
+ * healthy write into a buffered one; the append leaves out what the first try may have stored. A shard found closed,
+ * moved or gone refreshes the topology and is tried where it is now.
+ *
+ * @param cells of this shard, no address twice
+ * @throws SqlError or SchemalessError when the primary failed: the cells may or may not be there
+ */
+export async function appendToPrimary(context: StoreContext, datastore: string, shard: number, cells: readonly EncodedCell[]): Promise<readonly AppendResult[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    const place = placeOf(await requireDatastore(context.topology, datastore), shard);
+    const fence: ShardFence = { datastore, shard, epoch: place.epoch };
+    try {
+      const client = await context.groups.client(place.group);
+      const done = await appendOnce(client, fence, cells);
+      if (done) return done;
+      moved(context, fence, attempt);
+    } catch (error) {
+      if (attempt >= TRIES || !(error instanceof SqlError)) throw error;
+      if (error.failure === 'rejected') {
+        if (!GONE.has(error.errno)) throw error;
+        moved(context, fence, attempt);
+      }
+      if (error.failure === 'duplicate') context.report({ kind: 'added_id_taken', datastore, shard });
+    }
+  }
+}
+
+function moved(context: StoreContext, { datastore, shard }: ShardFence, attempt: number): void {
+  if (attempt >= TRIES) throw new SchemalessError('unavailable', `shard ${shard} of ${datastore} is closed, or being moved`);
+  context.topology.refresh();
+  context.report({ kind: 'topology_refreshed', datastore, shard });
+}
+
+/** One append; undefined when this group does not own the shard at this epoch. */
+async function appendOnce(client: SqlClient, fence: ShardFence, cells: readonly EncodedCell[]): Promise<readonly AppendResult[] | undefined> {
+  const change = await insert(client, fence, cells);
+  if (change.affectedRows === cells.length) {
+    const first = change.insertId - cells.length + 1;
+    return cells.map((_, position) => ({ outcome: 'stored', shard: fence.shard, added_id: first + position }));
+  }
+  for (let look = 1; look <= LOOKS; look += 1) {
+    if (look > 1) await sleep(LOOK_PAUSE_MS * look);
+    const found = await lookUp(client, fence, cells);
+    if (found.every((cell) => cell !== undefined)) return found.map((cell, position) => judge(cell, cells[position] as EncodedCell, change));
+    // None of them there and none inserted: the shard's row did not match.
+    if (change.affectedRows === 0 && found.every((cell) => cell === undefined) && change !== DUPLICATE) return undefined;
+  }
+  if (change.affectedRows === 0 && change !== DUPLICATE) return undefined;
+  throw new SqlError('unclear', 'cells that an append met, or wrote, cannot be seen');
+}
+
+/** Stands for the result of a single append that error 1062 refused: one cell, already there. */
+const DUPLICATE: SqlChange = { affectedRows: 0, insertId: 0 };
+
+async function insert(client: SqlClient, fence: ShardFence, cells: readonly EncodedCell[]): Promise<SqlChange> {
+  const [only] = cells;
+  if (cells.length > 1 || !only) return client.change(appendCells(fence, cells));
+  try {
+    return await client.change(appendCell(fence, only));
+  } catch (error) {
+    if (error instanceof SqlError && error.failure === 'duplicate' && error.key === 'cell') return DUPLICATE;
+    throw error;
+  }
+}
+
+async function lookUp(client: SqlClient, fence: ShardFence, cells: readonly EncodedCell[]): Promise<readonly (StoredCell | undefined)[]> {
+  const keys = cells.map((key) => ({ key, shard: fence.shard }));
+  const rows = await client.select(selectCells(fence.datastore, keys, false), 'writer');
+  return byItem(rows, cells.length).map(({ cells: [cell] }) => cell);
+}
+
+function judge(found: StoredCell | undefined, cell: EncodedCell, change: SqlChange): AppendResult {
+  if (!found) throw new Error('judged a cell that was not found');
+  const { shard, added_id } = found;
+  if (added_id > change.insertId - change.affectedRows && added_id <= change.insertId) return { outcome: 'stored', shard, added_id };
+  return { outcome: sameBody(found, cell) ? 'stored_before' : 'conflict', shard, added_id };
+}
+
+/** Equality is decided on decoded values; equal bytes need no decoding. An erased or damaged body equals nothing. */
+export function sameBody(found: StoredCell, cell: EncodedCell): boolean {
+  if (found.body === null) return false;
+  if (Buffer.compare(found.body, cell.encoded) === 0) return true;
+  try {
+    return equalJson(decodeCell(found).body, cell.body);
+  } catch (error) {
+    if (error instanceof SchemalessError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,73 @@
+import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
+import { insertBuffered } from '../sql/statements/insert-buffered.ts';
+import { deleteWithdrawn, withdrawBuffered } from '../sql/statements/withdraw-buffered.ts';
+import { SqlError } from '../sql/client.ts';
+import { SchemalessError } from '../errors.ts';
+import type { StoreContext } from './context.ts';
+
+/** Tries of one secondary: an unclear end is tried once more, on a fresh connection. */
+const TRIES = 2;
+
+/**
+ * Buffers cells of one primary on `copies` secondaries, chosen at random, side by side; another is tried for each that
+ * fails.
+ *
+ * @param avoid groups that must not be chosen: the primary, and those that hold a copy already
+ * @returns the groups that hold a copy now; fewer than `copies` when no more could be reached
+ */
+export async function bufferOnSecondaries(context: StoreContext, datastore: string, cells: readonly BufferedCell[], copies: number, avoid: readonly string[]): Promise<readonly string[]> {
+  if (copies === 0) return [];
+  const candidates = shuffle((await context.groups.names()).filter((group) => !avoid.includes(group)));
+  const holders: string[] = [];
+  while (holders.length < copies && candidates.length > 0) {
+    const chosen = candidates.splice(0, copies - holders.length);
+    const done = await Promise.all(chosen.map((group) => bufferOn(context, group, datastore, cells)));
+    holders.push(...chosen.filter((_, place) => done[place]));
+  }
+  return holders;
+}
+
+async function bufferOn(context: StoreContext, group: string, datastore: string, cells: readonly BufferedCell[]): Promise<boolean> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const client = await context.groups.client(group);
+      await client.change(insertBuffered(datastore, cells));
+      return true;
+    } catch (error) {
+      if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
+      const clear = error instanceof SchemalessError || error.failure === 'rejected' || error.failure === 'unreachable';
+      if (attempt < TRIES && !clear) continue;
+      context.report({ kind: 'secondary_failed', group, error });
+      return false;
+    }
+  }
+}
+
+/**
+ * Takes back the copies of cells that turned out to conflict, before the client is told so. Best effort: what is left
+ * behind the drain judges a conflict again, and keeps.
+ */
+export async function withdrawCopies(context: StoreContext, datastore: string, cells: readonly BufferedCell[], holders: readonly string[]): Promise<void> {
+  if (cells.length === 0) return;
+  await Promise.all(
+    holders.map(async (group) => {
+      try {
+        const client = await context.groups.client(group);
+        await client.change(withdrawBuffered(datastore, cells));
+        await client.change(deleteWithdrawn(datastore, cells));
+      } catch (error) {
+        if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
+        context.report({ kind: 'secondary_failed', group, error });
+      }
+    }),
+  );
+}
+
+function shuffle<T>(items: readonly T[]): T[] {
+  const shuffled = [...items];
+  for (let place = shuffled.length - 1; place > 0; place -= 1) {
+    const other = Math.floor(Math.random() * (place + 1));
+    [shuffled[place], shuffled[other]] = [shuffled[other] as T, shuffled[place] as T];
+  }
+  return shuffled;
+}

@@ -1,0 +1,87 @@
+import type { PutResult } from '../cell.ts';
+import type { SqlClient } from '../sql/client.ts';
+import { SqlError } from '../sql/client.ts';
+import { requireDatastore } from '../topology/groups.ts';
+import type { GroupAddress, TopologySource } from '../topology/topology.ts';
+import { bufferOperations } from './buffer-operations.ts';
+import { openContext } from './context.ts';
+import type { BufferOperations, Datastore, GroupHealth, NodeHealth } from './datastore.ts';
+import { cellReads } from './read-cells.ts';
+import { logReads } from './read-log.ts';
+import { cellWrites } from './write-cells.ts';
+
+/** Something worth a metric or a log line. Never holds a cell's body. */
+export type StoreEvent =
+  | { readonly kind: 'put'; readonly datastore: string; readonly outcome: PutResult['outcome'] }
+  | { readonly kind: 'primary_failed' | 'secondary_failed'; readonly group: string; readonly error: unknown }
+  /** An append met its own added id: the log's numbering was raced, which the lock row forbids. Expected never. */
+  | { readonly kind: 'added_id_taken'; readonly datastore: string; readonly shard: number }
+  | { readonly kind: 'topology_refreshed'; readonly datastore: string; readonly shard: number };
+
+export interface DeploymentOptions {
+  readonly topology: TopologySource;
+  readonly connect: (group: GroupAddress) => SqlClient;
+  /** Secondaries that take a copy of each write first: 0 to the number of groups less two. */
+  readonly bufferCopies: number;
+  /** @default nothing is reported */
+  readonly report?: (event: StoreEvent) => void;
+}
+
+/** Every datastore of an environment, over one set of connections. */
+export interface Deployment {
+  /** Throws `unknown_datastore`. */
+  datastore(name: string): Promise<Datastore & BufferOperations>;
+  datastores(): Promise<readonly string[]>;
+  /** Asks every group's writer and reader for a sign of life, side by side. */
+  health(): Promise<readonly GroupHealth[]>;
+  close(): Promise<void>;
+}
+
+export function openDeployment(options: DeploymentOptions): Deployment {
+  const context = openContext(options);
+  const { topology, groups } = context;
+  const open = new Map<string, Datastore & BufferOperations>();
+
+  return {
+    async datastore(name) {
+      const { shards } = await requireDatastore(topology, name);
+      let datastore = open.get(name);
+      if (!datastore) {
+        datastore = {
+          name,
+          shards,
+          ...cellWrites(context, name, shards),
+          ...cellReads(context, name, shards),
+          ...logReads(context, name, shards),
+          ...bufferOperations(context, name),
+        };
+        open.set(name, datastore);
+      }
+      return datastore;
+    },
+    datastores: () => topology.datastores(),
+    async health() {
+      const names = await groups.names();
+      return Promise.all(
+        names.map(async (group): Promise<GroupHealth> => {
+          const client = await groups.client(group);
+          const [writer, reader] = await Promise.all([probe(client, 'writer'), probe(client, 'reader')]);
+          return { group, writer, reader };
+        }),
+      );
+    },
+    close: () => groups.close(),
+  };
+}
+
+async function probe(client: SqlClient, role: 'writer' | 'reader'): Promise<NodeHealth> {
+  const start = performance.now();
+  const milliseconds = () => Math.round(performance.now() - start);
+  try {
+    await client.select({ sql: 'SELECT 1', parameters: [] }, role);
+    return { state: 'up', milliseconds: milliseconds() };
+  } catch (error) {
+    const message = error instanceof SqlError ? error.failure : 'unreachable';
+    return { state: 'down', milliseconds: milliseconds(), error: message };
+  }
+}

@@ -1,0 +1,160 @@
+import { parseAddress, parseColumnName, parseCount, parseRefKey, parseRowKey } from '../address.ts';
+import { LIMITS, type CellKey, type Role, type Served } from '../cell.ts';
+import { invalidField, SchemalessError } from '../errors.ts';
+import { shardOf } from '../shard.ts';
+import type { ItemRows } from '../sql/cell-rows.ts';
+import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
+import { selectRow } from '../sql/statements/select-row.ts';
+import { selectVersions } from '../sql/statements/select-versions.ts';
+import type { Statement } from '../sql/client.ts';
+import { requireDatastore } from '../topology/groups.ts';
+import { byGroup, placeOf, type StoreContext } from './context.ts';
+import type { BatchItem, Datastore, Found, Page, ReadOptions } from './datastore.ts';
+import { answerBytes, decodeCell, decodeUntilFull } from './decode.ts';
+import { parseBatch, parseLimit } from './parse.ts';
+import { readGroup } from './read-group.ts';
+
+type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
+
+/** The reads of single rows, and of batches of cells: one statement a group. */
+export function cellReads(context: StoreContext, name: string, shards: number): CellReads {
+  /** One item of one row, from the group that holds its shard. */
+  async function readOne(rowKey: string, options: ReadOptions, statement: (shard: number, heads: boolean) => Statement): Promise<ItemRows & Served> {
+    const minimum = parseMinimum(options.min_added_id, 'min_added_id');
+    const read = parseRead(options.read);
+    const shard = shardOf(rowKey, shards);
+    const { group } = placeOf(await requireDatastore(context.topology, name), shard);
+    const client = await context.groups.client(group);
+    const { items } = await readGroup(client, group, { statement: () => statement(shard, minimum !== undefined), minima: [minimum], read });
+    const [answer] = items;
+    if (!answer) throw new Error('an answer without its only item');
+    return answer;
+  }
+
+  async function find(key: CellKey, options: ReadOptions): Promise<Found> {
+    const wanted = { ...key, min_added_id: options.min_added_id };
+    const { cells, served_by, stale } = await readOne(key.row_key, options, (shard, heads) => selectCells(name, [{ key: wanted, shard }], heads));
+    return { cell: cells[0] ? decodeCell(cells[0]) : null, served_by, stale };
+  }
+
+  return {
+    get: (address, options = {}) => rejectable(() => find(parseAddress(address), options)),
+
+    getLatest: (key, options = {}) =>
+      rejectable(() => find({ row_key: parseRowKey(key.row_key), column_name: parseColumnName(key.column_name) }, options)),
+
+    async versions(key, options = {}): Promise<Page<number>> {
+      const limit = parseLimit(options.limit);
+      const range = {
+        row_key: parseRowKey(key.row_key),
+        column_name: parseColumnName(key.column_name),
+        after: options.after === undefined ? undefined : parseRefKey(options.after, 'after'),
+        ascending: parseOrder(options.order) === 'asc',
+        limit: limit + 1,
+        bytes: LIMITS.answerBytes,
+      };
+      const answer = await readOne(range.row_key, options, (shard, heads) => selectVersions(name, shard, range, heads));
+      return toPage(answer, limit, ({ ref_key }) => ref_key);
+    },
+
+    async row(rowKey, options = {}): Promise<Page<string>> {
+      const range = {
+        row_key: parseRowKey(rowKey),
+        columns: options.columns?.map((column, place) => parseColumnName(column, `column[${place}]`)),
+        after: options.after === undefined ? undefined : parseColumnName(options.after, 'after'),
+        limit: LIMITS.listCells + 1,
+        bytes: LIMITS.answerBytes,
+      };
+      if (range.columns?.length === 0) range.columns = undefined;
+      if ((range.columns?.length ?? 0) > LIMITS.listCells) throw invalidField('column', `at most ${LIMITS.listCells} columns`, range.columns?.length);
+      const answer = await readOne(range.row_key, options, (shard, heads) => selectRow(name, shard, range, heads));
+      return toPage(answer, LIMITS.listCells, ({ column_name }) => column_name);
+    },
+
+    async batchGet(keys, options = {}): Promise<readonly BatchItem[]> {
+      const read = parseRead(options.read);
+      const wanted = parseBatch(keys, 'keys', parseKey).map((key, place) => ({ key, shard: shardOf(key.row_key, shards), place }));
+      const topology = await requireDatastore(context.topology, name);
+      const answers: ((ItemRows & Served) | { readonly error: SchemalessError })[] = [];
+      await Promise.all(
+        [...byGroup(topology, wanted)].map(async ([group, items]) => {
+          try {
+            const client = await context.groups.client(group);
+            const { items: found } = await readGroup(client, group, {
+              statement: (places) => selectCells(name, places.map((place) => items[place] as ShardKey), true),
+              minima: items.map(({ key }) => key.min_added_id),
+              read,
+            });
+            for (const [place, answer] of found.entries()) answers[items[place]?.place ?? -1] = answer;
+          } catch (error) {
+            if (!(error instanceof SchemalessError)) throw error;
+            for (const { place } of items) answers[place] = { error };
+          }
+        }),
+      );
+      return toBatchItems(answers);
+    },
+  };
+}
+
+/** Arguments are checked in the same turn; a failed check must still reach the caller as a rejection. */
+async function rejectable<T>(work: () => Promise<T>): Promise<T> {
+  return work();
+}
+
+function toPage<Next>(answer: ItemRows & Served, limit: number, nextOf: (cell: { readonly ref_key: number; readonly column_name: string }) => Next): Page<Next> {
+  const { cells } = decodeUntilFull(answer.cells.slice(0, limit));
+  const last = cells.at(-1);
+  // One row more than asked for says whether the list goes on; a list that was cut by its bytes may, too.
+  const encoded = answer.cells.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);
+  const more = cells.length < answer.cells.length || encoded >= LIMITS.answerBytes;
+  return { cells, next: last && more ? nextOf(last) : null, served_by: answer.served_by, stale: answer.stale };
+}
+
+/** Decodes the cells of a batch in order, until the answer is full; an item that fails does so alone. */
+function toBatchItems(answers: readonly ((ItemRows & Served) | { readonly error: SchemalessError })[]): BatchItem[] {
+  let room: number = LIMITS.answerBytes;
+  return answers.map((answer): BatchItem => {
+    if ('error' in answer) return answer;
+    const stored = answer.cells[0];
+    if (!stored) return null;
+    try {
+      const cell = decodeCell(stored);
+      const size = answerBytes(cell);
+      if (size > room) {
+        const { row_key, column_name, ref_key } = cell;
+        return { error: new SchemalessError('answer_too_large', `the batch's answer has no room for this cell of ${size} bytes`, { address: { row_key, column_name, ref_key } }) };
+      }
+      room -= size;
+      return { ...cell, served_by: answer.served_by, stale: answer.stale };
+    } catch (error) {
+      if (error instanceof SchemalessError) return { error };
+      throw error;
+    }
+  });
+}
+
+function parseKey(key: CellKey, prefix: string): CellKey {
+  return {
+    row_key: parseRowKey(key.row_key, `${prefix}row_key`),
+    column_name: parseColumnName(key.column_name, `${prefix}column_name`),
+    ref_key: key.ref_key === undefined ? undefined : parseRefKey(key.ref_key, `${prefix}ref_key`),
+    min_added_id: parseMinimum(key.min_added_id, `${prefix}min_added_id`),
+  };
+}
+
+function parseMinimum(value: unknown, field: string): number | undefined {
+  return value === undefined ? undefined : parseCount(value, field, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to 2^53-1');
+}
+
+export function parseRead(value: unknown): Role {
+  if (value === undefined || value === 'writer') return 'writer';
+  if (value === 'reader') return 'reader';
+  throw invalidField('read', 'writer or reader', value);
+}
+
+function parseOrder(value: unknown): 'asc' | 'desc' {
+  if (value === undefined || value === 'desc') return 'desc';
+  if (value === 'asc') return 'asc';
+  throw invalidField('order', 'asc or desc', value);
+}

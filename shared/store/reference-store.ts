@@ -1,0 +1,116 @@
+import { parseAddress, parseColumnName, parseRefKey, parseRowKey } from '../address.ts';
+import { equalJson } from '../body/equal.ts';
+import { measureBody } from '../body/measure.ts';
+import { LIMITS, type Cell, type CellKey, type Location, type NewCell, type PutResult, type Served } from '../cell.ts';
+import { shardOf } from '../shard.ts';
+import type { BatchItem, Datastore, Found, LogOptions, Page, RowOptions, ShardHead, ShardLog, VersionsOptions } from './datastore.ts';
+import { parseBatch, parseLimit, parseLocation } from './parse.ts';
+
+const SERVED: Served = { served_by: 'writer', stale: false };
+
+/**
+ * The contract of a datastore as a program: everything in memory, one array per shard, nothing that can fail.
+ * Read this to know what the store does; the real one does the same over many MySQL servers.
+ */
+export function referenceStore(name: string, shards: number): Datastore {
+  /** Each shard's log: the cell with added id n is at n - 1. */
+  const logs: Cell[][] = Array.from({ length: shards }, () => []);
+  const cellsOf = (rowKey: string): readonly Cell[] => (logs[shardOf(rowKey, shards)] ?? []).filter((cell) => cell.row_key === rowKey);
+  const columnOf = (rowKey: string, column: string): readonly Cell[] =>
+    cellsOf(rowKey).filter((cell) => cell.column_name === column).sort((a, b) => a.ref_key - b.ref_key);
+
+  function append(cell: NewCell): PutResult {
+    const shard = shardOf(cell.row_key, shards);
+    const old = columnOf(cell.row_key, cell.column_name).find((candidate) => candidate.ref_key === cell.ref_key);
+    if (old) return { outcome: equalJson(old.body, cell.body) ? 'stored_before' : 'conflict', shard, added_id: old.added_id };
+    const log = logs[shard] ?? [];
+    const now = new Date().toISOString().replace('Z', '000Z');
+    const last = log.at(-1)?.created_at ?? now;
+    log.push({ ...structuredClone(cell), added_id: log.length + 1, shard, created_at: last > now ? last : now });
+    return { outcome: 'stored', shard, added_id: log.length };
+  }
+
+  function find(key: CellKey): Cell | null {
+    const column = columnOf(key.row_key, key.column_name);
+    return (key.ref_key === undefined ? column.at(-1) : column.find((cell) => cell.ref_key === key.ref_key)) ?? null;
+  }
+
+  async function batchPut(cells: readonly NewCell[]): Promise<readonly PutResult[]> {
+    return parseBatch(cells, 'cells', (cell, prefix) => {
+      measureBody(cell.body, `${prefix}body`);
+      return { ...parseAddress(cell, prefix), body: cell.body };
+    }).map(append);
+  }
+
+  return {
+    name,
+    shards,
+    batchPut,
+
+    async put(cell: NewCell): Promise<PutResult> {
+      const address = parseAddress(cell);
+      measureBody(cell.body);
+      return append({ ...address, body: cell.body });
+    },
+
+    async get(address): Promise<Found> {
+      return { cell: find(parseAddress(address)), ...SERVED };
+    },
+
+    async getLatest(key): Promise<Found> {
+      return { cell: find({ row_key: parseRowKey(key.row_key), column_name: parseColumnName(key.column_name) }), ...SERVED };
+    },
+
+    async versions(key, options: VersionsOptions = {}): Promise<Page<number>> {
+      const limit = parseLimit(options.limit);
+      const after = options.after === undefined ? undefined : parseRefKey(options.after, 'after');
+      const ascending = options.order === 'asc';
+      const all = columnOf(parseRowKey(key.row_key), parseColumnName(key.column_name));
+      const ordered = ascending ? all : all.toReversed();
+      const beyond = ordered.filter((cell) => after === undefined || (ascending ? cell.ref_key > after : cell.ref_key < after));
+      const cells = beyond.slice(0, limit);
+      return { cells, next: beyond.length > limit ? (cells.at(-1)?.ref_key ?? null) : null, ...SERVED };
+    },
+
+    async row(rowKey, options: RowOptions = {}): Promise<Page<string>> {
+      const latest = new Map<string, Cell>();
+      for (const cell of cellsOf(parseRowKey(rowKey))) {
+        if ((latest.get(cell.column_name)?.ref_key ?? -1) < cell.ref_key) latest.set(cell.column_name, cell);
+      }
+      const wanted = options.columns?.map((column, place) => parseColumnName(column, `column[${place}]`));
+      const cells = [...latest.values()]
+        .filter((cell) => wanted === undefined || wanted.includes(cell.column_name))
+        .filter((cell) => options.after === undefined || byBytes(cell.column_name, options.after) > 0)
+        .sort((a, b) => byBytes(a.column_name, b.column_name));
+      return { cells: cells.slice(0, LIMITS.listCells), next: cells.length > LIMITS.listCells ? (cells[LIMITS.listCells - 1]?.column_name ?? null) : null, ...SERVED };
+    },
+
+    async batchGet(keys: readonly CellKey[]): Promise<readonly BatchItem[]> {
+      const parsed = parseBatch(keys, 'keys', (key, prefix) => ({
+        row_key: parseRowKey(key.row_key, `${prefix}row_key`),
+        column_name: parseColumnName(key.column_name, `${prefix}column_name`),
+        ref_key: key.ref_key === undefined ? undefined : parseRefKey(key.ref_key, `${prefix}ref_key`),
+      }));
+      return parsed.map(find).map((cell) => cell && { ...cell, ...SERVED });
+    },
+
+    async log(locations: readonly Location[], options: LogOptions = {}): Promise<readonly ShardLog[]> {
+      const limit = parseLimit(options.limit);
+      return parseBatch(locations, 'locations', (location, prefix) => parseLocation(location, shards, prefix), LIMITS.logCells).map((location) => {
+        const log = logs[location.shard] ?? [];
+        const since = location.since;
+        const from = since === undefined ? (location.after ?? 0) : log.filter((cell) => cell.created_at < since).length;
+        const cells = log.slice(from, from + limit);
+        return { shard: location.shard, cells, next: from + cells.length, ...SERVED };
+      });
+    },
+
+    async heads(): Promise<readonly ShardHead[]> {
+      return logs.map((log, shard) => ({ shard, group: 'memory', head: log.length }));
+    },
+  };
+}
+
+function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

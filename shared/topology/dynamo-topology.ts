@@ -1,0 +1,118 @@
+import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand, ScanCommand, type AttributeValue, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { DatastoreTopology, GroupAddress, TopologySource } from './topology.ts';
+
+/**
+ * The topology as items of one DynamoDB table.
+ *
+ * | pk | holds |
+ * |---|---|
+ * | `groups` | `groups`: how every group is reached, JSON |
+ * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch |
+ *
+ * One item a datastore: 4096 shards take about 30 KB, a cold instance reads them with one request, and a shard moves
+ * by changing one element of two lists.
+ */
+const GROUPS = 'groups';
+const DATASTORE = 'datastore#';
+
+export interface DynamoTable {
+  readonly client: DynamoDBClient;
+  readonly table: string;
+}
+
+/** After this time an instance asks again, so that added groups and datastores become known without a failed write. */
+const MAX_AGE_MS = 60_000;
+
+/** Reads the topology, cached for a minute, or until `refresh`. */
+export function dynamoTopology({ client, table }: DynamoTable): TopologySource {
+  let cached: { readonly at: number; readonly topology: Promise<WholeTopology> } | undefined;
+
+  function current(): Promise<WholeTopology> {
+    if (!cached || performance.now() - cached.at > MAX_AGE_MS) {
+      const topology = readTopology({ client, table });
+      cached = { at: performance.now(), topology };
+      // What could not be read is not remembered.
+      topology.catch(() => {
+        cached = undefined;
+      });
+    }
+    return cached.topology;
+  }
+
+  return {
+    datastore: async (name) => (await current()).datastores.get(name),
+    datastores: async () => [...(await current()).datastores.keys()].sort(),
+    groups: async () => (await current()).groups,
+    refresh() {
+      cached = undefined;
+    },
+  };
+}
+
+interface WholeTopology {
+  readonly groups: readonly GroupAddress[];
+  readonly datastores: ReadonlyMap<string, DatastoreTopology>;
+}
+
+async function readTopology({ client, table }: DynamoTable): Promise<WholeTopology> {
+  const datastores = new Map<string, DatastoreTopology>();
+  let groups: readonly GroupAddress[] = [];
+  let start: Record<string, AttributeValue> | undefined;
+  do {
+    const page = await client.send(new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start }));
+    for (const item of page.Items ?? []) {
+      const key = item['pk']?.S ?? '';
+      if (key === GROUPS) groups = JSON.parse(item['groups']?.S ?? '[]') as GroupAddress[];
+      else if (key.startsWith(DATASTORE)) datastores.set(key.slice(DATASTORE.length), toTopology(key.slice(DATASTORE.length), item));
+    }
+    start = page.LastEvaluatedKey;
+  } while (start);
+  return { groups, datastores };
+}
+
+/** Writes how the groups are reached: the one part of the topology that a deploy may change at will. */
+export async function writeGroups({ client, table }: DynamoTable, groups: readonly GroupAddress[]): Promise<void> {
+  await client.send(new PutItemCommand({ TableName: table, Item: { pk: { S: GROUPS }, groups: { S: JSON.stringify(groups) } } }));
+}
+
+/** Reads one datastore's topology as it is now, past every cache. */
+export async function readDatastore({ client, table }: DynamoTable, name: string): Promise<DatastoreTopology | undefined> {
+  const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: `${DATASTORE}${name}` } }, ConsistentRead: true }));
+  return Item && toTopology(name, Item);
+}
+
+/**
+ * Writes a datastore's topology unless there is one already.
+ *
+ * @returns what is written now: another's, when it came first
+ */
+export async function createDatastore(table: DynamoTable, topology: DatastoreTopology): Promise<DatastoreTopology> {
+  const names = [...new Set(topology.places.map(({ group }) => group))];
+  try {
+    await table.client.send(
+      new PutItemCommand({
+        TableName: table.table,
+        Item: {
+          pk: { S: `${DATASTORE}${topology.datastore}` },
+          names: { L: names.map((name) => ({ S: name })) },
+          owners: { L: topology.places.map(({ group }) => ({ N: String(names.indexOf(group)) })) },
+          epochs: { L: topology.places.map(({ epoch }) => ({ N: String(epoch) })) },
+        },
+        ConditionExpression: 'attribute_not_exists(pk)',
+      }),
+    );
+    return topology;
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    const first = await readDatastore(table, topology.datastore);
+    if (!first) throw error;
+    return first;
+  }
+}
+
+function toTopology(datastore: string, item: Record<string, AttributeValue>): DatastoreTopology {
+  const names = (item['names']?.L ?? []).map(({ S }) => S ?? '');
+  const owners = (item['owners']?.L ?? []).map(({ N }) => Number(N));
+  const epochs = (item['epochs']?.L ?? []).map(({ N }) => Number(N));
+  return { datastore, shards: owners.length, places: owners.map((owner, shard) => ({ group: names[owner] ?? '', epoch: epochs[shard] ?? 1 })) };
+}

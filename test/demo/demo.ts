@@ -1,0 +1,37 @@
+import { schemalessClient } from '../../shared/client/client.ts';
+import { readOptions } from './options.ts';
+import { runDemo } from './run-demo.ts';
+import { reachStack } from './stack.ts';
+
+/** What a shell gives for a program ended by SIGINT. */
+const INTERRUPTED = 130;
+
+const options = readOptions(process.argv.slice(2));
+const interrupt = new AbortController();
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(name, () => {
+    if (!interrupt.signal.aborted) console.log('\nstopping …');
+    interrupt.abort();
+  });
+}
+
+try {
+  const stack = await reachStack(options, console.log);
+  try {
+    interrupt.signal.throwIfAborted();
+    const store = schemalessClient({
+      url: stack.url,
+      datastore: 'trips',
+      // The demo repeats by itself, to count it, and gives up requests in hand when interrupted.
+      attempts: 1,
+      fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.any([interrupt.signal, ...(init?.signal ? [init.signal] : [])]) }),
+    });
+    const failed = await runDemo({ store, options, readers: stack.readers, signal: interrupt.signal, print: console.log });
+    process.exitCode = failed === 0 ? 0 : 1;
+  } finally {
+    await stack.stop();
+  }
+} catch (error) {
+  if (!interrupt.signal.aborted) console.error(`demo: ${error instanceof Error ? error.message : String(error)}`);
+  process.exitCode = interrupt.signal.aborted ? INTERRUPTED : 1;
+}

@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SchemalessError } from '../../shared/errors.ts';
+
+/** How long a request is repeated while the store answers "not now". */
+const PERSIST_MS = 60_000;
+
+/** Repeats a request that failed in a way that passes. Every request of the store can be repeated safely. */
+export async function persist<Result>(signal: AbortSignal, request: () => Promise<Result>): Promise<Result> {
+  const end = Date.now() + PERSIST_MS;
+  for (let pause = 50; ; pause = Math.min(1000, pause * 2)) {
+    try {
+      return await request();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof SchemalessError) || error.retry === 'never' || Date.now() + pause > end) throw error;
+    }
+    await sleep(pause, undefined, { signal });
+  }
+}

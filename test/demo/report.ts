@@ -1,0 +1,45 @@
+import type { BodySizes } from './stored-size.ts';
+import { grouped, textTable } from './text-table.ts';
+import type { Written } from './write.ts';
+
+/** How many were read back equal in each way; undefined where there was no reader to ask. */
+export interface Verified {
+  readonly writer: number;
+  readonly readers: number | undefined;
+  readonly latest: number;
+  readonly versions: number;
+  readonly writerLogs: number;
+  readonly readerLogs: number | undefined;
+}
+
+/** The order in which outcomes are listed. */
+const OUTCOMES = ['stored', 'stored_before', 'buffered', 'conflict', 'unavailable', 'repeated'] as const;
+
+/** The closing table: what was written, what of it was read back equal, how fast, how large. */
+export function report(trips: number, written: Written, verified: Verified, sizes: BodySizes): readonly string[] {
+  const outcomes = OUTCOMES.filter((outcome) => written.outcomes.has(outcome)).map(
+    (outcome) => `${outcome} ${grouped(written.outcomes.get(outcome) ?? 0)}`,
+  );
+  const share = Math.round((100 * sizes.stored) / Math.max(1, sizes.json));
+  return textTable([
+    ['trips', grouped(trips), ''],
+    ['cells written', grouped(written.cells), outcomes.join(', ')],
+    ['equal from writers', grouped(verified.writer), 'every cell by its address'],
+    ['equal from readers', verified.readers === undefined ? '-' : grouped(verified.readers), verified.readers === undefined ? 'no reader runs' : 'once caught up'],
+    ['equal latest cells', grouped(verified.latest), 'of each column of each row'],
+    ['equal version lists', grouped(verified.versions), 'of columns with several cells'],
+    ['found in the logs', grouped(verified.writerLogs), `once each, without holes, in ${grouped(written.shards.size)} shards`],
+    ['  of the readers', verified.readerLogs === undefined ? '-' : grouped(verified.readerLogs), ''],
+    ['cells per second', grouped(written.cells / Math.max(0.001, written.seconds)), `in ${written.seconds.toFixed(1)} s`],
+    ['put', latency(written.putMs), `p50 / p99 of ${grouped(written.putMs.length)} requests`],
+    ['batch-put', latency(written.batchMs), `p50 / p99 of ${grouped(written.batchMs.length)} requests`],
+    ['bytes a cell', grouped(sizes.stored), `stored; ${grouped(sizes.json)} as JSON (${share} %)`],
+  ], [1]);
+}
+
+function latency(milliseconds: readonly number[]): string {
+  if (milliseconds.length === 0) return '-';
+  const sorted = milliseconds.toSorted((a, b) => a - b);
+  const at = (share: number): string => (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(1);
+  return `${at(0.5)} / ${at(0.99)} ms`;
+}

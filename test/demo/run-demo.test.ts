@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import type { Role } from '../../shared/cell.ts';
+import { referenceStore } from '../../shared/store/reference-store.ts';
+import type { DemoStore } from './demo-store.ts';
+import { runDemo } from './run-demo.ts';
+
+const OPTIONS = { trips: 40, seed: 'test', size: 'usual', concurrency: 4, batch: 7 } as const;
+
+interface Outcome {
+  readonly failed: number;
+  readonly text: string;
+}
+
+/** Runs the demo against a store whose readers answer as the writer does. */
+async function demo(change: (store: DemoStore) => Partial<DemoStore>, options: Partial<typeof OPTIONS> = {}): Promise<Outcome> {
+  const honest = withReaders(referenceStore('trips', 8));
+  const lines: string[] = [];
+  const failed = await runDemo({
+    store: { ...honest, ...change(honest) },
+    options: { ...OPTIONS, ...options },
+    readers: true,
+    patienceMs: 50,
+    signal: new AbortController().signal,
+    print: (line) => lines.push(line),
+  });
+  return { failed, text: lines.join('\n') };
+}
+
+function withReaders(store: DemoStore): DemoStore {
+  const served = <Item extends object>(item: Item, read: Role | undefined): Item => ('served_by' in item ? { ...item, served_by: read ?? 'writer' } : item);
+  return {
+    ...store,
+    batchGet: async (keys, options) => (await store.batchGet(keys, options)).map((item) => item && served(item, options?.read)),
+    log: async (locations, options) => (await store.log(locations, options)).map((log) => served(log, options?.read)),
+  };
+}
+
+test('a store that keeps its promises passes', async () => {
+  const { failed, text } = await demo(() => ({}));
+  expect(failed).toBe(0);
+  expect(text).toMatch(/\d+ checks passed$/);
+});
+
+test('the two trips are shown with their versions, the latest marked', async () => {
+  const { text } = await demo(() => ({}));
+  const marks = text.split('\n').flatMap((line) => /^\s+(trip \d).*?(BASE|STATUS|NOTES)\s+(\d).*?(latest)?$/.exec(line)?.slice(1).join(' ') ?? []);
+  expect(marks).toEqual(['trip 1 BASE 1 latest', 'trip 1 STATUS 1 ', 'trip 1 STATUS 2 latest', 'trip 2 BASE 1 ', 'trip 2 BASE 2 latest', 'trip 2 NOTES 1 latest']);
+});
+
+test('a run on the same trips again finds all of them stored before', async () => {
+  const store = withReaders(referenceStore('trips', 8));
+  await demo(() => store);
+  const { failed, text } = await demo(() => store);
+  expect(failed).toBe(0);
+  expect(text).toMatch(/cells written .* stored_before \d+$/m);
+  expect(text).not.toMatch(/ stored \d/);
+});
+
+test('cells that are not confirmed at first are sent again', async () => {
+  let calls = 0;
+  const { failed, text } = await demo((store) => ({
+    batchPut: async (cells) => {
+      calls += 1;
+      const results = await store.batchPut(cells);
+      return calls % 5 === 0 ? results.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'test' })) : results;
+    },
+  }));
+  expect(failed).toBe(0);
+  expect(text).toMatch(/repeated \d/);
+});
+
+describe('a store that breaks a promise fails', () => {
+  test('by losing a cell that it said was stored', async () => {
+    const { failed, text } = await demo((store) => ({
+      put: async (cell) => (cell.column_name === 'STATUS' ? { outcome: 'stored', shard: 0, added_id: 1 } : store.put(cell)),
+    }));
+    expect(failed).toBeGreaterThan(0);
+    expect(text).toMatch(/wrong: .*\/STATUS\/1: not found \(asked the writer\)/);
+    expect(text).toMatch(/checks failed$/);
+  });
+
+  test('by changing a body', async () => {
+    const { text } = await demo((store) => ({
+      batchPut: async (cells) => store.batchPut(cells.map((cell) => (cell.column_name === 'NOTES' ? { ...cell, body: { rating: 1 } } : cell))),
+    }));
+    expect(text).toMatch(/\/NOTES\/\d: another body/);
+  });
+
+  test('by readers that lack a cell', async () => {
+    const { text } = await demo((store) => ({
+      batchGet: async (keys, options) =>
+        (await store.batchGet(keys, options)).map((item, place) => (options?.read === 'reader' && keys[place]?.column_name === 'NOTES' ? null : item)),
+    }));
+    expect(text).toMatch(/\/NOTES\/\d: not found \(asked the reader\)/);
+    expect(text).not.toMatch(/asked the writer/);
+  });
+
+  test('by answering from writers when readers were asked', async () => {
+    const { text } = await demo((store) => ({ batchGet: (keys) => store.batchGet(keys) }));
+    expect(text).toMatch(/answered by the writer \(asked the reader\)/);
+  });
+
+  test('by a hole in a log', async () => {
+    const { text } = await demo((store) => ({
+      log: async (locations, options) =>
+        (await store.log(locations, options)).map((log) => (log.error === undefined ? { ...log, cells: log.cells.filter((cell) => cell.added_id !== 5) } : log)),
+    }));
+    expect(text).toMatch(/shard \d: after 4 in its log wanted 5, got 6/);
+    expect(text).toMatch(/not in the log/);
+  });
+
+  test('by a log that stops before its head', async () => {
+    const { text } = await demo((store) => ({
+      log: async (locations, options) =>
+        (await store.log(locations, options)).map((log) => (log.error === undefined ? { ...log, cells: log.cells.filter((cell) => cell.added_id < 5) } : log)),
+    }));
+    expect(text).toMatch(/shard \d: its log ends at 4, wanted its head \d+ \(writer\)/);
+  });
+
+  test('by a log that shows a cell twice', async () => {
+    const { text } = await demo((store) => ({
+      log: async (locations, options) =>
+        (await store.log(locations, options)).map((log) =>
+          log.error === undefined ? { ...log, cells: log.cells.flatMap((cell) => (cell.added_id === 4 ? [cell, { ...cell, added_id: 5 }] : [cell])) } : log,
+        ),
+    }));
+    expect(text).toMatch(/twice in the log/);
+  });
+});
+
+test('without readers, says so and passes', async () => {
+  const lines: string[] = [];
+  const failed = await runDemo({
+    store: referenceStore('trips', 8),
+    options: OPTIONS,
+    readers: false,
+    signal: new AbortController().signal,
+    print: (line) => lines.push(line),
+  });
+  expect(failed).toBe(0);
+  expect(lines.join('\n')).toMatch(/equal from readers +- +no reader runs/);
+});
+
+test('an interrupt ends it', async () => {
+  const interrupt = new AbortController();
+  const store = referenceStore('trips', 8);
+  let calls = 0;
+  const batchPut: DemoStore['batchPut'] = (cells) => {
+    calls += 1;
+    if (calls === 5) interrupt.abort();
+    return store.batchPut(cells);
+  };
+  const run = runDemo({ store: { ...store, batchPut }, options: OPTIONS, readers: false, signal: interrupt.signal, print: () => {} });
+  await expect(run).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+  expect(calls).toBeLessThan(10);
+});

@@ -1,0 +1,65 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { anyReader, health } from './health.ts';
+import type { DemoOptions } from './options.ts';
+
+/** A stack to drive. */
+export interface Stack {
+  readonly url: string;
+  /** Whether any group has a reader that answers. */
+  readonly readers: boolean;
+  /** Stops and removes a stack that the demo started; leaves any other alone. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The stack at the URL given; else the one that runs on the data folder; else a new one in a temporary folder.
+ *
+ * @throws Error when nothing answers at a URL that was given
+ */
+export async function reachStack({ url, data }: Pick<DemoOptions, 'url' | 'data'>, print: (line: string) => void): Promise<Stack> {
+  if (url !== undefined) {
+    const groups = await health(url);
+    if (groups === undefined) throw new Error(`--url: wanted a running store, got no answer from ${url}/v1/health`);
+    return { url, readers: anyReader(groups), stop: async () => {} };
+  }
+  const running = await urlOf(data);
+  const groups = running === undefined ? undefined : await health(running);
+  if (running !== undefined && groups !== undefined) {
+    print(`Using the stack that runs on ${data}: ${running}\n`);
+    return { url: running, readers: anyReader(groups), stop: async () => {} };
+  }
+  print(`No stack runs on ${data}: starting one for this run, in a temporary folder.\n`);
+  return startOwn();
+}
+
+/** Loaded only here: a run against a store elsewhere needs neither the CDK app nor an emulator. */
+async function startOwn(): Promise<Stack> {
+  const { startLocalStack } = await import('../../infra/local/local-stack.ts');
+  const folder = await mkdtemp(join(tmpdir(), 'schemaless-demo-'));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  try {
+    const stack = await startLocalStack({ port: 0, data: join(folder, 'data') });
+    const stop = async (): Promise<void> => {
+      try {
+        await stack.stop();
+      } finally {
+        await remove();
+      }
+    };
+    return { url: stack.url, readers: stack.endpoints.groups.some((group) => group.readers.length > 0), stop };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+async function urlOf(data: string): Promise<string | undefined> {
+  try {
+    const { http } = JSON.parse(await readFile(join(data, 'endpoints.json'), 'utf8')) as { readonly http?: unknown };
+    return typeof http === 'string' ? http.replace(/\/+$/, '') : undefined;
+  } catch {
+    return undefined;
+  }
+}

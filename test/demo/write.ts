@@ -1,0 +1,116 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NewCell, PutResult } from '../../shared/cell.ts';
+import type { DemoStore } from './demo-store.ts';
+import type { Differences } from './differences.ts';
+import { inParallel } from './parallel.ts';
+import { persist } from './persist.ts';
+import type { Progress } from './progress.ts';
+
+/** Where the cells of one shard are in its log. */
+export interface ShardPart {
+  /** All of them come after this added id. */
+  after: number;
+  cells: number;
+}
+
+/** What writing came to. */
+export interface Written {
+  cells: number;
+  readonly outcomes: Map<string, number>;
+  readonly shards: Map<number, ShardPart>;
+  /** Duration of each answered request. */
+  readonly putMs: number[];
+  readonly batchMs: number[];
+  seconds: number;
+}
+
+export interface WriteOptions {
+  readonly concurrency: number;
+  /** Cells of a batch-put; 1 sends every cell alone. */
+  readonly batch: number;
+  readonly signal: AbortSignal;
+  readonly progress: Progress;
+  readonly differences: Differences;
+}
+
+/** How long a cell that is answered `unavailable` is sent again. */
+const PERSIST_MS = 60_000;
+
+/** Writes all cells, some alone and most in batches, and repeats what is not confirmed. */
+export async function writeCells(store: DemoStore, cells: Iterable<NewCell>, options: WriteOptions): Promise<Written> {
+  const heads = new Map<number, number>();
+  for (const head of await persist(options.signal, () => store.heads())) if (head.error === undefined) heads.set(head.shard, head.head);
+  const written: Written = { cells: 0, outcomes: new Map(), shards: new Map(), putMs: [], batchMs: [], seconds: 0 };
+  const started = performance.now();
+  await inParallel(requests(cells, options.batch), options.concurrency, options.signal, async (request) => {
+    let left = request;
+    const end = Date.now() + PERSIST_MS;
+    for (;;) {
+      const results = await send(store, left, written, options.signal);
+      const again: NewCell[] = [];
+      for (const [place, cell] of left.entries()) {
+        const result = results[place];
+        if (result === undefined) throw new Error(`batch-put: wanted ${left.length} results, got ${results.length}`);
+        if (result.outcome === 'unavailable' && Date.now() < end) again.push(cell);
+        else note(written, heads, cell, result, options);
+      }
+      left = again;
+      if (left.length === 0) return;
+      count(written.outcomes, 'repeated', left.length);
+      await sleep(200, undefined, { signal: options.signal });
+    }
+  });
+  written.seconds = (performance.now() - started) / 1000;
+  return written;
+}
+
+/** Batches, and after each of them some cells alone: a fifth of a batch's. */
+export function* requests(cells: Iterable<NewCell>, batch: number): Generator<readonly NewCell[], void> {
+  const alone = Math.ceil(batch / 5);
+  let chunk: NewCell[] = [];
+  let single = 0;
+  for (const cell of cells) {
+    if (single > 0) {
+      single -= 1;
+      yield [cell];
+      continue;
+    }
+    chunk.push(cell);
+    if (chunk.length < batch) continue;
+    yield chunk;
+    chunk = [];
+    single = alone;
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+async function send(store: DemoStore, cells: readonly NewCell[], written: Written, signal: AbortSignal): Promise<readonly PutResult[]> {
+  let sent = 0;
+  return persist(signal, async () => {
+    if (sent > 0) count(written.outcomes, 'repeated', cells.length);
+    sent += 1;
+    const started = performance.now();
+    const [first] = cells;
+    const alone = cells.length === 1 && first !== undefined;
+    const results = alone ? [await store.put(first)] : await store.batchPut(cells);
+    (alone ? written.putMs : written.batchMs).push(performance.now() - started);
+    return results;
+  });
+}
+
+function note(written: Written, heads: ReadonlyMap<number, number>, cell: NewCell, result: PutResult, options: WriteOptions): void {
+  written.cells += 1;
+  count(written.outcomes, result.outcome, 1);
+  if (cell.column_name === 'BASE' && cell.ref_key === 1) options.progress.advance();
+  if (result.outcome === 'conflict') options.differences.fail(cell, 'another body is at this address');
+  if (result.outcome === 'unavailable') options.differences.fail(cell, `not confirmed within ${PERSIST_MS / 1000} s: ${result.reason}`);
+  const part = written.shards.get(result.shard) ?? { after: heads.get(result.shard) ?? 0, cells: 0 };
+  part.cells += 1;
+  // A cell that was there before this run is further up in the log.
+  if ('added_id' in result) part.after = Math.min(part.after, result.added_id - 1);
+  written.shards.set(result.shard, part);
+}
+
+function count(counts: Map<string, number>, name: string, times: number): void {
+  counts.set(name, (counts.get(name) ?? 0) + times);
+}

@@ -1,0 +1,92 @@
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { makeReadHandler } from '../../functions/read-cells.ts';
+import { SchemalessError } from '../../shared/errors.ts';
+import type { Deployment } from '../../shared/store/deployment.ts';
+import { failingDeployment, fakeDeployment } from './support/fake-deployment.ts';
+import { gateway } from './support/gateway.ts';
+
+vi.hoisted(() => {
+  process.env['POWERTOOLS_LOG_LEVEL'] = 'DEBUG';
+  process.env['POWERTOOLS_METRICS_DISABLED'] = 'false';
+});
+
+const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
+const PUT = { method: 'PUT', path: `/v1/trips/cells/${ROW}/BASE/1` };
+const GET = { method: 'GET', path: `/v1/trips/cells/${ROW}/BASE/1` };
+const SECRET = 'card 4111';
+
+type Line = Readonly<Record<string, unknown>>;
+let written: string[] = [];
+
+/** The lines that the logger and the metrics wrote to standard output. */
+function lines(): readonly Line[] {
+  return written.join('').split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line);
+}
+
+const messages = (): readonly Line[] => lines().filter((line) => !('_aws' in line));
+const metrics = (): readonly Line[] => lines().filter((line) => '_aws' in line);
+
+describe('every request', () => {
+  beforeEach(() => {
+    written = [];
+    const keep = (chunk: string | Uint8Array): boolean => (written.push(String(chunk)), true);
+    vi.spyOn(process.stdout, 'write').mockImplementation(keep);
+    vi.spyOn(process.stderr, 'write').mockImplementation(keep);
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it('that fails in a way nobody foresaw is answered without internals, and logged with them', async () => {
+    const { status, json, text, headers } = await gateway(failingDeployment(new TypeError('password hunter2 at 10.0.0.7')))(GET);
+    expect({ status, json }).toMatchObject({ status: 500, json: { code: 'internal', retry: 'later', request_id: headers['x-request-id'] } });
+    expect(text).not.toMatch(/hunter2|10\.0\.0\.7|TypeError/);
+    expect(messages()).toMatchObject([{ level: 'ERROR', request_id: headers['x-request-id'], code: 'internal', error: { name: 'TypeError', message: 'password hunter2 at 10.0.0.7', stack: expect.any(String) } }]);
+  });
+
+  it('leaves a line with its id, and never anything of a body', async () => {
+    const ask = gateway(fakeDeployment());
+    const answers = [
+      await ask({ ...PUT, body: JSON.stringify({ note: SECRET }) }),
+      await ask(GET),
+      await ask({ ...PUT, body: `"${SECRET}" x` }),
+      await ask({ ...PUT, body: `{"${SECRET}":1,"${SECRET}":2}` }),
+      await ask({ method: 'POST', path: '/v1/trips/batch-put', body: JSON.stringify({ cells: [SECRET] }) }),
+      await ask({ ...PUT, body: `"another ${SECRET}"` }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([201, 200, 400, 400, 400, 409]);
+    expect(messages().map((line) => line['request_id'])).toEqual(answers.map(({ headers }) => headers['x-request-id']));
+    expect(written.join('')).not.toContain('4111');
+  });
+
+  it('counts how its writes ended', async () => {
+    const ask = gateway(fakeDeployment());
+    const cell = (ref_key: number, body: number) => ({ row_key: ROW, column_name: 'BASE', ref_key, body });
+    const { headers } = await ask({ method: 'POST', path: '/v1/trips/batch-put', body: JSON.stringify({ cells: [cell(1, 1), cell(2, 2), cell(1, 1), cell(1, 9)] }) });
+    await ask({ ...PUT, body: '9' });
+    await ask(GET);
+    expect(metrics()).toMatchObject([{ stored: 2, stored_before: 1, conflict: 1, request_id: headers['x-request-id'] }, { conflict: 1 }]);
+    expect(metrics()[0]?.['_aws']).toMatchObject({ CloudWatchMetrics: [{ Namespace: 'Schemaless' }] });
+  });
+
+  it('counts what was not confirmed', async () => {
+    await gateway(failingDeployment(new SchemalessError('unavailable', 'group-1 does not answer')))(GET);
+    expect(metrics()).toMatchObject([{ unavailable: 1 }]);
+  });
+
+  it('for a route that is not there is a 404', async () => {
+    expect(await direct(fakeDeployment(), 'GET /v1/{datastore}/nothing')).toMatchObject({ statusCode: 404, body: expect.stringContaining('"code":"unknown_route"') });
+  });
+
+  it('is answered before the time of the function is up', async () => {
+    const hanging: Deployment = { ...fakeDeployment(), health: () => new Promise(() => undefined) };
+    const answer = await direct(hanging, 'GET /v1/health', { getRemainingTimeInMillis: () => 260 });
+    expect(answer).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1', 'x-request-id': 'request-a' }, body: expect.stringContaining('"code":"unavailable"') });
+  });
+});
+
+function direct(deployment: Deployment, routeKey: string, context: Partial<Context> = {}): Promise<unknown> {
+  const event = { routeKey, rawPath: '/', rawQueryString: '', requestContext: { requestId: 'request-a', http: { method: 'GET' } } };
+  return makeReadHandler(() => deployment)(event as unknown as APIGatewayProxyEventV2, context as Context);
+}

@@ -1,0 +1,76 @@
+import './quiet.ts';
+import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { makeReadHandler } from '../../../functions/read-cells.ts';
+import { makeWriteHandler } from '../../../functions/write-cells.ts';
+import { ROUTES, type Operation, type Route } from '../../../shared/api/routes.ts';
+import type { Deployment } from '../../../shared/store/deployment.ts';
+
+export interface GatewayRequest {
+  readonly method: string;
+  /** With its query string, encoded. */
+  readonly path: string;
+  /** Text, or bytes as the gateway passes them on in base64. */
+  readonly body?: string | Uint8Array | undefined;
+}
+
+export interface GatewayAnswer {
+  /** Undefined where the gateway itself found no route. */
+  readonly operation: Operation | undefined;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly text: string;
+  /** The answer's body, parsed. */
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+export type Gateway = (request: GatewayRequest) => Promise<GatewayAnswer>;
+
+let requests = 0;
+
+/** What API Gateway does between a client and the handlers: finds the route, makes the event, decodes the path. */
+export function gateway(deployment: Deployment | (() => Deployment)): Gateway {
+  const open = typeof deployment === 'function' ? deployment : () => deployment;
+  const handlers = { 'read-cells': makeReadHandler(open), 'write-cells': makeWriteHandler(open) };
+  return async ({ method, path, body }) => {
+    const [rawPath = '', rawQueryString = ''] = path.split('?');
+    const found = route(method, rawPath);
+    if (found === undefined) return { operation: undefined, status: 404, headers: {}, text: '{"message":"Not Found"}', json: { message: 'Not Found' } };
+    requests += 1;
+    const event = {
+      version: '2.0',
+      routeKey: `${method} ${found.route.path}`,
+      rawPath,
+      rawQueryString,
+      headers: {},
+      pathParameters: found.parameters,
+      requestContext: { requestId: `request-${requests}`, http: { method, path: rawPath } },
+      isBase64Encoded: body instanceof Uint8Array,
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : Buffer.from(body).toString('base64') }),
+    } as unknown as APIGatewayProxyEventV2;
+    const result = await handlers[found.route.handler](event, {} as Context);
+    const text = result.body ?? '';
+    return { operation: found.route.operation, status: result.statusCode ?? 0, headers: result.headers ?? {}, text, json: JSON.parse(text) as Record<string, unknown> };
+  };
+}
+
+/** Literal parts of a path win over parameters. */
+function route(method: string, path: string): { readonly route: Route; readonly parameters: Record<string, string> } | undefined {
+  const parts = path.split('/');
+  const fitting = ROUTES.filter((route) => route.method === method).flatMap((route) => {
+    const names = route.path.split('/');
+    const fits = names.length === parts.length && names.every((name, place) => name.startsWith('{') || name === parts[place]);
+    if (!fits) return [];
+    const parameters = Object.fromEntries(names.flatMap((name, place) => (name.startsWith('{') ? [[name.slice(1, -1), decodeURIComponent(parts[place] ?? '')]] : [])));
+    return [{ route, parameters }];
+  });
+  return fitting.sort((a, b) => Object.keys(a.parameters).length - Object.keys(b.parameters).length)[0];
+}
+
+/** The same as the `fetch` of a client. */
+export function gatewayFetch(answer: Gateway): typeof globalThis.fetch {
+  return async (input, init) => {
+    const url = new URL(String(input));
+    const { status, headers, text } = await answer({ method: init?.method ?? 'GET', path: `${url.pathname}${url.search}`, body: init?.body as string | undefined });
+    return new Response(text, { status, headers: headers as Record<string, string> });
+  };
+}

@@ -1,0 +1,113 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createConnection } from 'mysql2/promise';
+import type { RowDataPacket } from 'mysql2/promise';
+import { processesWithArgument } from '../../../../infra/local/process-table.ts';
+import { startShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
+import type { NodeStatus, ShardGroup, ShardGroups, ShardGroupsOptions } from '../../../../infra/local/mysql/shard-groups.ts';
+import { wishedEngine } from '../../../../infra/setup/engine.mjs';
+
+/** Real servers on a slow or busy machine. */
+export const SECONDS = 1000;
+export const TEST_MS = 60 * SECONDS;
+
+export interface Started {
+  readonly dataDir: string;
+  readonly groups: ShardGroups;
+  /** What was logged. */
+  readonly lines: string[];
+}
+
+/** Options for a small set of groups, on the engine that SCHEMALESS_ENGINE names. */
+export function smallGroups(dataDir: string, more: Partial<ShardGroupsOptions> = {}): ShardGroupsOptions {
+  return {
+    dataDir,
+    engine: wishedEngine([], process.env),
+    groups: [{ name: 'group-1', readers: 1 }],
+    restartAfterSeconds: 0,
+    shards: 16,
+    log: () => {},
+    ...more,
+  };
+}
+
+/** Starts groups on a folder of their own, and leaves neither process nor folder behind. */
+export async function withShardGroups(more: Partial<ShardGroupsOptions>, work: (started: Started) => Promise<void>): Promise<void> {
+  await withFolder(async (dataDir) => {
+    const lines: string[] = [];
+    const groups = await startShardGroups(smallGroups(dataDir, { ...more, log: (line) => lines.push(line) }));
+    try {
+      await work({ dataDir, groups, lines });
+    } finally {
+      await groups.stop();
+    }
+  });
+}
+
+/** A temporary folder; fails when a server on it outlives the work. */
+export async function withFolder(work: (dataDir: string) => Promise<void>): Promise<void> {
+  const dataDir = realpathSync(mkdtempSync(join(tmpdir(), 'schemaless-test-')));
+  try {
+    await work(dataDir);
+    const left = serversOn(dataDir);
+    if (left.length > 0) throw new Error(`servers left behind: ${left.join(', ')}`);
+  } finally {
+    for (const pid of serversOn(dataDir)) process.kill(pid, 'SIGKILL');
+    await sleep(20);
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** The processes of the servers of the first two groups on this folder. */
+export function serversOn(dataDir: string): readonly number[] {
+  return ['group-1-a', 'group-1-b', 'group-1-c', 'group-2-a', 'group-2-b']
+    .flatMap((node) => processesWithArgument(`--datadir=${join(dataDir, 'groups', node, 'data')}`));
+}
+
+export function firstGroup(groups: ShardGroups): ShardGroup {
+  const [group] = groups.groups;
+  if (group === undefined) throw new Error('no group');
+  return group;
+}
+
+export function nodeNamed(groups: ShardGroups, name: string): NodeStatus {
+  const node = groups.status().find((one) => one.node === name);
+  if (node === undefined) throw new Error(`no node ${name}`);
+  return node;
+}
+
+/** Runs one statement as the application, on a connection of its own. */
+export async function ask(group: ShardGroup, at: { readonly host: string; readonly port: number }, sql: string): Promise<readonly RowDataPacket[]> {
+  const connection = await createConnection({ host: at.host, port: at.port, user: group.user, password: group.password, connectTimeout: 5 * SECONDS });
+  try {
+    const [rows] = await connection.query<RowDataPacket[]>({ sql, timeout: 5 * SECONDS });
+    return Array.isArray(rows) ? rows : [];
+  } finally {
+    connection.destroy();
+  }
+}
+
+/** Tries until it neither throws nor is false; throws what it threw last after 20 s. */
+export async function eventually(what: string, check: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = performance.now() + 20 * SECONDS;
+  let last: unknown = new Error('it never was');
+  while (performance.now() < deadline) {
+    try {
+      if (await check()) return;
+    } catch (error) {
+      last = error;
+    }
+    await sleep(50);
+  }
+  throw new Error(`${what}: not within 20 s`, { cause: last });
+}
+
+/** Waits until a statement at this place gives exactly one value, `wanted`. */
+export async function eventuallyValue(group: ShardGroup, at: { readonly host: string; readonly port: number }, sql: string, wanted: unknown): Promise<void> {
+  await eventually(`${sql} = ${String(wanted)}`, async () => {
+    const [row] = await ask(group, at, sql);
+    return Object.values(row ?? {})[0] === wanted;
+  });
+}

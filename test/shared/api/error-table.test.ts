@@ -1,0 +1,20 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { errorTable } from '../../../shared/api/error-table.ts';
+import { ERRORS } from '../../../shared/errors.ts';
+
+const README = new URL('../../../README.md', import.meta.url);
+
+describe('the table of errors', () => {
+  it('has one row for each code, with its status', () => {
+    const rows = errorTable().split('\n').slice(2);
+    expect(rows.map((row) => row.split(' | ').slice(0, 2).join(' '))).toEqual(Object.entries(ERRORS).map(([code, { status }]) => `| \`${code}\` ${status}`));
+    // A bar inside a cell of the table would shift all others.
+    expect(rows.filter((row) => row.split('|').length !== 7)).toEqual([]);
+  });
+
+  it.skipIf(!existsSync(README))('is the one in the README', () => {
+    const [, table] = /<!-- errors -->\n([\s\S]*?)\n<!-- \/errors -->/.exec(readFileSync(README, 'utf8')) ?? [];
+    expect(table?.trim(), 'replace what is between the markers by the output of errorTable()').toBe(errorTable());
+  });
+});

@@ -1,0 +1,148 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { openApi } from '../../../shared/api/openapi.ts';
+import { ROUTES } from '../../../shared/api/routes.ts';
+import type { Cell, PutResult } from '../../../shared/cell.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { failingDeployment, fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
+import { gateway, type GatewayAnswer, type GatewayRequest } from '../../functions/support/gateway.ts';
+import { answerCheck, operationsOf, schemaCheck, type Document } from './support/answer-check.ts';
+
+const DOCUMENT = openApi() as unknown as Document;
+const OPERATIONS = operationsOf(DOCUMENT);
+/** Answered by the gateway, before any function runs. */
+const OF_GATEWAY = ['403', '429', '504'];
+
+const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
+const SERVED = { served_by: 'reader', stale: true } as const;
+const UNAVAILABLE = new SchemalessError('unavailable', 'group-1 does not answer');
+const ADDRESS = { row_key: ROW, column_name: 'BASE', ref_key: 1 };
+const DAMAGE = new SchemalessError('undecodable_body', 'cannot decode it', { address: ADDRESS, more: { shard: 0, added_id: 1 } });
+const CELL: Cell = { ...ADDRESS, body: null, added_id: 1, shard: 0, created_at: '2026-01-31T08:00:00.000000Z' };
+const CELLS: readonly Cell[] = [{ ...CELL, erased: true }, { ...CELL, error: DAMAGE }];
+const PUT_RESULTS: readonly PutResult[] = [
+  { outcome: 'stored', shard: 0, added_id: 1 },
+  { outcome: 'stored_before', shard: 0, added_id: 1 },
+  { outcome: 'conflict', shard: 0, added_id: 1 },
+  { outcome: 'buffered', shard: 0, copies: 1 },
+  { outcome: 'unavailable', shard: 0, reason: 'no secondary was reached' },
+];
+
+/** One good request for each operation. */
+const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
+  putCell: { method: 'PUT', path: `/v1/trips/cells/${ROW}/BASE/1`, body: '{"city":"Lisbon"}' },
+  getCell: { method: 'GET', path: `/v1/trips/cells/${ROW}/BASE/1` },
+  getLatestCell: { method: 'GET', path: `/v1/trips/cells/${ROW}/BASE` },
+  listVersions: { method: 'GET', path: `/v1/trips/cells/${ROW}/BASE/versions` },
+  getRow: { method: 'GET', path: `/v1/trips/rows/${ROW}` },
+  batchPut: { method: 'POST', path: '/v1/trips/batch-put', body: JSON.stringify({ cells: [{ ...ADDRESS, body: 1 }] }) },
+  batchGet: { method: 'POST', path: '/v1/trips/batch-get', body: JSON.stringify({ keys: [ADDRESS, { row_key: ROW, column_name: 'NONE' }] }) },
+  readShardLog: { method: 'GET', path: '/v1/trips/shards/0/cells?after=0' },
+  readLog: { method: 'POST', path: '/v1/trips/log', body: '{"locations":[{"shard":0,"after":0},{"shard":2,"after":0}]}' },
+  listShards: { method: 'GET', path: '/v1/trips/shards' },
+  getBuffer: { method: 'GET', path: '/v1/trips/buffer' },
+  listBufferConflicts: { method: 'GET', path: '/v1/trips/buffer/conflicts' },
+  discardBufferConflicts: { method: 'POST', path: '/v1/trips/buffer/conflicts/discard', body: '{"ids":["group-1/1"]}' },
+  getHealth: { method: 'GET', path: '/v1/health' },
+  getOpenApi: { method: 'GET', path: '/v1/openapi.json' },
+};
+
+async function askAll(): Promise<readonly GatewayAnswer[]> {
+  const good = fakeDeployment({}, [{ group: 'group-1', writer: { state: 'up', milliseconds: 1 }, reader: { state: 'down', milliseconds: 9, error: 'unreachable' } }]);
+  const ask = gateway(good);
+  const odd = gateway(
+    fakeDeployment({
+      versions: async () => ({ cells: CELLS, next: 1, ...SERVED }),
+      row: async () => ({ cells: CELLS, next: 'BASE', ...SERVED }),
+      get: async () => ({ cell: { ...CELL, erased: true }, ...SERVED }),
+      getLatest: async () => ({ cell: null, ...SERVED }),
+      batchPut: async () => PUT_RESULTS,
+      batchGet: async () => [{ error: DAMAGE }, { error: UNAVAILABLE }],
+      log: async () => [{ shard: 0, cells: CELLS, next: 2, ...SERVED }, { shard: 1, error: UNAVAILABLE }],
+      heads: async () => [{ shard: 0, group: 'group-1', error: UNAVAILABLE }],
+      buffer: async () => [{ group: 'group-1', rows: 2, oldest_age: 1.5, parked: 0, conflicts: 1 }, { group: 'group-2', error: UNAVAILABLE }],
+      bufferConflicts: async () => ({ conflicts: [{ id: 'group-1/1', ...ADDRESS, body: 1, shard: 0, created_at: CELL.created_at }], next: 'group-1/1' }),
+    }),
+  );
+  const down = { state: 'down', milliseconds: 1000, error: 'unreachable' } as const;
+  const dead = gateway(fakeDeployment({}, [{ group: 'group-1', writer: down, reader: down }]));
+  const broken = gateway(() => {
+    throw new Error('no configuration');
+  });
+  const cut = gateway(failingDeployment(UNAVAILABLE));
+
+  const answers: GatewayAnswer[] = [];
+  const requests = Object.entries(REQUESTS);
+  for (const [operation, request] of requests) {
+    const { method, path, body } = request;
+    answers.push(await ask(request), await ask(request), await odd(request), await broken(request), await dead(request));
+    answers.push(await ask({ method, path: `${path}${path.includes('?') ? '&' : '?'}bogus=1`, body }));
+    if (operation !== 'getOpenApi') answers.push(await cut(request));
+    if (path.includes('/trips')) answers.push(await ask({ method, path: path.replace('trips', 'nope'), body }));
+    if (body !== undefined) {
+      answers.push(await ask({ method, path, body: '{' }), await ask({ method, path, body: undefined }), await ask({ method, path, body: ' '.repeat(4 * 1024 * 1024 + 1) }));
+    }
+  }
+  const put = { method: 'PUT', path: `/v1/trips/cells/${ROW}/BASE/1` };
+  answers.push(await ask({ ...put, body: '"another"' }), await ask({ ...put, body: `"${'x'.repeat(1024 * 1024)}"` }));
+  for (const result of PUT_RESULTS) answers.push(await gateway(fakeDeployment({ put: async () => result }))({ ...put, body: '1' }));
+  answers.push(await gateway(fakeDeployment({ get: async () => Promise.reject(DAMAGE) }))({ method: 'GET', path: put.path }));
+  answers.push(await ask({ method: 'GET', path: `/v1/trips/cells/${ROW}/BASE/9` }), await ask({ method: 'GET', path: `/v1/trips/shards/${SHARDS}/cells?after=0` }));
+  return answers;
+}
+
+describe('the OpenAPI document', () => {
+  let answers: readonly GatewayAnswer[] = [];
+  beforeAll(async () => {
+    answers = await askAll();
+  });
+
+  it('describes every route, once', () => {
+    expect(OPERATIONS.map(({ operationId }) => operationId).sort()).toEqual(ROUTES.map(({ operation }) => operation).sort());
+  });
+
+  it('fits every answer that is given, and each carries its request id', () => {
+    const check = answerCheck(DOCUMENT);
+    expect(answers.flatMap(check)).toEqual([]);
+    expect(answers.filter(({ headers }) => !/^request-\d+$/.test(String(headers['x-request-id'])))).toEqual([]);
+    const problems = answers.filter(({ headers }) => headers['content-type'] === 'application/problem+json');
+    expect(problems.filter(({ headers, json }) => headers['x-request-id'] !== json['request_id'])).toEqual([]);
+  });
+
+  it('names no status that never comes', () => {
+    const documented = OPERATIONS.flatMap(({ operationId, responses }) => Object.keys(responses).filter((status) => !OF_GATEWAY.includes(status)).map((status) => `${operationId} ${status}`));
+    expect([...new Set(answers.map(({ operation, status }) => `${operation} ${status}`))].sort()).toEqual(documented.sort());
+  });
+
+  it('is not fitted by answers that are wrong', () => {
+    const check = answerCheck(DOCUMENT);
+    const right = answers.find(({ operation, status }) => operation === 'getCell' && status === 200);
+    const problem = answers.find(({ operation, status }) => operation === 'getCell' && status === 404);
+    if (right === undefined || problem === undefined) throw new Error('no answers');
+    const { stale: _stale, ...less } = right.json;
+    expect(check({ ...right, json: less })).toHaveLength(1);
+    expect(check({ ...right, json: { ...right.json, secret: 1 } })).toHaveLength(1);
+    expect(check({ ...right, json: { ...right.json, created_at: 'yesterday' } })).toHaveLength(1);
+    expect(check({ ...right, status: 418 })).toHaveLength(1);
+    expect(check({ ...right, headers: { 'content-type': 'text/html' } })).toHaveLength(1);
+    expect(check({ ...problem, json: { ...problem.json, code: 'conflict' } })).toHaveLength(1);
+  });
+
+  it('has examples that fit their schemas', () => {
+    const check = schemaCheck(DOCUMENT);
+    const examples = OPERATIONS.flatMap(({ operationId, parameters, requestBody, responses }) => [
+      // A repeated parameter is shown with one of its values.
+      ...parameters.map(({ name, schema, example }) => ({ place: `${operationId} ${name}`, schema, example: name === 'column' ? [example] : example })),
+      ...[...(requestBody === undefined ? [] : [requestBody]), ...Object.values(responses)]
+        .flatMap(({ content }) => Object.values(content))
+        .map(({ schema, example }) => ({ place: operationId, schema, example })),
+    ]);
+    expect(examples.length).toBeGreaterThan(100);
+    expect(examples.filter(({ example }) => example !== undefined).flatMap(({ place, schema, example }) => check(schema, example).map((error) => `${place}: ${error}`))).toEqual([]);
+  });
+
+  it('is what the API answers', async () => {
+    const { json } = await gateway(fakeDeployment())({ method: 'GET', path: '/v1/openapi.json' });
+    expect(json).toEqual(DOCUMENT);
+    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' } });
+  });
+});

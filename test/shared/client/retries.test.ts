@@ -1,0 +1,102 @@
+import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
+import type { ClientOptions, UnsignedRequest } from '../../../shared/client/options.ts';
+import { pauseMs } from '../../../shared/client/pause.ts';
+
+const pauses: number[] = [];
+vi.mock('node:timers/promises', () => ({ setTimeout: async (ms: number) => void pauses.push(ms) }));
+
+const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
+const CELL = { row_key: ROW, column_name: 'BASE', ref_key: 1, body: { city: 'Lisbon' } };
+const STORED = { status: 201, body: JSON.stringify({ outcome: 'stored', ...CELL, shard: 1, added_id: 7 }) };
+const UNAVAILABLE = { status: 503, headers: { 'retry-after': '1' }, body: JSON.stringify({ code: 'unavailable', retry: 'later', detail: 'no node', outcome: 'unavailable', shard: 1 }) };
+
+type Scripted = { readonly status: number; readonly body: string; readonly headers?: Record<string, string> } | Error;
+
+/** A client of a server that answers as the script says, the last line again and again. */
+function scripted(script: readonly Scripted[], options: Partial<ClientOptions> = {}): { trips: SchemalessClient; sent: { url: string; init: RequestInit }[] } {
+  const sent: { url: string; init: RequestInit }[] = [];
+  const fetch: typeof globalThis.fetch = async (url, init = {}) => {
+    const next = script[Math.min(sent.length, script.length - 1)];
+    sent.push({ url: String(url), init });
+    if (next === undefined || next instanceof Error) throw next;
+    return new Response(next.body, next);
+  };
+  return { trips: schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch, ...options }), sent };
+}
+
+describe('a client whose request fails', () => {
+  beforeEach(() => {
+    pauses.length = 0;
+  });
+
+  it.each<[string, Scripted]>([
+    ['the connection is lost', new TypeError('fetch failed', { cause: new Error('ECONNRESET') })],
+    ['the store is unavailable', UNAVAILABLE],
+    ['the gateway is busy', { status: 429, body: '{"message":"Too Many Requests"}' }],
+    ['the gateway gives up', { status: 504, body: '{"message":"Endpoint request timed out"}' }],
+    ['the gateway answers no JSON', { status: 502, body: '<html>Bad Gateway</html>' }],
+    ['the function died', { status: 500, body: '{"message":"Internal Server Error"}' }],
+  ])('sends it again when %s', async (_case, failure) => {
+    const { trips, sent } = scripted([failure, failure, STORED]);
+    expect(await trips.put(CELL)).toEqual({ outcome: 'stored', shard: 1, added_id: 7 });
+    expect(sent).toHaveLength(3);
+    expect(new Set(sent.map(({ url, init }) => `${init.method} ${url} ${String(init.body)}`))).toEqual(new Set([`PUT http://store.test/v1/trips/cells/${ROW}/BASE/1 {"city":"Lisbon"}`]));
+  });
+
+  it.each([
+    ['a refused field', { status: 400, body: '{"code":"invalid_field","retry":"never","detail":"no"}' }, 'invalid_field'],
+    ['a damaged cell', { status: 500, body: '{"code":"undecodable_body","retry":"never","detail":"no"}' }, 'undecodable_body'],
+    ['a missing permission', { status: 403, body: '{"message":"Forbidden"}' }, 'internal'],
+    ['a path of nothing', { status: 404, body: '{"message":"Not Found"}' }, 'unknown_route'],
+    ['a code that it does not know', { status: 422, body: '{"code":"too_new","retry":"never","detail":"no"}' }, 'internal'],
+  ])('does not for %s', async (_case, failure, code) => {
+    const { trips, sent } = scripted([failure]);
+    await expect(trips.put(CELL)).rejects.toMatchObject({ name: 'SchemalessError', code });
+    expect(sent).toHaveLength(1);
+  });
+
+  it('gives up after as many attempts as it was told', async () => {
+    const { trips, sent } = scripted([new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') })], { attempts: 3 });
+    await expect(trips.getLatest(CELL)).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('ECONNREFUSED') });
+    expect(sent).toHaveLength(3);
+    expect(pauses).toHaveLength(2);
+  });
+
+  it('waits for as long as the server asks', async () => {
+    const { trips } = scripted([UNAVAILABLE, STORED]);
+    await trips.put(CELL);
+    expect(pauses[0]).toBeGreaterThanOrEqual(1000);
+  });
+
+  it('gives up an attempt that is not answered in time', async () => {
+    const fetch: typeof globalThis.fetch = (_url, init) => new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)));
+    const trips = schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch, attempts: 1, timeoutMs: 10 });
+    await expect(trips.getLatest(CELL)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('signs every attempt anew', async () => {
+    const signed: UnsignedRequest[] = [];
+    const sign: NonNullable<ClientOptions['sign']> = async (request) => {
+      signed.push(request);
+      return { ...request.headers, authorization: `signature ${signed.length}` };
+    };
+    const { trips, sent } = scripted([UNAVAILABLE, STORED], { sign });
+    await trips.put(CELL);
+    expect(signed[0]).toMatchObject({ method: 'PUT', body: '{"city":"Lisbon"}', headers: { 'content-type': 'application/json' } });
+    expect(sent.map(({ init }) => new Headers(init.headers).get('authorization'))).toEqual(['signature 1', 'signature 2']);
+  });
+});
+
+describe('the pause before the next attempt', () => {
+  it('grows up to 2 s, and is spread at random', () => {
+    expect([1, 2, 3, 9].map((attempt) => pauseMs(attempt, null, () => 1))).toEqual([50, 100, 200, 2000]);
+    expect(pauseMs(3, null, () => 0.25)).toBe(50);
+  });
+
+  it('comes after Retry-After, within reason', () => {
+    expect(pauseMs(1, '3', () => 0)).toBe(3000);
+    expect(pauseMs(1, '86400', () => 0)).toBe(30_000);
+    expect(pauseMs(1, 'Wed, 21 Oct 2026 07:28:00 GMT', () => 0)).toBe(0);
+  });
+});

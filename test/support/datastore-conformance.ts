@@ -1,0 +1,351 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { LIMITS, type Json, type NewCell } from '../../shared/cell.ts';
+import { SchemalessError } from '../../shared/errors.ts';
+import { shardOf } from '../../shared/shard.ts';
+import type { Datastore } from '../../shared/store/datastore.ts';
+
+/** What a suite is run against. `second` is another datastore of the same deployment, with another shard count. */
+export interface Subject {
+  readonly first: Datastore;
+  readonly second: Datastore;
+}
+
+/** A cell with defaults; tests name only what they are about. */
+export function cellOf(cell: Partial<NewCell> = {}): NewCell {
+  return { row_key: randomUUID(), column_name: 'BASE', ref_key: 1, body: { some: 'body' }, ...cell };
+}
+
+/** Row keys whose rows fall into one shard. */
+export function rowsOfShard(shard: number, shards: number, count: number): string[] {
+  const rows: string[] = [];
+  while (rows.length < count) {
+    const row = randomUUID();
+    if (shardOf(row, shards) === shard) rows.push(row);
+  }
+  return rows;
+}
+
+/** The error that a call ends with; fails when it ends well. */
+export async function errorOf(call: () => Promise<unknown>): Promise<SchemalessError> {
+  try {
+    await call();
+  } catch (error) {
+    if (error instanceof SchemalessError) return error;
+    throw error;
+  }
+  throw new Error('wanted an error, got an answer');
+}
+
+/** The contract of a datastore. Every implementation passes all of it. */
+export function describeDatastore(label: string, open: () => Promise<Subject>): void {
+  describe(`${label}: a datastore`, () => {
+    writing(open);
+    batches(open);
+    bodies(open);
+    reading(open);
+    logs(open);
+    badInput(open);
+  });
+}
+
+function writing(open: () => Promise<Subject>): void {
+  it('stores a cell once, and says so when it is put again', async () => {
+    const { first } = await open();
+    const cell = cellOf({ body: { fare: 12.5, tags: ['a', 'b'] } });
+    const stored = await first.put(cell);
+    expect(stored).toMatchObject({ outcome: 'stored', shard: shardOf(cell.row_key, first.shards) });
+    expect(await first.put({ ...cell, body: { tags: ['a', 'b'], fare: 12.5 } })).toEqual({ ...stored, outcome: 'stored_before' });
+    const { cell: found } = await first.get(cell);
+    expect(found).toMatchObject({ ...cell, shard: stored.shard, created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/) });
+  });
+
+  it('refuses another body at the same address and changes nothing', async () => {
+    const { first } = await open();
+    const cell = cellOf({ body: 1 });
+    await first.put(cell);
+    expect(await first.put({ ...cell, body: 2 })).toMatchObject({ outcome: 'conflict' });
+    expect((await first.get(cell)).cell?.body).toBe(1);
+  });
+
+  it('keeps 0 apart from false, null, "" and [] when comparing bodies', async () => {
+    const { first } = await open();
+    const values: Json[] = [0, false, null, '', [], {}, '0', [0]];
+    for (const value of values) {
+      const cell = cellOf({ body: value });
+      await first.put(cell);
+      for (const other of values) expect((await first.put({ ...cell, body: other })).outcome).toBe(other === value ? 'stored_before' : 'conflict');
+    }
+  });
+
+  it('lets exactly one of several racing bodies win', async () => {
+    const { first } = await open();
+    const cell = cellOf();
+    const results = await Promise.all(Array.from({ length: 8 }, (_, body) => first.put({ ...cell, body })));
+    const winner = results.findIndex(({ outcome }) => outcome === 'stored');
+    expect(results.filter(({ outcome }) => outcome === 'stored')).toHaveLength(1);
+    expect(results.filter(({ outcome }) => outcome === 'conflict')).toHaveLength(7);
+    expect((await first.get(cell)).cell?.body).toBe(winner);
+  });
+
+  it('takes row keys in either case and answers in lower case', async () => {
+    const { first } = await open();
+    const cell = cellOf();
+    await first.put({ ...cell, row_key: cell.row_key.toUpperCase() });
+    expect((await first.get(cell)).cell?.row_key).toBe(cell.row_key);
+  });
+
+  it('compares column names byte for byte', async () => {
+    const { first } = await open();
+    const row_key = randomUUID();
+    const names = ['BASE', 'base', 'BÁSE', 'BASE ', 'Ba\u0301SE', 'BASE\u0000', "it's", 'x'.repeat(255), '🚕'];
+    for (const [body, column_name] of names.entries()) expect((await first.put(cellOf({ row_key, column_name, body }))).outcome).toBe('stored');
+    for (const [body, column_name] of names.entries()) expect((await first.get(cellOf({ row_key, column_name }))).cell?.body).toBe(body);
+  });
+
+  it('takes ref keys from 0 to 2^53-1', async () => {
+    const { first } = await open();
+    const row_key = randomUUID();
+    for (const ref_key of [0, LIMITS.refKey]) {
+      await first.put(cellOf({ row_key, ref_key }));
+      expect((await first.get(cellOf({ row_key, ref_key }))).cell?.ref_key).toBe(ref_key);
+    }
+  });
+
+  it('keeps datastores apart', async () => {
+    const { first, second } = await open();
+    const cell = cellOf({ body: 'first' });
+    await first.put(cell);
+    expect((await second.get(cell)).cell).toBeNull();
+    expect(await second.put({ ...cell, body: 'second' })).toMatchObject({ outcome: 'stored', shard: shardOf(cell.row_key, second.shards) });
+    expect((await first.get(cell)).cell?.body).toBe('first');
+  });
+}
+
+function batches(open: () => Promise<Subject>): void {
+  it('answers a batch put in order, each cell for itself', async () => {
+    const { first } = await open();
+    const there = cellOf({ body: 'there' });
+    await first.put(there);
+    const cells = [cellOf(), there, { ...there, body: 'other' }, cellOf({ column_name: 'NOTES' })];
+    expect((await first.batchPut(cells)).map(({ outcome }) => outcome)).toEqual(['stored', 'stored_before', 'conflict', 'stored']);
+    expect((await first.get(there)).cell?.body).toBe('there');
+  });
+
+  it('settles the same address twice in one batch as if one came after the other', async () => {
+    const { first } = await open();
+    const cell = cellOf({ body: { a: 1, b: 2 } });
+    const taken = cellOf({ body: 'taken' });
+    await first.put(taken);
+    const outcomes = await first.batchPut([cell, { ...cell, body: { b: 2, a: 1 } }, { ...cell, body: 'other' }, { ...taken, body: 'lost' }, taken]);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['stored', 'stored_before', 'conflict', 'conflict', 'stored_before']);
+  });
+
+  it('numbers the cells of a batch in their order within a shard', async () => {
+    const { first } = await open();
+    const row_key = randomUUID();
+    const results = await first.batchPut(Array.from({ length: 100 }, (_, ref_key) => cellOf({ row_key, ref_key, body: ref_key })));
+    const ids = results.map((result) => (result.outcome === 'stored' ? result.added_id : Number.NaN));
+    expect(ids).toEqual(ids.map((_, place) => (ids[0] ?? 0) + place));
+  });
+
+  it('gets cells and latest cells in the order asked for, null where none is', async () => {
+    const { first } = await open();
+    const old = cellOf({ body: 'old' });
+    const latest = { ...old, ref_key: 7, body: 'latest' };
+    const other = cellOf({ body: 'other' });
+    await first.batchPut([old, latest, other]);
+    const found = await first.batchGet([old, { row_key: old.row_key, column_name: 'BASE' }, cellOf(), other, old]);
+    expect(found.map((item) => item && ('error' in item ? item.error : item.body))).toEqual(['old', 'latest', null, 'other', 'old']);
+  });
+
+  it('answers empty batches', async () => {
+    const { first } = await open();
+    expect(await first.batchPut([])).toEqual([]);
+    expect(await first.batchGet([])).toEqual([]);
+  });
+}
+
+/** JSON values that careless stores change. */
+const AWKWARD: readonly Json[] = [
+  null, true, false, 0, -1, 1.5, 1e-7, 1e21, -0.1, 9007199254740991, 9007199254740993n, -9223372036854775808n, 18446744073709551615n,
+  '', 'é', 'e\u0301', '🚕', '\u0000\u0001\u001f"\\/', '\u2028\u2029', ' ', '2026-01-01T00:00:00Z', '__proto__', 'x'.repeat(70_000),
+  [], {}, [[]], [null], { '': 1 }, { a: { b: { c: [1, { d: null }] } } }, { constructor: 1, toString: 2, hasOwnProperty: 3 },
+  JSON.parse('{"__proto__": {"polluted": true}, "a": [{"__proto__": 1}]}') as Json, { 'key with "quotes"': 1, 'schlüssel': 2 },
+  Array.from({ length: 1000 }, (_, i) => ({ i, half: i / 2, text: `item ${i}` })),
+];
+
+function bodies(open: () => Promise<Subject>): void {
+  it('gives back equal JSON for every awkward value', async () => {
+    const { first } = await open();
+    for (const body of AWKWARD) {
+      const cell = cellOf({ body });
+      expect((await first.put(cell)).outcome).toBe('stored');
+      const found = (await first.get(cell)).cell;
+      expect(found?.body).toEqual(body);
+      expect((await first.put(cell)).outcome).toBe('stored_before');
+    }
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
+  });
+
+  it('keeps the deepest nesting that it takes, and refuses one more', async () => {
+    const { first } = await open();
+    const nested = (depth: number): Json => (depth === 0 ? 1 : [nested(depth - 1)]);
+    const cell = cellOf({ body: nested(LIMITS.bodyDepth) });
+    await first.put(cell);
+    expect((await first.get(cell)).cell?.body).toEqual(cell.body);
+    expect((await errorOf(() => first.put(cellOf({ body: nested(LIMITS.bodyDepth + 1) })))).status).toBe(400);
+  });
+
+  it('takes a body of 1 MiB and refuses one byte more', async () => {
+    const { first } = await open();
+    const cell = cellOf({ body: 'x'.repeat(LIMITS.bodyBytes - 2) });
+    expect((await first.put(cell)).outcome).toBe('stored');
+    expect((await first.get(cell)).cell?.body).toBe(cell.body);
+    expect((await errorOf(() => first.put(cellOf({ body: 'x'.repeat(LIMITS.bodyBytes - 1) })))).code).toBe('body_too_large');
+  });
+}
+
+function reading(open: () => Promise<Subject>): void {
+  it('answers null for what is not there', async () => {
+    const { first } = await open();
+    expect(await first.get(cellOf())).toMatchObject({ cell: null, served_by: 'writer', stale: false });
+    expect((await first.getLatest(cellOf())).cell).toBeNull();
+    expect((await first.versions(cellOf())).cells).toEqual([]);
+    expect(await first.row(randomUUID())).toMatchObject({ cells: [], next: null });
+  });
+
+  it('takes the highest ref key as the latest, whatever came last', async () => {
+    const { first } = await open();
+    const row_key = randomUUID();
+    for (const ref_key of [5, 9, 2]) await first.put(cellOf({ row_key, ref_key, body: ref_key }));
+    expect((await first.getLatest({ row_key, column_name: 'BASE' })).cell?.ref_key).toBe(9);
+  });
+
+  it('lists versions newest first or oldest first, page by page', async () => {
+    const { first } = await open();
+    const row_key = randomUUID();
+    await first.batchPut([3, 1, 4, 0, 5, 9].map((ref_key) => cellOf({ row_key, ref_key, body: ref_key })));
+    await first.put(cellOf({ row_key, column_name: 'BASEMENT', ref_key: 7 }));
+    for (const [order, wanted] of [['desc', [9, 5, 4, 3, 1, 0]], ['asc', [0, 1, 3, 4, 5, 9]]] as const) {
+      const seen: number[] = [];
+      for (let after: number | undefined; ; ) {
+        const page = await first.versions({ row_key, column_name: 'BASE' }, { limit: 2, order, after });
+        expect(page.cells.length).toBeLessThanOrEqual(2);
+        seen.push(...page.cells.map(({ ref_key }) => ref_key));
+        if (page.next === null) break;
+        after = page.next;
+      }
+      expect(seen).toEqual(wanted);
+    }
+  });
+
+  it('lists the latest cell of each column of a row, in byte order of the names', async () => {
+    const { first } = await open();
+    const row_key = randomUUID();
+    const put = (column_name: string, ref_key: number) => cellOf({ row_key, column_name, ref_key, body: `${column_name} ${ref_key}` });
+    await first.batchPut([put('STATUS', 1), put('STATUS', 2), put('BASE', 4), put('BASE', 3), put('notes', 0), put('Ä', 1)]);
+    expect((await first.row(row_key)).cells.map(({ body }) => body)).toEqual(['BASE 4', 'STATUS 2', 'notes 0', 'Ä 1']);
+    expect((await first.row(row_key, { columns: ['STATUS', 'NONE'] })).cells.map(({ body }) => body)).toEqual(['STATUS 2']);
+    expect((await first.row(row_key, { after: 'STATUS' })).cells.map(({ body }) => body)).toEqual(['notes 0', 'Ä 1']);
+  });
+}
+
+function logs(open: () => Promise<Subject>): void {
+  it('reads a shard as a log without holes, in the order written, from any added id', async () => {
+    const { second } = await open();
+    const [row_key = ''] = rowsOfShard(1, second.shards, 1);
+    const before = (await second.heads())[1];
+    const head = before && !before.error ? before.head : Number.NaN;
+    for (let ref_key = 0; ref_key < 10; ref_key += 1) await second.put(cellOf({ row_key, ref_key, body: ref_key }));
+    // A repeat and a conflict use nothing up.
+    await second.put(cellOf({ row_key, ref_key: 3, body: 3 }));
+    await second.put(cellOf({ row_key, ref_key: 3, body: 'other' }));
+
+    const [log] = await second.log([{ shard: 1, after: head }], { limit: 4 });
+    if (!log || log.error) throw new Error('no log');
+    expect(log.cells.map(({ added_id }) => added_id)).toEqual([head + 1, head + 2, head + 3, head + 4]);
+    expect(log.cells.map(({ body }) => body)).toEqual([0, 1, 2, 3]);
+    expect(log.next).toBe(head + 4);
+    const [rest] = await second.log([{ shard: 1, after: log.next }]);
+    expect(rest && !rest.error && rest.cells.map(({ body }) => body)).toEqual([4, 5, 6, 7, 8, 9]);
+    const [end] = await second.log([{ shard: 1, after: head + 10 }]);
+    expect(end).toMatchObject({ shard: 1, cells: [], next: head + 10 });
+    expect((await second.heads())[1]).toMatchObject({ shard: 1, head: head + 10 });
+  });
+
+  it('never lets created_at go back within a shard, and finds a time in the log, inclusive', async () => {
+    const { second } = await open();
+    const [row_key = ''] = rowsOfShard(2, second.shards, 1);
+    for (let ref_key = 0; ref_key < 12; ref_key += 1) await second.put(cellOf({ row_key, ref_key, body: ref_key }));
+    const [whole] = await second.log([{ shard: 2, after: 0 }], { limit: 1000 });
+    if (!whole || whole.error) throw new Error('no log');
+    const times = whole.cells.map(({ created_at }) => created_at);
+    expect(times).toEqual([...times].sort());
+    for (const cell of whole.cells) {
+      const [found] = await second.log([{ shard: 2, since: cell.created_at }], { limit: 1 });
+      const wanted = whole.cells.find(({ created_at }) => created_at === cell.created_at);
+      expect(found && !found.error && found.cells[0]?.added_id).toBe(wanted?.added_id);
+    }
+    const last = whole.cells.at(-1);
+    const [future, past] = await second.log([{ shard: 2, since: '2999-01-01T00:00:00+02:00' }, { shard: 2, since: '2001-01-01T00:00:00Z' }], { limit: 1 });
+    expect(future).toMatchObject({ cells: [], next: last?.added_id });
+    expect(past).toMatchObject({ cells: [{ added_id: 1 }], next: 1 });
+  });
+
+  it('reads many shards at once, in the order asked for, also one twice', async () => {
+    const { second } = await open();
+    await second.batchPut(Array.from({ length: 40 }, () => cellOf()));
+    const locations = [...Array.from({ length: second.shards }, (_, shard) => ({ shard, after: 0 })).reverse(), { shard: 0, after: 0 }];
+    const logs = await second.log(locations, { limit: 1000 });
+    expect(logs.map(({ shard }) => shard)).toEqual(locations.map(({ shard }) => shard));
+    for (const log of logs) expect(!log.error && log.cells.map(({ added_id }) => added_id)).toEqual(!log.error && log.cells.map((_, place) => place + 1));
+    expect(await second.heads()).toHaveLength(second.shards);
+  });
+}
+
+/** Calls that must be refused: what they are, the code, and the field that the error names. */
+function badInput(open: () => Promise<Subject>): void {
+  const good = cellOf();
+  const bad = (change: Record<string, unknown>) => ({ ...good, ...change }) as unknown as NewCell;
+  const puts: readonly (readonly [string, NewCell, string, string])[] = [
+    ['a row key that is no UUID', bad({ row_key: 'trip-1' }), 'invalid_field', 'row_key'],
+    ['a row key in braces', bad({ row_key: `{${good.row_key}}` }), 'invalid_field', 'row_key'],
+    ['a row key with a newline behind it', bad({ row_key: `${good.row_key}\n` }), 'invalid_field', 'row_key'],
+    ['an empty column name', bad({ column_name: '' }), 'invalid_field', 'column_name'],
+    ['a column name of 256 bytes', bad({ column_name: 'ä'.repeat(128) }), 'invalid_field', 'column_name'],
+    ['a negative ref key', bad({ ref_key: -1 }), 'invalid_field', 'ref_key'],
+    ['a fractional ref key', bad({ ref_key: 1.5 }), 'invalid_field', 'ref_key'],
+    ['a ref key past 2^53-1', bad({ ref_key: 2 ** 53 }), 'invalid_field', 'ref_key'],
+  ];
+  it.each(puts)('refuses %s, naming the field, and writes nothing', async (_what, cell, code, field) => {
+    const { first } = await open();
+    const error = await errorOf(() => first.batchPut([good, cell]));
+    expect(error.code).toBe(code);
+    expect(error.details.field).toBe(`cells[1].${field}`);
+    expect(error.details.wanted).toBeTruthy();
+    expect(error.details.got).toBeTruthy();
+    expect((await first.get(good)).cell).toBeNull();
+  });
+
+  it('refuses batches of over 100, and limits and locations out of range', async () => {
+    const { first } = await open();
+    const calls: readonly (readonly [() => Promise<unknown>, string, string])[] = [
+      [() => first.batchPut(Array.from({ length: 101 }, () => cellOf())), 'invalid_field', 'cells'],
+      [() => first.batchGet(Array.from({ length: 101 }, () => cellOf())), 'invalid_field', 'keys'],
+      [() => first.versions(good, { limit: 0 }), 'invalid_field', 'limit'],
+      [() => first.versions(good, { limit: 1001 }), 'invalid_field', 'limit'],
+      [() => first.log([{ shard: 0, after: 0 }], { limit: 1.5 }), 'invalid_field', 'limit'],
+      [() => first.log([{ shard: first.shards, after: 0 }]), 'unknown_shard', 'locations[0].shard'],
+      [() => first.log([{ shard: 0, after: 0 }, { shard: -1, after: 0 }]), 'unknown_shard', 'locations[1].shard'],
+      [() => first.log([{ shard: 0, after: -1 }]), 'invalid_field', 'locations[0].after'],
+      [() => first.log([{ shard: 0, since: 'yesterday' }]), 'invalid_field', 'locations[0].since'],
+      [() => first.log([{ shard: 0, since: '2026-02-30T00:00:00Z' }]), 'invalid_field', 'locations[0].since'],
+      [() => first.log([{ shard: 0, since: '2026-02-03T00:00:00' }]), 'invalid_field', 'locations[0].since'],
+    ];
+    for (const [call, code, field] of calls) {
+      const error = await errorOf(call);
+      expect([error.code, error.details.field]).toEqual([code, field]);
+    }
+  });
+}

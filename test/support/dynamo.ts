@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import dynalite from 'dynalite';
+import type { DynamoTable } from '../../shared/topology/dynamo-topology.ts';
+
+export interface LocalDynamo {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** DynamoDB over its wire protocol, in memory. */
+export async function startDynamo(): Promise<LocalDynamo> {
+  const server = dynalite({ createTableMs: 0 });
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', () => resolve());
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+      }),
+  };
+}
+
+export function dynamoClient(url: string): DynamoDBClient {
+  return new DynamoDBClient({ endpoint: url, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+}
+
+/** A new table with the key `pk`, as all of the store's tables have. */
+export async function newTable(client: DynamoDBClient): Promise<DynamoTable> {
+  const table = `table-${randomUUID()}`;
+  await client.send(
+    new CreateTableCommand({
+      TableName: table,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+      KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+    }),
+  );
+  return { client, table };
+}

@@ -1,0 +1,79 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { migrate } from '../../shared/migrate/migrate.ts';
+import type { SqlClient } from '../../shared/sql/client.ts';
+import { mysqlClient } from '../../shared/sql/mysql-client.ts';
+import { openContext, type StoreContext } from '../../shared/store/context.ts';
+import { openDeployment, type Deployment, type StoreEvent } from '../../shared/store/deployment.ts';
+import { dynamoTopology, type DynamoTable } from '../../shared/topology/dynamo-topology.ts';
+import type { GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
+import { dynamoClient, newTable } from './dynamo.ts';
+
+export interface RealStoreOptions {
+  /** Shards of each datastore, by a name that is made unique. */
+  readonly datastores: Readonly<Record<string, number>>;
+  /** @default 1 */
+  readonly bufferCopies?: number;
+  /** Stands between the store and a group, to let it fail. @default the client itself */
+  readonly wrap?: (client: SqlClient, group: string) => SqlClient;
+}
+
+export interface RealStore {
+  readonly deployment: Deployment;
+  readonly context: StoreContext;
+  readonly topology: TopologySource;
+  readonly topologyTable: DynamoTable;
+  readonly groups: readonly GroupAddress[];
+  readonly events: StoreEvent[];
+  /** The unique name of a datastore. */
+  nameOf(datastore: string): string;
+  /** A client of a group that nothing stands in front of. */
+  client(group: string): SqlClient;
+  close(): Promise<void>;
+}
+
+/** A deployment over the run's servers, with datastores and a topology of its own. */
+export async function openRealStore({ datastores, bufferCopies = 1, wrap = (client) => client }: RealStoreOptions): Promise<RealStore> {
+  const servers = inject('servers');
+  const suffix = randomBytes(4).toString('hex');
+  const nameOf = (name: string): string => `${name}_${suffix}`;
+  const dynamo = dynamoClient(servers.dynamo);
+  const topologyTable = await newTable(dynamo);
+  const direct = new Map<string, SqlClient>();
+  const connect = (address: GroupAddress): SqlClient => {
+    const group = servers.groups.find(({ name }) => name === address.name);
+    if (!group) throw new Error(`no group ${address.name}`);
+    return mysqlClient(address, async () => ({ username: group.user, password: group.password }));
+  };
+  const wish = { groups: servers.groups, datastores: Object.entries(datastores).map(([name, shards]) => ({ name: nameOf(name), shards })) };
+  await migrate({ topologyTable, connect, wish, mayGoOn: () => true });
+
+  const topology = dynamoTopology(topologyTable);
+  const events: StoreEvent[] = [];
+  const options = { topology, connect: (address: GroupAddress) => wrap(connect(address), address.name), bufferCopies, report: (event: StoreEvent) => void events.push(event) };
+  const deployment = openDeployment(options);
+  const context = openContext(options);
+  return {
+    deployment,
+    context,
+    topology,
+    topologyTable,
+    groups: servers.groups,
+    events,
+    nameOf,
+    client(group) {
+      let client = direct.get(group);
+      if (!client) {
+        const address = servers.groups.find(({ name }) => name === group);
+        if (!address) throw new Error(`no group ${group}`);
+        client = connect(address);
+        direct.set(group, client);
+      }
+      return client;
+    },
+    async close() {
+      await Promise.all([deployment.close(), context.groups.close(), ...[...direct.values()].map((client) => client.close())]);
+      dynamo.destroy();
+    },
+  };
+}

@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { wishedEngine } from '../../infra/setup/engine.mjs';
+import { startShardGroups } from '../../infra/local/mysql/shard-groups.ts';
+import type { GroupAddress } from '../../shared/topology/topology.ts';
+import { startDynamo } from './dynamo.ts';
+
+/** The servers of a run, as its test files see them. */
+export interface Servers {
+  readonly engine: { readonly kind: 'mysql' | 'mariadb'; readonly version: string };
+  readonly groups: readonly (GroupAddress & { readonly user: string; readonly password: string })[];
+  /** URL of the run's DynamoDB. */
+  readonly dynamo: string;
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    servers: Servers;
+  }
+}
+
+const GROUPS = ['group-1', 'group-2', 'group-3'];
+
+/** Starts three groups of a writer and a reader, and a DynamoDB, for the whole run; says which engine it is. */
+export default async function start(project: TestProject): Promise<() => Promise<void>> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'schemaless-test-'));
+  const groups = await startShardGroups({
+    dataDir,
+    engine: wishedEngine([], process.env),
+    groups: GROUPS.map((name) => ({ name, readers: 1 })),
+    restartAfterSeconds: 0,
+    shards: 1024,
+    log: () => undefined,
+  });
+  const dynamo = await startDynamo();
+  console.log(`Tested on ${groups.engine.kind} ${groups.engine.version}`);
+  project.provide('servers', {
+    engine: groups.engine,
+    dynamo: dynamo.url,
+    groups: groups.groups.map(({ name, user, password, writerEndpoint, readerEndpoint, instanceEndpoints }) => ({
+      name,
+      user,
+      password,
+      writer: { host: writerEndpoint.host, port: writerEndpoint.port },
+      reader: { host: readerEndpoint.host, port: readerEndpoint.port },
+      nodes: instanceEndpoints.map(({ host, port }) => ({ host, port })),
+      secret: name,
+      sharedStorage: false,
+    })),
+  });
+  return async () => {
+    await Promise.all([groups.stop(), dynamo.stop()]);
+    await rm(dataDir, { recursive: true, force: true });
+  };
+}

@@ -1,0 +1,13 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    // One set of MySQL servers serves the whole run; files bring their own datastores.
+    globalSetup: ['test/support/servers.ts'],
+    testTimeout: 20_000,
+    hookTimeout: 60_000,
+    // Tests share two cores with the servers they talk to.
+    maxWorkers: 2,
+  },
+});
