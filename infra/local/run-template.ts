@@ -39,10 +39,10 @@ export async function runTemplate({ local, options, folder, services, log, gatew
   const scheduled = schedules(resources, context);
   const custom = customResources(resources, context);
   const behindRoutes = new Set(routes.map(({ functionArn }) => functionArn));
-  const called = new Set([...behindRoutes, ...scheduled.map(({ functionArn }) => functionArn), ...custom.flatMap(({ onEventArn, isCompleteArn }) => [onEventArn, isCompleteArn])]);
+  const ofCustom = custom.flatMap(({ onEventArn, isCompleteArn }) => (isCompleteArn === undefined ? [onEventArn] : [onEventArn, isCompleteArn]));
+  const called = new Set([...behindRoutes, ...scheduled.map(({ functionArn }) => functionArn), ...ofCustom]);
   const functions = startFunctionHost({
-    // Those that CDK adds for its own ends are called by nobody here.
-    definitions: lambdaFunctions(resources, context).filter(({ arn }) => called.has(arn)),
+    definitions: lambdaFunctions(resources, context, called),
     mode: options.functions,
     shared: behindRoutes,
     sharedInstances: options.functionInstances,

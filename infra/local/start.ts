@@ -25,6 +25,9 @@ const options: Partial<LocalStackOptions> = { ...flags, engine, datastores, rest
 
 const starting = startLocalStack(options);
 let stopping = false;
+let firstSignalAt = 0;
+/** One Ctrl-C may arrive twice: from the terminal, and passed on by npm. */
+const SAME_SIGNAL_MS = 500;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(signal));
 
 let stack: LocalStack | undefined;
@@ -55,11 +58,13 @@ async function show({ groups, datastores, url }: LocalStack): Promise<void> {
 
 async function stop(signal: NodeJS.Signals): Promise<void> {
   if (stopping) {
+    if (performance.now() - firstSignalAt < SAME_SIGNAL_MS) return;
     // The servers are killed too, so that nothing is left; the next start recovers them.
     for (const { pid } of stack?.groups.status() ?? []) if (pid > 0) process.kill(pid, 'SIGKILL');
     process.exit(1);
   }
   stopping = true;
+  firstSignalAt = performance.now();
   console.log(signal === 'SIGINT' ? 'stopping (Ctrl-C again to force it)' : 'stopping');
   try {
     await (await starting).stop();

@@ -6,6 +6,7 @@ import { singleRun } from './single-run.mjs';
 
 /** The major version of the npm package `node`; the scripts run on it, whatever the machine has. */
 const NODE_MAJOR = 24;
+const ERROR_LINES = 12;
 
 /**
  * Installs the dependencies when they are missing or the lock changed since they were installed, and checks that
@@ -70,7 +71,11 @@ function install(root, why, log) {
 function npm(root, args) {
   const run = spawnSync('npm', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], shell: process.platform === 'win32' });
   if (run.error !== undefined) throw new Error(`npm could not be started: ${run.error.message}`, { cause: run.error });
-  if (run.status !== 0) throw new Error(`npm ${args[0]} failed in ${root}:\n${run.stderr}${run.stdout}`.trimEnd());
+  if (run.status === 0) return;
+  // What went wrong comes first; behind it npm prints its manual.
+  const said = `${run.stderr}${run.stdout}`.split('\n').filter((line) => line.replace('npm error', '').trim() !== '');
+  const more = said.length > ERROR_LINES ? `\n… (${said.at(-1)})` : '';
+  throw new Error(`npm ${args[0]} failed in ${root}:\n${said.slice(0, ERROR_LINES).join('\n')}${more}`);
 }
 
 function nodeMajor(root) {

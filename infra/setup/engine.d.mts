@@ -20,6 +20,8 @@ export interface EngineOptions {
   readonly wish?: EngineKind | undefined;
   /** @default process.env */
   readonly env?: NodeJS.ProcessEnv;
+  /** Where to look beside PATH. @default the folders in which systems keep servers */
+  readonly folders?: readonly string[];
 }
 
 /** `--engine VALUE` of a command line, else SCHEMALESS_ENGINE, else no wish. Throws when it is neither engine. */

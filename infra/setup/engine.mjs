@@ -41,10 +41,11 @@ export function cacheFolder(env = process.env) {
  * The engine to run, when it is on the machine. Without a wish: a real MySQL 8.0 or newer that is installed, else
  * MariaDB. A MySQL that this set-up unpacked into its cache is used only when it is wished.
  *
- * @param {{ wish?: 'mysql' | 'mariadb' | undefined, env?: NodeJS.ProcessEnv }} [options]
+ * @param {{ wish?: 'mysql' | 'mariadb' | undefined, env?: NodeJS.ProcessEnv, folders?: readonly string[] }} [options]
+ *   `folders`: where to look beside PATH
  */
-export function findEngine({ wish, env = process.env } = {}) {
-  const { usable } = installedEngines(env);
+export function findEngine({ wish, env = process.env, folders } = {}) {
+  const { usable } = installedEngines(env, folders);
   const installed = (kind) => usable.find((engine) => engine.kind === kind);
   if (wish === 'mariadb') return installed('mariadb');
   if (wish === 'mysql') return installed('mysql') ?? unpackedEngine(unpackFolder(env));

@@ -33,6 +33,7 @@ const PARTICULARS = {
     description: 'The cell concerned; without ref_key, the latest of its column.',
   },
   outcome: { enum: ['conflict', 'unavailable'], description: 'How the write ended.' },
+  group: { type: 'string', description: 'The group that could not answer.' },
   ...WHERE,
   ...SERVED,
 };

@@ -23,6 +23,8 @@ export interface MysqlSettings {
   readonly acquireTimeoutMs?: number;
 }
 
+const ACCESS_DENIED = 1045;
+
 const DEFAULTS: Required<MysqlSettings> = { connections: 8, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000 };
 
 /**
@@ -48,6 +50,14 @@ export function mysqlClient(address: GroupAddress, credentials: () => Promise<Cr
     return pool;
   }
 
+  /** A password that no longer holds was rotated: the next statement asks for the credentials again. */
+  async function forget(endpoint: Endpoint, pool: Pool): Promise<void> {
+    const key = `${endpoint.host}:${endpoint.port}`;
+    if ((await pools.get(key)) !== pool) return;
+    pools.delete(key);
+    void endPool(pool);
+  }
+
   function endpointOf(target: Target): Endpoint {
     if (target === 'writer') return address.writer;
     if (target === 'reader') return address.reader;
@@ -64,8 +74,12 @@ export function mysqlClient(address: GroupAddress, credentials: () => Promise<Cr
     } catch (error) {
       throw error instanceof SqlError ? error : toSqlError(error, false);
     }
-    const connection = await acquire(pool, options.acquireTimeoutMs);
-    return runOn<T>(connection, statement, options.queryTimeoutMs);
+    try {
+      return await runOn<T>(await acquire(pool, options.acquireTimeoutMs), statement, options.queryTimeoutMs);
+    } catch (error) {
+      if (error instanceof SqlError && error.errno === ACCESS_DENIED) await forget(endpointOf(target), pool);
+      throw error;
+    }
   }
 
   return {

@@ -12,8 +12,8 @@ const DUPLICATE = 1062;
 const CONTENTION = new Set([1205, 1213, 1020]);
 /** The server took the connection away while it may have been at work: shutdown, killed query, query interrupted. */
 const UNCLEAR = new Set([1053, 1317, 1927, 3024, 1969]);
-/** The server did not let the session in: too many connections, host blocked, access denied, read-only server. */
-const UNREACHABLE = new Set([1040, 1129, 1130, 1203, 1226]);
+/** The server did not let the session in: too many connections, access denied, host blocked. */
+const UNREACHABLE = new Set([1040, 1045, 1129, 1130, 1203, 1226]);
 /** Read-only server: what the writer answers after it lost its role. ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE. */
 const READ_ONLY = new Set([1290, 1836]);
 

@@ -1,4 +1,5 @@
 import { parseAddress, parseColumnName, parseRefKey, parseRowKey } from '../address.ts';
+import { decodeBody, encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
 import { measureBody } from '../body/measure.ts';
 import { LIMITS, type Cell, type CellKey, type Location, type NewCell, type PutResult, type Served } from '../cell.ts';
@@ -26,7 +27,7 @@ export function referenceStore(name: string, shards: number): Datastore {
     const log = logs[shard] ?? [];
     const now = new Date().toISOString().replace('Z', '000Z');
     const last = log.at(-1)?.created_at ?? now;
-    log.push({ ...structuredClone(cell), added_id: log.length + 1, shard, created_at: last > now ? last : now });
+    log.push({ ...cell, body: decodeBody(encodeBody(cell.body)), added_id: log.length + 1, shard, created_at: last > now ? last : now });
     return { outcome: 'stored', shard, added_id: log.length };
   }
 

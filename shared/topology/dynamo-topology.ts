@@ -1,4 +1,5 @@
 import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand, ScanCommand, type AttributeValue, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { SchemalessError } from '../errors.ts';
 import type { DatastoreTopology, GroupAddress, TopologySource } from './topology.ts';
 
 /**
@@ -22,21 +23,38 @@ export interface DynamoTable {
 
 /** After this time an instance asks again, so that added groups and datastores become known without a failed write. */
 const MAX_AGE_MS = 60_000;
+/** How long what is known is gone on with when the table cannot be read. */
+const RETRY_MS = 2000;
 
-/** Reads the topology, cached for a minute, or until `refresh`. */
-export function dynamoTopology({ client, table }: DynamoTable): TopologySource {
-  let cached: { readonly at: number; readonly topology: Promise<WholeTopology> } | undefined;
+/**
+ * Reads the topology, cached for a minute, or until `refresh`. When the table cannot be read, what is known stays in
+ * use: shards rarely move, and a write to a shard that did is refused by its fence.
+ *
+ * @throws SchemalessError `unavailable` when the table cannot be read and nothing is known
+ */
+export function dynamoTopology(table: DynamoTable): TopologySource {
+  let known: WholeTopology | undefined;
+  let reading: Promise<WholeTopology> | undefined;
+  let validUntil = 0;
 
-  function current(): Promise<WholeTopology> {
-    if (!cached || performance.now() - cached.at > MAX_AGE_MS) {
-      const topology = readTopology({ client, table });
-      cached = { at: performance.now(), topology };
-      // What could not be read is not remembered.
-      topology.catch(() => {
-        cached = undefined;
-      });
+  async function read(): Promise<WholeTopology> {
+    try {
+      known = await readTopology(table);
+      validUntil = performance.now() + MAX_AGE_MS;
+      return known;
+    } catch (cause) {
+      if (!known) throw new SchemalessError('unavailable', 'the topology cannot be read', { cause });
+      validUntil = performance.now() + RETRY_MS;
+      return known;
+    } finally {
+      reading = undefined;
     }
-    return cached.topology;
+  }
+
+  async function current(): Promise<WholeTopology> {
+    if (known && performance.now() < validUntil) return known;
+    reading ??= read();
+    return reading;
   }
 
   return {
@@ -44,7 +62,7 @@ export function dynamoTopology({ client, table }: DynamoTable): TopologySource {
     datastores: async () => [...(await current()).datastores.keys()].sort(),
     groups: async () => (await current()).groups,
     refresh() {
-      cached = undefined;
+      validUntil = 0;
     },
   };
 }

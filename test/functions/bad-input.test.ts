@@ -83,6 +83,7 @@ const READS: readonly Refusal[] = [
   ['a limit that is text', 'POST', '/v1/trips/log', '{"locations":[],"limit":"10"}', 400, 'invalid_field', 'limit', 'integer', '"10"'],
   ['a malformed key', 'POST', '/v1/trips/batch-get', JSON.stringify({ keys: [{ row_key: ROW, column_name: 'A' }, { row_key: 'x', column_name: 'A' }] }), 400, 'invalid_field', 'keys[1].row_key', 'UUID', '"x"'],
   ['a ref key of null', 'POST', '/v1/trips/batch-get', JSON.stringify({ keys: [{ row_key: ROW, column_name: 'A', ref_key: null }] }), 400, 'invalid_field', 'keys[0].ref_key', 'integer', 'null'],
+  ['1001 ids', 'POST', '/v1/trips/buffer/conflicts/discard', JSON.stringify({ ids: Array.from({ length: 1001 }, String) }), 400, 'invalid_field', 'ids', '1000', '1001'],
   ['ids that are no text', 'POST', '/v1/trips/buffer/conflicts/discard', '{"ids":["a",1]}', 400, 'invalid_field', 'ids[1]', 'id', '1'],
 ];
 

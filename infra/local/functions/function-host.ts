@@ -46,6 +46,8 @@ export function startFunctionHost({ definitions, mode, shared, sharedInstances, 
     ]),
   );
 
+  for (const pool of pools.values()) pool.warm();
+
   function caller(arn: string): (event: string) => Promise<string> {
     const pool = pools.get(arn);
     if (!pool) throw new Error(`No function ${arn}: wanted one of ${[...pools.keys()].join(', ')}`);

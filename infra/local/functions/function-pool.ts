@@ -24,6 +24,8 @@ export interface FunctionPool {
    * of its time.
    */
   invoke(event: string): Promise<string>;
+  /** Starts the shared instances before they are called, so that no caller waits for them to load. */
+  warm(): void;
   /** Ends all instances at once, as a crash would; the next call starts new ones. */
   kill(): Promise<void>;
   /** The process of each instance. */
@@ -120,6 +122,9 @@ export function functionPool({ definition, mode, environment, shared, onOutput }
   return {
     definition,
     invoke,
+    warm() {
+      while (members.size < (shared ?? 0)) start();
+    },
     kill: async () => void (await Promise.all([...members].map(({ instance }) => instance.kill()))),
     pids: () => [...members].map(({ instance }) => instance.pid),
   };

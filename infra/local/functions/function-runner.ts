@@ -16,6 +16,8 @@ else {
   process.on('message', (message: CallMessage) => void call(message));
   // The stack has gone, however it went.
   process.on('disconnect', () => process.exit());
+  // Ctrl-C reaches every process of the terminal; the stack ends this one once its calls are answered.
+  process.on('SIGINT', () => {});
 }
 
 async function loadHandler(): Promise<Handler> {

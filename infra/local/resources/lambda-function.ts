@@ -10,9 +10,11 @@ export const FUNCTION: ResourceKind = {
   attribute: (address, name, context) => (name === 'Arn' ? localArn('lambda', `function:${functionName(address, context)}`) : undefined),
 };
 
-/** The functions of the app itself, whose code is a bundle; not those that CDK adds for its own ends. */
-export function lambdaFunctions(resources: readonly ResourceAddress[], context: Context): readonly FunctionDefinition[] {
-  return resources.filter(({ resource }) => resource.Type === TYPE).map((address) => definitionOf(address, context));
+/** The functions of these ARNs. Others are left out: CDK adds some for its own ends, which nobody calls here. */
+export function lambdaFunctions(resources: readonly ResourceAddress[], context: Context, arns: ReadonlySet<string>): readonly FunctionDefinition[] {
+  return resources
+    .filter((address) => address.resource.Type === TYPE && arns.has(String(FUNCTION.attribute(address, 'Arn', context))))
+    .map((address) => definitionOf(address, context));
 }
 
 function definitionOf(address: ResourceAddress, context: Context): FunctionDefinition {

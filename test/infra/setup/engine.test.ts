@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findEngine, wishedEngine } from '../../../infra/setup/engine.mjs';
+import type { EngineKind, InstalledEngine } from '../../../infra/setup/engine.mjs';
 
 let folder = '';
 beforeEach(() => { folder = mkdtempSync(join(tmpdir(), 'schemaless-engine-')); });
@@ -35,8 +36,8 @@ describe('the engine on this machine', () => {
   });
 });
 
-function find(wish?: 'mysql' | 'mariadb') {
-  return findEngine({ wish, env: { PATH: folder, XDG_CACHE_HOME: folder } });
+function find(wish?: EngineKind): InstalledEngine | undefined {
+  return findEngine({ wish, env: { PATH: folder, XDG_CACHE_HOME: folder }, folders: [] });
 }
 
 function program(name: string, says: string): void {

@@ -14,7 +14,7 @@ const OF_GATEWAY = ['403', '429', '504'];
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const SERVED = { served_by: 'reader', stale: true } as const;
-const UNAVAILABLE = new SchemalessError('unavailable', 'group-1 does not answer');
+const UNAVAILABLE = new SchemalessError('unavailable', 'group-1 does not answer', { more: { group: 'group-1' } });
 const ADDRESS = { row_key: ROW, column_name: 'BASE', ref_key: 1 };
 const DAMAGE = new SchemalessError('undecodable_body', 'cannot decode it', { address: ADDRESS, more: { shard: 0, added_id: 1 } });
 const CELL: Cell = { ...ADDRESS, body: null, added_id: 1, shard: 0, created_at: '2026-01-31T08:00:00.000000Z' };

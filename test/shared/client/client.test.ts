@@ -46,6 +46,15 @@ describe('the client', () => {
     expect((await trips.batchGet([key('A')]))[0]).toMatchObject({ body });
   });
 
+  it('reads bodies as deep as they may be, from every list', async () => {
+    const trips = client();
+    const body = JSON.parse('['.repeat(100) + ']'.repeat(100)) as Json;
+    await trips.put({ ...key('A'), ref_key: 0, body });
+    expect((await trips.batchGet([key('A')]))[0]).toMatchObject({ body });
+    expect((await trips.row(ROW)).cells).toMatchObject([{ body }]);
+    expect(await trips.log([{ shard: SHARD, after: 0 }])).toMatchObject([{ cells: [{ body }] }]);
+  });
+
   it.each(['.', '..', 'a/b', 'Übersicht', 'a%2Fb', ' ', '?'])('reaches the column %j', async (column_name) => {
     const trips = client();
     const cell = { ...key(column_name), ref_key: 3, body: column_name };
@@ -84,7 +93,7 @@ describe('the client', () => {
     expect(item).toMatchObject({ error: { code: 'undecodable_body', message: 'cannot decode it', details: { address } } });
     expect((await trips.versions(key('A'))).cells[0]?.error).toBeInstanceOf(SchemalessError);
     const [log, dead] = await trips.log([]);
-    expect(log).toMatchObject({ cells: [{ error: { code: 'undecodable_body' } }] });
+    expect(log !== undefined && 'cells' in log && log.cells[0]?.error).toBeInstanceOf(SchemalessError);
     expect(dead?.error).toBeInstanceOf(SchemalessError);
   });
 
@@ -110,9 +119,12 @@ describe('the client', () => {
 });
 
 describe('putNext', () => {
-  it('takes 0, then one more each time', async () => {
-    const trips = client();
+  it('takes 0, then one more each time, with one put each', async () => {
+    let puts = 0;
+    const deployment = fakeDeployment({ put: async (cell) => ((puts += 1), deployment.trips.put(cell)) });
+    const trips = schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch: gatewayFetch(gateway(deployment)) });
     for (const ref_key of [0, 1, 2]) expect(await trips.putNext({ ...key('STATUS'), body: ref_key })).toMatchObject({ outcome: 'stored', ref_key });
+    expect(puts).toBe(3);
   });
 
   it('gives every one of many writers a cell of its own', async () => {

@@ -1,0 +1,102 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parseJson, stringifyJson } from '../../../shared/body/json.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import type { Json } from '../../../shared/cell.ts';
+
+function refused(text: string): SchemalessError {
+  try {
+    parseJson(text);
+  } catch (error) {
+    if (error instanceof SchemalessError) return error;
+    throw error;
+  }
+  throw new Error(`wanted ${text} to be refused`);
+}
+
+describe('parseJson', () => {
+  it('reads whatever JSON.parse reads, to the same value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ noUnicodeString: false }), fc.constantFrom(undefined, 2), (value, indent) => {
+        const text = JSON.stringify(value, undefined, indent);
+        if (!text.isWellFormed()) return;
+        expect(stringifyJson(parseJson(text))).toBe(JSON.stringify(JSON.parse(text)));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ['9007199254740993', '9007199254740993'],
+    ['-9223372036854775808', '-9223372036854775808'],
+    ['18446744073709551615', '18446744073709551615'],
+    ['1.0', '1'],
+    ['-0', '0'],
+    ['-0.0', '0'],
+    ['0.10', '0.1'],
+    ['1e2', '100'],
+    ['1E-7', '1e-7'],
+    ['5e-324', '5e-324'],
+    ['1.7976931348623157e308', '1.7976931348623157e+308'],
+    ['100000000000000000000', '100000000000000000000'],
+    [`1.${'0'.repeat(400)}`, '1'],
+  ])('keeps the number %s', (text, kept) => {
+    expect(stringifyJson(parseJson(text))).toBe(kept);
+  });
+
+  it.each(['18446744073709551616', '-9223372036854775809', '1e400', '-1e309', '0.10000000000000000001', '1e-400', '3.14159265358979323846', '9'.repeat(100_000)])(
+    'refuses the number %.30s, which would change',
+    (text) => {
+      expect(refused(text)).toMatchObject({ code: 'invalid_json', details: { wanted: expect.stringContaining('64 bits') } });
+    },
+  );
+
+  it.each([
+    ['{"a":1,"a":1}', 'the key "a" again'],
+    ['[{"b":{"x":1,"y":2,"x":3}}]', 'the key "x" again'],
+    ['{"\\u0061":1,"a":2}', 'the key "a" again'],
+    ['"\\ud800"', 'a lone surrogate'],
+    ['{"\\udfff":1}', 'a lone surrogate'],
+    ['"\ud800"', 'a lone surrogate'],
+    ['\ufeff1', '"\ufeff1"'],
+    ['', 'the end of the text'],
+    ['[1,]', '"]"'],
+    ['{"a":1,}', '"}"'],
+    ['[1 2]', '"2]"'],
+    ['{a:1}', '"a:1}"'],
+    ["'a'", `"'a'"`],
+    ['01', '"1"'],
+    ['+1', '"+1"'],
+    ['.5', '".5"'],
+    ['1.', '"."'],
+    ['NaN', '"NaN"'],
+    ['tru', '"tru"'],
+    ['"a\nb"', '"\\"a\\nb\\""'],
+    ['"a', 'the end of the text'],
+    ['{"a":1}x', '"x"'],
+    ['// no', '"// no"'],
+  ])('refuses %s, saying what came', (text, got) => {
+    expect(refused(text)).toMatchObject({ code: 'invalid_json', details: { field: 'body', got } });
+  });
+
+  it('names the line and the column', () => {
+    expect(refused('{\n  "a": 1,\n  "b": nope\n}').message).toContain('(line 3, column 8)');
+  });
+
+  it('takes a depth of 100 and refuses 101, and a million at once', () => {
+    expect(parseJson(`${'['.repeat(100)}${']'.repeat(100)}`)).toBeDefined();
+    expect(refused(`${'['.repeat(101)}${']'.repeat(101)}`).details.wanted).toContain('100 deep');
+    expect(refused('['.repeat(1_000_000)).details.wanted).toContain('100 deep');
+  });
+
+  it('keeps the order of keys, also of those that look like array indexes', () => {
+    for (const text of ['{"b":1,"a":2}', '{"10":1,"9":{"2":0,"1":0}}', '{"x":1,"0":2}']) expect(stringifyJson(parseJson(text))).toBe(text);
+  });
+
+  it('takes __proto__ for a plain key and pollutes nothing', () => {
+    const value = parseJson('{"__proto__":{"admin":true},"constructor":{"prototype":{"x":1}}}') as { readonly [key: string]: Json };
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+    expect(stringifyJson(value)).toBe('{"__proto__":{"admin":true},"constructor":{"prototype":{"x":1}}}');
+    expect(({} as { admin?: boolean }).admin).toBeUndefined();
+  });
+});

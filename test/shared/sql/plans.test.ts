@@ -1,0 +1,88 @@
+import { createConnection, type Connection } from 'mysql2/promise';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { encodeBody } from '../../../shared/body/codec.ts';
+import type { Statement } from '../../../shared/sql/client.ts';
+import { appendCell } from '../../../shared/sql/statements/append-cell.ts';
+import { appendCells, type EncodedCell } from '../../../shared/sql/statements/append-cells.ts';
+import { findLocations } from '../../../shared/sql/statements/find-locations.ts';
+import { selectBodyHashes } from '../../../shared/sql/statements/select-body-hashes.ts';
+import { selectCells } from '../../../shared/sql/statements/select-cells.ts';
+import { selectHeads } from '../../../shared/sql/statements/select-heads.ts';
+import { selectLog } from '../../../shared/sql/statements/select-log.ts';
+import { selectRow } from '../../../shared/sql/statements/select-row.ts';
+import { selectVersions } from '../../../shared/sql/statements/select-versions.ts';
+import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
+import { openRealStore, type RealStore } from '../../support/real-store.ts';
+
+/**
+ * How many rows each statement reads, on a shard that is large enough to tell. A plan that scans the shard shows as
+ * thousands; the figures are the servers' own handler counters, so that they mean the same on every engine.
+ */
+const CELLS = 3000;
+const COLUMNS = ['BASE', 'NOTES', 'STATUS'];
+
+let store: RealStore;
+let connection: Connection;
+let datastore: string;
+let rows: string[];
+
+beforeAll(async () => {
+  store = await openRealStore({ datastores: { plans: 4 } });
+  datastore = store.nameOf('plans');
+  // Many versions of the same few columns: an aggregate over them has to skip from column to column.
+  rows = rowsOfShard(1, 4, 3);
+  const cells = Array.from({ length: CELLS }, (_, place) => cellOf({ row_key: rows[place % 3] ?? '', column_name: COLUMNS[Math.floor(place / 3) % 3] ?? '', ref_key: place }));
+  const trips = await store.deployment.datastore(datastore);
+  for (let start = 0; start < CELLS; start += 100) await trips.batchPut(cells.slice(start, start + 100));
+  const group = (await store.topology.datastore(datastore))?.places[1]?.group;
+  const address = inject('servers').groups.find(({ name }) => name === group);
+  if (!address) throw new Error('no group of shard 1');
+  connection = await createConnection({ ...address.writer, user: address.user, password: address.password, supportBigNumbers: true });
+  await connection.query(`ANALYZE TABLE \`${datastore}_0001\`.entity`);
+});
+
+afterAll(async () => {
+  await connection.end();
+  await store.close();
+});
+
+async function rowsRead({ sql, parameters }: Statement): Promise<number> {
+  await connection.query('FLUSH STATUS');
+  await connection.query(sql, [...parameters]);
+  const [counters] = await connection.query("SHOW SESSION STATUS LIKE 'Handler_read%'");
+  return (counters as { readonly Value: string }[]).reduce((sum, { Value }) => sum + Number(Value), 0);
+}
+
+function newCells(count: number): EncodedCell[] {
+  return rowsOfShard(1, 4, count).map((row_key) => {
+    const cell = cellOf({ row_key });
+    return { ...cell, encoded: encodeBody(cell.body) };
+  });
+}
+
+describe('rows read', () => {
+  const key = (ref_key?: number) => ({ key: { row_key: rows[0] ?? '', column_name: 'BASE', ref_key }, shard: 1 });
+  const range = { row_key: '', column_name: 'NOTES', after: undefined, ascending: false, limit: 10, bytes: 1e6 };
+
+  it.each<[string, () => Statement, number]>([
+    ['append of one cell', () => appendCell({ datastore, shard: 1, epoch: 1 }, newCells(1)[0] as EncodedCell), 12],
+    ['append of 100 cells', () => appendCells({ datastore, shard: 1, epoch: 1 }, newCells(100)), 12 + 100 * 9],
+    ['a cell by its address', () => selectCells(datastore, [key(3)], false), 6],
+    ['the latest cell of a column of 333 versions', () => selectCells(datastore, [key()], false), 6],
+    ['100 latest cells', () => selectCells(datastore, Array.from({ length: 100 }, () => key()), false), 100 * 5],
+    ['a page of 10 versions', () => selectVersions(datastore, 1, { ...range, row_key: rows[1] ?? '' }, false), 10 * 14],
+    ['the latest cells of a row of 1000 cells', () => selectRow(datastore, 1, { row_key: rows[1] ?? '', columns: undefined, after: undefined, limit: 100, bytes: 1e6 }, false), 60],
+    ['two columns of that row', () => selectRow(datastore, 1, { row_key: rows[1] ?? '', columns: ['BASE', 'STATUS'], after: undefined, limit: 100, bytes: 1e6 }, false), 60],
+    ['20 cells of the log', () => selectLog(datastore, [{ shard: 1, after: 1500 }], 20, 1e6), 20 * 13],
+    ['the end of the log', () => selectLog(datastore, [{ shard: 1, after: CELLS + 1000 }], 20, 1e6), 12],
+    ['the head of a shard', () => selectHeads(datastore, [1]), 8],
+    ['the place of a time in the log', () => findLocations(datastore, [{ shard: 1, since: '2026-01-01T00:00:00.000000Z' }]), 160],
+    ['hashes of 50 bodies', () => selectBodyHashes(Array.from({ length: 50 }, () => ({ ...cellOf({ row_key: rows[0] ?? '', ref_key: 3 }), datastore, shard: 1 }))), 50 * 4],
+  ])('for %s are few', async (_what, statement, most) => {
+    expect(await rowsRead(statement())).toBeLessThanOrEqual(most);
+  });
+
+  it('are many where a statement scans: the measure itself can fail', async () => {
+    expect(await rowsRead({ sql: `SELECT COUNT(*) FROM \`${datastore}_0001\`.entity WHERE created_at > '2001-01-01'`, parameters: [] })).toBeGreaterThan(CELLS);
+  });
+});
