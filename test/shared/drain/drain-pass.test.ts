@@ -1,0 +1,185 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { encodeBody } from '../../../shared/body/codec.ts';
+import type { NewCell } from '../../../shared/cell.ts';
+import { drainPass } from '../../../shared/drain/drain-pass.ts';
+import type { SqlClient } from '../../../shared/sql/client.ts';
+import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
+import type { BufferOperations, Datastore } from '../../../shared/store/datastore.ts';
+import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
+import { faults } from '../../support/faulty-client.ts';
+import { openRealStore, type RealStore } from '../../support/real-store.ts';
+
+const SHARDS = 6;
+const broken = faults();
+/** A reader that shows nothing yet: hashes asked of a single node come back empty, but for whether it is the writer. */
+let readersLag = false;
+/** What the drain asked of single nodes. */
+let askedNodes = 0;
+
+let store: RealStore;
+let trips: Datastore & BufferOperations;
+let primary: string;
+let holder: string;
+
+function lagging(client: SqlClient): SqlClient {
+  return {
+    ...client,
+    select: async (statement, target) => {
+      const rows = await client.select(statement, target);
+      if (typeof target !== 'object') return rows;
+      askedNodes += 1;
+      return readersLag ? rows.filter(([item]) => Number(item) < 0) : rows;
+    },
+  };
+}
+
+beforeAll(async () => {
+  store = await openRealStore({ datastores: { trips: SHARDS }, wrap: (client, group) => broken.wrap(lagging(client), group) });
+  trips = await store.deployment.datastore(store.nameOf('trips'));
+  primary = (await store.topology.datastore(store.nameOf('trips')))?.places[0]?.group ?? '';
+  holder = store.groups.map(({ name }) => name).find((name) => name !== primary) ?? '';
+});
+
+afterEach(() => {
+  broken.behaviours.clear();
+  readersLag = false;
+});
+afterAll(() => store.close());
+
+const newCell = (body: NewCell['body'] = 'body') => cellOf({ row_key: rowsOfShard(0, SHARDS, 1)[0] ?? '', body });
+
+/** Puts a row into the holder's buffer table, past every check. */
+async function buffer(cell: NewCell, change: { readonly encoded?: Uint8Array; readonly shard?: number } = {}): Promise<void> {
+  const encoded = change.encoded ?? encodeBody(cell.body);
+  await store.client(holder).change(insertBuffered(store.nameOf('trips'), [{ ...cell, encoded, shard: change.shard ?? 0 }]));
+}
+
+async function pass() {
+  return drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0 });
+}
+
+async function waiting() {
+  const group = (await trips.buffer()).find((one) => one.group === holder);
+  if (!group || group.error) throw new Error('no buffer');
+  return group;
+}
+
+/** Passes until nothing of this datastore waits: real readers lag for a moment. */
+async function drained(): Promise<void> {
+  await expect.poll(async () => {
+    await pass();
+    return (await waiting()).rows;
+  }).toBe(0);
+}
+
+describe('the drain', () => {
+  it('appends what the primary lacks, keeps it while a reader lags, and deletes it once every reader shows it', async () => {
+    const cells = [newCell(), newCell(), newCell()];
+    for (const cell of cells) await buffer(cell);
+    readersLag = true;
+    await pass();
+    for (const cell of cells) expect((await trips.get(cell)).cell?.body).toBe(cell.body);
+    await pass();
+    expect((await waiting()).rows).toBe(3);
+    readersLag = false;
+    await drained();
+  });
+
+  it('keeps a copy while a reader is down, even if the writer has the cell', async () => {
+    const cell = newCell();
+    await trips.put(cell);
+    await buffer(cell);
+    broken.behaviours.set(primary, 'readers-down');
+    await pass();
+    await pass();
+    expect((await waiting()).rows).toBe(1);
+    broken.behaviours.clear();
+    await drained();
+  });
+
+  it('deletes a copy whose body the primary has in another encoding', async () => {
+    const cell = newCell({ a: 1, b: 2 });
+    await trips.put(cell);
+    await buffer({ ...cell, body: { b: 2, a: 1 } });
+    await drained();
+    expect((await waiting()).conflicts).toBe(0);
+  });
+
+  it('keeps what lost against another body as a conflict: listed, never appended, discarded on demand', async () => {
+    const cell = newCell('winner');
+    await trips.put(cell);
+    await buffer({ ...cell, body: 'loser' });
+    await drained();
+    expect((await waiting()).conflicts).toBe(1);
+    const { conflicts, next } = await trips.bufferConflicts();
+    expect(conflicts).toEqual([{ ...cell, body: 'loser', id: expect.stringMatching(new RegExp(`^${holder}/\\d+$`)), shard: 0, created_at: expect.any(String) }]);
+    expect(next).toBeNull();
+    expect((await trips.get(cell)).cell?.body).toBe('winner');
+    await expect(trips.discardConflicts(['nonsense'])).rejects.toMatchObject({ code: 'invalid_field', details: { field: 'ids[0]' } });
+    expect(await trips.discardConflicts([conflicts[0]?.id ?? ''])).toBe(1);
+    expect((await trips.bufferConflicts()).conflicts).toEqual([]);
+  });
+
+  it('stores the first of two bodies for one address and keeps the other', async () => {
+    const cell = newCell('first');
+    await buffer(cell);
+    await buffer({ ...cell, body: 'second' });
+    await drained();
+    expect((await trips.get(cell)).cell?.body).toBe('first');
+    const { conflicts } = await trips.bufferConflicts();
+    expect(conflicts.map(({ body }) => body)).toEqual(['second']);
+    await trips.discardConflicts(conflicts.map(({ id }) => id));
+  });
+
+  it('parks a row that cannot be decoded, or belongs nowhere, and goes on with the others', async () => {
+    const good = newCell();
+    await buffer(newCell(), { encoded: Buffer.from([1, 2, 3]) });
+    await buffer(newCell(), { shard: 5 });
+    await buffer(newCell(), { shard: 60 });
+    await buffer(good);
+    for (let round = 0; round < 5; round += 1) await pass();
+    await drained();
+    expect(await waiting()).toMatchObject({ parked: 3 });
+    expect((await trips.get(good)).cell?.body).toBe(good.body);
+    const [row] = await store.client(holder).select({ sql: "SELECT COUNT(*), COUNT(last_error) FROM schemaless.buffer WHERE state = 'parked' AND datastore = ?", parameters: [store.nameOf('trips')] }, 'writer');
+    expect(row?.map(Number)).toEqual([3, 3]);
+  });
+
+  it('leaves the rows of a dead primary where they are, and drains the others', async () => {
+    const dead = newCell();
+    await buffer(dead);
+    const topology = await store.topology.datastore(store.nameOf('trips'));
+    const other = topology?.places.findIndex(({ group }) => group !== primary && group !== holder) ?? -1;
+    const living = cellOf({ row_key: rowsOfShard(other, SHARDS, 1)[0] ?? '' });
+    await buffer(living, { shard: other });
+    broken.behaviours.set(primary, 'down');
+    await expect.poll(async () => {
+      await pass();
+      return (await waiting()).rows;
+    }).toBe(1);
+    expect((await trips.get(living)).cell?.body).toEqual(living.body);
+    broken.behaviours.clear();
+    await drained();
+    expect((await trips.get(dead)).cell?.body).toBe(dead.body);
+  });
+
+  it('checks a page of rows with one statement per node', async () => {
+    const cells = Array.from({ length: 50 }, () => newCell());
+    await trips.batchPut(cells);
+    await expect.poll(async () => (await trips.batchGet(cells, { read: 'reader' })).every(Boolean)).toBe(true);
+    for (const cell of cells) await buffer(cell);
+    askedNodes = 0;
+    broken.statements.length = 0;
+    await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0 });
+    const primaries = new Set(broken.statements.filter(({ target }) => typeof target === 'object').map(({ group }) => group));
+    expect(askedNodes).toBe(2 * primaries.size);
+    await drained();
+  });
+
+  it('does not touch rows that are younger than its minimum age', async () => {
+    await buffer(newCell());
+    expect((await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 30 })).drained).toBe(0);
+    expect((await waiting()).rows).toBe(1);
+    await drained();
+  });
+});

@@ -1,0 +1,89 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { migrate, type MigrationWish } from '../../../shared/migrate/migrate.ts';
+import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
+import { dynamoTopology, readDatastore, type DynamoTable } from '../../../shared/topology/dynamo-topology.ts';
+import type { GroupAddress } from '../../../shared/topology/topology.ts';
+import { dynamoClient, newTable } from '../../support/dynamo.ts';
+
+let topologyTable: DynamoTable;
+let groups: readonly GroupAddress[];
+const newName = () => `m_${randomBytes(4).toString('hex')}`;
+
+beforeAll(async () => {
+  topologyTable = await newTable(dynamoClient(inject('servers').dynamo));
+  groups = inject('servers').groups;
+});
+afterAll(() => topologyTable.client.destroy());
+
+function connect(address: GroupAddress) {
+  const group = inject('servers').groups.find(({ name }) => name === address.name);
+  return mysqlClient(address, async () => ({ username: group?.user ?? '', password: group?.password ?? '' }));
+}
+
+const run = (wish: MigrationWish, mayGoOn = () => true) => migrate({ topologyTable, connect, wish, mayGoOn });
+
+/** The databases of a datastore on a group. */
+async function databases(group: GroupAddress, name: string): Promise<string[]> {
+  const client = connect(group);
+  const rows = await client.select({ sql: 'SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE ? ORDER BY 1', parameters: [`${name.replaceAll('_', String.raw`\_`)}\\_%`] }, 'writer');
+  await client.close();
+  return rows.map(([schema]) => String(schema));
+}
+
+describe('migrate', () => {
+  it('spreads shards over the groups and creates each database where the topology says', async () => {
+    const name = newName();
+    expect(await run({ groups, datastores: [{ name, shards: 10 }] })).toBe(true);
+    const topology = await readDatastore(topologyTable, name);
+    expect(topology?.places.map(({ group, epoch }) => `${group}/${epoch}`)).toEqual(Array.from({ length: 10 }, (_, shard) => `group-${(shard % 3) + 1}/1`));
+    for (const group of groups) {
+      const wanted = topology?.places.flatMap((place, shard) => (place.group === group.name ? [`${name}_000${shard}`] : []));
+      expect(await databases(group, name)).toEqual(wanted);
+    }
+  });
+
+  it('can be repeated, and run twice at once', async () => {
+    const name = newName();
+    const wish = { groups, datastores: [{ name, shards: 12 }] };
+    expect(await Promise.all([run(wish), run(wish)])).toEqual([true, true]);
+    expect(await run(wish)).toBe(true);
+    expect((await Promise.all(groups.map((group) => databases(group, name)))).flat()).toHaveLength(12);
+  });
+
+  it('stops when its time is up and goes on where it stopped', async () => {
+    const name = newName();
+    const wish = { groups, datastores: [{ name, shards: 400 }] };
+    let pages = 0;
+    // Three groups ask before each page of 64.
+    expect(await run(wish, () => (pages += 1) <= 4)).toBe(false);
+    const half = (await Promise.all(groups.map((group) => databases(group, name)))).flat().length;
+    expect(half).toBeGreaterThan(0);
+    expect(half).toBeLessThan(400);
+    expect(await run(wish)).toBe(true);
+    expect((await Promise.all(groups.map((group) => databases(group, name)))).flat()).toHaveLength(400);
+  });
+
+  it('never computes the place of a shard again: added groups get none of it', async () => {
+    const name = newName();
+    const [one, two] = groups;
+    if (!one || !two) throw new Error('wanted two groups');
+    const alone = await newTable(topologyTable.client);
+    await migrate({ topologyTable: alone, connect, wish: { groups: [one, two], datastores: [{ name, shards: 4 }] }, mayGoOn: () => true });
+    const before = await readDatastore(alone, name);
+    await migrate({ topologyTable: alone, connect, wish: { groups, datastores: [{ name, shards: 4 }] }, mayGoOn: () => true });
+    expect(await readDatastore(alone, name)).toEqual(before);
+    expect((await dynamoTopology(alone).groups()).map((group) => group.name)).toEqual(['group-1', 'group-2', 'group-3']);
+  });
+
+  it('refuses another shard count, and to lose a group that owns shards, and changes nothing', async () => {
+    const name = newName();
+    const alone = await newTable(topologyTable.client);
+    const wish = (shards: number, some = groups) => ({ topologyTable: alone, connect, wish: { groups: some, datastores: [{ name, shards }] }, mayGoOn: () => true });
+    await migrate(wish(6));
+    await expect(migrate(wish(8))).rejects.toThrow(`datastore ${name}: wanted its 6 shards, fixed when it was created, got 8`);
+    await expect(migrate(wish(6, groups.slice(1)))).rejects.toThrow(/groups: wanted group-1 among them/);
+    expect((await dynamoTopology(alone).groups())).toHaveLength(3);
+    expect((await readDatastore(alone, name))?.shards).toBe(6);
+  });
+});

@@ -1,0 +1,198 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { shardOf } from '../../../shared/shard.ts';
+import type { BufferOperations, Datastore } from '../../../shared/store/datastore.ts';
+import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
+import { faults } from '../../support/faulty-client.ts';
+import { openRealStore, type RealStore } from '../../support/real-store.ts';
+
+const SHARDS = 9;
+const broken = faults();
+let store: RealStore;
+let trips: Datastore & BufferOperations;
+/** Holds shard 0. */
+let primary: string;
+let secondaries: string[];
+
+beforeAll(async () => {
+  store = await openRealStore({ datastores: { trips: SHARDS }, wrap: broken.wrap });
+  trips = await store.deployment.datastore(store.nameOf('trips'));
+  primary = (await store.topology.datastore(store.nameOf('trips')))?.places[0]?.group ?? '';
+  secondaries = store.groups.map(({ name }) => name).filter((name) => name !== primary);
+});
+
+afterEach(() => broken.behaviours.clear());
+afterAll(() => store.close());
+
+const newCell = () => cellOf({ row_key: rowsOfShard(0, SHARDS, 1)[0] ?? '' });
+
+/** Waiting copies of this datastore, group by group. */
+async function copies(): Promise<number[]> {
+  broken.behaviours.clear();
+  return (await trips.buffer()).map((group) => (group.error ? Number.NaN : group.rows));
+}
+
+const total = (counts: readonly number[]) => counts.reduce((sum, count) => sum + count, 0);
+
+describe('a write', () => {
+  it('puts a copy on one secondary before the primary is tried', async () => {
+    const before = await copies();
+    broken.statements.length = 0;
+    expect((await trips.put(newCell())).outcome).toBe('stored');
+    const changed = broken.statements.filter(({ sql }) => sql.startsWith('INSERT'));
+    expect(changed.map(({ sql }) => /INTO (\S+)/.exec(sql)?.[1])).toEqual(['`schemaless`.buffer', expect.stringContaining('_0000`.`entity`')]);
+    expect(secondaries).toContain(changed[0]?.group);
+    expect(changed[1]?.group).toBe(primary);
+    expect(total(await copies()) - total(before)).toBe(1);
+  });
+
+  it('is buffered on two groups while its primary is down, and not readable', async () => {
+    const before = await copies();
+    const cell = newCell();
+    broken.behaviours.set(primary, 'down');
+    expect(await trips.put(cell)).toEqual({ outcome: 'buffered', shard: 0, copies: 2 });
+    expect(total(await copies()) - total(before)).toBe(2);
+    expect((await trips.get(cell)).cell).toBeNull();
+    // A retry makes no further rows.
+    broken.behaviours.set(primary, 'down');
+    expect(await trips.put(cell)).toEqual({ outcome: 'buffered', shard: 0, copies: 2 });
+    expect(total(await copies()) - total(before)).toBe(2);
+  });
+
+  it('is buffered once where only one other group lives', async () => {
+    broken.behaviours.set(primary, 'down').set(secondaries[0] ?? '', 'down');
+    expect(await trips.put(newCell())).toEqual({ outcome: 'buffered', shard: 0, copies: 1 });
+  });
+
+  it('is unavailable without any secondary, and the primary is not tried', async () => {
+    const cell = newCell();
+    for (const group of secondaries) broken.behaviours.set(group, 'down');
+    broken.statements.length = 0;
+    expect(await trips.put(cell)).toMatchObject({ outcome: 'unavailable', shard: 0 });
+    expect(broken.statements.filter(({ group }) => group === primary)).toEqual([]);
+    broken.behaviours.clear();
+    expect((await trips.get(cell)).cell).toBeNull();
+    expect((await trips.put(cell)).outcome).toBe('stored');
+  });
+
+  it('takes another secondary when the chosen one fails', async () => {
+    broken.behaviours.set(secondaries[1] ?? '', 'down');
+    for (let round = 0; round < 8; round += 1) expect((await trips.put(newCell())).outcome).toBe('stored');
+  });
+
+  it('whose answers are lost is there, is answered as buffered, and a retry says so', async () => {
+    const cell = newCell();
+    broken.behaviours.set(primary, 'lost-answers');
+    expect((await trips.put(cell)).outcome).toBe('buffered');
+    broken.behaviours.clear();
+    expect((await trips.get(cell)).cell?.body).toEqual(cell.body);
+    expect((await trips.put(cell)).outcome).toBe('stored_before');
+  });
+
+  it('that conflicts leaves no copy behind', async () => {
+    const cell = newCell();
+    await trips.put(cell);
+    const before = await copies();
+    expect((await trips.put({ ...cell, body: 'other' })).outcome).toBe('conflict');
+    expect((await trips.batchPut([newCell(), { ...cell, body: 'other' }])).map(({ outcome }) => outcome)).toEqual(['stored', 'conflict']);
+    expect(total(await copies()) - total(before)).toBe(1);
+  });
+
+  it('that conflicts leaves the copy of another who was told 202', async () => {
+    const cell = newCell();
+    const loser = { ...cell, body: 'loser' };
+    broken.behaviours.set(primary, 'down');
+    expect(await trips.put(loser)).toMatchObject({ outcome: 'buffered', copies: 2 });
+    broken.behaviours.clear();
+    expect((await trips.put(cell)).outcome).toBe('stored');
+    const before = await copies();
+    expect((await trips.put(loser)).outcome).toBe('conflict');
+    expect(await copies()).toEqual(before);
+  });
+
+  it('of a batch over all groups answers for the living ones while one is down', async () => {
+    const cells = Array.from({ length: 30 }, () => cellOf());
+    broken.behaviours.set(primary, 'down');
+    const results = await trips.batchPut(cells);
+    const topology = await store.topology.datastore(store.nameOf('trips'));
+    for (const [place, result] of results.entries()) {
+      const group = topology?.places[shardOf(cells[place]?.row_key ?? '', SHARDS)]?.group;
+      expect(result.outcome).toBe(group === primary ? 'buffered' : 'stored');
+    }
+  });
+
+  it('without buffering is unavailable while its primary is down', async () => {
+    const plain = await openRealStore({ datastores: { plain: 3 }, bufferCopies: 0, wrap: broken.wrap });
+    const datastore = await plain.deployment.datastore(plain.nameOf('plain'));
+    const cell = cellOf();
+    const group = (await plain.topology.datastore(plain.nameOf('plain')))?.places[shardOf(cell.row_key, 3)]?.group ?? '';
+    broken.behaviours.set(group, 'down');
+    expect((await datastore.put(cell)).outcome).toBe('unavailable');
+    broken.behaviours.clear();
+    expect((await datastore.put(cell)).outcome).toBe('stored');
+    expect(total((await datastore.buffer()).map((one) => (one.error ? Number.NaN : one.rows)))).toBe(0);
+    await plain.close();
+  });
+
+  it('of many cells costs one statement a shard, and one a group for the buffer', async () => {
+    broken.statements.length = 0;
+    await trips.batchPut(Array.from({ length: 100 }, () => cellOf()));
+    expect(broken.statements.filter(({ sql }) => sql.includes('INTO `schemaless`.buffer'))).toHaveLength(store.groups.length);
+    expect(broken.statements.filter(({ sql }) => sql.includes('`.`entity`'))).toHaveLength(SHARDS);
+  });
+});
+
+describe('a read', () => {
+  it('goes to the writer unless asked otherwise, and to the other role when that fails', async () => {
+    const cell = newCell();
+    await trips.put(cell);
+    await expect.poll(async () => (await trips.get(cell, { read: 'reader' })).cell?.body).toEqual(cell.body);
+    expect(await trips.get(cell)).toMatchObject({ served_by: 'writer', stale: false });
+    expect(await trips.get(cell, { read: 'reader' })).toMatchObject({ served_by: 'reader', stale: true });
+    broken.behaviours.set(primary, 'writer-down');
+    expect(await trips.get(cell)).toMatchObject({ served_by: 'reader', stale: true, cell: { body: cell.body } });
+    expect(await trips.get(newCell())).toMatchObject({ served_by: 'reader', stale: true, cell: null });
+    broken.behaviours.set(primary, 'readers-down');
+    expect(await trips.get(cell, { read: 'reader' })).toMatchObject({ served_by: 'writer', stale: false });
+  });
+
+  it('vouches for a reader that has reached min_added_id, and passes over one that has not', async () => {
+    const cell = newCell();
+    const put = await trips.put(cell);
+    const added_id = 'added_id' in put ? (put.added_id ?? 0) : 0;
+    await expect.poll(async () => (await trips.get(cell, { read: 'reader', min_added_id: added_id })).served_by).toBe('reader');
+    expect(await trips.get(cell, { read: 'reader', min_added_id: added_id })).toMatchObject({ stale: false, cell: { added_id } });
+    // Nobody has this one: the writer answers, and says that it is behind.
+    expect(await trips.get(cell, { read: 'reader', min_added_id: added_id + 1000 })).toMatchObject({ served_by: 'writer', stale: true });
+    expect(await trips.versions(cell, { read: 'reader', min_added_id: added_id + 1000 })).toMatchObject({ served_by: 'writer', stale: true });
+    expect(await trips.row(cell.row_key, { read: 'reader', min_added_id: added_id })).toMatchObject({ served_by: 'reader', stale: false });
+    const [met, missed] = await trips.batchGet([{ ...cell, min_added_id: added_id }, { ...cell, min_added_id: added_id + 1000 }], { read: 'reader' });
+    expect(met).toMatchObject({ served_by: 'reader', stale: false });
+    expect(missed).toMatchObject({ served_by: 'writer', stale: true });
+  });
+
+  it('with every node of a group down fails for its rows alone', async () => {
+    const cells = Array.from({ length: 30 }, () => cellOf());
+    await trips.batchPut(cells);
+    broken.behaviours.set(primary, 'down');
+    await expect(trips.get(newCell())).rejects.toMatchObject({ code: 'unavailable', status: 503, retry: 'later' });
+    const topology = await store.topology.datastore(store.nameOf('trips'));
+    for (const [place, item] of (await trips.batchGet(cells)).entries()) {
+      const group = topology?.places[shardOf(cells[place]?.row_key ?? '', SHARDS)]?.group;
+      if (group === primary) expect(item).toMatchObject({ error: { code: 'unavailable' } });
+      else expect(item).toMatchObject({ row_key: cells[place]?.row_key });
+    }
+    const logs = await trips.log(Array.from({ length: SHARDS }, (_, shard) => ({ shard, after: 0 })));
+    for (const log of logs) expect(log.error?.code).toBe(topology?.places[log.shard]?.group === primary ? 'unavailable' : undefined);
+    for (const head of await trips.heads()) expect(head.error?.code).toBe(head.group === primary ? 'unavailable' : undefined);
+  });
+
+  it('of a batch costs one statement a group', async () => {
+    const cells = Array.from({ length: 100 }, () => cellOf());
+    broken.statements.length = 0;
+    await trips.batchGet(cells);
+    expect(broken.statements).toHaveLength(store.groups.length);
+    broken.statements.length = 0;
+    await trips.log(Array.from({ length: SHARDS }, (_, shard) => ({ shard, after: 0 })));
+    expect(broken.statements).toHaveLength(store.groups.length);
+  });
+});
