@@ -31,7 +31,7 @@ export function deploymentOptions(config: Config): DeploymentOptions {
 export function connector(config: Config, settings: MysqlSettings = {}): (group: GroupAddress) => SqlClient {
   if (config.access !== 'mysql') throw new Error(`Access ${config.access} is not there yet: use mysql`);
   const secrets = new SecretsManagerClient();
-  return (group) => mysqlClient(group, secretCredentials(secrets, group.secret), settings);
+  return (group) => mysqlClient(group, secretCredentials(secrets, group.secret), { tls: config.environment !== 'local', ...settings });
 }
 
 function report(event: StoreEvent): void {

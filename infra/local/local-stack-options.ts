@@ -1,4 +1,4 @@
-import type { FunctionMode } from './functions/function-definition.ts';
+import type { FunctionMode } from './lambda/function-definition.ts';
 
 /** What a local stack is started with; `npm start` has a flag for each but the last. */
 export interface LocalStackOptions {

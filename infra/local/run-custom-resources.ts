@@ -50,10 +50,7 @@ async function deploy(definition: CustomResourceDefinition, before: Made[string]
   };
   const started: unknown = JSON.parse(await invoke(onEventArn, JSON.stringify(request)));
   const event = { ...request, ...Object(started) };
-  while (isCompleteArn !== undefined) {
-    const { IsComplete } = Object(JSON.parse(await invoke(isCompleteArn, JSON.stringify(event))));
-    if (IsComplete === true) break;
-    await sleep(LOOK_MS);
-  }
+  const isDone = async (): Promise<boolean> => isCompleteArn === undefined || Object(JSON.parse(await invoke(isCompleteArn, JSON.stringify(event)))).IsComplete === true;
+  while (!(await isDone())) await sleep(LOOK_MS);
   return String(event.PhysicalResourceId ?? before?.physicalId ?? request.RequestId);
 }

@@ -1,6 +1,6 @@
 import type { DataFolder } from './data-folder.ts';
-import { startFunctionHost, type FunctionHost } from './functions/function-host.ts';
-import type { FunctionLog } from './functions/function-log.ts';
+import { startFunctionHost, type FunctionHost } from './lambda/function-host.ts';
+import type { FunctionLog } from './lambda/function-log.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { LocalStackOptions } from './local-stack-options.ts';
 import { customResources } from './resources/custom-resource.ts';

@@ -23,6 +23,7 @@ command.parse();
 const { engine, datastores, restartAfter, ...flags } = command.opts<Flags>();
 const options: Partial<LocalStackOptions> = { ...flags, engine, datastores, restartAfterSeconds: restartAfter, log: (line) => console.log(line) };
 
+console.log(`starting, with data in ${flags.data}`);
 const starting = startLocalStack(options);
 let stopping = false;
 let firstSignalAt = 0;

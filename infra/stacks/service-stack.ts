@@ -19,6 +19,7 @@ const API_TIMEOUT = Duration.seconds(28);
 /** What each deployment replaces: functions, API, schedules and the migration. */
 export class ServiceStack extends Stack {
   readonly api: StoreApi;
+  readonly url: CfnOutput;
 
   constructor(scope: Construct, id: string, props: ServiceStackProps) {
     super(scope, id, props);
@@ -50,6 +51,6 @@ export class ServiceStack extends Stack {
     drain.node.addDependency(migration.resource);
     this.api.node.addDependency(migration.resource);
 
-    new CfnOutput(this, 'url', { value: this.api.api.apiEndpoint, description: 'Where the HTTP API is; requests are signed (SigV4, execute-api)' });
+    this.url = new CfnOutput(this, 'url', { value: this.api.api.apiEndpoint, description: 'Where the HTTP API is; requests are signed (SigV4, execute-api)' });
   }
 }

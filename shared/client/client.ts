@@ -1,7 +1,7 @@
 import { parseAddress, parseColumnName, parseRowKey } from '../address.ts';
 import { isPathColumnName } from '../api/path-column-name.ts';
 import { measureBody } from '../body/measure.ts';
-import type { Location, NewCell, PutResult } from '../cell.ts';
+import type { CellKey, Location, NewCell, PutResult } from '../cell.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import type { BufferOperations, Datastore, Found, ReadOptions } from '../store/datastore.ts';
 import { toBatchItems, toFound, toPage, toPutResult, toServed, toShardHeads, toShardLogs } from './answers.ts';
@@ -57,11 +57,16 @@ function writes(send: Connection): Pick<Datastore, 'put' | 'batchPut'> {
   };
 }
 
+/** Whole cells may be given as keys; the server knows no other members. */
+function toKey({ row_key, column_name, ref_key, min_added_id }: CellKey): CellKey {
+  return { row_key, column_name, ref_key, min_added_id };
+}
+
 function reads(send: Connection): Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet' | 'log' | 'heads'> {
   const row: Datastore['row'] = async (rowKey, { columns, after, ...options } = {}) =>
     toPage<string>(await send({ method: 'GET', path: ['rows', parseRowKey(rowKey)], query: { column: columns, after, ...read(options) } }));
   const batchGet: Datastore['batchGet'] = async (keys, options = {}) =>
-    toBatchItems((await send({ method: 'POST', path: ['batch-get'], query: { read: options.read }, body: { keys } })).json['cells']);
+    toBatchItems((await send({ method: 'POST', path: ['batch-get'], query: { read: options.read }, body: { keys: keys.map(toKey) } })).json['cells']);
 
   return {
     row,

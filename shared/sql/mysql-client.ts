@@ -21,11 +21,13 @@ export interface MysqlSettings {
   readonly queryTimeoutMs?: number;
   /** A statement that finds no free connection in this time was not sent. @default 2000 */
   readonly acquireTimeoutMs?: number;
+  /** Encrypt, and check the server against Amazon's certificate authorities for RDS. @default false */
+  readonly tls?: boolean;
 }
 
 const ACCESS_DENIED = 1045;
 
-const DEFAULTS: Required<MysqlSettings> = { connections: 8, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000 };
+const DEFAULTS: Required<MysqlSettings> = { connections: 8, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000, tls: false };
 
 /**
  * One group reached directly over the MySQL protocol: small pools for the writer, the reader endpoint, and each node
@@ -117,6 +119,7 @@ function poolOptions(endpoint: Endpoint, login: Credentials, options: Required<M
     supportBigNumbers: true,
     bigNumberStrings: true,
     enableKeepAlive: true,
+    ...(options.tls ? { ssl: 'Amazon RDS' } : {}),
   };
 }
 

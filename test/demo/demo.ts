@@ -15,23 +15,29 @@ for (const name of ['SIGINT', 'SIGTERM'] as const) {
   });
 }
 
-try {
-  const stack = await reachStack(options, console.log);
+// Everything was stopped by now; whatever a bundler or an emulator has left open in this process must not hold it.
+process.exit(await run());
+
+async function run(): Promise<number> {
   try {
-    interrupt.signal.throwIfAborted();
-    const store = schemalessClient({
-      url: stack.url,
-      datastore: 'trips',
-      // The demo repeats by itself, to count it, and gives up requests in hand when interrupted.
-      attempts: 1,
-      fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.any([interrupt.signal, ...(init?.signal ? [init.signal] : [])]) }),
-    });
-    const failed = await runDemo({ store, options, readers: stack.readers, signal: interrupt.signal, print: console.log });
-    process.exitCode = failed === 0 ? 0 : 1;
-  } finally {
-    await stack.stop();
+    const stack = await reachStack(options, console.log);
+    try {
+      interrupt.signal.throwIfAborted();
+      const store = schemalessClient({
+        url: stack.url,
+        datastore: 'trips',
+        // The demo repeats by itself, to count it, and gives up requests in hand when interrupted.
+        attempts: 1,
+        fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.any([interrupt.signal, ...(init?.signal ? [init.signal] : [])]) }),
+      });
+      const failed = await runDemo({ store, options, readers: stack.readers, signal: interrupt.signal, print: console.log });
+      return failed === 0 ? 0 : 1;
+    } finally {
+      await stack.stop();
+    }
+  } catch (error) {
+    if (interrupt.signal.aborted) return INTERRUPTED;
+    console.error(`demo: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
   }
-} catch (error) {
-  if (!interrupt.signal.aborted) console.error(`demo: ${error instanceof Error ? error.message : String(error)}`);
-  process.exitCode = interrupt.signal.aborted ? INTERRUPTED : 1;
 }

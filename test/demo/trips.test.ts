@@ -44,12 +44,16 @@ test('another seed makes other rows of the same drivers', () => {
 
 describe('cells', () => {
   test('have addresses that the store takes, each once', () => {
-    for (const cell of CELLS) expect(parseAddress(cell)).toEqual({ row_key: cell.row_key, column_name: cell.column_name, ref_key: cell.ref_key });
+    const refused = CELLS.filter((cell) => {
+      const { row_key, column_name, ref_key } = parseAddress(cell);
+      return row_key !== cell.row_key || column_name !== cell.column_name || ref_key !== cell.ref_key;
+    });
+    expect(refused).toEqual([]);
     expect(new Set(CELLS.map((cell) => `${cell.row_key} ${cell.column_name} ${cell.ref_key}`)).size).toBe(CELLS.length);
   });
 
   test('have bodies that come back equal from JSON text and from storage', () => {
-    for (const { body } of CELLS.slice(0, 1500)) {
+    for (const { body } of CELLS.slice(0, 800)) {
       expect(parseJson(stringifyJson(body))).toEqual(body);
       expect(decodeBody(encodeBody(body))).toEqual(body);
     }
@@ -71,11 +75,13 @@ describe('cells', () => {
   });
 
   test('count ref keys from 1 as versions, from 0 as places in a list', () => {
-    for (const cells of Map.groupBy(CELLS, (cell) => `${cell.row_key} ${cell.column_name}`).values()) {
-      const refKeys = cells.map((cell) => cell.ref_key).sort((a, b) => a - b);
+    const columns = [...Map.groupBy(CELLS, (cell) => `${cell.row_key} ${cell.column_name}`).values()];
+    const wrong = columns.filter((cells) => {
       const first = ['BASE', 'STATUS'].includes(cells[0]?.column_name ?? '') ? 1 : 0;
-      expect(refKeys).toEqual(refKeys.map((_, place) => first + place));
-    }
+      const refKeys = cells.map((cell) => cell.ref_key).sort((a, b) => a - b);
+      return refKeys.some((refKey, place) => refKey !== first + place);
+    });
+    expect(wrong).toEqual([]);
   });
 
   test('bill 95 % of trips at once, 4 % at the second attempt, 1 % never', () => {
@@ -111,11 +117,9 @@ describe('a BASE cell', () => {
   });
 
   test('lacks when the driver arrived for one company, and only for that', () => {
-    for (const cell of column('BASE')) {
-      const missing = body(cell)['hvfhs_license_num'] === 'HV0005';
-      expect(body(cell)['on_scene_datetime'] === null).toBe(missing);
-      expect(body(cell)['originating_base_num'] === null).toBe(missing);
-    }
+    const companies = Map.groupBy(column('BASE').map(body), (base) => base['hvfhs_license_num']);
+    expect(companies.get('HV0005')?.every((base) => base['on_scene_datetime'] === null && base['originating_base_num'] === null)).toBe(true);
+    expect(companies.get('HV0003')?.every((base) => base['on_scene_datetime'] !== null && base['originating_base_num'] !== null)).toBe(true);
   });
 });
 
@@ -161,10 +165,10 @@ describe('the stream', () => {
 
   test('brings notes up to a week behind their trip', () => {
     expect(lags.filter((lag) => lag > 500).length).toBeGreaterThan(50);
-    for (const { at } of FACTS.flatMap((facts) => tripCells('one', facts.n).map((timed) => ({ at: timed.at - facts.requestedAt })))) {
-      expect(at).toBeGreaterThanOrEqual(0);
-      expect(at).toBeLessThan(8 * 24 * 3600 * 1000);
-    }
+    const delays = FACTS.slice(0, 2000).flatMap((facts) => tripCells('one', facts.n).map(({ at }) => at - facts.requestedAt));
+    expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...delays)).toBeGreaterThan(5 * 24 * 3600 * 1000);
+    expect(Math.max(...delays)).toBeLessThan(8 * 24 * 3600 * 1000);
   });
 
   test('brings some notes before their trip', () => {

@@ -1,4 +1,4 @@
-import type { FunctionStatus } from '../functions/function-host.ts';
+import type { FunctionStatus } from '../lambda/function-host.ts';
 import type { NodeStatus } from '../mysql/shard-groups.ts';
 import type { LocalStack } from '../local-stack.ts';
 import type { Commands } from './control-server.ts';
@@ -30,6 +30,5 @@ export function commandsOf(stack: Pick<LocalStack, 'groups' | 'functions' | 'url
     pause: (node) => groups.pause(node),
     resume: (node) => groups.resume(node),
     promote: (group) => groups.promote(group),
-    killFunction: (title) => functions.kill(title),
   };
 }

@@ -37,13 +37,14 @@ interface RouteTarget {
 /** Throws an `Error` that names the port when it is taken. */
 export async function openGateway(port: number, onError: (message: string) => void): Promise<Gateway> {
   let routes: RouteTable<RouteTarget> | undefined;
+  let closing = false;
 
   const server = createServer({ maxHeaderSize: GATEWAY_LIMITS.headerBytes, keepAliveTimeout: 60_000, requestTimeout: 60_000, noDelay: true }, (request, response) => {
     answerTo(request).then(
-      (answer) => send(response, answer),
+      (answer) => send(response, answer, closing),
       (error: unknown) => {
         onError(error instanceof Error ? (error.stack ?? error.message) : String(error));
-        if (!response.destroyed) send(response, { ...gatewayAnswer(500, 'Internal Server Error'), requestId: '' });
+        if (!response.destroyed) send(response, { ...gatewayAnswer(500, 'Internal Server Error'), requestId: '' }, closing);
       },
     );
   });
@@ -88,6 +89,7 @@ export async function openGateway(port: number, onError: (message: string) => vo
       routes = routeTable(list.map(({ routeKey, functionArn, timeoutMs }) => ({ routeKey, target: { call: callerOf(functionArn), timeoutMs } })));
     },
     async close() {
+      closing = true;
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeIdleConnections();
       const impatient = setTimeout(() => server.closeAllConnections(), 5000);
@@ -97,9 +99,9 @@ export async function openGateway(port: number, onError: (message: string) => vo
   };
 }
 
-function send(response: ServerResponse, { status, headers, body, requestId }: HttpAnswer & { requestId: string }): void {
-  // A body that was refused half-way is not read to its end.
-  if (!response.req.complete) response.setHeader('connection', 'close');
+function send(response: ServerResponse, { status, headers, body, requestId }: HttpAnswer & { requestId: string }, closing: boolean): void {
+  // A body that was refused half-way is not read to its end; and a server that closes keeps no connection.
+  if (closing || !response.req.complete) response.setHeader('connection', 'close');
   response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body), ...(requestId !== '' && { 'apigw-requestid': requestId }) });
   response.end(body);
 }

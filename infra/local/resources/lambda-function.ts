@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { FunctionDefinition } from '../functions/function-definition.ts';
+import type { FunctionDefinition } from '../lambda/function-definition.ts';
 import { describeResource, localArn, type ResourceAddress } from '../template/template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
 

@@ -59,7 +59,7 @@ describe('the body codec', () => {
     ['an array that claims 4 billion items', Buffer.from([2, 0xdd, 0xff, 0xff, 0xff, 0xff])],
     ['text that is no UTF-8', Buffer.from([4, 0xff])],
   ])('refuses %s', (_what, stored) => {
-    expect(() => decodeBody(stored)).toThrow();
+    expect(() => decodeBody(stored)).toThrow(Error);
   });
 
   it('does not inflate a bomb', () => {
@@ -79,7 +79,7 @@ describe('the body codec', () => {
     ['a lone surrogate', ['\ud800'], 'body[0]'],
     ['a lone surrogate in a key', { '\udc00': 1 }, 'body'],
     ['an integer beyond 64 bits', 2n ** 64n, 'body'],
-    ['a hole', [1, , 2], 'body[1]'],
+    ['a hole', Object.assign(Array.from({ length: 3 }), { 0: 1, 2: 2 }), 'body[1]'],
   ])('refuses %s from a program', (_what, value, field) => {
     expect(() => encodeBody(value as Json)).toThrow(expect.objectContaining({ code: 'invalid_field', details: expect.objectContaining({ field }) }));
   });

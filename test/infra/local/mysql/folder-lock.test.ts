@@ -18,7 +18,9 @@ describe('lockFolder', () => {
     await withFolder(async (folder) => {
       for (const left of [JSON.stringify({ pid: 4_000_000, startTime: '1' }), JSON.stringify({ pid: process.pid, startTime: '1' }), 'half a li']) {
         writeFileSync(join(folder, 'lock'), left);
-        lockFolder(folder).release();
+        const lock = lockFolder(folder);
+        expect(() => lockFolder(folder)).toThrow(`is in use by process ${process.pid}`);
+        lock.release();
       }
     });
   });

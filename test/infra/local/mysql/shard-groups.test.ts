@@ -49,7 +49,8 @@ describe('shard groups', () => {
         const before = nodeNamed(groups, name);
         await groups.kill(name);
         expect(nodeNamed(groups, name)).toMatchObject({ state: 'down', pid: 0, port: before.port });
-        if (name === 'group-1-a') await expect(ask(group, group.writerEndpoint, 'SELECT 1')).rejects.toThrow(/./);
+        const endpoint = name === 'group-1-a' ? group.writerEndpoint : group.instanceEndpoints[1];
+        await expect(ask(group, place(endpoint), 'SELECT 1')).rejects.toThrow(/./);
         await eventually('it runs again', () => nodeNamed(groups, name).state === 'running');
         expect(nodeNamed(groups, name).pid).not.toBe(before.pid);
         expect(nodeNamed(groups, name).port).toBe(before.port);
@@ -84,6 +85,6 @@ describe('shard groups', () => {
 });
 
 function place(node: { readonly host: string; readonly port: number } | undefined): { host: string; port: number } {
-  if (node === undefined) throw new Error('no node');
+  if (node === undefined) throw new Error('no such place');
   return { host: node.host, port: node.port };
 }

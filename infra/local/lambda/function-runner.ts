@@ -1,15 +1,16 @@
 /** Runs in a thread or process of its own: loads one function's bundle and answers calls with it. */
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { AnswerMessage, CallMessage, RunnerStart } from './messages.ts';
+import { READY, type AnswerMessage, type CallMessage, type RunnerStart } from './messages.ts';
 
 type Handler = (event: unknown, context: object) => unknown;
 
 const start: RunnerStart = parentPort ? workerData : JSON.parse(process.argv[2] ?? '{}');
-const answer: (message: AnswerMessage) => void = parentPort ? (message) => parentPort?.postMessage(message) : (message) => process.send?.(message);
+// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+const answer: (message: AnswerMessage | typeof READY) => void = parentPort ? (message) => parentPort?.postMessage(message) : (message) => process.send?.(message);
 const handler = loadHandler();
 // A bundle that cannot be loaded fails each call, not the runner.
-handler.catch(() => {});
+handler.then(() => answer(READY), () => answer(READY));
 
 if (parentPort) parentPort.on('message', (message: CallMessage) => void call(message));
 else {

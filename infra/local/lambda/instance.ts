@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import type { FunctionDefinition, FunctionMode } from './function-definition.ts';
-import type { AnswerMessage, CallMessage, RunnerStart } from './messages.ts';
+import type { AnswerMessage, CallMessage, READY, RunnerStart } from './messages.ts';
 
 /** A running copy of a function, in a thread or a process. */
 export interface Instance {
@@ -14,7 +14,7 @@ export interface Instance {
 }
 
 export interface InstanceEvents {
-  readonly onAnswer: (message: AnswerMessage) => void;
+  readonly onMessage: (message: AnswerMessage | typeof READY) => void;
   /** Called once, for whatever reason it is gone. */
   readonly onExit: (reason: string) => void;
   readonly onOutput: (chunk: Buffer) => void;
@@ -31,7 +31,7 @@ export function startInstance(mode: FunctionMode, definition: FunctionDefinition
 function startThread(start: RunnerStart, environment: Record<string, string>, events: InstanceEvents): Instance {
   const worker = new Worker(RUNNER, { workerData: start, env: environment, stdout: true, stderr: true, execArgv: [], name: start.name });
   let reason = 'it ended';
-  worker.on('message', events.onAnswer);
+  worker.on('message', events.onMessage);
   worker.on('error', (error) => {
     reason = error instanceof Error ? error.message : String(error);
     events.onOutput(Buffer.from(`${error instanceof Error ? error.stack : String(error)}\n`));
@@ -45,6 +45,7 @@ function startThread(start: RunnerStart, environment: Record<string, string>, ev
   forward([worker.stdout, worker.stderr], events);
   return {
     pid: process.pid,
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
     send: (message) => worker.postMessage(message),
     async kill() {
       await worker.terminate();
@@ -65,7 +66,7 @@ function startProcess(start: RunnerStart, environment: Record<string, string>, e
       if (child.pid === undefined) resolve();
     });
   });
-  child.on('message', (message: AnswerMessage) => events.onAnswer(message));
+  child.on('message', (message: AnswerMessage | typeof READY) => events.onMessage(message));
   forward([child.stdout, child.stderr], events);
   return {
     pid: child.pid ?? 0,

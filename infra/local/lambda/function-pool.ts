@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { FunctionDefinition, FunctionMode } from './function-definition.ts';
 import { startInstance, type Instance } from './instance.ts';
-import type { AnswerMessage } from './messages.ts';
+import { READY, type AnswerMessage } from './messages.ts';
 
 export interface FunctionPoolOptions {
   readonly definition: FunctionDefinition;
@@ -43,12 +43,18 @@ export class FunctionError extends Error {
 interface Call {
   readonly resolve: (result: string) => void;
   readonly reject: (error: FunctionError) => void;
-  readonly timer: NodeJS.Timeout;
+  timer: NodeJS.Timeout | undefined;
 }
+
+/** A bundle that takes longer to load takes it from the time of its calls. */
+const LOAD_MS = 10_000;
 
 interface Member {
   readonly instance: Instance;
   readonly calls: Map<number, Call>;
+  readonly loading: NodeJS.Timeout;
+  /** Its bundle is loaded; from then on the time of calls runs, as Lambda leaves out the time that loading takes. */
+  ready: boolean;
   /** Takes no more calls, and goes when it has none. */
   retired: boolean;
 }
@@ -65,10 +71,20 @@ export function functionPool({ definition, mode, environment, shared, onOutput }
     callCount += 1;
     const id = callCount;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => timeOut(member, id), timeoutMs);
-      member.calls.set(id, { resolve, reject, timer });
+      member.calls.set(id, { resolve, reject, timer: member.ready ? limit(member, id) : undefined });
       member.instance.send({ id, event, requestId: randomUUID(), timeoutMs });
     });
+  }
+
+  function limit(member: Member, id: number): NodeJS.Timeout {
+    return setTimeout(() => timeOut(member, id), timeoutMs);
+  }
+
+  function makeReady(member: Member): void {
+    if (member.ready) return;
+    member.ready = true;
+    clearTimeout(member.loading);
+    for (const [id, call] of member.calls) call.timer = limit(member, id);
   }
 
   function pick(): Member {
@@ -83,14 +99,16 @@ export function functionPool({ definition, mode, environment, shared, onOutput }
     const number = instanceCount;
     const calls = new Map<number, Call>();
     const instance = startInstance(mode, definition, environment, {
-      onAnswer: (message) => settle(member, message),
+      onMessage: (message) => (message === READY ? makeReady(member) : settle(member, message)),
       onExit: (reason) => {
+        clearTimeout(member.loading);
         members.delete(member);
         for (const id of calls.keys()) finish(member, id)?.reject(new FunctionError(`${title} ended before it answered: ${reason}`));
       },
       onOutput: (chunk) => onOutput(chunk, number),
     });
-    const member: Member = { instance, calls, retired: false };
+    const loading = setTimeout(() => makeReady(member), LOAD_MS);
+    const member: Member = { instance, calls, loading, ready: false, retired: false };
     members.add(member);
     return member;
   }

@@ -6,6 +6,9 @@ export interface CallMessage {
   readonly timeoutMs: number;
 }
 
+/** The first thing a runner says: its bundle is loaded, or cannot be. */
+export const READY = 'ready';
+
 export type AnswerMessage =
   | { readonly id: number; readonly result: string; readonly error?: undefined }
   | { readonly id: number; readonly error: { readonly name: string; readonly message: string; readonly stack: string } };

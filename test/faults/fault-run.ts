@@ -1,0 +1,59 @@
+import type { EngineKind } from '../../infra/setup/engine.mjs';
+
+/** What a run is given. */
+export interface RunWorld {
+  readonly engine: EngineKind | undefined;
+  /** Every choice of a run follows from it, apart from what the machine's own timing decides. */
+  readonly seed: string;
+  /** How long the load lasts, where the run is measured by time. */
+  readonly seconds: number | undefined;
+  /** Operations are appended to this file as NDJSON. */
+  readonly history: string | undefined;
+  /** An empty folder for everything the run keeps; removed afterwards. */
+  readonly folder: string;
+  /** Aborted by Ctrl-C: whatever waits has to end. */
+  readonly signal: AbortSignal;
+  /** Tells whoever is watching how far it is. */
+  readonly say: (line: string) => void;
+}
+
+/** One promise under one fault, as a command proves it. */
+export interface FaultRun {
+  readonly name: string;
+  /** What has to hold, one line. */
+  readonly promise: string;
+  /** What is done to it, one line. */
+  readonly fault: string;
+  /** The protection that the control does without: with it off, the same checks have to fail. */
+  readonly control: string;
+  run(world: RunWorld): Promise<RunOutcome>;
+}
+
+export interface RunOutcome {
+  readonly checks: readonly Check[];
+  /** Cells written and looked at. */
+  readonly cells: number;
+  /** "MariaDB 10.11.6" */
+  readonly engine: string;
+  /** Further figures, to be read by people. */
+  readonly notes: readonly string[];
+}
+
+/** A figure held against its bar, once with the protection and once without. */
+export interface Check {
+  readonly what: string;
+  readonly figure: string;
+  readonly bar: string;
+  readonly passed: boolean;
+  readonly control: Control;
+}
+
+/** The same figure without the protection. It has to be bad: a check that cannot fail proves nothing. */
+export interface Control {
+  readonly figure: string;
+  readonly failed: boolean;
+}
+
+export function holds({ passed, control }: Check): boolean {
+  return passed && control.failed;
+}

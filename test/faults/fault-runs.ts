@@ -1,0 +1,5 @@
+import type { FaultRun } from './fault-run.ts';
+import { logRun } from './log/log-run.ts';
+
+/** Every fault run there is, in the order in which all of them run. */
+export const FAULT_RUNS: readonly FaultRun[] = [logRun];

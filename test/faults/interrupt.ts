@@ -1,0 +1,25 @@
+/** One Ctrl-C may arrive twice: from the terminal, and passed on by npm. */
+const SAME_SIGNAL_MS = 500;
+
+/**
+ * A signal that Ctrl-C aborts, so that what runs can take its servers down.
+ *
+ * @param end called when it is pressed again: the process exits right after
+ */
+export function onInterrupt(end: () => void): AbortSignal {
+  const controller = new AbortController();
+  let firstAt = 0;
+  for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(name, () => {
+      if (!controller.signal.aborted) {
+        firstAt = performance.now();
+        console.log('stopping (Ctrl-C again to force it)');
+        controller.abort(new Error(`stopped by ${name}`));
+      } else if (performance.now() - firstAt > SAME_SIGNAL_MS) {
+        end();
+        process.exit(130);
+      }
+    });
+  }
+  return controller.signal;
+}

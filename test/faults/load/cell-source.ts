@@ -1,0 +1,71 @@
+import type { NewCell } from '../../../shared/cell.ts';
+import { Random } from '../../demo/trips/random.ts';
+
+/** How often cells are written that were written before. */
+export interface Mix {
+  /** Share of the writes that are batches: cells of one row, the last of them a repeat. */
+  readonly batchShare: number;
+  readonly batchSize: number;
+  /** Share of the single writes that are repeats: of an earlier cell, or of the same one at the same moment. */
+  readonly repeatShare: number;
+}
+
+/** One call of a writer. `together` are puts of the same cell sent at once. */
+export type Write =
+  | { readonly kind: 'put'; readonly cell: NewCell }
+  | { readonly kind: 'together'; readonly cell: NewCell }
+  | { readonly kind: 'batch'; readonly cells: readonly NewCell[] };
+
+/** Earlier cells that are remembered for repeats. */
+const REMEMBERED = 500;
+
+/** What one writer writes: new cells, and old ones again. */
+export class CellSource {
+  readonly #random: Random;
+  readonly #writer: number;
+  readonly #mix: Mix;
+  readonly #earlier: NewCell[] = [];
+  #number = 0;
+
+  constructor(seed: string, writer: number, mix: Mix) {
+    this.#random = new Random(seed, 'cells', writer);
+    this.#writer = writer;
+    this.#mix = mix;
+  }
+
+  next(): Write {
+    const { batchShare, batchSize, repeatShare } = this.#mix;
+    if (this.#random.chance(batchShare)) return { kind: 'batch', cells: this.#batch(batchSize) };
+    if (!this.#random.chance(repeatShare)) return { kind: 'put', cell: this.#fresh() };
+    const again = this.#random.chance(0.5) ? this.#again() : undefined;
+    return again ? { kind: 'put', cell: again } : { kind: 'together', cell: this.#fresh() };
+  }
+
+  #batch(size: number): readonly NewCell[] {
+    const row = this.#rowKey();
+    const cells = Array.from({ length: size - 1 }, () => this.#fresh(row));
+    const again = this.#random.chance(0.5) ? this.#again() : undefined;
+    return [...cells, again ?? (cells[0] as NewCell)];
+  }
+
+  #fresh(row = this.#rowKey()): NewCell {
+    this.#number += 1;
+    const cell: NewCell = {
+      row_key: row,
+      column_name: this.#random.pick(['BASE', 'STATUS', 'NOTES', 'FARE ADJUSTMENT']),
+      ref_key: this.#number,
+      body: { writer: this.#writer, number: this.#number, note: 'n'.repeat(this.#random.integer(0, 120)) },
+    };
+    this.#earlier[this.#number % REMEMBERED] = cell;
+    return cell;
+  }
+
+  #again(): NewCell | undefined {
+    return this.#earlier[this.#random.integer(0, REMEMBERED - 1)];
+  }
+
+  #rowKey(): string {
+    const digits = Array.from({ length: 4 }, () => Math.floor(this.#random.next() * 2 ** 32).toString(16).padStart(8, '0')).join('');
+    return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join('-');
+  }
+}

@@ -1,0 +1,84 @@
+import type { NewCell, PutResult } from '../../../shared/cell.ts';
+import { markOf } from './mark.ts';
+
+/** A cell that was confirmed to a writer. */
+export interface AckedCell {
+  readonly row_key: string;
+  readonly column_name: string;
+  readonly ref_key: number;
+  readonly mark: number;
+  readonly shard: number;
+  /** 0 where it was only ever `buffered`. */
+  readonly added_id: number;
+}
+
+export type Outcomes = Record<PutResult['outcome'], number>;
+
+/** What writers were told. */
+export interface Written {
+  /** Each cell once. */
+  readonly acked: readonly AckedCell[];
+  /** Answers, repeats among them. */
+  readonly outcomes: Outcomes;
+  /** Answers that cannot be true beside an earlier one, the first of them as text. */
+  readonly wrong: number;
+  readonly wrongExamples: readonly string[];
+}
+
+const EXAMPLES = 5;
+
+/** Writes down every answer, and holds it against earlier answers for the same cell. */
+export class Ledger {
+  readonly outcomes: Outcomes = { stored: 0, stored_before: 0, buffered: 0, conflict: 0, unavailable: 0 };
+  readonly #acked = new Map<string, AckedCell>();
+  #wrong = 0;
+  readonly #examples: string[] = [];
+
+  get size(): number {
+    return this.#acked.size;
+  }
+
+  note(cell: NewCell, result: PutResult): void {
+    this.outcomes[result.outcome] += 1;
+    if (result.outcome === 'unavailable') return;
+    const address = `${cell.row_key}/${cell.ref_key}/${cell.column_name}`;
+    // No cell is ever written with two bodies here.
+    if (result.outcome === 'conflict') return this.#isWrong(`conflict at ${address}`);
+    const known = this.#acked.get(address);
+    const added_id = result.outcome === 'buffered' ? 0 : result.added_id;
+    if (known && known.added_id > 0) {
+      if (added_id > 0 && known.added_id !== added_id) this.#isWrong(`${address} was ${known.added_id}, then ${added_id}`);
+      if (result.outcome === 'stored') this.#isWrong(`${address} was stored twice`);
+      return;
+    }
+    const { row_key, column_name, ref_key } = cell;
+    this.#acked.set(address, { row_key, column_name, ref_key, mark: markOf(cell), shard: result.shard, added_id });
+  }
+
+  written(): Written {
+    return { acked: [...this.#acked.values()], outcomes: this.outcomes, wrong: this.#wrong, wrongExamples: this.#examples };
+  }
+
+  #isWrong(text: string): void {
+    this.#wrong += 1;
+    if (this.#examples.length < EXAMPLES) this.#examples.push(text);
+  }
+}
+
+export function allWritten(parts: readonly Written[]): Written {
+  const outcomes: Outcomes = { stored: 0, stored_before: 0, buffered: 0, conflict: 0, unavailable: 0 };
+  for (const part of parts) {
+    for (const outcome of Object.keys(outcomes) as (keyof Outcomes)[]) outcomes[outcome] += part.outcomes[outcome];
+  }
+  return {
+    acked: parts.flatMap(({ acked }) => acked),
+    outcomes,
+    wrong: parts.reduce((sum, part) => sum + part.wrong, 0),
+    wrongExamples: parts.flatMap(({ wrongExamples }) => wrongExamples).slice(0, EXAMPLES),
+  };
+}
+
+/** "stored 9, stored_before 1, …" */
+export function outcomesLine(outcomes: Outcomes): string {
+  return `answers: ${Object.entries(outcomes).map(([outcome, count]) => `${outcome} ${count.toLocaleString('en-US')}`).join(', ')}`;
+}

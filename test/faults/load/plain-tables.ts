@@ -1,0 +1,64 @@
+import { rowKeyBytes } from '../../../shared/address.ts';
+import { encodeBody } from '../../../shared/body/codec.ts';
+import type { NewCell, PutResult } from '../../../shared/cell.ts';
+import { shardDatabase, shardOf } from '../../../shared/shard.ts';
+import { SqlError, type Statement } from '../../../shared/sql/client.ts';
+import { entityTable, quoteName } from '../../../shared/sql/names.ts';
+import { groupBy } from '../../../shared/store/context.ts';
+import { groupClient, type GroupAccess } from '../store-access.ts';
+import type { CellWriter } from './write-target.ts';
+
+/** The name of the control's tables, where a datastore's would stand. */
+export const PLAIN = 'plain';
+
+/** Tables as one would write them without the append: the server numbers the cells. */
+export interface PlainAccess {
+  readonly group: GroupAccess;
+  readonly shards: number;
+}
+
+export async function createPlainTables({ group, shards }: PlainAccess): Promise<void> {
+  const client = groupClient([group], group.name);
+  try {
+    for (let shard = 0; shard < shards; shard += 1) {
+      await client.change({ sql: `CREATE DATABASE ${quoteName(shardDatabase(PLAIN, shard))}`, parameters: [] });
+      await client.change({
+        sql:
+          `CREATE TABLE ${entityTable(PLAIN, shard)} (added_id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, row_key BINARY(16) NOT NULL, ` +
+          'column_name VARBINARY(255) NOT NULL, ref_key BIGINT NOT NULL, body MEDIUMBLOB NULL, created_at DATETIME(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6), ' +
+          'UNIQUE KEY cell (row_key, column_name, ref_key)) ENGINE=InnoDB',
+        parameters: [],
+      });
+    }
+  } finally {
+    await client.close();
+  }
+}
+
+/** Writers without the append. What became of each cell of a batch they do not know. */
+export function openPlainTables({ group, shards }: PlainAccess): CellWriter {
+  const client = groupClient([group], group.name);
+  const insert = async (cells: readonly NewCell[]): Promise<readonly PutResult[]> => {
+    const shard = shardOf(cells[0]?.row_key ?? '', shards);
+    try {
+      const { affectedRows, insertId } = await client.change(insertIgnoring(shard, cells));
+      const outcome = affectedRows === cells.length ? 'stored' : 'stored_before';
+      return cells.map((_, place) => ({ outcome, shard, added_id: outcome === 'stored' ? insertId + place : 0 }));
+    } catch (error) {
+      if (!(error instanceof SqlError)) throw error;
+      return cells.map(() => ({ outcome: 'unavailable', shard, reason: error.message }));
+    }
+  };
+  return {
+    put: async (cell) => (await insert([cell]))[0] as PutResult,
+    batchPut: async (cells) => (await Promise.all([...groupBy(cells, ({ row_key }) => shardOf(row_key, shards)).values()].map(insert))).flat(),
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}
+
+function insertIgnoring(shard: number, cells: readonly NewCell[]): Statement {
+  return {
+    sql: `INSERT IGNORE INTO ${entityTable(PLAIN, shard)} (row_key, column_name, ref_key, body) VALUES ${cells.map(() => '(?, ?, ?, ?)').join(', ')}`,
+    parameters: cells.flatMap(({ row_key, column_name, ref_key, body }) => [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encodeBody(body, 'body')]),
+  };
+}

@@ -1,0 +1,43 @@
+import type { NewCell, PutResult } from '../../../shared/cell.ts';
+import { schemalessClient } from '../../../shared/client/client.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { DATASTORE, openStore, type StoreAccess } from '../store-access.ts';
+import { openPlainTables, type PlainAccess } from './plain-tables.ts';
+
+/** Where writers write to. */
+export type WriteTarget =
+  | { readonly kind: 'store'; readonly access: StoreAccess }
+  | { readonly kind: 'http'; readonly url: string }
+  | { readonly kind: 'plain'; readonly access: PlainAccess };
+
+export interface CellWriter extends AsyncDisposable {
+  put(cell: NewCell): Promise<PutResult>;
+  batchPut(cells: readonly NewCell[]): Promise<readonly PutResult[]>;
+}
+
+export async function openTarget(target: WriteTarget): Promise<CellWriter> {
+  switch (target.kind) {
+    case 'store': {
+      const store = await openStore(target.access);
+      return { put: store.datastore.put, batchPut: store.datastore.batchPut, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+    }
+    case 'http':
+      return overHttp(target.url);
+    default:
+      return openPlainTables(target.access);
+  }
+}
+
+/** A client that asks once: repeats are the load's own, and are counted. */
+function overHttp(url: string): CellWriter {
+  const { put, batchPut } = schemalessClient({ url, datastore: DATASTORE, attempts: 1 });
+  const unconfirmed = (error: unknown): PutResult => {
+    if (error instanceof SchemalessError && error.retry === 'later') return { outcome: 'unavailable', shard: -1, reason: error.message };
+    throw error;
+  };
+  return {
+    put: (cell) => put(cell).catch(unconfirmed),
+    batchPut: (cells) => batchPut(cells).catch((error: unknown) => cells.map(() => unconfirmed(error))),
+    [Symbol.asyncDispose]: async () => undefined,
+  };
+}

@@ -1,0 +1,40 @@
+import type { StoredLog } from '../stored-logs.ts';
+import type { SeenLog } from './log-readers.ts';
+
+/** What readers saw, held against what is stored; sums over all readers. */
+export interface ReaderVerdict {
+  /** Cells that a reader should have seen, times readers. */
+  readonly due: number;
+  /** Stored, and never seen by a reader. */
+  readonly skipped: number;
+  /** Seen by a reader again, or after a later one. */
+  readonly outOfOrder: number;
+  /** Seen with another address or body than is stored. */
+  readonly different: number;
+  readonly timesBack: number;
+  readonly failures: number;
+  readonly holesMet: number;
+  readonly longestHoleMs: number;
+  /** Readers that did not come to the end of every log in time. */
+  readonly late: number;
+}
+
+export function judgeReaders(readers: readonly SeenLog[], logs: readonly StoredLog[]): ReaderVerdict {
+  const sums = { due: 0, skipped: 0, outOfOrder: 0, different: 0, timesBack: 0, failures: 0, holesMet: 0, longestHoleMs: 0, late: 0 };
+  for (const reader of readers) {
+    for (const { shard, ids, marks } of logs) {
+      const seen = reader.shards[shard] ?? { ids: [], marks: [], timesBack: 0 };
+      const bySeenId = new Map(seen.ids.map((id, place) => [id, seen.marks[place]]));
+      sums.due += ids.length;
+      sums.skipped += ids.filter((id) => !bySeenId.has(id)).length;
+      sums.outOfOrder += seen.ids.filter((id, place) => id <= (seen.ids[place - 1] ?? 0)).length;
+      sums.different += ids.filter((id, place) => bySeenId.has(id) && bySeenId.get(id) !== marks[place]).length;
+      sums.timesBack += seen.timesBack;
+    }
+    sums.failures += reader.failures;
+    sums.holesMet += reader.holesMet;
+    sums.longestHoleMs = Math.max(sums.longestHoleMs, reader.longestHoleMs);
+    sums.late += reader.reachedEnd ? 0 : 1;
+  }
+  return sums;
+}

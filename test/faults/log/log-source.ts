@@ -1,0 +1,66 @@
+import type { Role } from '../../../shared/cell.ts';
+import { decodeBody } from '../../../shared/body/codec.ts';
+import { byItem, cellColumns } from '../../../shared/sql/cell-rows.ts';
+import { entityTable } from '../../../shared/sql/names.ts';
+import { markOf } from '../load/mark.ts';
+import { PLAIN, type PlainAccess } from '../load/plain-tables.ts';
+import { groupClient, openStore, type StoreAccess } from '../store-access.ts';
+import { HoleWatch } from './hole-watch.ts';
+
+/** What log readers read: the store's logs, or, for the control, plain tables with a reader that steps over holes. */
+export type LogAccess = { readonly kind: 'store'; readonly access: StoreAccess } | { readonly kind: 'plain'; readonly access: PlainAccess };
+
+export interface LogCell {
+  readonly shard: number;
+  readonly added_id: number;
+  readonly mark: number;
+  readonly created_at: string;
+}
+
+export interface LogSource extends AsyncDisposable {
+  /** The next cells after each shard's id; where each shard is to be read on; undefined when nobody could answer. */
+  next(after: readonly number[]): Promise<{ readonly cells: readonly LogCell[]; readonly after: readonly number[]; readonly failures: number }>;
+  readonly holes: HoleWatch;
+}
+
+const LIMIT = 500;
+
+export async function openLogSource(log: LogAccess, read: Role): Promise<LogSource> {
+  return log.kind === 'store' ? await storeLogs(log.access, read) : plainLogs(log.access, read);
+}
+
+async function storeLogs(access: StoreAccess, read: Role): Promise<LogSource> {
+  const holes = new HoleWatch();
+  const store = await openStore(access, { connections: 2, wrap: (client) => holes.watch(client) });
+  return {
+    holes,
+    async next(after) {
+      const logs = await store.datastore.log(after.map((id, shard) => ({ shard, after: id })), { limit: LIMIT, read });
+      const read_ = logs.flatMap((log) => (log.error ? [] : log.cells));
+      return {
+        cells: read_.map((cell) => ({ shard: cell.shard, added_id: cell.added_id, created_at: cell.created_at, mark: markOf(cell) })),
+        after: logs.map((log, place) => (log.error ? (after[place] ?? 0) : log.next)),
+        failures: logs.filter(({ error }) => error !== undefined).length,
+      };
+    },
+    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+  };
+}
+
+function plainLogs({ group }: PlainAccess, read: Role): LogSource {
+  const client = groupClient([group], group.name, { connections: 2 });
+  const select = (after: readonly number[]): string =>
+    after.map((_, shard) => `(SELECT ${cellColumns(shard, shard)} FROM ${entityTable(PLAIN, shard)} AS entity WHERE added_id > ? ORDER BY added_id LIMIT ${LIMIT})`).join(' UNION ALL ');
+  return {
+    holes: new HoleWatch(),
+    async next(after) {
+      const read_ = byItem(await client.select({ sql: select(after), parameters: after }, read), after.length);
+      return {
+        cells: read_.flatMap(({ cells }) => cells).map((cell) => ({ ...cell, mark: cell.body === null ? -1 : markOf({ ...cell, body: decodeBody(cell.body) }) })),
+        after: read_.map(({ cells }, shard) => cells.at(-1)?.added_id ?? after[shard] ?? 0),
+        failures: 0,
+      };
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+}

@@ -1,0 +1,45 @@
+import { grouped, textTable } from '../demo/text-table.ts';
+import { holds, type Check, type FaultRun, type RunOutcome } from './fault-run.ts';
+
+/** A run that came to its end. */
+export interface RunReport {
+  readonly run: Pick<FaultRun, 'name' | 'promise' | 'fault' | 'control'>;
+  readonly outcome: RunOutcome;
+  readonly seed: string;
+  readonly seconds: number;
+}
+
+/** All of one run. */
+export function runLines({ run, outcome, seed, seconds }: RunReport): readonly string[] {
+  const rows = outcome.checks.map((check) => [check.what, check.figure, check.bar, check.control.figure, verdict(check)]);
+  return [
+    `${run.name} on ${outcome.engine}`,
+    ...textTable([
+      ['promise', run.promise],
+      ['fault', run.fault],
+      ['control', run.control],
+      ['run', `seed ${seed}, ${grouped(outcome.cells)} cells, ${Math.round(seconds)} s`],
+      ...outcome.notes.map((note) => ['', note]),
+    ]).map(indented),
+    '',
+    ...textTable([['check', 'figure', 'bar', 'control', 'verdict'], ...rows]).map(indented),
+    '',
+  ];
+}
+
+/** A line for each check of all runs. */
+export function summaryLines(reports: readonly RunReport[]): readonly string[] {
+  const rows = reports.flatMap(({ run, outcome, seed, seconds }) =>
+    outcome.checks.map((check) => [run.name, check.what, check.figure, check.bar, check.control.figure, verdict(check), seed, grouped(outcome.cells), String(Math.round(seconds)), outcome.engine]),
+  );
+  return textTable([['run', 'check', 'figure', 'bar', 'control', 'verdict', 'seed', 'cells', 'seconds', 'engine'], ...rows], [6, 7, 8]);
+}
+
+function verdict(check: Check): string {
+  if (holds(check)) return 'PASS';
+  return check.passed ? 'FAIL: the control did not fail' : 'FAIL';
+}
+
+function indented(line: string): string {
+  return `  ${line}`;
+}

@@ -1,0 +1,58 @@
+/** `npm run faults -- NAME …`: breaks a store that it starts for this, and says whether the promises held. */
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { holds, type FaultRun } from './fault-run.ts';
+import { FAULT_RUNS } from './fault-runs.ts';
+import { onInterrupt } from './interrupt.ts';
+import { endProcessesOn } from './leftovers.ts';
+import { readOptions, type FaultOptions } from './options.ts';
+import { runLines, summaryLines, type RunReport } from './report.ts';
+
+const options = readOptions(process.argv.slice(2));
+const folders = new Set<string>();
+const signal = onInterrupt(() => {
+  for (const folder of folders) {
+    endProcessesOn(folder);
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+const reports: RunReport[] = [];
+let broken = 0;
+for (const run of options.names.flatMap((name) => FAULT_RUNS.filter((one) => one.name === name))) {
+  if (signal.aborted) break;
+  try {
+    const report = await carryOut(run, options);
+    reports.push(report);
+    for (const line of runLines(report)) console.log(line);
+  } catch (error) {
+    broken += 1;
+    console.error(signal.aborted ? `${run.name}: stopped` : error);
+  }
+}
+for (const line of summaryLines(reports)) console.log(line);
+const passed = broken === 0 && reports.every(({ outcome }) => outcome.checks.every(holds));
+console.log(passed ? '\nevery check passed, every control failed as it must' : '\nFAIL');
+process.exit(passed ? 0 : 1);
+
+/** In a folder of its own, of which neither a file nor a process is left. */
+async function carryOut(run: FaultRun, { engine, seed, seconds, history }: FaultOptions): Promise<RunReport> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), `schemaless-faults-${run.name}-`)));
+  folders.add(folder);
+  const start = performance.now();
+  const elapsed = (): number => (performance.now() - start) / 1000;
+  console.log(`${run.name}: ${run.fault} (seed ${seed})`);
+  try {
+    const say = (line: string): void => console.log(`  ${elapsed().toFixed(0).padStart(4)} s  ${line}`);
+    const outcome = await run.run({ engine, seed, seconds, history, folder, signal, say });
+    const left = endProcessesOn(folder);
+    if (left.length > 0) throw new Error(`${run.name} left processes behind: ${left.join(', ')}`);
+    console.log('');
+    return { run, outcome, seed, seconds: elapsed() };
+  } finally {
+    endProcessesOn(folder);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+    folders.delete(folder);
+  }
+}

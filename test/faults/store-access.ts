@@ -1,0 +1,67 @@
+import type { SqlClient } from '../../shared/sql/client.ts';
+import { mysqlClient, type MysqlSettings } from '../../shared/sql/mysql-client.ts';
+import { openContext, type StoreContext } from '../../shared/store/context.ts';
+import type { BufferOperations, Datastore } from '../../shared/store/datastore.ts';
+import { openDeployment, type DeploymentOptions, type StoreEvent } from '../../shared/store/deployment.ts';
+import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
+import type { GroupAddress } from '../../shared/topology/topology.ts';
+import { dynamoClient } from '../support/dynamo.ts';
+
+/** The datastore of every run. */
+export const DATASTORE = 'trips';
+
+export interface GroupAccess extends GroupAddress {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** What a thread needs to open the store: plain data. */
+export interface StoreAccess {
+  readonly groups: readonly GroupAccess[];
+  /** URL */
+  readonly dynamo: string;
+  readonly topologyTable: string;
+  readonly stateTable: string;
+  readonly bufferCopies: number;
+}
+
+export interface OpenStore extends AsyncDisposable {
+  readonly datastore: Datastore & BufferOperations;
+  readonly context: StoreContext;
+}
+
+export interface OpenStoreOptions {
+  /** Connections to each endpoint. @default 8 */
+  readonly connections?: number;
+  /** Stands between the store and a group. @default the client itself */
+  readonly wrap?: (client: SqlClient) => SqlClient;
+  readonly report?: (event: StoreEvent) => void;
+}
+
+/** Opens the store in this thread. */
+export async function openStore(access: StoreAccess, { connections = 8, wrap = (client) => client, report = () => undefined }: OpenStoreOptions = {}): Promise<OpenStore> {
+  const client = dynamoClient(access.dynamo);
+  const options: DeploymentOptions = {
+    topology: dynamoTopology({ client, table: access.topologyTable }),
+    connect: (address) => wrap(groupClient(access.groups, address.name, { connections })),
+    bufferCopies: access.bufferCopies,
+    report,
+  };
+  const deployment = openDeployment(options);
+  const context = openContext(options);
+  return {
+    datastore: await deployment.datastore(DATASTORE),
+    context,
+    async [Symbol.asyncDispose]() {
+      await Promise.all([deployment.close(), context.groups.close()]);
+      client.destroy();
+    },
+  };
+}
+
+/** A client of one group. */
+export function groupClient(groups: readonly GroupAccess[], name: string, settings: MysqlSettings = {}): SqlClient {
+  const group = groups.find((one) => one.name === name);
+  if (!group) throw new Error(`no group ${name}`);
+  return mysqlClient(group, async () => ({ username: group.user, password: group.password }), settings);
+}

@@ -1,0 +1,31 @@
+import { parentPort, workerData } from 'node:worker_threads';
+
+export type FromWorker<Progress, Output> = { readonly ready: true } | { readonly progress: Progress } | { readonly output: Output };
+
+/** What a thread's work is told. */
+export interface WorkerControl<Stop, Progress> {
+  /** The last word of whoever started it; undefined as long as it is to go on. */
+  readonly stopped: Stop | undefined;
+  /** To be called once everything is open and the work begins. */
+  ready(): void;
+  say(progress: Progress): void;
+}
+
+/** The one call of a thread's module: does the work, hands over what it returns, and ends. */
+export async function runAsWorker<Input, Stop, Progress, Output>(work: (input: Input, control: WorkerControl<Stop, Progress>) => Promise<Output>): Promise<void> {
+  const port = parentPort;
+  if (!port) throw new Error('this module is run as a thread');
+  let stopped: Stop | undefined;
+  port.on('message', (word: Stop) => {
+    stopped = word;
+  });
+  const output = await work(workerData as Input, {
+    get stopped() {
+      return stopped;
+    },
+    ready: () => port.postMessage({ ready: true }),
+    say: (progress) => port.postMessage({ progress }),
+  });
+  port.postMessage({ output });
+  port.close();
+}

@@ -1,0 +1,122 @@
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openGateway, type Gateway } from '../../../../infra/local/gateway/gateway.ts';
+import { startStandIns, type StandInHost } from '../../support/stand-in-host.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+let host: StandInHost;
+let gateway: Gateway;
+const errors: string[] = [];
+
+beforeAll(async () => {
+  host = startStandIns(folder.path, 'threads');
+  gateway = await openGateway(0, (message) => errors.push(message));
+});
+afterAll(async () => {
+  await gateway.close();
+  await host.functions.stop();
+  await host.log.close();
+  folder[Symbol.dispose]();
+});
+
+const ask = async (path: string, init?: RequestInit) => fetch(`${gateway.url}${path}`, init);
+const eventOf = async (path: string, init?: RequestInit) => Object(await (await ask(path, init)).json()).event;
+
+describe('the gateway', () => {
+  it('answers 503 until it has routes', async () => {
+    const answer = await ask('/echo/a/b');
+    expect([answer.status, await answer.json()]).toEqual([503, { message: 'Service Unavailable' }]);
+    const routes = ['GET /echo/{one}/{two}', 'POST /echo'].map((routeKey) => ({ routeKey, functionArn: 'shared', timeoutMs: 30_000 }));
+    gateway.serve([...routes, { routeKey: 'GET /hurried', functionArn: 'shared', timeoutMs: 50 }], host.functions.caller);
+  });
+
+  it('hands on a request as payload 2.0', async () => {
+    const event = await eventOf('/echo/a%20b/%C3%A9%2Fz?x=1&y=%26&x=2', { headers: { 'X-Thing': 'yes', Cookie: 'c=1; d=2' } });
+    expect(event).toMatchObject({
+      version: '2.0',
+      routeKey: 'GET /echo/{one}/{two}',
+      rawPath: '/echo/a b/é/z',
+      rawQueryString: 'x=1&y=%26&x=2',
+      queryStringParameters: { x: '1,2', y: '&' },
+      pathParameters: { one: 'a b', two: 'é/z' },
+      cookies: ['c=1', 'd=2'],
+      headers: { 'x-thing': 'yes', host: `127.0.0.1:${gateway.port}` },
+      requestContext: { stage: '$default', routeKey: 'GET /echo/{one}/{two}', http: { method: 'GET', path: '/echo/a b/é/z', protocol: 'HTTP/1.1', sourceIp: '127.0.0.1' } },
+      isBase64Encoded: false,
+    });
+    expect(event.headers).not.toHaveProperty('cookie');
+    expect(event.requestContext.time).toMatch(/^\d\d\/\w{3}\/\d{4}:\d\d:\d\d:\d\d \+0000$/u);
+    expect(event).not.toHaveProperty('body');
+  });
+
+  it('hands on text as text and other bodies as base64', async () => {
+    expect(await eventOf('/echo', { method: 'POST', body: '{"é":1}' })).toMatchObject({ body: '{"é":1}', isBase64Encoded: false });
+    expect(await eventOf('/echo', { method: 'POST', body: Buffer.from([0xff, 0x00]) })).toMatchObject({ body: '/wA=', isBase64Encoded: true });
+    expect(await eventOf('/echo', { method: 'POST' })).not.toHaveProperty('queryStringParameters');
+  });
+
+  it("gives the function's status, headers, cookies and body, with a request id", async () => {
+    const answer = await ask('/echo/a/b');
+    expect(answer.status).toBe(201);
+    expect(answer.headers.get('x-stand-in')).toBe('yes');
+    expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    expect(Object(await answer.json()).event.requestContext.requestId).toBe(answer.headers.get('apigw-requestid'));
+    const plain = await ask('/echo/a/b?plain=yes');
+    expect([plain.status, plain.headers.get('content-type'), await plain.json()]).toEqual([200, 'application/json', { plain: 'yes' }]);
+  });
+
+  it.each([
+    ['no route', '/other', {}, 404, 'Not Found'],
+    ['another method', '/echo', {}, 404, 'Not Found'],
+    ['broken percent-encoding', '/echo/a/%zz', {}, 400, 'Bad Request'],
+    ['a function that throws', '/echo/a/b?throw=why', {}, 500, 'Internal Server Error'],
+    ['a function that takes too long', '/hurried?sleep=300', {}, 503, 'Service Unavailable'],
+    ['more than a function takes', '/echo', { method: 'POST', body: 'x'.repeat(6_291_556) }, 413, 'Request Too Long'],
+    ['more than a function gives', '/echo/a/b?bytes=6291556', {}, 500, 'Internal Server Error'],
+  ])('answers %s by itself', async (_, path, init, status, message) => {
+    const answer = await ask(path, init);
+    expect([answer.status, await answer.json()]).toEqual([status, { message }]);
+  });
+
+  it('takes no more than 10 MB, whatever is sent', async () => {
+    const answer = await rawRequest(`POST /echo HTTP/1.1\r\nhost: x\r\ncontent-length: 50000000\r\n\r\n${'x'.repeat(10_485_761)}`);
+    expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*Request Entity Too Large/u);
+  });
+
+  it('takes no more than 10,240 bytes of request line and headers', async () => {
+    expect(await rawRequest(`GET /echo/a/b HTTP/1.1\r\nhost: x\r\nx-long: ${'y'.repeat(10_240)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /u);
+  });
+
+  it('says when a port is taken', async () => {
+    await expect(openGateway(gateway.port, () => {})).rejects.toThrow(`--port: wanted a free port, got ${gateway.port}, which is in use`);
+  });
+
+  it('answers what was asked before it closes', async () => {
+    const closing = await openGateway(0, () => {});
+    closing.serve([{ routeKey: 'GET /echo/{one}/{two}', functionArn: 'shared', timeoutMs: 30_000 }], host.functions.caller);
+    const slow = fetch(`${closing.url}/echo/a/b?sleep=200`);
+    await expect.poll(async () => (await fetch(`${closing.url}/x`)).status).toBe(404);
+    await closing.close();
+    expect((await slow).status).toBe(201);
+    await expect(fetch(`${closing.url}/echo/a/b`)).rejects.toThrow('fetch failed');
+  });
+});
+
+/** What a server says to a request of any shape, until it closes or one second has passed. */
+async function rawRequest(text: string): Promise<string> {
+  return new Promise((resolve) => {
+    let answer = '';
+    const socket = connect(gateway.port, '127.0.0.1', () => socket.write(text));
+    const end = (): void => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(1000, end);
+    socket.on('data', (chunk) => {
+      answer += chunk.toString();
+    });
+    socket.on('close', end);
+    socket.on('error', end);
+  });
+}

@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { startLocalStack, type LocalStack } from '../../../infra/local/local-stack.ts';
+import { schemalessClient } from '../../../shared/client/client.ts';
+import { cellOf, describeDatastore, type Subject } from '../../support/datastore-conformance.ts';
+
+/** The whole system: synthesized, bundled, run on servers of its own. */
+let stack: LocalStack;
+let data: string;
+
+beforeAll(async () => {
+  data = await mkdtemp(join(tmpdir(), 'schemaless-http-'));
+  stack = await startLocalStack({
+    port: 0,
+    data,
+    shards: 64,
+    engine: inject('servers').engine.kind,
+    datastores: join(import.meta.dirname, '../../support/datastores'),
+  });
+});
+
+afterAll(async () => {
+  await stack?.stop();
+  await rm(data, { recursive: true, force: true });
+});
+
+function open(): Subject {
+  const datastore = (name: string, shards: number) => ({ ...schemalessClient({ url: stack.url, datastore: name }), shards });
+  return { first: datastore('trips', 64), second: datastore('smoke', 7) };
+}
+
+describeDatastore('through HTTP', async () => open());
+
+describe('the local stack', () => {
+  it('empties the buffer within seconds in normal running', async () => {
+    const { first } = open();
+    await first.batchPut(Array.from({ length: 100 }, () => cellOf()));
+    const buffer = schemalessClient({ url: stack.url, datastore: 'trips' });
+    await expect.poll(async () => (await buffer.buffer()).map((group) => (group.error ? group.error.message : group.rows)), { timeout: 15_000, interval: 250 }).toEqual([0, 0, 0]);
+  });
+
+  it('goes on writing while a primary is down, and appends what was buffered when it is back', async () => {
+    const { first } = open();
+    const cells = Array.from({ length: 40 }, () => cellOf({ row_key: randomUUID() }));
+    await stack.groups.kill('group-1-a');
+    const results = await first.batchPut(cells);
+    const outcomes = new Set(results.map(({ outcome }) => outcome));
+    expect([...outcomes].sort()).toEqual(['buffered', 'stored']);
+    await expect
+      .poll(async () => (await first.batchGet(cells)).map((item) => item && ('body' in item ? item.body : item.error.code)), { timeout: 15_000, interval: 500 })
+      .toEqual(cells.map(({ body }) => body));
+  });
+});

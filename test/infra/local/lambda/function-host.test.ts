@@ -1,0 +1,84 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isRunning } from '../../../../infra/local/process-table.ts';
+import { startStandIns, type StandInHost } from '../../support/stand-in-host.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+/** The message that a call fails with. */
+async function errorOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+  return 'no error';
+}
+
+describe.each(['threads', 'process'] as const)('functions in %s', (mode) => {
+  const folder = temporaryFolder();
+  let host: StandInHost;
+  beforeAll(() => {
+    host = startStandIns(folder.path, mode, 1500);
+  });
+  afterAll(async () => {
+    await host.functions.stop();
+    await host.log.close();
+    folder[Symbol.dispose]();
+  });
+
+  const invoke = async (title: string, query: Record<string, string>) => {
+    const answer = JSON.parse(await host.functions.invoke(title, JSON.stringify({ queryStringParameters: query })));
+    return { ...answer, body: answer.body === undefined ? undefined : JSON.parse(answer.body) };
+  };
+  const pidsOf = (title: string) => host.functions.status().find((status) => status.title === title)?.instances.map(({ pid }) => pid) ?? [];
+
+  it('have an environment of their own, and nothing of ours', async () => {
+    const { body } = await invoke('shared', {});
+    expect(body.environment).toMatchObject({ GREETING: 'hello', AWS_LAMBDA_FUNCTION_NAME: 'stack-shared', AWS_REGION: 'us-east-1', AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:1', AWS_CONFIG_FILE: '/dev/null' });
+    expect(body.environment).not.toHaveProperty('HOME');
+    expect(process.env).not.toHaveProperty('GREETING');
+  });
+
+  it('answer many calls at once in one instance when shared, else in one each', async () => {
+    await Promise.all(Array.from({ length: 5 }, () => invoke('shared', { sleep: '50' })));
+    expect(pidsOf('shared')).toHaveLength(1);
+    await Promise.all(Array.from({ length: 3 }, () => invoke('alone', { sleep: '100' })));
+    expect(pidsOf('alone')).toHaveLength(3);
+    await invoke('alone', {});
+    expect(pidsOf('alone')).toHaveLength(3);
+  });
+
+  it('fail the call that throws, and write why into the log', async () => {
+    await expect(invoke('shared', { throw: 'a reason' })).rejects.toThrow('shared threw Error: a reason');
+    await expect(invoke('broken', {})).rejects.toThrow(/broken threw Error: .*wanted an exported function nothing, got undefined/u);
+    await expect.poll(() => readFileSync(host.log.path, 'utf8')).toMatch(/^\S+ shared \S+ Error: a reason$/mu);
+  });
+
+  it('fail a call that runs over its time, and are replaced without harm to others', async () => {
+    const { body: before } = await invoke('shared', {});
+    const slow = errorOf(invoke('shared', { sleep: '3000' }));
+    await sleep(1000);
+    const other = invoke('shared', { sleep: '800' });
+    expect(await slow).toBe('shared timed out after 1.5 seconds');
+    const { body: after } = await invoke('shared', {});
+    expect(before.answered).toBeGreaterThan(1);
+    expect(after.answered).toBe(1);
+    await expect(other).resolves.toMatchObject({ statusCode: 201 });
+    await expect.poll(() => pidsOf('shared').length).toBe(1);
+  });
+
+  it('fail what runs when they end or are killed, and start again at the next call', async () => {
+    await expect(invoke('shared', { exit: '1' })).rejects.toThrow(/^shared ended before it answered/u);
+    await expect(invoke('shared', {})).resolves.toMatchObject({ body: { answered: 1 } });
+    const pids = pidsOf('shared').filter((pid) => pid !== process.pid);
+    expect(pids).toHaveLength(mode === 'process' ? 1 : 0);
+    const running = errorOf(invoke('shared', { sleep: '500' }));
+    await sleep(50);
+    await host.functions.kill('shared');
+    expect(await running).toMatch(/^shared ended before it answered/u);
+    expect(pids.filter((pid) => isRunning(pid))).toEqual([]);
+    await expect(invoke('shared', {})).resolves.toMatchObject({ body: { answered: 1 } });
+    await expect(host.functions.kill('other')).rejects.toThrow('other: wanted one of the functions shared, alone, broken');
+  });
+});

@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { App } from 'aws-cdk-lib';
+import { PROJECT_ROOT, type AppContext } from '../../../infra/app-context.ts';
+import { buildApp } from '../../../infra/app.ts';
+import { loadAssembly } from '../../../infra/local/template/load-assembly.ts';
+import type { LoadedStack, TemplateResource } from '../../../infra/local/template/template.ts';
+
+/** Small functions that stand in for the real ones. */
+export const STAND_INS = join(import.meta.dirname, 'functions');
+
+/** Synthesizes the app in process with stand-in functions, with the settings of cdk.json but for the slow rules. */
+export function synthesized(folder: string, context: AppContext): readonly LoadedStack[] {
+  const settings: { readonly context: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
+  const fast = { '@aws-cdk/core:validateAgainstDefaultRules': false, 'aws:cdk:enable-asset-metadata': true };
+  const app = new App({ outdir: folder, context: { ...settings.context, ...fast, functions: STAND_INS, ...context }, analyticsReporting: false, treeMetadata: false });
+  buildApp(app);
+  app.synth();
+  return loadAssembly(folder);
+}
+
+/** The resources of one type in all stacks. */
+export function resourcesOf(stacks: readonly LoadedStack[], type: string): readonly TemplateResource[] {
+  return stacks.flatMap(({ template }) => Object.values(template.Resources)).filter((resource) => resource.Type === type);
+}
