@@ -1,5 +1,6 @@
 import type { FaultRun } from './fault-run.ts';
+import { killRun } from './kill/kill-run.ts';
 import { logRun } from './log/log-run.ts';
 
 /** Every fault run there is, in the order in which all of them run. */
-export const FAULT_RUNS: readonly FaultRun[] = [logRun];
+export const FAULT_RUNS: readonly FaultRun[] = [logRun, killRun];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
 import type { DynamoTable } from '../../shared/topology/dynamo-topology.ts';
 
@@ -39,5 +39,6 @@ export async function newTable(client: DynamoDBClient): Promise<DynamoTable> {
       KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
     }),
   );
+  await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 1, maxDelay: 1 }, { TableName: table });
   return { client, table };
 }

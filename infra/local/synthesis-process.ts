@@ -1,13 +1,12 @@
-/** Runs in a thread of its own: synthesizes an app as the CDK's command line would, with the settings of cdk.json. */
+/** Runs in a process of its own: synthesizes an app as the CDK's command line would, with the settings of cdk.json. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { workerData } from 'node:worker_threads';
 import { App } from 'aws-cdk-lib';
 import { PROJECT_ROOT } from '../app-context.ts';
 import type { SynthesisOrder } from './synthesize.ts';
 
-const { app: path, context, folder }: SynthesisOrder = workerData;
+const { app: path, context, folder }: SynthesisOrder = JSON.parse(process.argv[2] ?? '');
 const settings: { readonly context?: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
 // What the command line switches on: the template says where each bundle is, and what each resource is called in the app.
 const metadata = { 'aws:cdk:enable-asset-metadata': true, 'aws:cdk:enable-path-metadata': true };
