@@ -36,6 +36,15 @@ describe('a lease', () => {
     expect(taken && (await second.renew(taken))).toBe('held');
   });
 
+  it('that has expired is taken by one of those who try at once', async () => {
+    await runner('gone').take('expired');
+    const heirs = Array.from({ length: 8 }, (_, n) => runner(`heir ${n}`));
+    await Promise.all(heirs.map((heir) => heir.take('expired')));
+    clock += DURATION_MS;
+    const taken = await Promise.all(heirs.map((heir) => heir.take('expired')));
+    expect(taken.filter(Boolean)).toHaveLength(1);
+  });
+
   it('is not taken while its holder renews it, and tells the holder that it is wanted', async () => {
     const [first, second] = [runner('holder'), runner('heir')];
     const lease = await first.take('wanted');
