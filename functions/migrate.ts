@@ -3,6 +3,7 @@ import type { CdkCustomResourceEvent, CdkCustomResourceIsCompleteEvent, CdkCusto
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { FIELD_TYPES } from '../shared/definitions/definitions.ts';
 import { leases, type Lease, type Leases } from '../shared/lease/lease.ts';
 import { migrate, type MigrationWish } from '../shared/migrate/migrate.ts';
 import { readConfig } from './config.ts';
@@ -22,6 +23,14 @@ const TAKE_PAUSE_MS = 500;
 
 const endpoint = z.object({ host: z.string().min(1), port: z.coerce.number().int().min(1).max(65_535) });
 
+const indexes = z.array(
+  z.object({
+    name: z.string().min(1),
+    fields: z.array(z.object({ field: z.string().min(1), type: z.enum(FIELD_TYPES), column_key: z.string().min(1) })).min(1),
+    keys: z.array(z.array(z.string().min(1))),
+  }),
+);
+
 /** CloudFormation turns every value of a custom resource into a string. */
 const properties = z.object({
   Groups: z
@@ -36,7 +45,18 @@ const properties = z.object({
       }),
     )
     .min(1),
-  Datastores: z.array(z.object({ name: z.string().min(1), shards: z.coerce.number().int().min(1) })),
+  Datastores: z.array(
+    z.object({
+      name: z.string().min(1),
+      shards: z.coerce.number().int().min(1),
+      // As JSON text, which arrives as it was sent. Deployments that knew no indexes, and to which one may be rolled back, have none.
+      indexes: z
+        .string()
+        .default('[]')
+        .transform((text): unknown => JSON.parse(text))
+        .pipe(indexes),
+    }),
+  ),
 });
 
 /** Nothing is done here, so that the work may take many calls of `isComplete`. Delete and rollback change nothing. */
@@ -73,7 +93,7 @@ export async function isComplete(event: CdkCustomResourceIsCompleteEvent, lambda
       wish,
       mayGoOn: () => state.held && Date.now() < deadline,
     });
-    logger.info('migrated', { done, groups: wish.groups.length, datastores: wish.datastores });
+    logger.info('migrated', { done, groups: wish.groups.length, datastores: wish.datastores.map(({ name, shards, indexes }) => ({ name, shards, indexes: indexes.map((index) => index.name) })) });
     return { IsComplete: done };
   } finally {
     clearInterval(renewing);

@@ -35,13 +35,18 @@ export interface AppProps {
   readonly functionsFolder: string;
 }
 
-/** Reads and checks the context. Throws an `Error` that names the key, what was wanted and what came. */
-export function readAppContext(context: AppContext): AppProps {
+/**
+ * Reads and checks the context. Throws an `Error` that names the key, what was wanted and what came.
+ *
+ * @param warn told of definitions that will be regretted @default nobody is told
+ */
+export function readAppContext(context: AppContext, warn: (warning: string) => void = () => undefined): AppProps {
   const environment = environmentOf(context);
-  const datastores = join(PROJECT_ROOT, 'infra', 'datastores');
+  const folder = textOf(context.datastores) ?? join(PROJECT_ROOT, 'infra', 'datastores');
+  const definitions = loadDefinitions(folder, ({ file, line, message }) => warn(`${file}:${line}: ${message}`));
   return {
     environment,
-    definitions: definitionsIn(environment, loadDefinitions(textOf(context.datastores) ?? datastores)),
+    definitions: definitionsIn(environment, definitions),
     functionsFolder: textOf(context.functions) ?? join(PROJECT_ROOT, 'functions'),
   };
 }

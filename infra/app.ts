@@ -1,4 +1,4 @@
-import { App } from 'aws-cdk-lib';
+import { Annotations, App } from 'aws-cdk-lib';
 import { CONTEXT_KEYS, readAppContext } from './app-context.ts';
 import { checkEnvironment } from './check-environment.ts';
 import { ServiceStack } from './stacks/service-stack.ts';
@@ -13,7 +13,7 @@ import { StorageStack } from './stacks/storage-stack.ts';
  */
 export function buildApp(app: App): { storage: StorageStack; service: ServiceStack } {
   const context = Object.fromEntries(CONTEXT_KEYS.map((key): [string, unknown] => [key, app.node.tryGetContext(key)]));
-  const { environment, definitions, functionsFolder } = readAppContext(context);
+  const { environment, definitions, functionsFolder } = readAppContext(context, (warning) => Annotations.of(app).addWarningV2('schemaless:definitions', warning));
   checkEnvironment(environment);
 
   const storage = new StorageStack(app, `Schemaless-${environment.name}-storage`, {

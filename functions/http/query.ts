@@ -7,10 +7,16 @@ export interface QueryNames {
   readonly once?: readonly string[];
   /** These may be repeated. */
   readonly repeated?: readonly string[];
+  /** Those of any other name may come, and be repeated. @default false */
+  readonly others?: boolean;
 }
 
 /** The query parameters of one request, checked against the names that its route takes. */
 export interface Query {
+  /** Whether no parameter came at all. */
+  readonly empty: boolean;
+  /** The parameters of names that the route does not list, in the order in which they came first. */
+  readonly others: ReadonlyMap<string, readonly string[]>;
   text(name: string): string | undefined;
   /** Every value of a repeated parameter, in order; undefined when it does not come at all. */
   texts(name: string): readonly string[] | undefined;
@@ -24,10 +30,11 @@ export interface Query {
  * @throws SchemalessError `unknown_field`; `invalid_field` for a single parameter that comes twice
  */
 export function readQuery(rawQueryString: string, names: QueryNames): Query {
-  const { once = [], repeated = [] } = names;
+  const { once = [], repeated = [], others = false } = names;
+  const known = [...once, ...repeated];
   const values = new Map<string, string[]>();
   for (const [name, value] of pairs(rawQueryString)) {
-    if (!once.includes(name) && !repeated.includes(name)) throw unknownField(name, [...once, ...repeated]);
+    if (!others && !known.includes(name)) throw unknownField(name, known);
     const before = values.get(name);
     if (before === undefined) values.set(name, [value]);
     else if (once.includes(name)) throw invalidField(name, 'one value', `${before[0]}, then ${value}`);
@@ -35,6 +42,8 @@ export function readQuery(rawQueryString: string, names: QueryNames): Query {
   }
   const text = (name: string): string | undefined => values.get(name)?.[0];
   return {
+    empty: values.size === 0,
+    others: new Map([...values].filter(([name]) => !known.includes(name))),
     text,
     texts: (name) => values.get(name),
     integer: (name, least, most) => {

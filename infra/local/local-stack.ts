@@ -44,7 +44,7 @@ export interface LocalStack {
 export async function startLocalStack(given: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
   const options = { ...DEFAULT_OPTIONS, ...given };
   const context = appContext(options);
-  const { environment, definitions } = readAppContext(context);
+  const { environment, definitions } = readAppContext(context, (warning) => options.log(`warning: ${warning}`));
   const folder = makeDataFolder(resolve(options.data));
 
   const parts = new AsyncDisposableStack();

@@ -26,7 +26,7 @@ export class ServiceStack extends Stack {
     const { environment, storage, definitions, functionsFolder } = props;
     const bundles = bundleFunctions({
       functionsFolder,
-      functions: ['write-cells', 'read-cells', 'drain-buffer', 'migrate'],
+      functions: ['write-cells', 'read-cells', 'query-index', 'drain-buffer', 'repair-indexes', 'migrate'],
       definitions,
       folder: join(App.of(this)?.outdir ?? 'cdk.out', `functions-${environment.name}`),
     });
@@ -40,15 +40,20 @@ export class ServiceStack extends Stack {
 
     const writeCells = make('write-cells', { description: 'Schemaless: writes cells', timeout: API_TIMEOUT, memorySize: 1769 });
     const readCells = make('read-cells', { description: 'Schemaless: reads cells and logs', timeout: API_TIMEOUT, memorySize: 1769 });
+    const queryIndex = make('query-index', { description: 'Schemaless: finds rows by their fields', timeout: API_TIMEOUT, memorySize: 1769 });
     // As long as a function may: it ends when the next one has taken over.
     const drainBuffer = make('drain-buffer', { description: 'Schemaless: empties the buffer', timeout: Duration.minutes(15), memorySize: 512 });
     drainBuffer.grantState();
+    const repairIndexes = make('repair-indexes', { description: 'Schemaless: completes, builds and drops indexes', timeout: Duration.minutes(15), memorySize: 1769 });
+    repairIndexes.grantState();
+    // A version of an index that is complete becomes live; one whose tables were dropped is forgotten.
+    repairIndexes.grantTopologyWrites();
 
     const migration = new Migration(this, 'migration', { environment, storage, definitions, code: code('migrate') });
-    this.api = new StoreApi(this, 'http', { functions: { 'write-cells': writeCells, 'read-cells': readCells } });
-    const drain = startEachMinute(this, 'drain', drainBuffer);
-    // Nothing is to be drained, or asked for, before there are databases.
-    drain.node.addDependency(migration.resource);
+    this.api = new StoreApi(this, 'http', { functions: { 'write-cells': writeCells, 'read-cells': readCells, 'query-index': queryIndex } });
+    const schedules = [startEachMinute(this, 'drain', drainBuffer), startEachMinute(this, 'repair', repairIndexes)];
+    // Nothing is to be drained, repaired or asked for before there are databases.
+    for (const schedule of schedules) schedule.node.addDependency(migration.resource);
     this.api.node.addDependency(migration.resource);
 
     this.url = new CfnOutput(this, 'url', { value: this.api.api.apiEndpoint, description: 'Where the HTTP API is; requests are signed (SigV4, execute-api)' });

@@ -60,7 +60,7 @@ export class StoreFunction extends LambdaFunction {
     for (const group of storage.groups) group.secret.grantRead(this);
   }
 
-  /** May write the topology: where shards are. */
+  /** May write the topology: where shards are, which indexes there are. */
   grantTopologyWrites(): void {
     this.storage.tables.topology.grant(this, ...WRITE_TABLE);
   }

@@ -2,6 +2,7 @@ import type { Json } from '../cell.ts';
 import { BATCHES } from './describe/batches.ts';
 import { CELLS } from './describe/cells.ts';
 import type { Description } from './describe/description.ts';
+import { INDEXES } from './describe/indexes.ts';
 import { SERVICE } from './describe/service.ts';
 import { SHARDS } from './describe/shards.ts';
 import { PATH_PARAMETERS, QUERY_PARAMETERS } from './parameters.ts';
@@ -10,10 +11,10 @@ import { ROUTES, type Operation, type Route } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 
 /** Goes up with every change of the API that its users can see; the first number with those that break them. */
-export const API_VERSION = '1.0.0';
+export const API_VERSION = '1.1.0';
 
 /** A new route without a description does not compile. */
-const DESCRIPTIONS: Readonly<Record<Operation, Description>> = { ...CELLS, ...BATCHES, ...SHARDS, ...SERVICE };
+const DESCRIPTIONS: Readonly<Record<Operation, Description>> = { ...CELLS, ...BATCHES, ...SHARDS, ...INDEXES, ...SERVICE };
 
 /** The HTTP API as an OpenAPI 3.1 document, made from the routes. */
 export function openApi(): Json {
@@ -70,7 +71,7 @@ function pathParameters(path: string): readonly Json[] {
 
 function queryParameters(names: NonNullable<Description['query']>): readonly Json[] {
   return names.map((key) => {
-    const { name, schema, description, example } = QUERY_PARAMETERS[key];
-    return { name, in: 'query', required: false, schema, description, example };
+    const { name, ...parameter } = QUERY_PARAMETERS[key];
+    return { name, in: 'query', required: false, ...parameter };
   });
 }

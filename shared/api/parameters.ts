@@ -1,11 +1,13 @@
-import { LIMITS } from '../cell.ts';
+import { LIMITS, type Json } from '../cell.ts';
 import { PATH_COLUMN_NAME } from './path-column-name.ts';
-import { schema, type Schema } from './schema.ts';
+import { arrayOf, schema, type Schema } from './schema.ts';
 
 interface Parameter {
   readonly schema: Schema;
   readonly description: string;
-  readonly example: string | number;
+  readonly example: Json;
+  /** False: a list is one value, separated by commas. @default true: a parameter for each, also for each member of an object */
+  readonly explode?: false;
 }
 
 /** The parameters in paths, by name. */
@@ -19,6 +21,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, Parameter>> = {
   },
   ref_key: { schema: schema('RefKey'), description: 'The version, as digits alone.', example: 1 },
   shard: { schema: schema('Shard'), description: 'The number of the shard.', example: 233 },
+  index: { schema: { type: 'string' }, description: 'The name of the index.', example: 'driver_partner_index' },
 };
 
 /** The query parameters, by the names that `describe/` gives them. */
@@ -33,6 +36,19 @@ export const QUERY_PARAMETERS = {
   afterConflict: { name: 'after', schema: { type: 'string' }, description: 'Go on after this id.', example: 'group-2/17' },
   since: { name: 'since', schema: schema('Time'), description: 'Read the cells written at this time or later. Either this or `after`.', example: '2026-01-31T08:00:00.000000Z' },
   column: { name: 'column', schema: { type: 'array', items: schema('ColumnName') }, description: 'Only this column; may be repeated. All columns when left out.', example: 'BASE' },
+  conditions: {
+    name: 'conditions',
+    schema: { type: 'object', additionalProperties: { anyOf: [{ type: 'string' }, arrayOf({ type: 'string' })] } },
+    description:
+      'Each its own parameter, all to be met: `FIELD=value`, or `FIELD[ne]`, `[lt]`, `[lte]`, `[gt]`, `[gte]` with one value, or `FIELD[in]`, repeated. ' +
+      'The shard field, by equality, has to be among them. An absent field meets none, `[ne]` included.',
+    example: { driver_partner_uuid: '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10', 'city[in]': ['Lisbon', 'Porto'], 'fare.total[gte]': '1000' },
+  },
+  fields: { name: 'fields', schema: arrayOf({ type: 'string' }), explode: false, description: 'Only these fields, separated by commas. All when left out.', example: ['city', 'fare.total'] },
+  cellsOf: { name: 'column', schema: arrayOf(schema('ColumnName')), description: 'Bring the latest cell of this column of each row along; may be repeated, or `*` for all. None when left out.', example: 'BASE' },
+  orderBy: { name: 'order', schema: { type: 'string' }, description: 'By this field, absent ones first; with `-` before it the other way. By row key when left out.', example: '-fare.total' },
+  cursor: { name: 'cursor', schema: { type: 'string' }, description: 'Go on from `next` of an answer to this same query.', example: 'WyJMaXNib24iLCI2ZTNhMGY5Yy0uLi4iLCIuLi4iXQ' },
+  explain: { name: 'explain', schema: { enum: ['true', 'false'], default: 'false' }, description: 'Answer also which statement was asked, where, and its plan.', example: 'true' },
 } as const satisfies Record<string, Parameter & { readonly name: string }>;
 
 export type QueryParameter = keyof typeof QUERY_PARAMETERS;

@@ -13,6 +13,8 @@ export const ROUTES = [
   { operation: 'readShardLog', method: 'GET', path: '/v1/{datastore}/shards/{shard}/cells', handler: 'read-cells' },
   { operation: 'readLog', method: 'POST', path: '/v1/{datastore}/log', handler: 'read-cells' },
   { operation: 'listShards', method: 'GET', path: '/v1/{datastore}/shards', handler: 'read-cells' },
+  { operation: 'listIndexes', method: 'GET', path: '/v1/{datastore}/indexes', handler: 'query-index' },
+  { operation: 'queryIndex', method: 'GET', path: '/v1/{datastore}/indexes/{index}', handler: 'query-index' },
   { operation: 'getBuffer', method: 'GET', path: '/v1/{datastore}/buffer', handler: 'read-cells' },
   { operation: 'listBufferConflicts', method: 'GET', path: '/v1/{datastore}/buffer/conflicts', handler: 'read-cells' },
   { operation: 'discardBufferConflicts', method: 'POST', path: '/v1/{datastore}/buffer/conflicts/discard', handler: 'write-cells' },

@@ -1,4 +1,5 @@
 import { LIMITS } from '../cell.ts';
+import { FIELD_TYPES } from '../definitions/definitions.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { arrayOf, objectOf, orNull, schema, type Schema } from './schema.ts';
 
@@ -21,6 +22,11 @@ const SERVED = {
   stale: { type: 'boolean', description: 'The answer may be behind what has been acknowledged.' },
 };
 
+/** How far the build of an index is. */
+const PROGRESS = orNull(
+  objectOf({ done: { type: 'integer', minimum: 0, description: 'Cells looked at.' }, total: { type: 'integer', minimum: 0, description: 'Cells there are.' } }),
+);
+
 const WHERE = { shard: schema('Shard'), added_id: schema('AddedId') };
 
 /** What the members of a problem document, or of an item's error, can be beside those that always come. */
@@ -34,6 +40,8 @@ const PARTICULARS = {
   },
   outcome: { enum: ['conflict', 'unavailable'], description: 'How the write ended.' },
   group: { type: 'string', description: 'The group that could not answer.' },
+  index: { type: 'string', description: 'The index that is being built.' },
+  progress: { ...PROGRESS, description: 'How far its build is; null while nobody knows.' },
   ...WHERE,
   ...SERVED,
 };
@@ -72,6 +80,29 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       objectOf({ shard: schema('Shard'), group: { type: 'string' }, error: schema('ErrorOfItem') }),
     ],
   },
+  FieldValue: { type: ['string', 'number', 'boolean', 'null'], description: 'A UUID in lower case, a time in UTC with six decimals; null where the row has no value of the type.' },
+  IndexEntry: objectOf(
+    {
+      row_key: schema('RowKey'),
+      fields: { type: 'object', additionalProperties: schema('FieldValue'), description: 'The fields asked for, by their names in the definition.' },
+      cells: { oneOf: [arrayOf(schema('Cell')), schema('ItemError')], description: 'Only where columns were asked for: the latest cells that the row has, or why they could not be read.' },
+    },
+    ['cells'],
+  ),
+  Explanation: objectOf({ shard: schema('Shard'), group: { type: 'string' }, statement: { type: 'string' }, plan: { description: 'As the database explains it; each engine in its own form.' } }),
+  IndexAnswer: objectOf(
+    { entries: arrayOf(schema('IndexEntry')), next: { ...orNull({ type: 'string' }), description: 'Send it as `cursor` to go on; null at the end.' }, ...SERVED, explain: schema('Explanation') },
+    ['explain'],
+  ),
+  IndexStatus: objectOf({
+    index: { type: 'string' },
+    state: { enum: ['building', 'live', 'changing'], description: '`building`: answers nothing yet. `changing`: the old definition answers while the new one is built.' },
+    fields: { ...arrayOf(objectOf({ field: { type: 'string' }, type: { enum: FIELD_TYPES }, column_key: schema('ColumnName') })), description: 'The first is the shard field.' },
+    keys: { ...arrayOf(arrayOf({ type: 'string' })), description: 'Keys beside those that each field has, each behind the shard field.' },
+    progress: { ...PROGRESS, description: 'Of the build under way; null where there is none, or while nobody knows.' },
+    lag: { ...orNull({ type: 'integer', minimum: 0 }), description: 'Cells that the repair is behind the logs; null while nobody knows.' },
+    largest_share: { ...orNull({ type: 'number', minimum: 0, maximum: 1 }), description: "The largest shard's share of all entries: far above 1 / shards, the shard field spreads badly. Null while nobody knows." },
+  }),
   GroupBuffer: {
     oneOf: [
       objectOf({ group: { type: 'string' }, rows: { type: 'integer' }, oldest_age: { type: ['number', 'null'], description: 'Seconds; null when none waits.' }, parked: { type: 'integer' }, conflicts: { type: 'integer' } }),

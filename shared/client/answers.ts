@@ -1,4 +1,5 @@
 import type { Cell, Json, PutResult, Served } from '../cell.ts';
+import type { IndexAnswer, IndexEntry } from '../index/query.ts';
 import type { BatchItem, Found, GroupBuffer, Page, ShardHead, ShardLog } from '../store/datastore.ts';
 import type { Reply } from './connection.ts';
 import { errorOf, isJsonObject } from './problem.ts';
@@ -25,6 +26,22 @@ export function toShardHeads(value: Json | undefined): readonly ShardHead[] {
 
 export function toGroupBuffers(value: Json | undefined): readonly GroupBuffer[] {
   return toItems<GroupBuffer>(value);
+}
+
+export function toIndexAnswer({ json }: Reply): IndexAnswer {
+  const { entries, next, explain } = json;
+  return {
+    entries: toItems<Omit<IndexEntry, 'cells'> & { readonly cells?: Json }>(entries).map(toEntry),
+    next: next as string | null,
+    ...toServed(json),
+    ...(explain === undefined ? {} : { explain: explain as unknown as NonNullable<IndexAnswer['explain']> }),
+  };
+}
+
+function toEntry({ cells, ...entry }: Omit<IndexEntry, 'cells'> & { readonly cells?: Json }): IndexEntry {
+  if (cells === undefined) return entry;
+  if (isJsonObject(cells) && isJsonObject(cells['error'])) return { ...entry, cells: { error: errorOf(cells['error']) } };
+  return { ...entry, cells: toCells(cells) };
 }
 
 export function toFound({ json }: Reply): Found {

@@ -3,15 +3,16 @@ import { isPathColumnName } from '../api/path-column-name.ts';
 import { measureBody } from '../body/measure.ts';
 import type { CellKey, Location, NewCell, PutResult } from '../cell.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
-import type { BufferOperations, Datastore, Found, ReadOptions } from '../store/datastore.ts';
+import type { BufferOperations, Datastore, Found, IndexOperations, ReadOptions } from '../store/datastore.ts';
 import { toBatchItems, toFound, toPage, toPutResult, toServed, toShardHeads, toShardLogs } from './answers.ts';
 import { connect, type Call, type Connection } from './connection.ts';
 import type { ClientOptions } from './options.ts';
 import { bufferCalls } from './buffer-calls.ts';
+import { indexCalls } from './index-calls.ts';
 import { putNextOver, type PutNext } from './put-next.ts';
 
 /** A datastore over HTTP: what a datastore can do, and `putNext`. */
-export interface SchemalessClient extends Omit<Datastore, 'shards'>, BufferOperations {
+export interface SchemalessClient extends Omit<Datastore, 'shards'>, BufferOperations, IndexOperations {
   readonly putNext: PutNext;
 }
 
@@ -33,7 +34,7 @@ export function schemalessClient(options: ClientOptions): SchemalessClient {
   const send = connect(options);
   const { put, batchPut } = writes(send);
   const { get, getLatest, ...otherReads } = reads(send);
-  return { name: options.datastore, put, batchPut, get, getLatest, ...otherReads, ...bufferCalls(send), putNext: putNextOver({ put, getLatest }) };
+  return { name: options.datastore, put, batchPut, get, getLatest, ...otherReads, ...indexCalls(send), ...bufferCalls(send), putNext: putNextOver({ put, getLatest }) };
 }
 
 function writes(send: Connection): Pick<Datastore, 'put' | 'batchPut'> {

@@ -1,14 +1,20 @@
+import type { DatastoreDefinition } from '../definitions/definitions.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { shardDatabase } from '../shard.ts';
 import { toNumber, toText } from '../sql/cell-rows.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
-import { createDatastore, readDatastore, writeGroups, type DynamoTable } from '../topology/dynamo-topology.ts';
+import type { DynamoTable } from '../topology/dynamo-table.ts';
+import { createDatastore, readDatastore, writeGroups } from '../topology/dynamo-topology.ts';
+import type { IndexVersion } from '../topology/index-catalogue.ts';
 import type { DatastoreTopology, GroupAddress } from '../topology/topology.ts';
+import { createIndexTables, indexTableStatement } from './index-tables.ts';
+import { listFirstVersions, listWishedVersions, readVersions, type DatastoreVersions } from './index-versions.ts';
+import { sideBySide } from './side-by-side.ts';
 import { CONTROL_STEPS, SHARD_STEPS } from './steps.ts';
 
 export interface MigrationWish {
   readonly groups: readonly GroupAddress[];
-  readonly datastores: readonly { readonly name: string; readonly shards: number }[];
+  readonly datastores: readonly DatastoreDefinition[];
 }
 
 export interface Migration {
@@ -19,15 +25,14 @@ export interface Migration {
   readonly mayGoOn: () => boolean;
 }
 
-/** Shard databases created side by side on one group. */
-const SIDE_BY_SIDE = 4;
 /** Rows of `shard` written with one statement. */
 const ROWS_A_STATEMENT = 64;
 
 /**
- * Brings every group's control database, the topology and the shards' databases to what is wished. Only adds: nothing
- * that exists is touched, and a shard's group, once written, is never computed again. Can be repeated at any time and
- * goes on where it stopped.
+ * Brings every group's control database, the topology, the shards' databases and the indexes' catalogue and tables to
+ * what is wished. Only adds: no cell is touched, a shard's group, once written, is never computed again, and the tables
+ * of indexes that are not wished any more stay until someone drops them. Can be repeated at any time and goes on where
+ * it stopped.
  *
  * @returns whether everything is done
  * @throws Error naming what is wrong with the wish: another shard count, a group gone that still owns shards
@@ -39,13 +44,31 @@ export async function migrate(migration: Migration): Promise<boolean> {
   try {
     await Promise.all([...clients.values()].map(stepControl));
     await writeGroups(topologyTable, wish.groups);
-    const topologies: DatastoreTopology[] = [];
-    for (const { name, shards } of wish.datastores) topologies.push(await createDatastore(topologyTable, spread(name, shards, wish.groups)));
-    const done = await Promise.all([...clients].map(([group, client]) => createShards(migration, group, client, topologies)));
-    return done.every(Boolean);
+    const datastores: MigratedDatastore[] = [];
+    for (const definition of wish.datastores) datastores.push(await prepareDatastore(topologyTable, definition, wish.groups));
+    const work = (step: typeof createShards): Promise<readonly boolean[]> => Promise.all([...clients].map(([group, client]) => step(migration, group, client, datastores)));
+    if ((await work(createShards)).includes(false) || (await work(createTables)).includes(false)) return false;
+    const listed = await Promise.all(datastores.map(({ definition, versions }) => listWishedVersions(topologyTable, definition, versions.missing)));
+    return listed.every(Boolean);
   } finally {
     await Promise.all([...clients.values()].map((client) => client.close()));
   }
+}
+
+/** A datastore between what it is and what it is to be. */
+interface MigratedDatastore {
+  readonly definition: DatastoreDefinition;
+  readonly topology: DatastoreTopology;
+  readonly versions: DatastoreVersions;
+}
+
+/** Puts a datastore that is new on the map; its shards open one by one later. */
+async function prepareDatastore(topologyTable: DynamoTable, definition: DatastoreDefinition, groups: readonly GroupAddress[]): Promise<MigratedDatastore> {
+  const existing = await readDatastore(topologyTable, definition.name);
+  // Before the datastore itself: whoever writes its first cell knows its indexes.
+  if (!existing) await listFirstVersions(topologyTable, definition);
+  const topology = existing ?? (await createDatastore(topologyTable, spread(definition.name, definition.shards, groups)));
+  return { definition, topology, versions: await readVersions(topologyTable, definition) };
 }
 
 async function checkWish(topologyTable: DynamoTable, { groups, datastores }: MigrationWish): Promise<void> {
@@ -80,32 +103,44 @@ interface WantedShard {
   readonly epoch: number;
   /** The step that its database has reached, 0 when there is none. */
   readonly step: number;
+  /** Index versions that it has to have before it opens. */
+  readonly versions: readonly IndexVersion[];
 }
 
 /** Creates, or brings up to date, the databases of the shards that a group owns. The rows come last: they open the shards. */
-async function createShards(migration: Migration, group: string, client: SqlClient, topologies: readonly DatastoreTopology[]): Promise<boolean> {
+async function createShards({ mayGoOn }: Migration, group: string, client: SqlClient, datastores: readonly MigratedDatastore[]): Promise<boolean> {
   const rows = await client.select({ sql: `SELECT datastore, shard, step FROM ${CONTROL}.shard`, parameters: [] }, 'writer');
   const reached = new Map(rows.map((row) => [shardDatabase(toText(row[0]), toNumber(row[1])), toNumber(row[2])]));
-  const wanted = topologies
-    .flatMap(({ datastore, places }) => places.map((place, shard) => ({ datastore, shard, ...place, step: reached.get(shardDatabase(datastore, shard)) ?? 0 })))
+  const wanted = datastores
+    .flatMap(({ topology: { datastore, places }, versions }) =>
+      places.map((place, shard) => ({ datastore, shard, ...place, step: reached.get(shardDatabase(datastore, shard)) ?? 0, versions: versions.listed })),
+    )
     .filter((shard) => shard.group === group && shard.step < SHARD_STEPS.length);
   for (let start = 0; start < wanted.length; start += ROWS_A_STATEMENT) {
-    if (!migration.mayGoOn()) return false;
+    if (!mayGoOn()) return false;
     const page = wanted.slice(start, start + ROWS_A_STATEMENT);
-    const queue = [...page];
-    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, () => createDatabases(client, queue)));
+    await sideBySide(page, (shard) => createDatabase(client, shard));
     await client.change(upsertShards(page));
   }
   return true;
 }
 
-async function createDatabases(client: SqlClient, queue: WantedShard[]): Promise<void> {
-  for (let next = queue.pop(); next; next = queue.pop()) {
-    const database = quoteName(shardDatabase(next.datastore, next.shard));
-    for (const step of SHARD_STEPS.slice(next.step)) {
-      for (const sql of step(database)) await client.change({ sql, parameters: [] });
+async function createDatabase(client: SqlClient, { datastore, shard, step, versions }: WantedShard): Promise<void> {
+  const database = quoteName(shardDatabase(datastore, shard));
+  for (const statements of SHARD_STEPS.slice(step)) {
+    for (const sql of statements(database)) await client.change({ sql, parameters: [] });
+  }
+  for (const version of versions) await client.change(indexTableStatement(datastore, shard, version));
+}
+
+/** Creates the tables of the index versions that are to be listed. */
+async function createTables({ mayGoOn }: Migration, group: string, client: SqlClient, datastores: readonly MigratedDatastore[]): Promise<boolean> {
+  for (const { topology, versions } of datastores) {
+    for (const version of versions.missing) {
+      if (!(await createIndexTables(client, group, topology, version, mayGoOn))) return false;
     }
   }
+  return true;
 }
 
 function upsertShards(shards: readonly WantedShard[]) {

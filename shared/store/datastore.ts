@@ -1,5 +1,7 @@
 import type { Cell, CellAddress, CellKey, Json, Location, NewCell, PutResult, ReadCell, Role, Served } from '../cell.ts';
 import type { SchemalessError } from '../errors.ts';
+import type { IndexAnswer, IndexQuery } from '../index/query.ts';
+import type { IndexStatus } from '../index/status.ts';
 
 /**
  * The contract of a datastore. The in-memory reference store states it, the real store keeps it, and one conformance
@@ -41,6 +43,12 @@ export interface Datastore {
 
   /** Every shard with its group and the added id of its last cell (0 when empty). */
   heads(options?: Pick<ReadOptions, 'read'>): Promise<readonly ShardHead[]>;
+
+  /**
+   * Finds rows by the fields of their latest cells: asks one shard, that of the shard field's value. Throws
+   * `unknown_index`, `index_building`, and what is wrong with the query.
+   */
+  query(query: IndexQuery): Promise<IndexAnswer>;
 }
 
 export interface ReadOptions {
@@ -91,6 +99,13 @@ export type ShardLog =
 export type ShardHead =
   | { readonly shard: number; readonly group: string; readonly head: number; readonly error?: undefined }
   | { readonly shard: number; readonly group: string; readonly error: SchemalessError };
+
+/** The operator's view of a datastore's indexes. */
+export interface IndexOperations {
+  indexes(): Promise<readonly IndexStatus[]>;
+  /** Throws `unknown_index`. */
+  index(name: string): Promise<IndexStatus>;
+}
 
 /** What waits in one group's buffer table for other primaries. */
 export type GroupBuffer =

@@ -5,7 +5,8 @@ import { requireDatastore } from '../topology/groups.ts';
 import type { GroupAddress, TopologySource } from '../topology/topology.ts';
 import { bufferOperations } from './buffer-operations.ts';
 import { openContext } from './context.ts';
-import type { BufferOperations, Datastore, GroupHealth, NodeHealth } from './datastore.ts';
+import type { BufferOperations, Datastore, GroupHealth, IndexOperations, NodeHealth } from './datastore.ts';
+import { indexReads } from '../index/index-reads.ts';
 import { cellReads } from './read-cells.ts';
 import { logReads } from './read-log.ts';
 import { cellWrites } from './write-cells.ts';
@@ -14,6 +15,8 @@ import { cellWrites } from './write-cells.ts';
 export type StoreEvent =
   | { readonly kind: 'put'; readonly datastore: string; readonly outcome: PutResult['outcome'] }
   | { readonly kind: 'primary_failed' | 'secondary_failed'; readonly group: string; readonly error: unknown }
+  /** Index entries that a write could not keep; the repair makes them good. */
+  | { readonly kind: 'index_missed'; readonly group: string; readonly error: unknown }
   /** An append met its own added id: the log's numbering was raced, which the lock row forbids. Expected never. */
   | { readonly kind: 'added_id_taken'; readonly datastore: string; readonly shard: number }
   | { readonly kind: 'topology_refreshed'; readonly datastore: string; readonly shard: number };
@@ -30,7 +33,7 @@ export interface DeploymentOptions {
 /** Every datastore of an environment, over one set of connections. */
 export interface Deployment {
   /** Throws `unknown_datastore`. */
-  datastore(name: string): Promise<Datastore & BufferOperations>;
+  datastore(name: string): Promise<Datastore & BufferOperations & IndexOperations>;
   datastores(): Promise<readonly string[]>;
   /** Asks every group's writer and reader for a sign of life, side by side. */
   health(): Promise<readonly GroupHealth[]>;
@@ -40,7 +43,7 @@ export interface Deployment {
 export function openDeployment(options: DeploymentOptions): Deployment {
   const context = openContext(options);
   const { topology, groups } = context;
-  const open = new Map<string, Datastore & BufferOperations>();
+  const open = new Map<string, Datastore & BufferOperations & IndexOperations>();
 
   return {
     async datastore(name) {
@@ -54,6 +57,7 @@ export function openDeployment(options: DeploymentOptions): Deployment {
           ...cellReads(context, name, shards),
           ...logReads(context, name, shards),
           ...bufferOperations(context, name),
+          ...indexReads(context, name),
         };
         open.set(name, datastore);
       }

@@ -3,6 +3,9 @@ import { decodeBody, encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
 import { measureBody } from '../body/measure.ts';
 import { LIMITS, type Cell, type CellKey, type Location, type NewCell, type PutResult, type Served } from '../cell.ts';
+import type { IndexDefinition } from '../definitions/definitions.ts';
+import type { IndexAnswer, IndexQuery } from '../index/query.ts';
+import { referenceQuery } from '../index/reference-query.ts';
 import { shardOf } from '../shard.ts';
 import type { BatchItem, Datastore, Found, LogOptions, Page, RowOptions, ShardHead, ShardLog, VersionsOptions } from './datastore.ts';
 import { parseBatch, parseLimit, parseLocation } from './parse.ts';
@@ -13,7 +16,7 @@ const SERVED: Served = { served_by: 'writer', stale: false };
  * The contract of a datastore as a program: everything in memory, one array per shard, nothing that can fail.
  * Read this to know what the store does; the real one does the same over many MySQL servers.
  */
-export function referenceStore(name: string, shards: number): Datastore {
+export function referenceStore(name: string, shards: number, indexes: readonly IndexDefinition[] = []): Datastore {
   /** Each shard's log: the cell with added id n is at n - 1. */
   const logs: Cell[][] = Array.from({ length: shards }, () => []);
   const cellsOf = (rowKey: string): readonly Cell[] => (logs[shardOf(rowKey, shards)] ?? []).filter((cell) => cell.row_key === rowKey);
@@ -104,6 +107,10 @@ export function referenceStore(name: string, shards: number): Datastore {
         const cells = log.slice(from, from + limit);
         return { shard: location.shard, cells, next: from + cells.length, ...SERVED };
       });
+    },
+
+    async query(query: IndexQuery): Promise<IndexAnswer> {
+      return referenceQuery(indexes, logs.flat(), shards, query);
     },
 
     async heads(): Promise<readonly ShardHead[]> {

@@ -3,6 +3,7 @@ import { encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
 import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
+import { keepEntries } from '../index/keep-entries.ts';
 import { shardOf } from '../shard.ts';
 import { SqlError } from '../sql/client.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
@@ -78,7 +79,8 @@ async function writeToGroup(context: StoreContext, datastore: string, group: str
   );
   const results = done.flat();
   const conflicts = results.filter(([, { outcome }]) => outcome === 'conflict').map(([cell]) => cell);
-  await withdrawCopies(context, datastore, conflicts, holders);
+  const stored = results.filter(([, { outcome }]) => outcome === 'stored' || outcome === 'stored_before').map(([cell]) => cell);
+  await Promise.all([withdrawCopies(context, datastore, conflicts, holders), keepEntries(context, datastore, stored)]);
   return results;
 }
 

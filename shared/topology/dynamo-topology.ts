@@ -1,5 +1,8 @@
-import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand, ScanCommand, type AttributeValue, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand, ScanCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
 import { SchemalessError } from '../errors.ts';
+import type { DynamoTable } from './dynamo-table.ts';
+import { toIndexCatalogue, type IndexCatalogue } from './index-catalogue.ts';
+import { readIndexProgress } from './index-progress.ts';
 import type { DatastoreTopology, GroupAddress, TopologySource } from './topology.ts';
 
 /**
@@ -9,6 +12,7 @@ import type { DatastoreTopology, GroupAddress, TopologySource } from './topology
  * |---|---|
  * | `groups` | `groups`: how every group is reached, JSON |
  * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch |
+ * | `index#trips#rider_index` | the versions of an index, see `index-catalogue.ts` |
  *
  * One item a datastore: 4096 shards take about 30 KB, a cold instance reads them with one request, and a shard moves
  * by changing one element of two lists.
@@ -16,10 +20,7 @@ import type { DatastoreTopology, GroupAddress, TopologySource } from './topology
 const GROUPS = 'groups';
 const DATASTORE = 'datastore#';
 
-export interface DynamoTable {
-  readonly client: DynamoDBClient;
-  readonly table: string;
-}
+export type { DynamoTable } from './dynamo-table.ts';
 
 /** After this time an instance asks again, so that added groups and datastores become known without a failed write. */
 const MAX_AGE_MS = 60_000;
@@ -61,6 +62,8 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
     datastore: async (name) => (await current()).datastores.get(name),
     datastores: async () => [...(await current()).datastores.keys()].sort(),
     groups: async () => (await current()).groups,
+    indexes: async (datastore) => (await current()).indexes.get(datastore) ?? [],
+    indexProgress: (datastore, name) => readIndexProgress(table, datastore, name),
     refresh() {
       validUntil = 0;
     },
@@ -70,10 +73,13 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
 interface WholeTopology {
   readonly groups: readonly GroupAddress[];
   readonly datastores: ReadonlyMap<string, DatastoreTopology>;
+  /** By datastore; those that have a version, by name. */
+  readonly indexes: ReadonlyMap<string, readonly IndexCatalogue[]>;
 }
 
 async function readTopology({ client, table }: DynamoTable): Promise<WholeTopology> {
   const datastores = new Map<string, DatastoreTopology>();
+  const indexes = new Map<string, IndexCatalogue[]>();
   let groups: readonly GroupAddress[] = [];
   let start: Record<string, AttributeValue> | undefined;
   do {
@@ -82,10 +88,13 @@ async function readTopology({ client, table }: DynamoTable): Promise<WholeTopolo
       const key = item['pk']?.S ?? '';
       if (key === GROUPS) groups = JSON.parse(item['groups']?.S ?? '[]') as GroupAddress[];
       else if (key.startsWith(DATASTORE)) datastores.set(key.slice(DATASTORE.length), toTopology(key.slice(DATASTORE.length), item));
+      const index = toIndexCatalogue(item);
+      if (index && index.catalogue.versions.length > 0) indexes.set(index.datastore, [...(indexes.get(index.datastore) ?? []), index.catalogue]);
     }
     start = page.LastEvaluatedKey;
   } while (start);
-  return { groups, datastores };
+  for (const catalogues of indexes.values()) catalogues.sort((a, b) => (a.name < b.name ? -1 : 1));
+  return { groups, datastores, indexes };
 }
 
 /** Writes how the groups are reached: the one part of the topology that a deploy may change at will. */

@@ -1,3 +1,6 @@
+import type { IndexCatalogue } from './index-catalogue.ts';
+import type { IndexProgress } from './index-progress.ts';
+
 /**
  * Which group holds which shard, and how each group is reached: data in a DynamoDB table, not code, since shards move
  * while the system runs. Once written, where a shard is is never computed again.
@@ -40,6 +43,10 @@ export interface TopologySource {
   datastore(name: string): Promise<DatastoreTopology | undefined>;
   datastores(): Promise<readonly string[]>;
   groups(): Promise<readonly GroupAddress[]>;
+  /** The indexes of a datastore that have a version, by name; none when the datastore has none, or is not known. */
+  indexes(datastore: string): Promise<readonly IndexCatalogue[]>;
+  /** How far the repair has come with an index, past every cache; undefined while nobody has written it. */
+  indexProgress(datastore: string, name: string): Promise<IndexProgress | undefined>;
   /** Forgets what is cached, so that the next call reads the table: after an append found a shard closed or gone. */
   refresh(): void;
 }

@@ -87,10 +87,45 @@ const READS: readonly Refusal[] = [
   ['ids that are no text', 'POST', '/v1/trips/buffer/conflicts/discard', '{"ids":["a",1]}', 400, 'invalid_field', 'ids[1]', 'id', '1'],
 ];
 
+const DRIVER = 'driver_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10';
+const index = '/v1/trips/indexes/driver_index';
+const OPERATORS = '[ne] [lt] [lte] [gt] [gte] [in]';
+const QUERIES: readonly Refusal[] = [
+  ['an unknown index', 'GET', '/v1/trips/indexes/nope', undefined, 404, 'unknown_index', 'index', 'index', 'nope'],
+  ['a parameter where all indexes are listed', 'GET', '/v1/trips/indexes?limit=3', undefined, 400, 'unknown_field', 'limit', 'none', 'limit'],
+  ['no shard field', 'GET', `${index}?city=Lisbon`, undefined, 400, 'missing_field', 'driver_uuid', 'shard field', 'nothing'],
+  ['no shard field but a limit', 'GET', `${index}?limit=1`, undefined, 400, 'missing_field', 'driver_uuid', 'shard field', 'nothing'],
+  ['a range on the shard field', 'GET', `${index}?${DRIVER}&${DRIVER.replace('=', '[gt]=')}`, undefined, 400, 'invalid_field', 'driver_uuid', 'equality', 'further'],
+  ['an unknown parameter', 'GET', `${index}?${DRIVER}&colour=red`, undefined, 400, 'unknown_field', 'colour', 'driver_uuid, city, created_at, fare.total, riders, is_completed', 'colour'],
+  ['an unknown operator', 'GET', `${index}?${DRIVER}&riders[foo]=1`, undefined, 400, 'invalid_field', 'riders[foo]', OPERATORS, 'riders[foo]'],
+  ['equality in brackets', 'GET', `${index}?${DRIVER}&riders%5Beq%5D=1`, undefined, 400, 'invalid_field', 'riders[eq]', OPERATORS, 'riders[eq]'],
+  ['an open bracket', 'GET', `${index}?${DRIVER}&riders[=1`, undefined, 400, 'invalid_field', 'riders[', OPERATORS, 'riders['],
+  ['a closed bracket', 'GET', `${index}?${DRIVER}&riders]=1`, undefined, 400, 'invalid_field', 'riders]', OPERATORS, 'riders]'],
+  ['text behind the operator', 'GET', `${index}?${DRIVER}&riders[gt]x=1`, undefined, 400, 'invalid_field', 'riders[gt]x', OPERATORS, 'riders[gt]x'],
+  ['two operators', 'GET', `${index}?${DRIVER}&riders[gt][lt]=1`, undefined, 400, 'invalid_field', 'riders[gt][lt]', OPERATORS, 'riders[gt][lt]'],
+  ['an operator without field', 'GET', `${index}?${DRIVER}&[gt]=1`, undefined, 400, 'invalid_field', '[gt]', OPERATORS, '[gt]'],
+  ['an operator on a reserved word', 'GET', `${index}?${DRIVER}&limit[lt]=1`, undefined, 400, 'invalid_field', 'limit[lt]', 'without an operator', 'limit[lt]'],
+  ['equality twice', 'GET', `${index}?${DRIVER}&city=Lisbon&city=Porto`, undefined, 400, 'invalid_field', 'city', 'one value', 'Lisbon, then Porto'],
+  ['a range twice', 'GET', `${index}?${DRIVER}&riders[gt]=1&riders%5Bgt%5D=2`, undefined, 400, 'invalid_field', 'riders[gt]', 'one value', '1, then 2'],
+  ['a limit twice', 'GET', `${index}?${DRIVER}&limit=1&limit=2`, undefined, 400, 'invalid_field', 'limit', 'one value', '1, then 2'],
+  ['101 values', 'GET', `${index}?${DRIVER}&${Array.from({ length: 101 }, (_, value) => `riders[in]=${value}`).join('&')}`, undefined, 400, 'invalid_field', 'riders[in]', '1 to 100', '101'],
+  ['a value of another type', 'GET', `${index}?${DRIVER}&riders[in]=1&riders[in]=two`, undefined, 400, 'invalid_field', 'riders[in]', 'integer', '"two"'],
+  ['a value that is not UTF-8', 'GET', `${index}?${DRIVER}&city=%FF`, undefined, 400, 'invalid_field', 'city', 'UTF-8', '%FF'],
+  ['an unknown field to answer', 'GET', `${index}?${DRIVER}&fields=city,colour`, undefined, 400, 'invalid_field', 'fields', 'city', 'colour'],
+  ['an unknown field to order by', 'GET', `${index}?${DRIVER}&order=-colour`, undefined, 400, 'invalid_field', 'order', 'city', 'colour'],
+  ['an empty column', 'GET', `${index}?${DRIVER}&column=`, undefined, 400, 'invalid_field', 'column', '1 to 255', '""'],
+  ['all columns and one', 'GET', `${index}?${DRIVER}&column=*&column=BASE`, undefined, 400, 'invalid_field', 'column', '`*` alone', '*, BASE'],
+  ['a limit over 1000', 'GET', `${index}?${DRIVER}&limit=1001`, undefined, 400, 'invalid_field', 'limit', '1 to 1000', '1001'],
+  ['a cursor that is none', 'GET', `${index}?${DRIVER}&cursor=abc`, undefined, 400, 'invalid_field', 'cursor', 'next', 'abc'],
+  ['another node', 'GET', `${index}?${DRIVER}&read=both`, undefined, 400, 'invalid_field', 'read', 'writer or reader', 'both'],
+  ['an explain of neither', 'GET', `${index}?${DRIVER}&explain=1`, undefined, 400, 'invalid_field', 'explain', 'true or false', '"1"'],
+];
+
 describe.each([
   ['puts', PUTS],
   ['batch puts', BATCH_PUTS],
   ['other requests', READS],
+  ['index queries', QUERIES],
 ])('%s', (_name, refusals) => {
   it.each(refusals)('with %s are refused', async (...refusal) => {
     const [, method, path, body, status, code, field, wanted, got] = refusal;

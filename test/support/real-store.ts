@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
+import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import { migrate } from '../../shared/migrate/migrate.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
 import { mysqlClient } from '../../shared/sql/mysql-client.ts';
@@ -12,6 +13,8 @@ import { dynamoClient, newTable } from './dynamo.ts';
 export interface RealStoreOptions {
   /** Shards of each datastore, by a name that is made unique. */
   readonly datastores: Readonly<Record<string, number>>;
+  /** Indexes of each datastore, live from the start. @default none */
+  readonly indexes?: Readonly<Record<string, readonly IndexDefinition[]>>;
   /** @default 1 */
   readonly bufferCopies?: number;
   /** Stands between the store and a group, to let it fail. @default the client itself */
@@ -33,7 +36,7 @@ export interface RealStore {
 }
 
 /** A deployment over the run's servers, with datastores and a topology of its own. */
-export async function openRealStore({ datastores, bufferCopies = 1, wrap = (client) => client }: RealStoreOptions): Promise<RealStore> {
+export async function openRealStore({ datastores, indexes = {}, bufferCopies = 1, wrap = (client) => client }: RealStoreOptions): Promise<RealStore> {
   const servers = inject('servers');
   const suffix = randomBytes(4).toString('hex');
   const nameOf = (name: string): string => `${name}_${suffix}`;
@@ -45,7 +48,7 @@ export async function openRealStore({ datastores, bufferCopies = 1, wrap = (clie
     if (!group) throw new Error(`no group ${address.name}`);
     return mysqlClient(address, async () => ({ username: group.user, password: group.password }));
   };
-  const wish = { groups: servers.groups, datastores: Object.entries(datastores).map(([name, shards]) => ({ name: nameOf(name), shards })) };
+  const wish = { groups: servers.groups, datastores: Object.entries(datastores).map(([name, shards]) => ({ name: nameOf(name), shards, indexes: indexes[name] ?? [] })) };
   await migrate({ topologyTable, connect, wish, mayGoOn: () => true });
 
   const topology = dynamoTopology(topologyTable);

@@ -7,9 +7,9 @@ import { SERVER_HOST } from './node-status.ts';
 
 const MAX_CONNECTIONS = 600;
 /** An entity table and what belongs to it: index tables, a second datastore. */
-const TABLES_PER_SHARD = 3;
-/** One append opens its table four times. */
-const HANDLES_PER_SHARD = 4;
+const TABLES_PER_SHARD = 6;
+/** One append opens its table four times, and each index has one more. */
+const HANDLES_PER_SHARD = 8;
 /** What the server opens beside tables: logs, binlogs, its own tables. */
 const OTHER_FILES = 600;
 /** The longest path that a Unix socket may have on Linux. */

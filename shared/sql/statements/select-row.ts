@@ -14,7 +14,7 @@ export interface RowRange {
 }
 
 /** The latest cell of each column of a row, in byte order of the names, cut at `limit` cells or `bytes`. */
-export function selectRow(datastore: string, shard: number, range: RowRange, heads: boolean): Statement {
+export function selectRow(datastore: string, shard: number, range: RowRange, heads: boolean, item = 0): Statement {
   const entity = entityTable(datastore, shard);
   const parameters: SqlParameter[] = [rowKeyBytes(range.row_key)];
   let which = '';
@@ -28,11 +28,11 @@ export function selectRow(datastore: string, shard: number, range: RowRange, hea
   }
   parameters.push(range.limit, range.bytes);
   const sql =
-    `(SELECT ${cellColumns(0, shard)} FROM ` +
+    `(SELECT ${cellColumns(item, shard)} FROM ` +
     `(SELECT cell.added_id, SUM(COALESCE(LENGTH(cell.body), 0)) OVER (ORDER BY cell.column_name) - COALESCE(LENGTH(cell.body), 0) AS before_it FROM ` +
     `(SELECT row_key, column_name, MAX(ref_key) AS ref_key FROM ${entity} WHERE row_key = ?${which} ` +
     `GROUP BY row_key, column_name ORDER BY column_name LIMIT ?) AS latest ` +
     `JOIN ${entity} AS cell ON cell.row_key = latest.row_key AND cell.column_name = latest.column_name AND cell.ref_key = latest.ref_key) AS sized ` +
     `JOIN ${entity} AS entity ON entity.added_id = sized.added_id WHERE sized.before_it < ? ORDER BY entity.column_name)`;
-  return { sql: heads ? `${sql} UNION ALL ${headRow(0, shard, entity)}` : sql, parameters };
+  return { sql: heads ? `${sql} UNION ALL ${headRow(item, shard, entity)}` : sql, parameters };
 }

@@ -1,7 +1,9 @@
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { BufferOperations, Datastore, GroupHealth } from '../../../shared/store/datastore.ts';
+import type { IndexStatus } from '../../../shared/index/status.ts';
+import type { BufferOperations, Datastore, GroupHealth, IndexOperations } from '../../../shared/store/datastore.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import { referenceStore } from '../../../shared/store/reference-store.ts';
+import { SUITE_INDEXES } from '../../support/index-conformance.ts';
 
 export const SHARDS = 4;
 
@@ -10,9 +12,20 @@ export interface FakeDeployment extends Deployment {
   readonly trips: Datastore;
 }
 
-/** A deployment of one datastore, `trips`, in memory. `changes` replaces what should behave otherwise. */
-export function fakeDeployment(changes: Partial<Datastore & BufferOperations> = {}, health: readonly GroupHealth[] = []): FakeDeployment {
-  const trips = referenceStore('trips', SHARDS);
+const STATUSES: readonly IndexStatus[] = SUITE_INDEXES.map(({ name, fields, keys }) => ({ index: name, state: 'live', fields, keys, progress: null, lag: 0, largest_share: 0.5 }));
+
+const INDEXES: IndexOperations = {
+  indexes: async () => STATUSES,
+  async index(name) {
+    const status = STATUSES.find(({ index }) => index === name);
+    if (status === undefined) throw new SchemalessError('unknown_index', `no index ${name}`, { field: 'index', wanted: 'the name of an index', got: name });
+    return status;
+  },
+};
+
+/** A deployment of one datastore, `trips`, in memory, with the indexes of the suite. `changes` replaces what should behave otherwise. */
+export function fakeDeployment(changes: Partial<Datastore & BufferOperations & IndexOperations> = {}, health: readonly GroupHealth[] = []): FakeDeployment {
+  const trips = referenceStore('trips', SHARDS, SUITE_INDEXES);
   const buffer: BufferOperations = {
     buffer: async () => [{ group: 'group-1', rows: 0, oldest_age: null, parked: 0, conflicts: 0 }],
     bufferConflicts: async () => ({ conflicts: [], next: null }),
@@ -22,7 +35,7 @@ export function fakeDeployment(changes: Partial<Datastore & BufferOperations> = 
     trips,
     async datastore(name) {
       if (name !== 'trips') throw new SchemalessError('unknown_datastore', `datastore: wanted trips, got ${name}`, { field: 'datastore', wanted: 'trips', got: name });
-      return { ...trips, ...buffer, ...changes };
+      return { ...trips, ...buffer, ...INDEXES, ...changes };
     },
     datastores: async () => ['trips'],
     health: async () => health,

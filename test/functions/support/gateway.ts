@@ -1,5 +1,6 @@
 import './quiet.ts';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { makeQueryHandler } from '../../../functions/query-index.ts';
 import { makeReadHandler } from '../../../functions/read-cells.ts';
 import { makeWriteHandler } from '../../../functions/write-cells.ts';
 import { ROUTES, type Operation, type Route } from '../../../shared/api/routes.ts';
@@ -30,7 +31,7 @@ let requests = 0;
 /** What API Gateway does between a client and the handlers: finds the route, makes the event, decodes the path. */
 export function gateway(deployment: Deployment | (() => Deployment)): Gateway {
   const open = typeof deployment === 'function' ? deployment : () => deployment;
-  const handlers = { 'read-cells': makeReadHandler(open), 'write-cells': makeWriteHandler(open) };
+  const handlers = { 'query-index': makeQueryHandler(open), 'read-cells': makeReadHandler(open), 'write-cells': makeWriteHandler(open) };
   return async ({ method, path, body }) => {
     const [rawPath = '', rawQueryString = ''] = path.split('?');
     const found = route(method, rawPath);

@@ -5,11 +5,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { startLocalStack, type LocalStack } from '../../../infra/local/local-stack.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
+import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
 import { cellOf, describeDatastore, type Subject } from '../../support/datastore-conformance.ts';
+import { describeIndexes, SUITE_INDEXES } from '../../support/index-conformance.ts';
 
 /** The whole system: synthesized, bundled, run on servers of its own. */
 let stack: LocalStack;
 let data: string;
+const DATASTORES = join(import.meta.dirname, '../../support/datastores');
 
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), 'schemaless-http-'));
@@ -18,7 +21,7 @@ beforeAll(async () => {
     data,
     shards: 64,
     engine: inject('servers').engine.kind,
-    datastores: join(import.meta.dirname, '../../support/datastores'),
+    datastores: DATASTORES,
   });
 });
 
@@ -33,6 +36,13 @@ function open(): Subject {
 }
 
 describeDatastore('through HTTP', async () => open());
+describeIndexes('through HTTP', async () => open().first);
+
+it('the suite runs against the indexes that it is about', () => {
+  const trips = loadDefinitions(DATASTORES).datastores.find(({ name }) => name === 'trips');
+  expect(trips?.indexes.map(({ name }) => name).sort()).toEqual(SUITE_INDEXES.map(({ name }) => name).sort());
+  for (const index of SUITE_INDEXES) expect(trips?.indexes.find(({ name }) => name === index.name)).toEqual(index);
+});
 
 describe('the local stack', () => {
   it('empties the buffer within seconds in normal running', async () => {

@@ -72,9 +72,10 @@ describe('a local stack', () => {
     const node = { host: group?.instanceEndpoints[0]?.host, port: String(group?.instanceEndpoints[0]?.port) };
     expect(JSON.parse(properties)).toMatchObject({
       Groups: [{ name: 'group-1', writer, reader: { host: group?.readerEndpoint.host, port: writer.port }, nodes: [node], sharedStorage: 'false', secret: expect.stringMatching(/^arn:aws:secretsmanager:/u) }],
-      Datastores: [{ name: 'trips', shards: '4' }],
+      Datastores: [{ name: 'trips', shards: '4', indexes: expect.stringMatching(/^\[\{"name":"driver_partner_index","fields":\[/u) }],
     });
     await expect.poll(() => readFileSync(stack.functionLog, 'utf8')).toMatch(/drain-buffer drained \{"version":"0",.*"Scheduled Event"/u);
+    await expect.poll(() => readFileSync(stack.functionLog, 'utf8')).toMatch(/repair-indexes repaired \{"version":"0",.*"Scheduled Event"/u);
   });
 
   it('keeps endpoints.json true, for its owner alone', async () => {

@@ -1,14 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
+import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { checkEnvironment } from '../../../infra/check-environment.ts';
 import { checkTypes } from '../../../infra/local/resources/local-resources.ts';
 import { ROUTES } from '../../../shared/api/routes.ts';
+import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
 import { resourcesOf, synthesized } from '../support/synthesized.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
+const API_FUNCTIONS = [...new Set(ROUTES.map(({ handler }) => handler))];
+const [trips] = loadDefinitions(join(PROJECT_ROOT, 'infra/datastores')).datastores;
 afterAll(() => folder[Symbol.dispose]());
 
 describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
@@ -49,30 +53,49 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
   });
 
   it('repeats neither schedules nor functions', () => {
-    expect(properties('AWS::Scheduler::Schedule')).toEqual([
-      expect.objectContaining({ ScheduleExpression: 'rate(1 minute)', Target: expect.objectContaining({ RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } }) }),
-    ]);
+    const schedules = properties('AWS::Scheduler::Schedule');
+    expect(schedules.map(({ Description }) => Description).sort()).toEqual(['Starts drain-buffer each minute', 'Starts repair-indexes each minute']);
+    for (const schedule of schedules) {
+      expect(schedule).toMatchObject({ ScheduleExpression: 'rate(1 minute)', Target: { RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } } });
+    }
     const retries = properties('AWS::Lambda::EventInvokeConfig').map(({ MaximumRetryAttempts }) => MaximumRetryAttempts);
-    expect(retries).toEqual([0, 0, 0, 0, 0]);
+    expect(new Set(retries)).toEqual(new Set([0]));
+    // Those of the routes and the schedules, and the two of the migration.
+    expect(retries).toHaveLength(API_FUNCTIONS.length + schedules.length + 2);
   });
 
   it('gives functions no more time than the API has, and the definitions beside their code', () => {
     const functions = resourcesOf(stacks, 'AWS::Lambda::Function').filter(({ Properties }) => Properties?.['Handler'] === 'index.handler');
-    expect(functions.map(({ Properties }) => [Properties?.['Runtime'], Properties?.['Timeout']]).sort()).toEqual([['nodejs24.x', 28], ['nodejs24.x', 28], ['nodejs24.x', 900]]);
+    expect(new Set(functions.map(({ Properties }) => Properties?.['Runtime']))).toEqual(new Set(['nodejs24.x']));
+    expect(functions.map(({ Properties }) => Number(Properties?.['Timeout'])).sort((a, b) => a - b)).toEqual([...API_FUNCTIONS.map(() => 28), 900, 900]);
     for (const { Metadata } of functions) {
       const bundle = join(folder.path, environment, String(Metadata?.['aws:asset:path']));
       expect(existsSync(join(bundle, 'index.mjs'))).toBe(true);
-      expect(JSON.parse(readFileSync(join(bundle, 'definitions.json'), 'utf8'))).toEqual({ datastores: [{ name: 'trips', shards: environment === 'prod' ? 4096 : 256 }] });
+      expect(JSON.parse(readFileSync(join(bundle, 'definitions.json'), 'utf8'))).toEqual({ datastores: [{ name: 'trips', shards: environment === 'prod' ? 4096 : 256, indexes: trips?.indexes }] });
     }
   });
 
+  it('hands the definitions of the indexes to the migration, which runs before anything repairs or drains', () => {
+    const [migration] = properties('Custom::SchemalessMigration');
+    const datastores = (migration?.['Datastores'] ?? []) as readonly { readonly name: string; readonly indexes: string }[];
+    expect(datastores.map(({ name, indexes }) => [name, JSON.parse(indexes)])).toEqual([['trips', trips?.indexes]]);
+    const schedules = resourcesOf(stacks, 'AWS::Scheduler::Schedule');
+    for (const schedule of schedules) expect(Object(schedule).DependsOn).toContainEqual(expect.stringMatching(/^migrationresource/u));
+  });
+
   it('lets functions write no table but those they have to', () => {
-    const writers = Object.fromEntries(
-      stacks.flatMap(({ template }) => Object.entries(template.Resources))
-        .filter(([, { Type, Properties }]) => Type === 'AWS::IAM::Policy' && JSON.stringify(Properties).includes('dynamodb:PutItem'))
-        .map(([logicalId]) => [logicalId.slice(0, logicalId.indexOf('ServiceRole')), true]),
-    );
-    expect(Object.keys(writers).sort()).toEqual(['drainbuffer', 'migrationisComplete', 'migrationonEvent']);
+    const policies = stacks.flatMap(({ template }) => Object.entries(template.Resources)).filter(([, { Type }]) => Type === 'AWS::IAM::Policy');
+    const writable = policies.map(([logicalId, { Properties }]): readonly [string, readonly string[]] => {
+      const { Statement: statements } = Object(Properties?.['PolicyDocument']) as { readonly Statement: readonly { readonly Action: unknown; readonly Resource: unknown }[] };
+      const written = JSON.stringify(statements.filter(({ Action }) => JSON.stringify(Action).includes('dynamodb:PutItem')).map(({ Resource }) => Resource));
+      return [logicalId.slice(0, logicalId.indexOf('ServiceRole')), ['state', 'topology'].filter((table) => written.includes(`tables${table}`))];
+    });
+    expect(Object.fromEntries(writable.filter(([, tables]) => tables.length > 0))).toEqual({
+      drainbuffer: ['state'],
+      migrationisComplete: ['state', 'topology'],
+      migrationonEvent: ['state', 'topology'],
+      repairindexes: ['state', 'topology'],
+    });
   });
 
   it('is all known to the local stack', () => {

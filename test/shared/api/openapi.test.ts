@@ -3,6 +3,7 @@ import { openApi } from '../../../shared/api/openapi.ts';
 import { ROUTES } from '../../../shared/api/routes.ts';
 import type { Cell, PutResult } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
+import type { IndexStatus } from '../../../shared/index/status.ts';
 import { failingDeployment, fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
 import { gateway, type GatewayAnswer, type GatewayRequest } from '../../functions/support/gateway.ts';
 import { answerCheck, operationsOf, schemaCheck, type Document } from './support/answer-check.ts';
@@ -27,6 +28,17 @@ const PUT_RESULTS: readonly PutResult[] = [
   { outcome: 'unavailable', shard: 0, reason: 'no secondary was reached' },
 ];
 
+const BUILDING = new SchemalessError('index_building', 'driver_index is being built: 5 of 9 cells', { more: { index: 'driver_index', progress: { done: 5, total: 9 } } });
+const CHANGING: IndexStatus = {
+  index: 'driver_index',
+  state: 'changing',
+  fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }],
+  keys: [['city', 'riders']],
+  progress: { done: 5, total: 9 },
+  lag: null,
+  largest_share: null,
+};
+
 /** One good request for each operation. */
 const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   putCell: { method: 'PUT', path: `/v1/trips/cells/${ROW}/BASE/1`, body: '{"city":"Lisbon"}' },
@@ -39,6 +51,8 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   readShardLog: { method: 'GET', path: '/v1/trips/shards/0/cells?after=0' },
   readLog: { method: 'POST', path: '/v1/trips/log', body: '{"locations":[{"shard":0,"after":0},{"shard":2,"after":0}]}' },
   listShards: { method: 'GET', path: '/v1/trips/shards' },
+  listIndexes: { method: 'GET', path: '/v1/trips/indexes' },
+  queryIndex: { method: 'GET', path: '/v1/trips/indexes/driver_index?driver_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10&city[in]=Lisbon' },
   getBuffer: { method: 'GET', path: '/v1/trips/buffer' },
   listBufferConflicts: { method: 'GET', path: '/v1/trips/buffer/conflicts' },
   discardBufferConflicts: { method: 'POST', path: '/v1/trips/buffer/conflicts/discard', body: '{"ids":["group-1/1"]}' },
@@ -59,6 +73,16 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
       batchGet: async () => [{ error: DAMAGE }, { error: UNAVAILABLE }],
       log: async () => [{ shard: 0, cells: CELLS, next: 2, ...SERVED }, { shard: 1, error: UNAVAILABLE }],
       heads: async () => [{ shard: 0, group: 'group-1', error: UNAVAILABLE }],
+      query: async () => ({
+        entries: [
+          { row_key: ROW, fields: { city: 'Lisbon', riders: 2n ** 62n, 'fare.total': null, is_completed: false }, cells: CELLS },
+          { row_key: ROW, fields: {}, cells: { error: UNAVAILABLE } },
+        ],
+        next: 'abc',
+        ...SERVED,
+        explain: { shard: 0, group: 'group-1', statement: 'SELECT 1', plan: { query_block: { select_id: 1 } } },
+      }),
+      indexes: async () => [CHANGING],
       buffer: async () => [{ group: 'group-1', rows: 2, oldest_age: 1.5, parked: 0, conflicts: 1 }, { group: 'group-2', error: UNAVAILABLE }],
       bufferConflicts: async () => ({ conflicts: [{ id: 'group-1/1', ...ADDRESS, body: 1, shard: 0, created_at: CELL.created_at }], next: 'group-1/1' }),
     }),
@@ -85,6 +109,11 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
   const put = { method: 'PUT', path: `/v1/trips/cells/${ROW}/BASE/1` };
   answers.push(await ask({ ...put, body: '"another"' }), await ask({ ...put, body: `"${'x'.repeat(1024 * 1024)}"` }));
   for (const result of PUT_RESULTS) answers.push(await gateway(fakeDeployment({ put: async () => result }))({ ...put, body: '1' }));
+  const index = { method: 'GET', path: '/v1/trips/indexes/driver_index' };
+  answers.push(await ask(index), await ask({ ...index, path: `${index.path}?city=Lisbon` }), await ask({ ...index, path: '/v1/trips/indexes/nope' }));
+  for (const error of [BUILDING, new SchemalessError('index_building', 'driver_index is being built', { more: { index: 'driver_index', progress: null } })]) {
+    answers.push(await gateway(fakeDeployment({ query: () => Promise.reject(error) }))(REQUESTS['queryIndex'] ?? index));
+  }
   answers.push(await gateway(fakeDeployment({ get: async () => Promise.reject(DAMAGE) }))({ method: 'GET', path: put.path }));
   answers.push(await ask({ method: 'GET', path: `/v1/trips/cells/${ROW}/BASE/9` }), await ask({ method: 'GET', path: `/v1/trips/shards/${SHARDS}/cells?after=0` }));
   return answers;
@@ -143,6 +172,6 @@ describe('the OpenAPI document', () => {
   it('is what the API answers', async () => {
     const { json } = await gateway(fakeDeployment())({ method: 'GET', path: '/v1/openapi.json' });
     expect(json).toEqual(DOCUMENT);
-    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' } });
+    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.1.0' } });
   });
 });

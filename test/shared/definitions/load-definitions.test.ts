@@ -30,11 +30,17 @@ describe('loadDefinitions', () => {
   it('reads every datastore, in the order of their names', () => {
     write('trips', 'datastore: trips\nshards: 4096\n');
     write('riders', '# who rides\ndatastore: riders\nshards: 1\n');
-    expect(loadDefinitions(folder)).toEqual({ datastores: [{ name: 'riders', shards: 1 }, { name: 'trips', shards: 4096 }] });
+    expect(loadDefinitions(folder)).toEqual({ datastores: [{ name: 'riders', shards: 1, indexes: [] }, { name: 'trips', shards: 4096, indexes: [] }] });
   });
 
   it('reads what the project itself has', () => {
-    expect(loadDefinitions(join(import.meta.dirname, '../../../infra/datastores')).datastores).toContainEqual({ name: 'trips', shards: 4096 });
+    const [trips] = loadDefinitions(join(import.meta.dirname, '../../../infra/datastores')).datastores;
+    expect(trips).toMatchObject({ name: 'trips', shards: 4096 });
+    expect(trips?.indexes.map(({ name, fields }) => [name, fields[0]?.field])).toEqual([
+      ['driver_partner_index', 'driver_partner_uuid'],
+      ['pickup_zone_index', 'PULocationID'],
+      ['rider_index', 'rider_uuid'],
+    ]);
   });
 
   it.each([

@@ -34,7 +34,7 @@ async function databases(group: GroupAddress, name: string): Promise<string[]> {
 describe('migrate', () => {
   it('spreads shards over the groups and creates each database where the topology says', async () => {
     const name = newName();
-    expect(await run({ groups, datastores: [{ name, shards: 10 }] })).toBe(true);
+    expect(await run({ groups, datastores: [{ name, shards: 10, indexes: [] }] })).toBe(true);
     const topology = await readDatastore(topologyTable, name);
     expect(topology?.places.map(({ group, epoch }) => `${group}/${epoch}`)).toEqual(Array.from({ length: 10 }, (_, shard) => `group-${(shard % 3) + 1}/1`));
     for (const group of groups) {
@@ -45,7 +45,7 @@ describe('migrate', () => {
 
   it('can be repeated, and run twice at once', async () => {
     const name = newName();
-    const wish = { groups, datastores: [{ name, shards: 12 }] };
+    const wish = { groups, datastores: [{ name, shards: 12, indexes: [] }] };
     expect(await Promise.all([run(wish), run(wish)])).toEqual([true, true]);
     expect(await run(wish)).toBe(true);
     expect((await Promise.all(groups.map((group) => databases(group, name)))).flat()).toHaveLength(12);
@@ -53,7 +53,7 @@ describe('migrate', () => {
 
   it('stops when its time is up and goes on where it stopped', async () => {
     const name = newName();
-    const wish = { groups, datastores: [{ name, shards: 400 }] };
+    const wish = { groups, datastores: [{ name, shards: 400, indexes: [] }] };
     let pages = 0;
     // Three groups ask before each page of 64.
     expect(await run(wish, () => (pages += 1) <= 4)).toBe(false);
@@ -69,9 +69,9 @@ describe('migrate', () => {
     const [one, two] = groups;
     if (!one || !two) throw new Error('wanted two groups');
     const alone = await newTable(topologyTable.client);
-    await migrate({ topologyTable: alone, connect, wish: { groups: [one, two], datastores: [{ name, shards: 4 }] }, mayGoOn: () => true });
+    await migrate({ topologyTable: alone, connect, wish: { groups: [one, two], datastores: [{ name, shards: 4, indexes: [] }] }, mayGoOn: () => true });
     const before = await readDatastore(alone, name);
-    await migrate({ topologyTable: alone, connect, wish: { groups, datastores: [{ name, shards: 4 }] }, mayGoOn: () => true });
+    await migrate({ topologyTable: alone, connect, wish: { groups, datastores: [{ name, shards: 4, indexes: [] }] }, mayGoOn: () => true });
     expect(await readDatastore(alone, name)).toEqual(before);
     expect((await dynamoTopology(alone).groups()).map((group) => group.name)).toEqual(['group-1', 'group-2', 'group-3']);
   });
@@ -79,7 +79,7 @@ describe('migrate', () => {
   it('refuses another shard count, and to lose a group that owns shards, and changes nothing', async () => {
     const name = newName();
     const alone = await newTable(topologyTable.client);
-    const wish = (shards: number, some = groups) => ({ topologyTable: alone, connect, wish: { groups: some, datastores: [{ name, shards }] }, mayGoOn: () => true });
+    const wish = (shards: number, some = groups) => ({ topologyTable: alone, connect, wish: { groups: some, datastores: [{ name, shards, indexes: [] }] }, mayGoOn: () => true });
     await migrate(wish(6));
     await expect(migrate(wish(8))).rejects.toThrow(`datastore ${name}: wanted its 6 shards, fixed when it was created, got 8`);
     await expect(migrate(wish(6, groups.slice(1)))).rejects.toThrow(/groups: wanted group-1 among them/);

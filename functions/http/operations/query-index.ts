@@ -1,0 +1,51 @@
+import { parseColumnName } from '../../../shared/address.ts';
+import { invalidField } from '../../../shared/errors.ts';
+import type { IndexEntry, IndexQuery } from '../../../shared/index/query.ts';
+import { readConditions } from '../conditions.ts';
+import { shownItems } from '../problem.ts';
+import type { Query } from '../query.ts';
+import type { HttpOperation } from './operation.ts';
+import { readLimit, readRole } from './read-options.ts';
+
+const NAMES = { once: ['fields', 'order', 'limit', 'cursor', 'read', 'explain'], repeated: ['column'], others: true } as const;
+
+/** GET /indexes/{index}: the entries that meet the conditions; without any parameter, the state of the index. */
+export const queryIndex: HttpOperation = async (request, deployment) => {
+  const index = request.path('index');
+  const parameters = request.query(NAMES);
+  const query = parameters.empty ? undefined : readIndexQuery(index, parameters);
+  const datastore = await deployment.datastore(request.path('datastore'));
+  if (query === undefined) return { status: 200, body: await datastore.index(index) };
+  const answer = await datastore.query(query);
+  return { status: 200, body: { ...answer, entries: answer.entries.map(shownEntry) } };
+};
+
+/** What only the definition can tell, fields and the types of values, is the datastore's to check. */
+function readIndexQuery(index: string, query: Query): IndexQuery {
+  return {
+    index,
+    where: readConditions(query.others),
+    fields: readFields(query.text('fields')),
+    columns: readColumns(query.texts('column')),
+    order: query.text('order'),
+    limit: readLimit(query),
+    cursor: query.text('cursor'),
+    read: readRole(query),
+    explain: query.choice('explain', ['true', 'false']) === 'true',
+  };
+}
+
+function readFields(text: string | undefined): readonly string[] | undefined {
+  return text === '' ? [] : text?.split(',');
+}
+
+function readColumns(names: readonly string[] | undefined): readonly string[] | '*' | undefined {
+  if (names?.includes('*') !== true) return names?.map((name) => parseColumnName(name, 'column'));
+  if (names.length > 1) throw invalidField('column', '`*` alone, or names of columns', names.join(', '));
+  return '*';
+}
+
+function shownEntry({ cells, ...entry }: IndexEntry): object {
+  if (cells === undefined) return entry;
+  return { ...entry, cells: 'error' in cells ? shownItems([cells])[0] : shownItems(cells) };
+}

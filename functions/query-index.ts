@@ -1,0 +1,12 @@
+import type { Deployment } from '../shared/store/deployment.ts';
+import { deployment } from './deployment.ts';
+import { httpHandler, type HttpHandler } from './http/handler.ts';
+import { listIndexes } from './http/operations/list-indexes.ts';
+import { queryIndex } from './http/operations/query-index.ts';
+
+/** The routes of indexes. */
+export function makeQueryHandler(deployment: () => Deployment): HttpHandler {
+  return httpHandler<'query-index'>({ listIndexes, queryIndex }, deployment);
+}
+
+export const handler = makeQueryHandler(deployment);

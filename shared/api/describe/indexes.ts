@@ -1,0 +1,48 @@
+import { arrayOf, objectOf, schema } from '../schema.ts';
+import { OF_DATASTORE, type Description } from './description.ts';
+import { BODY, CELL, SERVED } from './examples.ts';
+
+const STATUS = {
+  index: 'driver_partner_index',
+  state: 'live',
+  fields: [
+    { field: 'driver_partner_uuid', type: 'UUID', column_key: 'BASE' },
+    { field: 'city', type: 'string', column_key: 'BASE' },
+    { field: 'fare.total', type: 'number', column_key: 'BASE' },
+  ],
+  keys: [['city', 'fare.total']],
+  progress: null,
+  lag: 0,
+  largest_share: 0.0041,
+} as const;
+
+const ENTRY = {
+  row_key: CELL.row_key,
+  fields: { driver_partner_uuid: BODY.driver_partner_uuid, city: BODY.city, 'fare.total': BODY.fare.total },
+  cells: [CELL],
+} as const;
+
+/** The routes of indexes. */
+export const INDEXES = {
+  listIndexes: {
+    summary: 'List the indexes',
+    more: 'Definitions, states, the progress of builds, and how far the repair is behind.',
+    answers: { 200: { means: 'Every index, by name.', schema: objectOf({ indexes: arrayOf(schema('IndexStatus')) }), example: { indexes: [STATUS] } } },
+    problems: OF_DATASTORE,
+  },
+  queryIndex: {
+    summary: 'Find rows by their fields, or see one index',
+    more:
+      'With parameters, a query: it asks one shard, that of the value of the shard field. Without any, the status of the index. ' +
+      'A parameter of another name than those below is a condition on the field of that name. Gateways take a request line and headers of some 10 KB in all.',
+    query: ['conditions', 'fields', 'cellsOf', 'orderBy', 'limit', 'cursor', 'read', 'explain'],
+    answers: {
+      200: {
+        means: 'The entries that meet all conditions, in order; or the status.',
+        schema: { oneOf: [schema('IndexAnswer'), schema('IndexStatus')] },
+        example: { entries: [ENTRY], next: null, ...SERVED },
+      },
+    },
+    problems: [...OF_DATASTORE, 'invalid_field', 'missing_field', 'unknown_index', 'index_building'],
+  },
+} as const satisfies Record<string, Description>;

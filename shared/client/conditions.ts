@@ -1,0 +1,29 @@
+import { QUERY_WORDS } from '../api/query-words.ts';
+import { invalidField, unknownField } from '../errors.ts';
+import type { Condition } from '../index/query.ts';
+
+/**
+ * Conditions as query parameters: `city`, `riders[gte]`, `city[in]`.
+ *
+ * Refuses what a query string cannot say, or would say as something else: no values, values that are no text, names
+ * that mean something else, a second condition of the same field and operator.
+ *
+ * @throws SchemalessError `unknown_field`, `invalid_field`
+ */
+export function toParameters(where: readonly Condition[]): Readonly<Record<string, readonly string[]>> {
+  const parameters = new Map<string, readonly string[]>();
+  for (const { field, operator, values } of where) {
+    if (QUERY_WORDS.includes(field) || !/^[^[\]]+$/.test(field)) throw unknownField(field, ['the fields of the index']);
+    const name = operator === 'eq' ? field : `${field}[${operator}]`;
+    if (values.length === 0) throw invalidField(name, operator === 'in' ? 'at least one value' : 'one value', 'no values');
+    if (parameters.has(name)) throw invalidField(name, 'one condition', 'two');
+    parameters.set(name, values.map((value) => toText(value, name)));
+  }
+  return Object.fromEntries(parameters);
+}
+
+function toText(value: unknown, field: string): string {
+  const keeps = typeof value === 'bigint' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value)) || (typeof value === 'string' && value.isWellFormed());
+  if (!keeps) throw invalidField(field, 'Unicode text, a finite number, a bigint or a boolean', value);
+  return String(value);
+}

@@ -1,0 +1,37 @@
+import { LIMITS } from '../cell.ts';
+import { INDEX_NAME } from '../definitions/definitions.ts';
+import { invalidField, SchemalessError } from '../errors.ts';
+import type { IndexStatus } from '../index/status.ts';
+import type { Datastore, IndexOperations } from '../store/datastore.ts';
+import { toIndexAnswer } from './answers.ts';
+import type { Connection } from './connection.ts';
+import { toParameters } from './conditions.ts';
+
+/**
+ * The indexes of a datastore, over HTTP. Values travel as text and are read as their fields' types, so that a number
+ * will do for a `string` field. At most one condition for each field and operator.
+ */
+export function indexCalls(send: Connection): Pick<Datastore, 'query'> & IndexOperations {
+  return {
+    async query({ index, where, fields, columns, order, limit = LIMITS.defaultLimit, cursor, read, explain }) {
+      if (columns !== '*' && columns?.includes('*') === true) throw invalidField('column', 'names of columns; for all of them "*" instead of a list', '*');
+      // The limit always goes along: a request without any parameter asks for the status.
+      const query = { ...toParameters(where), fields: fields?.join(','), column: columns, order, limit, cursor, read, explain: explain === true ? 'true' : undefined };
+      return toIndexAnswer(await send({ method: 'GET', path: ['indexes', nameOf(index)], query }));
+    },
+    async indexes() {
+      return (await send({ method: 'GET', path: ['indexes'] })).json['indexes'] as unknown as readonly IndexStatus[];
+    },
+    async index(name) {
+      return (await send({ method: 'GET', path: ['indexes', nameOf(name)] })).json as unknown as IndexStatus;
+    },
+  };
+}
+
+/** Any other name would ask for another path. */
+function nameOf(index: string): string {
+  if (INDEX_NAME.test(index)) return index;
+  const wanted = 'the name of an index';
+  const got = JSON.stringify(index.slice(0, 60));
+  throw new SchemalessError('unknown_index', `index: wanted ${wanted}, got ${got}`, { field: 'index', wanted, got });
+}

@@ -1,0 +1,138 @@
+import { crc32 } from 'node:zlib';
+import { rowKeyBytes, rowKeyOf } from '../address.ts';
+import type { Json } from '../cell.ts';
+import type { FieldType } from '../definitions/definitions.ts';
+import { toBytes, toText } from '../sql/cell-rows.ts';
+import type { SqlParameter, SqlValue } from '../sql/client.ts';
+import { fromSqlTime, parseTime, toSqlTime } from '../time.ts';
+
+/**
+ * A field's value in an index: lower-case UUID, string, integer (number, or bigint beyond 2^53), number, boolean, time
+ * in UTC with six decimals; null where the body has none of its type.
+ */
+export type FieldValue = string | number | bigint | boolean | null;
+
+/** Longest string that is kept in an index, in bytes of UTF-8. */
+export const STRING_BYTES = 255;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
+
+/** The column that holds values of a type. Bytes for text: no collation decides what is equal. */
+export const COLUMN_TYPE: Readonly<Record<FieldType, string>> = {
+  UUID: 'BINARY(16)',
+  string: `VARBINARY(${STRING_BYTES})`,
+  integer: 'BIGINT',
+  number: 'DOUBLE',
+  boolean: 'TINYINT UNSIGNED',
+  datetime: 'DATETIME(6)',
+};
+
+/**
+ * The value that a body has at a field's path.
+ *
+ * @returns the value; null when it is missing or null; undefined when it is there and of another type
+ */
+export function readField(body: Json | undefined, path: string, type: FieldType): FieldValue | undefined {
+  let value: Json | undefined = body;
+  for (const segment of path.split('.')) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, segment)) return null;
+    value = (value as { readonly [key: string]: Json })[segment];
+  }
+  return value === undefined || value === null ? null : toFieldValue(value, type);
+}
+
+/** A JSON value as a field of this type, or undefined when it is none. */
+export function toFieldValue(value: Json, type: FieldType): FieldValue | undefined {
+  switch (type) {
+    case 'UUID':
+      return typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : undefined;
+    case 'string':
+      return typeof value === 'string' && value.isWellFormed() && Buffer.byteLength(value) <= STRING_BYTES ? value : undefined;
+    case 'integer':
+      if (typeof value === 'bigint') return value >= INT64.least && value <= INT64.most ? value : undefined;
+      return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
+    case 'number':
+      return typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : undefined;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : undefined;
+    case 'datetime':
+      return toTime(value);
+    default:
+      return type satisfies never;
+  }
+}
+
+/** A value as query strings write it. Undefined when it is none of this type. */
+export function fromText(text: string, type: FieldType): FieldValue | undefined {
+  switch (type) {
+    case 'integer':
+      if (!/^-?\d{1,20}$/.test(text)) return undefined;
+      return Number.isSafeInteger(Number(text)) ? Number(text) : toFieldValue(BigInt(text), type);
+    case 'number':
+      return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined;
+    case 'boolean':
+      return text === 'true' ? true : text === 'false' ? false : undefined;
+    default:
+      return toFieldValue(text, type);
+  }
+}
+
+function toTime(value: Json): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  try {
+    return parseTime(value, '');
+  } catch {
+    return undefined;
+  }
+}
+
+export function toSql(value: FieldValue, type: FieldType): SqlParameter {
+  if (value === null) return null;
+  switch (type) {
+    case 'UUID':
+      return rowKeyBytes(String(value));
+    case 'string':
+      return Buffer.from(String(value));
+    case 'boolean':
+      return value === true ? 1 : 0;
+    case 'datetime':
+      return toSqlTime(String(value));
+    default:
+      return typeof value === 'bigint' ? value : Number(value);
+  }
+}
+
+export function fromSql(value: SqlValue, type: FieldType): FieldValue {
+  if (value === null) return null;
+  switch (type) {
+    case 'UUID':
+      return rowKeyOf(toBytes(value));
+    case 'string':
+      return toText(value);
+    case 'integer':
+      return Number.isSafeInteger(Number(value)) ? Number(value) : BigInt(String(value));
+    case 'number':
+      return Number(value);
+    case 'boolean':
+      return Number(value) === 1;
+    case 'datetime':
+      return fromSqlTime(String(value));
+    default:
+      return type satisfies never;
+  }
+}
+
+/**
+ * The shard of the entries under a value of the shard field: CRC32 of a UUID's 16 bytes, of a string's UTF-8, else of
+ * the text of `CAST(x AS CHAR)`, so that an operator finds it by hand.
+ */
+export function shardOfValue(value: Exclude<FieldValue, null>, type: FieldType, shards: number): number {
+  const bound = toSql(value, type);
+  return crc32(bound instanceof Uint8Array ? bound : String(bound)) % shards;
+}
+
+/** A value as a key of maps: values of one type that are equal give equal texts. */
+export function keyOfValue(value: FieldValue): string {
+  return String(value);
+}

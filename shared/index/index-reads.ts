@@ -1,0 +1,13 @@
+import type { StoreContext } from '../store/context.ts';
+import type { Datastore, IndexOperations } from '../store/datastore.ts';
+import { runQuery } from './run-query.ts';
+import { indexStatus, indexStatuses } from './status.ts';
+
+/** The reads of a datastore's indexes. */
+export function indexReads(context: StoreContext, datastore: string): Pick<Datastore, 'query'> & IndexOperations {
+  return {
+    query: (query) => runQuery(context, datastore, query),
+    indexes: () => indexStatuses(context, datastore),
+    index: (name) => indexStatus(context, datastore, name),
+  };
+}

@@ -1,0 +1,41 @@
+import type { StoreContext } from '../store/context.ts';
+import type { RowOfShard } from '../sql/statements/select-row-states.ts';
+import { DEPTH, wantedEntries, writeEntries } from './maintain.ts';
+import { maintainedIndexes } from './maintained-indexes.ts';
+
+/**
+ * How long a write waits for its index entries. What is not done by then goes on by itself, and what fails the repair
+ * makes good: an index never makes a write fail.
+ */
+const DEADLINE_MS = 250;
+
+/**
+ * Keeps the index entries of rows that were just written, before the write is answered.
+ *
+ * @param rows with the columns that were written; indexes of other columns are left alone
+ */
+export async function keepEntries(context: StoreContext, datastore: string, rows: readonly (RowOfShard & { readonly column_name: string })[]): Promise<void> {
+  const written = new Set(rows.map(({ column_name }) => column_name));
+  const indexes = (await maintainedIndexes(context.topology, datastore)).filter(({ definition }) => definition.fields.some(({ column_key }) => written.has(column_key)));
+  if (indexes.length === 0) return;
+  const distinct = [...new Map(rows.map(({ row_key, shard }) => [row_key, { row_key, shard }])).values()];
+  const work = wantedEntries(context, datastore, indexes, distinct, DEPTH.recent).then((entries) => writeEntries(context, datastore, entries));
+  await withinDeadline(
+    work.then(
+      (missed) => {
+        for (const { group, error } of missed) context.report({ kind: 'index_missed', group, error });
+      },
+      (error: unknown) => context.report({ kind: 'index_missed', group: '', error }),
+    ),
+  );
+}
+
+function withinDeadline(work: Promise<void>): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, DEADLINE_MS);
+    void work.finally(() => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

@@ -1,0 +1,155 @@
+import { parseColumnName } from '../address.ts';
+import { LIMITS, type Cell, type Role, type Served } from '../cell.ts';
+import type { IndexDefinition, IndexField } from '../definitions/definitions.ts';
+import { describe, invalidField, missingField, SchemalessError, unknownField } from '../errors.ts';
+import { parseLimit } from '../store/parse.ts';
+import { decodeCursor, type CursorPlace } from './cursor.ts';
+import { fromText, shardOfValue, toFieldValue, type FieldValue } from './field-value.ts';
+
+export const OPERATORS = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in'] as const;
+export type Operator = (typeof OPERATORS)[number];
+
+/** A condition as a client gives it. Texts are read as the field's type, so that a query string needs no types. */
+export interface Condition {
+  readonly field: string;
+  readonly operator: Operator;
+  /** One value; for `in` 1 to 100. */
+  readonly values: readonly unknown[];
+}
+
+/** A question to an index. */
+export interface IndexQuery {
+  readonly index: string;
+  /** Must hold one `eq` on the shard field. All have to be met; an absent field meets none, `ne` included. */
+  readonly where: readonly Condition[];
+  /** Fields to answer. @default all */
+  readonly fields?: readonly string[] | undefined;
+  /** Columns whose latest cells are brought along, `*` for all. @default none */
+  readonly columns?: readonly string[] | '*' | undefined;
+  /** A field, `-field` for the highest first. @default the row key */
+  readonly order?: string | undefined;
+  /** 1 to 1000. @default 100 */
+  readonly limit?: number | undefined;
+  /** `next` of the answer before. */
+  readonly cursor?: string | undefined;
+  readonly read?: Role | undefined;
+  /** Answer also which shard, group and statement it was, and its plan. */
+  readonly explain?: boolean | undefined;
+}
+
+export interface IndexEntry {
+  readonly row_key: string;
+  readonly fields: Readonly<Record<string, FieldValue>>;
+  /** Where columns were asked for: the latest cell of each that the row has, or why they could not be read. */
+  readonly cells?: readonly Cell[] | { readonly error: SchemalessError };
+}
+
+export interface IndexAnswer extends Served {
+  readonly entries: readonly IndexEntry[];
+  /** Goes on after the last entry; null at the end. */
+  readonly next: string | null;
+  readonly explain?: Explanation;
+}
+
+export interface Explanation {
+  readonly shard: number;
+  readonly group: string;
+  readonly statement: string;
+  readonly plan: unknown;
+}
+
+/** A condition checked and typed. `place` is that of the field in the definition. */
+export interface Filter {
+  readonly place: number;
+  readonly operator: Operator;
+  readonly values: readonly Exclude<FieldValue, null>[];
+}
+
+export interface ParsedQuery {
+  readonly shard: number;
+  readonly shardValue: Exclude<FieldValue, null>;
+  readonly filters: readonly Filter[];
+  readonly fields: readonly number[];
+  readonly columns: readonly string[] | '*' | undefined;
+  /** Undefined: by row key. */
+  readonly order: { readonly place: number; readonly descending: boolean } | undefined;
+  readonly limit: number;
+  readonly after: CursorPlace | undefined;
+  /** What a cursor of this query belongs to. */
+  readonly identity: string;
+}
+
+const MAX_CONDITIONS = 32;
+const MAX_VALUES = 100;
+
+/**
+ * Checks a query against the definition that answers it.
+ *
+ * @throws SchemalessError `missing_field` without the shard field, `unknown_field`, `invalid_field`
+ */
+export function parseQuery(query: IndexQuery, definition: IndexDefinition, shards: number): ParsedQuery {
+  const names = definition.fields.map(({ field }) => field);
+  const placeOf = (name: string, parameter: string): number => {
+    const place = names.indexOf(name);
+    if (place < 0) throw parameter === 'where' ? unknownField(name, names) : invalidField(parameter, `a field of the index: ${names.join(', ')}`, name);
+    return place;
+  };
+  if (query.where.length > MAX_CONDITIONS) throw invalidField('where', `at most ${MAX_CONDITIONS} conditions`, query.where.length);
+  const filters = query.where.map((condition): Filter => {
+    const place = placeOf(condition.field, 'where');
+    return { place, operator: condition.operator, values: parseValues(condition, definition.fields[place] as IndexField) };
+  });
+  const [shardField] = definition.fields;
+  if (!shardField) throw new Error('an index without fields');
+  const [shardFilter, second] = filters.filter(({ place, operator }) => place === 0 && operator === 'eq');
+  const [shardValue] = shardFilter?.values ?? [];
+  if (shardValue === undefined) throw missingField(shardField.field, `a value for the shard field, ${shardField.field}=…: it decides which shard answers`);
+  if (second || filters.some(({ place, operator }) => place === 0 && operator !== 'eq')) throw invalidField(shardField.field, 'one value by equality', 'further conditions');
+
+  const order = query.order === undefined ? undefined : { place: placeOf(query.order.replace(/^-/, ''), 'order'), descending: query.order.startsWith('-') };
+  const identity = JSON.stringify([query.index, query.order ?? '', filters.map(({ place, operator, values }) => [place, operator, values.map(String)])]);
+  return {
+    shard: shardOfValue(shardValue, shardField.type, shards),
+    shardValue,
+    filters: filters.filter(({ place }) => place > 0),
+    fields: query.fields === undefined ? names.map((_, place) => place) : query.fields.map((name) => placeOf(name, 'fields')),
+    columns: parseColumns(query.columns),
+    // The shard field is the same in all entries.
+    order: order?.place === 0 ? undefined : order,
+    limit: parseLimit(query.limit),
+    after: query.cursor === undefined ? undefined : decodeCursor(query.cursor, identity),
+    identity,
+  };
+}
+
+/** The columns to bring along, each once; none when the list is empty. */
+function parseColumns(columns: IndexQuery['columns']): readonly string[] | '*' | undefined {
+  if (columns === undefined || columns === '*') return columns;
+  const distinct = [...new Set(columns.map((column) => parseColumnName(column, 'column')))];
+  return distinct.length === 0 ? undefined : distinct;
+}
+
+function parseValues({ field, operator, values }: Condition, { type }: IndexField): Exclude<FieldValue, null>[] {
+  const parameter = operator === 'eq' ? field : `${field}[${operator}]`;
+  if (!OPERATORS.includes(operator)) throw invalidField(parameter, `an operator of ${OPERATORS.join(', ')}`, operator);
+  const most = operator === 'in' ? MAX_VALUES : 1;
+  if (values.length < 1 || values.length > most) throw invalidField(parameter, most === 1 ? 'one value' : `1 to ${most} values`, `${values.length} values`);
+  return values.map((value) => {
+    const typed = typeof value === 'string' ? fromText(value, type) : toFieldValue(value as never, type);
+    if (typed === undefined || typed === null) throw invalidField(parameter, WANTED[type], value ?? describe(value));
+    return typed;
+  });
+}
+
+const WANTED = {
+  UUID: 'a UUID',
+  string: 'a string of up to 255 bytes',
+  integer: 'an integer of 64 bits',
+  number: 'a number',
+  boolean: 'true or false',
+  datetime: 'a time with zone, like 2026-01-31T08:00:00Z',
+} as const;
+
+/** Bytes at which the answer's entries end. */
+export const ENTRY_BYTES = LIMITS.answerBytes;
+

@@ -1,0 +1,116 @@
+import { LIMITS, type Cell, type Role } from '../cell.ts';
+import { SchemalessError } from '../errors.ts';
+import { shardOf } from '../shard.ts';
+import type { Statement } from '../sql/client.ts';
+import { selectCells } from '../sql/statements/select-cells.ts';
+import { selectRow } from '../sql/statements/select-row.ts';
+import { selectEntries, toFoundEntry, type FoundEntry } from '../sql/statements/select-entries.ts';
+import { toText } from '../sql/cell-rows.ts';
+import { byGroup, groupBy, placeOf, type StoreContext } from '../store/context.ts';
+import { answerBytes, decodeUntilFull } from '../store/decode.ts';
+import { parseRead } from '../store/read-cells.ts';
+import { askEither, readGroup } from '../store/read-group.ts';
+import { requireDatastore } from '../topology/groups.ts';
+import type { DatastoreTopology } from '../topology/topology.ts';
+import { encodeCursor } from './cursor.ts';
+import { liveIndex } from './live-index.ts';
+import { parseQuery, type IndexAnswer, type IndexEntry, type IndexQuery, type ParsedQuery } from './query.ts';
+import type { PhysicalIndex } from './index-table.ts';
+
+/** What an entry adds to an answer besides its values. */
+const ENTRY_ENVELOPE_BYTES = 120;
+
+/**
+ * Answers a query: one statement to one shard, and where columns are asked for one more per group of the rows found.
+ *
+ * @throws SchemalessError `unknown_index`; `index_building` with its progress; `unavailable`
+ */
+export async function runQuery(context: StoreContext, datastore: string, query: IndexQuery): Promise<IndexAnswer> {
+  const topology = await requireDatastore(context.topology, datastore);
+  const index = await liveIndex(context, datastore, query.index);
+  const parsed = parseQuery(query, index.definition, topology.shards);
+  const read = parseRead(query.read);
+  const { group } = placeOf(topology, parsed.shard);
+  const client = await context.groups.client(group);
+  const statement = selectEntries(datastore, index, parsed);
+  const { role, rows } = await askEither(client, group, read, statement);
+  const found = rows.slice(0, parsed.limit).map((row) => toFoundEntry(row, index));
+
+  const cells = parsed.columns === undefined ? undefined : await fetchCells(context, { datastore, topology, found, columns: parsed.columns, read });
+  const entries = untilFull(found, index, parsed, cells);
+  const last = found[entries.length - 1];
+  const more = entries.length < found.length || rows.length > parsed.limit;
+  return {
+    entries,
+    next: last && more ? encodeCursor({ value: parsed.order ? (last.values[parsed.order.place] ?? null) : null, row_key: last.row_key }, parsed.identity) : null,
+    served_by: role,
+    stale: role === 'reader',
+    ...(query.explain === true ? { explain: await explain(context, group, parsed.shard, statement) } : {}),
+  };
+}
+
+type RowCells = readonly Cell[] | { readonly error: SchemalessError };
+
+function untilFull(found: readonly FoundEntry[], index: PhysicalIndex, { fields }: ParsedQuery, cells: ReadonlyMap<string, RowCells> | undefined): IndexEntry[] {
+  const entries: IndexEntry[] = [];
+  let room: number = LIMITS.answerBytes;
+  for (const { row_key, values } of found) {
+    const chosen = Object.fromEntries(fields.map((place) => [index.definition.fields[place]?.field ?? '', values[place] ?? null]));
+    const ofRow = cells?.get(row_key);
+    room -= ENTRY_ENVELOPE_BYTES + Buffer.byteLength(JSON.stringify(chosen, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)));
+    if (Array.isArray(ofRow)) for (const cell of ofRow as readonly Cell[]) room -= answerBytes(cell);
+    if (room < 0 && entries.length > 0) break;
+    entries.push({ row_key, fields: chosen, ...(cells ? { cells: ofRow ?? [] } : {}) });
+  }
+  return entries;
+}
+
+/** The latest cells of columns of the rows found, one statement a group; a group that is down fails its rows alone. */
+async function fetchCells(
+  context: StoreContext,
+  { datastore, topology, found, columns, read }: { readonly datastore: string; readonly topology: DatastoreTopology; readonly found: readonly FoundEntry[]; readonly columns: readonly string[] | '*'; readonly read: Role },
+): Promise<ReadonlyMap<string, RowCells>> {
+  const answers = new Map<string, RowCells>();
+  const rows = found.map(({ row_key }) => ({ row_key, shard: shardOf(row_key, topology.shards) }));
+  await Promise.all(
+    [...byGroup(topology, rows)].map(async ([group, ofGroup]) => {
+      try {
+        const client = await context.groups.client(group);
+        const { items } = await readGroup(client, group, { statement: () => selectColumns(datastore, ofGroup, columns), minima: itemsOf(ofGroup, columns).map(() => undefined), read });
+        const wanted = itemsOf(ofGroup, columns);
+        for (const [row_key, places] of groupBy(wanted.map((row, place) => ({ ...row, place })), (row) => row.row_key)) {
+          answers.set(row_key, decodeUntilFull(places.flatMap(({ place }) => items[place]?.cells ?? []), Number.POSITIVE_INFINITY).cells);
+        }
+      } catch (error) {
+        if (!(error instanceof SchemalessError)) throw error;
+        for (const { row_key } of ofGroup) answers.set(row_key, { error });
+      }
+    }),
+  );
+  return answers;
+}
+
+interface RowPlace {
+  readonly row_key: string;
+  readonly shard: number;
+}
+
+/** The items of the statement below: a row each for all columns, else a row and column each. */
+function itemsOf(rows: readonly RowPlace[], columns: readonly string[] | '*'): RowPlace[] {
+  return columns === '*' ? [...rows] : rows.flatMap((row) => columns.map(() => row));
+}
+
+function selectColumns(datastore: string, rows: readonly RowPlace[], columns: readonly string[] | '*'): Statement {
+  if (columns !== '*') {
+    return selectCells(datastore, rows.flatMap(({ row_key, shard }) => columns.map((column_name) => ({ key: { row_key, column_name }, shard }))), false);
+  }
+  const range = { columns: undefined, after: undefined, limit: LIMITS.listCells, bytes: LIMITS.answerBytes };
+  const statements = rows.map(({ row_key, shard }, item) => selectRow(datastore, shard, { ...range, row_key }, false, item));
+  return { sql: statements.map(({ sql }) => sql).join(' UNION ALL '), parameters: statements.flatMap(({ parameters }) => parameters) };
+}
+
+async function explain(context: StoreContext, group: string, shard: number, statement: Statement) {
+  const client = await context.groups.client(group);
+  const { rows } = await askEither(client, group, 'writer', { ...statement, sql: `EXPLAIN FORMAT=JSON ${statement.sql}` });
+  return { shard, group, statement: statement.sql, plan: JSON.parse(toText(rows[0]?.[0])) as unknown };
+}

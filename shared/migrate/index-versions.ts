@@ -1,0 +1,78 @@
+import type { DatastoreDefinition, IndexDefinition } from '../definitions/definitions.ts';
+import type { DynamoTable } from '../topology/dynamo-table.ts';
+import { dynamoTopology } from '../topology/dynamo-topology.ts';
+import { changeIndexVersions, definitionHash, inState, type IndexVersion } from '../topology/index-catalogue.ts';
+
+/**
+ * What an index's versions have to be for its definition to be as wished.
+ *
+ * - The wished version, unless it is there and not retired, is added; `first` is its state.
+ * - The live version, if it is another one, answers until the wished one is live: it is retired then, not here. Where
+ *   the wished one is live at once, or none is wished any more, it is retired here.
+ * - A version that was being built and is not wished any more is retired.
+ *
+ * @param wished undefined when the index is not defined any more
+ * @returns the versions given, the same array, when they are right
+ */
+export function wishedVersions(versions: readonly IndexVersion[], wished: IndexDefinition | undefined, first: 'building' | 'live', now = new Date()): readonly IndexVersion[] {
+  const known = wished && versions.find(({ definition, state }) => state !== 'retired' && definitionHash(definition) === definitionHash(wished));
+  const replaced = !wished || (known?.state ?? first) === 'live';
+  const changed = versions.map((version) => {
+    const goes = version !== known && (version.state === 'building' || (version.state === 'live' && replaced));
+    return goes ? inState(version, 'retired', now) : version;
+  });
+  if (wished && !known) return [...changed, { hash: freeHash(versions, wished), definition: wished, state: first }];
+  return changed.every((version, place) => version === versions[place]) ? versions : changed;
+}
+
+/** A hash, and with it tables, that no version has. */
+function freeHash(versions: readonly IndexVersion[], definition: IndexDefinition): string {
+  for (let round = 0; ; round += 1) {
+    const hash = definitionHash(definition, round);
+    if (!versions.some((version) => version.hash === hash)) return hash;
+  }
+}
+
+/** Lists the indexes of a datastore that does not exist yet: all live, since there are no cells that they lack. */
+export async function listFirstVersions(table: DynamoTable, { name: datastore, indexes }: DatastoreDefinition): Promise<void> {
+  for (const index of indexes) await changeIndexVersions(table, { datastore, name: index.name }, (versions) => wishedVersions(versions, index, 'live'));
+}
+
+/** The versions of a datastore's indexes that have, or are to get, tables in each of its shards. */
+export interface DatastoreVersions {
+  /** In the catalogue, not retired. */
+  readonly listed: readonly IndexVersion[];
+  /** Wished, and not in the catalogue yet. */
+  readonly missing: readonly IndexVersion[];
+}
+
+export async function readVersions(table: DynamoTable, { name: datastore, indexes }: DatastoreDefinition): Promise<DatastoreVersions> {
+  const catalogues = await dynamoTopology(table).indexes(datastore);
+  const missing = indexes.flatMap((index) => {
+    const versions = catalogues.find(({ name }) => name === index.name)?.versions ?? [];
+    return wishedVersions(versions, index, 'building').filter(({ hash }) => !versions.some((version) => version.hash === hash));
+  });
+  return { listed: catalogues.flatMap(({ versions }) => versions.filter(({ state }) => state !== 'retired')), missing };
+}
+
+/**
+ * Brings the versions of all indexes of a datastore to what its definition says.
+ *
+ * @param created the versions whose tables were created for this
+ * @returns false when one is wished now whose tables were not: others changed the catalogue meanwhile
+ */
+export async function listWishedVersions(table: DynamoTable, { name: datastore, indexes }: DatastoreDefinition, created: readonly IndexVersion[]): Promise<boolean> {
+  const catalogues = await dynamoTopology(table).indexes(datastore);
+  let done = true;
+  for (const name of new Set([...catalogues, ...indexes].map((index) => index.name))) {
+    const wished = indexes.find((index) => index.name === name);
+    await changeIndexVersions(table, { datastore, name }, (versions) => {
+      const next = wishedVersions(versions, wished, 'building');
+      const known = [...versions, ...created].map(({ hash }) => hash);
+      const ready = next.every(({ hash }) => known.includes(hash));
+      done &&= ready;
+      return ready ? next : versions;
+    });
+  }
+  return done;
+}

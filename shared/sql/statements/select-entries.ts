@@ -1,0 +1,64 @@
+import { rowKeyBytes, rowKeyOf } from '../../address.ts';
+import { fromSql, toSql, type FieldValue } from '../../index/field-value.ts';
+import { indexTable, type PhysicalIndex } from '../../index/index-table.ts';
+import type { Filter, Operator, ParsedQuery } from '../../index/query.ts';
+import { toBytes } from '../cell-rows.ts';
+import type { SqlParameter, SqlRow, Statement } from '../client.ts';
+
+const COMPARISON: Readonly<Record<Exclude<Operator, 'in'>, string>> = { eq: '=', ne: '<>', lt: '<', lte: '<=', gt: '>', gte: '>=' };
+
+/** The entries that a query finds in its one shard: a page of them and one more, which says whether there are more. */
+export function selectEntries(datastore: string, index: PhysicalIndex, query: ParsedQuery): Statement {
+  const { fields } = index.definition;
+  const parameters: SqlParameter[] = [toSql(query.shardValue, fields[0]?.type ?? 'UUID')];
+  const conditions = ['f0 = ?', 'tombstone_at IS NULL'];
+  for (const { place, operator, values } of query.filters) {
+    const type = fields[place]?.type ?? 'string';
+    conditions.push(operator === 'in' ? `f${place} IN (${values.map(() => '?').join(', ')})` : `f${place} ${COMPARISON[operator]} ?`);
+    parameters.push(...values.map((value) => toSql(value, type)));
+  }
+  const { order, after } = query;
+  if (after) {
+    const type = order ? (fields[order.place]?.type ?? 'string') : 'string';
+    conditions.push(beyond(query, after.value, parameters, type, rowKeyBytes(after.row_key)));
+  }
+  const direction = order?.descending ? 'DESC' : 'ASC';
+  const sorting = order ? `f${order.place} ${direction}, row_key ${direction}` : 'row_key ASC';
+  parameters.push(query.limit + 1);
+  return {
+    sql:
+      `SELECT row_key, ${fields.map((_, place) => `f${place}`).join(', ')} FROM ${indexTable(datastore, query.shard, index)} ` +
+      `WHERE ${conditions.join(' AND ')} ORDER BY ${sorting} LIMIT ?`,
+    parameters,
+  };
+}
+
+/** What comes after the entry that the page before ended with. NULL sorts before every value. */
+function beyond({ order, filters }: ParsedQuery, value: FieldValue, parameters: SqlParameter[], type: Parameters<typeof toSql>[1], rowKey: Buffer): string {
+  if (!order) {
+    parameters.push(rowKey);
+    return 'row_key > ?';
+  }
+  const field = `f${order.place}`;
+  const [further, orEqual] = order.descending ? ['<', '<='] : ['>', '>='];
+  if (value === null) {
+    parameters.push(rowKey);
+    return order.descending ? `(${field} IS NULL AND row_key < ?)` : `(${field} IS NOT NULL OR row_key > ?)`;
+  }
+  const bound = toSql(value, type);
+  parameters.push(bound, bound, rowKey);
+  const range = `${field} ${orEqual} ? AND (${field} ${further} ? OR row_key ${further} ?)`;
+  // A filter on the field leaves no nulls to come.
+  const nullsFollow = order.descending && !filters.some(({ place }: Filter) => place === order.place);
+  return nullsFollow ? `((${range}) OR ${field} IS NULL)` : range;
+}
+
+/** An entry as it was found: its values in the order of the definition. */
+export interface FoundEntry {
+  readonly row_key: string;
+  readonly values: readonly FieldValue[];
+}
+
+export function toFoundEntry(row: SqlRow, index: PhysicalIndex): FoundEntry {
+  return { row_key: rowKeyOf(toBytes(row[0])), values: index.definition.fields.map(({ type }, place) => fromSql(row[place + 1] ?? null, type)) };
+}

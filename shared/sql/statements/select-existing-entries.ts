@@ -1,0 +1,46 @@
+import { rowKeyBytes } from '../../address.ts';
+import type { Version } from '../../index/entry.ts';
+import { fromSql, toSql, type FieldValue } from '../../index/field-value.ts';
+import { indexTable, type PhysicalIndex } from '../../index/index-table.ts';
+import { toNumber } from '../cell-rows.ts';
+import type { SqlParameter, SqlRow, Statement } from '../client.ts';
+
+/** Where an entry would be: the shard of its shard field's value, that value, and its row. */
+export interface EntryKey {
+  readonly shard: number;
+  readonly value: FieldValue;
+  readonly row_key: string;
+}
+
+/** What an index table holds. */
+export interface ExistingEntry {
+  readonly values: readonly FieldValue[];
+  readonly version: Version;
+  readonly tombstone: boolean;
+}
+
+/** What one index holds at many places of one group, in one statement: a look-up in the primary key for each. */
+export function selectExistingEntries(datastore: string, index: PhysicalIndex, keys: readonly EntryKey[]): Statement {
+  const { fields } = index.definition;
+  const columns = fields.map((_, place) => `f${place}`).join(', ');
+  const type = fields[0]?.type ?? 'UUID';
+  return {
+    sql: keys
+      .map(({ shard }, item) => `SELECT ${item} AS item, epoch, added_id, tombstone_at IS NOT NULL AS tombstone, ${columns} FROM ${indexTable(datastore, shard, index)} WHERE f0 = ? AND row_key = ?`)
+      .join(' UNION ALL '),
+    parameters: keys.flatMap(({ value, row_key }): SqlParameter[] => [toSql(value, type), rowKeyBytes(row_key)]),
+  };
+}
+
+/** By item; undefined where there is nothing. */
+export function toExistingEntries(rows: readonly SqlRow[], index: PhysicalIndex, items: number): (ExistingEntry | undefined)[] {
+  const found = Array.from<ExistingEntry | undefined>({ length: items });
+  for (const [item, epoch, added_id, tombstone, ...values] of rows) {
+    found[toNumber(item)] = {
+      version: { epoch: toNumber(epoch), added_id: toNumber(added_id) },
+      tombstone: toNumber(tombstone) === 1,
+      values: index.definition.fields.map(({ type }, place) => fromSql(values[place] ?? null, type)),
+    };
+  }
+  return found;
+}

@@ -1,0 +1,16 @@
+import { rowKeyBytes, rowKeyOf } from '../../address.ts';
+import { toBytes } from '../cell-rows.ts';
+import type { SqlRow, Statement } from '../client.ts';
+import { entityTable } from '../names.ts';
+
+/** The next rows of a shard in the order of their keys, after one of them. */
+export function selectRowKeys(datastore: string, shard: number, after: string | undefined, limit: number): Statement {
+  return {
+    sql: `SELECT DISTINCT row_key FROM ${entityTable(datastore, shard)} ${after === undefined ? '' : 'WHERE row_key > ? '}ORDER BY row_key LIMIT ?`,
+    parameters: after === undefined ? [limit] : [rowKeyBytes(after), limit],
+  };
+}
+
+export function toRowKeys(rows: readonly SqlRow[]): string[] {
+  return rows.map(([rowKey]) => rowKeyOf(toBytes(rowKey)));
+}

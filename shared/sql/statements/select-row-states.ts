@@ -1,0 +1,65 @@
+import { decodeBody } from '../../body/codec.ts';
+import { rowKeyBytes } from '../../address.ts';
+import type { Json } from '../../cell.ts';
+import type { RowState } from '../../index/entry.ts';
+import { toBytes, toNumber, toText } from '../cell-rows.ts';
+import type { SqlParameter, SqlRow, Statement } from '../client.ts';
+import { CONTROL, entityTable } from '../names.ts';
+
+/** A row whose index entries are to be computed. */
+export interface RowOfShard {
+  readonly row_key: string;
+  readonly shard: number;
+}
+
+/** A column of the rows, and how many of its latest cells are read. */
+export interface ColumnDepth {
+  readonly column: string;
+  readonly cells: number;
+}
+
+/**
+ * The latest cells of some columns of many rows of one group, with the epochs of their shards, in one statement and so
+ * in one snapshot.
+ */
+export function selectRowStates(datastore: string, rows: readonly RowOfShard[], columns: readonly ColumnDepth[]): Statement {
+  const parameters: SqlParameter[] = [];
+  const branches = rows.flatMap(({ row_key, shard }, item) => {
+    parameters.push(datastore, shard);
+    const epoch = `(SELECT ${item} AS item, epoch AS added_id, NULL AS column_name, NULL AS body FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?)`;
+    const cells = columns.map(({ column, cells: depth }) => {
+      parameters.push(rowKeyBytes(row_key), Buffer.from(column), depth);
+      return `(SELECT ${item}, added_id, column_name, body FROM ${entityTable(datastore, shard)} WHERE row_key = ? AND column_name = ? ORDER BY ref_key DESC LIMIT ?)`;
+    });
+    return [epoch, ...cells];
+  });
+  return { sql: branches.join(' UNION ALL '), parameters };
+}
+
+/** By row; a shard that is not here has epoch 0, so that what is computed of it never wins. */
+export function toRowStates(rows: readonly SqlRow[], wanted: readonly RowOfShard[]): RowState[] {
+  const states = wanted.map(({ row_key }) => ({ row_key, epoch: 0, added_id: 0, bodies: new Map<string, (Json | undefined)[]>() }));
+  for (const [item, added_id, column_name, body] of rows) {
+    const state = states[toNumber(item)];
+    if (!state) throw new Error(`a row for item ${String(item)} of ${wanted.length}`);
+    if (column_name === null || column_name === undefined) {
+      state.epoch = toNumber(added_id);
+      continue;
+    }
+    state.added_id = Math.max(state.added_id, toNumber(added_id));
+    const column = toText(column_name);
+    const bodies = state.bodies.get(column) ?? [];
+    bodies.push(body === null || body === undefined ? undefined : decodeOrSkip(toBytes(body)));
+    state.bodies.set(column, bodies);
+  }
+  return states.map(({ row_key, epoch, added_id, bodies }) => ({ row_key, version: { epoch, added_id }, bodies }));
+}
+
+/** A damaged body has no fields; reading the cell says what is wrong with it. */
+function decodeOrSkip(body: Uint8Array): Json | undefined {
+  try {
+    return decodeBody(body);
+  } catch {
+    return undefined;
+  }
+}

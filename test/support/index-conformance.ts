@@ -1,0 +1,243 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../shared/cell.ts';
+import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
+import type { FieldValue } from '../../shared/index/field-value.ts';
+import type { Condition, IndexQuery } from '../../shared/index/query.ts';
+import { shardOfValue } from '../../shared/index/field-value.ts';
+import type { Datastore } from '../../shared/store/datastore.ts';
+import { cellOf, errorOf } from './datastore-conformance.ts';
+
+/** Indexes that the suite expects on the datastore: fields of two columns, every type, a path, and combined keys. */
+export const SUITE_INDEXES: readonly IndexDefinition[] = [
+  {
+    name: 'driver_index',
+    fields: [
+      { field: 'driver_uuid', type: 'UUID', column_key: 'BASE' },
+      { field: 'city', type: 'string', column_key: 'BASE' },
+      { field: 'created_at', type: 'datetime', column_key: 'BASE' },
+      { field: 'fare.total', type: 'number', column_key: 'BASE' },
+      { field: 'riders', type: 'integer', column_key: 'BASE' },
+      { field: 'is_completed', type: 'boolean', column_key: 'STATUS' },
+    ],
+    keys: [['city', 'created_at']],
+  },
+  { name: 'zone_index', fields: [{ field: 'zone', type: 'integer', column_key: 'BASE' }, { field: 'rider', type: 'UUID', column_key: 'BASE' }], keys: [] },
+  { name: 'city_index', fields: [{ field: 'city', type: 'string', column_key: 'BASE' }], keys: [] },
+  { name: 'day_index', fields: [{ field: 'created_at', type: 'datetime', column_key: 'BASE' }], keys: [] },
+];
+
+type Open = () => Promise<Datastore>;
+
+/** The contract of indexes. Every implementation passes all of it. */
+export function describeIndexes(label: string, open: Open): void {
+  describe(`${label}: indexes`, () => {
+    entries(open);
+    queries(open);
+    pages(open);
+    refusals(open);
+  });
+}
+
+const eq = (field: string, ...values: unknown[]): Condition => ({ field, operator: 'eq', values });
+const rowsOf = async (store: Datastore, query: IndexQuery): Promise<string[]> => (await store.query(query)).entries.map(({ row_key }) => row_key);
+
+/** Puts trips of a new driver and answers its row keys in order. */
+async function tripsOf(store: Datastore, bodies: readonly Record<string, Json>[]): Promise<{ readonly driver: string; readonly rows: readonly string[] }> {
+  const driver = randomUUID();
+  const rows = bodies.map(() => randomUUID());
+  const cells = bodies.map((body, place) => cellOf({ row_key: rows[place] ?? '', body: { driver_uuid: driver, ...body } }));
+  for (let start = 0; start < cells.length; start += 100) await store.batchPut(cells.slice(start, start + 100));
+  return { driver, rows };
+}
+
+function entries(open: Open): void {
+  it('show a row once it is written, with its fields, and its cells where columns are asked for', async () => {
+    const store = await open();
+    const body = { city: 'Lisbon', created_at: '2026-03-04T05:06:07.123456+01:00', fare: { total: 12.5 }, riders: 2 };
+    const { driver, rows: [row_key = ''] } = await tripsOf(store, [body]);
+    await store.put(cellOf({ row_key, column_name: 'STATUS', ref_key: 3, body: { is_completed: true } }));
+    const answer = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)], columns: ['STATUS'] });
+    expect(answer).toMatchObject({ next: null, served_by: 'writer', stale: false });
+    expect(answer.entries).toHaveLength(1);
+    expect(answer.entries[0]).toMatchObject({
+      row_key,
+      fields: { driver_uuid: driver, city: 'Lisbon', created_at: '2026-03-04T04:06:07.123456Z', 'fare.total': 12.5, riders: 2, is_completed: true },
+      cells: [{ column_name: 'STATUS', ref_key: 3, body: { is_completed: true } }],
+    });
+    const all = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver.toUpperCase())], columns: '*', fields: ['city'] });
+    expect(all.entries[0]?.fields).toEqual({ city: 'Lisbon' });
+    const { cells = [] } = all.entries[0] ?? {};
+    expect('error' in cells ? cells.error : cells.map(({ column_name }) => column_name)).toEqual(['BASE', 'STATUS']);
+  });
+
+  it('follow the latest cell, whatever order cells come in', async () => {
+    const store = await open();
+    const { driver, rows: [row_key = ''] } = await tripsOf(store, [{ city: 'Lisbon' }]);
+    const put = (ref_key: number, city: string) => store.put(cellOf({ row_key, ref_key, body: { driver_uuid: driver, city } }));
+    await put(5, 'Porto');
+    await put(3, 'Faro');
+    const answer = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] });
+    expect(answer.entries.map(({ fields }) => fields['city'])).toEqual(['Porto']);
+    expect(await rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver), eq('city', 'Lisbon')] })).toEqual([]);
+  });
+
+  it('move a row whose shard field changes, and drop one whose shard field vanishes', async () => {
+    const store = await open();
+    const { driver: before, rows: [row_key = ''] } = await tripsOf(store, [{ city: 'Lisbon' }]);
+    const after = randomUUID();
+    const find = (driver: string) => rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver)] });
+    await store.put(cellOf({ row_key, ref_key: 2, body: { driver_uuid: after } }));
+    expect([await find(before), await find(after)]).toEqual([[], [row_key]]);
+    await store.put(cellOf({ row_key, ref_key: 3, body: { city: 'Lisbon' } }));
+    expect([await find(before), await find(after)]).toEqual([[], []]);
+    await store.put(cellOf({ row_key, ref_key: 4, body: { driver_uuid: before } }));
+    expect([await find(before), await find(after)]).toEqual([[row_key], []]);
+  });
+
+  it('take missing, null and mistyped fields for absent, and bodies that are no objects for empty', async () => {
+    const store = await open();
+    const odd: Record<string, Json>[] = [{}, { city: null }, { city: 7, riders: 'two', created_at: 'yesterday', fare: [1] }, { city: 'x'.repeat(256), riders: 1.5, created_at: '2026-01-01T00:00:00' }];
+    const { driver } = await tripsOf(store, odd);
+    const answer = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] });
+    expect(answer.entries).toHaveLength(odd.length);
+    for (const { fields } of answer.entries) expect(fields).toEqual({ driver_uuid: driver, city: null, created_at: null, 'fare.total': null, riders: null, is_completed: null });
+    for (const body of ['text', 7, null, [1], { driver_uuid: 'no uuid' }, { driver_uuid: null }] as Json[]) {
+      expect((await store.put(cellOf({ body }))).outcome).toBe('stored');
+    }
+  });
+
+  it('have no entry for a row whose column with the shard field is not written yet, and one as soon as it is', async () => {
+    const store = await open();
+    const row_key = randomUUID();
+    const driver = randomUUID();
+    await store.put(cellOf({ row_key, column_name: 'STATUS', body: { is_completed: false } }));
+    await store.put(cellOf({ row_key, body: { driver_uuid: driver } }));
+    const answer = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] });
+    expect(answer.entries.map(({ fields }) => fields['is_completed'])).toEqual([false]);
+  });
+
+  it('are kept under shard fields of every type that may be one', async () => {
+    const store = await open();
+    const zone = Math.floor(Math.random() * 2 ** 50);
+    const city = `Städtchen ${zone}`;
+    const created_at = new Date(zone % 4_000_000_000_000).toISOString();
+    const row_key = randomUUID();
+    await store.put(cellOf({ row_key, body: { zone, city, created_at } }));
+    expect(await rowsOf(store, { index: 'zone_index', where: [eq('zone', zone)] })).toEqual([row_key]);
+    expect(await rowsOf(store, { index: 'city_index', where: [eq('city', city)] })).toEqual([row_key]);
+    expect(await rowsOf(store, { index: 'day_index', where: [eq('created_at', created_at)] })).toEqual([row_key]);
+    expect(shardOfValue(created_at.replace('Z', '000Z'), 'datetime', 64)).toBeLessThan(64);
+  });
+}
+
+const CITIES = ['Faro', 'Lisbon', 'Porto', 'lisbon'];
+const bodyOf = (place: number): Record<string, Json> => ({
+  ...(place % 7 === 0 ? {} : { city: CITIES[place % 4] ?? '' }),
+  created_at: `2026-01-${String(1 + (place % 28)).padStart(2, '0')}T00:00:00Z`,
+  fare: { total: (place * 37) % 50 - 10.5 },
+  ...(place % 5 === 0 ? {} : { riders: place % 6 }),
+});
+
+function queries(open: Open): void {
+  it('answer every operator on every field as the values say, and absent fields never', async () => {
+    const store = await open();
+    const bodies = Array.from({ length: 40 }, (_, place) => bodyOf(place));
+    const { driver, rows } = await tripsOf(store, bodies);
+    const total = (place: number): number => Number(Object(bodies[place]?.['fare']).total);
+    const cases: readonly (readonly [Condition[], (place: number) => boolean])[] = [
+      [[eq('city', 'Lisbon')], (place) => bodies[place]?.['city'] === 'Lisbon'],
+      [[{ field: 'city', operator: 'ne', values: ['Lisbon'] }], (place) => bodies[place]?.['city'] !== undefined && bodies[place]['city'] !== 'Lisbon'],
+      [[{ field: 'city', operator: 'in', values: ['Faro', 'Porto', 'Nowhere'] }], (place) => ['Faro', 'Porto'].includes(String(bodies[place]?.['city']))],
+      [[{ field: 'city', operator: 'lt', values: ['Porto'] }], (place) => bodies[place]?.['city'] !== undefined && String(bodies[place]['city']) < 'Porto'],
+      [[{ field: 'fare.total', operator: 'gte', values: [0] }, { field: 'fare.total', operator: 'lt', values: ['20.5'] }], (place) => total(place) >= 0 && total(place) < 20.5],
+      [[{ field: 'fare.total', operator: 'gt', values: [-0.5] }], (place) => total(place) > -0.5],
+      [[{ field: 'riders', operator: 'lte', values: ['3'] }, { field: 'riders', operator: 'ne', values: [2] }], (place) => bodies[place]?.['riders'] !== undefined && Number(bodies[place]['riders']) <= 3 && bodies[place]['riders'] !== 2],
+      [[{ field: 'created_at', operator: 'gte', values: ['2026-01-10T00:00:00Z'] }, { field: 'created_at', operator: 'lte', values: ['2026-01-12T01:00:00+01:00'] }], (place) => place % 28 >= 9 && place % 28 <= 11],
+      [[eq('is_completed', true)], () => false],
+    ];
+    for (const [where, wanted] of cases) {
+      const found = await rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver), ...where] });
+      expect(found.sort(), JSON.stringify(where)).toEqual(rows.filter((_, place) => wanted(place)).sort());
+    }
+  });
+
+  it('order by any field, either way, absent ones first when ascending', async () => {
+    const store = await open();
+    const { driver } = await tripsOf(store, Array.from({ length: 30 }, (_, place) => bodyOf(place)));
+    for (const field of ['city', 'created_at', 'fare.total', 'riders']) {
+      for (const order of [field, `-${field}`]) {
+        const { entries: found } = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)], order });
+        const values = found.map(({ fields }) => fields[field] ?? null);
+        const sorted = [...values].sort(byValue);
+        expect(values, order).toEqual(order.startsWith('-') ? sorted.reverse() : sorted);
+        expect(values).toHaveLength(30);
+      }
+    }
+  });
+}
+
+function byValue(a: FieldValue, b: FieldValue): number {
+  if (a === null || b === null) return a === b ? 0 : a === null ? -1 : 1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function pages(open: Open): void {
+  it('come page by page, each row once, in every order, while rows are written', async () => {
+    const store = await open();
+    const { driver, rows } = await tripsOf(store, Array.from({ length: 25 }, (_, place) => bodyOf(place)));
+    for (const order of [undefined, 'city', '-city', 'fare.total', '-riders']) {
+      const seen: string[] = [];
+      for (let cursor: string | undefined; ; ) {
+        const page = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)], order, limit: 4, cursor });
+        expect(page.entries.length === 4 || page.next === null).toBe(true);
+        seen.push(...page.entries.map(({ row_key }) => row_key));
+        // Rows that come meanwhile may show or not; they must not push others out, or in again.
+        await store.put(cellOf({ body: { driver_uuid: driver, city: 'Aveiro', fare: { total: -99 }, riders: 99 } }));
+        if (page.next === null) break;
+        cursor = page.next;
+      }
+      expect(new Set(seen).size, order).toBe(seen.length);
+      expect(rows.filter((row) => !seen.includes(row)), order).toEqual([]);
+    }
+  });
+
+  it('end exactly at the limit: no cursor where nothing is left', async () => {
+    const store = await open();
+    const { driver } = await tripsOf(store, [{}, {}, {}]);
+    const ask = (limit: number) => store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)], limit });
+    expect(await ask(3)).toMatchObject({ next: null, entries: { length: 3 } });
+    expect((await ask(2)).next).not.toBeNull();
+    expect((await store.query({ index: 'driver_index', where: [eq('driver_uuid', randomUUID())] })).entries).toEqual([]);
+  });
+}
+
+function refusals(open: Open): void {
+  const driver = eq('driver_uuid', randomUUID());
+  it.each<[string, IndexQuery, string, string]>([
+    ['an unknown index', { index: 'nope', where: [driver] }, 'unknown_index', 'index'],
+    ['no shard field', { index: 'driver_index', where: [eq('city', 'Lisbon')] }, 'missing_field', 'driver_uuid'],
+    ['a range on the shard field', { index: 'driver_index', where: [driver, { field: 'driver_uuid', operator: 'gt', values: [randomUUID()] }] }, 'invalid_field', 'driver_uuid'],
+    ['a shard field of another type', { index: 'driver_index', where: [eq('driver_uuid', 'seven')] }, 'invalid_field', 'driver_uuid'],
+    ['a field that the index has not', { index: 'driver_index', where: [driver, eq('colour', 'red')] }, 'unknown_field', 'colour'],
+    ['a value of another type', { index: 'driver_index', where: [driver, { field: 'riders', operator: 'gt', values: ['two'] }] }, 'invalid_field', 'riders[gt]'],
+    ['a fraction for an integer', { index: 'driver_index', where: [driver, eq('riders', '1.5')] }, 'invalid_field', 'riders'],
+    ['a time without zone', { index: 'driver_index', where: [driver, { field: 'created_at', operator: 'lt', values: ['2026-01-01T00:00:00'] }] }, 'invalid_field', 'created_at[lt]'],
+    ['in without values', { index: 'driver_index', where: [driver, { field: 'city', operator: 'in', values: [] }] }, 'invalid_field', 'city[in]'],
+    ['a limit of 0', { index: 'driver_index', where: [driver], limit: 0 }, 'invalid_field', 'limit'],
+    ['a cursor that is none', { index: 'driver_index', where: [driver], cursor: 'nonsense' }, 'invalid_field', 'cursor'],
+  ])('refuse %s', async (_what, query, code, field) => {
+    const store = await open();
+    const error = await errorOf(() => store.query(query));
+    expect([error.code, error.details.field]).toEqual([code, field]);
+  });
+
+  it('refuse the cursor of another query', async () => {
+    const store = await open();
+    const { driver: uuid } = await tripsOf(store, [{}, {}, {}]);
+    const where = [eq('driver_uuid', uuid)];
+    const { next } = await store.query({ index: 'driver_index', where, limit: 1 });
+    const error = await errorOf(() => store.query({ index: 'driver_index', where, limit: 1, order: 'city', cursor: next ?? '' }));
+    expect(error.details.field).toBe('cursor');
+  });
+}
