@@ -1,3 +1,4 @@
+import type { IndexFindings } from './check-index.ts';
 import type { BodySizes } from './stored-size.ts';
 import { grouped, textTable } from './text-table.ts';
 import type { Written } from './write.ts';
@@ -12,11 +13,19 @@ export interface Verified {
   readonly readerLogs: number | undefined;
 }
 
+export interface DemoResults {
+  readonly trips: number;
+  readonly written: Written;
+  readonly verified: Verified;
+  readonly indexed: IndexFindings;
+  readonly sizes: BodySizes;
+}
+
 /** The order in which outcomes are listed. */
 const OUTCOMES = ['stored', 'stored_before', 'buffered', 'conflict', 'unavailable', 'repeated'] as const;
 
 /** The closing table: what was written, what of it was read back equal, how fast, how large. */
-export function report(trips: number, written: Written, verified: Verified, sizes: BodySizes): readonly string[] {
+export function report({ trips, written, verified, indexed, sizes }: DemoResults): readonly string[] {
   const outcomes = OUTCOMES.filter((outcome) => written.outcomes.has(outcome)).map(
     (outcome) => `${outcome} ${grouped(written.outcomes.get(outcome) ?? 0)}`,
   );
@@ -30,9 +39,11 @@ export function report(trips: number, written: Written, verified: Verified, size
     ['equal version lists', grouped(verified.versions), 'of columns with several cells'],
     ['found in the logs', grouped(verified.writerLogs), `once each, without holes, in ${grouped(written.shards.size)} shards`],
     ['  of the readers', verified.readerLogs === undefined ? '-' : grouped(verified.readerLogs), ''],
+    ['found by the index', grouped(indexed.drivers), 'drivers, each with all of their trips'],
     ['cells per second', grouped(written.cells / Math.max(0.001, written.seconds)), `in ${written.seconds.toFixed(1)} s`],
     ['put', latency(written.putMs), `p50 / p99 of ${grouped(written.putMs.length)} requests`],
     ['batch-put', latency(written.batchMs), `p50 / p99 of ${grouped(written.batchMs.length)} requests`],
+    ['index lag', latency(indexed.lagMs), `p50 / p99 of ${grouped(indexed.lagMs.length)} trips, from a put's answer until a query shows it`],
     ['bytes a cell', grouped(sizes.stored), `stored; ${grouped(sizes.json)} as JSON (${share} %)`],
   ], [1]);
 }

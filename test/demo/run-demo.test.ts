@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { Role } from '../../shared/cell.ts';
+import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
 import { referenceStore } from '../../shared/store/reference-store.ts';
 import type { DemoStore } from './demo-store.ts';
 import { runDemo } from './run-demo.ts';
+
+const TRIPS_INDEXES = loadDefinitions('infra/datastores').datastores.find(({ name }) => name === 'trips')?.indexes ?? [];
+const tripsStore = () => referenceStore('trips', 8, TRIPS_INDEXES);
 
 const OPTIONS = { trips: 40, seed: 'test', size: 'usual', concurrency: 4, batch: 7 } as const;
 
@@ -13,7 +17,7 @@ interface Outcome {
 
 /** Runs the demo against a store whose readers answer as the writer does. */
 async function demo(change: (store: DemoStore) => Partial<DemoStore>, options: Partial<typeof OPTIONS> = {}): Promise<Outcome> {
-  const honest = withReaders(referenceStore('trips', 8));
+  const honest = withReaders(tripsStore());
   const lines: string[] = [];
   const failed = await runDemo({
     store: { ...honest, ...change(honest) },
@@ -48,7 +52,7 @@ test('the two trips are shown with their versions, the latest marked', async () 
 });
 
 test('a run on the same trips again finds all of them stored before', async () => {
-  const store = withReaders(referenceStore('trips', 8));
+  const store = withReaders(tripsStore());
   await demo(() => store);
   const { failed, text } = await demo(() => store);
   expect(failed).toBe(0);
@@ -131,7 +135,7 @@ describe('a store that breaks a promise fails', () => {
 test('without readers, says so and passes', async () => {
   const lines: string[] = [];
   const failed = await runDemo({
-    store: referenceStore('trips', 8),
+    store: tripsStore(),
     options: OPTIONS,
     readers: false,
     signal: new AbortController().signal,
@@ -143,7 +147,7 @@ test('without readers, says so and passes', async () => {
 
 test('an interrupt ends it', async () => {
   const interrupt = new AbortController();
-  const store = referenceStore('trips', 8);
+  const store = tripsStore();
   let calls = 0;
   const batchPut: DemoStore['batchPut'] = (cells) => {
     calls += 1;
@@ -153,4 +157,16 @@ test('an interrupt ends it', async () => {
   const run = runDemo({ store: { ...store, batchPut }, options: OPTIONS, readers: false, signal: interrupt.signal, print: () => {} });
   await expect(run).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
   expect(calls).toBeLessThan(10);
+});
+
+test('an index that lacks a trip is noticed', async () => {
+  const { failed, text } = await demo((store) => ({
+    query: async (query) => {
+      const answer = await store.query(query);
+      return { ...answer, entries: answer.entries.slice(1) };
+    },
+    put: async (cell) => ({ ...(await store.put(cell)), outcome: 'buffered', copies: 1 }),
+  }));
+  expect(failed).toBeGreaterThan(0);
+  expect(text).toMatch(/index: wanted \d+ trips, 1 of them missing/);
 });

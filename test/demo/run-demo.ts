@@ -1,4 +1,5 @@
 import type { NewCell } from '../../shared/cell.ts';
+import { checkIndex } from './check-index.ts';
 import { checkLogs } from './check-logs.ts';
 import { checkVersions } from './check-versions.ts';
 import type { DemoStore } from './demo-store.ts';
@@ -62,7 +63,9 @@ export async function runDemo({ store, options, readers, patienceMs = 30_000, si
     writerLogs: await logs('writer'),
     readerLogs: readers ? await logs('reader') : undefined,
   };
-  printAll(report(trips, writing, verified, bodySizes(written)));
+  const indexed = await checkIndex(store, written.latest(), { concurrency, signal, differences });
+  printAll(indexed.example);
+  printAll(report({ trips, written: writing, verified, indexed, sizes: bodySizes(written) }));
   return verdict(differences, print);
 }
 
