@@ -30,29 +30,39 @@ export interface Cluster extends AsyncDisposable {
 /** Settings under which an acknowledged commit is not on disk: what durability is worth is measured with them. */
 export const UNSAFE_FLUSHING: readonly string[] = ['--innodb-flush-log-at-trx-commit=0', '--sync-binlog=0', '--loose-innodb-log-writer-threads=OFF'];
 
-/** Starts fresh groups, a DynamoDB, and the datastore. Disposing it stops everything. */
+/** Starts fresh groups, and makes the datastore on them. Disposing it stops everything. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   const parts = new AsyncDisposableStack();
   try {
     const { servers, groups, engine } = await startServers(options);
     parts.defer(() => servers.stop());
-    const dynamo = await startDynamo();
-    parts.defer(() => dynamo.stop());
-    const client = dynamoClient(dynamo.url);
-    parts.defer(async () => client.destroy());
-    const [topologyTable, stateTable] = [await newTable(client), await newTable(client)];
-    await migrate({
-      topologyTable,
-      connect: ({ name }) => groupClient(groups, name, { queryTimeoutMs: 60_000 }),
-      wish: { groups: groups.map(({ user: _user, password: _password, ...address }) => address), datastores: [{ name: DATASTORE, shards: options.shards }] },
-      mayGoOn: () => true,
-    });
-    const access = { groups, dynamo: dynamo.url, topologyTable: topologyTable.table, stateTable: stateTable.table, bufferCopies: options.bufferCopies };
-    return { servers, engine, access, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+    const store = parts.use(await createStore(groups, options));
+    return { servers, engine, access: store.access, [Symbol.asyncDispose]: () => parts.disposeAsync() };
   } catch (error) {
     await parts.disposeAsync();
     throw error;
   }
+}
+
+/** Starts a DynamoDB, and makes the datastore on groups that run. Disposing it stops the DynamoDB. */
+export async function createStore(groups: readonly GroupAccess[], { shards, bufferCopies }: Pick<ClusterOptions, 'shards' | 'bufferCopies'>): Promise<AsyncDisposable & { readonly access: StoreAccess }> {
+  await using parts = new AsyncDisposableStack();
+  const dynamo = await startDynamo();
+  parts.defer(() => dynamo.stop());
+  const client = dynamoClient(dynamo.url);
+  parts.defer(async () => client.destroy());
+  const [topologyTable, stateTable] = [await newTable(client), await newTable(client)];
+  await migrate({
+    topologyTable,
+    connect: ({ name }) => groupClient(groups, name, { queryTimeoutMs: 60_000 }),
+    wish: { groups: groups.map(({ user: _user, password: _password, ...address }) => address), datastores: [{ name: DATASTORE, shards, indexes: [] }] },
+    mayGoOn: () => true,
+  });
+  const kept = parts.move();
+  return {
+    access: { groups, dynamo: dynamo.url, topologyTable: topologyTable.table, stateTable: stateTable.table, bufferCopies },
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
 }
 
 /** Starts fresh groups alone. */

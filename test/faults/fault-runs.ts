@@ -1,6 +1,7 @@
 import type { FaultRun } from './fault-run.ts';
 import { killRun } from './kill/kill-run.ts';
 import { logRun } from './log/log-run.ts';
+import { restartRun } from './restart/restart-run.ts';
 
 /** Every fault run there is, in the order in which all of them run. */
-export const FAULT_RUNS: readonly FaultRun[] = [logRun, killRun];
+export const FAULT_RUNS: readonly FaultRun[] = [logRun, killRun, restartRun];

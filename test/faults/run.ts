@@ -31,9 +31,10 @@ for (const run of options.names.flatMap((name) => FAULT_RUNS.filter((one) => one
     console.error(signal.aborted ? `${run.name}: stopped` : error);
   }
 }
-for (const line of summaryLines(reports)) console.log(line);
+if (reports.length > 0) for (const line of summaryLines(reports)) console.log(line);
+if (signal.aborted) process.exit(130);
 const passed = broken === 0 && reports.every(({ outcome }) => outcome.checks.every(holds));
-console.log(passed ? '\nevery check passed, every control failed as it must' : '\nFAIL');
+console.log(passed ? '\nevery check passed, every control failed as it must' : `\nFAIL${broken > 0 ? `: ${broken} runs did not come to their end` : ''}`);
 process.exit(passed ? 0 : 1);
 
 /** In a folder of its own, of which neither a file nor a process is left. */

@@ -1,13 +1,11 @@
 import { join } from 'node:path';
+import { faultsLine, inspect, lossCheck, type Aftermath } from '../aftermath.ts';
 import { startCluster, UNSAFE_FLUSHING } from '../cluster.ts';
-import { untilBuffersEmpty, type BufferRest } from '../buffers.ts';
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import type { Mix } from '../load/cell-source.ts';
-import { outcomesLine, type Written } from '../load/ledger.ts';
+import { outcomesLine } from '../load/ledger.ts';
 import { startLoad } from '../load/start-load.ts';
-import { countUnreadable } from '../read-back.ts';
 import { openStore, type StoreAccess } from '../store-access.ts';
-import { compareKept, holesIn, storedLogs, type Kept } from '../stored-logs.ts';
 import { startWorker } from '../workers/running-worker.ts';
 import type { DrainCounts } from './drain-thread.ts';
 import { killInTurn, untilAllRun } from './kills.ts';
@@ -20,7 +18,6 @@ const CELLS = 30_000;
 const CONTROL_KILLS = 3;
 const CONTROL_CELLS = 6000;
 const RESTART_SECONDS = 1;
-const EMPTY_PATIENCE_MS = 120_000;
 /** About one cell in ten is a repeat. */
 const MIX: Mix = { batchShare: 0.3, batchSize: 10, repeatShare: 0.05 };
 
@@ -34,15 +31,18 @@ export const killRun: FaultRun = {
     const real = await killUnderLoad(world, 'real', { bufferCopies: 1, readers: 1, extraArguments: [], kills: KILLS, cells: CELLS });
     world.say(`the control: ${killRun.control}`);
     const control = await killUnderLoad(world, 'control', { bufferCopies: 0, readers: 0, extraArguments: UNSAFE_FLUSHING, kills: CONTROL_KILLS, cells: CONTROL_CELLS });
+    const { aftermath, drained } = real;
     return {
-      checks: checks(real, control),
-      cells: real.written.acked.length,
+      checks: [lossCheck('acknowledged cells lost, other faults', aftermath, control.aftermath, CELLS)],
+      cells: aftermath.acked,
       engine: real.engine,
       notes: [
-        outcomesLine(real.written.outcomes),
-        `buffer: ${Object.entries(real.drained).map(([what, count]) => `${what} ${count.toLocaleString('en-US')}`).join(', ')}; empty ${real.rest.seconds.toFixed(1)} s after the load`,
-        `the control's ${outcomesLine(control.written.outcomes)}`,
-        ...real.written.wrongExamples,
+        outcomesLine(aftermath.outcomes),
+        `buffered writes: ${Object.entries(drained).map(([what, count]) => `${what} ${count.toLocaleString('en-US')}`).join(', ')}; none left ${aftermath.drainSeconds.toFixed(1)} s after the load`,
+        faultsLine(aftermath),
+        ...aftermath.wrongExamples,
+        `the control's ${outcomesLine(control.aftermath.outcomes)}`,
+        `the control's ${faultsLine(control.aftermath)}`,
       ],
     };
   },
@@ -56,18 +56,13 @@ interface Setting {
   readonly cells: number;
 }
 
-interface Aftermath {
+interface Killed {
   readonly engine: string;
-  readonly written: Written;
+  readonly aftermath: Aftermath;
   readonly drained: DrainCounts;
-  readonly rest: BufferRest;
-  /** Acknowledged cells that a client cannot read, or not as they were written. */
-  readonly unreadable: number;
-  readonly kept: Kept;
-  readonly holes: number;
 }
 
-async function killUnderLoad({ folder, engine, seed, history, signal, say }: RunWorld, part: string, setting: Setting): Promise<Aftermath> {
+async function killUnderLoad({ folder, engine, seed, history, signal, say }: RunWorld, part: string, setting: Setting): Promise<Killed> {
   await using cluster = await startCluster({ ...setting, folder: join(folder, part), engine, groups: GROUPS, shards: SHARDS, restartAfterSeconds: RESTART_SECONDS });
   const { access, servers } = cluster;
   using drain = startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('drain-thread.ts', import.meta.url), access);
@@ -79,33 +74,6 @@ async function killUnderLoad({ folder, engine, seed, history, signal, say }: Run
   say(`${written.acked.length.toLocaleString('en-US')} cells acknowledged; waiting for the buffers, then reading all back`);
 
   await using store = await openStore(access);
-  const rest = await untilBuffersEmpty(store.datastore, EMPTY_PATIENCE_MS, signal);
-  const unreadable = await countUnreadable(store.datastore, written.acked);
-  const logs = await storedLogs(access.groups);
-  const drained = drain.progress ?? { drained: 0, appended: 0, conflicts: 0, failed: 0 };
-  return { engine: cluster.engine, written, drained, rest, unreadable, kept: compareKept(written.acked, logs), holes: holesIn(logs) };
-}
-
-function checks(real: Aftermath, control: Aftermath): readonly Check[] {
-  const { kept, rest, written, holes, unreadable } = real;
-  const acked = written.acked.length;
-  const lost = Math.max(kept.lost, unreadable);
-  const controlLost = control.kept.lost;
-  return [
-    {
-      what: 'acknowledged cells lost',
-      figure: `${lost} of ${acked.toLocaleString('en-US')}`,
-      bar: `0 of at least ${CELLS.toLocaleString('en-US')}`,
-      passed: lost === 0 && acked >= CELLS,
-      control: { figure: `${controlLost.toLocaleString('en-US')} of ${control.written.acked.length.toLocaleString('en-US')}`, failed: controlLost > 0 },
-    },
-    {
-      what: 'cells moved, doubled; ids missing; wrong answers; left in the buffer',
-      figure: `${kept.moved}, ${kept.doubled}; ${holes}; ${written.wrong}; ${rest.rows + rest.parked + rest.conflicts}`,
-      bar: '0, 0; 0; 0; 0',
-      passed: kept.moved + kept.doubled + holes + written.wrong + rest.rows + rest.parked + rest.conflicts === 0,
-      // What the servers forgot, they number anew: answers of before and after contradict each other.
-      control: { figure: `${controlLost + control.kept.moved} not where they were`, failed: controlLost + control.kept.moved > 0 },
-    },
-  ];
+  const aftermath = await inspect({ datastore: store.datastore, groups: access.groups, written, signal });
+  return { engine: cluster.engine, aftermath, drained: drain.progress ?? { drained: 0, appended: 0, conflicts: 0, failed: 0 } };
 }

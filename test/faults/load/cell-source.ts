@@ -1,5 +1,6 @@
 import type { NewCell } from '../../../shared/cell.ts';
 import { Random } from '../../demo/trips/random.ts';
+import { randomRowKey } from './row-key.ts';
 
 /** How often cells are written that were written before. */
 export interface Mix {
@@ -42,13 +43,13 @@ export class CellSource {
   }
 
   #batch(size: number): readonly NewCell[] {
-    const row = this.#rowKey();
+    const row = randomRowKey(this.#random);
     const cells = Array.from({ length: size - 1 }, () => this.#fresh(row));
     const again = this.#random.chance(0.5) ? this.#again() : undefined;
     return [...cells, again ?? (cells[0] as NewCell)];
   }
 
-  #fresh(row = this.#rowKey()): NewCell {
+  #fresh(row = randomRowKey(this.#random)): NewCell {
     this.#number += 1;
     const cell: NewCell = {
       row_key: row,
@@ -62,10 +63,5 @@ export class CellSource {
 
   #again(): NewCell | undefined {
     return this.#earlier[this.#random.integer(0, REMEMBERED - 1)];
-  }
-
-  #rowKey(): string {
-    const digits = Array.from({ length: 4 }, () => Math.floor(this.#random.next() * 2 ** 32).toString(16).padStart(8, '0')).join('');
-    return [digits.slice(0, 8), digits.slice(8, 12), digits.slice(12, 16), digits.slice(16, 20), digits.slice(20)].join('-');
   }
 }

@@ -21,7 +21,7 @@ const FLUSH_BYTES = 64 * 1024;
 
 /**
  * Appends operations to a file, a line each, for checkers of histories. Many threads may append to one file: whole lines
- * are written with one call. Times are nanoseconds, comparable within one run.
+ * are written with one call. Times are microseconds, comparable within one run.
  */
 export function openHistory(file: string | undefined, run: string): History {
   if (file === undefined) return { note: () => undefined, [Symbol.dispose]: () => undefined };
@@ -33,7 +33,7 @@ export function openHistory(file: string | undefined, run: string): History {
   };
   return {
     note(operation) {
-      const time = Math.round((performance.timeOrigin + performance.now()) * 1000) * 1000;
+      const time = Math.round((performance.timeOrigin + performance.now()) * 1000);
       waiting += `${JSON.stringify({ run, time, ...operation })}\n`;
       if (waiting.length > FLUSH_BYTES) flush();
     },

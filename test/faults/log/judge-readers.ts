@@ -12,6 +12,8 @@ export interface ReaderVerdict {
   /** Seen with another address or body than is stored. */
   readonly different: number;
   readonly timesBack: number;
+  readonly readsFromWriter: number;
+  readonly readsFromReader: number;
   readonly failures: number;
   readonly holesMet: number;
   readonly longestHoleMs: number;
@@ -20,7 +22,7 @@ export interface ReaderVerdict {
 }
 
 export function judgeReaders(readers: readonly SeenLog[], logs: readonly StoredLog[]): ReaderVerdict {
-  const sums = { due: 0, skipped: 0, outOfOrder: 0, different: 0, timesBack: 0, failures: 0, holesMet: 0, longestHoleMs: 0, late: 0 };
+  const sums = { due: 0, skipped: 0, outOfOrder: 0, different: 0, timesBack: 0, readsFromWriter: 0, readsFromReader: 0, failures: 0, holesMet: 0, longestHoleMs: 0, late: 0 };
   for (const reader of readers) {
     for (const { shard, ids, marks } of logs) {
       const seen = reader.shards[shard] ?? { ids: [], marks: [], timesBack: 0 };
@@ -31,6 +33,8 @@ export function judgeReaders(readers: readonly SeenLog[], logs: readonly StoredL
       sums.different += ids.filter((id, place) => bySeenId.has(id) && bySeenId.get(id) !== marks[place]).length;
       sums.timesBack += seen.timesBack;
     }
+    sums.readsFromWriter += reader.reads.writer;
+    sums.readsFromReader += reader.reads.reader;
     sums.failures += reader.failures;
     sums.holesMet += reader.holesMet;
     sums.longestHoleMs = Math.max(sums.longestHoleMs, reader.longestHoleMs);

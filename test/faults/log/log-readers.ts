@@ -21,6 +21,8 @@ export interface LogEnds {
 export interface SeenLog {
   readonly role: Role;
   readonly shards: readonly { readonly ids: readonly number[]; readonly marks: readonly number[]; readonly timesBack: number }[];
+  /** Log reads by who answered them. */
+  readonly reads: Readonly<Record<Role, number>>;
   /** Reads that nobody answered. */
   readonly failures: number;
   readonly holesMet: number;
@@ -41,11 +43,13 @@ await runAsWorker<LogReaders, LogEnds, never, readonly SeenLog[]>(async ({ log, 
 
 async function tail(source: LogSource, role: Role, shards: number, ends: () => LogEnds | undefined): Promise<SeenLog> {
   const seen = Array.from({ length: shards }, () => ({ ids: [] as number[], marks: [] as number[], timesBack: 0, lastTime: '' }));
+  const reads: Record<Role, number> = { writer: 0, reader: 0 };
   let after: readonly number[] = seen.map(() => 0);
   let [failures, deadline, reachedEnd] = [0, Number.POSITIVE_INFINITY, false];
   while (!reachedEnd && performance.now() < deadline) {
     const page = await source.next(after).catch(() => undefined);
     failures += page?.failures ?? 1;
+    if (page) reads[page.role] += 1;
     for (const { shard, added_id, mark, created_at } of page?.cells ?? []) {
       const log = seen[shard];
       if (!log) throw new Error(`a cell of shard ${shard}, which was not asked for`);
@@ -61,5 +65,5 @@ async function tail(source: LogSource, role: Role, shards: number, ends: () => L
     if (!page || page.cells.length === 0) await sleep(IDLE_MS);
   }
   const { met: holesMet, longestMs: longestHoleMs } = source.holes;
-  return { role, shards: seen, failures, holesMet, longestHoleMs, reachedEnd };
+  return { role, shards: seen, reads, failures, holesMet, longestHoleMs, reachedEnd };
 }

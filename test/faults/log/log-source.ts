@@ -17,9 +17,19 @@ export interface LogCell {
 }
 
 export interface LogSource extends AsyncDisposable {
-  /** The next cells after each shard's id; where each shard is to be read on; undefined when nobody could answer. */
-  next(after: readonly number[]): Promise<{ readonly cells: readonly LogCell[]; readonly after: readonly number[]; readonly failures: number }>;
+  /** The next cells after each shard's id. */
+  next(after: readonly number[]): Promise<LogPage>;
   readonly holes: HoleWatch;
+}
+
+export interface LogPage {
+  readonly cells: readonly LogCell[];
+  /** Where each shard is to be read on. */
+  readonly after: readonly number[];
+  /** Shards that were not answered. */
+  readonly failures: number;
+  /** Who answered. */
+  readonly role: Role;
 }
 
 const LIMIT = 500;
@@ -40,6 +50,7 @@ async function storeLogs(access: StoreAccess, read: Role): Promise<LogSource> {
         cells: read_.map((cell) => ({ shard: cell.shard, added_id: cell.added_id, created_at: cell.created_at, mark: markOf(cell) })),
         after: logs.map((log, place) => (log.error ? (after[place] ?? 0) : log.next)),
         failures: logs.filter(({ error }) => error !== undefined).length,
+        role: logs.every((log) => log.error === undefined && log.served_by === 'reader') ? 'reader' : 'writer',
       };
     },
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
@@ -55,7 +66,7 @@ function plainLogs({ group }: PlainAccess, read: Role): LogSource {
       const selects = after.map((_, shard) => `(SELECT ${shard}, added_id FROM ${entityTable(PLAIN, shard)} WHERE added_id > ? ORDER BY added_id LIMIT ${LIMIT})`);
       const rows = await client.select({ sql: selects.join(' UNION ALL '), parameters: after }, read);
       const cells = rows.map(([shard, id]) => ({ shard: toNumber(shard), added_id: toNumber(id), created_at: '', mark: 0 }));
-      return { cells, after: after.map((id, shard) => Math.max(id, ...cells.filter((cell) => cell.shard === shard).map(({ added_id }) => added_id))), failures: 0 };
+      return { cells, after: after.map((id, shard) => Math.max(id, ...cells.filter((cell) => cell.shard === shard).map(({ added_id }) => added_id))), failures: 0, role: read };
     },
     [Symbol.asyncDispose]: () => client.close(),
   };

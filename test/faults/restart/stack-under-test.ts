@@ -1,0 +1,65 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { schemalessClient } from '../../../shared/client/client.ts';
+import { inspect, type Aftermath } from '../aftermath.ts';
+import type { Mix } from '../load/cell-source.ts';
+import { allWritten, type Written } from '../load/ledger.ts';
+import { startLoad } from '../load/start-load.ts';
+import { DATASTORE } from '../store-access.ts';
+import type { StackProcess } from './stack-process.ts';
+
+export interface StackUnderTestOptions {
+  readonly seed: string;
+  readonly history: string | undefined;
+  readonly signal: AbortSignal;
+  readonly say: (line: string) => void;
+}
+
+const WRITERS = 8;
+const MIX: Mix = { batchShare: 0.3, batchSize: 10, repeatShare: 0.05 };
+const POLL_MS = 20;
+const LOAD_PATIENCE_MS = 180_000;
+
+/** A stack that is written to, ended, and started again, with everything that was ever acknowledged. */
+export class StackUnderTest implements AsyncDisposable {
+  stack: StackProcess | undefined;
+  readonly #options: StackUnderTestOptions;
+  readonly #written: Written[] = [];
+
+  constructor(options: StackUnderTestOptions) {
+    this.#options = options;
+  }
+
+  /** Writes until so many more cells are acknowledged, then ends the stack with the writers still at it. Returns how many answers were `buffered`. */
+  async writeAndEnd(part: string, cells: number, end: (stack: StackProcess) => Promise<void>): Promise<number> {
+    const { seed, history, signal } = this.#options;
+    const stack = this.#running();
+    using load = startLoad({ target: { kind: 'http', url: stack.url }, writers: WRITERS, seed: `${seed}/${part}`, mix: MIX, run: `restart/${part}`, history });
+    await load.ready;
+    const deadline = performance.now() + LOAD_PATIENCE_MS;
+    while (load.acked < cells && performance.now() < deadline) await sleep(POLL_MS, undefined, { signal });
+    await end(stack);
+    const written = await load.stop();
+    this.#written.push(written);
+    return written.outcomes.buffered;
+  }
+
+  /** Holds everything that was acknowledged so far against what is there. */
+  async inspect(): Promise<Aftermath> {
+    const stack = this.#running();
+    const datastore = schemalessClient({ url: stack.url, datastore: DATASTORE });
+    const aftermath = await inspect({ datastore, groups: stack.groups, written: allWritten(this.#written), signal: this.#options.signal });
+    const { lost, acked, drainSeconds } = aftermath;
+    this.#options.say(`started again: ${lost} of ${acked.toLocaleString('en-US')} lost, buffer empty after ${drainSeconds.toFixed(1)} s`);
+    return aftermath;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    // After a clean stop there is nothing left to kill.
+    await this.stack?.killAll().catch(() => undefined);
+  }
+
+  #running(): StackProcess {
+    if (!this.stack) throw new Error('no stack was started');
+    return this.stack;
+  }
+}
