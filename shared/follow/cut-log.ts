@@ -1,0 +1,43 @@
+import { SchemalessError } from '../errors.ts';
+import { selectPlacesAt, toShardPlaces } from '../sql/statements/select-log-places.ts';
+import { placeOf, type StoreContext } from '../store/context.ts';
+import { requireDatastore } from '../topology/groups.ts';
+import type { DynamoTable } from '../topology/dynamo-topology.ts';
+import { raiseEpoch } from '../topology/raise-epoch.ts';
+import type { Checkpoint } from './checkpoints.ts';
+import type { ShardOffset } from './encode-offsets.ts';
+import { fingerprintOf, UNKNOWN_FINGERPRINT } from './fingerprint.ts';
+
+export interface SuspectedLog {
+  readonly datastore: string;
+  readonly shard: number;
+  readonly offset: ShardOffset;
+  readonly checkpoints: readonly Checkpoint[];
+}
+
+/**
+ * Decides on the writer, whose log is the log, whether a shard's last cells are gone, and where to go on if so: at the
+ * newest checkpoint whose cell is still there, else at the start. Then the shard's epoch is raised, once for each cut
+ * whoever notices it: the offset knows the epoch under which it last fitted.
+ *
+ * The offset found is to be committed after this. A crash before that repeats it, and finds the epoch raised.
+ *
+ * @returns undefined when the writer still has the cell at the offset: another node was wrong, or late
+ * @throws what MySQL or DynamoDB throw: the shard waits
+ */
+export async function findCut(context: StoreContext, topologyTable: DynamoTable, { datastore, shard, offset, checkpoints }: SuspectedLog): Promise<ShardOffset | undefined> {
+  context.topology.refresh();
+  const { group } = placeOf(await requireDatastore(context.topology, datastore), shard);
+  const client = await context.groups.client(group);
+  const earlier = checkpoints.filter(({ added_id }) => added_id < offset.added_id);
+  const rows = await client.select(selectPlacesAt(datastore, shard, [offset.added_id, ...earlier.map(({ added_id }) => added_id)]), 'writer');
+  const [{ places, epoch } = { places: [], epoch: undefined }] = toShardPlaces(rows, 1);
+  if (places.length > 0 && epoch === undefined) throw new SchemalessError('unavailable', `${group} does not own shard ${shard} of ${datastore}`);
+  const there = new Map(places.map((place) => [place.added_id, fingerprintOf(place)]));
+  const at = there.get(offset.added_id);
+  if (at !== undefined && (at === offset.fingerprint || offset.fingerprint === UNKNOWN_FINGERPRINT)) return undefined;
+  const match = earlier.findLast(({ added_id, fingerprint }) => there.get(added_id) === fingerprint);
+  const raised = await raiseEpoch({ table: topologyTable, groups: context.groups, datastore, shard }, offset.epoch);
+  context.topology.refresh();
+  return { added_id: match?.added_id ?? 0, fingerprint: match?.fingerprint ?? '', epoch: raised };
+}

@@ -1,0 +1,64 @@
+import type { DynamoTable } from '../topology/dynamo-topology.ts';
+import { readState, updateState, type StateItem } from './state-table.ts';
+
+/** What all workers of a follower agree on. */
+export interface FollowerItem {
+  /** Fixed when the follower first ran: the offsets lie by partition. */
+  readonly partitions: number;
+  /** Goes up with each rewind, so that a worker that has nothing to commit notices it too. */
+  readonly changes: number;
+}
+
+/** Names one follower's items. */
+export interface FollowerName {
+  readonly name: string;
+  readonly datastore: string;
+}
+
+const DEFAULT_PARTITIONS = 64;
+/** So that a partition's checkpoints stay far under DynamoDB's 400 KB an item. */
+const MOST_SHARDS = 1024;
+
+export function followerKey({ name, datastore }: FollowerName): string {
+  return `follower#${name}#${datastore}`;
+}
+
+/**
+ * Reads what is agreed on, agreeing on it first where the follower is new.
+ *
+ * @param wanted partitions of a new follower: at least one for each 1024 shards, at most one for each shard.
+ *   @default 64, or one for each shard where there are fewer
+ */
+export async function openFollower(table: DynamoTable, follower: FollowerName, shards: number, wanted = Math.max(Math.min(DEFAULT_PARTITIONS, shards), Math.ceil(shards / MOST_SHARDS))): Promise<FollowerItem> {
+  if (!Number.isInteger(wanted) || wanted > shards || wanted < shards / MOST_SHARDS) {
+    throw new Error(`partitions of ${follower.name}: wanted an integer from ${Math.ceil(shards / MOST_SHARDS)} to ${shards}, got ${wanted}`);
+  }
+  const existing = await readFollower(table, follower);
+  if (existing) return existing;
+  const created = await updateState(table, {
+    key: followerKey(follower),
+    update: 'SET #partitions = if_not_exists(#partitions, :wanted), #changes = if_not_exists(#changes, :none)',
+    values: { ':wanted': { N: String(wanted) }, ':none': { N: '0' } },
+  });
+  return toFollowerItem(created ?? {});
+}
+
+/** Undefined when the follower has never run, or was forgotten. */
+export async function readFollower(table: DynamoTable, follower: FollowerName): Promise<FollowerItem | undefined> {
+  const item = await readState(table, followerKey(follower));
+  return item && toFollowerItem(item);
+}
+
+/** Makes every worker look at the items of its partitions. */
+export async function tellChange(table: DynamoTable, follower: FollowerName): Promise<void> {
+  await updateState(table, { key: followerKey(follower), update: 'ADD #changes :one', values: { ':one': { N: '1' } } });
+}
+
+function toFollowerItem(item: StateItem): FollowerItem {
+  return { partitions: Number(item['partitions']?.N ?? 0), changes: Number(item['changes']?.N ?? 0) };
+}
+
+/** How many shards a partition holds; shard `partition + place * partitions` is at `place`. */
+export function shardsIn(partition: number, partitions: number, shards: number): number {
+  return Math.ceil((shards - partition) / partitions);
+}

@@ -1,0 +1,59 @@
+import type { Role } from '../cell.ts';
+import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
+import { byGroup, type StoreContext } from '../store/context.ts';
+import { askEither } from '../store/read-group.ts';
+import { requireDatastore } from '../topology/groups.ts';
+import type { DynamoTable } from '../topology/dynamo-topology.ts';
+import { readFollower, type FollowerName } from './follower-item.ts';
+import { offsetItems } from './offset-items.ts';
+
+/** How far a follower is with one shard. */
+export interface ShardLag {
+  readonly shard: number;
+  /** As last written; undefined before the follower's first time there. */
+  readonly offset: number | undefined;
+  /** Undefined while the shard's group cannot be read. */
+  readonly head: number | undefined;
+}
+
+/** Shards whose heads one statement asks for. */
+const HEADS_A_STATEMENT = 256;
+
+/**
+ * How far a follower is, for each shard in order. Offsets are a commit behind what is done (half a second or so).
+ *
+ * @throws SchemalessError `unknown_datastore`, and what DynamoDB throws
+ */
+export async function followerLag(stateTable: DynamoTable, context: StoreContext, follower: FollowerName, read: Role = 'writer'): Promise<readonly ShardLag[]> {
+  const topology = await requireDatastore(context.topology, follower.datastore);
+  const shards = topology.places.map((_, shard) => ({ shard }));
+  const heads = new Map<number, number>();
+  const [offsets] = await Promise.all([
+    committedOffsets(stateTable, follower, topology.shards),
+    ...[...byGroup(topology, shards)].map(async ([group, items]) => {
+      for (let start = 0; start < items.length; start += HEADS_A_STATEMENT) {
+        const page = items.slice(start, start + HEADS_A_STATEMENT).map(({ shard }) => shard);
+        const found = await context.groups
+          .client(group)
+          .then((client) => askEither(client, group, read, selectHeads(follower.datastore, page)))
+          .catch(() => undefined);
+        for (const [shard, head] of toHeads(found?.rows ?? [])) heads.set(shard, head);
+      }
+    }),
+  ]);
+  return shards.map(({ shard }) => ({ shard, offset: offsets[shard], head: heads.get(shard) }));
+}
+
+/** The offsets as last written: the added id of each shard in order, undefined where there is none. */
+export async function committedOffsets(stateTable: DynamoTable, follower: FollowerName, shards: number): Promise<(number | undefined)[]> {
+  const offsets: (number | undefined)[] = Array.from({ length: shards }, () => undefined);
+  const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
+  const items = offsetItems(stateTable, { ...follower, shards, partitions });
+  await Promise.all(
+    Array.from({ length: partitions }, async (_, partition) => {
+      const item = await items.read(partition);
+      for (const [place, offset] of item?.offsets.entries() ?? []) offsets[partition + place * partitions] = offset?.added_id;
+    }),
+  );
+  return offsets;
+}

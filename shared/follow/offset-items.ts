@@ -1,0 +1,135 @@
+import type { DynamoTable } from '../topology/dynamo-topology.ts';
+import type { Checkpoint } from './checkpoints.ts';
+import { decodeCheckpoints, decodeOffsets, encodeCheckpoints, encodeOffsets, type ShardOffset } from './encode-offsets.ts';
+import { shardsIn, type FollowerName } from './follower-item.ts';
+import { deleteState, readState, updateState, type StateItem } from './state-table.ts';
+
+/** A partition's lease and its offsets, which are one item: who takes it has fenced off the holder before in the same write. */
+export interface OffsetItem {
+  /** Who follows the partition; '' when nobody does. */
+  readonly owner: string;
+  /** Goes up with each holder. */
+  readonly token: number;
+  /** Goes up with each rewind. */
+  readonly generation: number;
+  /** In the order of the partition's shards. */
+  readonly offsets: readonly (ShardOffset | undefined)[];
+}
+
+export interface OffsetLayout extends FollowerName {
+  readonly shards: number;
+  readonly partitions: number;
+}
+
+/** Writes a rewind tries before it gives up: a busy holder commits about once a second. */
+const REWIND_TRIES = 50;
+
+/**
+ * The items of a follower's partitions: `offsets#repair#trips#7` with lease and offsets, and `checkpoints#…`, apart
+ * since they are ten times as large and written rarely.
+ *
+ * @param fenced @default true; false lets every commit through, which tests use to show what the fence is for
+ */
+export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = true) {
+  const keyOf = (kind: string, partition: number): string => `${kind}#${layout.name}#${layout.datastore}#${partition}`;
+  const sizeOf = (partition: number): number => shardsIn(partition, layout.partitions, layout.shards);
+
+  function toItem(partition: number, item: StateItem): OffsetItem {
+    return {
+      owner: item['owner']?.S ?? '',
+      token: Number(item['token']?.N ?? 0),
+      generation: Number(item['generation']?.N ?? 0),
+      offsets: decodeOffsets(item['offsets']?.B, sizeOf(partition)),
+    };
+  }
+
+  async function read(partition: number): Promise<OffsetItem | undefined> {
+    const item = await readState(table, keyOf('offsets', partition));
+    return item && toItem(partition, item);
+  }
+
+  return {
+    read,
+
+    /**
+     * Takes a partition unless one of `others` holds it. From then on nobody else's commit passes.
+     *
+     * @param others the other workers alive: at most 100
+     */
+    async take(partition: number, owner: string, others: readonly string[]): Promise<OffsetItem | undefined> {
+      const item = await updateState(table, {
+        key: keyOf('offsets', partition),
+        update: 'SET #owner = :me ADD #token :one',
+        ...(others.length > 0 ? { condition: `attribute_not_exists(#owner) OR NOT #owner IN (${others.map((_, n) => `:other${n}`).join(', ')})` } : {}),
+        values: { ':me': { S: owner }, ':one': { N: '1' }, ...Object.fromEntries(others.map((other, n) => [`:other${n}`, { S: other }])) },
+      });
+      return item && toItem(partition, item);
+    },
+
+    /**
+     * Writes the offsets if the partition is still held by this token, and was not rewound.
+     *
+     * @param last lets another take the partition, too
+     * @returns whether it was written
+     */
+    async commit(partition: number, { token, generation }: Pick<OffsetItem, 'token' | 'generation'>, offsets: OffsetItem['offsets'], last = false): Promise<boolean> {
+      const item = await updateState(table, {
+        key: keyOf('offsets', partition),
+        update: `SET #offsets = :offsets${last ? ', #owner = :nobody' : ''}`,
+        ...(fenced ? { condition: `#token = :token AND ${generation === 0 ? '(attribute_not_exists(#generation) OR #generation = :generation)' : '#generation = :generation'}` } : {}),
+        values: { ':offsets': { B: encodeOffsets(offsets) }, ...(last ? { ':nobody': { S: '' } } : {}), ...(fenced ? { ':token': { N: String(token) }, ':generation': { N: String(generation) } } : {}) },
+      });
+      return item !== undefined;
+    },
+
+    /** Lets another take the partition at once. */
+    async release(partition: number, token: number): Promise<void> {
+      await updateState(table, {
+        key: keyOf('offsets', partition),
+        update: 'SET #owner = :nobody',
+        condition: '#token = :token',
+        values: { ':nobody': { S: '' }, ':token': { N: String(token) } },
+      });
+    },
+
+    /** Changes the offsets under whoever holds the partition, and raises the generation with them. */
+    async rewind(partition: number, change: (offsets: OffsetItem['offsets']) => OffsetItem['offsets']): Promise<void> {
+      for (let attempt = 1; attempt <= REWIND_TRIES; attempt += 1) {
+        const item = await readState(table, keyOf('offsets', partition));
+        const before = item?.['offsets'];
+        const written = await updateState(table, {
+          key: keyOf('offsets', partition),
+          update: 'SET #offsets = :offsets ADD #generation :one',
+          condition: before ? '#offsets = :before' : 'attribute_not_exists(#offsets)',
+          values: {
+            ':offsets': { B: encodeOffsets(change(decodeOffsets(before?.B, sizeOf(partition)))) },
+            ':one': { N: '1' },
+            ...(before ? { ':before': before } : {}),
+          },
+        });
+        if (written) return;
+      }
+      throw new Error(`partition ${partition} of ${layout.name}: its offsets moved ${REWIND_TRIES} times while it was to be rewound`);
+    },
+
+    /**
+     * Checkpoints need no fence: whichever holder wrote one, and when, it is used only below the offset and where its
+     * cell is still in the log, and there it is always right.
+     */
+    async readCheckpoints(partition: number): Promise<Checkpoint[][]> {
+      const item = await readState(table, keyOf('checkpoints', partition));
+      return decodeCheckpoints(item?.['checkpoints']?.B, sizeOf(partition));
+    },
+
+    async writeCheckpoints(partition: number, checkpoints: readonly (readonly Checkpoint[])[]): Promise<void> {
+      await updateState(table, { key: keyOf('checkpoints', partition), update: 'SET #checkpoints = :checkpoints', values: { ':checkpoints': { B: encodeCheckpoints(checkpoints) } } });
+    },
+
+    async forget(partition: number): Promise<void> {
+      await deleteState(table, keyOf('offsets', partition));
+      await deleteState(table, keyOf('checkpoints', partition));
+    },
+  };
+}
+
+export type OffsetItems = ReturnType<typeof offsetItems>;

@@ -1,0 +1,86 @@
+import type { Role } from '../cell.ts';
+import type { StoredPlace } from '../sql/statements/select-log-places.ts';
+import { selectLogPlaces, toShardPlaces, type PlacesWanted } from '../sql/statements/select-log-places.ts';
+import type { StoreContext } from '../store/context.ts';
+import { askEither } from '../store/read-group.ts';
+import type { ShardOffset } from './encode-offsets.ts';
+import { fingerprintOf, UNKNOWN_FINGERPRINT } from './fingerprint.ts';
+
+export interface ReadFrom extends PlacesWanted {
+  readonly datastore: string;
+  /** Which node is asked first; the other one when it does not answer. */
+  readonly read: Role;
+  /** @default true; false takes whatever cell lies at the offset, which tests use to show what fingerprints are for */
+  readonly fingerprints?: boolean;
+}
+
+/** What a read says of a shard's log. */
+export interface LogRead {
+  /**
+   * - `whole`: the cell at the offset is the one that was there.
+   * - `missing`: it is not there: this node lags, or the log was cut.
+   * - `other`: another cell is there: the log was cut, or this node is one that was left behind.
+   */
+  readonly state: 'whole' | 'missing' | 'other';
+  /** The offset, with the fingerprint and the epoch as this read knows them. */
+  readonly offset: ShardOffset;
+  /** The cells after the offset, without a hole. None unless `whole`. */
+  readonly places: readonly StoredPlace[];
+  /** The added id that is missing before others that are there. */
+  readonly hole: number | undefined;
+  /** As many cells came as were asked for: there may be more. */
+  readonly full: boolean;
+  /** Of the shard's row on this group; undefined where the log is empty, or the group does not own the shard. */
+  readonly epoch: number | undefined;
+}
+
+/**
+ * The next cells of shards of one group, in one statement.
+ *
+ * @param shards at most some 64, each with its offset
+ * @returns in the order of `shards`, with the role that answered
+ * @throws SchemalessError `unavailable` when no node answered
+ */
+export async function readPlaces(context: StoreContext, group: string, from: ReadFrom, shards: readonly { readonly shard: number; readonly offset: ShardOffset }[]): Promise<{ readonly role: Role; readonly logs: readonly LogRead[] }> {
+  const ranges = shards.map(({ shard, offset }) => ({ shard, at: offset.added_id }));
+  const { role, rows } = await askEither(await context.groups.client(group), group, from.read, selectLogPlaces(from.datastore, ranges, from));
+  const found = toShardPlaces(rows, ranges.length);
+  return {
+    role,
+    logs: shards.map(({ offset }, item) => {
+      const { places, epoch } = found[item] ?? { places: [], epoch: undefined };
+      return judge(offset, places, epoch, from);
+    }),
+  };
+}
+
+function judge(offset: ShardOffset, found: readonly StoredPlace[], epoch: number | undefined, { limit, fingerprints = true }: ReadFrom): LogRead {
+  const none = { offset, places: [], hole: undefined, full: false, epoch };
+  const begun = offset.added_id > 0;
+  const first = begun ? found[0] : undefined;
+  if (begun && first?.added_id !== offset.added_id && fingerprints) return { ...none, state: 'missing' };
+  const fingerprint = first ? fingerprintOf(first) : offset.fingerprint;
+  const isKnown = offset.fingerprint !== UNKNOWN_FINGERPRINT;
+  if (begun && isKnown && fingerprints && fingerprint !== offset.fingerprint) return { ...none, state: 'other' };
+  const next = first?.added_id === offset.added_id ? found.slice(1) : found;
+  const places = untilHole(next, offset.added_id);
+  return {
+    state: 'whole',
+    offset: { added_id: offset.added_id, fingerprint, epoch: Math.max(offset.epoch, epoch ?? 0) },
+    places,
+    hole: places.length < next.length ? offset.added_id + places.length + 1 : undefined,
+    full: places.length >= limit,
+    epoch,
+  };
+}
+
+/** Added ids are dense: a hole is a commit that this snapshot does not show yet, never to be stepped over. */
+function untilHole(places: readonly StoredPlace[], after: number): readonly StoredPlace[] {
+  const hole = places.findIndex(({ added_id }, place) => added_id !== after + place + 1);
+  return hole < 0 ? places : places.slice(0, hole);
+}
+
+/** The offset of a shard once this cell is done. */
+export function offsetAt(place: StoredPlace, epoch: number): ShardOffset {
+  return { added_id: place.added_id, fingerprint: fingerprintOf(place), epoch };
+}

@@ -1,0 +1,68 @@
+import { invalidField } from '../errors.ts';
+import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
+import { byGroup, type StoreContext } from '../store/context.ts';
+import { askEither } from '../store/read-group.ts';
+import type { DatastoreTopology } from '../topology/topology.ts';
+import { requireDatastore } from '../topology/groups.ts';
+import { deleteState } from './state-table.ts';
+import type { DynamoTable } from '../topology/dynamo-topology.ts';
+import { followerKey, openFollower, readFollower, tellChange, type FollowerName } from './follower-item.ts';
+import type { ShardOffset } from './encode-offsets.ts';
+import { offsetItems } from './offset-items.ts';
+import { startOffsets, unread } from './start-offsets.ts';
+
+/** The start of every log, a time (inclusive), or for some shards the added id after which to go on. */
+export type RewindTo = 'start' | { readonly since: string } | { readonly shards: ReadonlyMap<number, number> };
+
+/**
+ * Sets a follower to another place, back or on. Holds from when it returns, whoever holds the partitions: each worker
+ * notices within some two seconds, and nothing that it does meanwhile moves the offsets. The generation of the
+ * partitions concerned goes up.
+ *
+ * @throws SchemalessError `invalid_field` for a shard that is not there, an added id below 0 or past the log's end;
+ *   `unavailable` when the logs cannot be looked at: then nothing is changed
+ */
+export async function rewindFollower(stateTable: DynamoTable, context: StoreContext, follower: FollowerName, to: RewindTo): Promise<void> {
+  const topology = await requireDatastore(context.topology, follower.datastore);
+  const places = await placesOf(context, topology, to);
+  const { partitions } = await openFollower(stateTable, follower, topology.shards);
+  const items = offsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
+  for (const partition of new Set([...places.keys()].map((shard) => shard % partitions))) {
+    await items.rewind(partition, (offsets) => offsets.map((offset, place) => places.get(partition + place * partitions) ?? offset));
+  }
+  await tellChange(stateTable, follower);
+}
+
+/** Deletes everything that is kept of a follower. To be done once none of its workers runs: one that does begins anew. */
+export async function forgetFollower(stateTable: DynamoTable, follower: FollowerName): Promise<void> {
+  const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
+  const items = offsetItems(stateTable, { ...follower, shards: partitions, partitions });
+  for (let partition = 0; partition < partitions; partition += 1) await items.forget(partition);
+  await deleteState(stateTable, followerKey(follower));
+  await deleteState(stateTable, `workers#${follower.name}#${follower.datastore}`);
+}
+
+async function placesOf(context: StoreContext, topology: DatastoreTopology, to: RewindTo): Promise<Map<number, ShardOffset>> {
+  if (typeof to === 'object' && 'shards' in to) return chosenPlaces(context, topology, to.shards);
+  const places = new Map<number, ShardOffset>();
+  await Promise.all(
+    [...byGroup(topology, topology.places.map((_, shard) => ({ shard })))].map(async ([group, items]) => {
+      for (const [shard, offset] of await startOffsets(context, group, topology.datastore, items.map(({ shard }) => shard), to)) places.set(shard, offset);
+    }),
+  );
+  return places;
+}
+
+async function chosenPlaces(context: StoreContext, topology: DatastoreTopology, chosen: ReadonlyMap<number, number>): Promise<Map<number, ShardOffset>> {
+  for (const shard of chosen.keys()) {
+    if (!Number.isInteger(shard) || shard < 0 || shard >= topology.shards) throw invalidField('shard', `an integer from 0 to ${topology.shards - 1}`, shard);
+  }
+  for (const [group, items] of byGroup(topology, [...chosen.keys()].map((shard) => ({ shard })))) {
+    const heads = toHeads((await askEither(await context.groups.client(group), group, 'writer', selectHeads(topology.datastore, items.map(({ shard }) => shard)))).rows);
+    for (const { shard } of items) {
+      const [id = 0, head = 0] = [chosen.get(shard), heads.get(shard)];
+      if (!Number.isSafeInteger(id) || id < 0 || id > head) throw invalidField(`${shard}`, `an added id from 0 to ${head}, where the log of shard ${shard} ends`, id);
+    }
+  }
+  return new Map([...chosen].map(([shard, id]) => [shard, unread(id)]));
+}

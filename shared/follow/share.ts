@@ -1,0 +1,39 @@
+/** A worker as it announces itself. */
+export interface Worker {
+  readonly owner: string;
+  /** Workers of one slot succeed each other: the one with the highest number goes on. */
+  readonly slot: string;
+  /** Goes up with each worker that joins. */
+  readonly number: number;
+  /** Holds all of its share of everything that it follows. */
+  readonly ready: boolean;
+}
+
+export interface Share {
+  /** The partitions that this worker should hold. */
+  readonly mine: readonly number[];
+  /** Others alive, whose partitions are not to be taken. */
+  readonly others: readonly string[];
+  /** Who has come to take this worker's place. */
+  readonly successor?: Worker;
+}
+
+/**
+ * Who should hold which partition: worked out by every worker for itself from who is alive, so that there is nothing to
+ * agree on; views that differ for a moment only lead to a partition being taken twice, which its fence settles. The
+ * newest worker of each slot counts, in the order of the slots: a successor has the very share of its predecessor.
+ */
+export function shareOf(partitions: number, living: readonly Worker[], owner: string): Share {
+  const newest = new Map<string, Worker>();
+  for (const worker of living) {
+    if (worker.number > (newest.get(worker.slot)?.number ?? 0)) newest.set(worker.slot, worker);
+  }
+  const me = living.find((worker) => worker.owner === owner);
+  const others = living.filter((worker) => worker !== me).map((worker) => worker.owner);
+  const heir = me && newest.get(me.slot);
+  if (!me || !heir) return { mine: [], others };
+  if (heir !== me) return { mine: [], others, successor: heir };
+  const slots = [...newest.keys()].sort();
+  const rank = slots.indexOf(me.slot);
+  return { mine: Array.from({ length: partitions }, (_, partition) => partition).filter((partition) => partition % slots.length === rank), others };
+}

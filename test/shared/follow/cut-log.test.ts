@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
+import { mendEpoch, raiseEpoch } from '../../../shared/topology/raise-epoch.ts';
+import type { FollowEvent } from '../../../shared/follow/follower.ts';
+import { newDeeds, openFollowedStore, startWorker, until, type Deeds, type FollowedStore } from './support/followed-store.ts';
+
+const SHARDS = 6;
+let followed: FollowedStore;
+
+beforeAll(async () => {
+  followed = await openFollowedStore(SHARDS);
+});
+afterAll(() => followed.close());
+
+/** What a promotion of a replica without the last cells does to a log. */
+async function cutAfter(shard: number, addedId: number): Promise<void> {
+  const client = await followed.groupOf(shard);
+  await client.change({ sql: `DELETE FROM \`${followed.datastore}_000${shard}\`.entity WHERE added_id > ?`, parameters: [addedId] });
+}
+
+async function epochs(shard: number): Promise<{ readonly topology: number | undefined; readonly row: number }> {
+  const rows = await (await followed.groupOf(shard)).select({ sql: 'SELECT epoch FROM schemaless.shard WHERE datastore = ? AND shard = ?', parameters: [followed.datastore, shard] }, 'writer');
+  return { topology: (await readDatastore(followed.store.topologyTable, followed.datastore))?.places[shard]?.epoch, row: Number(rows[0]?.[0]) };
+}
+
+const cuts = (deeds: Deeds): Extract<FollowEvent, { kind: 'cut' }>[] => deeds.events.filter((event) => event.kind === 'cut');
+const caughtUp = (deeds: Deeds) => until('everything is handled', async () => (await followed.stored()).every((cell) => deeds.names().has(cell)));
+
+describe('a log that was cut', () => {
+  it('is noticed by every follower, read again from a checkpoint, its epoch raised once, nothing skipped', async () => {
+    const [one, other] = [newDeeds(), newDeeds()];
+    const workers = [startWorker(followed, one), startWorker(followed, other, { read: 'writer' })];
+    for (let round = 0; round < 10; round += 1) await followed.write(1, 10);
+    await Promise.all([one, other].map(caughtUp));
+    await cutAfter(1, 93);
+    // New cells take the old added ids, and go beyond.
+    await followed.write(1, 20);
+    await Promise.all([one, other].map(caughtUp));
+    await until('both noticed', () => cuts(one).length > 0 && cuts(other).length > 0);
+    expect([cuts(one).length, cuts(other).length]).toEqual([1, 1]);
+    for (const { back_to, offset } of [...cuts(one), ...cuts(other)]) {
+      expect(offset).toBe(100);
+      expect(back_to).toBeGreaterThan(0);
+      expect(back_to).toBeLessThanOrEqual(93);
+    }
+    expect(await epochs(1)).toEqual({ topology: 2, row: 2 });
+    // Writers that knew the old epoch were refused at most once, and go on.
+    await followed.write(1, 5);
+    await Promise.all([one, other].map(caughtUp));
+    await Promise.all(workers.map((worker) => worker.stop()));
+  });
+
+  it('that ends below the offset is judged on the writer, and noticed before new cells come', async () => {
+    const deeds = newDeeds();
+    const worker = startWorker(followed, deeds);
+    await followed.write(2, 30);
+    await caughtUp(deeds);
+    await cutAfter(2, 0);
+    await until('noticed', () => cuts(deeds).length === 1);
+    expect(cuts(deeds)[0]).toMatchObject({ shard: 2, offset: 30, back_to: 0, epoch: 2 });
+    await followed.write(2, 3);
+    await caughtUp(deeds);
+    await worker.stop();
+    expect(await epochs(2)).toEqual({ topology: 2, row: 2 });
+  });
+
+  it('is passed over without fingerprints: the control', async () => {
+    const deeds = newDeeds();
+    const worker = startWorker(followed, deeds, { protections: { fingerprints: false, fences: true } });
+    await followed.write(3, 20);
+    await caughtUp(deeds);
+    await cutAfter(3, 15);
+    await followed.write(3, 10);
+    await until('the end is handled', () => deeds.handled.some(({ shard, added_id }) => shard === 3 && added_id === 25));
+    await worker.stop();
+    const skipped = (await followed.stored()).filter((cell) => !deeds.names().has(cell));
+    expect(skipped).toHaveLength(5);
+    expect(cuts(deeds)).toEqual([]);
+  });
+
+  it('goes on from what a crash between the two halves of raising an epoch left', async () => {
+    const raise = { table: followed.store.topologyTable, groups: followed.store.context.groups, datastore: followed.datastore, shard: 4 };
+    expect(await Promise.all(Array.from({ length: 4 }, () => raiseEpoch(raise, 1)))).toEqual([2, 2, 2, 2]);
+    expect(await epochs(4)).toEqual({ topology: 2, row: 2 });
+    // The topology was written, the row was not.
+    await (await followed.groupOf(4)).change({ sql: 'UPDATE schemaless.shard SET epoch = 1 WHERE datastore = ? AND shard = 4', parameters: [followed.datastore] });
+    expect(await raiseEpoch(raise, 1)).toBe(2);
+    expect(await epochs(4)).toEqual({ topology: 2, row: 2 });
+    expect(await raiseEpoch(raise, 2)).toBe(3);
+    expect(await mendEpoch(raise, { group: (await followed.store.topology.datastore(followed.datastore))?.places[4]?.group ?? '', epoch: 3 })).toBe(false);
+  });
+
+  it('a row that a promotion left behind the topology is lifted, so that writes go on', async () => {
+    const deeds = newDeeds();
+    followed.store.topology.refresh();
+    await followed.write(5, 1);
+    await raiseEpoch({ table: followed.store.topologyTable, groups: followed.store.context.groups, datastore: followed.datastore, shard: 5 }, 1);
+    followed.store.topology.refresh();
+    await followed.write(5, 1);
+    await (await followed.groupOf(5)).change({ sql: 'UPDATE schemaless.shard SET epoch = 1 WHERE datastore = ? AND shard = 5', parameters: [followed.datastore] });
+    await expect(followed.write(5, 1)).rejects.toThrow('unavailable');
+    const worker = startWorker(followed, deeds);
+    await until('lifted', () => deeds.events.some((event) => event.kind === 'epoch_mended' && event.shard === 5));
+    await followed.write(5, 1);
+    await caughtUp(deeds);
+    await worker.stop();
+    expect(cuts(deeds)).toEqual([]);
+    expect(await epochs(5)).toEqual({ topology: 2, row: 2 });
+  });
+});

@@ -1,0 +1,101 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { heldPartition } from '../../../shared/follow/held-partition.ts';
+import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import type { DynamoTable } from '../../../shared/topology/dynamo-topology.ts';
+import { dynamoClient, newTable } from '../../support/dynamo.ts';
+
+const fingerprint = '0123456789abcdef';
+let table: DynamoTable;
+let follower = 0;
+
+beforeAll(async () => {
+  table = await newTable(dynamoClient(inject('servers').dynamo));
+});
+afterAll(() => table.client.destroy());
+
+function newItems(fenced: boolean) {
+  follower += 1;
+  return offsetItems(table, { name: `f${follower}`, datastore: 'trips', shards: 4, partitions: 2 }, fenced);
+}
+
+async function holder(items: ReturnType<typeof offsetItems>, owner: string, others: readonly string[] = []) {
+  const taken = await items.take(1, owner, others);
+  return taken && heldPartition(items, 1, taken, 2, await items.readCheckpoints(1));
+}
+
+type Held = NonNullable<Awaited<ReturnType<typeof holder>>>;
+
+function move(held: Held | undefined, added_id: number, tenure = held?.tenure()): void {
+  const [shard] = held?.shards ?? [];
+  if (!held || !shard || !tenure) throw new Error('not held');
+  held.move(shard, { added_id, fingerprint, epoch: 1 }, tenure);
+}
+
+const reached = async (items: ReturnType<typeof offsetItems>): Promise<number | undefined> => (await items.read(1))?.offsets[0]?.added_id;
+
+describe('the offsets of a partition', () => {
+  it('are taken by one, and not while a worker that lives holds them', async () => {
+    const items = newItems(true);
+    expect(await items.take(1, 'a', [])).toMatchObject({ token: 1, generation: 0, offsets: [undefined, undefined] });
+    expect(await items.take(1, 'b', ['a'])).toBeUndefined();
+    expect(await items.take(1, 'b', ['c'])).toMatchObject({ token: 2, owner: 'b' });
+    await items.release(1, 1);
+    expect(await items.take(1, 'c', ['b'])).toBeUndefined();
+    await items.release(1, 2);
+    expect(await items.take(1, 'c', ['b'])).toMatchObject({ token: 3 });
+  });
+
+  it.each([
+    [true, 20],
+    // The control: what the fence is for.
+    [false, 10],
+  ])('are not set back by a holder that was paused (fenced: %s)', async (fenced, expected) => {
+    const items = newItems(fenced);
+    const paused = await holder(items, 'paused');
+    move(paused, 10);
+    const next = await holder(items, 'next');
+    move(next, 20);
+    await next?.commit();
+    await paused?.commit();
+    expect(await reached(items)).toBe(expected);
+    expect(paused?.isLost()).toBe(fenced);
+  });
+
+  it.each([
+    [true, 3],
+    [false, 30],
+  ])('stay where a rewind put them, under whoever holds them (fenced: %s)', async (fenced, expected) => {
+    const items = newItems(fenced);
+    const held = await holder(items, 'a');
+    move(held, 20);
+    await held?.commit();
+    const before = held?.tenure();
+    await items.rewind(1, ([first, ...others]) => [first && { ...first, added_id: 3 }, ...others]);
+    // A page that was under way ends, and is committed.
+    move(held, 30);
+    await held?.commit();
+    expect(await reached(items)).toBe(expected);
+    if (!fenced) return;
+    expect([held?.isLost(), held?.tenure().generation, held?.shards[0]?.offset?.added_id]).toEqual([false, 1, 3]);
+    // What was begun before the rewind does not count any more.
+    move(held, 40, before);
+    expect(held?.hasMoved()).toBe(false);
+    move(held, 4);
+    await held?.commit();
+    expect(await reached(items)).toBe(4);
+  });
+
+  it('are written only when something moved, and all of it by a release', async () => {
+    const items = newItems(true);
+    const held = await holder(items, 'a');
+    expect(held?.hasMoved()).toBe(false);
+    move(held, 5);
+    move(held, 9);
+    await held?.saveCheckpoints();
+    await held?.release();
+    expect(await items.read(1)).toMatchObject({ owner: '', token: 1 });
+    const next = await holder(items, 'b');
+    expect(next?.shards[0]).toMatchObject({ shard: 1, offset: { added_id: 9 }, checkpoints: [{ added_id: 5 }, { added_id: 9 }] });
+    expect(next?.hasMoved()).toBe(false);
+  });
+});

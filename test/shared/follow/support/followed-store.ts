@@ -1,0 +1,165 @@
+import { randomUUID } from 'node:crypto';
+import { inject } from 'vitest';
+import { decodeOffsets } from '../../../../shared/follow/encode-offsets.ts';
+import type { Follower, FollowEvent, LogPlace } from '../../../../shared/follow/follower.ts';
+import { runFollower, type FollowerRun } from '../../../../shared/follow/run-follower.ts';
+import type { SqlClient } from '../../../../shared/sql/client.ts';
+import type { Datastore } from '../../../../shared/store/datastore.ts';
+import type { StoreContext } from '../../../../shared/store/context.ts';
+import type { DynamoTable } from '../../../../shared/topology/dynamo-topology.ts';
+import { cellOf, rowsOfShard } from '../../../support/datastore-conformance.ts';
+import { dynamoClient, newTable } from '../../../support/dynamo.ts';
+import { openRealStore, type RealStore } from '../../../support/real-store.ts';
+import { openGate, type Gate } from './gate.ts';
+
+export interface FollowedStore {
+  readonly store: RealStore;
+  readonly datastore: string;
+  readonly trips: Datastore;
+  readonly shards: number;
+  readonly stateTable: DynamoTable;
+  /** Appends cells to a shard, one after another. */
+  write(shard: number, cells: number, column?: string): Promise<void>;
+  /** Every cell that is in the logs: `shard/added id/row key/ref key`. */
+  stored(): Promise<string[]>;
+  groupOf(shard: number): Promise<SqlClient>;
+  close(): Promise<void>;
+}
+
+export async function openFollowedStore(shards: number, wrap?: (client: SqlClient, group: string) => SqlClient): Promise<FollowedStore> {
+  const store = await openRealStore({ datastores: { trips: shards }, bufferCopies: 0, ...(wrap ? { wrap } : {}) });
+  const datastore = store.nameOf('trips');
+  const trips = await store.deployment.datastore(datastore);
+  const stateTable = await newTable(dynamoClient(inject('servers').dynamo));
+  const rows = Array.from({ length: shards }, (_, shard) => rowsOfShard(shard, shards, 1)[0] ?? '');
+  let ref_key = 0;
+  return {
+    store,
+    datastore,
+    trips,
+    shards,
+    stateTable,
+    async write(shard, cells, column_name = 'BASE') {
+      for (let rest = cells; rest > 0; rest -= 100) {
+        const results = await trips.batchPut(Array.from({ length: Math.min(rest, 100) }, () => cellOf({ row_key: rows[shard] ?? '', column_name, ref_key: (ref_key += 1), body: 1 })));
+        const failed = results.find(({ outcome }) => outcome !== 'stored');
+        if (failed) throw new Error(JSON.stringify(failed));
+      }
+    },
+    async stored() {
+      const found: string[] = [];
+      for (let shard = 0; shard < shards; shard += 1) {
+        for (let after = 0; ; ) {
+          const [log] = await trips.log([{ shard, after }], { limit: 1000 });
+          if (!log || log.error) throw new Error(`no log of ${shard}`);
+          if (log.cells.length === 0) break;
+          found.push(...log.cells.map((cell) => nameOf({ ...cell, shard })));
+          after = log.next;
+        }
+      }
+      return found;
+    },
+    groupOf: async (shard) => store.client((await store.topology.datastore(datastore))?.places[shard]?.group ?? ''),
+    async close() {
+      stateTable.client.destroy();
+      await store.close();
+    },
+  };
+}
+
+export const nameOf = ({ shard, added_id, row_key, ref_key }: Pick<LogPlace, 'shard' | 'added_id' | 'row_key' | 'ref_key'>): string => `${shard}/${added_id}/${row_key}/${ref_key}`;
+
+/** What all workers of a follower did, as seen from outside. */
+export interface Deeds {
+  /** Of the follower: each has offsets of its own. */
+  readonly name: string;
+  readonly handled: (LogPlace & { readonly owner: string })[];
+  /** Offsets as they were written, in order. */
+  readonly commits: { readonly key: string; readonly offsets: readonly (number | undefined)[] }[];
+  readonly events: FollowEvent[];
+  names(): Set<string>;
+  /** Commits that set a shard back. */
+  backwards(): number;
+}
+
+export function newDeeds(): Deeds {
+  const deeds: Deeds = {
+    name: `test-${randomUUID().slice(0, 8)}`,
+    handled: [],
+    commits: [],
+    events: [],
+    names: () => new Set(deeds.handled.map(nameOf)),
+    backwards() {
+      const last = new Map<string, number>();
+      let back = 0;
+      for (const { key, offsets } of deeds.commits) {
+        for (const [place, offset = 0] of offsets.entries()) {
+          if (offset < (last.get(`${key}/${place}`) ?? 0)) back += 1;
+          last.set(`${key}/${place}`, offset);
+        }
+      }
+      return back;
+    },
+  };
+  return deeds;
+}
+
+export interface TestWorker {
+  readonly owner: string;
+  readonly gate: Gate;
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** A worker of the follower whose deeds these are, quick to notice, behind a gate of its own. */
+export function startWorker(followed: FollowedStore, deeds: Deeds, run: Partial<Omit<FollowerRun, 'follower'>> & { readonly follower?: Partial<Follower>; readonly gate?: Gate } = {}): TestWorker {
+  const { follower, gate = openGate((key, bytes) => deeds.commits.push({ key, offsets: decodeOffsets(bytes, Math.ceil(followed.shards / (run.partitions ?? followed.shards))).map((offset) => offset?.added_id) })), ...rest } = run;
+  const owner = run.owner ?? randomUUID();
+  const { context } = followed.store;
+  const gated: StoreContext = { ...context, groups: { ...context.groups, client: async (group) => gate.sql(await context.groups.client(group)) } };
+  const stopping = new AbortController();
+  const ended = runFollower({
+    context: gated,
+    topologyTable: followed.store.topologyTable,
+    stateTable: gate.table(followed.stateTable),
+    deadline: Date.now() + 60_000,
+    signal: stopping.signal,
+    read: 'reader',
+    pageCells: 10,
+    pauses: { leastMs: 5, mostMs: 50 },
+    commitEveryMs: 50,
+    heartbeat: { heartbeatMs: 100, silenceMs: 1000 },
+    report: (event) => void deeds.events.push(event),
+    ...rest,
+    owner,
+    follower: {
+      name: deeds.name,
+      datastore: followed.datastore,
+      start: 'start',
+      async handle(_group, cells) {
+        deeds.handled.push(...cells.map((cell) => ({ ...cell, owner })));
+        await gate.pass();
+        return new Map(cells.map(({ shard, added_id }) => [shard, added_id]));
+      },
+      ...follower,
+    },
+  });
+  return {
+    owner,
+    gate,
+    ended,
+    async stop() {
+      stopping.abort();
+      await ended;
+    },
+  };
+}
+
+/** Waits for something to become true; fails with what was waited for. */
+export async function until(what: string, isTrue: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
+  const end = Date.now() + withinMs;
+  while (!(await isTrue())) {
+    if (Date.now() > end) throw new Error(`waited ${withinMs} ms in vain: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,46 @@
+import type { DynamoDBClient, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
+import type { SqlClient } from '../../../../shared/sql/client.ts';
+import type { DynamoTable } from '../../../../shared/topology/dynamo-topology.ts';
+
+/** Stands before everything that one worker asks of the world, as if its process were paused, cut off or killed. */
+export interface Gate {
+  /** `paused`: nothing passes until it is open again. `away`: DynamoDB cannot be reached. `no-commits`: it refuses offsets. */
+  state: 'open' | 'paused' | 'away' | 'no-commits';
+  pass(): Promise<void>;
+  table(table: DynamoTable): DynamoTable;
+  sql(client: SqlClient): SqlClient;
+}
+
+type Command = { readonly input: Partial<UpdateItemCommandInput> };
+
+/** @param committed told every write of offsets that was done */
+export function openGate(committed: (key: string, offsets: Uint8Array) => void = () => undefined): Gate {
+  const gate: Gate = {
+    state: 'open',
+    async pass() {
+      while (gate.state === 'paused') await new Promise((resolve) => setTimeout(resolve, 10));
+    },
+    table({ client, table }) {
+      const send = async (command: Command, options: unknown): Promise<unknown> => {
+        await gate.pass();
+        const offsets = command.input.ExpressionAttributeValues?.[':offsets']?.B;
+        if (gate.state === 'away' || (gate.state === 'no-commits' && offsets)) throw new Error(`DynamoDB is ${gate.state}`);
+        const answer = await (client.send as (...given: unknown[]) => Promise<unknown>).call(client, command, options);
+        if (offsets) committed(command.input.Key?.['pk']?.S ?? '', offsets);
+        await gate.pass();
+        return answer;
+      };
+      return { client: { send } as unknown as DynamoDBClient, table };
+    },
+    sql: (client) => ({
+      ...client,
+      async select(statement, target) {
+        await gate.pass();
+        const rows = await client.select(statement, target);
+        await gate.pass();
+        return rows;
+      },
+    }),
+  };
+  return gate;
+}

@@ -1,0 +1,127 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { committedOffsets } from '../../../shared/follow/follower-lag.ts';
+import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import { newDeeds, nameOf, openFollowedStore, startWorker, until, type FollowedStore } from './support/followed-store.ts';
+
+const SHARDS = 12;
+let followed: FollowedStore;
+
+beforeAll(async () => {
+  followed = await openFollowedStore(SHARDS);
+});
+afterAll(() => followed.close());
+
+/** Writers to all shards, until they are stopped. */
+function startWriters(writers: number) {
+  const state = { going: true };
+  const done = Promise.all(
+    Array.from({ length: writers }, async (_, writer) => {
+      for (let round = writer; state.going; round += writers) {
+        await followed.write(round % SHARDS, 1 + (round % 3));
+        await sleep(5);
+      }
+    }),
+  );
+  return async () => {
+    state.going = false;
+    await done;
+  };
+}
+
+describe('workers of a follower', () => {
+  it('skip nothing and never set an offset back while they come and go, and one is paused', async () => {
+    const deeds = newDeeds();
+    const workers = [startWorker(followed, deeds)];
+    const stopWriters = startWriters(4);
+    const handlers = (from: number): Set<string> => new Set(deeds.handled.slice(from).map(({ owner }) => owner));
+    await until('the first worker handles cells', () => deeds.handled.length > 50);
+    workers.push(startWorker(followed, deeds), startWorker(followed, deeds));
+    await until('all three handle cells', () => handlers(50).size === 3);
+    const [first, second, third] = workers;
+
+    // The second is paused for several silences, in the middle of whatever it does.
+    if (second) second.gate.state = 'paused';
+    const pausedAt = deeds.handled.length;
+    await until('the others have every shard', () => {
+      const since = deeds.handled.slice(pausedAt).filter(({ owner }) => owner !== second?.owner);
+      return new Set(since.map(({ shard }) => shard)).size === SHARDS;
+    });
+    await sleep(300);
+    if (second) second.gate.state = 'open';
+    const resumedAt = deeds.handled.length;
+    await until('the second works again', () => handlers(resumedAt).has(second?.owner ?? ''));
+
+    await Promise.all([second?.stop(), third?.stop()]);
+    const aloneAt = deeds.handled.length;
+    await until('the first has every shard', () => new Set(deeds.handled.slice(aloneAt).map(({ shard }) => shard)).size === SHARDS);
+    await stopWriters();
+    const stored = await followed.stored();
+    await until('everything is handled', () => stored.every((cell) => deeds.names().has(cell)));
+    await first?.stop();
+
+    expect(deeds.commits.length).toBeGreaterThan(10);
+    expect(deeds.backwards()).toBe(0);
+    expect(deeds.events.filter(({ kind }) => kind === 'cut')).toEqual([]);
+    expect(orderBreaks(deeds.handled)).toBe(0);
+  });
+
+  it('hand over to a successor of their slot without ending before it holds everything', async () => {
+    const deeds = newDeeds();
+    // On a busy machine nobody is to be taken for dead here.
+    const heartbeat = { heartbeatMs: 100, silenceMs: 10_000 };
+    const [old, other] = [startWorker(followed, deeds, { slot: '0', heartbeat }), startWorker(followed, deeds, { slot: '1', heartbeat })];
+    const stored = await followed.stored();
+    const items = offsetItems(followed.stateTable, { name: deeds.name, datastore: followed.datastore, shards: SHARDS, partitions: SHARDS });
+    const owners = () => Promise.all(Array.from({ length: SHARDS }, async (_, partition) => (await items.read(partition))?.owner));
+    await until('everything is handled', () => stored.every((cell) => deeds.names().has(cell)));
+    await until('both hold their halves', async () => (await owners()).every(Boolean) && new Set(await owners()).size === 2);
+    const before = await owners();
+    const heir = startWorker(followed, deeds, { slot: '0', heartbeat });
+    await old.ended;
+    // The very share of the predecessor, no more.
+    expect(await owners()).toEqual(before.map((owner) => (owner === old.owner ? heir.owner : owner)));
+    const handledAt = deeds.handled.length;
+    for (let shard = 0; shard < SHARDS; shard += 1) await followed.write(shard, 1);
+    await until('both handle their halves', () => deeds.handled.length >= handledAt + SHARDS);
+    expect(new Set(deeds.handled.slice(handledAt).map(({ owner }) => owner))).toEqual(new Set([heir.owner, other.owner]));
+    await Promise.all([heir.stop(), other.stop()]);
+    expect(deeds.backwards()).toBe(0);
+  });
+
+  it('repeat, and never skip, when one dies between handling and committing', async () => {
+    const deeds = newDeeds();
+    const first = startWorker(followed, deeds, { follower: { start: 'now' } });
+    await until('the first has begun everywhere', async () => (await committedOffsets(followed.stateTable, { name: deeds.name, datastore: followed.datastore }, SHARDS)).every((offset) => offset !== undefined));
+    await first.stop();
+    const before = new Set(await followed.stored());
+    const doomed = startWorker(followed, deeds);
+    await until('the doomed worker holds everything', () => deeds.events.filter(({ kind }) => kind === 'partition_taken').length >= 2 * SHARDS);
+    doomed.gate.state = 'no-commits';
+    for (let shard = 0; shard < SHARDS; shard += 1) await followed.write(shard, 3);
+    await until('it has handled them', () => deeds.names().size === 3 * SHARDS);
+    doomed.gate.state = 'paused';
+    const next = startWorker(followed, deeds);
+    const again = (): Set<string> => new Set(deeds.handled.filter(({ owner }) => owner === next.owner).map(nameOf));
+    await until('the next one handles them again', () => again().size === 3 * SHARDS);
+    const added = (await followed.stored()).filter((cell) => !before.has(cell));
+    expect([...again()].sort()).toEqual(added.sort());
+    doomed.gate.state = 'open';
+    await Promise.all([doomed.stop(), next.stop()]);
+    expect(deeds.backwards()).toBe(0);
+  });
+});
+
+/** Cells whose first delivery came after that of a later cell of their shard. */
+function orderBreaks(handled: readonly { readonly shard: number; readonly added_id: number }[]): number {
+  const highest = new Map<number, number>();
+  const seen = new Set<string>();
+  let breaks = 0;
+  for (const { shard, added_id } of handled) {
+    const name = `${shard}/${added_id}`;
+    if (!seen.has(name) && added_id !== (highest.get(shard) ?? 0) + 1) breaks += 1;
+    seen.add(name);
+    highest.set(shard, Math.max(highest.get(shard) ?? 0, added_id));
+  }
+  return breaks;
+}
