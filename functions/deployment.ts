@@ -1,4 +1,3 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mysqlClient, type MysqlSettings } from '../shared/sql/mysql-client.ts';
 import type { SqlClient } from '../shared/sql/client.ts';
@@ -7,6 +6,7 @@ import { dynamoTopology } from '../shared/topology/dynamo-topology.ts';
 import type { GroupAddress } from '../shared/topology/topology.ts';
 import { readConfig, type Config } from './config.ts';
 import { secretCredentials } from './credentials.ts';
+import { dynamoClient } from './dynamo.ts';
 import { logger } from './http/log.ts';
 
 let opened: Deployment | undefined;
@@ -20,7 +20,7 @@ export function deployment(): Deployment {
 /** How the environment's groups and topology are reached. */
 export function deploymentOptions(config: Config): DeploymentOptions {
   return {
-    topology: dynamoTopology({ client: new DynamoDBClient(), table: config.topologyTable }),
+    topology: dynamoTopology({ client: dynamoClient(), table: config.topologyTable }),
     connect: connector(config),
     bufferCopies: config.bufferCopies,
     report,

@@ -1,4 +1,3 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS, runDrain } from '../shared/drain/run-drain.ts';
@@ -6,6 +5,7 @@ import { leases } from '../shared/lease/lease.ts';
 import { openContext, type StoreContext } from '../shared/store/context.ts';
 import { readConfig } from './config.ts';
 import { deploymentOptions } from './deployment.ts';
+import { dynamoClient } from './dynamo.ts';
 import { logger } from './http/log.ts';
 
 /** Before the function's time limit: enough to finish a page and release the leases. */
@@ -19,7 +19,7 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
   opened ??= openContext(deploymentOptions(config));
   await runDrain({
     context: opened,
-    leases: leases({ client: new DynamoDBClient(), table: config.stateTable }, randomUUID(), LEASE_MS),
+    leases: leases({ client: dynamoClient(), table: config.stateTable }, randomUUID(), LEASE_MS),
     deadline: Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS,
     report: (group, { unreachable, ...counts }) => logger.info('drained', { group, ...counts, unreachable: [...unreachable] }),
   });

@@ -1,4 +1,3 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { CdkCustomResourceEvent, CdkCustomResourceIsCompleteEvent, CdkCustomResourceIsCompleteResponse, CdkCustomResourceResponse, Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,6 +7,7 @@ import { leases, type Lease, type Leases } from '../shared/lease/lease.ts';
 import { migrate, type MigrationWish } from '../shared/migrate/migrate.ts';
 import { readConfig } from './config.ts';
 import { connector } from './deployment.ts';
+import { dynamoClient } from './dynamo.ts';
 import { logger } from './http/log.ts';
 
 /** Constant, so that CloudFormation never thinks that a migration was replaced and the old one has to be deleted. */
@@ -70,7 +70,7 @@ export async function isComplete(event: CdkCustomResourceIsCompleteEvent, lambda
   if (event.RequestType === 'Delete') return { IsComplete: true };
   const config = readConfig();
   const wish = readWish(event.ResourceProperties);
-  const dynamo = new DynamoDBClient();
+  const dynamo = dynamoClient();
   const deadline = Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS;
 
   const leasing = leases({ client: dynamo, table: config.stateTable }, randomUUID(), LEASE_MS);
