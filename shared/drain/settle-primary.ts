@@ -1,4 +1,5 @@
 import { decodeBody } from '../body/codec.ts';
+import { keepEntries } from '../index/keep-entries.ts';
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
 import type { EncodedCell } from '../sql/statements/append-cells.ts';
@@ -157,6 +158,7 @@ async function appendRows(context: StoreContext, datastore: string, shard: numbe
       if (outcome === 'conflict') settled.conflicts.push((first[place] as OpenRow).id);
       else if (outcome === 'stored') settled.appended += 1;
     }
+    await keepEntries(context, datastore, first.filter((_, place) => results[place]?.outcome !== 'conflict'));
   } catch (error) {
     if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
     // The server refuses the statement, perhaps for one of its cells: each by itself then.

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, NewCell } from '../../shared/cell.ts';
 import type { Condition } from '../../shared/index/query.ts';
 import type { DemoStore } from './demo-store.ts';
@@ -21,6 +22,8 @@ interface IndexedTrip {
 
 interface IndexCheck {
   readonly concurrency: number;
+  /** How long an entry may take to appear: after a failure the repair brings it. */
+  readonly patienceMs: number;
   readonly signal: AbortSignal;
   readonly differences: Differences;
 }
@@ -40,9 +43,7 @@ export async function checkIndex(store: DemoStore, latest: Iterable<NewCell>, ch
   const byDriver = [...Map.groupBy(trips, ({ driver }) => driver)].sort(([, a], [, b]) => b.length - a.length);
   let drivers = 0;
   await inParallel(byDriver, check.concurrency, check.signal, async ([driver, wanted]) => {
-    const shown = await rowsOf(store, [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }], check.signal);
-    // Earlier runs may have left the driver other trips.
-    const missing = wanted.filter(({ row_key }) => !shown.includes(row_key));
+    const missing = await missingTrips(store, driver, wanted, check);
     if (missing.length === 0) {
       drivers += 1;
       check.differences.pass();
@@ -51,6 +52,16 @@ export async function checkIndex(store: DemoStore, latest: Iterable<NewCell>, ch
     }
   });
   return { drivers, example: await showExample(store, byDriver[0]?.[1] ?? [], check), lagMs: await measureLag(store, check.signal) };
+}
+
+/** What the index does not show of a driver's trips, once there was time. Earlier runs may have left the driver others. */
+async function missingTrips(store: DemoStore, driver: string, wanted: readonly IndexedTrip[], { patienceMs, signal }: IndexCheck): Promise<readonly IndexedTrip[]> {
+  for (const end = performance.now() + patienceMs; ; ) {
+    const shown = await rowsOf(store, [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }], signal);
+    const missing = wanted.filter(({ row_key }) => !shown.includes(row_key));
+    if (missing.length === 0 || performance.now() > end) return missing;
+    await sleep(200, undefined, { signal });
+  }
 }
 
 /** The busiest driver's trips in the city of most of them, within the middle half of their time. */

@@ -63,7 +63,7 @@ export async function runDemo({ store, options, readers, patienceMs = 30_000, si
     writerLogs: await logs('writer'),
     readerLogs: readers ? await logs('reader') : undefined,
   };
-  const indexed = await checkIndex(store, written.latest(), { concurrency, signal, differences });
+  const indexed = await checkIndex(store, written.latest(), { concurrency, patienceMs, signal, differences });
   printAll(indexed.example);
   printAll(report({ trips, written: writing, verified, indexed, sizes: bodySizes(written) }));
   return verdict(differences, print);

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
@@ -7,6 +8,7 @@ import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.t
 import type { BufferOperations, Datastore } from '../../../shared/store/datastore.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
+import { SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 
 const SHARDS = 6;
@@ -34,7 +36,7 @@ function lagging(client: SqlClient): SqlClient {
 }
 
 beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS }, wrap: (client, group) => broken.wrap(lagging(client), group) });
+  store = await openRealStore({ datastores: { trips: SHARDS }, indexes: { trips: SUITE_INDEXES.slice(0, 1) }, wrap: (client, group) => broken.wrap(lagging(client), group) });
   trips = await store.deployment.datastore(store.nameOf('trips'));
   primary = (await store.topology.datastore(store.nameOf('trips')))?.places[0]?.group ?? '';
   holder = store.groups.map(({ name }) => name).find((name) => name !== primary) ?? '';
@@ -83,6 +85,15 @@ describe('the drain', () => {
     expect((await waiting()).rows).toBe(3);
     readersLag = false;
     await drained();
+  });
+
+  it('keeps the index entries of what it appends', async () => {
+    const driver = randomUUID();
+    const cell = newCell({ driver_uuid: driver });
+    await buffer(cell);
+    await drained();
+    const { entries } = await trips.query({ index: 'driver_index', where: [{ field: 'driver_uuid', operator: 'eq', values: [driver] }] });
+    expect(entries.map(({ row_key }) => row_key)).toEqual([cell.row_key]);
   });
 
   it('keeps a copy while a reader is down, even if the writer has the cell', async () => {
