@@ -1,2 +1,38 @@
-/** Started every minute; follows the logs behind the index entries that writes leave. Nothing to do as yet. */
-export async function handler(): Promise<void> {}
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { Context } from 'aws-lambda';
+import { randomUUID } from 'node:crypto';
+import type { RepairEvent } from '../shared/repair/repair-work.ts';
+import { runRepair } from '../shared/repair/run-repair.ts';
+import { openContext, type StoreContext } from '../shared/store/context.ts';
+import { readConfig } from './config.ts';
+import { deploymentOptions } from './deployment.ts';
+import { logger } from './http/log.ts';
+
+/** Before the function's time limit: enough to finish a page and hand over what is held. */
+const TIME_TO_END_MS = 30_000;
+
+let opened: StoreContext | undefined;
+
+/** Started every minute; completes, builds and drops the indexes of all datastores until the next run has taken over. */
+export async function handler(_event: unknown, lambda: Context): Promise<void> {
+  const config = readConfig();
+  opened ??= openContext(deploymentOptions(config));
+  const client = new DynamoDBClient();
+  await runRepair({
+    context: opened,
+    topologyTable: { client, table: config.topologyTable },
+    stateTable: { client, table: config.stateTable },
+    owner: randomUUID(),
+    deadline: Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS,
+    report,
+  });
+  client.destroy();
+}
+
+function report(event: RepairEvent): void {
+  if (event.kind === 'failed' || event.kind === 'pending') logger.warn('repair', { event });
+  // Who holds which partition changes every minute.
+  else if (event.kind === 'followed' && event.event.kind.startsWith('partition_')) logger.debug('repair', { event });
+  else if (event.kind !== 'followed') logger.info('repair', { event });
+  else logger.warn('repair', { event });
+}

@@ -30,8 +30,8 @@ export interface Verification {
 export interface VerifyOptions {
   /** Mend what is found. @default false */
   readonly repair?: boolean;
-  /** Only rows of this shard: after its log was cut. @default all */
-  readonly rowShard?: number;
+  /** Only rows of these shards: after their logs were cut. @default all */
+  readonly rowShards?: readonly number[];
   /** Writers may be at work: what differs is looked at again after so long before it counts. @default 1000 */
   readonly settleMs?: number;
 }
@@ -48,7 +48,7 @@ export async function verifyIndex(context: StoreContext, datastore: string, inde
   const totals = { rows: 0, entries: 0, mended: 0, problems: [] as IndexProblem[] };
   const bothWays = [...groupBy(shards, (shard) => placeOf(topology, shard).group).values()].map(async (ofGroup) => {
     for (const shard of ofGroup) {
-      if (options.rowShard === undefined || options.rowShard === shard) await verifyRows(context, { datastore, index, shard, options, totals });
+      if (options.rowShards?.includes(shard) ?? true) await verifyRows(context, { datastore, index, shard, options, totals });
       await verifyEntries(context, topology, { datastore, index, shard, options, totals });
     }
   });
@@ -99,7 +99,7 @@ async function verifyEntries(context: StoreContext, topology: DatastoreTopology,
     const page = (await client.select(selectIndexPage(datastore, shard, index, after, PAGE), 'writer')).map((row) => toScannedEntry(row, index));
     after = page.at(-1);
     totals.entries += page.length;
-    const ofRows = options.rowShard === undefined ? page : page.filter(({ row_key }) => shardOf(row_key, topology.shards) === options.rowShard);
+    const ofRows = page.filter(({ row_key }) => options.rowShards?.includes(shardOf(row_key, topology.shards)) ?? true);
     let extras = await uncalledFor(context, datastore, index, ofRows);
     if (extras.length > 0) {
       await sleep(options.settleMs ?? 1000);

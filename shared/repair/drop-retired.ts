@@ -1,0 +1,55 @@
+import { forgetFollower } from '../follow/rewind-follower.ts';
+import type { Leases } from '../lease/lease.ts';
+import { sideBySide } from '../migrate/side-by-side.ts';
+import { dropIndexTable } from '../sql/statements/drop-index-table.ts';
+import { byGroup } from '../store/context.ts';
+import { forgetIndexVersion } from '../topology/index-catalogue.ts';
+import { requireDatastore } from '../topology/groups.ts';
+import { buildName } from './build-follower.ts';
+import type { RepairWork } from './repair-work.ts';
+
+/**
+ * Drops the tables of versions that were retired long enough ago, and then takes them out of the catalogue. Under the
+ * lease of the migration, which creates tables of versions that it is about to list; where that runs, the next look
+ * will do.
+ */
+export async function dropRetired(work: RepairWork, leases: Leases, renewMs: number, signal: AbortSignal): Promise<void> {
+  const { datastore, settings } = work;
+  const isDue = (retiredAt: string | undefined): boolean => retiredAt !== undefined && Date.now() - Date.parse(retiredAt) >= settings.retiredForMs;
+  const catalogues = await work.indexes.catalogues(datastore);
+  const due = catalogues.flatMap(({ name, versions }) => versions.filter(({ state, retired_at }) => state === 'retired' && isDue(retired_at)).map(({ hash }) => ({ name, hash })));
+  if (due.length === 0) return;
+  const lease = await leases.take('migrate');
+  if (!lease) return;
+  const held = { lost: false };
+  const renewing = setInterval(() => {
+    leases.renew(lease).then(
+      (state) => (held.lost ||= state === 'lost'),
+      () => undefined,
+    );
+  }, renewMs);
+  try {
+    for (const version of due) {
+      if (!(await dropTables(work, version, () => !held.lost && !signal.aborted))) return;
+      await forgetFollower(work.stateTable, { name: buildName(version), datastore });
+      if (await forgetIndexVersion(work.topologyTable, { datastore, name: version.name }, version.hash)) work.report({ datastore, kind: 'dropped', index: version.name, hash: version.hash });
+    }
+  } finally {
+    clearInterval(renewing);
+    await leases.release(lease).catch(() => undefined);
+  }
+}
+
+/** Returns whether all are gone. Can be repeated: what is gone is passed over. */
+async function dropTables({ context, datastore }: RepairWork, version: { readonly name: string; readonly hash: string }, mayGoOn: () => boolean): Promise<boolean> {
+  const topology = await requireDatastore(context.topology, datastore);
+  await Promise.all(
+    [...byGroup(topology, topology.places.map((_, shard) => ({ shard })))].map(async ([group, shards]) => {
+      const client = await context.groups.client(group);
+      await sideBySide(shards, async ({ shard }) => {
+        if (mayGoOn()) await client.change(dropIndexTable(datastore, shard, version));
+      });
+    }),
+  );
+  return mayGoOn();
+}

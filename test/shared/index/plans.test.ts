@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { createConnection, type Connection } from 'mysql2/promise';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
+import { shardOfValue } from '../../../shared/index/field-value.ts';
+import { indexTable, type PhysicalIndex } from '../../../shared/index/index-table.ts';
+import { DEPTH } from '../../../shared/index/maintain.ts';
+import { parseQuery, type Condition, type IndexQuery } from '../../../shared/index/query.ts';
+import type { Statement } from '../../../shared/sql/client.ts';
+import { deleteTombstones } from '../../../shared/sql/statements/delete-tombstones.ts';
+import { putEntries, type IndexRow } from '../../../shared/sql/statements/put-entries.ts';
+import { selectEntries } from '../../../shared/sql/statements/select-entries.ts';
+import { selectExistingEntries } from '../../../shared/sql/statements/select-existing-entries.ts';
+import { selectIndexPage } from '../../../shared/sql/statements/select-index-page.ts';
+import { selectRowKeys } from '../../../shared/sql/statements/select-row-keys.ts';
+import { selectRowStates } from '../../../shared/sql/statements/select-row-states.ts';
+import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
+import { openRealStore, type RealStore } from '../../support/real-store.ts';
+
+/**
+ * How many rows each statement of the indexes reads, by the servers' own counters: in a shard of 3000 entries, of which
+ * 500 are the one driver's who is asked for, so that a plan that reads the table, or the driver's all, shows.
+ */
+const SHARDS = 4;
+const ENTRIES = 3000;
+const OF_DRIVER = 500;
+const DEFINITION: IndexDefinition = {
+  name: 'plan_index',
+  fields: [
+    { field: 'driver', type: 'UUID', column_key: 'BASE' },
+    { field: 'city', type: 'string', column_key: 'BASE' },
+    { field: 'created_at', type: 'datetime', column_key: 'BASE' },
+    { field: 'riders', type: 'integer', column_key: 'BASE' },
+  ],
+  keys: [['city', 'created_at']],
+};
+
+let store: RealStore;
+let connection: Connection;
+let datastore: string;
+let index: PhysicalIndex;
+let driver: string;
+let shard: number;
+
+beforeAll(async () => {
+  store = await openRealStore({ datastores: { plans: SHARDS }, indexes: { plans: [DEFINITION] } });
+  datastore = store.nameOf('plans');
+  const [version] = (await store.topology.indexes(datastore))[0]?.versions ?? [];
+  if (!version) throw new Error('no index');
+  index = { name: DEFINITION.name, hash: version.hash, definition: DEFINITION };
+  driver = randomUUID();
+  shard = shardOfValue(driver, 'UUID', SHARDS);
+  const groupName = (await store.topology.datastore(datastore))?.places[shard]?.group;
+  const group = inject('servers').groups.find(({ name }) => name === groupName);
+  if (!group) throw new Error('no group');
+  connection = await createConnection({ ...group.writer, user: group.user, password: group.password, supportBigNumbers: true });
+  const rows = Array.from({ length: ENTRIES }, (_, place) => entry(place < OF_DRIVER ? driver : randomUUID(), place));
+  for (let start = 0; start < ENTRIES; start += 500) await run(putEntries(datastore, shard, index, rows.slice(start, start + 500)));
+  const trips = await store.deployment.datastore(datastore);
+  const keys = rowsOfShard(shard, SHARDS, 20);
+  for (let start = 0; start < 400; start += 100) {
+    await trips.batchPut(Array.from({ length: 100 }, (_, place) => cellOf({ row_key: keys[place % 20] ?? '', ref_key: start + place, column_name: place % 2 === 0 ? 'BASE' : 'NOTES', body: { driver } })));
+  }
+  await connection.query(`ANALYZE TABLE ${indexTable(datastore, shard, index)}`);
+});
+
+afterAll(async () => {
+  await connection.end();
+  await store.close();
+});
+
+/** Ten entries of a driver in each of 50 cities; one a minute; every tenth without riders. */
+const entry = (value: string, place: number): IndexRow => ({
+  row_key: randomUUID(),
+  values: [value, `city ${place % 50}`, new Date(Date.UTC(2026, 0, 1, 0, place)).toISOString().replace('Z', '000Z'), place % 10 === 0 ? null : place],
+  tombstone: false,
+  version: { epoch: 1, added_id: 1 },
+});
+
+async function run({ sql, parameters }: Statement): Promise<void> {
+  await connection.query(sql, [...parameters]);
+}
+
+async function rowsRead(statement: Statement): Promise<number> {
+  await connection.query('FLUSH STATUS');
+  await run(statement);
+  const [counters] = await connection.query("SHOW SESSION STATUS LIKE 'Handler_read%'");
+  return (counters as { readonly Value: string }[]).reduce((sum, { Value }) => sum + Number(Value), 0);
+}
+
+const where = (field: string, operator: Condition['operator'], ...values: unknown[]): Condition => ({ field, operator, values });
+const minute = (at: number): string => new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString();
+
+function queryOf(conditions: readonly Condition[], rest: Partial<IndexQuery> = {}): Statement {
+  return selectEntries(datastore, index, parseQuery({ index: DEFINITION.name, where: [where('driver', 'eq', driver), ...conditions], ...rest }, DEFINITION, SHARDS));
+}
+
+describe('rows read by queries', () => {
+  // What the range holds, and a few to find its ends; sorting reads what it has sorted once more.
+  it.each<[string, () => Statement, number]>([
+    ['a page of a driver', () => queryOf([], { limit: 20 }), 20 + 10],
+    ['equality: 10 entries', () => queryOf([where('city', 'eq', 'city 7')], { limit: 1000 }), 10 * 3],
+    ['a range: 20 entries', () => queryOf([where('created_at', 'gte', minute(100)), where('created_at', 'lt', minute(120))], { limit: 1000 }), 20 * 3],
+    ['one of two values: 20 entries', () => queryOf([where('city', 'in', 'city 7', 'city 8')], { limit: 1000 }), 20 * 3],
+    ['combined keys: 2 entries', () => queryOf([where('city', 'eq', 'city 7'), where('created_at', 'lt', minute(100))], { limit: 1000 }), 2 * 3 + 10],
+    ['a page in the order of a field', () => queryOf([], { limit: 20, order: 'created_at' }), 20 + 10],
+    ['a page in the reverse order of a field', () => queryOf([], { limit: 20, order: '-created_at' }), 20 + 10],
+  ])('for %s are those of the range', async (_what, statement, most) => {
+    expect(await rowsRead(statement())).toBeLessThanOrEqual(most);
+  });
+
+  it.each<[string, () => Statement]>([
+    ['≠', () => queryOf([where('city', 'ne', 'city 7')], { limit: 1000 })],
+    ['two ranges', () => queryOf([where('created_at', 'gte', minute(10)), where('riders', 'lt', 490)], { limit: 1000 })],
+    ['≠ on two fields, ordered by a third', () => queryOf([where('city', 'ne', 'city 7'), where('riders', 'ne', 7)], { limit: 1000, order: 'created_at' })],
+  ])('without a key (%s) are at most the driver\'s entries', async (_what, statement) => {
+    // Each once, and what is found once more where it is sorted.
+    expect(await rowsRead(statement())).toBeLessThanOrEqual(2 * OF_DRIVER + 20);
+  });
+});
+
+describe('rows read to keep an index', () => {
+  const keys = () => rowsOfShard(shard, SHARDS, 20).map((row_key) => ({ row_key, shard }));
+  it.each<[string, () => Statement, number]>([
+    ['writing 50 entries', () => putEntries(datastore, shard, index, Array.from({ length: 50 }, (_, place) => entry(driver, place))), 50 * 2],
+    ['50 existing entries', () => selectExistingEntries(datastore, index, keys().map(({ row_key }) => ({ shard, value: driver, row_key }))), 20 * 3],
+    ['the latest states of 20 rows of 20 cells', () => selectRowStates(datastore, keys(), [{ column: 'BASE', cells: DEPTH.recent }, { column: 'NOTES', cells: 1 }]), 20 * 14],
+    ['a page of a scan of the entries', () => selectIndexPage(datastore, shard, index, { value: driver, row_key: '00000000-0000-0000-0000-000000000000', version: { epoch: 1, added_id: 1 } }, 50), 50 + 20],
+    ['a page of row keys', () => selectRowKeys(datastore, shard, undefined, 10), 10 * 3 + 10],
+    ['purging tombstones where there are none', () => deleteTombstones(datastore, shard, index, { ageMs: 0, limit: 200 }), 5],
+  ])('for %s are few', async (_what, statement, most) => {
+    expect(await rowsRead(statement())).toBeLessThanOrEqual(most);
+  });
+
+  it('are many where a statement scans: the measure itself can fail', async () => {
+    expect(await rowsRead({ sql: `SELECT COUNT(*) FROM ${indexTable(datastore, shard, index)} WHERE added_id > 5`, parameters: [] })).toBeGreaterThan(ENTRIES);
+  });
+});
