@@ -1,7 +1,9 @@
+import { buildRun } from './build/build-run.ts';
 import type { FaultRun } from './fault-run.ts';
 import { killRun } from './kill/kill-run.ts';
 import { logRun } from './log/log-run.ts';
+import { racesRun } from './races/races-run.ts';
 import { restartRun } from './restart/restart-run.ts';
 
 /** Every fault run there is, in the order in which all of them run. */
-export const FAULT_RUNS: readonly FaultRun[] = [logRun, killRun, restartRun];
+export const FAULT_RUNS: readonly FaultRun[] = [logRun, killRun, restartRun, racesRun, buildRun];
