@@ -1,0 +1,80 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { shardOfValue } from '../../../shared/index/field-value.ts';
+import type { IndexQuery } from '../../../shared/index/query.ts';
+import type { Datastore } from '../../../shared/store/datastore.ts';
+import { cellOf } from '../../support/datastore-conformance.ts';
+import { faults } from '../../support/faulty-client.ts';
+import { SUITE_INDEXES } from '../../support/index-conformance.ts';
+import { openRealStore, type RealStore } from '../../support/real-store.ts';
+
+const SHARDS = 12;
+const broken = faults();
+let store: RealStore;
+let trips: Datastore;
+/** A driver with trips in all groups. */
+const driver = randomUUID();
+const query: IndexQuery = { index: 'driver_index', where: [{ field: 'driver_uuid', operator: 'eq', values: [driver] }] };
+let group: string;
+
+beforeAll(async () => {
+  store = await openRealStore({ datastores: { trips: SHARDS }, indexes: { trips: SUITE_INDEXES.slice(0, 1) }, wrap: broken.wrap });
+  trips = await store.deployment.datastore(store.nameOf('trips'));
+  await trips.batchPut(Array.from({ length: 40 }, () => cellOf({ body: { driver_uuid: driver } })));
+  group = (await store.topology.datastore(store.nameOf('trips')))?.places[shardOfValue(driver, 'UUID', SHARDS)]?.group ?? '';
+});
+
+afterEach(() => broken.behaviours.clear());
+afterAll(() => store.close());
+
+describe('a query', () => {
+  it('is one statement to one shard, however many rows it finds', async () => {
+    broken.statements.length = 0;
+    expect((await trips.query(query)).entries).toHaveLength(40);
+    expect(broken.statements.map((statement) => statement.group)).toEqual([group]);
+    expect(broken.statements[0]?.sql.match(/FROM/g)).toHaveLength(1);
+  });
+
+  it('that brings cells along costs one statement more per group', async () => {
+    broken.statements.length = 0;
+    const { entries } = await trips.query({ ...query, columns: '*' });
+    expect(entries.every(({ cells }) => Array.isArray(cells) && cells.length === 1)).toBe(true);
+    expect(broken.statements).toHaveLength(1 + store.groups.length);
+  });
+
+  it('explains itself: shard, group, statement and plan', async () => {
+    const { explain } = await trips.query({ ...query, explain: true });
+    expect(explain).toMatchObject({ shard: shardOfValue(driver, 'UUID', SHARDS), group, statement: expect.stringMatching(/^SELECT/), plan: expect.any(Object) });
+  });
+
+  it('is answered by a reader on request, and by the other role when one is down', async () => {
+    await expect.poll(async () => (await trips.query({ ...query, read: 'reader' })).entries.length).toBe(40);
+    expect(await trips.query({ ...query, read: 'reader' })).toMatchObject({ served_by: 'reader', stale: true });
+    broken.behaviours.set(group, 'writer-down');
+    expect(await trips.query(query)).toMatchObject({ served_by: 'reader', stale: true });
+    broken.behaviours.set(group, 'down');
+    await expect(trips.query(query)).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
+  it('answers rows whose group is down without their cells, each with the reason', async () => {
+    const other = store.groups.map(({ name }) => name).find((name) => name !== group) ?? '';
+    broken.behaviours.set(other, 'down');
+    const { entries } = await trips.query({ ...query, columns: ['BASE'] });
+    const failed = entries.filter(({ cells }) => cells && 'error' in cells);
+    expect(entries).toHaveLength(40);
+    expect(failed.length).toBeGreaterThan(0);
+    expect(failed.length).toBeLessThan(40);
+    for (const { cells } of failed) expect(cells).toMatchObject({ error: { code: 'unavailable' } });
+  });
+});
+
+describe('a write', () => {
+  it('is stored while the group of its index entries is down', async () => {
+    const cells = Array.from({ length: 20 }, () => cellOf({ body: { driver_uuid: driver } }));
+    const topology = await store.topology.datastore(store.nameOf('trips'));
+    broken.behaviours.set(group, 'down');
+    const results = await trips.batchPut(cells);
+    for (const result of results) expect(result.outcome).toBe(topology?.places[result.shard]?.group === group ? 'buffered' : 'stored');
+    expect(store.events.some((event) => event.kind === 'index_missed' && event.group === group)).toBe(true);
+  });
+});
