@@ -1,0 +1,148 @@
+import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
+import { forgetFollower } from '../../../shared/follow/rewind-follower.ts';
+import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
+import { buildName } from '../../../shared/repair/build-follower.ts';
+import type { RepairSettings } from '../../../shared/repair/settings.ts';
+import { setIndexState } from '../../../shared/topology/index-catalogue.ts';
+import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import { untilQuiet } from '../races/caught-up.ts';
+import { openIndexed, type IndexedAccess, type IndexedStore } from '../races/indexed-store.ts';
+import { startProcess } from '../races/killable-process.ts';
+import { figureOf, isClean, judge, liveIndexes, type Judged } from '../races/problems.ts';
+import { DRIVER_INDEX, ZONE_INDEX } from '../races/race-definitions.ts';
+import type { RepairInput, RepairProgress } from '../races/repair-process.ts';
+import { RestartedProcess } from '../races/restarted-process.ts';
+import { startStage, type Stage } from '../races/stage.ts';
+import { AS_IT_IS } from '../races/variation.ts';
+import { DATASTORE } from '../store-access.ts';
+import { fill, TripSource } from './fill.ts';
+import { ask, firstShareSince, percent, shareOf, untilSeen, type BuildQuestion } from './watch-build.ts';
+import type { WriteInput, WriteProgress } from './write-process.ts';
+
+const GROUPS = 2;
+const SHARDS = 32;
+const CELLS = 200_000;
+/** How far the build is when the repair is killed. */
+const KILLED_AT = 0.5;
+const CONTROL_KILLED_AT = 0.3;
+/** What a crash lets happen twice is far less. */
+const REPEATED_AT_MOST = 0.05;
+/** A progress that is told more often. */
+const SETTINGS: Partial<RepairSettings> = { lookMs: 500 };
+/** Rows that the writers beside the build know. */
+const KNOWN_ROWS = 5000;
+
+export const buildRun: FaultRun = {
+  name: 'build',
+  promise: 'An index added to a datastore with data answers once it is complete, and then with everything',
+  fault: `an index is added to ${CELLS.toLocaleString('en-US')} cells under writers; kill -9 of the repair in the middle of the build`,
+  control: 'another index: its offsets forgotten when the repair is killed, and made live by hand',
+
+  async run(world: RunWorld): Promise<RunOutcome> {
+    const { folder, engine, seed, signal, say } = world;
+    const cells = Number(process.env['SCHEMALESS_FAULTS_CELLS'] ?? CELLS);
+    await using stage = await startStage({ folder, engine, groups: GROUPS, readers: 0, shards: SHARDS, bufferCopies: 0, promotes: false });
+    const access = await stage.define(DATASTORE, []);
+    await using store = await openIndexed(access);
+    const filling = performance.now();
+    const rows = await fill(store, cells, seed, signal);
+    say(`${cells.toLocaleString('en-US')} cells written in ${((performance.now() - filling) / 1000).toFixed(0)} s; adding ${DRIVER_INDEX.name}`);
+
+    const real = await buildUnderWriters(world, stage, access, rows);
+    say(`the control: ${buildRun.control}`);
+    const control = await buildBadly(world, stage, access);
+    return {
+      checks: [
+        {
+          what: 'entries once it is live',
+          figure: `${figureOf(real.judged)} of ${real.judged.entries.toLocaleString('en-US')}`,
+          bar: '0, 0, 0',
+          passed: isClean(real.judged) && real.judged.entries > 0 && real.early === 0,
+          control: { figure: `${figureOf(control.judged)} of ${control.judged.entries.toLocaleString('en-US')}`, failed: !isClean(control.judged) },
+        },
+        {
+          what: 'progress after the kill',
+          figure: `${percent(real.resumed)} after ${percent(real.killed)}`,
+          bar: `at most ${percent(REPEATED_AT_MOST)} again`,
+          passed: real.resumed >= real.killed - REPEATED_AT_MOST,
+          control: { figure: `${percent(control.resumed)} after ${percent(control.killed)}`, failed: control.resumed < control.killed - REPEATED_AT_MOST },
+        },
+      ],
+      cells: cells + real.acked,
+      engine: stage.engine,
+      notes: [`progress seen by queries: ${real.seen.map(percent).join(', ')}; live after ${real.liveSeconds.toFixed(0)} s`, `cells written meanwhile: ${real.acked.toLocaleString('en-US')}`],
+    };
+  },
+};
+
+async function buildUnderWriters(world: RunWorld, stage: Stage, access: IndexedAccess, rows: readonly string[]) {
+  const { seed, signal, say, folder } = world;
+  await using store = await openIndexed(access);
+  const driver = (new TripSource(seed, 0).base('', 0).body as { readonly driver_partner_uuid?: string }).driver_partner_uuid ?? rows[0] ?? '';
+  const question: BuildQuestion = { index: DRIVER_INDEX.name, field: 'driver_partner_uuid', value: driver };
+  using writers = startProcess<WriteInput, WriteProgress>(new URL('write-process.ts', import.meta.url), folder, { access, seed, rows: rows.slice(0, KNOWN_ROWS) });
+  using repair = startRepair(stage, access);
+  await Promise.all([writers.ready, repair.ready]);
+  const start = performance.now();
+  await stage.define(access.datastore, [DRIVER_INDEX]);
+  const index = await buildOf(store, DRIVER_INDEX);
+
+  const seen: number[] = [];
+  let early = 0;
+  const until = async (share: number): Promise<void> => {
+    const now = await untilSeen(store, question, (what) => what.state === 'live' || shareOf(what) >= share, signal);
+    // Before the build was killed, it cannot be complete.
+    if (now.state === 'live' && share < 1) early += 1;
+    seen.push(shareOf(now));
+    say(`a query is answered: ${now.state}, ${percent(shareOf(now))}`);
+  };
+  for (const share of [0.1, 0.3, KILLED_AT]) await until(share);
+  const moment = new Date().toISOString();
+  const killed = shareOf(await ask(store, question));
+  await repair.killAndStart();
+  const resumed = await firstShareSince(access, index.name, index.hash, moment, signal);
+  say(`kill -9 of the repair at ${percent(killed)}; the next one begins at ${percent(resumed)}`);
+  await until(0.8);
+  await untilSeen(store, question, ({ state }) => state === 'live', signal);
+  const liveSeconds = (performance.now() - start) / 1000;
+  say(`live after ${liveSeconds.toFixed(0)} s`);
+
+  await writers.stop();
+  await untilQuiet(store, true, world);
+  const judged = await judge(store, access.groups, await liveIndexes(store));
+  await repair.stop();
+  return { judged, killed, resumed, seen, early, liveSeconds, acked: writers.progress?.acked ?? 0 };
+}
+
+/** Without what the build keeps, and without waiting for its end. */
+async function buildBadly({ signal, say }: RunWorld, stage: Stage, access: IndexedAccess): Promise<{ readonly judged: Judged; readonly killed: number; readonly resumed: number }> {
+  await using store = await openIndexed(access);
+  using repair = startRepair(stage, access);
+  await repair.ready;
+  await stage.define(access.datastore, [DRIVER_INDEX, ZONE_INDEX]);
+  const index = await buildOf(store, ZONE_INDEX);
+  const question: BuildQuestion = { index: ZONE_INDEX.name, field: 'zone', value: 1 };
+  const killed = shareOf(await untilSeen(store, question, (what) => shareOf(what) >= CONTROL_KILLED_AT, signal));
+  const moment = new Date().toISOString();
+  await repair.kill();
+  await forgetFollower(store.stateTable, { name: buildName(index), datastore: access.datastore });
+  await repair.start();
+  const resumed = await firstShareSince(access, index.name, index.hash, moment, signal);
+  await repair.kill();
+  await setIndexState(store.topologyTable, { datastore: access.datastore, name: index.name }, index.hash, 'building', 'live');
+  const judged = await judge(store, access.groups, [index]);
+  say(`killed at ${percent(killed)}, the next one begins at ${percent(resumed)}; made live by hand: ${figureOf(judged)}`);
+  return { judged, killed, resumed };
+}
+
+function startRepair(stage: Stage, access: IndexedAccess): RestartedProcess<RepairInput, RepairProgress> {
+  return new RestartedProcess(new URL('../races/repair-process.ts', import.meta.url), stage.folder, () => ({ access, variation: AS_IT_IS, settings: SETTINGS }));
+}
+
+/** The version of an index that is being built. */
+async function buildOf({ context, name }: IndexedStore, { name: wanted }: IndexDefinition): Promise<PhysicalIndex> {
+  context.topology.refresh();
+  const version = (await context.topology.indexes(name)).find((one) => one.name === wanted)?.versions.find(({ state }) => state === 'building');
+  if (!version) throw new Error(`${wanted} is not being built`);
+  return { name: wanted, hash: version.hash, definition: version.definition };
+}

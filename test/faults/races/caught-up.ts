@@ -1,0 +1,33 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { followerLag } from '../../../shared/follow/follower-lag.ts';
+import { pendingMarks } from '../../../shared/repair/pending-marks.ts';
+import { REPAIR_FOLLOWER } from '../../../shared/repair/repair-follower.ts';
+import { untilBuffersEmpty } from '../buffers.ts';
+import type { RunWorld } from '../fault-run.ts';
+import type { IndexedStore } from './indexed-store.ts';
+
+const POLL_MS = 250;
+const PATIENCE_MS = 90_000;
+
+/** Waits until every buffered write is on its primary, and, where one runs, until the repair has seen every cell and owes no group anything. */
+export async function untilQuiet(store: IndexedStore, isRepaired: boolean, { signal, say }: Pick<RunWorld, 'signal' | 'say'>): Promise<void> {
+  const start = performance.now();
+  const { rows, seconds } = await untilBuffersEmpty(store.datastore, PATIENCE_MS, signal);
+  if (rows > 0) throw new Error(`${rows} writes are left in the buffer`);
+  if (!isRepaired) return;
+  const deadline = start + 2 * PATIENCE_MS;
+  while (!(await isCaughtUp(store))) {
+    if (performance.now() > deadline) throw new Error(`the repair did not catch up within ${(2 * PATIENCE_MS) / 1000} s`);
+    await sleep(POLL_MS, undefined, { signal });
+  }
+  say(`buffers empty after ${seconds.toFixed(1)} s, the repair caught up after ${((performance.now() - start) / 1000).toFixed(1)} s`);
+}
+
+async function isCaughtUp({ context, name, stateTable }: IndexedStore): Promise<boolean> {
+  const lag = await followerLag(stateTable, context, { name: REPAIR_FOLLOWER, datastore: name });
+  // A shard without cells may have no offset.
+  if (lag.some(({ offset = 0, head }) => head === undefined || offset !== head)) return false;
+  const marks = pendingMarks(stateTable, name);
+  const pending = await Promise.all((await context.groups.names()).map((group) => marks.read(group)));
+  return pending.every((shards) => shards.length === 0);
+}

@@ -1,0 +1,86 @@
+import { rowKeyOf } from '../../../shared/address.ts';
+import { decodeBody } from '../../../shared/body/codec.ts';
+import type { Json } from '../../../shared/cell.ts';
+import { columnsOf, entriesOf } from '../../../shared/index/entry.ts';
+import { fromSql, keyOfValue, shardOfValue } from '../../../shared/index/field-value.ts';
+import { indexTable, type PhysicalIndex } from '../../../shared/index/index-table.ts';
+import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
+import type { SqlClient } from '../../../shared/sql/client.ts';
+import { entityTable } from '../../../shared/sql/names.ts';
+import { groupClient, type GroupAccess } from '../store-access.ts';
+import type { Problems } from './problems.ts';
+
+export interface Compared {
+  readonly problems: Problems;
+  /** Entries that there should be. */
+  readonly wanted: number;
+}
+
+/**
+ * Compares an index with the cells as both lie in the tables of the groups' writers: whatever versions, tombstones and
+ * leases say, these are the entries that queries find.
+ */
+export async function compareTables(groups: readonly GroupAccess[], datastore: string, shards: number, index: PhysicalIndex): Promise<Compared> {
+  const wanted = new Map<string, string>();
+  const held = new Map<string, string>();
+  await Promise.all(
+    groups.map(async ({ name }) => {
+      const client = groupClient(groups, name, { queryTimeoutMs: 60_000 });
+      try {
+        const owned = await client.select({ sql: 'SELECT shard FROM `schemaless`.shard WHERE datastore = ? ORDER BY shard', parameters: [datastore] }, 'writer');
+        for (const [shard] of owned) {
+          await addWanted(client, { datastore, shard: toNumber(shard), shards, index, into: wanted });
+          await addHeld(client, { datastore, shard: toNumber(shard), index, into: held });
+        }
+      } finally {
+        await client.close();
+      }
+    }),
+  );
+  const problems = { missing: 0, extra: 0, wrong: 0 };
+  for (const [key, values] of wanted) {
+    const there = held.get(key);
+    if (there === undefined) problems.missing += 1;
+    else if (there !== values) problems.wrong += 1;
+  }
+  for (const key of held.keys()) if (!wanted.has(key)) problems.extra += 1;
+  return { problems, wanted: wanted.size };
+}
+
+interface ShardPart {
+  readonly datastore: string;
+  readonly shard: number;
+  readonly index: PhysicalIndex;
+  /** Values by shard, row key and value of the shard field. */
+  readonly into: Map<string, string>;
+}
+
+async function addWanted(client: SqlClient, { datastore, shard, shards, index, into }: ShardPart & { readonly shards: number }): Promise<void> {
+  const { definition } = index;
+  const columns = columnsOf(definition);
+  const sql = `SELECT row_key, column_name, ref_key, body FROM ${entityTable(datastore, shard)} WHERE column_name IN (${columns.map(() => '?').join(', ')})`;
+  const latest = new Map<string, Map<string, { readonly ref_key: number; readonly body: Uint8Array }>>();
+  for (const [rowKey, column, refKey, body] of await client.select({ sql, parameters: columns.map((column) => Buffer.from(column)) }, 'writer')) {
+    const row = rowKeyOf(toBytes(rowKey));
+    const ofRow = latest.get(row) ?? new Map<string, { readonly ref_key: number; readonly body: Uint8Array }>();
+    latest.set(row, ofRow);
+    const ref_key = toNumber(refKey);
+    if ((ofRow.get(toText(column))?.ref_key ?? -1) < ref_key) ofRow.set(toText(column), { ref_key, body: toBytes(body) });
+  }
+  const [shardField] = definition.fields;
+  for (const [row_key, ofRow] of latest) {
+    const bodies = new Map<string, Json[]>([...ofRow].map(([column, { body }]) => [column, [decodeBody(body)]]));
+    const { values } = entriesOf(definition, { row_key, version: { epoch: 0, added_id: 0 }, bodies });
+    const first = values?.[0] ?? null;
+    if (values && first !== null && shardField) into.set(`${shardOfValue(first, shardField.type, shards)}/${row_key}/${keyOfValue(first)}`, values.map(keyOfValue).join('/'));
+  }
+}
+
+async function addHeld(client: SqlClient, { datastore, shard, index, into }: ShardPart): Promise<void> {
+  const { fields } = index.definition;
+  const sql = `SELECT row_key, ${fields.map((_, place) => `f${place}`).join(', ')} FROM ${indexTable(datastore, shard, index)} WHERE tombstone_at IS NULL`;
+  for (const [rowKey, ...columns] of await client.select({ sql, parameters: [] }, 'writer')) {
+    const values = fields.map(({ type }, place) => fromSql(columns[place] ?? null, type));
+    into.set(`${shard}/${rowKeyOf(toBytes(rowKey))}/${keyOfValue(values[0] ?? null)}`, values.map(keyOfValue).join('/'));
+  }
+}

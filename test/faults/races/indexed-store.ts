@@ -1,0 +1,42 @@
+import type { BufferOperations, Datastore, IndexOperations } from '../../../shared/store/datastore.ts';
+import { openContext, type StoreContext } from '../../../shared/store/context.ts';
+import { openDeployment, type DeploymentOptions } from '../../../shared/store/deployment.ts';
+import { dynamoTopology, type DynamoTable } from '../../../shared/topology/dynamo-topology.ts';
+import { dynamoClient } from '../../support/dynamo.ts';
+import { groupClient, type OpenStoreOptions, type StoreAccess } from '../store-access.ts';
+
+/** What a process needs to open one of several datastores: plain data. */
+export interface IndexedAccess extends StoreAccess {
+  readonly datastore: string;
+}
+
+export interface IndexedStore extends AsyncDisposable {
+  readonly name: string;
+  readonly datastore: Datastore & BufferOperations & IndexOperations;
+  readonly context: StoreContext;
+  readonly topologyTable: DynamoTable;
+  readonly stateTable: DynamoTable;
+}
+
+/** Opens a datastore with its indexes, in this process. */
+export async function openIndexed(access: IndexedAccess, { connections = 8, wrap = (client) => client }: OpenStoreOptions = {}): Promise<IndexedStore> {
+  const client = dynamoClient(access.dynamo);
+  const options: DeploymentOptions = {
+    topology: dynamoTopology({ client, table: access.topologyTable }),
+    connect: (address) => wrap(groupClient(access.groups, address.name, { connections })),
+    bufferCopies: access.bufferCopies,
+  };
+  const deployment = openDeployment(options);
+  const context = openContext(options);
+  return {
+    name: access.datastore,
+    datastore: await deployment.datastore(access.datastore),
+    context,
+    topologyTable: { client, table: access.topologyTable },
+    stateTable: { client, table: access.stateTable },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([deployment.close(), context.groups.close()]);
+      client.destroy();
+    },
+  };
+}

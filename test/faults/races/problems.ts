@@ -1,0 +1,62 @@
+import { verifyIndex, type IndexProblem } from '../../../shared/index/verify.ts';
+import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
+import type { GroupAccess } from '../store-access.ts';
+import { compareTables } from './compare-tables.ts';
+import type { IndexedStore } from './indexed-store.ts';
+
+/** How many entries are not as the cells say. */
+export type Problems = Record<IndexProblem['kind'], number>;
+
+export interface Judged {
+  /** By `verifyIndex`. */
+  readonly problems: Problems;
+  /** By the tables themselves, compared with plain SQL past the store. */
+  readonly inTables: Problems;
+  /** That there should be. */
+  readonly entries: number;
+}
+
+/** Compares indexes with the cells, in both ways. Nothing may be written meanwhile. */
+export async function judge(store: IndexedStore, groups: readonly GroupAccess[], indexes: readonly PhysicalIndex[]): Promise<Judged> {
+  const [problems, inTables] = [noProblems(), noProblems()];
+  let entries = 0;
+  for (const index of indexes) {
+    const verified = await verifyIndex(store.context, store.name, index, { settleMs: 0 });
+    for (const { kind } of verified.problems) problems[kind] += 1;
+    const compared = await compareTables(groups, store.name, store.datastore.shards, index);
+    for (const kind of KINDS) inTables[kind] += compared.problems[kind];
+    entries += compared.wanted;
+  }
+  return { problems, inTables, entries };
+}
+
+/** Every version that answers queries. */
+export async function liveIndexes({ context, name }: IndexedStore): Promise<readonly PhysicalIndex[]> {
+  context.topology.refresh();
+  const catalogues = await context.topology.indexes(name);
+  return catalogues.flatMap((catalogue) => catalogue.versions.filter(({ state }) => state === 'live').map(({ hash, definition }) => ({ name: catalogue.name, hash, definition })));
+}
+
+const KINDS = ['missing', 'extra', 'wrong'] as const;
+
+export function noProblems(): Problems {
+  return { missing: 0, extra: 0, wrong: 0 };
+}
+
+export function total(problems: Problems): number {
+  return KINDS.reduce((sum, kind) => sum + problems[kind], 0);
+}
+
+/** "0 missing, 0 extra, 0 wrong" */
+export function problemsText(problems: Problems): string {
+  return KINDS.map((kind) => `${problems[kind].toLocaleString('en-US')} ${kind}`).join(', ');
+}
+
+/** The worse of both ways to look. */
+export function figureOf({ problems, inTables }: Judged): string {
+  return problemsText(total(inTables) > total(problems) ? inTables : problems);
+}
+
+export function isClean({ problems, inTables }: Judged): boolean {
+  return total(problems) + total(inTables) === 0;
+}

@@ -1,0 +1,45 @@
+/** A process of writers that race for the same rows, as a function's instances do. It is killed in the middle of writes. */
+import { openIndexed, type IndexedAccess } from './indexed-store.ts';
+import { runAsProcess } from './process-side.ts';
+import { RacingCells } from './racing-cells.ts';
+import { vary, type Variation } from './variation.ts';
+
+export interface RaceInput {
+  readonly access: IndexedAccess;
+  /** Numbers of its writers. */
+  readonly writers: readonly number[];
+  readonly seed: string;
+  readonly since: number;
+  readonly variation: Variation;
+}
+
+export interface RaceProgress {
+  /** Cells confirmed. */
+  readonly acked: number;
+  /** Writes of index entries, and how many of them were late or done otherwise. */
+  readonly entries: number;
+  readonly late: number;
+  readonly changed: number;
+}
+
+const SAY_MS = 100;
+
+await runAsProcess<RaceInput, RaceProgress>(async ({ access, writers, seed, since, variation }, control) => {
+  const varied = vary(variation, `${seed} ${writers.join()}`);
+  await using store = await openIndexed(access, { wrap: varied.wrap });
+  let acked = 0;
+  const write = async (number: number): Promise<void> => {
+    const cells = new RacingCells(seed, number, since);
+    while (!control.signal.aborted) {
+      const { outcome } = await store.datastore.put(cells.next());
+      if (outcome === 'stored' || outcome === 'buffered') acked += 1;
+    }
+  };
+  const progress = (): RaceProgress => ({ acked, ...varied.counts });
+  control.ready();
+  const saying = setInterval(() => void control.say(progress()), SAY_MS);
+  await Promise.all(writers.map(write));
+  await varied.idle();
+  clearInterval(saying);
+  await control.say(progress());
+});

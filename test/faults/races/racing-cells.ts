@@ -1,0 +1,89 @@
+import type { Json, NewCell } from '../../../shared/cell.ts';
+import { Random } from '../../demo/trips/random.ts';
+import { randomRowKey } from '../load/row-key.ts';
+
+/** The rows that all writers race for: few, so that each is written many times. */
+export const ROWS = 300;
+/** Few, so that rows come back to values that they had before. */
+const DRIVERS = 12;
+const CITIES = 4;
+const ZONES = 10;
+/** How far a version may come after higher ones, in milliseconds. */
+const OUT_OF_ORDER_MS = 400;
+
+export function raceRows(seed: string): readonly string[] {
+  return keys(seed, 'race rows', ROWS);
+}
+
+/** Versions of the same rows, as one writer writes them. */
+export class RacingCells {
+  readonly #random: Random;
+  readonly #rows: readonly string[];
+  readonly #drivers: readonly string[];
+  readonly #cities: readonly string[];
+  readonly #writer: number;
+  readonly #since: number;
+  #number = 0;
+  #last: NewCell | undefined;
+
+  /**
+   * @param writer 0 to 99, another one for each that races
+   * @param since by `Date.now()`: the same for all that race, so that their ref keys rise together
+   */
+  constructor(seed: string, writer: number, since: number) {
+    this.#random = new Random(seed, `race ${since}`, writer);
+    this.#rows = raceRows(seed);
+    this.#drivers = keys(seed, 'race drivers', DRIVERS);
+    this.#cities = keys(seed, 'race cities', CITIES);
+    this.#writer = writer;
+    this.#since = since;
+  }
+
+  /** The next version of some row, or the last one again. */
+  next(): NewCell {
+    if (this.#last && this.#random.chance(0.03)) return this.#last;
+    return this.of(this.#rows[this.#random.integer(0, ROWS - 1)] ?? '');
+  }
+
+  /** The next version of this row: of BASE as a rule. */
+  of(rowKey: string): NewCell {
+    const isBase = this.#random.chance(0.7);
+    this.#number += 1;
+    const cell = { row_key: rowKey, column_name: isBase ? 'BASE' : 'STATUS', ref_key: this.#refKey(), body: isBase ? this.#base() : this.#status() };
+    this.#last = cell;
+    return cell;
+  }
+
+  /** Rising as time goes by, often below the row's latest, and no other writer's. */
+  #refKey(): number {
+    const at = Math.max(0, Date.now() - this.#since - (this.#random.chance(0.5) ? this.#random.integer(0, OUT_OF_ORDER_MS) : 0));
+    return at * 1000 + this.#writer * 10 + (this.#number % 10);
+  }
+
+  #base(): Json {
+    const random = this.#random;
+    if (random.chance(0.02)) return 'no object';
+    return {
+      ...this.#oftenAbsent('driver_partner_uuid', this.#drivers[random.integer(0, DRIVERS - 1)] ?? ''),
+      ...this.#oftenAbsent('city_uuid', this.#cities[random.integer(0, CITIES - 1)] ?? ''),
+      trip_created_at: new Date(1_760_000_000_000 + random.integer(0, 10 ** 9)).toISOString(),
+      fare: { total: random.integer(100, 9999) / 100 },
+    };
+  }
+
+  #status(): Json {
+    return { ...this.#oftenAbsent('zone', this.#random.integer(1, ZONES)), is_completed: this.#random.chance(0.5), number: this.#number };
+  }
+
+  /** There, absent, null, or of another type. */
+  #oftenAbsent(field: string, value: Json): { readonly [field: string]: Json } {
+    const draw = this.#random.next();
+    if (draw < 0.75) return { [field]: value };
+    if (draw < 0.92) return {};
+    return { [field]: draw < 0.96 ? null : ['another type'] };
+  }
+}
+
+function keys(seed: string, purpose: string, count: number): readonly string[] {
+  return Array.from({ length: count }, (_, number) => randomRowKey(new Random(seed, purpose, number)));
+}
