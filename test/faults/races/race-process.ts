@@ -1,7 +1,7 @@
 /** A process of writers that race for the same rows, as a function's instances do. It is killed in the middle of writes. */
 import { openIndexed, type IndexedAccess } from './indexed-store.ts';
 import { runAsProcess } from './process-side.ts';
-import { RacingCells } from './racing-cells.ts';
+import { raceRows, RacingCells } from './racing-cells.ts';
 import { vary, type Variation } from './variation.ts';
 
 export interface RaceInput {
@@ -23,6 +23,9 @@ export interface RaceProgress {
 }
 
 const SAY_MS = 100;
+/** Rows that a process leaves with late entries. The first writers of processes are 0, 2, 4, … */
+const ROWS_EACH = 30;
+const PARTS = 8;
 
 await runAsProcess<RaceInput, RaceProgress>(async ({ access, writers, seed, since, variation }, control) => {
   const varied = vary(variation, `${seed} ${writers.join()}`);
@@ -35,10 +38,23 @@ await runAsProcess<RaceInput, RaceProgress>(async ({ access, writers, seed, sinc
       if (outcome === 'stored' || outcome === 'buffered') acked += 1;
     }
   };
+  /** Rows get a driver whose entry comes late, and then another one: by then the repair has passed them. */
+  const partWithLateEntries = async (): Promise<void> => {
+    if (variation.late === 0) return;
+    const [number = 0] = writers;
+    const cells = new RacingCells(seed, number, since);
+    const rows = raceRows(seed).slice((number % PARTS) * ROWS_EACH, ((number % PARTS) + 1) * ROWS_EACH);
+    for (const late of [1, 0]) {
+      varied.setLate(late);
+      const results = await store.datastore.batchPut(rows.map((row) => cells.move(row)));
+      acked += results.filter(({ outcome }) => outcome === 'stored' || outcome === 'buffered').length;
+    }
+  };
   const progress = (): RaceProgress => ({ acked, ...varied.counts });
   control.ready();
   const saying = setInterval(() => void control.say(progress()), SAY_MS);
   await Promise.all(writers.map(write));
+  await partWithLateEntries();
   await varied.idle();
   clearInterval(saying);
   await control.say(progress());

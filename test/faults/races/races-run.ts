@@ -28,7 +28,7 @@ const LOOK_EVERY_MS = 2000;
 export const racesRun: FaultRun = {
   name: 'races',
   promise: 'An index converges to what the cells say',
-  fault: `8 writers racing versions of the same ${ROWS} rows, processes of writers, the repair and a group's writer killed, entries up to 8 s late; a promotion that loses the last cells`,
+  fault: `8 writers racing versions of the same ${ROWS} rows, processes of writers, the repair and a group's writer killed, entries up to 9 s late; a promotion that loses the last cells`,
   control: 'no repair; tombstones deleted instead of kept; all entries of one epoch',
 
   async run(world: RunWorld): Promise<RunOutcome> {

@@ -54,9 +54,16 @@ export class RacingCells {
     return cell;
   }
 
+  /** A version of this row that has a driver, and comes after all others. */
+  move(rowKey: string): NewCell {
+    this.#number += 1;
+    const driver = this.#drivers[this.#random.integer(0, DRIVERS - 1)] ?? '';
+    return { row_key: rowKey, column_name: 'BASE', ref_key: this.#refKey(0), body: { driver_partner_uuid: driver, number: this.#number } };
+  }
+
   /** Rising as time goes by, often below the row's latest, and no other writer's. */
-  #refKey(): number {
-    const at = Math.max(0, Date.now() - this.#since - (this.#random.chance(0.5) ? this.#random.integer(0, OUT_OF_ORDER_MS) : 0));
+  #refKey(mostMsBack = OUT_OF_ORDER_MS): number {
+    const at = Math.max(0, Date.now() - this.#since - (this.#random.chance(0.5) ? this.#random.integer(0, mostMsBack) : 0));
     return at * 1000 + this.#writer * 10 + (this.#number % 10);
   }
 

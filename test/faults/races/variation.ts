@@ -18,19 +18,22 @@ export interface Varied {
   wrap(client: SqlClient): SqlClient;
   /** Writes of entries so far, and those done late or otherwise. */
   readonly counts: { entries: number; late: number; changed: number };
+  /** From now on this share is late. */
+  setLate(share: number): void;
   /** Waits for those that are late. */
   idle(): Promise<void>;
 }
 
 /** Longer than the repair is behind: it has passed the row by then. */
-const LEAST_LATE_MS = 4000;
-const MOST_LATE_MS = 8000;
+const LEAST_LATE_MS = 5000;
+const MOST_LATE_MS = 9000;
 
 /** Stands between the store and its groups, and varies the statements that write entries. */
 export function vary(variation: Variation, seed: string): Varied {
   const random = new Random(seed, 'late entries', 0);
   const counts = { entries: 0, late: 0, changed: 0 };
   const late = new Set<Promise<unknown>>();
+  let share = variation.late;
 
   async function put(client: SqlClient, statement: Statement): Promise<SqlChange> {
     const parts = otherwise(statement, variation);
@@ -42,13 +45,14 @@ export function vary(variation: Variation, seed: string): Varied {
 
   return {
     counts,
+    setLate: (wanted) => void (share = wanted),
     idle: async () => void (await Promise.allSettled(late)),
     wrap: (client) => ({
       ...client,
       async change(statement) {
         if (!PUT_ENTRIES.test(statement.sql)) return client.change(statement);
         counts.entries += 1;
-        if (!random.chance(variation.late)) return put(client, statement);
+        if (!random.chance(share)) return put(client, statement);
         counts.late += 1;
         const done = sleep(random.between(LEAST_LATE_MS, MOST_LATE_MS)).then(() => put(client, statement));
         late.add(done);
