@@ -26,9 +26,9 @@ program
   );
 
 const ACTIONS = [
-  { name: 'kill', argument: 'node', done: 'killed', description: 'kills a server, as kill -9' },
+  { name: 'kill', argument: 'node', done: 'killed', description: 'kills a server, as kill -9; `dynamodb` or `sqs`: the service is away until it is resumed' },
   { name: 'pause', argument: 'node', done: 'paused', description: 'stops a server without ending it, as SIGSTOP' },
-  { name: 'resume', argument: 'node', done: 'resumed', description: 'lets a paused server go on' },
+  { name: 'resume', argument: 'node', done: 'resumed', description: 'lets a paused server, or a killed service, go on' },
   { name: 'promote', argument: 'group', done: 'promoted a reader of', description: 'makes a reader of a group its writer' },
 ] as const;
 

@@ -4,9 +4,9 @@ import type { DatastoreDefinition } from '../../shared/definitions/definitions.t
 import { commandsOf } from './control/commands.ts';
 import { startControlServer } from './control/control-server.ts';
 import { makeDataFolder } from './data-folder.ts';
-import { startDynamoDb } from './emulators/dynamodb.ts';
 import { startSecretsManager } from './emulators/secrets-manager.ts';
-import { startSqs } from './emulators/sqs.ts';
+import type { Service } from './emulators/emulator.ts';
+import { startService } from './emulators/start-service.ts';
 import { endpointsOf, keepEndpointsFile, type Endpoints } from './endpoints.ts';
 import { lockFolder } from './folder-lock.ts';
 import { openFunctionLog } from './lambda/function-log.ts';
@@ -27,6 +27,8 @@ export interface LocalStack {
   readonly endpoints: Endpoints;
   readonly groups: ShardGroups;
   readonly functions: FunctionHost;
+  /** DynamoDB and SQS, which can be away for a while. */
+  readonly services: { readonly dynamodb: Service; readonly sqs: Service };
   /** The datastores with the shard counts that they have here. */
   readonly datastores: readonly DatastoreDefinition[];
   /** Where the functions' output goes. */
@@ -68,8 +70,8 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     const [stacks, groups, dynamodb, sqs, secretsManager] = await allOrFirstError([
       synthesis,
       startWantedGroups({ options, environment, definitions, folder, synthesis, defer: (stop) => parts.defer(stop) }),
-      startDynamoDb(folder.dynamodb).then(closing),
-      startSqs(folder.sqs).then(closing),
+      startService('dynamodb', folder.dynamodb).then(closing),
+      startService('sqs', folder.sqs).then(closing),
       startSecretsManager().then(closing),
     ]);
 
@@ -89,6 +91,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       groups,
       functions: running.functions,
       datastores: definitions.datastores,
+      services: { dynamodb, sqs },
       functionLog: log.path,
       killFunction: (title) => running.functions.kill(title),
       stop: () => parts.disposeAsync(),

@@ -30,8 +30,6 @@ export interface Verification {
 export interface VerifyOptions {
   /** Mend what is found. @default false */
   readonly repair?: boolean;
-  /** Only rows of these shards: after their logs were cut. @default all */
-  readonly rowShards?: readonly number[];
   /** Writers may be at work: what differs is looked at again after so long before it counts. @default 1000 */
   readonly settleMs?: number;
 }
@@ -48,7 +46,7 @@ export async function verifyIndex(context: StoreContext, datastore: string, inde
   const totals = { rows: 0, entries: 0, mended: 0, problems: [] as IndexProblem[] };
   const bothWays = [...groupBy(shards, (shard) => placeOf(topology, shard).group).values()].map(async (ofGroup) => {
     for (const shard of ofGroup) {
-      if (options.rowShards?.includes(shard) ?? true) await verifyRows(context, { datastore, index, shard, options, totals });
+      await verifyRows(context, { datastore, index, shard, options, totals });
       await verifyEntries(context, topology, { datastore, index, shard, options, totals });
     }
   });
@@ -99,8 +97,7 @@ async function verifyEntries(context: StoreContext, topology: DatastoreTopology,
     const page = (await client.select(selectIndexPage(datastore, shard, index, after, PAGE), 'writer')).map((row) => toScannedEntry(row, index));
     after = page.at(-1);
     totals.entries += page.length;
-    const ofRows = page.filter(({ row_key }) => options.rowShards?.includes(shardOf(row_key, topology.shards)) ?? true);
-    let extras = await uncalledFor(context, datastore, index, ofRows);
+    let extras = await uncalledFor(context, datastore, index, page);
     if (extras.length > 0) {
       await sleep(options.settleMs ?? 1000);
       extras = await uncalledFor(context, datastore, index, extras);

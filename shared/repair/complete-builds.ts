@@ -28,7 +28,7 @@ interface Build {
  *   catalogue that is at most `versionsAgeMs` old. The ends were taken twice as long after this version was seen in the
  *   catalogue, so that whoever has read a cell behind them finds it there, even a run that is about to end.
  * - Where the end of a log was asked of a reader that lags, the repair may have been further: the ends are never before
- *   its offsets. And it must have an offset for each shard, since a repair that is new begins at the ends of the logs.
+ *   its offsets, which are as old as their last commit. And it must have an offset for each shard, since a repair that is new begins at the ends of the logs.
  *
  * @returns a look, to be repeated
  */
@@ -46,7 +46,7 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
     const now = performance.now();
     if (targets && now - build.takenAt < TARGETS_MS) return false;
     const known = ofBuild.every(({ head }) => head !== undefined) && ofRepair.every(({ offset }) => offset !== undefined);
-    build.targets = known && now - build.seenAt >= 2 * settings.versionsAgeMs ? ofBuild.map(({ head = 0 }, shard) => Math.max(head, ofRepair[shard]?.offset ?? 0)) : undefined;
+    build.targets = known && now - build.seenAt >= 2 * settings.versionsAgeMs + settings.commitEveryMs ? ofBuild.map(({ head = 0 }, shard) => Math.max(head, ofRepair[shard]?.offset ?? 0)) : undefined;
     build.takenAt = now;
     return false;
   }

@@ -1,3 +1,4 @@
+import type { Service } from '../emulators/emulator.ts';
 import type { FunctionStatus } from '../lambda/function-host.ts';
 import type { NodeStatus } from '../mysql/shard-groups.ts';
 import type { LocalStack } from '../local-stack.ts';
@@ -14,8 +15,9 @@ export interface StackStatus {
   readonly functionLog: string;
 }
 
-export function commandsOf(stack: Pick<LocalStack, 'groups' | 'functions' | 'url' | 'functionLog'>): Commands {
-  const { groups, functions } = stack;
+export function commandsOf(stack: Pick<LocalStack, 'groups' | 'functions' | 'services' | 'url' | 'functionLog'>): Commands {
+  const { groups, functions, services } = stack;
+  const serviceOf = (name: string): Service | undefined => (name === 'dynamodb' || name === 'sqs' ? services[name] : undefined);
   return {
     status: (): StackStatus => ({
       url: stack.url,
@@ -26,9 +28,9 @@ export function commandsOf(stack: Pick<LocalStack, 'groups' | 'functions' | 'url
       functionMode: functions.mode,
       functionLog: stack.functionLog,
     }),
-    kill: (node) => groups.kill(node),
+    kill: (name) => serviceOf(name)?.kill() ?? groups.kill(name),
     pause: (node) => groups.pause(node),
-    resume: (node) => groups.resume(node),
+    resume: (name) => serviceOf(name)?.resume() ?? groups.resume(name),
     promote: (group) => groups.promote(group),
   };
 }

@@ -1,14 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { Server } from 'node:net';
 import { startFauxqs } from 'fauxqs';
-import { elsewhere, type Emulator } from './emulator.ts';
+import type { Emulator } from './emulator.ts';
 
 /** Starts SQS (fauxqs) on the loopback interface, with its queues in a folder. */
-export async function startSqs(folder: string): Promise<Emulator> {
-  const other = elsewhere('AWS_ENDPOINT_URL_SQS');
-  if (other) return other;
+export async function startSqs(folder: string, port: number): Promise<Emulator> {
   mkdirSync(folder, { recursive: true });
-  const sqs = await onLoopback(() => startFauxqs({ port: 0, logger: false, dataDir: folder }));
+  const sqs = await onLoopback(() => startFauxqs({ port, logger: false, dataDir: folder }));
   return { url: `http://127.0.0.1:${sqs.port}`, close: () => sqs.stop() };
 }
 

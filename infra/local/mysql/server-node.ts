@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { InstalledEngine } from '../../setup/engine.mjs';
 import { accountsSql } from './accounts.ts';
@@ -9,7 +9,7 @@ import type { RunningServer } from './launch.ts';
 import type { NodeState } from './node-status.ts';
 import { asOperator } from './operator.ts';
 import type { Operator } from './operator.ts';
-import { accountsFile, dataFolder, serverArguments } from './server-settings.ts';
+import { accountsFile, dataFolder, serverArguments, temporaryFolder } from './server-settings.ts';
 
 export interface ServerNodeOptions {
   readonly name: string;
@@ -76,6 +76,7 @@ export class ServerNode {
   /** Starts the server, read-only and without replication; it is `starting` until `serve`. */
   async start(serverId: number): Promise<void> {
     const { engine, folder, passwords, shards, extraArguments } = this.#options;
+    mkdirSync(temporaryFolder(folder), { recursive: true, mode: 0o700 });
     const accounts = accountsFile(folder);
     writeFileSync(accounts, accountsSql(engine, passwords), { mode: 0o600 });
     this.#endIsExpected = true;

@@ -39,7 +39,7 @@ export function serverArguments(settings: ServerSettings): readonly string[] {
   const { engine, folder } = settings;
   return [
     '--no-defaults', ...engine.ownArguments, ...asRoot(),
-    `--datadir=${dataFolder(folder)}`, `--socket=${socketPath(folder)}`, `--pid-file=${join(folder, 'server.pid')}`,
+    `--datadir=${dataFolder(folder)}`, `--tmpdir=${temporaryFolder(folder)}`, `--socket=${socketPath(folder)}`, `--pid-file=${join(folder, 'server.pid')}`,
     `--bind-address=${SERVER_HOST}`, `--port=${settings.port}`, '--skip-name-resolve', '--back-log=512', `--max-connections=${MAX_CONNECTIONS}`,
     `--init-file=${accountsFile(folder)}`, `--server-id=${settings.serverId}`, '--read-only=ON',
     ...common(settings.shards), ...REDO_SETTINGS[engine.kind], ...(engine.kind === 'mysql' ? MYSQL : MARIADB), ...settings.extraArguments,
@@ -48,6 +48,11 @@ export function serverArguments(settings: ServerSettings): readonly string[] {
 
 export function dataFolder(nodeFolder: string): string {
   return join(nodeFolder, 'data');
+}
+
+/** Each node's own: a server that starts deletes what it takes for leftovers of its temporary tables. */
+export function temporaryFolder(nodeFolder: string): string {
+  return join(nodeFolder, 'tmp');
 }
 
 /** SQL that the server runs before it listens. */
