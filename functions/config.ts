@@ -1,4 +1,5 @@
 import { ENVIRONMENT_VARIABLES, type Access } from '../shared/environment.ts';
+import { MAX_TAILERS } from '../shared/tail/tailer-count.ts';
 
 /** What the environment of a function says. Read here and nowhere else. */
 export interface Config {
@@ -29,6 +30,19 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     bufferCopies: readCopies(required(ENVIRONMENT_VARIABLES.bufferCopies)),
     access: readAccess(required(ENVIRONMENT_VARIABLES.access)),
   };
+}
+
+/**
+ * How many workers of `tail-shards` the environment wishes for. Throws an Error that names the variable at fault.
+ *
+ * @param variables @default the environment of this process
+ */
+export function readTailers(variables: Readonly<Record<string, string | undefined>> = process.env): number {
+  const value = variables[ENVIRONMENT_VARIABLES.tailers] ?? '';
+  if (!/^\d{1,2}$/.test(value) || Number(value) > MAX_TAILERS) {
+    throw new Error(`The environment variable ${ENVIRONMENT_VARIABLES.tailers}: wanted a whole number from 0 to ${MAX_TAILERS}, got ${JSON.stringify(value)}`);
+  }
+  return Number(value);
 }
 
 function readCopies(value: string): number {

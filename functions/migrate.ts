@@ -1,14 +1,13 @@
 import type { CdkCustomResourceEvent, CdkCustomResourceIsCompleteEvent, CdkCustomResourceIsCompleteResponse, CdkCustomResourceResponse, Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
-import { FIELD_TYPES } from '../shared/definitions/definitions.ts';
 import { leases, type Lease, type Leases } from '../shared/lease/lease.ts';
-import { migrate, type MigrationWish } from '../shared/migrate/migrate.ts';
+import { migrate } from '../shared/migrate/migrate.ts';
 import { readConfig } from './config.ts';
 import { connector } from './deployment.ts';
 import { dynamoClient } from './dynamo.ts';
 import { logger } from './http/log.ts';
+import { readWish } from './migration-properties.ts';
 
 /** Constant, so that CloudFormation never thinks that a migration was replaced and the old one has to be deleted. */
 const PHYSICAL_ID = 'schemaless-migration';
@@ -20,44 +19,6 @@ const QUERY_TIMEOUT_MS = 60_000;
 const LEASE_MS = 10_000;
 const RENEW_MS = 2000;
 const TAKE_PAUSE_MS = 500;
-
-const endpoint = z.object({ host: z.string().min(1), port: z.coerce.number().int().min(1).max(65_535) });
-
-const indexes = z.array(
-  z.object({
-    name: z.string().min(1),
-    fields: z.array(z.object({ field: z.string().min(1), type: z.enum(FIELD_TYPES), column_key: z.string().min(1) })).min(1),
-    keys: z.array(z.array(z.string().min(1))),
-  }),
-);
-
-/** CloudFormation turns every value of a custom resource into a string. */
-const properties = z.object({
-  Groups: z
-    .array(
-      z.object({
-        name: z.string().min(1),
-        writer: endpoint,
-        reader: endpoint,
-        nodes: z.array(endpoint).min(1),
-        secret: z.string().min(1),
-        sharedStorage: z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')]),
-      }),
-    )
-    .min(1),
-  Datastores: z.array(
-    z.object({
-      name: z.string().min(1),
-      shards: z.coerce.number().int().min(1),
-      // As JSON text, which arrives as it was sent. Deployments that knew no indexes, and to which one may be rolled back, have none.
-      indexes: z
-        .string()
-        .default('[]')
-        .transform((text): unknown => JSON.parse(text))
-        .pipe(indexes),
-    }),
-  ),
-});
 
 /** Nothing is done here, so that the work may take many calls of `isComplete`. Delete and rollback change nothing. */
 export async function onEvent(event: CdkCustomResourceEvent): Promise<CdkCustomResourceResponse> {
@@ -89,11 +50,12 @@ export async function isComplete(event: CdkCustomResourceIsCompleteEvent, lambda
   try {
     const done = await migrate({
       topologyTable: { client: dynamo, table: config.topologyTable },
+      stateTable: { client: dynamo, table: config.stateTable },
       connect: connector(config, { queryTimeoutMs: QUERY_TIMEOUT_MS }),
       wish,
       mayGoOn: () => state.held && Date.now() < deadline,
     });
-    logger.info('migrated', { done, groups: wish.groups.length, datastores: wish.datastores.map(({ name, shards, indexes }) => ({ name, shards, indexes: indexes.map((index) => index.name) })) });
+    logger.info('migrated', { done, groups: wish.groups.length, datastores: wish.datastores.map(({ name, shards, indexes, triggers }) => ({ name, shards, indexes: indexes.map((index) => index.name), triggers: triggers?.map(({ definition }) => definition.name) })) });
     return { IsComplete: done };
   } finally {
     clearInterval(renewing);
@@ -109,9 +71,4 @@ async function takeLease(leasing: Leases, deadline: number): Promise<Lease | und
     await sleep(TAKE_PAUSE_MS);
   }
   return undefined;
-}
-
-function readWish(given: unknown): MigrationWish {
-  const { Groups: groups, Datastores: datastores } = properties.parse(given);
-  return { groups, datastores };
 }

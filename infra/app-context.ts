@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { loadDefinitions } from '../shared/definitions/load-definitions.ts';
 import type { Definitions } from '../shared/definitions/definitions.ts';
 import { describe } from '../shared/errors.ts';
-import { definitionsIn, ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentName, type EnvironmentProps } from './environments.ts';
+import { definitionsIn, ENVIRONMENT_NAMES, ENVIRONMENTS, MAX_TAILERS, type EnvironmentName, type EnvironmentProps } from './environments.ts';
 
 /** The root of the repository. */
 export const PROJECT_ROOT = join(import.meta.dirname, '..');
@@ -17,15 +17,22 @@ export interface AppContext {
   readonly datastores?: unknown;
   /** Folder of the functions. @default functions */
   readonly functions?: unknown;
+  /** Folder that the triggers' functions are given from. @default the root of the repository */
+  readonly project?: unknown;
   /** `local` alone: shard groups, 1 to 20. @default 3 */
   readonly groups?: unknown;
   /** `local` alone: readers of each group, 0 to 5. @default 1 */
   readonly readers?: unknown;
   /** `local` alone: the most shards that a datastore gets, 1 to 65,536. @default 256 */
   readonly shards?: unknown;
+  /** `local` alone: workers that tail the shards for the triggers, 1 to 64. @default 1 */
+  readonly tailers?: unknown;
 }
 
-export const CONTEXT_KEYS = ['environment', 'datastores', 'functions', 'groups', 'readers', 'shards'] as const satisfies readonly (keyof AppContext)[];
+/** Of `local` alone; the other environments are described in `environments.ts`. */
+const LOCAL_KEYS = ['groups', 'readers', 'shards', 'tailers'] as const satisfies readonly (keyof AppContext)[];
+
+export const CONTEXT_KEYS = ['environment', 'datastores', 'functions', 'project', ...LOCAL_KEYS] as const satisfies readonly (keyof AppContext)[];
 
 export interface AppProps {
   readonly environment: EnvironmentProps;
@@ -33,6 +40,8 @@ export interface AppProps {
   readonly definitions: Definitions;
   /** Absolute path. */
   readonly functionsFolder: string;
+  /** Absolute path that the triggers' functions are given from. */
+  readonly projectFolder: string;
 }
 
 /**
@@ -43,11 +52,13 @@ export interface AppProps {
 export function readAppContext(context: AppContext, warn: (warning: string) => void = () => undefined): AppProps {
   const environment = environmentOf(context);
   const folder = textOf(context.datastores) ?? join(PROJECT_ROOT, 'infra', 'datastores');
-  const definitions = loadDefinitions(folder, ({ file, line, message }) => warn(`${file}:${line}: ${message}`));
+  const projectFolder = textOf(context.project) ?? PROJECT_ROOT;
+  const definitions = loadDefinitions(folder, ({ file, line, message }) => warn(`${file}:${line}: ${message}`), projectFolder);
   return {
     environment,
     definitions: definitionsIn(environment, definitions),
     functionsFolder: textOf(context.functions) ?? join(PROJECT_ROOT, 'functions'),
+    projectFolder,
   };
 }
 
@@ -55,14 +66,14 @@ function environmentOf(context: AppContext): EnvironmentProps {
   const name = ENVIRONMENT_NAMES.find((known) => known === context.environment);
   if (!name) throw new Error(`environment: wanted one of ${ENVIRONMENT_NAMES.join(', ')} (-c environment=NAME), got ${describe(context.environment)}`);
   if (name === 'local') return localEnvironment(context);
-  for (const key of ['groups', 'readers', 'shards'] as const) {
+  for (const key of LOCAL_KEYS) {
     if (context[key] !== undefined) throw new Error(`${key}: wanted nothing, since ${name} is described in infra/environments.ts, got ${describe(context[key])}`);
   }
   return ENVIRONMENTS[name];
 }
 
 /** The local environment, with what the context sets. */
-export function localEnvironment(context: Pick<AppContext, 'groups' | 'readers' | 'shards'>): EnvironmentProps {
+export function localEnvironment(context: Pick<AppContext, (typeof LOCAL_KEYS)[number]>): EnvironmentProps {
   const local = ENVIRONMENTS['local' satisfies EnvironmentName];
   const groups = wholeNumber('groups', context.groups, 1, 20) ?? local.groups;
   return {
@@ -70,6 +81,7 @@ export function localEnvironment(context: Pick<AppContext, 'groups' | 'readers' 
     groups,
     readersPerGroup: wholeNumber('readers', context.readers, 0, 5) ?? local.readersPerGroup,
     bufferCopies: Math.min(local.bufferCopies, Math.max(0, groups - 2)),
+    tailers: wholeNumber('tailers', context.tailers, 1, MAX_TAILERS) ?? local.tailers,
     maxShards: wholeNumber('shards', context.shards, 1, 65_536) ?? local.maxShards ?? 65_536,
   };
 }

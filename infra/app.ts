@@ -13,7 +13,7 @@ import { StorageStack } from './stacks/storage-stack.ts';
  */
 export function buildApp(app: App): { storage: StorageStack; service: ServiceStack } {
   const context = Object.fromEntries(CONTEXT_KEYS.map((key): [string, unknown] => [key, app.node.tryGetContext(key)]));
-  const { environment, definitions, functionsFolder } = readAppContext(context, (warning) => Annotations.of(app).addWarningV2('schemaless:definitions', warning));
+  const { environment, definitions, functionsFolder, projectFolder } = readAppContext(context, (warning) => Annotations.of(app).addWarningV2('schemaless:definitions', warning));
   checkEnvironment(environment);
 
   const storage = new StorageStack(app, `Schemaless-${environment.name}-storage`, {
@@ -25,8 +25,9 @@ export function buildApp(app: App): { storage: StorageStack; service: ServiceSta
     environment,
     definitions,
     functionsFolder,
+    projectFolder,
     storage,
-    description: `Schemaless (${environment.name}): functions, API and schedules`,
+    description: `Schemaless (${environment.name}): functions, API, queues and schedules`,
   });
   return { storage, service };
 }

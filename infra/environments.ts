@@ -13,6 +13,8 @@ export interface EnvironmentProps {
   readonly access: Access;
   /** On how many secondaries a write is buffered: at most groups - 2, so that one lost group refuses no write. */
   readonly bufferCopies: number;
+  /** Workers that tail the shards for the triggers, side by side, unless the state table says otherwise: 1 to `MAX_TAILERS`. */
+  readonly tailers: number;
   /** All nodes of a cluster share one storage, so that what the writer shows any promoted reader will show. */
   readonly sharedStorage: boolean;
   /** Functions run inside the VPC of the clusters; `mysql` access needs it. */
@@ -24,6 +26,9 @@ export interface EnvironmentProps {
   /** No datastore gets more shards than this. @default no limit */
   readonly maxShards?: number;
 }
+
+/** As many as there are partitions as a rule; more would have nothing to tail. */
+export const MAX_TAILERS = 64;
 
 export const ENVIRONMENT_NAMES = ['local', 'dev', 'prod'] as const;
 export type EnvironmentName = (typeof ENVIRONMENT_NAMES)[number];
@@ -39,6 +44,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     capacity: { min: 0.5, max: 1 },
     access: 'mysql',
     bufferCopies: 1,
+    tailers: 1,
     // Real servers with real asynchronous replication, each on its own files.
     sharedStorage: false,
     functionsInVpc: false,
@@ -57,6 +63,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     capacity: { min: 0.5, max: 4 },
     access: 'mysql',
     bufferCopies: 0,
+    tailers: 1,
     sharedStorage: true,
     functionsInVpc: true,
     protectedFromDeletion: false,
@@ -76,6 +83,8 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     access: 'mysql',
     // Covers the minute in which a writer fails over; within a region Aurora itself loses no acknowledged commit.
     bufferCopies: 1,
+    // A quarter of the partitions each: one that dies leaves three quarters of the shards as they were.
+    tailers: 4,
     sharedStorage: true,
     functionsInVpc: true,
     protectedFromDeletion: true,

@@ -14,6 +14,12 @@ export const ENVIRONMENT_VARIABLES = {
   bufferCopies: 'SCHEMALESS_BUFFER_COPIES',
   /** How MySQL is reached: `mysql` or `data-api`. */
   access: 'SCHEMALESS_ACCESS',
+  /** Of a trigger's function: where the HTTP API is. */
+  apiUrl: 'SCHEMALESS_API_URL',
+  /** Of a trigger's function: the datastore whose cells call it. */
+  datastore: 'SCHEMALESS_DATASTORE',
+  /** Of `tail-shards`: how many workers there are to be, unless the state table says otherwise. */
+  tailers: 'SCHEMALESS_TAILERS',
 } as const;
 
 /** The file beside each function's bundle that holds the definitions, as `Definitions` in JSON. */

@@ -12,8 +12,8 @@ import { httpRequest } from './request.ts';
 export type HttpHandler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
 
 /** The operations that a function has to answer, as the routes say. */
-export type OperationsOf<Handler extends Route['handler']> = {
-  readonly [operation in Extract<Route, { readonly handler: Handler }>['operation']]: HttpOperation;
+export type OperationsOf<Handler extends Route['handler'], Over = Deployment> = {
+  readonly [operation in Extract<Route, { readonly handler: Handler }>['operation']]: HttpOperation<Over>;
 };
 
 /** Before the function's time is up: enough to answer "not confirmed" instead of being cut off. */
@@ -22,11 +22,11 @@ const TIME_TO_ANSWER_MS = 250;
 /**
  * A Lambda handler for the routes of these operations.
  *
- * @param deployment is asked for with each request; expected to open it once
+ * @param open gives what the operations work on; is asked with each request, and expected to open it once
  */
-export function httpHandler<Handler extends Route['handler']>(operations: OperationsOf<Handler>, deployment: () => Deployment): HttpHandler {
-  const byRouteKey = new Map<string, HttpOperation>();
-  const entries = new Map<string, HttpOperation>(Object.entries(operations));
+export function httpHandler<Handler extends Route['handler'], Over = Deployment>(operations: OperationsOf<Handler, Over>, open: () => Over): HttpHandler {
+  const byRouteKey = new Map<string, HttpOperation<Over>>();
+  const entries = new Map<string, HttpOperation<Over>>(Object.entries(operations));
   for (const { operation, method, path } of ROUTES) {
     const answers = entries.get(operation);
     if (answers !== undefined) byRouteKey.set(`${method} ${path}`, answers);
@@ -39,7 +39,7 @@ export function httpHandler<Handler extends Route['handler']>(operations: Operat
     .handler(async (event: APIGatewayProxyEventV2): Promise<Answer> => {
       const operation = byRouteKey.get(event.routeKey);
       if (operation === undefined) throw new SchemalessError('unknown_route', `No such route: ${event.requestContext.http.method} ${event.rawPath}`);
-      return operation(httpRequest(event), deployment());
+      return operation(httpRequest(event), open());
     });
 }
 

@@ -10,9 +10,14 @@ const metrics = new Metrics({ namespace: 'Schemaless', serviceName: 'schemaless'
  * @param requestId of the request in which it happened, where there is one
  */
 export function count(names: readonly string[], requestId?: string): void {
-  if (names.length === 0) return;
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  countTimes(counts, requestId);
+}
+
+/** Counts what happened many times: for each name how often. */
+export function countTimes(counts: ReadonlyMap<string, number>, requestId?: string): void {
+  if (counts.size === 0) return;
   for (const [name, times] of counts) metrics.addMetric(name, MetricUnit.Count, times);
   if (requestId !== undefined) metrics.addMetadata('request_id', requestId);
   metrics.publishStoredMetrics();

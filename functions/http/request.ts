@@ -12,6 +12,8 @@ export interface HttpRequest {
   path(name: string): string;
   /** The query parameters, of which these may come. Throws `unknown_field`, `invalid_field`. */
   query(names?: QueryNames): Query;
+  /** Whether a body came at all. */
+  readonly hasBody: boolean;
   /** The request body. `depth` is the deepest nesting. Throws `missing_field`, `invalid_json`, `request_too_large`. */
   json(depth?: number): Json;
 }
@@ -21,6 +23,7 @@ export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
     id: event.requestContext.requestId,
     path: (name) => readPathParameter(event, name),
     query: (names = {}) => readQuery(event.rawQueryString, names),
+    hasBody: (event.body ?? '') !== '',
     json: (depth) => readJsonBody(event, depth),
   };
 }

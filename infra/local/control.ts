@@ -15,7 +15,7 @@ const program = new Command('npm run local --').description('Acts on the local s
 
 program
   .command('status')
-  .description('shows servers and functions')
+  .description('shows servers, functions, triggers and queues')
   .addOption(dataFlag())
   .option('--json', 'as JSON')
   .action(({ data, json }: { data: string; json?: true }) =>
@@ -44,6 +44,17 @@ for (const { name, argument, done, description } of ACTIONS) {
       }),
     );
 }
+
+program
+  .command('tailers <count>')
+  .description('sets how many workers send cells to the triggers, from now on')
+  .addOption(dataFlag())
+  .action((count: string, { data }: { data: string }) =>
+    run(async () => {
+      await sendCommand(resolve(data), 'tailers', count);
+      console.log(count === '1' ? '1 tailer' : `${count} tailers`);
+    }),
+  );
 
 program
   .command('reset')

@@ -1,6 +1,6 @@
 import type { FunctionMode } from './lambda/function-definition.ts';
 
-/** What a local stack is started with; `npm start` has a flag for each but the last. */
+/** What a local stack is started with; `npm start` has a flag for what people want to change. */
 export interface LocalStackOptions {
   /** Port of the HTTP API, 0 for any free one. @default 4000 */
   readonly port: number;
@@ -18,12 +18,16 @@ export interface LocalStackOptions {
   readonly restartAfterSeconds: number;
   /** @default threads */
   readonly functions: FunctionMode;
+  /** Workers that tail the shards for the triggers, 1 to 64. @default as many as last time, 1 at first */
+  readonly tailers: number | undefined;
   /** Folder of the datastores' YAML. @default infra/datastores */
   readonly datastores: string | undefined;
   /** Instances that share the calls of each function behind the HTTP API, 1 to 16. @default 1 */
   readonly functionInstances: number;
   /** Module that exports `buildApp(app)`. @default the app that is deployed */
   readonly app: string | undefined;
+  /** Folder that the triggers' functions are given from. @default the root of the repository */
+  readonly projectFolder: string | undefined;
   /** Folder of the functions. @default functions */
   readonly functionsFolder: string | undefined;
   /** Further arguments of the MySQL servers: unsafe flushing, as a control of what durability is worth. */
@@ -41,9 +45,11 @@ export const DEFAULT_OPTIONS: LocalStackOptions = {
   engine: undefined,
   restartAfterSeconds: 2,
   functions: 'threads',
+  tailers: undefined,
   datastores: undefined,
   functionInstances: 1,
   app: undefined,
+  projectFolder: undefined,
   functionsFolder: undefined,
   serverArguments: [],
   log: () => {},

@@ -17,7 +17,9 @@ import { startWantedGroups } from './start-groups.ts';
 import type { ShardGroups } from './mysql/shard-groups.ts';
 import { checkTypes, localResources } from './resources/local-resources.ts';
 import { runTemplate } from './run-template.ts';
+import { stackQueues, type StackQueue } from './stack-queues.ts';
 import { DEPLOYED_APP, synthesize } from './synthesize.ts';
+import type { Tailers } from './tailers.ts';
 
 /** A whole deployment on this machine. */
 export interface LocalStack {
@@ -27,6 +29,10 @@ export interface LocalStack {
   readonly endpoints: Endpoints;
   readonly groups: ShardGroups;
   readonly functions: FunctionHost;
+  /** How many workers send cells to the triggers. */
+  readonly tailers: Tailers;
+  /** Every queue, and which function its messages call. */
+  readonly queues: () => readonly StackQueue[];
   /** DynamoDB and SQS, which can be away for a while. */
   readonly services: { readonly dynamodb: Service; readonly sqs: Service };
   /** The datastores with the shard counts that they have here. */
@@ -90,6 +96,8 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       },
       groups,
       functions: running.functions,
+      tailers: running.tailers,
+      queues: () => stackQueues(running),
       datastores: definitions.datastores,
       services: { dynamodb, sqs },
       functionLog: log.path,
@@ -97,8 +105,10 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       stop: () => parts.disposeAsync(),
     };
     closing(await startControlServer(folder.control, commandsOf(stack)));
-    // Last in, first out: nobody asks any more when the functions go.
+    // Last in, first out: calls for messages end while there is still an API to ask; nobody asks it any more when the
+    // functions go.
     parts.defer(() => gateway.close());
+    parts.defer(() => running.settle());
     return stack;
   } catch (error) {
     await parts.disposeAsync();
@@ -112,6 +122,8 @@ function appContext(options: LocalStackOptions): AppContext {
     groups: options.groups,
     readers: options.readers,
     shards: options.shards,
+    ...(options.tailers !== undefined && { tailers: options.tailers }),
+    ...(options.projectFolder !== undefined && { project: resolve(options.projectFolder) }),
     ...(options.datastores !== undefined && { datastores: resolve(options.datastores) }),
     ...(options.functionsFolder !== undefined && { functions: resolve(options.functionsFolder) }),
   };

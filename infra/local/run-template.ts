@@ -4,14 +4,17 @@ import type { FunctionLog } from './lambda/function-log.ts';
 import type { Gateway } from './gateway/gateway.ts';
 import type { LocalStackOptions } from './local-stack-options.ts';
 import { customResources } from './resources/custom-resource.ts';
+import { eventSources } from './resources/event-source.ts';
 import { httpRoutes } from './resources/http-api.ts';
 import { lambdaFunctions } from './resources/lambda-function.ts';
 import type { LocalResources } from './resources/local-resources.ts';
-import { createQueues } from './resources/queue.ts';
+import { createQueues, queueUrls } from './resources/queue.ts';
 import { schedules } from './resources/schedule.ts';
 import { createTables } from './resources/table.ts';
 import { runCustomResources } from './run-custom-resources.ts';
+import { runEventSources, type RunningEventSources } from './run-event-sources.ts';
 import { runSchedules } from './run-schedules.ts';
+import { tailersOf, tailerWish, type Tailers } from './tailers.ts';
 
 export interface RunTemplateOptions {
   readonly local: LocalResources;
@@ -24,12 +27,18 @@ export interface RunTemplateOptions {
 
 export interface RunningTemplate {
   readonly functions: FunctionHost;
+  readonly tailers: Tailers;
+  /** Every queue of the template. */
+  readonly queueUrls: readonly string[];
+  readonly eventSources: Pick<RunningEventSources, 'status'>;
+  /** Takes no more messages and starts nothing more; resolves once the calls for messages have ended. */
+  settle(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Makes what the template says, in the order of a deployment: tables and queues, functions, custom resources, then
- * the routes and schedules that call them. Event source mappings would come with the schedules.
+ * Makes what the template says, in the order of a deployment: tables and queues, functions, custom resources, then the
+ * routes, schedules and event source mappings that call them.
  */
 export async function runTemplate({ local, options, folder, services, log, gateway }: RunTemplateOptions): Promise<RunningTemplate> {
   const { resources, context } = local;
@@ -37,12 +46,14 @@ export async function runTemplate({ local, options, folder, services, log, gatew
 
   const routes = httpRoutes(resources, context);
   const scheduled = schedules(resources, context);
+  const sources = eventSources(resources, context);
   const custom = customResources(resources, context);
   const behindRoutes = new Set(routes.map(({ functionArn }) => functionArn));
   const ofCustom = custom.flatMap(({ onEventArn, isCompleteArn }) => (isCompleteArn === undefined ? [onEventArn] : [onEventArn, isCompleteArn]));
-  const called = new Set([...behindRoutes, ...scheduled.map(({ functionArn }) => functionArn), ...ofCustom]);
+  const called = new Set([...behindRoutes, ...[...scheduled, ...sources].map(({ functionArn }) => functionArn), ...ofCustom]);
+  const definitions = lambdaFunctions(resources, context, called);
   const functions = startFunctionHost({
-    definitions: lambdaFunctions(resources, context, called),
+    definitions,
     mode: options.functions,
     shared: behindRoutes,
     sharedInstances: options.functionInstances,
@@ -53,19 +64,33 @@ export async function runTemplate({ local, options, folder, services, log, gatew
     },
     log,
   });
+  const { invoke } = functions;
   try {
-    await runCustomResources(custom, folder.customResources, functions.invoke);
+    await runCustomResources(custom, folder.customResources, invoke);
+    const wish = tailerWish(scheduled, definitions, services.dynamodb);
+    if (options.tailers !== undefined) await wish?.write(options.tailers);
+    const slots = await wish?.read();
+
+    gateway.serve(routes, functions.caller);
+    const runningSchedules = runSchedules({ schedules: scheduled, slots, invoke, onError: (message) => log.line('schedule', message) });
+    const runningSources = runEventSources({ definitions: sources, sqsUrl: services.sqs, invoke, onError: (message) => log.line('queue', message) });
+    const settle = async (): Promise<void> => {
+      runningSchedules.stop();
+      await runningSources.stop();
+    };
+    return {
+      functions,
+      tailers: tailersOf(runningSchedules, wish),
+      queueUrls: queueUrls(resources, context),
+      eventSources: runningSources,
+      settle,
+      async stop() {
+        await settle();
+        await functions.stop();
+      },
+    };
   } catch (error) {
     await functions.stop();
     throw error;
   }
-  gateway.serve(routes, functions.caller);
-  const running = runSchedules(scheduled, functions.invoke, (message) => log.line('schedule', message));
-  return {
-    functions,
-    async stop() {
-      running.stop();
-      await functions.stop();
-    },
-  };
 }

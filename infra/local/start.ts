@@ -14,14 +14,15 @@ interface Flags {
   readonly engine?: 'mysql' | 'mariadb';
   readonly restartAfter: number;
   readonly functions: 'threads' | 'process';
+  readonly tailers?: number;
   readonly datastores?: string;
 }
 
 const command = new Command('npm start --').description('Runs a whole Schemaless on this machine: MySQL servers, functions and HTTP API.').showHelpAfterError();
 for (const flag of startFlags()) command.addOption(flag);
 command.parse();
-const { engine, datastores, restartAfter, ...flags } = command.opts<Flags>();
-const options: Partial<LocalStackOptions> = { ...flags, engine, datastores, restartAfterSeconds: restartAfter, log: (line) => console.log(line) };
+const { engine, datastores, tailers, restartAfter, ...flags } = command.opts<Flags>();
+const options: Partial<LocalStackOptions> = { ...flags, engine, datastores, tailers, restartAfterSeconds: restartAfter, log: (line) => console.log(line) };
 
 console.log(`starting, with data in ${flags.data}`);
 const starting = startLocalStack(options);

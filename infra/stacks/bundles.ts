@@ -6,10 +6,8 @@ import type { Definitions } from '../../shared/definitions/definitions.ts';
 import { DEFINITIONS_FILE } from '../../shared/environment.ts';
 
 export interface BundlesProps {
-  /** Folder of the functions, one file each. */
-  readonly functionsFolder: string;
-  /** Names of the files, without `.ts`. */
-  readonly functions: readonly string[];
+  /** The path of each function's file, by the name it gets here. */
+  readonly functions: Readonly<Record<string, string>>;
   /** Written beside each bundle. */
   readonly definitions: Definitions;
   /** Where the bundles go, a folder for each. */
@@ -18,14 +16,14 @@ export interface BundlesProps {
 
 /**
  * Bundles all functions in one run of esbuild, each into a folder of its own with the definitions beside it, and
- * returns the folders as Lambda code by function. The AWS SDK is bundled too: what was tested is what runs.
+ * returns the folders as Lambda code by name. The AWS SDK is bundled too: what was tested is what runs.
  *
  * Why not `NodejsFunction`: it starts esbuild through npx once for every function, half a second each, which every
  * start of the local stack would wait for; here all take a fraction of a second together, since they share most files.
  */
 export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> {
   buildSync({
-    entryPoints: Object.fromEntries(props.functions.map((name) => [join(name, 'index'), join(props.functionsFolder, `${name}.ts`)])),
+    entryPoints: Object.fromEntries(Object.entries(props.functions).map(([name, path]) => [join(name, 'index'), path])),
     outdir: props.folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -43,7 +41,7 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
     logLevel: 'error',
   });
   return new Map(
-    props.functions.map((name) => {
+    Object.keys(props.functions).map((name) => {
       const folder = join(props.folder, name);
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, DEFINITIONS_FILE), JSON.stringify(props.definitions));

@@ -1,17 +1,19 @@
 import { Duration } from 'aws-cdk-lib';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
-import { Schedule, ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
+import { Schedule, ScheduleExpression, ScheduleTargetInput } from 'aws-cdk-lib/aws-scheduler';
 import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import type { Construct } from 'constructs';
 
 /**
  * Starts a function each minute, the finest that schedules can; it loops until its successor has taken over. A start
  * that fails is not repeated: the next one comes anyway, and a day's worth of retries (the default) would pile up.
+ *
+ * @param input of each start @default what a schedule says of itself
  */
-export function startEachMinute(scope: Construct, id: string, target: IFunction): Schedule {
+export function startEachMinute(scope: Construct, id: string, target: IFunction, input?: object): Schedule {
   return new Schedule(scope, id, {
     schedule: ScheduleExpression.rate(Duration.minutes(1)),
-    target: new LambdaInvoke(target, { retryAttempts: 0, maxEventAge: Duration.minutes(1) }),
-    description: `Starts ${target.node.id} each minute`,
+    target: new LambdaInvoke(target, { retryAttempts: 0, maxEventAge: Duration.minutes(1), ...(input && { input: ScheduleTargetInput.fromObject(input) }) }),
+    description: `Starts ${target.node.id} each minute${input ? `, ${JSON.stringify(input)}` : ''}`,
   });
 }

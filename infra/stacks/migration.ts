@@ -7,24 +7,27 @@ import type { Definitions } from '../../shared/definitions/definitions.ts';
 import type { EnvironmentProps } from '../environments.ts';
 import type { StorageStack } from './storage-stack.ts';
 import { StoreFunction } from './store-function.ts';
+import type { TriggerQueue } from './trigger-queue.ts';
 
 export interface MigrationProps {
   readonly environment: EnvironmentProps;
   readonly storage: StorageStack;
   readonly definitions: Definitions;
+  /** Of all datastores. */
+  readonly triggers: readonly TriggerQueue[];
   readonly code: Code;
 }
 
 /**
- * Makes databases, tables, topology and indexes as the definitions say, in each deployment that changes one of them: a custom
- * resource whose `onEvent` starts the work, and whose `isComplete` goes on with it until it is done.
+ * Makes databases, tables, topology, indexes and triggers as the definitions say, in each deployment that changes one of
+ * them: a custom resource whose `onEvent` starts the work, and whose `isComplete` goes on with it until it is done.
  */
 export class Migration extends Construct {
   readonly resource: CustomResource;
 
   constructor(scope: Construct, id: string, props: MigrationProps) {
     super(scope, id);
-    const { environment, storage, code, definitions } = props;
+    const { environment, storage, code, definitions, triggers } = props;
     const step = (exportName: string, description: string): StoreFunction => {
       const made = new StoreFunction(this, exportName, {
         environment,
@@ -51,8 +54,13 @@ export class Migration extends Construct {
       serviceToken: provider.serviceToken,
       properties: {
         Groups: storage.groups.map((group) => group.address),
-        // Indexes as text: empty lists and names with points arrive as they are.
-        Datastores: definitions.datastores.map(({ name, shards, indexes }) => ({ name, shards, indexes: JSON.stringify(indexes) })),
+        // Indexes and triggers as text: empty lists, numbers and names with points arrive as they are.
+        Datastores: definitions.datastores.map(({ name, shards, indexes }) => ({
+          name,
+          shards,
+          indexes: JSON.stringify(indexes),
+          triggers: Stack.of(this).toJsonString(triggers.filter(({ datastore }) => datastore === name).map(({ deployed }) => deployed)),
+        })),
         Revision: revisionOf(onEvent, definitions),
       },
     });

@@ -2,7 +2,7 @@ import { GatewayVpcEndpointAwsService, InterfaceVpcEndpointAwsService, Port, Sec
 import { Construct } from 'constructs';
 
 export interface NetworkProps {
-  /** Functions run in it, and reach DynamoDB and Secrets Manager from it. */
+  /** Functions run in it, and reach DynamoDB, Secrets Manager and SQS from it. */
   readonly functionsInVpc: boolean;
 }
 
@@ -27,13 +27,13 @@ export class Network extends Construct {
     this.clients = new SecurityGroup(this, 'clients', { vpc: this.vpc, description: 'Functions that connect to the shard groups' });
     if (!props.functionsInVpc) return;
 
-    // The gateway endpoint costs nothing; an interface endpoint costs by the hour, so there is only the one needed.
+    // The gateway endpoint costs nothing; an interface endpoint costs by the hour, so there are only the two needed.
     vpc.addGatewayEndpoint('dynamodb', { service: GatewayVpcEndpointAwsService.DYNAMODB });
-    const secrets = vpc.addInterfaceEndpoint('secrets-manager', {
-      service: InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
-      subnets: this.subnets,
-      open: false,
-    });
-    secrets.connections.allowFrom(this.clients, Port.tcp(443), 'Functions fetch the secrets of the shard groups');
+    const addEndpoint = (id: string, service: InterfaceVpcEndpointAwsService, use: string): void => {
+      const endpoint = vpc.addInterfaceEndpoint(id, { service, subnets: this.subnets, open: false });
+      endpoint.connections.allowFrom(this.clients, Port.tcp(443), use);
+    };
+    addEndpoint('secrets-manager', InterfaceVpcEndpointAwsService.SECRETS_MANAGER, 'Functions fetch the secrets of the shard groups');
+    addEndpoint('sqs', InterfaceVpcEndpointAwsService.SQS, 'Tailers send cells to the queues of the triggers');
   }
 }

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { App, CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import type { Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { AppProps } from '../app-context.ts';
 import { bundleFunctions } from './bundles.ts';
@@ -8,6 +9,9 @@ import { Migration } from './migration.ts';
 import type { StorageStack } from './storage-stack.ts';
 import { StoreApi } from './store-api.ts';
 import { StoreFunction, type StoreFunctionProps } from './store-function.ts';
+import { startTailers } from './tailers.ts';
+import { TriggerFunction } from './trigger-function.ts';
+import { TriggerQueue } from './trigger-queue.ts';
 
 export interface ServiceStackProps extends StackProps, AppProps {
   readonly storage: StorageStack;
@@ -16,46 +20,77 @@ export interface ServiceStackProps extends StackProps, AppProps {
 /** The HTTP API gives up after 30 s, its integrations after 29. */
 const API_TIMEOUT = Duration.seconds(28);
 
-/** What each deployment replaces: functions, API, schedules and the migration. */
+/** As long as a function may: it ends when the next one has taken over. */
+const LOOP_TIMEOUT = Duration.minutes(15);
+
+/** Files in the folder of the functions; those of the triggers come on top. */
+const FUNCTIONS = ['write-cells', 'read-cells', 'query-index', 'manage-triggers', 'drain-buffer', 'repair-indexes', 'tail-shards', 'migrate'] as const;
+type FunctionName = (typeof FUNCTIONS)[number];
+
+/** What each deployment replaces: functions, API, queues, schedules and the migration. */
 export class ServiceStack extends Stack {
   readonly api: StoreApi;
   readonly url: CfnOutput;
 
   constructor(scope: Construct, id: string, props: ServiceStackProps) {
     super(scope, id, props);
-    const { environment, storage, definitions, functionsFolder } = props;
-    const bundles = bundleFunctions({
-      functionsFolder,
-      functions: ['write-cells', 'read-cells', 'query-index', 'drain-buffer', 'repair-indexes', 'migrate'],
-      definitions,
-      folder: join(App.of(this)?.outdir ?? 'cdk.out', `functions-${environment.name}`),
-    });
-    const code = (name: string): StoreFunctionProps['code'] => {
-      const bundle = bundles.get(name);
-      if (!bundle) throw new Error(`functions: wanted ${name} among the bundles, got ${[...bundles.keys()].join(', ')}`);
-      return bundle;
-    };
-    const make = (name: string, rest: Pick<StoreFunctionProps, 'description' | 'timeout' | 'memorySize'>): StoreFunction =>
+    const { environment, storage, definitions } = props;
+    const triggers = definitions.datastores.flatMap(({ name, triggers: defined }) =>
+      defined.map((definition) => new TriggerQueue(this, `queue-${name}-${definition.name}`, { datastore: name, definition })),
+    );
+    const code = this.bundle(props, triggers);
+    const make = (name: FunctionName, rest: Pick<StoreFunctionProps, 'description' | 'timeout' | 'memorySize'>): StoreFunction =>
       new StoreFunction(this, name, { environment, storage, code: code(name), ...rest });
 
     const writeCells = make('write-cells', { description: 'Schemaless: writes cells', timeout: API_TIMEOUT, memorySize: 1769 });
     const readCells = make('read-cells', { description: 'Schemaless: reads cells and logs', timeout: API_TIMEOUT, memorySize: 1769 });
     const queryIndex = make('query-index', { description: 'Schemaless: finds rows by their fields', timeout: API_TIMEOUT, memorySize: 1769 });
-    // As long as a function may: it ends when the next one has taken over.
-    const drainBuffer = make('drain-buffer', { description: 'Schemaless: empties the buffer', timeout: Duration.minutes(15), memorySize: 512 });
+    const manageTriggers = make('manage-triggers', { description: 'Schemaless: shows and steers triggers', timeout: API_TIMEOUT, memorySize: 1769 });
+    manageTriggers.grantState();
+    const drainBuffer = make('drain-buffer', { description: 'Schemaless: empties the buffer', timeout: LOOP_TIMEOUT, memorySize: 512 });
     drainBuffer.grantState();
-    const repairIndexes = make('repair-indexes', { description: 'Schemaless: completes, builds and drops indexes', timeout: Duration.minutes(15), memorySize: 1769 });
+    const repairIndexes = make('repair-indexes', { description: 'Schemaless: completes, builds and drops indexes', timeout: LOOP_TIMEOUT, memorySize: 1769 });
     repairIndexes.grantState();
     // A version of an index that is complete becomes live; one whose tables were dropped is forgotten.
     repairIndexes.grantTopologyWrites();
+    const tailShards = make('tail-shards', { description: 'Schemaless: sends cells to the queues of the triggers', timeout: LOOP_TIMEOUT, memorySize: 1769 });
 
-    const migration = new Migration(this, 'migration', { environment, storage, definitions, code: code('migrate') });
-    this.api = new StoreApi(this, 'http', { functions: { 'write-cells': writeCells, 'read-cells': readCells, 'query-index': queryIndex } });
-    const schedules = [startEachMinute(this, 'drain', drainBuffer), startEachMinute(this, 'repair', repairIndexes)];
-    // Nothing is to be drained, repaired or asked for before there are databases.
-    for (const schedule of schedules) schedule.node.addDependency(migration.resource);
-    this.api.node.addDependency(migration.resource);
+    const migration = new Migration(this, 'migration', { environment, storage, definitions, triggers, code: code('migrate') });
+    this.api = new StoreApi(this, 'http', {
+      functions: { 'write-cells': writeCells, 'read-cells': readCells, 'query-index': queryIndex, 'manage-triggers': manageTriggers },
+    });
+    const schedules = [
+      startEachMinute(this, 'drain', drainBuffer),
+      startEachMinute(this, 'repair', repairIndexes),
+      ...startTailers(this, { target: tailShards, count: environment.tailers, triggers }),
+    ];
+    const consumers = triggers
+      .filter(({ definition }) => definition.function !== undefined)
+      .map((trigger) => new TriggerFunction(this, bundleOf(trigger), { environment, trigger, code: code(bundleOf(trigger)), tables: storage.tables, api: this.api }));
+    // Nothing is to be drained, repaired, tailed, consumed or asked for before there are databases.
+    for (const part of [...schedules, ...consumers, this.api]) part.node.addDependency(migration.resource);
 
     this.url = new CfnOutput(this, 'url', { value: this.api.api.apiEndpoint, description: 'Where the HTTP API is; requests are signed (SigV4, execute-api)' });
   }
+
+  /** Bundles all functions; what it returns gives the code of one. */
+  private bundle({ environment, definitions, functionsFolder, projectFolder }: AppProps, triggers: readonly TriggerQueue[]): (name: string) => Code {
+    const ownedHere = FUNCTIONS.map((name) => [name, join(functionsFolder, `${name}.ts`)] as const);
+    const ofTriggers = triggers.flatMap((trigger) => (trigger.definition.function === undefined ? [] : [[bundleOf(trigger), join(projectFolder, trigger.definition.function)] as const]));
+    const bundles = bundleFunctions({
+      functions: Object.fromEntries([...ownedHere, ...ofTriggers]),
+      definitions,
+      folder: join(App.of(this)?.outdir ?? 'cdk.out', `functions-${environment.name}`),
+    });
+    return (name) => {
+      const bundle = bundles.get(name);
+      if (!bundle) throw new Error(`functions: wanted ${name} among the bundles, got ${[...bundles.keys()].join(', ')}`);
+      return bundle;
+    };
+  }
+}
+
+/** What the function of a trigger is called: no name of a datastore holds a hyphen, so that it is like no other. */
+function bundleOf({ datastore, definition }: TriggerQueue): string {
+  return `trigger-${datastore}-${definition.name}`;
 }

@@ -1,9 +1,10 @@
 import { HttpApi, HttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { ROUTES, type Route } from '../../shared/api/routes.ts';
+import { ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
 
 export interface StoreApiProps {
   /** The functions that answer, by the `handler` of the routes. */
@@ -33,5 +34,15 @@ export class StoreApi extends Construct {
       if (!integration) throw new Error(`${route.operation}: wanted a function ${route.handler}, got none`);
       this.api.addRoutes({ path: route.path, methods: [HttpMethod[route.method]], integration });
     }
+  }
+
+  /** May call these operations of one datastore. */
+  grantCalls(grantee: IGrantable, datastore: string, operations: readonly Operation[]): Grant {
+    const called = ROUTES.filter(({ operation }) => operations.includes(operation));
+    return Grant.addToPrincipal({
+      grantee,
+      actions: ['execute-api:Invoke'],
+      resourceArns: called.map(({ method, path }) => this.api.arnForExecuteApi(method, path.replace('{datastore}', datastore).replaceAll(/\{\w+\}/gu, '*'), '$default')),
+    });
   }
 }

@@ -1,9 +1,11 @@
 import type { Duration } from 'aws-cdk-lib';
-import { Architecture, Function as LambdaFunction, Runtime, type Code } from 'aws-cdk-lib/aws-lambda';
+import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import type { EnvironmentProps } from '../environments.ts';
+import { MACHINE } from './machine.ts';
 import type { StorageStack } from './storage-stack.ts';
+import { READ_TABLE, WRITE_TABLE } from './table-actions.ts';
 
 export interface StoreFunctionProps {
   readonly environment: EnvironmentProps;
@@ -17,12 +19,6 @@ export interface StoreFunctionProps {
   readonly memorySize: number;
 }
 
-/** How the topology is read. */
-const READ_TABLE = ['dynamodb:GetItem', 'dynamodb:BatchGetItem', 'dynamodb:Query', 'dynamodb:Scan'];
-
-/** How leases, offsets and the topology are written: conditional writes of single items, and transactions of them. */
-const WRITE_TABLE = ['dynamodb:PutItem', 'dynamodb:UpdateItem', 'dynamodb:DeleteItem', 'dynamodb:ConditionCheckItem', 'dynamodb:BatchWriteItem'];
-
 /**
  * A function that reaches the store: it reads the topology and the groups' secrets, connects to their clusters, and
  * may do nothing else until it is granted.
@@ -34,8 +30,7 @@ export class StoreFunction extends LambdaFunction {
     const { environment, storage } = props;
     super(scope, id, {
       description: props.description,
-      runtime: Runtime.NODEJS_24_X,
-      architecture: Architecture.ARM_64,
+      ...MACHINE,
       handler: `index.${props.exportName ?? 'handler'}`,
       code: props.code,
       timeout: props.timeout,

@@ -5,16 +5,17 @@ import type { Description } from './describe/description.ts';
 import { INDEXES } from './describe/indexes.ts';
 import { SERVICE } from './describe/service.ts';
 import { SHARDS } from './describe/shards.ts';
+import { TRIGGERS } from './describe/triggers.ts';
 import { PATH_PARAMETERS, QUERY_PARAMETERS } from './parameters.ts';
 import { responsesOf } from './responses.ts';
 import { ROUTES, type Operation, type Route } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 
 /** Goes up with every change of the API that its users can see; the first number with those that break them. */
-export const API_VERSION = '1.1.0';
+export const API_VERSION = '1.2.0';
 
 /** A new route without a description does not compile. */
-const DESCRIPTIONS: Readonly<Record<Operation, Description>> = { ...CELLS, ...BATCHES, ...SHARDS, ...INDEXES, ...SERVICE };
+const DESCRIPTIONS: Readonly<Record<Operation, Description>> = { ...CELLS, ...BATCHES, ...SHARDS, ...INDEXES, ...TRIGGERS, ...SERVICE };
 
 /** The HTTP API as an OpenAPI 3.1 document, made from the routes. */
 export function openApi(): Json {
@@ -56,7 +57,7 @@ function operationOf({ operation, path }: Route, description: Description): Json
     summary,
     ...(more === undefined ? {} : { description: more }),
     parameters: [...pathParameters(path), ...queryParameters(description.query ?? [])],
-    ...(request === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: request.schema, example: request.example } } } }),
+    ...(request === undefined ? {} : { requestBody: { required: request.optional !== true, content: { 'application/json': { schema: request.schema, example: request.example } } } }),
     responses: responsesOf(description),
   };
 }

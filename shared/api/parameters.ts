@@ -22,6 +22,7 @@ export const PATH_PARAMETERS: Readonly<Record<string, Parameter>> = {
   ref_key: { schema: schema('RefKey'), description: 'The version, as digits alone.', example: 1 },
   shard: { schema: schema('Shard'), description: 'The number of the shard.', example: 233 },
   index: { schema: { type: 'string' }, description: 'The name of the index.', example: 'driver_partner_index' },
+  trigger: { schema: { type: 'string' }, description: 'The name of the trigger.', example: 'bill_rider' },
 };
 
 /** The query parameters, by the names that `describe/` gives them. */
@@ -34,6 +35,8 @@ export const QUERY_PARAMETERS = {
   afterColumn: { name: 'after', schema: schema('ColumnName'), description: 'Go on after this column name.', example: 'BASE' },
   afterAddedId: { name: 'after', schema: schema('AddedId'), description: 'Read the cells after this added id; 0 is the start. Either this or `since`.', example: 0 },
   afterConflict: { name: 'after', schema: { type: 'string' }, description: 'Go on after this id.', example: 'group-2/17' },
+  afterShard: { name: 'after', schema: schema('Shard'), description: 'Go on after this shard.', example: 99 },
+  afterParked: { name: 'after', schema: { type: 'string' }, description: 'Go on beyond this place: `next` of the page before.', example: '233/17' },
   since: { name: 'since', schema: schema('Time'), description: 'Read the cells written at this time or later. Either this or `after`.', example: '2026-01-31T08:00:00.000000Z' },
   column: { name: 'column', schema: { type: 'array', items: schema('ColumnName') }, description: 'Only this column; may be repeated. All columns when left out.', example: 'BASE' },
   conditions: {

@@ -2,6 +2,7 @@ import { LIMITS } from '../cell.ts';
 import { FIELD_TYPES } from '../definitions/definitions.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { arrayOf, objectOf, orNull, schema, type Schema } from './schema.ts';
+import { TRIGGER_SCHEMAS } from './trigger-schemas.ts';
 
 const CELL = {
   row_key: schema('RowKey'),
@@ -103,6 +104,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     lag: { ...orNull({ type: 'integer', minimum: 0 }), description: 'Cells that the repair is behind the logs; null while nobody knows.' },
     largest_share: { ...orNull({ type: 'number', minimum: 0, maximum: 1 }), description: "The largest shard's share of all entries: far above 1 / shards, the shard field spreads badly. Null while nobody knows." },
   }),
+  ...TRIGGER_SCHEMAS,
   GroupBuffer: {
     oneOf: [
       objectOf({ group: { type: 'string' }, rows: { type: 'integer' }, oldest_age: { type: ['number', 'null'], description: 'Seconds; null when none waits.' }, parked: { type: 'integer' }, conflicts: { type: 'integer' } }),

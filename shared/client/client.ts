@@ -4,15 +4,17 @@ import { measureBody } from '../body/measure.ts';
 import type { CellKey, Location, NewCell, PutResult } from '../cell.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import type { BufferOperations, Datastore, Found, IndexOperations, ReadOptions } from '../store/datastore.ts';
+import type { TriggerOperations } from '../trigger/trigger-operations.ts';
 import { toBatchItems, toFound, toPage, toPutResult, toServed, toShardHeads, toShardLogs } from './answers.ts';
 import { connect, type Call, type Connection } from './connection.ts';
 import type { ClientOptions } from './options.ts';
 import { bufferCalls } from './buffer-calls.ts';
 import { indexCalls } from './index-calls.ts';
 import { putNextOver, type PutNext } from './put-next.ts';
+import { triggerCalls } from './trigger-calls.ts';
 
 /** A datastore over HTTP: what a datastore can do, and `putNext`. */
-export interface SchemalessClient extends Omit<Datastore, 'shards'>, BufferOperations, IndexOperations {
+export interface SchemalessClient extends Omit<Datastore, 'shards'>, BufferOperations, IndexOperations, TriggerOperations {
   readonly putNext: PutNext;
 }
 
@@ -34,7 +36,7 @@ export function schemalessClient(options: ClientOptions): SchemalessClient {
   const send = connect(options);
   const { put, batchPut } = writes(send);
   const { get, getLatest, ...otherReads } = reads(send);
-  return { name: options.datastore, put, batchPut, get, getLatest, ...otherReads, ...indexCalls(send), ...bufferCalls(send), putNext: putNextOver({ put, getLatest }) };
+  return { name: options.datastore, put, batchPut, get, getLatest, ...otherReads, ...indexCalls(send), ...bufferCalls(send), ...triggerCalls(send), putNext: putNextOver({ put, getLatest }) };
 }
 
 function writes(send: Connection): Pick<Datastore, 'put' | 'batchPut'> {

@@ -8,7 +8,7 @@ const KEYS = ['datastore', 'shards'];
 
 export interface ParsedDatastore {
   /** Undefined when a problem leaves nothing to go on with. */
-  readonly definition: Omit<DatastoreDefinition, 'indexes'> | undefined;
+  readonly definition: Omit<DatastoreDefinition, 'indexes' | 'triggers'> | undefined;
   /** Where it says its name. */
   readonly line: number;
   readonly problems: readonly Problem[];

@@ -10,6 +10,8 @@ export interface DatastoreDefinition {
   readonly shards: number;
   /** By name; none where there are none. */
   readonly indexes: readonly IndexDefinition[];
+  /** By name; none where there are none. */
+  readonly triggers: readonly TriggerDefinition[];
 }
 
 /**
@@ -36,11 +38,36 @@ export interface IndexDefinition {
   readonly keys: readonly (readonly string[])[];
 }
 
+/** A named subscription of a function to the cells of some columns. */
+export interface TriggerDefinition {
+  readonly name: string;
+  /** Cells of other columns are passed over; left out: every column. */
+  readonly columns?: readonly string[];
+  /** The file of its Lambda handler, from the project's root; left out: only the queue is made, for consumers elsewhere. */
+  readonly function?: string;
+  /** Where it begins in the logs that were there before it. */
+  readonly start: TriggerStart;
+  /** Failures of one cell before it is parked: 1 to 1000. */
+  readonly maxAttempts: number;
+  /** So many cells parked now stop the trigger: 1 to 10,000. */
+  readonly stopAfterParked: number;
+  /** How often parked cells are sent again by themselves; left out: never. */
+  readonly retryParkedEveryMs?: number;
+  /** How long one call of the function may take: 1 to 600. */
+  readonly timeoutSeconds: number;
+}
+
+/** The start of the logs, their ends, or a time, inclusive. */
+export type TriggerStart = 'start' | 'now' | { readonly since: string };
+
 /** Names become parts of MySQL database names (at most 64 characters) and of paths. */
 export const DATASTORE_NAME = /^[a-z][a-z0-9_]{0,47}$/u;
 
 /** With an underscore and eight digits behind it, a name is the name of a MySQL table (at most 64 characters). */
 export const INDEX_NAME = /^[a-z][a-z0-9_]{0,54}$/u;
+
+/** With a datastore and a suffix, a name is the name of a queue (at most 80 characters). */
+export const TRIGGER_NAME = /^[a-z][a-z0-9_]{0,47}$/u;
 
 export const MAX_SHARDS = 65_536;
 export const MAX_INDEX_FIELDS = 16;

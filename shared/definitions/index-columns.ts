@@ -91,7 +91,8 @@ function parseField(entry: YamlEntry, path: string, problems: Problems): Omit<Fo
   return { name: validName, type: validType, line: entry.line, path };
 }
 
-function isColumnName(text: string): boolean {
+/** Whether a column can have this name. */
+export function isColumnName(text: string): boolean {
   return text !== '' && text.isWellFormed() && Buffer.byteLength(text) <= LIMITS.columnNameBytes;
 }
 

@@ -1,36 +1,16 @@
 import { describe } from '../errors.ts';
 import { INDEX_NAME, type IndexDefinition } from './definitions.ts';
-import type { Problem } from './definitions-error.ts';
 import { parseColumns } from './index-columns.ts';
 import { parseKeys } from './index-keys.ts';
+import type { FilePlace, ParsedFile } from './load-files.ts';
 import { Problems } from './problems.ts';
 import { checkShardField } from './shard-field.ts';
 import { parseYamlFile } from './yaml-file.ts';
 
 const KEYS = ['table', 'datastore', 'column_defs', 'keys'];
 
-export interface ParsedIndex {
-  /** Undefined when it has no name; good for nothing when there are problems. */
-  readonly definition: IndexDefinition | undefined;
-  /** Where it says its name. */
-  readonly line: number;
-  readonly problems: readonly Problem[];
-  /** What can be done, and will be regretted. */
-  readonly warnings: readonly Problem[];
-}
-
-/** What the place of a file says that is in it. */
-export interface IndexPlace {
-  /** Path of the file, for the problems. */
-  readonly file: string;
-  /** The file's name without `.yaml`, which has to be the index's. */
-  readonly name: string;
-  /** The name of the datastore's folder. */
-  readonly datastore: string;
-}
-
 /** Checks one `indexes/<name>.yaml`. */
-export function parseIndex({ file, name, datastore }: IndexPlace, text: string): ParsedIndex {
+export function parseIndex({ file, name, datastore }: FilePlace, text: string): ParsedFile<IndexDefinition> {
   const { entries, problems: found } = parseYamlFile(file, text);
   if (!entries) return { definition: undefined, line: 1, problems: found, warnings: [] };
   const problems = new Problems(file, found);

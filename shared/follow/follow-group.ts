@@ -5,8 +5,9 @@ import { placeOf } from '../store/context.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import { followShards, type FollowWork, type ShardAtWork } from './follow-shards.ts';
 import { HandleError } from './give-cells.ts';
+import type { HeldShard } from './held-partition.ts';
 import type { Holdings } from './holdings.ts';
-import { adaptivePause, pauseFor, type PassEnd, type Pauses } from './pace.ts';
+import { adaptivePause, pauseFor, untilMultiple, type PassEnd, type Pauses } from './pace.ts';
 
 /** Shards that one statement reads: 64 take about 1 ms, far more take longer each. */
 export const SHARDS_A_PAGE = 64;
@@ -21,21 +22,25 @@ export async function followGroup(work: FollowWork, group: string, holdings: Hol
   const pauseAfter = adaptivePause(pauses);
   const failing = new Set<string>();
   while (!signal.aborted) {
-    let end: PassEnd = 'none';
     const shards = await shardsOf(work, group, holdings).catch(() => []);
+    // Holding nothing costs nothing: what is taken next is not to wait for a long pause to end.
+    let end: PassEnd = holdings.open().length === 0 ? 'some' : 'none';
     for (let start = 0; start < shards.length && !signal.aborted; start += SHARDS_A_PAGE) {
       const came = await onePage(work, group, shards.slice(start, start + SHARDS_A_PAGE), failing);
       if (ORDER.indexOf(came) > ORDER.indexOf(end)) end = came;
     }
-    await pauseFor(pauseAfter(end), signal);
+    const pause = pauseAfter(end);
+    await pauseFor(pauses.aligned ? untilMultiple(pause) : pause, signal);
     // A pause of none still lets timers and other groups have their turn.
     if (end === 'full') await sleep(0);
   }
 }
 
+/** Those whose cells are wanted now; a shard whose place to begin is not known yet finds it in any case. */
 async function shardsOf({ context, follower }: FollowWork, group: string, holdings: Holdings) {
   const topology = await requireDatastore(context.topology, follower.datastore);
-  return holdings.open().flatMap((partition) => partition.shards.filter(({ shard }) => placeOf(topology, shard).group === group).map((held) => ({ partition, held })));
+  const isWanted = ({ shard, offset }: HeldShard): boolean => placeOf(topology, shard).group === group && (!offset || follower.wants?.(shard, offset.added_id) !== false);
+  return holdings.open().flatMap((partition) => partition.shards.filter(isWanted).map((held) => ({ partition, held })));
 }
 
 async function onePage(work: FollowWork, group: string, shards: readonly Omit<ShardAtWork, 'tenure'>[], failing: Set<string>): Promise<PassEnd> {

@@ -9,7 +9,7 @@ import type { Follower, FollowEvent } from './follower.ts';
 import { giveCells } from './give-cells.ts';
 import type { Doubt, DoubtKind, HeldPartition, HeldShard, Tenure } from './held-partition.ts';
 import type { PassEnd } from './pace.ts';
-import { offsetAt, readPlaces, type LogRead } from './read-places.ts';
+import { offsetAt, readPlaces, type FetchPlaces, type LogRead } from './read-places.ts';
 import { startOffsets } from './start-offsets.ts';
 
 export interface FollowWork {
@@ -21,6 +21,7 @@ export interface FollowWork {
   /** Of each shard, at a time. */
   readonly pageCells: number;
   readonly fingerprints: boolean;
+  readonly fetch: FetchPlaces;
   readonly now: () => number;
   readonly report: (event: FollowEvent) => void;
 }
@@ -68,8 +69,8 @@ interface WholeLog {
 
 /** Reads shards from one role, and keeps those whose logs may be used. */
 async function readWhole(work: FollowWork, group: string, read: Role, shards: readonly { readonly at: ShardAtWork; readonly shard: number; readonly offset: ShardOffset }[]): Promise<WholeLog[]> {
-  const { follower, behindMs, fingerprints, pageCells: limit } = work;
-  const { role, logs } = await readPlaces(work.context, group, { datastore: follower.datastore, limit, behindMs, read, fingerprints }, shards);
+  const { follower, behindMs, fingerprints, fetch, pageCells: limit } = work;
+  const { role, logs } = await readPlaces(work.context, group, { datastore: follower.datastore, limit, behindMs, read, fingerprints, fetch }, shards);
   const whole: WholeLog[] = [];
   for (const [item, log] of logs.entries()) {
     const at = shards[item]?.at;

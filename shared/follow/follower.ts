@@ -33,6 +33,8 @@ export interface Follower {
   /** Cells of other columns only move the offset. @default every column */
   readonly columns?: readonly string[];
   readonly start: StartPlace;
+  /** Whether cells of a shard after this added id are wanted now: the shard is not read while they are not. @default always */
+  wants?(shard: number, after: number): boolean;
   /**
    * Does what is to be done with cells of one group, in log order for each shard. Calls for different groups run side
    * by side, those for one group one after another.

@@ -46,6 +46,7 @@ export function heldPartition(items: OffsetItems, partition: number, taken: Offs
   let committed = 0;
   let marked = false;
   let lost = false;
+  let forgotten = false;
   let leaving = false;
   let pages = 0;
   let committing: Promise<unknown> | undefined;
@@ -65,6 +66,7 @@ export function heldPartition(items: OffsetItems, partition: number, taken: Offs
     const item = await items.read(partition);
     if (!item || item.token !== token) {
       lost = true;
+      forgotten = !item;
       return 'lost';
     }
     if (item.generation === generation) return 'held';
@@ -83,6 +85,8 @@ export function heldPartition(items: OffsetItems, partition: number, taken: Offs
     shards,
     tenure: (): Tenure => ({ token, generation }),
     isLost: () => lost,
+    /** Lost since its item is gone: the follower was forgotten, and nobody is to take it again. */
+    isForgotten: () => forgotten,
     /** Whether a page of its shards may be begun. */
     isOpen: () => !lost && !leaving,
     hasMoved: () => changes > committed,

@@ -23,6 +23,7 @@ const SIDE_BY_SIDE = 16;
 export function openHoldings({ items, workers, partitions, patienceMs, now, report }: HoldingsOptions) {
   const held = new Map<number, HeldPartition>();
   const closing = new Map<number, { readonly held: HeldPartition; readonly since: number }>();
+  let forgotten = false;
 
   async function take(partition: number, others: readonly string[]): Promise<void> {
     const taken = await items.take(partition, workers.owner, others);
@@ -67,6 +68,7 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
   function dropLost(): void {
     for (const partition of held.values()) {
       if (!partition.isLost()) continue;
+      forgotten ||= partition.isForgotten();
       held.delete(partition.partition);
       closing.delete(partition.partition);
       report({ kind: 'partition_lost', partition: partition.partition });
@@ -74,9 +76,11 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
   }
 
   return {
-    /** Those whose shards may be worked on. */
-    open: (): HeldPartition[] => [...held.values()].filter((partition) => partition.isOpen()),
+    /** Those whose shards may be worked on, in order: followers that hold the same ones read the same pages. */
+    open: (): HeldPartition[] => [...held.values()].filter((partition) => partition.isOpen()).sort((one, other) => one.partition - other.partition),
     count: () => held.size,
+    /** Whether somebody deleted what is kept of this follower: then nothing is taken any more, which would begin it anew. */
+    isForgotten: () => forgotten,
     /** What still has to change hands, by what was last seen of the other workers. */
     moves(): { readonly taking: boolean; readonly releasing: boolean } {
       const mine = new Set(workers.share(partitions).mine);
@@ -86,6 +90,7 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
     /** One step towards the share. Throws what DynamoDB throws; then nothing is lost, and the next step goes on. */
     async align(): Promise<void> {
       dropLost();
+      if (forgotten) return;
       const { mine, others } = workers.share(partitions);
       const wanted = new Set(mine);
       for (const partition of wanted) if (closing.delete(partition)) held.get(partition)?.stay();
@@ -96,7 +101,11 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
 
     /** Writes what moved. Partitions that were taken or rewound meanwhile are dropped, or go on from the new place. */
     async commit(): Promise<void> {
-      await each([...held.values()].filter((partition) => partition.hasMoved()), (partition) => partition.commit());
+      await each([...held.values()].filter((partition) => partition.hasMoved()), async (partition) => {
+        const { generation } = partition.tenure();
+        await partition.commit();
+        if (partition.tenure().generation !== generation) report({ kind: 'partition_rewound', partition: partition.partition });
+      });
     },
 
     async saveCheckpoints(): Promise<void> {

@@ -29,8 +29,9 @@ const REWIND_TRIES = 50;
  * since they are ten times as large and written rarely.
  *
  * @param fenced @default true; false lets every commit through, which tests use to show what the fence is for
+ * @param generations @default true; false lets commits through that a rewind should have stopped, for tests as well
  */
-export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = true) {
+export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = true, generations = true) {
   const keyOf = (kind: string, partition: number): string => `${kind}#${layout.name}#${layout.datastore}#${partition}`;
   const sizeOf = (partition: number): number => shardsIn(partition, layout.partitions, layout.shards);
 
@@ -73,11 +74,17 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
      * @returns whether it was written
      */
     async commit(partition: number, { token, generation }: Pick<OffsetItem, 'token' | 'generation'>, offsets: OffsetItem['offsets'], last = false): Promise<boolean> {
+      const unrewound = generation === 0 ? '(attribute_not_exists(#generation) OR #generation = :generation)' : '#generation = :generation';
       const item = await updateState(table, {
         key: keyOf('offsets', partition),
         update: `SET #offsets = :offsets${last ? ', #owner = :nobody' : ''}`,
-        ...(fenced ? { condition: `#token = :token AND ${generation === 0 ? '(attribute_not_exists(#generation) OR #generation = :generation)' : '#generation = :generation'}` } : {}),
-        values: { ':offsets': { B: encodeOffsets(offsets) }, ...(last ? { ':nobody': { S: '' } } : {}), ...(fenced ? { ':token': { N: String(token) }, ':generation': { N: String(generation) } } : {}) },
+        ...(fenced ? { condition: generations ? `#token = :token AND ${unrewound}` : '#token = :token' } : {}),
+        values: {
+          ':offsets': { B: encodeOffsets(offsets) },
+          ...(last ? { ':nobody': { S: '' } } : {}),
+          ...(fenced ? { ':token': { N: String(token) } } : {}),
+          ...(fenced && generations ? { ':generation': { N: String(generation) } } : {}),
+        },
       });
       return item !== undefined;
     },

@@ -5,6 +5,11 @@ export interface Pauses {
   readonly leastMs?: number;
   /** When nothing has come for a while, or nothing can be read. @default 500 */
   readonly mostMs?: number;
+  /**
+   * Lets pauses end at full multiples of their length since the process began, so that followers of one process read at
+   * the same moments and can share statements. Lengths should be multiples of each other. @default false
+   */
+  readonly aligned?: boolean;
 }
 
 /** What came of a pass: more is waiting, something came, nothing came, or it failed. */
@@ -19,6 +24,14 @@ export function adaptivePause({ leastMs = 20, mostMs = 500 }: Pauses = {}): (end
     else pause = Math.min(mostMs, Math.max(leastMs, 1, pause * 2));
     return Math.min(pause, mostMs);
   };
+}
+
+/**
+ * How long to wait for a full multiple of a pause: a quarter of the pause at least, so that a timer that comes early does
+ * not wake twice, and one and a quarter at most.
+ */
+export function untilMultiple(pauseMs: number, now = performance.now()): number {
+  return pauseMs <= 0 ? 0 : Math.ceil((Math.floor(now / pauseMs + 0.25) + 1) * pauseMs - now);
 }
 
 /** Waits, or until the signal comes. */

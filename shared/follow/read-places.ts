@@ -1,6 +1,6 @@
 import type { Role } from '../cell.ts';
 import type { StoredPlace } from '../sql/statements/select-log-places.ts';
-import { selectLogPlaces, toShardPlaces, type PlacesWanted } from '../sql/statements/select-log-places.ts';
+import { selectLogPlaces, toShardPlaces, type PlaceRange, type PlacesWanted, type ShardPlaces } from '../sql/statements/select-log-places.ts';
 import type { StoreContext } from '../store/context.ts';
 import { askEither } from '../store/read-group.ts';
 import type { ShardOffset } from './encode-offsets.ts';
@@ -12,7 +12,17 @@ export interface ReadFrom extends PlacesWanted {
   readonly read: Role;
   /** @default true; false takes whatever cell lies at the offset, which tests use to show what fingerprints are for */
   readonly fingerprints?: boolean;
+  /** @default `fetchPlaces`: a statement of its own */
+  readonly fetch?: FetchPlaces;
 }
+
+/** Reads ranges of one group's logs from a node: answers in the order of the ranges. */
+export type FetchPlaces = (context: StoreContext, group: string, from: Omit<ReadFrom, 'fingerprints' | 'fetch'>, ranges: readonly PlaceRange[]) => Promise<{ readonly role: Role; readonly found: readonly ShardPlaces[] }>;
+
+export const fetchPlaces: FetchPlaces = async (context, group, from, ranges) => {
+  const { role, rows } = await askEither(await context.groups.client(group), group, from.read, selectLogPlaces(from.datastore, ranges, from));
+  return { role, found: toShardPlaces(rows, ranges.length) };
+};
 
 /** What a read says of a shard's log. */
 export interface LogRead {
@@ -43,8 +53,7 @@ export interface LogRead {
  */
 export async function readPlaces(context: StoreContext, group: string, from: ReadFrom, shards: readonly { readonly shard: number; readonly offset: ShardOffset }[]): Promise<{ readonly role: Role; readonly logs: readonly LogRead[] }> {
   const ranges = shards.map(({ shard, offset }) => ({ shard, at: offset.added_id }));
-  const { role, rows } = await askEither(await context.groups.client(group), group, from.read, selectLogPlaces(from.datastore, ranges, from));
-  const found = toShardPlaces(rows, ranges.length);
+  const { role, found } = await (from.fetch ?? fetchPlaces)(context, group, from, ranges);
   return {
     role,
     logs: shards.map(({ offset }, item) => {

@@ -9,6 +9,7 @@ import { openFollower, readFollower } from './follower-item.ts';
 import { openHoldings, type Holdings } from './holdings.ts';
 import { offsetItems } from './offset-items.ts';
 import { pauseFor, type Pauses } from './pace.ts';
+import { fetchPlaces, type FetchPlaces } from './read-places.ts';
 import { joinWorkers, type Workers, type WorkersOptions } from './workers.ts';
 
 export interface FollowerRun {
@@ -35,6 +36,8 @@ export interface FollowerRun {
   /** Of each shard at a time. @default 100 */
   readonly pageCells?: number;
   readonly pauses?: Pauses;
+  /** Lets followers share statements: see `shareFetches`. @default statements of its own */
+  readonly fetch?: FetchPlaces;
   /** How often offsets that moved are written: what a crash lets happen twice. @default 500 */
   readonly commitEveryMs?: number;
   /** Of the workers' announcements. @default those of `joinWorkers` */
@@ -43,14 +46,23 @@ export interface FollowerRun {
   readonly now?: () => number;
   /** @default nothing is reported */
   readonly report?: (event: FollowEvent) => void;
-  /** Lets tests show what each protection is for. @default both are on */
-  readonly protections?: { readonly fingerprints: boolean; readonly fences: boolean };
+  /** Lets tests show what each protection is for. @default all are on */
+  readonly protections?: FollowProtections;
+}
+
+export interface FollowProtections {
+  readonly fingerprints: boolean;
+  readonly fences: boolean;
+  /** Commits are refused after a rewind. @default true */
+  readonly generation?: boolean;
 }
 
 /** How often it is looked at who holds what; cheap while nothing changes hands. */
 const ALIGN_EVERY_MS = 200;
-/** Until a page under way has ended, so that its partition can go. */
-const RELEASE_EVERY_MS = 20;
+/** While partitions are to be taken that others have not released yet. */
+const TAKE_EVERY_MS = 100;
+/** While partitions change hands: until a page under way has ended, so that its partition can go, or for the next one that came free. */
+const MOVE_EVERY_MS = 20;
 /** How often a rewind is looked for. */
 const CHANGES_EVERY_MS = 2000;
 /** Checkpoints are written rarely: their items are large, and older ones only lead further back. */
@@ -59,8 +71,8 @@ const CHECKPOINTS_EVERY_MS = 30_000;
 const PATIENCE_MS = 10_000;
 
 /**
- * Follows the logs of a datastore with whoever else runs the same follower, until the deadline, the signal, or until a
- * successor of the same slot holds everything that this one held. Ends in order: the page under way is finished, the
+ * Follows the logs of a datastore with whoever else runs the same follower, until the deadline, the signal, until a
+ * successor of the same slot holds everything that this one held, or until the follower is forgotten. Ends in order: the page under way is finished, the
  * offsets are written, the partitions are free at once.
  *
  * While DynamoDB is away the worker goes on with the partitions it holds, its offsets in memory.
@@ -74,10 +86,10 @@ export async function runFollower(run: FollowerRun): Promise<void> {
   const agreed = await openFollower(stateTable, follower, shards, run.partitions);
   const { partitions } = agreed;
   const workers = run.workers ?? joinWorkers({ ...run.heartbeat, stateTable, crew: `${follower.name}#${follower.datastore}`, owner: run.owner, now, ...(run.slot === undefined ? {} : { slot: run.slot }) });
-  const items = offsetItems(stateTable, { name: follower.name, datastore: follower.datastore, shards, partitions }, protections.fences);
+  const items = offsetItems(stateTable, { name: follower.name, datastore: follower.datastore, shards, partitions }, protections.fences, protections.generation);
   const holdings = openHoldings({ items, workers, partitions, patienceMs: PATIENCE_MS, now, report });
-  const { behindMs = 0, pageCells = 100 } = run;
-  const work: FollowWork = { follower, context: run.context, topologyTable: run.topologyTable, read: run.read, behindMs, pageCells, fingerprints: protections.fingerprints, now, report };
+  const { behindMs = 0, pageCells = 100, fetch = fetchPlaces } = run;
+  const work: FollowWork = { follower, context: run.context, topologyTable: run.topologyTable, read: run.read, behindMs, pageCells, fingerprints: protections.fingerprints, fetch, now, report };
 
   const end = new AbortController();
   const state = { ...run, now, report, workers, holdings, partitions, signal: end.signal };
@@ -112,6 +124,7 @@ interface RunState extends FollowerRun {
 async function holdShare({ deadline, signal, workers, holdings, partitions, follower, ...state }: RunState): Promise<void> {
   const failed = failures(state.report);
   while (!signal.aborted && Date.now() < deadline) {
+    const before = holdings.count();
     const aligned = await failed(async () => {
       // What is taken from whom is decided on the latest view.
       if (holdings.moves().taking) await workers.look();
@@ -120,8 +133,10 @@ async function holdShare({ deadline, signal, workers, holdings, partitions, foll
     // Before it is announced a worker has no share, and holds all of nothing: its predecessor must not take that for ready.
     const { taking, releasing } = holdings.moves();
     workers.ready(`${follower.name}#${follower.datastore}`, workers.lives() > 0 && !taking);
-    if (workers.share(partitions).successor?.ready && holdings.count() === 0) return;
-    await pauseFor(Math.min(releasing && aligned ? RELEASE_EVERY_MS : ALIGN_EVERY_MS, Math.max(0, deadline - Date.now())), signal);
+    if (holdings.isForgotten() || (workers.share(partitions).successor?.ready && holdings.count() === 0)) return;
+    const isMoving = releasing || (taking && holdings.count() > before);
+    const pause = aligned && isMoving ? MOVE_EVERY_MS : taking ? TAKE_EVERY_MS : ALIGN_EVERY_MS;
+    await pauseFor(Math.min(pause, Math.max(0, deadline - Date.now())), signal);
   }
 }
 
@@ -151,7 +166,8 @@ async function keepOffsets({ stateTable, follower, holdings, workers, now, repor
       }
       if (now() - seen.at < CHANGES_EVERY_MS) return;
       const lives = workers.lives();
-      const changes = (await readFollower(stateTable, follower))?.changes ?? seen.changes;
+      // None when the follower was forgotten, which its partitions will show.
+      const changes = (await readFollower(stateTable, follower))?.changes ?? -1;
       if (changes !== seen.changes || lives !== seen.lives) await holdings.reload();
       Object.assign(seen, { changes, lives, at: now() });
     });
@@ -164,7 +180,7 @@ async function letGo({ holdings, report, now }: RunState): Promise<void> {
   const failed = failures(report);
   const since = now();
   do {
-    await failed(() => holdings.releaseAll(() => pauseFor(RELEASE_EVERY_MS, new AbortController().signal)));
+    await failed(() => holdings.releaseAll(() => pauseFor(MOVE_EVERY_MS, new AbortController().signal)));
     if (holdings.count() > 0) await pauseFor(ALIGN_EVERY_MS, new AbortController().signal);
   } while (holdings.count() > 0 && now() - since < PATIENCE_MS);
 }

@@ -33,8 +33,11 @@ function freeHash(versions: readonly IndexVersion[], definition: IndexDefinition
   }
 }
 
+/** Of a datastore, what its indexes are made from. */
+type IndexedDefinition = Pick<DatastoreDefinition, 'name' | 'indexes'>;
+
 /** Lists the indexes of a datastore that does not exist yet: all live, since there are no cells that they lack. */
-export async function listFirstVersions(table: DynamoTable, { name: datastore, indexes }: DatastoreDefinition): Promise<void> {
+export async function listFirstVersions(table: DynamoTable, { name: datastore, indexes }: IndexedDefinition): Promise<void> {
   for (const index of indexes) await changeIndexVersions(table, { datastore, name: index.name }, (versions) => wishedVersions(versions, index, 'live'));
 }
 
@@ -46,7 +49,7 @@ export interface DatastoreVersions {
   readonly missing: readonly IndexVersion[];
 }
 
-export async function readVersions(table: DynamoTable, { name: datastore, indexes }: DatastoreDefinition): Promise<DatastoreVersions> {
+export async function readVersions(table: DynamoTable, { name: datastore, indexes }: IndexedDefinition): Promise<DatastoreVersions> {
   const catalogues = await dynamoTopology(table).indexes(datastore);
   const missing = indexes.flatMap((index) => {
     const versions = catalogues.find(({ name }) => name === index.name)?.versions ?? [];
@@ -61,7 +64,7 @@ export async function readVersions(table: DynamoTable, { name: datastore, indexe
  * @param created the versions whose tables were created for this
  * @returns false when one is wished now whose tables were not: others changed the catalogue meanwhile
  */
-export async function listWishedVersions(table: DynamoTable, { name: datastore, indexes }: DatastoreDefinition, created: readonly IndexVersion[]): Promise<boolean> {
+export async function listWishedVersions(table: DynamoTable, { name: datastore, indexes }: IndexedDefinition, created: readonly IndexVersion[]): Promise<boolean> {
   const catalogues = await dynamoTopology(table).indexes(datastore);
   let done = true;
   for (const name of new Set([...catalogues, ...indexes].map((index) => index.name))) {

@@ -7,6 +7,7 @@ import type { DynamoTable } from '../topology/dynamo-table.ts';
 import { createDatastore, readDatastore, writeGroups } from '../topology/dynamo-topology.ts';
 import type { IndexVersion } from '../topology/index-catalogue.ts';
 import type { DatastoreTopology, GroupAddress } from '../topology/topology.ts';
+import { deployTriggers, type WishedTriggers } from './deployed-triggers.ts';
 import { createIndexTables, indexTableStatement } from './index-tables.ts';
 import { listFirstVersions, listWishedVersions, readVersions, type DatastoreVersions } from './index-versions.ts';
 import { sideBySide } from './side-by-side.ts';
@@ -14,11 +15,16 @@ import { CONTROL_STEPS, SHARD_STEPS } from './steps.ts';
 
 export interface MigrationWish {
   readonly groups: readonly GroupAddress[];
-  readonly datastores: readonly DatastoreDefinition[];
+  readonly datastores: readonly WishedDatastore[];
 }
+
+/** A datastore as defined, and its triggers as deployed; where those are left out, they stay as they are. */
+export type WishedDatastore = Omit<DatastoreDefinition, 'triggers'> & WishedTriggers;
 
 export interface Migration {
   readonly topologyTable: DynamoTable;
+  /** Where offsets and state of triggers are. @default what is kept there of removed triggers stays */
+  readonly stateTable?: DynamoTable;
   readonly connect: (group: GroupAddress) => SqlClient;
   readonly wish: MigrationWish;
   /** False once there is no time for another statement: the migration then goes on when called again. */
@@ -29,8 +35,8 @@ export interface Migration {
 const ROWS_A_STATEMENT = 64;
 
 /**
- * Brings every group's control database, the topology, the shards' databases and the indexes' catalogue and tables to
- * what is wished. Only adds: no cell is touched, a shard's group, once written, is never computed again, and the tables
+ * Brings every group's control database, the topology, the shards' databases, the indexes' catalogue and tables and the
+ * triggers' catalogue to what is wished. Only adds: no cell is touched, a shard's group, once written, is never computed again, and the tables
  * of indexes that are not wished any more stay until someone drops them. Can be repeated at any time and goes on where
  * it stopped.
  *
@@ -49,7 +55,10 @@ export async function migrate(migration: Migration): Promise<boolean> {
     const work = (step: typeof createShards): Promise<readonly boolean[]> => Promise.all([...clients].map(([group, client]) => step(migration, group, client, datastores)));
     if ((await work(createShards)).includes(false) || (await work(createTables)).includes(false)) return false;
     const listed = await Promise.all(datastores.map(({ definition, versions }) => listWishedVersions(topologyTable, definition, versions.missing)));
-    return listed.every(Boolean);
+    if (listed.includes(false)) return false;
+    // When their shards are there: who works for a trigger reads them.
+    await deployTriggers(migration, wish.datastores);
+    return true;
   } finally {
     await Promise.all([...clients.values()].map((client) => client.close()));
   }
@@ -57,13 +66,13 @@ export async function migrate(migration: Migration): Promise<boolean> {
 
 /** A datastore between what it is and what it is to be. */
 interface MigratedDatastore {
-  readonly definition: DatastoreDefinition;
+  readonly definition: WishedDatastore;
   readonly topology: DatastoreTopology;
   readonly versions: DatastoreVersions;
 }
 
 /** Puts a datastore that is new on the map; its shards open one by one later. */
-async function prepareDatastore(topologyTable: DynamoTable, definition: DatastoreDefinition, groups: readonly GroupAddress[]): Promise<MigratedDatastore> {
+async function prepareDatastore(topologyTable: DynamoTable, definition: WishedDatastore, groups: readonly GroupAddress[]): Promise<MigratedDatastore> {
   const existing = await readDatastore(topologyTable, definition.name);
   // Before the datastore itself: whoever writes its first cell knows its indexes.
   if (!existing) await listFirstVersions(topologyTable, definition);

@@ -2,6 +2,7 @@ import type { Follower } from '../follow/follower.ts';
 import type { Pauses } from '../follow/pace.ts';
 import { forgetFollower } from '../follow/rewind-follower.ts';
 import { runFollower, type FollowerRun } from '../follow/run-follower.ts';
+import { untilEnd } from '../follow/until-end.ts';
 import type { Workers } from '../follow/workers.ts';
 import type { PhysicalIndex } from '../index/index-table.ts';
 import type { Leases } from '../lease/lease.ts';
@@ -11,7 +12,7 @@ import { doChores } from './chores.ts';
 import { pendingMarks } from './pending-marks.ts';
 import { repairFollower } from './repair-follower.ts';
 import type { RepairWork } from './repair-work.ts';
-import { underLease, untilEnd } from './under-lease.ts';
+import { underLease } from './under-lease.ts';
 
 export interface DatastoreRun {
   readonly workers: Workers;

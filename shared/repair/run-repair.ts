@@ -1,4 +1,5 @@
 import { pauseFor } from '../follow/pace.ts';
+import { untilEnd } from '../follow/until-end.ts';
 import { joinWorkers, type Workers, type WorkersOptions } from '../follow/workers.ts';
 import { leases, type Leases } from '../lease/lease.ts';
 import type { StoreContext } from '../store/context.ts';
@@ -7,7 +8,6 @@ import { awayGroups } from './away-groups.ts';
 import { repairDatastore, type DatastoreRepair } from './repair-datastore.ts';
 import type { RepairEvent } from './repair-work.ts';
 import { REPAIR_SETTINGS, type RepairSettings } from './settings.ts';
-import { untilEnd } from './under-lease.ts';
 import { watchIndexes } from './watched-indexes.ts';
 
 export interface RepairRun {

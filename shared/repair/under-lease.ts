@@ -1,4 +1,5 @@
 import { pauseFor } from '../follow/pace.ts';
+import { untilEnd } from '../follow/until-end.ts';
 import type { Lease, Leases } from '../lease/lease.ts';
 
 export interface LeasedWork {
@@ -51,16 +52,4 @@ async function takeLease({ leases, name, signal }: LeasedWork): Promise<Lease | 
     await pauseFor(TAKE_PAUSE_MS, signal);
   }
   return undefined;
-}
-
-/** A signal that comes with another one, or by `end`; holds on to the other one no longer than needed. */
-export function untilEnd(outer: AbortSignal): { readonly signal: AbortSignal; readonly end: () => void } {
-  const inner = new AbortController();
-  const end = (): void => {
-    outer.removeEventListener('abort', end);
-    inner.abort();
-  };
-  if (outer.aborted) inner.abort();
-  else outer.addEventListener('abort', end);
-  return { signal: inner.signal, end };
 }

@@ -1,9 +1,11 @@
 import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand, ScanCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
 import type { DynamoTable } from './dynamo-table.ts';
 import { toIndexCatalogue, type IndexCatalogue } from './index-catalogue.ts';
 import { readIndexProgress } from './index-progress.ts';
-import type { DatastoreTopology, GroupAddress, TopologySource } from './topology.ts';
+import type { DatastoreTopology, DeployedTrigger, GroupAddress, TopologySource } from './topology.ts';
+import { toTriggerItem } from './trigger-catalogue.ts';
 
 /**
  * The topology as items of one DynamoDB table.
@@ -13,6 +15,7 @@ import type { DatastoreTopology, GroupAddress, TopologySource } from './topology
  * | `groups` | `groups`: how every group is reached, JSON |
  * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch |
  * | `index#trips#rider_index` | the versions of an index, see `index-catalogue.ts` |
+ * | `trigger#trips#bill_rider` | a trigger, see `trigger-catalogue.ts` |
  *
  * One item a datastore: 4096 shards take about 30 KB, a cold instance reads them with one request, and a shard moves
  * by changing one element of two lists.
@@ -26,6 +29,8 @@ export type { DynamoTable } from './dynamo-table.ts';
 const MAX_AGE_MS = 60_000;
 /** How long what is known is gone on with when the table cannot be read. */
 const RETRY_MS = 2000;
+/** How long somebody who knows one waits for a newer one. */
+const PATIENCE_MS = 1000;
 
 /**
  * Reads the topology, cached for a minute, or until `refresh`. When the table cannot be read, what is known stays in
@@ -37,13 +42,16 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
   let known: WholeTopology | undefined;
   let reading: Promise<WholeTopology> | undefined;
   let validUntil = 0;
+  let isAway = false;
 
   async function read(): Promise<WholeTopology> {
     try {
       known = await readTopology(table);
+      isAway = false;
       validUntil = performance.now() + MAX_AGE_MS;
       return known;
     } catch (cause) {
+      isAway = true;
       if (!known) throw new SchemalessError('unavailable', 'the topology cannot be read', { cause });
       validUntil = performance.now() + RETRY_MS;
       return known;
@@ -55,7 +63,9 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
   async function current(): Promise<WholeTopology> {
     if (known && performance.now() < validUntil) return known;
     reading ??= read();
-    return reading;
+    if (!known) return reading;
+    // An attempt may take many seconds: nobody waits for all of it, nor again while the table is away.
+    return isAway ? known : Promise.race([reading, sleep(PATIENCE_MS, known, { ref: false })]);
   }
 
   return {
@@ -64,6 +74,7 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
     groups: async () => (await current()).groups,
     indexes: async (datastore) => (await current()).indexes.get(datastore) ?? [],
     indexProgress: (datastore, name) => readIndexProgress(table, datastore, name),
+    triggers: async (datastore) => (await current()).triggers.get(datastore) ?? [],
     refresh() {
       validUntil = 0;
     },
@@ -75,11 +86,14 @@ interface WholeTopology {
   readonly datastores: ReadonlyMap<string, DatastoreTopology>;
   /** By datastore; those that have a version, by name. */
   readonly indexes: ReadonlyMap<string, readonly IndexCatalogue[]>;
+  /** By datastore; by name. */
+  readonly triggers: ReadonlyMap<string, readonly DeployedTrigger[]>;
 }
 
 async function readTopology({ client, table }: DynamoTable): Promise<WholeTopology> {
   const datastores = new Map<string, DatastoreTopology>();
   const indexes = new Map<string, IndexCatalogue[]>();
+  const triggers = new Map<string, DeployedTrigger[]>();
   let groups: readonly GroupAddress[] = [];
   let start: Record<string, AttributeValue> | undefined;
   do {
@@ -90,11 +104,14 @@ async function readTopology({ client, table }: DynamoTable): Promise<WholeTopolo
       else if (key.startsWith(DATASTORE)) datastores.set(key.slice(DATASTORE.length), toTopology(key.slice(DATASTORE.length), item));
       const index = toIndexCatalogue(item);
       if (index && index.catalogue.versions.length > 0) indexes.set(index.datastore, [...(indexes.get(index.datastore) ?? []), index.catalogue]);
+      const trigger = toTriggerItem(item);
+      if (trigger && trigger.removed_at === undefined) triggers.set(trigger.datastore, [...(triggers.get(trigger.datastore) ?? []), trigger.trigger]);
     }
     start = page.LastEvaluatedKey;
   } while (start);
   for (const catalogues of indexes.values()) catalogues.sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { groups, datastores, indexes };
+  for (const deployed of triggers.values()) deployed.sort((a, b) => (a.definition.name < b.definition.name ? -1 : 1));
+  return { groups, datastores, indexes, triggers };
 }
 
 /** Writes how the groups are reached: the one part of the topology that a deploy may change at will. */

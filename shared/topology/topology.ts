@@ -1,3 +1,4 @@
+import type { TriggerDefinition } from '../definitions/definitions.ts';
 import type { IndexCatalogue } from './index-catalogue.ts';
 import type { IndexProgress } from './index-progress.ts';
 
@@ -37,6 +38,14 @@ export interface GroupAddress {
   readonly sharedStorage: boolean;
 }
 
+/** A trigger as deployed: what its definition says, and where its queues are. */
+export interface DeployedTrigger {
+  readonly definition: TriggerDefinition;
+  readonly queueUrl: string;
+  /** Receives what the queue gives up: see the README. */
+  readonly parkedQueueUrl: string;
+}
+
 /** Reads, and refreshes, what is known of the topology. */
 export interface TopologySource {
   /** Undefined when no datastore has this name. */
@@ -47,6 +56,8 @@ export interface TopologySource {
   indexes(datastore: string): Promise<readonly IndexCatalogue[]>;
   /** How far the repair has come with an index, past every cache; undefined while nobody has written it. */
   indexProgress(datastore: string, name: string): Promise<IndexProgress | undefined>;
+  /** The triggers of a datastore, by name; none when the datastore has none, or is not known. */
+  triggers(datastore: string): Promise<readonly DeployedTrigger[]>;
   /** Forgets what is cached, so that the next call reads the table: after an append found a shard closed or gone. */
   refresh(): void;
 }

@@ -1,4 +1,5 @@
 import { schemalessClient } from '../../shared/client/client.ts';
+import { startsInLog } from './billing/handler-starts.ts';
 import { readOptions } from './options.ts';
 import { runDemo } from './run-demo.ts';
 import { reachStack } from './stack.ts';
@@ -30,7 +31,8 @@ async function run(): Promise<number> {
         attempts: 1,
         fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.any([interrupt.signal, ...(init?.signal ? [init.signal] : [])]) }),
       });
-      const failed = await runDemo({ store, options, readers: stack.readers, signal: interrupt.signal, print: console.log });
+      const starts = stack.functionLog === undefined ? undefined : await startsInLog(stack.functionLog);
+      const failed = await runDemo({ store, options, readers: stack.readers, starts, signal: interrupt.signal, print: console.log });
       return failed === 0 ? 0 : 1;
     } finally {
       await stack.stop();

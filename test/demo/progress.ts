@@ -3,6 +3,8 @@ import { grouped } from './text-table.ts';
 
 export interface Progress {
   advance(count?: number): void;
+  /** Says something beside it: "640 billed". */
+  note(text: string): void;
   stop(): void;
 }
 
@@ -20,19 +22,23 @@ export function startProgress(label: string, total: number, unit: string): Progr
 }
 
 function bar(label: string, total: number, unit: string): Progress {
-  const format = `${label.padEnd(22)} {bar} {value} of {total} ${unit}`;
+  const format = `${label.padEnd(22)} {bar} {value} of {total} ${unit} {note}`;
   const single = new SingleBar({ format, stream: process.stdout, hideCursor: true, barsize: 30, clearOnComplete: true }, Presets.shades_classic);
-  single.start(total, 0);
-  return { advance: (count = 1) => single.increment(count), stop: () => single.stop() };
+  single.start(total, 0, { note: '' });
+  return { advance: (count = 1) => single.increment(count), note: (text) => single.update({ note: `(${text})` }), stop: () => single.stop() };
 }
 
 function lines(label: string, total: number, unit: string): Progress {
   let done = 0;
-  const timer = setInterval(() => console.log(`${label}: ${grouped(done)} of ${grouped(total)} ${unit}`), LINE_EVERY_MS);
+  let beside = '';
+  const timer = setInterval(() => console.log(`${label}: ${grouped(done)} of ${grouped(total)} ${unit}${beside}`), LINE_EVERY_MS);
   timer.unref();
   return {
     advance: (count = 1) => {
       done += count;
+    },
+    note: (text) => {
+      beside = ` (${text})`;
     },
     stop: () => clearInterval(timer),
   };

@@ -1,3 +1,4 @@
+import type { BillingFindings } from './billing/demo-billing.ts';
 import type { IndexFindings } from './check-index.ts';
 import type { BodySizes } from './stored-size.ts';
 import { grouped, textTable } from './text-table.ts';
@@ -18,6 +19,8 @@ export interface DemoResults {
   readonly written: Written;
   readonly verified: Verified;
   readonly indexed: IndexFindings;
+  /** Undefined where there is no trigger. */
+  readonly billing: BillingFindings | undefined;
   readonly sizes: BodySizes;
 }
 
@@ -25,7 +28,7 @@ export interface DemoResults {
 const OUTCOMES = ['stored', 'stored_before', 'buffered', 'conflict', 'unavailable', 'repeated'] as const;
 
 /** The closing table: what was written, what of it was read back equal, how fast, how large. */
-export function report({ trips, written, verified, indexed, sizes }: DemoResults): readonly string[] {
+export function report({ trips, written, verified, indexed, billing, sizes }: DemoResults): readonly string[] {
   const outcomes = OUTCOMES.filter((outcome) => written.outcomes.has(outcome)).map(
     (outcome) => `${outcome} ${grouped(written.outcomes.get(outcome) ?? 0)}`,
   );
@@ -44,8 +47,21 @@ export function report({ trips, written, verified, indexed, sizes }: DemoResults
     ['put', latency(written.putMs), `p50 / p99 of ${grouped(written.putMs.length)} requests`],
     ['batch-put', latency(written.batchMs), `p50 / p99 of ${grouped(written.batchMs.length)} requests`],
     ['index lag', latency(indexed.lagMs), `p50 / p99 of ${grouped(indexed.lagMs.length)} trips, from a put's answer until a query shows it`],
+    ...(billing === undefined ? [] : billingRows(billing)),
     ['bytes a cell', grouped(sizes.stored), `stored; ${grouped(sizes.json)} as JSON (${share} %)`],
   ], [1]);
+}
+
+function billingRows({ billed, attempts, parked, loadedLagMs, calmLagMs }: BillingFindings): readonly (readonly string[])[] {
+  const needed = [...attempts].map(([attempt, trips]) => `${grouped(trips)} at attempt ${attempt}`).join(', ');
+  const lag = (label: string, lags: readonly number[], when: string): readonly string[] =>
+    [label, latency(lags), lags.length === 0 ? 'not known: no log of the functions here' : `p50 / p99 of ${grouped(lags.length)} cells, from a put's answer until the trigger's function starts, ${when}`];
+  return [
+    ['billed by the trigger', grouped(billed), `trips, each exactly once: ${needed}`],
+    ['parked on the way', grouped(parked), 'cells that failed too often, and were sent again'],
+    lag('trigger lag', calmLagMs, 'one trip after another'),
+    lag('  under load', loadedLagMs, 'while all trips were written and billed'),
+  ];
 }
 
 function latency(milliseconds: readonly number[]): string {

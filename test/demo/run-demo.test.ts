@@ -1,12 +1,17 @@
 import { describe, expect, test } from 'vitest';
+import type { CardService } from '../../functions/billing/card-service.ts';
 import type { Role } from '../../shared/cell.ts';
 import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
+import { SchemalessError } from '../../shared/errors.ts';
 import { referenceStore } from '../../shared/store/reference-store.ts';
+import { billedStore, type BilledStore } from './billing/billed-store.ts';
 import type { DemoStore } from './demo-store.ts';
 import { runDemo } from './run-demo.ts';
 
 const TRIPS_INDEXES = loadDefinitions('infra/datastores').datastores.find(({ name }) => name === 'trips')?.indexes ?? [];
-const tripsStore = () => referenceStore('trips', 8, TRIPS_INDEXES);
+/** So many cards decline that some of few trips are parked on the way. */
+const DECLINE_RATE = 0.4;
+const tripsStore = (cards?: (cards: CardService) => CardService): BilledStore => billedStore(referenceStore('trips', 8, TRIPS_INDEXES), DECLINE_RATE, cards);
 
 const OPTIONS = { trips: 40, seed: 'test', size: 'usual', concurrency: 4, batch: 7 } as const;
 
@@ -16,21 +21,25 @@ interface Outcome {
 }
 
 /** Runs the demo against a store whose readers answer as the writer does. */
-async function demo(change: (store: DemoStore) => Partial<DemoStore>, options: Partial<typeof OPTIONS> = {}): Promise<Outcome> {
-  const honest = withReaders(tripsStore());
+async function demo(change: (store: BilledStore) => Partial<BilledStore>, cards?: (cards: CardService) => CardService): Promise<Outcome> {
+  const honest = withReaders(tripsStore(cards));
+  const store = { ...honest, ...change(honest) };
   const lines: string[] = [];
   const failed = await runDemo({
-    store: { ...honest, ...change(honest) },
-    options: { ...OPTIONS, ...options },
+    store,
+    options: OPTIONS,
     readers: true,
     patienceMs: 50,
+    billingPatienceMs: 2500,
+    lagSamples: 30,
+    starts: store.starts,
     signal: new AbortController().signal,
     print: (line) => lines.push(line),
   });
   return { failed, text: lines.join('\n') };
 }
 
-function withReaders(store: DemoStore): DemoStore {
+function withReaders(store: BilledStore): BilledStore {
   const served = <Item extends object>(item: Item, read: Role | undefined): Item => ('served_by' in item ? { ...item, served_by: read ?? 'writer' } : item);
   return {
     ...store,
@@ -48,7 +57,7 @@ test('a store that keeps its promises passes', async () => {
 test('the two trips are shown with their versions, the latest marked', async () => {
   const { text } = await demo(() => ({}));
   const marks = text.split('\n').flatMap((line) => /^\s+(trip \d).*?(BASE|STATUS|NOTES)\s+(\d).*?(latest)?$/.exec(line)?.slice(1).join(' ') ?? []);
-  expect(marks).toEqual(['trip 1 BASE 1 latest', 'trip 1 STATUS 1 ', 'trip 1 STATUS 2 latest', 'trip 2 BASE 1 ', 'trip 2 BASE 2 latest', 'trip 2 NOTES 1 latest']);
+  expect(marks).toEqual(['trip 1 BASE 1 latest', 'trip 1 STATUS 0 ', 'trip 1 STATUS 1 latest', 'trip 2 BASE 1 ', 'trip 2 BASE 2 latest', 'trip 2 NOTES 1 latest', 'trip 2 STATUS 0 latest']);
 });
 
 test('a run on the same trips again finds all of them stored before', async () => {
@@ -65,21 +74,22 @@ test('cells that are not confirmed at first are sent again', async () => {
   const { failed, text } = await demo((store) => ({
     batchPut: async (cells) => {
       calls += 1;
+      const unconfirmed = calls % 5 === 0;
       const results = await store.batchPut(cells);
-      return calls % 5 === 0 ? results.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'test' })) : results;
+      return unconfirmed ? results.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'test' })) : results;
     },
   }));
-  expect(failed).toBe(0);
+  expect(failed, text).toBe(0);
   expect(text).toMatch(/repeated \d/);
 });
 
 describe('a store that breaks a promise fails', () => {
   test('by losing a cell that it said was stored', async () => {
     const { failed, text } = await demo((store) => ({
-      put: async (cell) => (cell.column_name === 'STATUS' ? { outcome: 'stored', shard: 0, added_id: 1 } : store.put(cell)),
+      put: async (cell) => (cell.column_name === 'NOTES' ? { outcome: 'stored', shard: 0, added_id: 1 } : store.put(cell)),
     }));
     expect(failed).toBeGreaterThan(0);
-    expect(text).toMatch(/wrong: .*\/STATUS\/1: not found \(asked the writer\)/);
+    expect(text).toMatch(/wrong: .*\/NOTES\/\d: not found \(asked the writer\)/);
     expect(text).toMatch(/checks failed$/);
   });
 
@@ -137,6 +147,7 @@ test('without readers, says so and passes', async () => {
   const failed = await runDemo({
     store: tripsStore(),
     options: OPTIONS,
+    lagSamples: 5,
     readers: false,
     signal: new AbortController().signal,
     print: (line) => lines.push(line),
@@ -169,4 +180,54 @@ test('an index that lacks a trip is noticed', async () => {
   }));
   expect(failed).toBeGreaterThan(0);
   expect(text).toMatch(/index: wanted \d+ trips, 1 of them missing/);
+});
+
+describe('the billing', () => {
+  test('is shown: trips billed once each, attempts, parked cells, how soon the function started', async () => {
+    const { failed, text } = await demo(() => ({}));
+    expect(failed).toBe(0);
+    expect(text).toMatch(/billed by the trigger +70 +trips, each exactly once: \d+ at attempt 1, \d+ at attempt 2, /);
+    expect(Number(/parked on the way +(\d+)/.exec(text)?.[1])).toBeGreaterThan(0);
+    expect(text).toMatch(/trigger lag +\d+\.\d \/ \d+\.\d ms +p50 \/ p99 of 30 cells, .* one trip after another/);
+    expect(text).toMatch(/ under load +\d+\.\d \/ \d+\.\d ms +p50 \/ p99 of 4\d cells/);
+  });
+
+  test('fails where a trip is not billed', async () => {
+    const { failed, text } = await demo(() => ({ retryParked: async () => 0 }));
+    expect(failed).toBeGreaterThan(0);
+    expect(text).toMatch(/wrong: bill_rider: \d+ trips are not billed, .*; it is running, 0 cells behind, \d+ parked/);
+    expect(text).toMatch(/wrong: trip .*: charged 0 times, wanted once/);
+  });
+
+  test('fails where a trip is charged twice', async () => {
+    const { text } = await demo((store) => ({
+      versions: async (key, options) => {
+        const page = await store.versions(key, options);
+        return key.column_name === 'CHARGE' ? { ...page, cells: [...page.cells, ...page.cells] } : page;
+      },
+    }));
+    expect(text).toMatch(/wrong: trip .*: charged 2 times, wanted once/);
+  });
+
+  test('fails where another amount is charged', async () => {
+    const { text } = await demo(
+      () => ({}),
+      (cards) => ({ charge: (charge) => cards.charge({ ...charge, amount: charge.amount + 1 }) }),
+    );
+    expect(text).toMatch(/wrong: trip .*: charged [\d.]+, wanted [\d.]+/);
+  });
+
+  test('fails where STATUS says what the books do not', async () => {
+    const { text } = await demo(
+      () => ({}),
+      (cards) => ({ charge: async (charge) => ({ ...(await cards.charge(charge)), receipt: 'R0' }) }),
+    );
+    expect(text).toMatch(/wrong: trip .*: its STATUS says another bill than the books/);
+  });
+
+  test('is left out where no trigger bills', async () => {
+    const { failed, text } = await demo(() => ({ trigger: async () => Promise.reject(new SchemalessError('unknown_trigger', 'No trigger bill_rider')) }));
+    expect(failed).toBe(0);
+    expect(text).not.toContain('billed by the trigger');
+  });
 });

@@ -1,4 +1,6 @@
-import type { NewCell } from '../../shared/cell.ts';
+import type { NewCell, PutResult } from '../../shared/cell.ts';
+import { DemoBilling, hasTrigger } from './billing/demo-billing.ts';
+import type { HandlerStarts } from './billing/handler-starts.ts';
 import { checkIndex } from './check-index.ts';
 import { checkLogs } from './check-logs.ts';
 import { checkVersions } from './check-versions.ts';
@@ -8,11 +10,15 @@ import { showModelTrips } from './model-trips.ts';
 import type { DemoOptions } from './options.ts';
 import { startProgress, type Progress } from './progress.ts';
 import { readBack } from './read-back.ts';
-import { report } from './report.ts';
+import { report, type Verified } from './report.ts';
 import { bodySizes } from './stored-size.ts';
 import { grouped } from './text-table.ts';
-import { writeCells } from './write.ts';
+import { writeCells, type Written } from './write.ts';
 import { WrittenTrips } from './written-trips.ts';
+
+const PATIENCE_MS = 30_000;
+const BILLING_PATIENCE_MS = 60_000;
+const LAG_SAMPLES = 500;
 
 export interface DemoRun {
   readonly store: DemoStore;
@@ -21,52 +27,76 @@ export interface DemoRun {
   readonly readers: boolean;
   /** How long cells may take to appear on readers, and buffered ones at all. @default 30 s */
   readonly patienceMs?: number;
+  /** How long no trip may be billed while some wait: a cell that failed waits, too. @default 60 s */
+  readonly billingPatienceMs?: number;
+  /** Trips that are written one after another, to see how soon the index and the trigger follow. @default 500 */
+  readonly lagSamples?: number;
+  /** Undefined where nobody can read the functions' log: then the trigger's lag is not known. */
+  readonly starts?: HandlerStarts | undefined;
   readonly signal: AbortSignal;
   readonly print: (line: string) => void;
 }
 
 /**
- * Writes two trips to look at and then many to count; reads every cell back by address, as latest, as a version, and
- * from the logs, from writers and from readers. Prints what came out. Returns how many checks failed.
+ * Writes two trips to look at and then many to count; waits until the trigger has billed them; reads every cell back by
+ * address, as latest, as a version, and from the logs, from writers and from readers. Prints what came out. Returns how
+ * many checks failed.
  */
-export async function runDemo({ store, options, readers, patienceMs = 30_000, signal, print }: DemoRun): Promise<number> {
-  const { trips, concurrency, batch } = options;
+export async function runDemo(run: DemoRun): Promise<number> {
+  const { store, options, signal, print, patienceMs = PATIENCE_MS, billingPatienceMs = BILLING_PATIENCE_MS, lagSamples = LAG_SAMPLES } = run;
+  const { trips, concurrency } = options;
   const differences = new Differences();
   const printAll = (lines: readonly string[]): void => {
     for (const line of lines) print(line === '' ? '' : `  ${line}`);
     print('');
   };
+  const billed = await hasTrigger(store, signal);
+  const billing = billed ? new DemoBilling({ store, starts: run.starts, patienceMs: billingPatienceMs, concurrency, signal, differences }) : undefined;
   print('Two trips, as the rows and versions they are: a row for each trip, cells that never change, a higher ref key for what is newer.\n');
-  printAll(await showModelTrips(store, signal, differences));
+  printAll(await showModelTrips(store, { billedWithinMs: billed ? billingPatienceMs : undefined, signal, differences }));
 
-  print(`Now ${grouped(trips)} trips: writing their cells, then reading every one back.\n`);
+  print(`Now ${grouped(trips)} trips: writing their cells${billed ? ', which a trigger bills meanwhile' : ''}, then reading every one back.\n`);
   const written = new WrittenTrips(options.seed, trips, options.size);
-  const writing = await withProgress('writing', trips, 'trips', (progress) =>
-    writeCells(store, written, { concurrency, batch, signal, progress, differences }),
-  );
+  const writing = await writeTrips(written, { ...run, billing, differences });
+  if (billing) await withProgress('billing', trips, 'trips', (progress) => billing.finish('loaded', progress));
+  const verified = await verify(written, writing, { ...run, patienceMs, differences });
+  const sampled = (trip: NewCell): void => billing?.sampled(trip);
+  const indexed = await checkIndex(store, written.latest(), { concurrency, patienceMs, signal, differences, samples: lagSamples, sampled });
+  printAll(indexed.example);
+  if (billing) await withProgress('billing', lagSamples, 'trips', (progress) => billing.finish('calm', progress));
+  printAll(report({ trips, written: writing, verified, indexed, billing: await billing?.findings(written.bases()), sizes: bodySizes(written) }));
+  return verdict(differences, print);
+}
+
+interface Part extends DemoRun {
+  readonly differences: Differences;
+}
+
+function writeTrips(written: WrittenTrips, { store, options, signal, differences, billing }: Part & { readonly billing: DemoBilling | undefined }): Promise<Written> {
+  const answered = (cell: NewCell, { outcome }: PutResult): void => billing?.acknowledged(cell, outcome === 'stored');
+  return withProgress('writing', options.trips, 'trips', (progress) => {
+    const write = (): Promise<Written> => writeCells(store, written, { ...options, signal, progress, differences, answered });
+    return billing ? billing.loaded.during(write, progress) : write();
+  });
+}
+
+async function verify(written: WrittenTrips, { cells, shards }: Written, { store, options, readers, patienceMs = PATIENCE_MS, signal, differences }: Part): Promise<Verified> {
+  const { concurrency } = options;
   const read = (role: 'writer' | 'reader'): Promise<number> =>
-    withProgress(`reading, ${role}s`, writing.cells, 'cells', (progress) =>
-      readBack(store, written, { read: role, concurrency, patienceMs, signal, progress, differences }),
-    );
+    withProgress(`reading, ${role}s`, cells, 'cells', (progress) => readBack(store, written, { read: role, concurrency, patienceMs, signal, progress, differences }));
   const logs = (role: 'writer' | 'reader'): Promise<number> =>
-    withProgress(`logs, ${role}s`, writing.cells, 'cells', (progress) =>
-      checkLogs(store, written, writing.shards, { read: role, patienceMs, signal, progress, differences }),
-    );
-  const severalVersions: Iterable<readonly NewCell[]> = written.columns().filter((cells) => cells.length > 1);
-  const verified = {
+    withProgress(`logs, ${role}s`, cells, 'cells', (progress) => checkLogs(store, written, shards, { read: role, patienceMs, signal, progress, differences }));
+  const severalVersions: Iterable<readonly NewCell[]> = written.columns().filter((column) => column.length > 1);
+  return {
     writer: await read('writer'),
     readers: readers ? await read('reader') : undefined,
-    latest: await withProgress('reading latest cells', writing.cells, 'cells', (progress) =>
+    latest: await withProgress('reading latest cells', cells, 'cells', (progress) =>
       readBack(store, written.latest(), { latest: true, concurrency, patienceMs, signal, progress, differences }),
     ),
     versions: await checkVersions(store, severalVersions, { concurrency, signal, differences }),
     writerLogs: await logs('writer'),
     readerLogs: readers ? await logs('reader') : undefined,
   };
-  const indexed = await checkIndex(store, written.latest(), { concurrency, patienceMs, signal, differences });
-  printAll(indexed.example);
-  printAll(report({ trips, written: writing, verified, indexed, sizes: bodySizes(written) }));
-  return verdict(differences, print);
 }
 
 async function withProgress<Result>(label: string, total: number, unit: string, work: (progress: Progress) => Promise<Result>): Promise<Result> {

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { dataFolder } from '../../infra/local/data-folder.ts';
 import { anyReader, health } from './health.ts';
 import type { DemoOptions } from './options.ts';
 
@@ -9,6 +10,8 @@ export interface Stack {
   readonly url: string;
   /** Whether any group has a reader that answers. */
   readonly readers: boolean;
+  /** The file that its functions log into; undefined where it is on another machine. */
+  readonly functionLog: string | undefined;
   /** Stops and removes a stack that the demo started; leaves any other alone. */
   stop(): Promise<void>;
 }
@@ -22,13 +25,13 @@ export async function reachStack({ url, data }: Pick<DemoOptions, 'url' | 'data'
   if (url !== undefined) {
     const groups = await health(url);
     if (groups === undefined) throw new Error(`--url: wanted a running store, got no answer from ${url}/v1/health`);
-    return { url, readers: anyReader(groups), stop: async () => {} };
+    return { url, readers: anyReader(groups), functionLog: undefined, stop: async () => {} };
   }
   const running = await urlOf(data);
   const groups = running === undefined ? undefined : await health(running);
   if (running !== undefined && groups !== undefined) {
     print(`Using the stack that runs on ${data}: ${running}\n`);
-    return { url: running, readers: anyReader(groups), stop: async () => {} };
+    return { url: running, readers: anyReader(groups), functionLog: dataFolder(data).functionLog, stop: async () => {} };
   }
   print(`No stack runs on ${data}: starting one for this run, in a temporary folder.\n`);
   return startOwn();
@@ -48,7 +51,7 @@ async function startOwn(): Promise<Stack> {
         await remove();
       }
     };
-    return { url: stack.url, readers: stack.endpoints.groups.some((group) => group.readers.length > 0), stop };
+    return { url: stack.url, readers: stack.endpoints.groups.some((group) => group.readers.length > 0), functionLog: stack.functionLog, stop };
   } catch (error) {
     await remove();
     throw error;

@@ -31,6 +31,8 @@ export interface WriteOptions {
   readonly signal: AbortSignal;
   readonly progress: Progress;
   readonly differences: Differences;
+  /** Told of every cell as it is answered. */
+  readonly answered: (cell: NewCell, result: PutResult) => void;
 }
 
 /** How long a cell that is answered `unavailable` is sent again. */
@@ -101,6 +103,7 @@ async function send(store: DemoStore, cells: readonly NewCell[], written: Writte
 function note(written: Written, heads: ReadonlyMap<number, number>, cell: NewCell, result: PutResult, options: WriteOptions): void {
   written.cells += 1;
   count(written.outcomes, result.outcome, 1);
+  options.answered(cell, result);
   if (cell.column_name === 'BASE' && cell.ref_key === 1) options.progress.advance();
   if (result.outcome === 'conflict') options.differences.fail(cell, 'another body is at this address');
   if (result.outcome === 'unavailable') options.differences.fail(cell, `not confirmed within ${PERSIST_MS / 1000} s: ${result.reason}`);

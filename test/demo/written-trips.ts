@@ -28,6 +28,11 @@ export class WrittenTrips implements Iterable<NewCell> {
     return n === undefined ? undefined : tripCells(this.#seed, n, this.#size).map(({ cell }) => cell);
   }
 
+  /** The latest BASE cell of each row. */
+  *bases(): Generator<NewCell, void> {
+    for (const cell of this.latest()) if (cell.column_name === 'BASE') yield cell;
+  }
+
   /** The cells of each column of each row, lowest ref key first. */
   *columns(): Generator<readonly NewCell[], void> {
     for (const n of this.#numbers.values()) {

@@ -59,6 +59,9 @@ export async function openStore(access: StoreAccess, { connections = 8, wrap = (
   };
 }
 
+/** For statements that are no part of what is measured: however busy the machine is, they are to be answered. */
+export const PATIENT: MysqlSettings = { connectTimeoutMs: 30_000, acquireTimeoutMs: 60_000, queryTimeoutMs: 60_000 };
+
 /** A client of one group. */
 export function groupClient(groups: readonly GroupAccess[], name: string, settings: MysqlSettings = {}): SqlClient {
   const group = groups.find((one) => one.name === name);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Datastore } from '../../shared/store/datastore.ts';
 import { fakeDeployment, SHARDS } from './support/fake-deployment.ts';
+import { fakeTriggers } from './support/fake-triggers.ts';
 import { gateway } from './support/gateway.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
@@ -121,20 +122,62 @@ const QUERIES: readonly Refusal[] = [
   ['an explain of neither', 'GET', `${index}?${DRIVER}&explain=1`, undefined, 400, 'invalid_field', 'explain', 'true or false', '"1"'],
 ];
 
+const trigger = '/v1/trips/triggers/bill_rider';
+const REWIND = '"start", a time with zone that has passed, or an object';
+const some = (...cells: unknown[]): string => JSON.stringify({ cells });
+const TRIGGERS: readonly Refusal[] = [
+  ['an unknown trigger', 'GET', '/v1/trips/triggers/nope', undefined, 404, 'unknown_trigger', 'trigger', 'trigger', 'nope'],
+  ['an unknown trigger to pause', 'POST', '/v1/trips/triggers/nope/pause', undefined, 404, 'unknown_trigger', 'trigger', 'trigger', 'nope'],
+  ['a datastore that is not there', 'POST', trigger.replace('trips', 'nope') + '/resume', undefined, 404, 'unknown_datastore', 'datastore', 'trips', 'nope'],
+  ['a parameter where all are listed', 'GET', '/v1/trips/triggers?limit=3', undefined, 400, 'unknown_field', 'limit', 'none', 'limit'],
+  ['a shard to go on after that is no number', 'GET', `${trigger}?after=first`, undefined, 400, 'invalid_field', 'after', 'integer', '"first"'],
+  ['a limit over 1000', 'GET', `${trigger}?limit=1001`, undefined, 400, 'invalid_field', 'limit', '1 to 1000', '1001'],
+  ['a reason that is no text', 'POST', `${trigger}/pause`, '{"reason":1}', 400, 'invalid_field', 'reason', '500 characters', '1'],
+  ['a reason over 500 characters', 'POST', `${trigger}/pause`, JSON.stringify({ reason: 'x'.repeat(501) }), 400, 'invalid_field', 'reason', '500 characters', 'xxx'],
+  ['an empty reason', 'POST', `${trigger}/pause`, '{"reason":""}', 400, 'invalid_field', 'reason', '1 to 500', '""'],
+  ['another member than the reason', 'POST', `${trigger}/pause`, '{"because":"x"}', 400, 'unknown_field', 'because', 'reason', 'because'],
+  ['no place to rewind to', 'POST', `${trigger}/rewind`, undefined, 400, 'missing_field', 'body', 'JSON', 'nothing'],
+  ['a rewind that says nothing', 'POST', `${trigger}/rewind`, '{}', 400, 'missing_field', 'to', REWIND, 'nothing'],
+  ['a rewind to a word', 'POST', `${trigger}/rewind`, '{"to":"end"}', 400, 'invalid_field', 'to', REWIND, '"end"'],
+  ['a rewind to a number', 'POST', `${trigger}/rewind`, '{"to":0}', 400, 'invalid_field', 'to', REWIND, '0'],
+  ['a rewind to null', 'POST', `${trigger}/rewind`, '{"to":null}', 400, 'invalid_field', 'to', REWIND, 'null'],
+  ['a rewind to a list', 'POST', `${trigger}/rewind`, '{"to":[1]}', 400, 'invalid_field', 'to', REWIND, 'an array'],
+  ['a rewind to a time without zone', 'POST', `${trigger}/rewind`, '{"to":"2026-01-31T08:00:00"}', 400, 'invalid_field', 'to', REWIND, '2026-01-31'],
+  ['a rewind to a time to come', 'POST', `${trigger}/rewind`, '{"to":"2999-01-31T08:00:00Z"}', 400, 'invalid_field', 'to', 'has passed', '2999'],
+  ['a rewind of no shard', 'POST', `${trigger}/rewind`, '{"to":{}}', 400, 'invalid_field', 'to', 'at least one', 'none'],
+  ['a rewind of a shard that is no number', 'POST', `${trigger}/rewind`, '{"to":{"0":1,"01":1}}', 400, 'invalid_field', 'to.01', 'number of a shard', '01'],
+  ['a rewind to below zero', 'POST', `${trigger}/rewind`, '{"to":{"0":1,"3":-1}}', 400, 'invalid_field', 'to.3', 'added id, 0', '-1'],
+  ['a rewind to an added id that is text', 'POST', `${trigger}/rewind`, '{"to":{"0":"1"}}', 400, 'invalid_field', 'to.0', 'added id', '"1"'],
+  ['a limit of parked cells of 0', 'GET', `${trigger}/parked?limit=0`, undefined, 400, 'invalid_field', 'limit', '1 to 1000', '0'],
+  ['a retry that says nothing', 'POST', `${trigger}/parked/retry`, '{}', 400, 'missing_field', 'cells', '"*" for all', 'nothing'],
+  ['a retry of no cell', 'POST', `${trigger}/parked/retry`, some(), 400, 'invalid_field', 'cells', '1 to 1000', '0'],
+  ['a discard without a body', 'POST', `${trigger}/parked/discard`, undefined, 400, 'missing_field', 'body', 'JSON', 'nothing'],
+  ['a discard of another word', 'POST', `${trigger}/parked/discard`, '{"cells":"all"}', 400, 'invalid_field', 'cells', '"*" for all', '"all"'],
+  ['a discard of 1001 cells', 'POST', `${trigger}/parked/discard`, some(...Array.from({ length: 1001 }, () => ({ shard: 0, added_id: 1 }))), 400, 'invalid_field', 'cells', '1000', '1001'],
+  ['a discard of what is no cell', 'POST', `${trigger}/parked/discard`, some({ shard: 0, added_id: 1 }, 7), 400, 'invalid_field', 'cells[1]', 'object', '7'],
+  ['a cell without added id', 'POST', `${trigger}/parked/discard`, some({ shard: 0 }), 400, 'missing_field', 'cells[0].added_id', 'added id', 'nothing'],
+  ['an added id of 0', 'POST', `${trigger}/parked/discard`, some({ shard: 0, added_id: 0 }), 400, 'invalid_field', 'cells[0].added_id', '1 to', '0'],
+  ['a shard that is text', 'POST', `${trigger}/parked/retry`, some({ shard: '0', added_id: 1 }), 400, 'invalid_field', 'cells[0].shard', 'shard', '"0"'],
+  ['an unknown member of a cell', 'POST', `${trigger}/parked/retry`, some({ shard: 0, added_id: 1, row_key: ROW }), 400, 'unknown_field', 'cells[0].row_key', 'added_id', 'row_key'],
+];
+
 describe.each([
   ['puts', PUTS],
   ['batch puts', BATCH_PUTS],
   ['other requests', READS],
   ['index queries', QUERIES],
+  ['requests for triggers', TRIGGERS],
 ])('%s', (_name, refusals) => {
   it.each(refusals)('with %s are refused', async (...refusal) => {
     const [, method, path, body, status, code, field, wanted, got] = refusal;
-    const deployment = fakeDeployment();
+    const asked: unknown[][] = [];
+    const deployment = fakeDeployment(fakeTriggers(asked));
     const answer = await gateway(deployment)({ method, path, body });
     expect(answer).toMatchObject({ status, headers: { 'content-type': 'application/problem+json' }, json: { status, code, field, retry: 'never' } });
     expect(answer.json['wanted']).toContain(wanted);
     expect(answer.json['got']).toContain(got);
     expect(await cellsOf(deployment.trips)).toBe(0);
+    expect(asked).toEqual([]);
   });
 });
 

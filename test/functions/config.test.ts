@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readConfig } from '../../functions/config.ts';
+import { readConfig, readTailers } from '../../functions/config.ts';
 
 const VARIABLES = {
   SCHEMALESS_ENVIRONMENT: 'local',
@@ -17,6 +17,11 @@ describe('the configuration of functions', () => {
   it.each(Object.keys(VARIABLES))('names %s when it is missing', (name) => {
     expect(() => readConfig({ ...VARIABLES, [name]: undefined })).toThrow(name);
     expect(() => readConfig({ ...VARIABLES, [name]: '' })).toThrow(name);
+  });
+
+  it('has the number of tailers for the function that is one', () => {
+    expect(readTailers({ SCHEMALESS_TAILERS: '4' })).toBe(4);
+    for (const value of [undefined, '', '65', '-1', '1.5']) expect(() => readTailers({ SCHEMALESS_TAILERS: value })).toThrow('SCHEMALESS_TAILERS: wanted a whole number from 0 to 64');
   });
 
   it.each([

@@ -7,7 +7,7 @@ import { mysqlClient } from '../../shared/sql/mysql-client.ts';
 import { openContext, type StoreContext } from '../../shared/store/context.ts';
 import { openDeployment, type Deployment, type StoreEvent } from '../../shared/store/deployment.ts';
 import { dynamoTopology, type DynamoTable } from '../../shared/topology/dynamo-topology.ts';
-import type { GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
+import type { DeployedTrigger, GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
 import { dynamoClient, newTable } from './dynamo.ts';
 
 export interface RealStoreOptions {
@@ -15,6 +15,8 @@ export interface RealStoreOptions {
   readonly datastores: Readonly<Record<string, number>>;
   /** Indexes of each datastore, live from the start. @default none */
   readonly indexes?: Readonly<Record<string, readonly IndexDefinition[]>>;
+  /** Triggers of each datastore. @default none */
+  readonly triggers?: Readonly<Record<string, readonly DeployedTrigger[]>>;
   /** @default 1 */
   readonly bufferCopies?: number;
   /** Stands between the store and a group, to let it fail. @default the client itself */
@@ -36,7 +38,7 @@ export interface RealStore {
 }
 
 /** A deployment over the run's servers, with datastores and a topology of its own. */
-export async function openRealStore({ datastores, indexes = {}, bufferCopies = 1, wrap = (client) => client }: RealStoreOptions): Promise<RealStore> {
+export async function openRealStore({ datastores, indexes = {}, triggers = {}, bufferCopies = 1, wrap = (client) => client }: RealStoreOptions): Promise<RealStore> {
   const servers = inject('servers');
   const suffix = randomBytes(4).toString('hex');
   const nameOf = (name: string): string => `${name}_${suffix}`;
@@ -48,7 +50,7 @@ export async function openRealStore({ datastores, indexes = {}, bufferCopies = 1
     if (!group) throw new Error(`no group ${address.name}`);
     return mysqlClient(address, async () => ({ username: group.user, password: group.password }));
   };
-  const wish = { groups: servers.groups, datastores: Object.entries(datastores).map(([name, shards]) => ({ name: nameOf(name), shards, indexes: indexes[name] ?? [] })) };
+  const wish = { groups: servers.groups, datastores: Object.entries(datastores).map(([name, shards]) => ({ name: nameOf(name), shards, indexes: indexes[name] ?? [], triggers: triggers[name] ?? [] })) };
   await migrate({ topologyTable, connect, wish, mayGoOn: () => true });
 
   const topology = dynamoTopology(topologyTable);

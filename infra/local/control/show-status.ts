@@ -1,7 +1,9 @@
 import type { StackStatus } from './commands.ts';
+import type { QueueStatus } from './queue-status.ts';
+import type { TriggerState } from './trigger-status.ts';
 
 /** A running stack, as text for people. */
-export function showStatus({ url, pid, engine, nodes, functions, functionMode, functionLog }: StackStatus): string {
+export function showStatus({ url, pid, engine, nodes, functions, functionMode, functionLog, tailers, triggers, queues }: StackStatus): string {
   const servers = nodes.map((node) => [node.node, node.role, node.state, `${node.host}:${node.port}`, node.pid > 0 ? `pid ${node.pid}` : '']);
   const called = functions.map(({ title, instances }) => [title, `${instances.length} running`, functionMode === 'process' ? instances.map((instance) => `pid ${instance.pid}`).join(' ') : '']);
   return [
@@ -11,7 +13,26 @@ export function showStatus({ url, pid, engine, nodes, functions, functionMode, f
     '',
     `functions in ${functionMode}, output in ${functionLog}`,
     ...table(called),
+    ...(triggers.length > 0 ? ['', `triggers, sent to by ${counted(tailers, 'tailer')}`, ...table(triggers.map(triggerRow))] : []),
+    ...(queues.length > 0 ? ['', 'queues', ...table(queues.map(queueRow))] : []),
   ].join('\n');
+}
+
+function triggerRow({ datastore, trigger, summary }: TriggerState): readonly string[] {
+  const name = `${datastore}/${trigger}`;
+  if (!summary) return [name, 'not known: the API does not say', '', '', ''];
+  const { state, reason, lag, parked } = summary;
+  const uncounted = lag.unknown_shards === 0 ? '' : `, ${counted(lag.unknown_shards, 'shard')} not counted`;
+  return [name, state, `${counted(lag.cells, 'cell')} behind, ${lag.seconds.toFixed(1)} s${uncounted}`, `${parked} parked`, reason ?? ''];
+}
+
+function queueRow({ name, calls, callsNow, visible, held }: QueueStatus): readonly string[] {
+  const content = visible === undefined || held === undefined ? 'SQS is away' : `${visible} waiting, ${held} held`;
+  return [name, content, calls === undefined ? '' : `calls ${calls}, ${callsNow} now`];
+}
+
+function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
 }
 
 function table(rows: readonly (readonly string[])[]): string[] {

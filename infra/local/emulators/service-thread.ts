@@ -1,5 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { startDynamoDb } from './dynamodb.ts';
+import { releaseMessages } from './message-file.ts';
 import type { ServiceName } from './start-service.ts';
 import { startSqs } from './sqs.ts';
 
@@ -8,11 +9,14 @@ export interface ServiceThreadData {
   readonly name: ServiceName;
   readonly folder: string;
   readonly port: number;
+  /** The stack has just been started: whoever used the service before is gone. */
+  readonly isFirst: boolean;
 }
 
 const STARTS = { dynamodb: startDynamoDb, sqs: startSqs };
 
-const { name, folder, port } = workerData as ServiceThreadData;
+const { name, folder, port, isFirst } = workerData as ServiceThreadData;
+if (name === 'sqs' && isFirst) releaseMessages(folder);
 const emulator = await STARTS[name](folder, port);
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 parentPort?.postMessage(emulator.url);

@@ -2,12 +2,31 @@ import { mkdirSync } from 'node:fs';
 import { Server } from 'node:net';
 import { startFauxqs } from 'fauxqs';
 import type { Emulator } from './emulator.ts';
+import { fauxqsParts } from './fauxqs-parts.ts';
+import { mendFifoGroups } from './fifo-groups.ts';
+import { mendLostReceives } from './lost-receives.ts';
+import { mendMessageFile } from './message-file.ts';
 
-/** Starts SQS (fauxqs) on the loopback interface, with its queues in a folder. */
+const FORBIDDEN = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
+
+let mended: Promise<void> | undefined;
+
+/** Starts SQS (fauxqs, mended) on the loopback interface, with its queues in a folder. */
 export async function startSqs(folder: string, port: number): Promise<Emulator> {
   mkdirSync(folder, { recursive: true });
+  mended ??= mend();
+  await mended;
   const sqs = await onLoopback(() => startFauxqs({ port, logger: false, dataDir: folder }));
   return { url: `http://127.0.0.1:${sqs.port}`, close: () => sqs.stop() };
+}
+
+async function mend(): Promise<void> {
+  const { queue, file, router, forbidden } = await fauxqsParts();
+  mendFifoGroups(queue);
+  mendMessageFile(file);
+  mendLostReceives(router);
+  // fauxqs refuses every character beyond U+FFFF, which SQS takes.
+  forbidden.test = (text) => FORBIDDEN.test(text);
 }
 
 /** fauxqs listens on every interface and cannot be told otherwise: nobody outside this machine is to reach it. */

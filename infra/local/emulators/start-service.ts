@@ -18,7 +18,7 @@ const STOP_MS = 5000;
 export async function startService(name: ServiceName, folder: string): Promise<Service> {
   const other = elsewhere(VARIABLES[name]);
   if (other) return other;
-  let { worker, url } = await startThread({ name, folder, port: 0 });
+  let { worker, url } = await startThread({ name, folder, port: 0, isFirst: true });
   const port = Number(new URL(url).port);
   let isServing = true;
   return {
@@ -30,7 +30,7 @@ export async function startService(name: ServiceName, folder: string): Promise<S
     },
     async resume() {
       if (isServing) throw new Error(`${name} is not away`);
-      ({ worker } = await startThread({ name, folder, port }));
+      ({ worker } = await startThread({ name, folder, port, isFirst: false }));
       isServing = true;
     },
     async close() {

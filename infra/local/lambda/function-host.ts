@@ -28,6 +28,7 @@ export interface FunctionHost {
 
 export interface FunctionStatus {
   readonly title: string;
+  readonly arn: string;
   readonly instances: readonly { readonly pid: number }[];
 }
 
@@ -63,7 +64,7 @@ export function startFunctionHost({ definitions, mode, shared, sharedInstances, 
       if (!pool) throw new Error(`${title}: wanted one of the functions ${[...pools.values()].map(({ definition }) => definition.title).join(', ')}`);
       await pool.kill();
     },
-    status: () => [...pools.values()].map((pool) => ({ title: pool.definition.title, instances: pool.pids().map((pid) => ({ pid })) })),
+    status: () => [...pools.values()].map((pool) => ({ title: pool.definition.title, arn: pool.definition.arn, instances: pool.pids().map((pid) => ({ pid })) })),
     async stop() {
       stopped = true;
       await Promise.all([...pools.values()].map((pool) => pool.kill()));

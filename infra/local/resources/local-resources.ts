@@ -3,6 +3,7 @@ import { describeResource, localArn, type LoadedStack, type ResourceAddress } fr
 import { WITHOUT_LOCAL_MEANING } from '../template/without-meaning.ts';
 import { CLUSTER, INSTANCE } from './cluster.ts';
 import { CUSTOM_RESOURCE, isCustomResource } from './custom-resource.ts';
+import { EVENT_SOURCE } from './event-source.ts';
 import { HTTP_API, HTTP_INTEGRATION } from './http-api.ts';
 import { FUNCTION } from './lambda-function.ts';
 import { QUEUE } from './queue.ts';
@@ -11,12 +12,13 @@ import { SCHEDULE } from './schedule.ts';
 import { SECRET, SECRET_ATTACHMENT, secretTexts } from './secret.ts';
 import { TABLE } from './table.ts';
 
-/** The types that are run here. An event source mapping would be the next. */
+/** The types that are run here. */
 const KINDS: Readonly<Record<string, ResourceKind>> = {
   'AWS::ApiGatewayV2::Api': HTTP_API,
   'AWS::ApiGatewayV2::Integration': HTTP_INTEGRATION,
   'AWS::ApiGatewayV2::Route': HTTP_INTEGRATION,
   'AWS::DynamoDB::Table': TABLE,
+  'AWS::Lambda::EventSourceMapping': EVENT_SOURCE,
   'AWS::Lambda::Function': FUNCTION,
   'AWS::RDS::DBCluster': CLUSTER,
   'AWS::RDS::DBInstance': INSTANCE,

@@ -1,3 +1,4 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import { localArn, PSEUDO, type ResourceAddress } from '../template/template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
 
@@ -26,19 +27,42 @@ const ATTRIBUTES = [
   'VisibilityTimeout',
 ];
 
-/** Makes the queues that are not there yet, those that others send their failures to first. */
+interface WantedQueue {
+  readonly url: string;
+  readonly name: string;
+  readonly attributes: Record<string, string>;
+}
+
+/** Where the queues are, in the order of the template. */
+export function queueUrls(resources: readonly ResourceAddress[], context: Context): readonly string[] {
+  return resources.filter(({ resource }) => resource.Type === 'AWS::SQS::Queue').map((address) => QUEUE.ref(address, context));
+}
+
+/** Makes the queues that are not there yet, those that others send their failures to first, and changes what differs in the others. */
 export async function createQueues(resources: readonly ResourceAddress[], context: Context): Promise<void> {
   const queues = resources
     .filter(({ resource }) => resource.Type === 'AWS::SQS::Queue')
-    .map((address) => ({ name: queueName(address, context), attributes: attributesOf(address, context) }))
+    .map((address): WantedQueue => ({ url: QUEUE.ref(address, context), name: queueName(address, context), attributes: attributesOf(address, context) }))
     .sort((left, right) => Number('RedrivePolicy' in left.attributes) - Number('RedrivePolicy' in right.attributes));
   if (queues.length === 0) return;
-  const { CreateQueueCommand, SQSClient } = await import('@aws-sdk/client-sqs');
+  const { SQSClient } = await import('@aws-sdk/client-sqs');
   const client = new SQSClient({ endpoint: context.world.sqsUrl, region: PSEUDO.region, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
   try {
-    for (const { name, attributes } of queues) await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
+    for (const queue of queues) await createQueue(client, queue);
   } finally {
     client.destroy();
+  }
+}
+
+async function createQueue(client: SQSClient, { url, name, attributes }: WantedQueue): Promise<void> {
+  const { CreateQueueCommand, GetQueueAttributesCommand, SetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
+  try {
+    await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
+  } catch (error) {
+    if (!(error instanceof Error && /Queue(?:Name|Already)Exists$/u.test(error.name))) throw error;
+    const { Attributes = {} } = await client.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }));
+    const other = Object.entries(attributes).filter(([key, value]) => Object(Attributes)[key] !== value);
+    await client.send(new SetQueueAttributesCommand({ QueueUrl: url, Attributes: Object.fromEntries(other) }));
   }
 }
 

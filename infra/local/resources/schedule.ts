@@ -9,6 +9,8 @@ export interface ScheduleDefinition {
   readonly functionArn: string;
   /** JSON text handed to the function; undefined where the template gives none. */
   readonly input: string | undefined;
+  /** Of an input such as `{"slot": 2}`: it starts one of several workers that are alike. */
+  readonly slot: number | undefined;
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
@@ -19,11 +21,13 @@ export function schedules(resources: readonly ResourceAddress[], context: Contex
     .filter((address) => address.resource.Type === 'AWS::Scheduler::Schedule' && context.property(address, 'State') !== 'DISABLED')
     .map((address) => {
       const target = Object(context.property(address, 'Target'));
+      const input = typeof target.Input === 'string' ? target.Input : undefined;
       return {
         name: physicalName(address),
         everyMs: rateOf(address, textProperty(context, address, 'ScheduleExpression')),
         functionArn: String(target.Arn),
-        input: typeof target.Input === 'string' ? target.Input : undefined,
+        input,
+        slot: input === undefined ? undefined : slotOf(input),
       };
     });
 }
@@ -33,4 +37,9 @@ function rateOf(address: ResourceAddress, expression: string): number {
   const unitMs = UNIT_MS[unit ?? ''];
   if (count === undefined || unitMs === undefined) throw new Error(`${describeResource(address)}: wanted a rate such as rate(1 minute), got ${expression}`);
   return Number(count) * unitMs;
+}
+
+function slotOf(input: string): number | undefined {
+  const { slot } = Object(JSON.parse(input));
+  return typeof slot === 'number' ? slot : undefined;
 }

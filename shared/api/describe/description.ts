@@ -9,7 +9,7 @@ export interface Description {
   /** @default none */
   readonly more?: string;
   readonly query?: readonly QueryParameter[];
-  readonly request?: { readonly schema: Schema; readonly example: Json };
+  readonly request?: { readonly schema: Schema; readonly example: Json; /** The request may come without a body. @default false */ readonly optional?: boolean };
   readonly answers: Readonly<Record<number, { readonly means: string; readonly schema: Schema; readonly example: Json }>>;
   /** The codes of the problems that can come. */
   readonly problems: readonly ErrorCode[];

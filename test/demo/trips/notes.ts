@@ -1,4 +1,4 @@
-import type { LateBody } from './billing.ts';
+import type { LateBody } from './late-body.ts';
 import { DAY, dateTime, MINUTE } from './clock.ts';
 import type { TripFacts } from './facts.ts';
 import { Random } from './random.ts';

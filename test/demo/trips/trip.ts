@@ -1,13 +1,12 @@
 import type { NewCell } from '../../../shared/cell.ts';
 import { baseBody } from './base.ts';
-import type { LateBody } from './billing.ts';
-import { billingAttempts } from './billing.ts';
 import { HOUR, MINUTE, SECOND } from './clock.ts';
 import { fareAdjustments } from './fare-adjustments.ts';
 import { tripFacts } from './facts.ts';
 import { tripFare } from './fare.ts';
 import { identity } from './identity.ts';
 import type { TripSize } from './journey.ts';
+import type { LateBody } from './late-body.ts';
 import { tripNotes } from './notes.ts';
 import { Random } from './random.ts';
 
@@ -23,12 +22,13 @@ export function tripRowKey(seed: string, n: number, size: TripSize = 'usual'): s
 }
 
 /**
- * All cells that trip `n` (from 0) of a seed will ever have, always the same ones, none before `requestTime(n)`:
+ * All cells that are written of trip `n` (from 0) of a seed, always the same ones, none before `requestTime(n)`:
  *
  * - BASE: the trip, from its end on; ref key 1, and 2 where the record was corrected (1 %). One in a hundred comes
  *   hours late, from a phone that was offline.
- * - STATUS: an attempt to bill it each, ref keys 1, 2, …
  * - NOTES and FARE ADJUSTMENT: lists, up to a week later; the ref key is the place in the list, from 0.
+ *
+ * STATUS, an attempt to bill it each, is written by the trigger `bill_rider` once BASE is there.
  */
 export function tripCells(seed: string, n: number, size: TripSize = 'usual'): readonly TimedCell[] {
   const facts = tripFacts(seed, n);
@@ -48,7 +48,6 @@ export function tripCells(seed: string, n: number, size: TripSize = 'usual'): re
     bodies.map(({ at, body }, place) => ({ at, cell: { row_key: rowKey, column_name: column, ref_key: first + place, body } }));
   return [
     ...cells('BASE', 1, bases),
-    ...cells('STATUS', 1, billingAttempts(seed, facts, total)),
     ...cells('NOTES', 0, tripNotes(seed, facts)),
     ...cells('FARE ADJUSTMENT', 0, fareAdjustments(seed, facts, total)),
   ];

@@ -8,8 +8,14 @@ export interface KillableProcess<Progress> extends Disposable {
   readonly ready: Promise<void>;
   /** What it said last. */
   readonly progress: Progress | undefined;
+  /** Settled once it is gone, however it ended. */
+  readonly gone: Promise<void>;
   /** kill -9; returns when it is gone. */
   kill(): Promise<void>;
+  /** SIGSTOP: it does nothing until it is resumed. */
+  pause(): void;
+  /** SIGCONT. */
+  resume(): void;
   /** Asks it to end and waits. Rejects when it fails. */
   stop(): Promise<void>;
 }
@@ -20,7 +26,12 @@ export interface KillableProcess<Progress> extends Disposable {
  * @param folder the run's: the command line names it, so that the process is found when the run is cut off
  */
 export function startProcess<Input, Progress>(module: URL, folder: string, input: Input): KillableProcess<Progress> {
-  const child = fork(module, [join(folder, 'process')], { execArgv: [], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const child = fork(module, [join(folder, 'process')], {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    // Some are killed hundreds of times: what they load is compiled once.
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
+  });
   let progress: Progress | undefined;
   const whenReady = Promise.withResolvers<void>();
   const gone = new Promise<number | null>((resolve) => {
@@ -42,10 +53,13 @@ export function startProcess<Input, Progress>(module: URL, folder: string, input
     get progress() {
       return progress;
     },
+    gone: gone.then(() => undefined),
     async kill() {
       child.kill('SIGKILL');
       await gone;
     },
+    pause: () => void child.kill('SIGSTOP'),
+    resume: () => void child.kill('SIGCONT'),
     async stop() {
       if (child.connected) child.send('stop');
       const code = await gone;

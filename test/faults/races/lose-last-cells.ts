@@ -2,6 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
+import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import { untilAllRun } from '../kill/kills.ts';
@@ -43,7 +44,7 @@ export async function loseLastCells({ stage, access, group, seed, variation, sig
   const rows = raceRows(seed);
   const isEarly = (row: string): boolean => Math.floor(shardOf(row, uncopied.datastore.shards) / servers.groups.length) % 2 === 0;
 
-  await stopReceiving(stage, group);
+  await stopReceiving(servers, group);
   const early = await write(uncopied, rows.filter(isEarly), cells, LOST_VERSIONS);
   await sleep(FOLLOWED_MS, undefined, { signal });
   const late = await write(uncopied, rows.filter((row) => !isEarly(row)), cells, LOST_VERSIONS);
@@ -64,7 +65,8 @@ export async function loseLastCells({ stage, access, group, seed, variation, sig
   return lost;
 }
 
-async function stopReceiving({ servers }: Stage, name: string): Promise<void> {
+/** A group's reader gets nothing more from its writer. */
+export async function stopReceiving(servers: ShardGroups, name: string): Promise<void> {
   const group = servers.groups.find((one) => one.name === name);
   const reader = group?.nodes.find(({ role }) => role === 'reader');
   if (!group || !reader) throw new Error(`${name} has no reader`);

@@ -1,3 +1,5 @@
+import { flushCompileCache } from 'node:module';
+
 export type FromProcess<Progress> = { readonly ready: true } | { readonly progress: Progress };
 
 /** What a process's work is told. */
@@ -24,6 +26,11 @@ export async function runAsProcess<Input, Progress>(work: (input: Input, control
     new Promise((resolve) => {
       process.send?.(message, () => resolve());
     });
-  await work(input, { signal: stop.signal, ready: () => void send({ ready: true }), say: (progress) => send({ progress }) });
+  const ready = (): void => {
+    // One that is killed writes nothing at its end.
+    flushCompileCache();
+    void send({ ready: true });
+  };
+  await work(input, { signal: stop.signal, ready, say: (progress) => send({ progress }) });
   process.disconnect();
 }

@@ -35,8 +35,23 @@ export class RestartedProcess<Input, Progress> implements Disposable {
 
   async kill(): Promise<void> {
     await this.#current.kill();
-    this.kills += 1;
-    if (this.#current.progress !== undefined) this.#ended.push(this.#current.progress);
+    this.#noteDeath();
+  }
+
+  /** Waits until it has died by itself, in the middle of what it does. */
+  async untilDead(): Promise<void> {
+    await this.#current.gone;
+    this.#noteDeath();
+  }
+
+  /** SIGSTOP. */
+  pause(): void {
+    this.#current.pause();
+  }
+
+  /** SIGCONT. */
+  resume(): void {
+    this.#current.resume();
   }
 
   /** After it was killed. */
@@ -47,6 +62,11 @@ export class RestartedProcess<Input, Progress> implements Disposable {
 
   async stop(): Promise<void> {
     await this.#current.stop();
+  }
+
+  #noteDeath(): void {
+    this.kills += 1;
+    if (this.#current.progress !== undefined) this.#ended.push(this.#current.progress);
   }
 
   [Symbol.dispose](): void {

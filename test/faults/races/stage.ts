@@ -51,7 +51,8 @@ export async function startStage(options: StageOptions): Promise<Stage> {
   };
 }
 
-function throughEndpoints(servers: ShardGroups): readonly GroupAccess[] {
+/** Groups as their endpoints lead to them, which follow a promotion. */
+export function throughEndpoints(servers: ShardGroups): readonly GroupAccess[] {
   const at = ({ host, port }: { readonly host: string; readonly port: number }) => ({ host, port });
   return servers.groups.map(({ name, user, password, writerEndpoint, readerEndpoint, instanceEndpoints }) => ({
     name, user, password, writer: at(writerEndpoint), reader: at(readerEndpoint), nodes: instanceEndpoints.map(at), secret: name, sharedStorage: false,

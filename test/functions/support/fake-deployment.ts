@@ -3,11 +3,17 @@ import type { IndexStatus } from '../../../shared/index/status.ts';
 import type { BufferOperations, Datastore, GroupHealth, IndexOperations } from '../../../shared/store/datastore.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import { referenceStore } from '../../../shared/store/reference-store.ts';
+import type { TriggerManagement } from '../../../shared/trigger/trigger-management.ts';
+import type { TriggerOperations } from '../../../shared/trigger/trigger-operations.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
+import { fakeTriggers } from './fake-triggers.ts';
 
 export const SHARDS = 4;
 
-export interface FakeDeployment extends Deployment {
+/** What all handlers together work on. */
+export type Everything = Deployment & TriggerManagement;
+
+export interface FakeDeployment extends Everything {
   /** The store behind `trips`, to look into. */
   readonly trips: Datastore;
 }
@@ -23,18 +29,25 @@ const INDEXES: IndexOperations = {
   },
 };
 
-/** A deployment of one datastore, `trips`, in memory, with the indexes of the suite. `changes` replaces what should behave otherwise. */
-export function fakeDeployment(changes: Partial<Datastore & BufferOperations & IndexOperations> = {}, health: readonly GroupHealth[] = []): FakeDeployment {
+/** A deployment of one datastore, `trips`, in memory, with the indexes of the suite and a trigger. `changes` replaces what should behave otherwise. */
+export function fakeDeployment(changes: Partial<Datastore & BufferOperations & IndexOperations & TriggerOperations> = {}, health: readonly GroupHealth[] = []): FakeDeployment {
   const trips = referenceStore('trips', SHARDS, SUITE_INDEXES);
   const buffer: BufferOperations = {
     buffer: async () => [{ group: 'group-1', rows: 0, oldest_age: null, parked: 0, conflicts: 0 }],
     bufferConflicts: async () => ({ conflicts: [], next: null }),
     discardConflicts: async (ids) => ids.length,
   };
+  const check = (name: string): void => {
+    if (name !== 'trips') throw new SchemalessError('unknown_datastore', `datastore: wanted trips, got ${name}`, { field: 'datastore', wanted: 'trips', got: name });
+  };
   return {
     trips,
+    async triggers(name) {
+      check(name);
+      return { ...fakeTriggers(), ...changes };
+    },
     async datastore(name) {
-      if (name !== 'trips') throw new SchemalessError('unknown_datastore', `datastore: wanted trips, got ${name}`, { field: 'datastore', wanted: 'trips', got: name });
+      check(name);
       return { ...trips, ...buffer, ...INDEXES, ...changes };
     },
     datastores: async () => ['trips'],
@@ -44,9 +57,9 @@ export function fakeDeployment(changes: Partial<Datastore & BufferOperations & I
 }
 
 /** Whatever it is asked for, it throws this. */
-export function failingDeployment(error: unknown): Deployment {
+export function failingDeployment(error: unknown): Everything {
   const fail = async (): Promise<never> => {
     throw error;
   };
-  return { datastore: fail, datastores: fail, health: fail, close: async () => undefined };
+  return { triggers: fail, datastore: fail, datastores: fail, health: fail, close: async () => undefined };
 }

@@ -1,10 +1,11 @@
 import './quiet.ts';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import { makeTriggersHandler } from '../../../functions/manage-triggers.ts';
 import { makeQueryHandler } from '../../../functions/query-index.ts';
 import { makeReadHandler } from '../../../functions/read-cells.ts';
 import { makeWriteHandler } from '../../../functions/write-cells.ts';
 import { ROUTES, type Operation, type Route } from '../../../shared/api/routes.ts';
-import type { Deployment } from '../../../shared/store/deployment.ts';
+import type { Everything } from './fake-deployment.ts';
 
 export interface GatewayRequest {
   readonly method: string;
@@ -29,9 +30,9 @@ export type Gateway = (request: GatewayRequest) => Promise<GatewayAnswer>;
 let requests = 0;
 
 /** What API Gateway does between a client and the handlers: finds the route, makes the event, decodes the path. */
-export function gateway(deployment: Deployment | (() => Deployment)): Gateway {
+export function gateway(deployment: Everything | (() => Everything)): Gateway {
   const open = typeof deployment === 'function' ? deployment : () => deployment;
-  const handlers = { 'query-index': makeQueryHandler(open), 'read-cells': makeReadHandler(open), 'write-cells': makeWriteHandler(open) };
+  const handlers = { 'manage-triggers': makeTriggersHandler(open), 'query-index': makeQueryHandler(open), 'read-cells': makeReadHandler(open), 'write-cells': makeWriteHandler(open) };
   return async ({ method, path, body }) => {
     const [rawPath = '', rawQueryString = ''] = path.split('?');
     const found = route(method, rawPath);

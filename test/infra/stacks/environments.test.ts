@@ -7,12 +7,18 @@ import { checkEnvironment } from '../../../infra/check-environment.ts';
 import { checkTypes } from '../../../infra/local/resources/local-resources.ts';
 import { ROUTES } from '../../../shared/api/routes.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
+import { circleIn } from '../support/references.ts';
+import { statementsOf } from '../support/statements.ts';
 import { resourcesOf, synthesized } from '../support/synthesized.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 const API_FUNCTIONS = [...new Set(ROUTES.map(({ handler }) => handler))];
-const [trips] = loadDefinitions(join(PROJECT_ROOT, 'infra/datastores')).datastores;
+/** They loop until their successor has taken over. */
+const LOOPS = 3;
+const definitions = loadDefinitions(join(PROJECT_ROOT, 'infra/datastores'));
+const [trips] = definitions.datastores;
+const triggerFunctions = definitions.datastores.flatMap(({ triggers }) => triggers.filter((trigger) => trigger.function !== undefined));
 afterAll(() => folder[Symbol.dispose]());
 
 describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
@@ -54,24 +60,30 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
 
   it('repeats neither schedules nor functions', () => {
     const schedules = properties('AWS::Scheduler::Schedule');
-    expect(schedules.map(({ Description }) => Description).sort()).toEqual(['Starts drain-buffer each minute', 'Starts repair-indexes each minute']);
+    expect(schedules.map(({ Description }) => Description).sort()).toEqual([
+      'Starts drain-buffer each minute',
+      'Starts repair-indexes each minute',
+      ...Array.from({ length: ENVIRONMENTS[environment].tailers }, (_, slot) => `Starts tail-shards each minute, {"slot":${slot}}`),
+    ]);
     for (const schedule of schedules) {
       expect(schedule).toMatchObject({ ScheduleExpression: 'rate(1 minute)', Target: { RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } } });
     }
     const retries = properties('AWS::Lambda::EventInvokeConfig').map(({ MaximumRetryAttempts }) => MaximumRetryAttempts);
     expect(new Set(retries)).toEqual(new Set([0]));
-    // Those of the routes and the schedules, and the two of the migration.
-    expect(retries).toHaveLength(API_FUNCTIONS.length + schedules.length + 2);
+    // Those of the routes, the schedules and the triggers, and the two of the migration.
+    expect(retries).toHaveLength(API_FUNCTIONS.length + LOOPS + triggerFunctions.length + 2);
   });
 
   it('gives functions no more time than the API has, and the definitions beside their code', () => {
     const functions = resourcesOf(stacks, 'AWS::Lambda::Function').filter(({ Properties }) => Properties?.['Handler'] === 'index.handler');
     expect(new Set(functions.map(({ Properties }) => Properties?.['Runtime']))).toEqual(new Set(['nodejs24.x']));
-    expect(functions.map(({ Properties }) => Number(Properties?.['Timeout'])).sort((a, b) => a - b)).toEqual([...API_FUNCTIONS.map(() => 28), 900, 900]);
+    const ofStore = functions.filter(({ Properties }) => !String(Properties?.['Description']).startsWith('Schemaless: trigger '));
+    const timeouts = ofStore.map(({ Properties }) => Number(Properties?.['Timeout']));
+    expect(timeouts.sort((a, b) => a - b)).toEqual([...API_FUNCTIONS.map(() => 28), ...Array.from({ length: LOOPS }, () => 900)]);
     for (const { Metadata } of functions) {
       const bundle = join(folder.path, environment, String(Metadata?.['aws:asset:path']));
       expect(existsSync(join(bundle, 'index.mjs'))).toBe(true);
-      expect(JSON.parse(readFileSync(join(bundle, 'definitions.json'), 'utf8'))).toEqual({ datastores: [{ name: 'trips', shards: environment === 'prod' ? 4096 : 256, indexes: trips?.indexes }] });
+      expect(JSON.parse(readFileSync(join(bundle, 'definitions.json'), 'utf8'))).toEqual({ datastores: [{ ...trips, shards: environment === 'prod' ? 4096 : 256 }] });
     }
   });
 
@@ -84,18 +96,23 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
   });
 
   it('lets functions write no table but those they have to', () => {
-    const policies = stacks.flatMap(({ template }) => Object.entries(template.Resources)).filter(([, { Type }]) => Type === 'AWS::IAM::Policy');
-    const writable = policies.map(([logicalId, { Properties }]): readonly [string, readonly string[]] => {
-      const { Statement: statements } = Object(Properties?.['PolicyDocument']) as { readonly Statement: readonly { readonly Action: unknown; readonly Resource: unknown }[] };
-      const written = JSON.stringify(statements.filter(({ Action }) => JSON.stringify(Action).includes('dynamodb:PutItem')).map(({ Resource }) => Resource));
-      return [logicalId.slice(0, logicalId.indexOf('ServiceRole')), ['state', 'topology'].filter((table) => written.includes(`tables${table}`))];
+    const writable = [...statementsOf(stacks)].map(([role, statements]): readonly [string, readonly string[]] => {
+      const written = statements.filter(({ actions }) => actions.includes('dynamodb:PutItem')).flatMap(({ resources }) => resources);
+      return [role, ['state', 'topology'].filter((table) => written.some((resource) => resource.includes(`tables${table}`)))];
     });
     expect(Object.fromEntries(writable.filter(([, tables]) => tables.length > 0))).toEqual({
       drainbuffer: ['state'],
+      managetriggers: ['state'],
       migrationisComplete: ['state', 'topology'],
       migrationonEvent: ['state', 'topology'],
       repairindexes: ['state', 'topology'],
+      tailshards: ['state', 'topology'],
+      ...Object.fromEntries(triggerFunctions.map(({ name }) => [`triggertrips${name.replaceAll('_', '')}`, ['state']])),
     });
+  });
+
+  it('has nothing that waits for itself in a circle', () => {
+    for (const stack of stacks) expect(circleIn(stack)).toEqual([]);
   });
 
   it('is all known to the local stack', () => {
@@ -112,6 +129,9 @@ describe('an environment', () => {
   it('is not changed on the command line, but for the local one', () => {
     expect(() => synthesized(folder.path, { environment: 'prod', groups: '2' })).toThrow(/groups: wanted nothing/u);
     expect(() => synthesized(folder.path, { environment: 'local', groups: 'two' })).toThrow('groups: wanted a whole number from 1 to 20, got "two"');
+    expect(() => synthesized(folder.path, { environment: 'local', tailers: '65' })).toThrow('tailers: wanted a whole number from 1 to 64, got "65"');
+    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, tailers: 0 })).toThrow('prod.tailers: wanted a whole number from 1 to 64, got 0');
+    expect(() => synthesized(folder.path, { environment: 'dev', tailers: '2' })).toThrow(/tailers: wanted nothing/u);
   });
 
   it('cannot buffer on more groups than may be lost', () => {

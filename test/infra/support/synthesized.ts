@@ -9,6 +9,9 @@ import type { LoadedStack, TemplateResource } from '../../../infra/local/templat
 /** Small functions that stand in for the real ones. */
 export const STAND_INS = join(import.meta.dirname, 'functions');
 
+/** The folder that the stand-ins of triggers' functions are given from: `functions/charge-rider.ts`. */
+export const STAND_IN_PROJECT = import.meta.dirname;
+
 /** Synthesizes the app in process with stand-in functions, with the settings of cdk.json but for the slow rules. */
 export function synthesized(folder: string, context: AppContext): readonly LoadedStack[] {
   const settings: { readonly context: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));

@@ -5,6 +5,7 @@ import type { Cell, PutResult } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { IndexStatus } from '../../../shared/index/status.ts';
 import { failingDeployment, fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
+import { PARKED, SUMMARY } from '../../functions/support/fake-triggers.ts';
 import { gateway, type GatewayAnswer, type GatewayRequest } from '../../functions/support/gateway.ts';
 import { answerCheck, operationsOf, schemaCheck, type Document } from './support/answer-check.ts';
 
@@ -53,6 +54,14 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   listShards: { method: 'GET', path: '/v1/trips/shards' },
   listIndexes: { method: 'GET', path: '/v1/trips/indexes' },
   queryIndex: { method: 'GET', path: '/v1/trips/indexes/driver_index?driver_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10&city[in]=Lisbon' },
+  listTriggers: { method: 'GET', path: '/v1/trips/triggers' },
+  getTrigger: { method: 'GET', path: '/v1/trips/triggers/bill_rider?limit=2&after=0' },
+  pauseTrigger: { method: 'POST', path: '/v1/trips/triggers/bill_rider/pause', body: '{"reason":"the card service is down"}' },
+  resumeTrigger: { method: 'POST', path: '/v1/trips/triggers/bill_rider/resume' },
+  rewindTrigger: { method: 'POST', path: '/v1/trips/triggers/bill_rider/rewind', body: '{"to":{"0":14}}' },
+  listParkedCells: { method: 'GET', path: '/v1/trips/triggers/bill_rider/parked' },
+  retryParkedCells: { method: 'POST', path: '/v1/trips/triggers/bill_rider/parked/retry', body: '{"cells":"*"}' },
+  discardParkedCells: { method: 'POST', path: '/v1/trips/triggers/bill_rider/parked/discard', body: '{"cells":[{"shard":0,"added_id":7}]}' },
   getBuffer: { method: 'GET', path: '/v1/trips/buffer' },
   listBufferConflicts: { method: 'GET', path: '/v1/trips/buffer/conflicts' },
   discardBufferConflicts: { method: 'POST', path: '/v1/trips/buffer/conflicts/discard', body: '{"ids":["group-1/1"]}' },
@@ -83,6 +92,8 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
         explain: { shard: 0, group: 'group-1', statement: 'SELECT 1', plan: { query_block: { select_id: 1 } } },
       }),
       indexes: async () => [CHANGING],
+      triggers: async () => [{ ...SUMMARY, state: 'stopped', reason: 'too many', changed_at: CELL.created_at, columns: '*', function: null, start: CELL.created_at, retry_parked_every_seconds: null }],
+      parkedCells: async () => ({ cells: [{ ...PARKED, round: 2, retry: 'sent', retried_at: CELL.created_at }], malformed: [], next: '0/7' }),
       buffer: async () => [{ group: 'group-1', rows: 2, oldest_age: 1.5, parked: 0, conflicts: 1 }, { group: 'group-2', error: UNAVAILABLE }],
       bufferConflicts: async () => ({ conflicts: [{ id: 'group-1/1', ...ADDRESS, body: 1, shard: 0, created_at: CELL.created_at }], next: 'group-1/1' }),
     }),
@@ -101,6 +112,9 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
     answers.push(await ask(request), await ask(request), await odd(request), await broken(request), await dead(request));
     answers.push(await ask({ method, path: `${path}${path.includes('?') ? '&' : '?'}bogus=1`, body }));
     if (operation !== 'getOpenApi') answers.push(await cut(request));
+    if (path.includes('/bill_rider')) {
+      answers.push(await ask({ method, path: path.replace('bill_rider', 'nope'), body }));
+    }
     if (path.includes('/trips')) answers.push(await ask({ method, path: path.replace('trips', 'nope'), body }));
     if (body !== undefined) {
       answers.push(await ask({ method, path, body: '{' }), await ask({ method, path, body: undefined }), await ask({ method, path, body: ' '.repeat(4 * 1024 * 1024 + 1) }));
@@ -114,6 +128,8 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
   for (const error of [BUILDING, new SchemalessError('index_building', 'driver_index is being built', { more: { index: 'driver_index', progress: null } })]) {
     answers.push(await gateway(fakeDeployment({ query: () => Promise.reject(error) }))(REQUESTS['queryIndex'] ?? index));
   }
+  const trigger = '/v1/trips/triggers/bill_rider';
+  answers.push(await ask({ method: 'GET', path: `${trigger}?limit=0` }), await ask({ method: 'GET', path: `${trigger}/parked?limit=0` }));
   answers.push(await gateway(fakeDeployment({ get: async () => Promise.reject(DAMAGE) }))({ method: 'GET', path: put.path }));
   answers.push(await ask({ method: 'GET', path: `/v1/trips/cells/${ROW}/BASE/9` }), await ask({ method: 'GET', path: `/v1/trips/shards/${SHARDS}/cells?after=0` }));
   return answers;
@@ -172,6 +188,6 @@ describe('the OpenAPI document', () => {
   it('is what the API answers', async () => {
     const { json } = await gateway(fakeDeployment())({ method: 'GET', path: '/v1/openapi.json' });
     expect(json).toEqual(DOCUMENT);
-    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.1.0' } });
+    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.2.0' } });
   });
 });

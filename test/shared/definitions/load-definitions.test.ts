@@ -30,7 +30,7 @@ describe('loadDefinitions', () => {
   it('reads every datastore, in the order of their names', () => {
     write('trips', 'datastore: trips\nshards: 4096\n');
     write('riders', '# who rides\ndatastore: riders\nshards: 1\n');
-    expect(loadDefinitions(folder)).toEqual({ datastores: [{ name: 'riders', shards: 1, indexes: [] }, { name: 'trips', shards: 4096, indexes: [] }] });
+    expect(loadDefinitions(folder)).toEqual({ datastores: [{ name: 'riders', shards: 1, indexes: [], triggers: [] }, { name: 'trips', shards: 4096, indexes: [], triggers: [] }] });
   });
 
   it('reads what the project itself has', () => {

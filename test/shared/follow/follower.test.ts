@@ -5,6 +5,7 @@ import { openFollower } from '../../../shared/follow/follower-item.ts';
 import { committedOffsets, followerLag } from '../../../shared/follow/follower-lag.ts';
 import { followOnce } from '../../../shared/follow/follow-once.ts';
 import type { LogPlace } from '../../../shared/follow/follower.ts';
+import { offsetItems } from '../../../shared/follow/offset-items.ts';
 import { forgetFollower, rewindFollower } from '../../../shared/follow/rewind-follower.ts';
 import { readPlaces } from '../../../shared/follow/read-places.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
@@ -46,6 +47,37 @@ describe('a follower', () => {
     await expect(rewindFollower(followed.stateTable, followed.store.context, idOf(deeds), { shards: new Map([[6, 0]]) })).rejects.toThrow('shard: wanted an integer from 0 to 5, got 6');
     await forgetFollower(followed.stateTable, idOf(deeds));
     expect(await committedOffsets(followed.stateTable, idOf(deeds), SHARDS)).toEqual(Array.from({ length: SHARDS }, () => undefined));
+  });
+
+  it('ends once it is forgotten, and leaves nothing behind that a later one would begin with', async () => {
+    const deeds = newDeeds();
+    const worker = startWorker(followed, deeds);
+    await caughtUp(deeds);
+    await until('committed', async () => (await followerLag(followed.stateTable, followed.store.context, idOf(deeds))).every(({ offset, head }) => offset === head));
+    await forgetFollower(followed.stateTable, idOf(deeds));
+    // It has nothing to commit, and ends all the same.
+    await worker.ended;
+    const busy = startWorker(followed, deeds);
+    await until('it has begun', async () => (await committedOffsets(followed.stateTable, idOf(deeds), SHARDS)).every((offset) => offset !== undefined));
+    await forgetFollower(followed.stateTable, idOf(deeds));
+    await followed.write(1, 1);
+    await busy.ended;
+    const items = offsetItems(followed.stateTable, { ...idOf(deeds), shards: SHARDS, partitions: SHARDS });
+    expect(await Promise.all(Array.from({ length: SHARDS }, (_, partition) => items.read(partition)))).toEqual(Array.from({ length: SHARDS }, () => undefined));
+  });
+
+  it('does not read shards whose cells are not wanted now, and goes on with them when they are', async () => {
+    const deeds = newDeeds();
+    const stopAt = new Map([[1, 10]]);
+    const worker = startWorker(followed, deeds, { follower: { wants: (shard, after) => after < (stopAt.get(shard) ?? Number.POSITIVE_INFINITY) } });
+    const ids = (): number[] => deeds.handled.filter(({ shard }) => shard === 1).map(({ added_id }) => added_id);
+    await until('the others are handled', () => new Set(deeds.handled.map(({ shard }) => shard)).size === SHARDS && ids().length >= 10);
+    await sleep(200);
+    expect(ids()).toHaveLength(10);
+    stopAt.clear();
+    await caughtUp(deeds);
+    await worker.stop();
+    expect(ids()).toEqual(ids().map((_, at) => at + 1));
   });
 
   it('goes on while DynamoDB is away, repeats nothing, and commits once it is back', async () => {

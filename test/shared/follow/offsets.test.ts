@@ -13,9 +13,9 @@ beforeAll(async () => {
 });
 afterAll(() => table.client.destroy());
 
-function newItems(fenced: boolean) {
+function newItems(fenced: boolean, generations = true) {
   follower += 1;
-  return offsetItems(table, { name: `f${follower}`, datastore: 'trips', shards: 4, partitions: 2 }, fenced);
+  return offsetItems(table, { name: `f${follower}`, datastore: 'trips', shards: 4, partitions: 2 }, fenced, generations);
 }
 
 async function holder(items: ReturnType<typeof offsetItems>, owner: string, others: readonly string[] = []) {
@@ -62,10 +62,12 @@ describe('the offsets of a partition', () => {
   });
 
   it.each([
-    [true, 3],
-    [false, 30],
-  ])('stay where a rewind put them, under whoever holds them (fenced: %s)', async (fenced, expected) => {
-    const items = newItems(fenced);
+    [true, true, 3],
+    // The controls.
+    [false, true, 30],
+    [true, false, 30],
+  ])('stay where a rewind put them, under whoever holds them (fenced: %s, by generation too: %s)', async (fenced, generations, expected) => {
+    const items = newItems(fenced, generations);
     const held = await holder(items, 'a');
     move(held, 20);
     await held?.commit();
@@ -75,7 +77,7 @@ describe('the offsets of a partition', () => {
     move(held, 30);
     await held?.commit();
     expect(await reached(items)).toBe(expected);
-    if (!fenced) return;
+    if (!fenced || !generations) return;
     expect([held?.isLost(), held?.tenure().generation, held?.shards[0]?.offset?.added_id]).toEqual([false, 1, 3]);
     // What was begun before the rewind does not count any more.
     move(held, 40, before);

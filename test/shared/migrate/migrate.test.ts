@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { migrate, type MigrationWish } from '../../../shared/migrate/migrate.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
 import { dynamoTopology, readDatastore, type DynamoTable } from '../../../shared/topology/dynamo-topology.ts';
-import type { GroupAddress } from '../../../shared/topology/topology.ts';
+import type { DeployedTrigger, GroupAddress } from '../../../shared/topology/topology.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 
 let topologyTable: DynamoTable;
@@ -85,5 +85,16 @@ describe('migrate', () => {
     await expect(migrate(wish(6, groups.slice(1)))).rejects.toThrow(/groups: wanted group-1 among them/);
     expect((await dynamoTopology(alone).groups())).toHaveLength(3);
     expect((await readDatastore(alone, name))?.shards).toBe(6);
+  });
+
+  it('lists the triggers of a datastore once its shards are there', async () => {
+    const name = newName();
+    const alone = await newTable(topologyTable.client);
+    const trigger: DeployedTrigger = { definition: { name: 'bill', start: 'start', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 30 }, queueUrl: 'http://localhost/bill.fifo', parkedQueueUrl: 'http://localhost/parked.fifo' };
+    const wish: MigrationWish = { groups, datastores: [{ name, shards: 6, indexes: [], triggers: [trigger] }] };
+    expect(await migrate({ topologyTable: alone, connect, wish, mayGoOn: () => false })).toBe(false);
+    expect(await dynamoTopology(alone).triggers(name)).toEqual([]);
+    expect(await migrate({ topologyTable: alone, connect, wish, mayGoOn: () => true })).toBe(true);
+    expect(await dynamoTopology(alone).triggers(name)).toEqual([trigger]);
   });
 });

@@ -8,6 +8,7 @@ import { findLocations } from '../../../shared/sql/statements/find-locations.ts'
 import { selectBodyHashes } from '../../../shared/sql/statements/select-body-hashes.ts';
 import { selectCells } from '../../../shared/sql/statements/select-cells.ts';
 import { selectHeads } from '../../../shared/sql/statements/select-heads.ts';
+import { selectLags } from '../../../shared/sql/statements/select-lags.ts';
 import { selectLog } from '../../../shared/sql/statements/select-log.ts';
 import { selectRow } from '../../../shared/sql/statements/select-row.ts';
 import { selectVersions } from '../../../shared/sql/statements/select-versions.ts';
@@ -76,6 +77,8 @@ describe('rows read', () => {
     ['20 cells of the log', () => selectLog(datastore, [{ shard: 1, after: 1500 }], 20, 1e6), 20 * 13],
     ['the end of the log', () => selectLog(datastore, [{ shard: 1, after: CELLS + 1000 }], 20, 1e6), 12],
     ['the head of a shard', () => selectHeads(datastore, [1]), 8],
+    ['how far a shard is done', () => selectLags(datastore, [{ shard: 1, after: 1500 }]), 8],
+    ['how far 64 shards are done', () => selectLags(datastore, Array.from({ length: 64 }, () => ({ shard: 1, after: 1500 }))), 64 * 8],
     ['the place of a time in the log', () => findLocations(datastore, [{ shard: 1, since: '2026-01-01T00:00:00.000000Z' }]), 160],
     ['hashes of 50 bodies', () => selectBodyHashes(Array.from({ length: 50 }, () => ({ ...cellOf({ row_key: rows[0] ?? '', ref_key: 3 }), datastore, shard: 1 }))), 50 * 4],
   ])('for %s are few', async (_what, statement, most) => {

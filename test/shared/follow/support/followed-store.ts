@@ -7,6 +7,7 @@ import type { SqlClient } from '../../../../shared/sql/client.ts';
 import type { Datastore } from '../../../../shared/store/datastore.ts';
 import type { StoreContext } from '../../../../shared/store/context.ts';
 import type { DynamoTable } from '../../../../shared/topology/dynamo-topology.ts';
+import type { DeployedTrigger } from '../../../../shared/topology/topology.ts';
 import { cellOf, rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
 import { openRealStore, type RealStore } from '../../../support/real-store.ts';
@@ -26,8 +27,8 @@ export interface FollowedStore {
   close(): Promise<void>;
 }
 
-export async function openFollowedStore(shards: number, wrap?: (client: SqlClient, group: string) => SqlClient): Promise<FollowedStore> {
-  const store = await openRealStore({ datastores: { trips: shards }, bufferCopies: 0, ...(wrap ? { wrap } : {}) });
+export async function openFollowedStore(shards: number, wrap?: (client: SqlClient, group: string) => SqlClient, triggers: readonly DeployedTrigger[] = []): Promise<FollowedStore> {
+  const store = await openRealStore({ datastores: { trips: shards }, triggers: { trips: triggers }, bufferCopies: 0, ...(wrap ? { wrap } : {}) });
   const datastore = store.nameOf('trips');
   const trips = await store.deployment.datastore(datastore);
   const stateTable = await newTable(dynamoClient(inject('servers').dynamo));
@@ -156,7 +157,7 @@ export function startWorker(followed: FollowedStore, deeds: Deeds, run: Partial<
 }
 
 /** Waits for something to become true; fails with what was waited for. */
-export async function until(what: string, isTrue: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
+export async function until(what: string, isTrue: () => boolean | Promise<boolean>, withinMs = 15_000): Promise<void> {
   const end = Date.now() + withinMs;
   while (!(await isTrue())) {
     if (Date.now() > end) throw new Error(`waited ${withinMs} ms in vain: ${what}`);

@@ -1,0 +1,73 @@
+import type { Message } from '@aws-sdk/client-sqs';
+import { once } from 'node:events';
+import { Consumer as Polling } from 'sqs-consumer';
+import { consumeBatch } from '../shared/consume/consume-batch.ts';
+import type { QueueRecord } from '../shared/consume/queue-record.ts';
+import type { TriggerFunction } from '../shared/consume/trigger-function.ts';
+import type { ConsumerConfig } from './consumer-config.ts';
+import { logger } from './http/log.ts';
+import { consumerOpener } from './open-consumer.ts';
+import { consumedReport } from './report-consumed.ts';
+import { sqsClient } from './sqs.ts';
+
+/** A poll that is under way is waited for when the process is to stop: one that is cut off could keep messages hidden. */
+const POLL_SECONDS = 5;
+const BATCH_SIZE = 10;
+
+export interface ConsumerProcess {
+  readonly config: ConsumerConfig;
+  /** The trigger's name. */
+  readonly trigger: string;
+  readonly fn: TriggerFunction;
+  /** Aborted to stop: the call under way is waited for, what else was received goes back to the queue. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * Consumes a trigger's queue in this process, as its Lambda function would: one batch at a time, one call at a time.
+ * Start more processes for more at a time.
+ *
+ * @returns once it was told to stop, and nothing is under way any more
+ * @throws an Error when the datastore has no such trigger
+ */
+export async function runConsumer({ config, trigger, fn, stopping }: ConsumerProcess): Promise<void> {
+  const sqs = sqsClient();
+  const { report, flush } = consumedReport(trigger);
+  const open = consumerOpener({ config, trigger, fn, sqs, report });
+  const { deployed } = await open();
+
+  async function consume(messages: Message[]): Promise<Message[]> {
+    const { consumer } = await open();
+    const records = new Map(messages.map((message) => [toQueueRecord(message), message]));
+    const done = new Set(await consumeBatch(consumer, [...records.keys()], { stopping }));
+    flush();
+    return [...records].filter(([record]) => done.has(record)).map(([, message]) => message);
+  }
+
+  const polling = Polling.create({
+    queueUrl: deployed.queueUrl,
+    sqs,
+    batchSize: BATCH_SIZE,
+    waitTimeSeconds: POLL_SECONDS,
+    messageSystemAttributeNames: ['MessageGroupId', 'ApproximateReceiveCount', 'SentTimestamp'],
+    handleMessageBatch: consume,
+    // Its warning is about order after failures, which is kept here: what is behind a failed message goes back with it.
+    suppressFifoWarning: true,
+    // Of a batch that could not even be begun.
+    terminateVisibilityTimeout: 30,
+    // However long the call under way takes.
+    pollingCompleteWaitTimeMs: 2 ** 31 - 1,
+  });
+  polling.on('error', (error) => logger.warn('queue', { trigger, error }));
+  if (!stopping.aborted) {
+    const stopped = once(polling, 'stopped');
+    stopping.addEventListener('abort', () => polling.stop(), { once: true });
+    polling.start();
+    await stopped;
+  }
+  sqs.destroy();
+}
+
+function toQueueRecord({ MessageId = '', ReceiptHandle = '', Body = '', Attributes: { MessageGroupId = '', ApproximateReceiveCount, SentTimestamp } = {} }: Message): QueueRecord {
+  return { messageId: MessageId, receiptHandle: ReceiptHandle, body: Body, groupId: MessageGroupId, receipts: Number(ApproximateReceiveCount), sentAt: Number(SentTimestamp) };
+}

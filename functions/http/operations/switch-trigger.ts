@@ -1,0 +1,27 @@
+import { parseReason, parseRewind } from '../../../shared/trigger/parse-choices.ts';
+import type { TriggerManagement } from '../../../shared/trigger/trigger-management.ts';
+import { readMembers } from '../members.ts';
+import type { HttpOperation } from './operation.ts';
+
+/** POST /triggers/{trigger}/pause `{reason}`, or without a body. */
+export const pauseTrigger: HttpOperation<TriggerManagement> = async (request, management) => {
+  request.query();
+  const reason = request.hasBody ? parseReason(readMembers(request.json(), ['reason']).reason) : undefined;
+  const operations = await management.triggers(request.path('datastore'));
+  return { status: 200, body: await operations.pauseTrigger(request.path('trigger'), reason) };
+};
+
+/** POST /triggers/{trigger}/resume. */
+export const resumeTrigger: HttpOperation<TriggerManagement> = async (request, management) => {
+  request.query();
+  const operations = await management.triggers(request.path('datastore'));
+  return { status: 200, body: await operations.resumeTrigger(request.path('trigger')) };
+};
+
+/** POST /triggers/{trigger}/rewind `{to}`. */
+export const rewindTrigger: HttpOperation<TriggerManagement> = async (request, management) => {
+  request.query();
+  const to = parseRewind(readMembers(request.json(), ['to']).to);
+  const operations = await management.triggers(request.path('datastore'));
+  return { status: 200, body: await operations.rewindTrigger(request.path('trigger'), to) };
+};

@@ -1,0 +1,27 @@
+import { openContext } from '../shared/store/context.ts';
+import { triggerManagement, type TriggerManagement } from '../shared/trigger/trigger-management.ts';
+import { readConfig } from './config.ts';
+import { deploymentOptions } from './deployment.ts';
+import { dynamoClient } from './dynamo.ts';
+import { httpHandler, type HttpHandler } from './http/handler.ts';
+import { getTrigger, listTriggers } from './http/operations/list-triggers.ts';
+import { discardParkedCells, listParkedCells, retryParkedCells } from './http/operations/parked-cells.ts';
+import { pauseTrigger, resumeTrigger, rewindTrigger } from './http/operations/switch-trigger.ts';
+
+/** The routes of triggers. */
+export function makeTriggersHandler(management: () => TriggerManagement): HttpHandler {
+  return httpHandler<'manage-triggers', TriggerManagement>(
+    { listTriggers, getTrigger, pauseTrigger, resumeTrigger, rewindTrigger, listParkedCells, retryParkedCells, discardParkedCells },
+    management,
+  );
+}
+
+let opened: TriggerManagement | undefined;
+
+function management(): TriggerManagement {
+  const config = readConfig();
+  opened ??= triggerManagement({ context: openContext(deploymentOptions(config)), stateTable: { client: dynamoClient(), table: config.stateTable } });
+  return opened;
+}
+
+export const handler = makeTriggersHandler(management);

@@ -1,0 +1,54 @@
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { ClientOptions } from '../shared/client/options.ts';
+import { openConsumer, type ConsumeEvent, type Consumer } from '../shared/consume/consumer.ts';
+import { sqsQueue } from '../shared/consume/sqs-queue.ts';
+import type { TriggerFunction } from '../shared/consume/trigger-function.ts';
+import { triggeredClient } from '../shared/consume/triggered-client.ts';
+import { dynamoTopology } from '../shared/topology/dynamo-topology.ts';
+import type { DeployedTrigger } from '../shared/topology/topology.ts';
+import { triggerStore } from '../shared/trigger/dynamo-trigger-store.ts';
+import type { ConsumerConfig } from './consumer-config.ts';
+import { dynamoClient } from './dynamo.ts';
+import { requestSigner } from './sign-request.ts';
+
+export interface ConsumerParts {
+  readonly config: ConsumerConfig;
+  /** The trigger's name. */
+  readonly trigger: string;
+  readonly fn: TriggerFunction;
+  readonly sqs: SQSClient;
+  readonly report: (event: ConsumeEvent) => void;
+}
+
+/** A consumer, and the trigger as it is deployed now. */
+export interface OpenedConsumer {
+  readonly consumer: Consumer;
+  readonly deployed: DeployedTrigger;
+}
+
+/**
+ * Opens consumers of a trigger over the environment's tables, queue and API. The function that is returned gives the
+ * same one until the trigger's definition is read anew, within a minute of a deploy; it throws an Error when the
+ * datastore has no such trigger, and `unavailable` while the topology cannot be read at first.
+ */
+export function consumerOpener({ config, trigger, fn, sqs, report }: ConsumerParts): () => Promise<OpenedConsumer> {
+  const client = dynamoClient();
+  const topology = dynamoTopology({ client, table: config.topologyTable });
+  const { apiUrl: url, datastore, region } = config;
+  const options: ClientOptions = { url, datastore, ...(region === undefined ? {} : { sign: requestSigner(region) }) };
+  let opened: OpenedConsumer | undefined;
+  return async () => {
+    const triggers = await topology.triggers(datastore);
+    const deployed = triggers.find(({ definition }) => definition.name === trigger);
+    if (!deployed) {
+      const names = triggers.map(({ definition }) => definition.name).join(', ');
+      throw new Error(`Datastore ${datastore} has no trigger ${trigger}: it has ${names === '' ? 'none' : names}`);
+    }
+    if (opened?.deployed === deployed) return opened;
+    const store = triggerStore({ client, table: config.stateTable }, { datastore, trigger });
+    const { definition, queueUrl } = deployed;
+    const consumer = openConsumer({ datastore, definition, store, queue: sqsQueue(sqs, queueUrl), fn, client: (signal) => triggeredClient(options, signal), report });
+    opened = { consumer, deployed };
+    return opened;
+  };
+}

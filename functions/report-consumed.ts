@@ -1,0 +1,35 @@
+import type { ConsumeEvent } from '../shared/consume/consumer.ts';
+import { logger } from './http/log.ts';
+import { count } from './http/metrics.ts';
+
+const COUNTED: Partial<Record<ConsumeEvent['kind'], string>> = {
+  consumed: 'trigger_consumed',
+  failed: 'trigger_failed',
+  parked: 'trigger_parked',
+  retry_failed: 'trigger_retry_failed',
+  malformed: 'trigger_malformed',
+  stopped: 'trigger_stopped',
+};
+
+/** Where consumers report to: the log at once, and counters with every `flush`, since there is one of them for each cell. */
+export function consumedReport(trigger: string): { readonly report: (event: ConsumeEvent) => void; readonly flush: (requestId?: string) => void } {
+  let counted: string[] = [];
+  return {
+    report(event) {
+      log(trigger, event);
+      const name = COUNTED[event.kind];
+      if (name !== undefined) counted.push(name);
+    },
+    flush(requestId) {
+      const names = counted;
+      counted = [];
+      count(names, requestId);
+    },
+  };
+}
+
+function log(trigger: string, event: ConsumeEvent): void {
+  if (event.kind === 'consumed' || event.kind === 'repeated' || event.kind === 'returned') logger.debug('trigger', { trigger, event });
+  else if (event.kind === 'stopped') logger.error('trigger stopped', { trigger });
+  else logger.warn('trigger', { trigger, event });
+}

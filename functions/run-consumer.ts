@@ -1,0 +1,53 @@
+/**
+ * Runs a trigger's function in a plain process: on one machine, or beside whatever else it needs.
+ *
+ *     node functions/run-consumer.ts --trigger bill_rider --module functions/bill-rider.ts
+ *
+ * Reads the same environment as the function in Lambda; `--datastore` and `--url` stand in for two of its variables.
+ * Ends with SIGTERM or Ctrl-C, once the call under way is done.
+ */
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ENVIRONMENT_VARIABLES } from '../shared/environment.ts';
+import { readConsumerConfig } from './consumer-config.ts';
+import { runConsumer } from './consumer-process.ts';
+import { logger } from './http/log.ts';
+import type { TriggerHandler } from './trigger-handler.ts';
+
+const USAGE = 'node functions/run-consumer.ts --module FILE [--trigger NAME] [--datastore NAME] [--url URL]';
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { module: { type: 'string' }, trigger: { type: 'string' }, datastore: { type: 'string' }, url: { type: 'string' } },
+  });
+  if (values.module === undefined) throw new Error(`--module: wanted the file that exports the trigger's handler, got nothing. ${USAGE}`);
+  const { trigger, fn } = await loadHandler(values.module);
+  if (values.trigger !== undefined && values.trigger !== trigger) throw new Error(`--trigger: ${values.module} is the function of ${trigger}, not of ${values.trigger}`);
+  const config = readConsumerConfig({
+    ...process.env,
+    ...(values.datastore !== undefined && { [ENVIRONMENT_VARIABLES.datastore]: values.datastore }),
+    ...(values.url !== undefined && { [ENVIRONMENT_VARIABLES.apiUrl]: values.url }),
+  });
+  const stopping = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort());
+  logger.info('consuming', { trigger, datastore: config.datastore });
+  await runConsumer({ config, trigger, fn, stopping: stopping.signal });
+  logger.info('stopped', { trigger });
+}
+
+async function loadHandler(file: string): Promise<Pick<TriggerHandler, 'trigger' | 'fn'>> {
+  const { handler }: { readonly handler?: Partial<TriggerHandler> } = await import(pathToFileURL(resolve(file)).href);
+  const { trigger, fn } = handler ?? {};
+  if (trigger === undefined || fn === undefined) throw new Error(`--module: ${file} exports no handler made by triggerHandler`);
+  return { trigger, fn };
+}
+
+try {
+  await main();
+  // A function may keep connections of its own open.
+  process.exit();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,24 @@
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { queueCounts, type QueueCounts } from '../event-sources/queue-of-source.ts';
+import type { StackQueue } from '../stack-queues.ts';
+import { PSEUDO } from '../template/template.ts';
+
+/** A queue with what is in it; without while SQS is away. */
+export interface QueueStatus extends StackQueue, Partial<QueueCounts> {}
+
+const ANSWER_MS = 2000;
+
+export async function queueStatus(queues: readonly StackQueue[], sqsUrl: string): Promise<readonly QueueStatus[]> {
+  const client = new SQSClient({
+    endpoint: sqsUrl,
+    region: PSEUDO.region,
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    maxAttempts: 1,
+    requestHandler: { connectionTimeout: ANSWER_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true },
+  });
+  try {
+    return await Promise.all(queues.map(async (queue) => ({ ...queue, ...(await queueCounts(client, queue.url).catch(() => ({}))) })));
+  } finally {
+    client.destroy();
+  }
+}

@@ -1,0 +1,98 @@
+/** The parts of fauxqs that are mended here, which its package does not export: what is used of them, and no more. */
+
+/** A message of a queue. */
+export interface QueuedMessage {
+  readonly messageId: string;
+  readonly body: string;
+  readonly md5OfBody: string;
+  readonly messageAttributes: Readonly<Record<string, object>>;
+  readonly md5OfMessageAttributes: string;
+  approximateReceiveCount: number;
+  approximateFirstReceiveTimestamp?: number | undefined;
+  readonly messageGroupId?: string;
+  /** Digits, padded to one length. */
+  sequenceNumber?: string;
+}
+
+/** A message that somebody received and neither deleted nor gave back. */
+export interface HeldMessage {
+  readonly message: QueuedMessage;
+  readonly receiptHandle: string;
+  readonly visibilityDeadline: number;
+}
+
+/** As the service answers it. */
+export interface ReceivedMessage {
+  readonly MessageId: string;
+  readonly ReceiptHandle: string;
+  readonly MD5OfBody: string;
+  readonly Body: string;
+  readonly MD5OfMessageAttributes?: string;
+  readonly MessageAttributes?: Readonly<Record<string, object>>;
+}
+
+export interface FauxqsFile {
+  readonly db: { exec(sql: string): void; prepare(sql: string): { run(...values: readonly string[]): unknown } };
+  load(...stores: unknown[]): void;
+  updateMessageInflight(messageId: string, receiptHandle: string | null, deadline: number | null, receiveCount: number, firstReceived: number | undefined): void;
+  updateMessageReady(messageId: string): void;
+}
+
+export interface FauxqsQueue {
+  readonly attributes: Readonly<Record<string, string | undefined>>;
+  readonly persistence?: FauxqsFile;
+  /** By receipt handle. */
+  readonly inflightMessages: Map<string, HeldMessage>;
+  /** What can be received, by group, in the order of sending. */
+  readonly fifoMessages: Map<string, QueuedMessage[]>;
+  /** How many messages of a group are held. */
+  readonly fifoLockedGroups: Map<string, number>;
+  isFifo(): boolean;
+  enqueue(message: QueuedMessage): void;
+  nextSequenceNumber(): string;
+  notifyWaiters(): void;
+  dequeueFifo(limit: number, visibilitySeconds: number | undefined, queueByArn: ((arn: string) => FauxqsQueue | undefined) | undefined): ReceivedMessage[];
+  changeVisibility(receiptHandle: string, seconds: number): void;
+  processTimers(): void;
+}
+
+export interface FauxqsStore {
+  getQueue(url: string): FauxqsQueue | undefined;
+}
+
+/** Answers one action of the service. */
+export type FauxqsAction = (body: { readonly QueueUrl?: string }, store: FauxqsStore, request: { readonly raw: { readonly socket: { readonly destroyed: boolean } } }) => unknown;
+
+export interface FauxqsRouter {
+  register(action: string, answer: FauxqsAction): void;
+}
+
+export interface FauxqsParts {
+  readonly queue: FauxqsQueue;
+  readonly file: FauxqsFile;
+  readonly router: FauxqsRouter;
+  /** Finds what no message may hold. */
+  readonly forbidden: RegExp;
+}
+
+/** The prototypes of fauxqs's classes. Throws when its version has none of the kind. */
+export async function fauxqsParts(): Promise<FauxqsParts> {
+  const exported = async (path: string, name: string): Promise<unknown> => Object(await import(new URL(path, import.meta.resolve('fauxqs')).href))[name];
+  const prototypeOf = async <T>(path: string, name: string, methods: readonly (keyof T & string)[]): Promise<T> => {
+    const { prototype } = Object(await exported(path, name));
+    for (const method of methods) if (typeof Object(prototype)[method] !== 'function') throw missing(`${name}.${method}`);
+    return prototype;
+  };
+  const [queue, file, router, forbidden] = await Promise.all([
+    prototypeOf<FauxqsQueue>('sqs/sqsStore.js', 'SqsQueue', ['isFifo', 'enqueue', 'nextSequenceNumber', 'notifyWaiters', 'dequeueFifo', 'changeVisibility', 'processTimers']),
+    prototypeOf<FauxqsFile>('persistence.js', 'PersistenceManager', ['load', 'updateMessageInflight', 'updateMessageReady']),
+    prototypeOf<FauxqsRouter>('sqs/sqsRouter.js', 'SqsRouter', ['register']),
+    exported('sqs/sqsTypes.js', 'INVALID_MESSAGE_BODY_CHAR'),
+  ]);
+  if (!(forbidden instanceof RegExp)) throw missing('INVALID_MESSAGE_BODY_CHAR');
+  return { queue, file, router, forbidden };
+}
+
+function missing(part: string): Error {
+  return new Error(`fauxqs: wanted ${part}, which this version has not: infra/local/emulators mends 2.4.1`);
+}

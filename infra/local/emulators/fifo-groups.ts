@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import type { FauxqsQueue, HeldMessage, QueuedMessage, ReceivedMessage } from './fauxqs-parts.ts';
+
+/** SQS gives no more at once. */
+const MOST_AT_ONCE = 10;
+
+/**
+ * Makes FIFO queues of fauxqs hand out groups as SQS does. By itself it gives one message of a group at a time, and
+ * puts back what returns in reverse, which breaks the order that a FIFO queue is there for. Mended:
+ *
+ * - One receive takes as many messages of a group as there are and as are wanted, in order, then goes on to the next
+ *   group. A group that was served goes to the end of the line, so that a busy one starves nobody.
+ * - A group of which a message is held gives nothing until all that are held were deleted or have returned.
+ * - Messages return to their places by sequence number, however they return.
+ * - A message that was received too often goes to the dead-letter queue in one step: killed between taking it out and
+ *   putting it in, fauxqs loses it.
+ *
+ * @param prototype of the queues
+ */
+export function mendFifoGroups(prototype: FauxqsQueue): void {
+  const { changeVisibility, processTimers } = prototype;
+  prototype.dequeueFifo = function dequeueFifo(limit, visibilitySeconds, queueByArn) {
+    return receive(this, { limit, visibilitySeconds, tooOften: redriveOf(this, queueByArn) });
+  };
+  prototype.changeVisibility = function changeVisibilityInOrder(receiptHandle, seconds) {
+    const held = this.inflightMessages.get(receiptHandle);
+    if (!held || seconds > 0 || !this.isFifo()) return changeVisibility.call(this, receiptHandle, seconds);
+    giveBack(this, held);
+    this.notifyWaiters();
+  };
+  prototype.processTimers = function processTimersInOrder() {
+    if (this.isFifo()) {
+      const now = Date.now();
+      for (const held of this.inflightMessages.values()) if (held.visibilityDeadline <= now) giveBack(this, held);
+    }
+    processTimers.call(this);
+  };
+}
+
+interface Redrive {
+  readonly maxReceives: number;
+  readonly queue: FauxqsQueue;
+}
+
+interface Receive {
+  readonly limit: number;
+  readonly visibilitySeconds: number | undefined;
+  readonly tooOften: Redrive | undefined;
+}
+
+function receive(queue: FauxqsQueue, { limit, visibilitySeconds, tooOften }: Receive): ReceivedMessage[] {
+  queue.processTimers();
+  const count = Math.min(limit, MOST_AT_ONCE);
+  const deadline = Date.now() + (visibilitySeconds ?? Number(queue.attributes['VisibilityTimeout'])) * 1000;
+  const received: ReceivedMessage[] = [];
+  for (const [group, messages] of queue.fifoMessages) {
+    if (received.length >= count) break;
+    if (queue.fifoLockedGroups.has(group)) continue;
+    while (received.length < count) {
+      const message = messages.shift();
+      if (!message) break;
+      if (tooOften && message.approximateReceiveCount >= tooOften.maxReceives) moveTo(tooOften.queue, message);
+      else received.push(hold(queue, group, message, deadline));
+    }
+    queue.fifoMessages.delete(group);
+    if (messages.length > 0) queue.fifoMessages.set(group, messages);
+  }
+  return received;
+}
+
+function hold(queue: FauxqsQueue, group: string, message: QueuedMessage, visibilityDeadline: number): ReceivedMessage {
+  message.approximateReceiveCount += 1;
+  message.approximateFirstReceiveTimestamp ??= Date.now();
+  const receiptHandle = randomUUID();
+  queue.inflightMessages.set(receiptHandle, { message, receiptHandle, visibilityDeadline });
+  queue.fifoLockedGroups.set(group, (queue.fifoLockedGroups.get(group) ?? 0) + 1);
+  queue.persistence?.updateMessageInflight(message.messageId, receiptHandle, visibilityDeadline, message.approximateReceiveCount, message.approximateFirstReceiveTimestamp);
+  return {
+    MessageId: message.messageId,
+    ReceiptHandle: receiptHandle,
+    MD5OfBody: message.md5OfBody,
+    Body: message.body,
+    ...(message.md5OfMessageAttributes !== '' && { MD5OfMessageAttributes: message.md5OfMessageAttributes }),
+    ...(Object.keys(message.messageAttributes).length > 0 && { MessageAttributes: message.messageAttributes }),
+  };
+}
+
+/** Puts a held message back into its place in its group. */
+function giveBack(queue: FauxqsQueue, { message, receiptHandle }: HeldMessage): void {
+  const group = groupOf(message);
+  queue.inflightMessages.delete(receiptHandle);
+  const held = (queue.fifoLockedGroups.get(group) ?? 1) - 1;
+  if (held > 0) queue.fifoLockedGroups.set(group, held);
+  else queue.fifoLockedGroups.delete(group);
+
+  const messages = queue.fifoMessages.get(group) ?? [];
+  const later = messages.findIndex((other) => placeOf(other) > placeOf(message));
+  messages.splice(later < 0 ? messages.length : later, 0, message);
+  queue.fifoMessages.set(group, messages);
+  queue.persistence?.updateMessageInflight(message.messageId, null, null, message.approximateReceiveCount, message.approximateFirstReceiveTimestamp);
+}
+
+function redriveOf(queue: FauxqsQueue, queueByArn: ((arn: string) => FauxqsQueue | undefined) | undefined): Redrive | undefined {
+  const policy = queue.attributes['RedrivePolicy'];
+  if (policy === undefined || policy === '') return undefined;
+  const { deadLetterTargetArn, maxReceiveCount } = Object(JSON.parse(policy));
+  const target = queueByArn?.(String(deadLetterTargetArn));
+  return target && { maxReceives: Number(maxReceiveCount), queue: target };
+}
+
+/** The row of the message is replaced by that of the other queue, so that it is in one of them whenever all ends. */
+function moveTo(queue: FauxqsQueue, message: QueuedMessage): void {
+  message.sequenceNumber = queue.nextSequenceNumber();
+  queue.enqueue(message);
+}
+
+function groupOf({ messageGroupId }: QueuedMessage): string {
+  return messageGroupId ?? '';
+}
+
+function placeOf({ sequenceNumber }: QueuedMessage): string {
+  return sequenceNumber ?? '';
+}

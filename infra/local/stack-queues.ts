@@ -1,0 +1,24 @@
+import type { RunningTemplate } from './run-template.ts';
+
+/** A queue of a running stack. */
+export interface StackQueue {
+  readonly name: string;
+  readonly url: string;
+  /** The title of the function that its messages call; undefined where consumers are elsewhere. */
+  readonly calls: string | undefined;
+  /** Calls under way. */
+  readonly callsNow: number;
+}
+
+export function stackQueues({ queueUrls, eventSources, functions }: Pick<RunningTemplate, 'queueUrls' | 'eventSources' | 'functions'>): readonly StackQueue[] {
+  const sources = eventSources.status();
+  return queueUrls.map((url) => {
+    const source = sources.find(({ queueUrl }) => queueUrl === url);
+    return {
+      name: url.slice(url.lastIndexOf('/') + 1),
+      url,
+      calls: functions.status().find(({ arn }) => arn === source?.functionArn)?.title,
+      callsNow: source?.calls ?? 0,
+    };
+  });
+}

@@ -1,0 +1,27 @@
+import type { Schedule } from 'aws-cdk-lib/aws-scheduler';
+import type { Construct } from 'constructs';
+import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import { startEachMinute } from './each-minute.ts';
+import type { StoreFunction } from './store-function.ts';
+import type { TriggerQueue } from './trigger-queue.ts';
+
+export interface TailersProps {
+  /** `tail-shards`. */
+  readonly target: StoreFunction;
+  /** How many work side by side. */
+  readonly count: number;
+  readonly triggers: readonly TriggerQueue[];
+}
+
+/**
+ * The workers that send cells to the queues of the triggers: one function, started by a schedule for each slot, so that
+ * each slot has a successor each minute. Where there are no triggers, nothing is started. Returns the schedules.
+ */
+export function startTailers(scope: Construct, { target, count, triggers }: TailersProps): readonly Schedule[] {
+  target.grantState();
+  // Who notices that a log was cut raises the shard's epoch.
+  target.grantTopologyWrites();
+  target.addEnvironment(ENVIRONMENT_VARIABLES.tailers, String(count));
+  for (const { queue } of triggers) queue.grantSendMessages(target);
+  return Array.from({ length: triggers.length === 0 ? 0 : count }, (_, slot) => startEachMinute(scope, `tail-${slot}`, target, { slot }));
+}

@@ -1,0 +1,57 @@
+import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
+import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import type { Construct } from 'constructs';
+import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import type { Operation } from '../../shared/api/routes.ts';
+import type { EnvironmentProps } from '../environments.ts';
+import { MACHINE } from './machine.ts';
+import type { StateTables } from './state-tables.ts';
+import type { StoreApi } from './store-api.ts';
+import { READ_TABLE, WRITE_TABLE } from './table-actions.ts';
+import { BATCH_SIZE, batchTimeout, type TriggerQueue } from './trigger-queue.ts';
+
+export interface TriggerFunctionProps {
+  readonly environment: EnvironmentProps;
+  readonly trigger: TriggerQueue;
+  readonly code: Code;
+  readonly tables: StateTables;
+  readonly api: StoreApi;
+}
+
+/** What the client that is handed to the function asks of its datastore; batches and rows where a path cannot hold a column's name. */
+const CALLED = ['getCell', 'getLatestCell', 'getRow', 'batchGet', 'putCell', 'batchPut', 'queryIndex'] as const satisfies readonly Operation[];
+
+/** Batches under way at once, one of each shard: a backlog leaves most of an account's 1,000 to those who ask over HTTP. */
+const MAX_CONCURRENCY = 50;
+
+/**
+ * The function that a trigger calls: it takes messages from the trigger's queue, counts failures in the state table,
+ * and reads and writes cells over the HTTP API. It connects to no cluster, so that it needs no VPC and reaches whatever
+ * the owner of the trigger wants it to reach.
+ */
+export class TriggerFunction extends LambdaFunction {
+  constructor(scope: Construct, id: string, props: TriggerFunctionProps) {
+    const { environment, trigger, tables, api } = props;
+    super(scope, id, {
+      ...MACHINE,
+      description: `Schemaless: trigger ${trigger.definition.name} of ${trigger.datastore}`,
+      handler: 'index.handler',
+      code: props.code,
+      timeout: batchTimeout(trigger.definition),
+      memorySize: 512,
+      // The queue holds what was not done.
+      retryAttempts: 0,
+      environment: {
+        [ENVIRONMENT_VARIABLES.environment]: environment.name,
+        [ENVIRONMENT_VARIABLES.topologyTable]: tables.topology.tableName,
+        [ENVIRONMENT_VARIABLES.stateTable]: tables.state.tableName,
+        [ENVIRONMENT_VARIABLES.apiUrl]: api.api.apiEndpoint,
+        [ENVIRONMENT_VARIABLES.datastore]: trigger.datastore,
+      },
+    });
+    tables.topology.grant(this, ...READ_TABLE);
+    tables.state.grant(this, ...READ_TABLE, ...WRITE_TABLE);
+    api.grantCalls(this, trigger.datastore, CALLED);
+    this.addEventSource(new SqsEventSource(trigger.queue, { batchSize: BATCH_SIZE, reportBatchItemFailures: true, maxConcurrency: MAX_CONCURRENCY }));
+  }
+}

@@ -1,0 +1,106 @@
+import { arrayOf, objectOf, schema } from '../schema.ts';
+import { OF_BODY, OF_DATASTORE, type Description } from './description.ts';
+import { ADDRESS, CELL } from './examples.ts';
+
+const SWITCH = { trigger: 'bill_rider', state: 'running', reason: null, changed_at: null, rewound_at: null } as const;
+const PAUSED = { ...SWITCH, state: 'paused', reason: 'the card service is down', changed_at: '2026-01-31T09:00:00.000Z' } as const;
+
+const SUMMARY = {
+  ...SWITCH,
+  columns: ['BASE'],
+  function: 'functions/bill-rider.ts',
+  start: 'start',
+  max_attempts: 5,
+  stop_after_parked: 100,
+  retry_parked_every_seconds: 600,
+  timeout_seconds: 30,
+  lag: { cells: 3, seconds: 0.04, unknown_shards: 0 },
+  parked: 1,
+  malformed: 0,
+  failing: 0,
+} as const;
+
+const PARKED = {
+  shard: CELL.shard,
+  added_id: CELL.added_id,
+  ...ADDRESS,
+  created_at: CELL.created_at,
+  attempts: 5,
+  first_failed_at: '2026-01-31T08:00:00.200Z',
+  last_failed_at: '2026-01-31T08:00:15.900Z',
+  last_error: 'Error: the card was refused',
+  parked_at: '2026-01-31T08:00:15.900Z',
+  round: 0,
+  retry: null,
+  retried_at: null,
+} as const;
+
+const OF_TRIGGER = [...OF_DATASTORE, 'unknown_trigger'] as const;
+const CHOICE = { schema: schema('ParkedChoice'), example: { cells: [{ shard: CELL.shard, added_id: CELL.added_id }] } } as const;
+const COUNT = { type: 'integer', minimum: 0 } as const;
+
+/** The routes of those who run triggers. */
+export const TRIGGERS = {
+  listTriggers: {
+    summary: 'List the triggers',
+    more: 'Definitions, states, how far they are behind, and how many cells are parked.',
+    answers: { 200: { means: 'Every trigger, by name.', schema: objectOf({ triggers: arrayOf(schema('TriggerSummary')) }), example: { triggers: [SUMMARY] } } },
+    problems: OF_DATASTORE,
+  },
+  getTrigger: {
+    summary: 'See one trigger, and how far it is with each shard',
+    query: ['limit', 'afterShard'],
+    answers: {
+      200: {
+        means: 'The trigger, with a page of its shards.',
+        schema: schema('TriggerDetails'),
+        example: { ...SUMMARY, shards: [{ shard: 0, offset: 14, head: 17, cells: 3, seconds: 0.04, parked: 0, failing: 0 }], next: 0 },
+      },
+    },
+    problems: [...OF_TRIGGER, 'invalid_field', 'unknown_shard'],
+  },
+  pauseTrigger: {
+    summary: 'Halt sending and consuming',
+    more: 'Queued messages stay. Whoever works for the trigger notices within some two seconds.',
+    request: { schema: objectOf({ reason: { type: 'string', minLength: 1, maxLength: 500 } }, ['reason']), example: { reason: PAUSED.reason }, optional: true },
+    answers: { 200: { means: 'It is paused.', schema: schema('TriggerSwitch'), example: PAUSED } },
+    problems: [...OF_TRIGGER, 'invalid_json', 'invalid_field', 'request_too_large'],
+  },
+  resumeTrigger: {
+    summary: 'Let it go on, whether it was paused or had stopped',
+    more: 'Parked cells stay parked.',
+    answers: { 200: { means: 'It is running.', schema: schema('TriggerSwitch'), example: { ...SWITCH, changed_at: '2026-01-31T09:30:00.000Z' } } },
+    problems: OF_TRIGGER,
+  },
+  rewindTrigger: {
+    summary: 'Set it to another place in the logs',
+    more: 'To their start, to a time (inclusive), or for some shards to the added id after which to go on. What is sent again is marked as a replay.',
+    request: {
+      schema: objectOf({ to: { oneOf: [{ const: 'start' }, schema('Time'), { type: 'object', additionalProperties: schema('AddedId'), minProperties: 1, description: 'Added ids by shard.' }] } }),
+      example: { to: { '233': 16 } },
+    },
+    answers: { 200: { means: 'It goes on from there.', schema: schema('TriggerSwitch'), example: { ...SWITCH, rewound_at: '2026-01-31T10:00:00.000000Z' } } },
+    problems: [...OF_TRIGGER, ...OF_BODY, 'unknown_shard'],
+  },
+  listParkedCells: {
+    summary: 'List what is parked',
+    more: 'Cells that the consumer failed on too often, and messages that it could not read.',
+    query: ['limit', 'afterParked'],
+    answers: { 200: { means: 'A page of them.', schema: schema('ParkedPage'), example: { cells: [PARKED], malformed: [], next: null } } },
+    problems: [...OF_TRIGGER, 'invalid_field'],
+  },
+  retryParkedCells: {
+    summary: 'Send parked cells again',
+    more: 'Soon, and marked as replays; a trigger that does not run sends them once it is resumed. What fails again stays parked.',
+    request: CHOICE,
+    answers: { 200: { means: 'How many of them are parked.', schema: objectOf({ wanted: COUNT }), example: { wanted: 1 } } },
+    problems: [...OF_TRIGGER, ...OF_BODY, 'unknown_shard'],
+  },
+  discardParkedCells: {
+    summary: 'Forget parked cells for good',
+    more: 'The cells themselves stay where they are. `*` forgets the messages that could not be read, too.',
+    request: CHOICE,
+    answers: { 200: { means: 'How many there were.', schema: objectOf({ discarded: COUNT }), example: { discarded: 1 } } },
+    problems: [...OF_TRIGGER, ...OF_BODY, 'unknown_shard'],
+  },
+} as const satisfies Record<string, Description>;

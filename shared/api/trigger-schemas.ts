@@ -1,0 +1,86 @@
+import { LIMITS } from '../cell.ts';
+import { arrayOf, objectOf, orNull, schema, type Schema } from './schema.ts';
+
+const COUNT: Schema = { type: 'integer', minimum: 0 };
+const SECONDS: Schema = { type: 'number', minimum: 0 };
+/** Of what happened in the functions, whose clocks count milliseconds. */
+const WHEN: Schema = { type: 'string', format: 'date-time' };
+
+const SWITCH = {
+  trigger: { type: 'string' },
+  state: { enum: ['running', 'paused', 'stopped'], description: '`paused`: an operator wants nothing sent nor consumed. `stopped`: the same, since too many cells are parked.' },
+  reason: { ...orNull({ type: 'string' }), description: 'Why it does not run; null where nobody said.' },
+  changed_at: { ...orNull(WHEN), description: 'Since when it is in this state; null while nobody has changed it.' },
+  rewound_at: { ...orNull(schema('Time')), description: 'When it was last rewound; null where it never was.' },
+};
+
+const SUMMARY = {
+  ...SWITCH,
+  columns: { oneOf: [arrayOf(schema('ColumnName')), { const: '*' }], description: 'Whose cells it is for; `*`: those of every column.' },
+  function: { ...orNull({ type: 'string' }), description: 'The file of its handler; null where its consumer is elsewhere.' },
+  start: { type: 'string', description: '`start`, `now`, or a time: where it began in the logs that were there before it.' },
+  max_attempts: { type: 'integer', minimum: 1, description: 'Failures of one cell before it is parked.' },
+  stop_after_parked: { type: 'integer', minimum: 1, description: 'So many cells parked now stop it.' },
+  retry_parked_every_seconds: { ...orNull({ type: 'number', exclusiveMinimum: 0 }), description: 'How often parked cells are sent again by themselves; null: never.' },
+  timeout_seconds: { type: 'number', exclusiveMinimum: 0, description: 'How long one call of the function may take.' },
+  lag: {
+    ...objectOf({
+      cells: { ...COUNT, description: 'Cells of any column that are not sent, or passed over, yet.' },
+      seconds: { ...SECONDS, description: 'Age of the oldest of them; 0 where there is none.' },
+      unknown_shards: { ...COUNT, description: 'Shards that are not counted in: their group cannot be read, or the trigger has not begun with them.' },
+    }),
+    description: 'How far sending is behind the logs. Offsets are written about twice a second, so that some may be sent already.',
+  },
+  parked: { ...COUNT, description: 'Cells that are parked now.' },
+  malformed: { ...COUNT, description: 'Messages that could not be read, and are kept.' },
+  failing: { ...COUNT, description: 'Cells that failed, and are tried again.' },
+};
+
+/** The schemas of triggers, by name. */
+export const TRIGGER_SCHEMAS: Readonly<Record<string, Schema>> = {
+  TriggerSwitch: objectOf(SWITCH),
+  TriggerSummary: objectOf(SUMMARY),
+  TriggerShard: objectOf({
+    shard: schema('Shard'),
+    offset: { ...orNull(schema('AddedId')), description: 'Up to which cells were sent, or passed over; null before it has begun here.' },
+    head: { ...orNull(schema('AddedId')), description: 'The last cell of the log; null while its group cannot be read.' },
+    cells: { ...orNull(COUNT), description: 'Cells of any column after the offset; null while nobody knows.' },
+    seconds: { ...orNull(SECONDS), description: 'Age of the oldest of them; null while nobody knows.' },
+    parked: COUNT,
+    failing: COUNT,
+  }),
+  TriggerDetails: objectOf({ ...SUMMARY, shards: arrayOf(schema('TriggerShard'), LIMITS.listCells), next: { ...orNull(schema('Shard')), description: 'Send it as `after` to go on; null at the end.' } }),
+  ParkedCell: objectOf({
+    shard: schema('Shard'),
+    added_id: schema('AddedId'),
+    row_key: schema('RowKey'),
+    column_name: schema('ColumnName'),
+    ref_key: schema('RefKey'),
+    created_at: schema('Time'),
+    attempts: { type: 'integer', minimum: 1 },
+    first_failed_at: WHEN,
+    last_failed_at: WHEN,
+    last_error: { type: 'string', description: 'Its first 500 characters.' },
+    parked_at: WHEN,
+    round: { ...COUNT, description: 'How often it was sent again since it was parked.' },
+    retry: { enum: ['wanted', 'sent', null], description: '`wanted`: to be sent again soon. `sent`: it was, and what came of it is not known yet. Null: neither.' },
+    retried_at: { ...orNull(WHEN), description: 'When it was last sent again; null where it never was.' },
+  }),
+  MalformedMessage: objectOf({
+    message_id: { type: 'string', description: "The queue's own." },
+    body: { type: 'string', description: 'Its first 1000 characters.' },
+    error: { type: 'string' },
+    parked_at: WHEN,
+  }),
+  ParkedPage: objectOf({
+    cells: { ...arrayOf(schema('ParkedCell'), LIMITS.listCells), description: 'By shard and added id.' },
+    malformed: { ...arrayOf(schema('MalformedMessage'), LIMITS.listCells), description: 'The newest messages of the queue that could not be read, by message id; only once all cells have come.' },
+    next: { ...orNull({ type: 'string' }), description: 'Send it as `after` to go on; null at the end.' },
+  }),
+  ParkedChoice: objectOf({
+    cells: {
+      oneOf: [{ const: '*' }, { ...arrayOf(objectOf({ shard: schema('Shard'), added_id: { type: 'integer', minimum: 1 } }), LIMITS.listCells), minItems: 1 }],
+      description: 'Which of the parked cells; `*`: all of them.',
+    },
+  }),
+};

@@ -1,0 +1,38 @@
+import type { Json } from '../cell.ts';
+import { TRIGGER_NAME } from '../definitions/definitions.ts';
+import { SchemalessError } from '../errors.ts';
+import type { RewindTo } from '../follow/rewind-follower.ts';
+import type { ParkedPage, TriggerDetails, TriggerOperations, TriggerSummary, TriggerSwitch } from '../trigger/trigger-operations.ts';
+import type { Call, Connection } from './connection.ts';
+
+/** The operator's view of a datastore's triggers, over HTTP. */
+export function triggerCalls(send: Connection): TriggerOperations {
+  const ask = async (method: Call['method'], name: string, rest: readonly string[], more: Pick<Call, 'query' | 'body'> = {}): Promise<Readonly<Record<string, Json>>> =>
+    (await send({ method, path: ['triggers', checkName(name), ...rest], ...more })).json;
+
+  return {
+    async triggers() {
+      return (await send({ method: 'GET', path: ['triggers'] })).json['triggers'] as unknown as readonly TriggerSummary[];
+    },
+    trigger: async (name, { limit, after } = {}) => (await ask('GET', name, [], { query: { limit, after } })) as unknown as TriggerDetails,
+    pauseTrigger: async (name, reason) => (await ask('POST', name, ['pause'], { body: { reason } })) as unknown as TriggerSwitch,
+    resumeTrigger: async (name) => (await ask('POST', name, ['resume'])) as unknown as TriggerSwitch,
+    rewindTrigger: async (name, to) => (await ask('POST', name, ['rewind'], { body: { to: written(to) } })) as unknown as TriggerSwitch,
+    parkedCells: async (name, { limit, after } = {}) => (await ask('GET', name, ['parked'], { query: { limit, after } })) as unknown as ParkedPage,
+    retryParked: async (name, cells) => Number((await ask('POST', name, ['parked', 'retry'], { body: { cells } }))['wanted']),
+    discardParked: async (name, cells) => Number((await ask('POST', name, ['parked', 'discard'], { body: { cells } }))['discarded']),
+  };
+}
+
+/** As `parseRewind` reads it. */
+function written(to: RewindTo): Json {
+  if (typeof to === 'string') return to;
+  return 'since' in to ? to.since : Object.fromEntries(to.shards);
+}
+
+/** Any other name would ask for another path. */
+function checkName(trigger: string): string {
+  if (TRIGGER_NAME.test(trigger)) return trigger;
+  const [wanted, got] = ['the name of a trigger', JSON.stringify(trigger.slice(0, 60))];
+  throw new SchemalessError('unknown_trigger', `trigger: wanted ${wanted}, got ${got}`, { field: 'trigger', wanted, got });
+}

@@ -1,0 +1,23 @@
+/** A message as a queue gave it. */
+export interface QueueRecord {
+  readonly messageId: string;
+  readonly receiptHandle: string;
+  readonly body: string;
+  /** The message group: messages of one group are consumed one after the other, in order. */
+  readonly groupId: string;
+  /** How often it was received, this time included. */
+  readonly receipts: number;
+  /** When it was sent, milliseconds since 1970. */
+  readonly sentAt: number;
+}
+
+/** What a consumer needs of its queue, besides the messages. */
+export interface ConsumerQueue {
+  /** Hides messages from now on for so many seconds; 0 shows them at once. Those that are gone by now do not matter. */
+  setVisibility(records: readonly QueueRecord[], seconds: number): Promise<void>;
+}
+
+/** Whether it is a parked cell that is sent again: those have groups of their own, see `retryGroupId`. */
+export function isRetry({ groupId }: Pick<QueueRecord, 'groupId'>): boolean {
+  return groupId.endsWith('-retry');
+}

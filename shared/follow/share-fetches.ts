@@ -1,0 +1,37 @@
+import type { ShardPlaces } from '../sql/statements/select-log-places.ts';
+import type { Role } from '../cell.ts';
+import { fetchPlaces, type FetchPlaces } from './read-places.ts';
+
+/** How long an answer may still be used: followers that wake together ask within a millisecond or two. */
+const FOR_MS = 5;
+
+interface Fetched {
+  readonly role: Role;
+  readonly places: ShardPlaces;
+}
+
+/**
+ * Lets followers of one process that read the same shards at the same offsets in the same moment share one statement:
+ * whoever asks for a range that was just asked for gets that answer, or waits for it with the others. Ranges that nobody
+ * asked for go into a statement of their own.
+ *
+ * An answer some milliseconds old shows the log as it was then, which is what a slower statement would show: nothing
+ * can be skipped by it.
+ */
+export function shareFetches(fetch: FetchPlaces = fetchPlaces, forMs = FOR_MS): FetchPlaces {
+  const known = new Map<string, Promise<Fetched>>();
+
+  return async (context, group, from, ranges) => {
+    const { datastore, read, limit, behindMs } = from;
+    const keyOf = ({ shard, at }: (typeof ranges)[number]): string => `${group} ${datastore} ${read} ${limit} ${behindMs} ${shard} ${at}`;
+    const missing = ranges.filter((range) => !known.has(keyOf(range)));
+    if (missing.length > 0) {
+      const answer = fetch(context, group, from, missing);
+      for (const [item, range] of missing.entries()) known.set(keyOf(range), answer.then(({ role, found }) => ({ role, places: found[item] ?? { places: [], epoch: undefined } })));
+      const forget = (): void => missing.forEach((range) => known.delete(keyOf(range)));
+      answer.then(() => setTimeout(forget, forMs), forget);
+    }
+    const parts = await Promise.all(ranges.map((range) => known.get(keyOf(range)) as Promise<Fetched>));
+    return { role: parts.every(({ role }) => role === 'writer') ? 'writer' : 'reader', found: parts.map(({ places }) => places) };
+  };
+}

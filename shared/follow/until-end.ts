@@ -1,0 +1,11 @@
+/** A signal that comes with another one, or by `end`; holds on to the other one no longer than needed. */
+export function untilEnd(outer: AbortSignal): { readonly signal: AbortSignal; readonly end: () => void } {
+  const inner = new AbortController();
+  const end = (): void => {
+    outer.removeEventListener('abort', end);
+    inner.abort();
+  };
+  if (outer.aborted) inner.abort();
+  else outer.addEventListener('abort', end);
+  return { signal: inner.signal, end };
+}

@@ -1,0 +1,61 @@
+import { forgetFollower } from '../follow/rewind-follower.ts';
+import { dropTrigger, readTriggerItems, removeTrigger, writeTrigger } from '../topology/trigger-catalogue.ts';
+import type { DynamoTable } from '../topology/dynamo-table.ts';
+import type { DeployedTrigger } from '../topology/topology.ts';
+import { triggerFollower } from '../trigger/follower-name.ts';
+import { forgetTrigger } from '../trigger/trigger-items.ts';
+
+/** What is wished of one datastore. */
+export interface WishedTriggers {
+  readonly name: string;
+  /** Left out: its triggers stay as they are. */
+  readonly triggers?: readonly DeployedTrigger[] | undefined;
+}
+
+export interface TriggerTables {
+  readonly topologyTable: DynamoTable;
+  /** @default what is kept there of removed triggers stays */
+  readonly stateTable?: DynamoTable | undefined;
+}
+
+/** Whoever works for a trigger knows within a minute that it was removed, and ends; this is ten times as long. */
+const GONE_AFTER_MS = 10 * 60_000;
+
+/**
+ * Lists the triggers that are wished as they are deployed now, and removes the others: also those of datastores that
+ * are not wished at all, if each wished one says its triggers.
+ *
+ * Offsets, parked cells and state of a removed trigger are forgotten when it is added again, before it is listed, so
+ * that it begins at its `start`; else by the first migration that comes ten minutes later, when nobody works for it any
+ * more who would write them anew.
+ */
+export async function deployTriggers({ topologyTable, stateTable }: TriggerTables, datastores: readonly WishedTriggers[], now = new Date()): Promise<void> {
+  const listed = await readTriggerItems(topologyTable);
+  const forget = async (datastore: string, name: string): Promise<void> => {
+    if (!stateTable) return;
+    await forgetFollower(stateTable, { name: triggerFollower(name), datastore });
+    await forgetTrigger(stateTable, { datastore, trigger: name });
+  };
+
+  for (const { name: datastore, triggers = [] } of datastores) {
+    for (const trigger of triggers) {
+      const { name } = trigger.definition;
+      const before = listed.find((item) => item.datastore === datastore && item.trigger.definition.name === name);
+      if (before?.removed_at !== undefined) await forget(datastore, name);
+      await writeTrigger(topologyTable, datastore, trigger);
+    }
+  }
+
+  const whole = datastores.every(({ triggers }) => triggers !== undefined);
+  for (const { datastore, trigger, removed_at } of listed) {
+    const { name } = trigger.definition;
+    const wish = datastores.find((one) => one.name === datastore) ?? (whole ? { name: datastore, triggers: [] } : undefined);
+    if (!wish?.triggers || wish.triggers.some(({ definition }) => definition.name === name)) continue;
+    if (removed_at === undefined) {
+      await removeTrigger(topologyTable, datastore, name, now);
+    } else if (now.getTime() - Date.parse(removed_at) >= GONE_AFTER_MS && stateTable) {
+      await forget(datastore, name);
+      await dropTrigger(topologyTable, datastore, name);
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { pauseFor } from '../follow/pace.ts';
+import type { TailWork } from './tail-work.ts';
+
+export interface DepthWatch {
+  /** By what was last seen, and what this worker has sent since. */
+  isFull(): boolean;
+  /** Counts messages that this worker sent. */
+  add(messages: number): void;
+  run(signal: AbortSignal): Promise<void>;
+}
+
+/** Looks how much a trigger's queue holds. While SQS is away, what was last seen holds. */
+export function watchDepth({ queues, deployed, settings, report }: Pick<TailWork, 'queues' | 'deployed' | 'settings' | 'report'>): DepthWatch {
+  let depth = 0;
+  let sinceLook = 0;
+  let failing = false;
+
+  async function look(): Promise<void> {
+    const before = sinceLook;
+    depth = await queues.depth(deployed.queueUrl);
+    // What was sent while the answer was under way may be in it or not.
+    sinceLook -= before;
+  }
+
+  return {
+    isFull: () => depth + sinceLook >= settings.depthLimit,
+    add: (messages) => void (sinceLook += messages),
+    async run(signal) {
+      while (!signal.aborted) {
+        try {
+          await look();
+          failing = false;
+        } catch (error) {
+          if (!failing) report({ kind: 'failed', what: 'looking at its queue', error });
+          failing = true;
+        }
+        await pauseFor(settings.depthEveryMs, signal);
+      }
+    },
+  };
+}

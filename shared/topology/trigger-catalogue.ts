@@ -1,0 +1,67 @@
+import { DeleteItemCommand, PutItemCommand, ScanCommand, UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { DynamoTable } from './dynamo-table.ts';
+import type { DeployedTrigger } from './topology.ts';
+
+/**
+ * Which triggers there are: items of the topology table, read and cached with it.
+ *
+ * | pk | holds |
+ * |---|---|
+ * | `trigger#trips#bill_rider` | `trigger`: its definition and its queues, JSON; `removed_at`: since when it is not defined any more |
+ *
+ * What is kept of a removed trigger elsewhere can only be forgotten when nobody works for it any more, so that its item
+ * stays until then.
+ */
+export interface TriggerItem {
+  readonly datastore: string;
+  readonly trigger: DeployedTrigger;
+  /** RFC 3339, UTC. */
+  readonly removed_at?: string;
+}
+
+const KEY = /^trigger#([^#]+)#[^#]+$/u;
+
+const keyOf = (datastore: string, name: string): { readonly pk: AttributeValue } => ({ pk: { S: `trigger#${datastore}#${name}` } });
+
+/** Makes a trigger of an item of the topology table; undefined when the item is something else. */
+export function toTriggerItem(item: Record<string, AttributeValue>): TriggerItem | undefined {
+  const [, datastore] = KEY.exec(item['pk']?.S ?? '') ?? [];
+  const [text, removed] = [item['trigger']?.S, item['removed_at']?.S];
+  if (datastore === undefined || text === undefined) return undefined;
+  return { datastore, trigger: JSON.parse(text) as DeployedTrigger, ...(removed !== undefined && { removed_at: removed }) };
+}
+
+/** Every trigger of every datastore, removed ones too, past every cache. */
+export async function readTriggerItems({ client, table }: DynamoTable): Promise<readonly TriggerItem[]> {
+  const found: TriggerItem[] = [];
+  let start: Record<string, AttributeValue> | undefined;
+  do {
+    const page = await client.send(new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start }));
+    found.push(...(page.Items ?? []).flatMap((item) => toTriggerItem(item) ?? []));
+    start = page.LastEvaluatedKey;
+  } while (start);
+  return found;
+}
+
+/** Writes a trigger as it is deployed now. */
+export async function writeTrigger({ client, table }: DynamoTable, datastore: string, trigger: DeployedTrigger): Promise<void> {
+  await client.send(new PutItemCommand({ TableName: table, Item: { ...keyOf(datastore, trigger.definition.name), trigger: { S: JSON.stringify(trigger) } } }));
+}
+
+/** Says that a trigger is not defined any more: nobody begins to work for it from then on. */
+export async function removeTrigger({ client, table }: DynamoTable, datastore: string, name: string, now = new Date()): Promise<void> {
+  await client.send(
+    new UpdateItemCommand({
+      TableName: table,
+      Key: keyOf(datastore, name),
+      UpdateExpression: 'SET #removed_at = :now',
+      ExpressionAttributeNames: { '#removed_at': 'removed_at' },
+      ExpressionAttributeValues: { ':now': { S: now.toISOString() } },
+    }),
+  );
+}
+
+/** Deletes the item of a removed trigger, once all else of it is forgotten. */
+export async function dropTrigger({ client, table }: DynamoTable, datastore: string, name: string): Promise<void> {
+  await client.send(new DeleteItemCommand({ TableName: table, Key: keyOf(datastore, name) }));
+}

@@ -1,0 +1,46 @@
+import { SchemalessError } from '../errors.ts';
+import type { StoreContext } from '../store/context.ts';
+import type { DynamoTable } from '../topology/dynamo-table.ts';
+import { requireDatastore } from '../topology/groups.ts';
+import type { DatastoreTopology, DeployedTrigger } from '../topology/topology.ts';
+import { triggerStore } from './dynamo-trigger-store.ts';
+import { triggerFollower } from './follower-name.ts';
+import type { FollowerName } from '../follow/follower-item.ts';
+import type { TriggerStore } from './trigger-store.ts';
+
+export interface TriggerManagementOptions {
+  readonly context: StoreContext;
+  readonly stateTable: DynamoTable;
+}
+
+/** One trigger of a datastore, with all that its management works on. */
+export interface ManagedTrigger extends TriggerManagementOptions {
+  readonly definition: DeployedTrigger['definition'];
+  readonly topology: DatastoreTopology;
+  readonly follower: FollowerName;
+  readonly store: TriggerStore;
+}
+
+/** The triggers of a datastore, by name. */
+export async function managedTriggers(options: TriggerManagementOptions, datastore: string): Promise<readonly ManagedTrigger[]> {
+  const topology = await requireDatastore(options.context.topology, datastore);
+  return (await options.context.topology.triggers(datastore)).map(({ definition }) => ({
+    ...options,
+    definition,
+    topology,
+    follower: { name: triggerFollower(definition.name), datastore },
+    store: triggerStore(options.stateTable, { datastore, trigger: definition.name }),
+  }));
+}
+
+/** One of them. Throws `unknown_trigger`. */
+export async function managedTrigger(options: TriggerManagementOptions, datastore: string, name: string): Promise<ManagedTrigger> {
+  const found = (await managedTriggers(options, datastore)).find(({ definition }) => definition.name === name);
+  if (!found) throw unknownTrigger(name, datastore);
+  return found;
+}
+
+export function unknownTrigger(name: string, datastore: string): SchemalessError {
+  const [wanted, got] = ['the name of a trigger', JSON.stringify(name.slice(0, 60))];
+  return new SchemalessError('unknown_trigger', `no trigger ${got} of ${datastore}`, { field: 'trigger', wanted, got });
+}

@@ -1,0 +1,97 @@
+import type { TriggerMessage } from './message.ts';
+
+/**
+ * - `running`: cells are sent and consumed.
+ * - `paused`: an operator wants neither; queued messages stay.
+ * - `stopped`: too many cells are parked; the same, until somebody resumes it.
+ */
+export type TriggerState = 'running' | 'paused' | 'stopped';
+
+/** What everybody who works for a trigger looks at now and then: one item. */
+export interface TriggerStatus {
+  readonly state: TriggerState;
+  /** Why it is not running. */
+  readonly reason?: string;
+  /** When the state was set: RFC 3339, UTC. */
+  readonly changed_at?: string;
+  /** Shards that have cells which failed, or whose consumer is behind: there is an item for each. */
+  readonly troubled: readonly number[];
+  /** When a rewind was last asked for: cells older than it, in a generation above 0, are replays. RFC 3339, UTC, six decimals. */
+  readonly rewound_at?: string;
+}
+
+/** A cell that its consumer failed on. */
+export interface FailingCell {
+  readonly message: TriggerMessage;
+  readonly attempts: number;
+  readonly first_failed_at: string;
+  readonly last_failed_at: string;
+  /** At most 500 characters. */
+  readonly last_error: string;
+  /** Set once it is parked. */
+  readonly parked_at?: string;
+  /** How often it was sent again since it was parked. */
+  readonly round: number;
+  /** `wanted`: to be sent again soon; `sent`: it was, and what came of it is not known yet. */
+  readonly retry?: 'wanted' | 'sent';
+  readonly retried_at?: string;
+}
+
+/** A message that says no cell: parked with the reason. */
+export interface MalformedMessage {
+  readonly message_id: string;
+  /** At most 1000 characters. */
+  readonly body: string;
+  readonly error: string;
+  readonly parked_at: string;
+}
+
+/** A shard that is not in order. */
+export interface TroubledShard {
+  readonly shard: number;
+  /** By added id. */
+  readonly cells: readonly FailingCell[];
+  /** The consumer is this far; the tailer sends only so many cells past it. Undefined where it keeps up. */
+  readonly mark?: { readonly added_id: number; readonly at: string };
+}
+
+/** What became of a cell that was to be parked. */
+export type ParkEnd =
+  | 'parked'
+  /** It was, and with it the trigger reached `stopAfterParked`: it is stopped now. */
+  | 'parked_and_stopped'
+  /** The trigger does not run: nothing was parked. */
+  | 'not_running';
+
+/**
+ * The state of one trigger in DynamoDB: its state, and for each shard that is not in order what failed. Nothing is
+ * written while nothing fails. All methods throw what DynamoDB throws; each may be repeated.
+ */
+export interface TriggerStore {
+  status(): Promise<TriggerStatus>;
+  setState(state: TriggerState, reason?: string): Promise<void>;
+  markRewound(at: string): Promise<void>;
+  /** Consistent reads, in batches, in the order asked for; shards without an item are left out. */
+  shards(shards: readonly number[]): Promise<readonly TroubledShard[]>;
+  /** Counts an attempt before it is made: one that ends the process is known then. Returns how many there were before. */
+  begin(message: TriggerMessage): Promise<number>;
+  /** Counts a failure, unless `begin` counted it (`counted`). Returns how many attempts there were now. */
+  failed(message: TriggerMessage, error: string, counted: boolean): Promise<number>;
+  /** Parks a cell that has failed, unless the trigger is not running any more. */
+  park(message: TriggerMessage, error: string, stopAfterParked: number): Promise<ParkEnd>;
+  /** Parks a message that cannot be read. */
+  parkMalformed(message: Omit<MalformedMessage, 'parked_at'>): Promise<void>;
+  malformed(): Promise<readonly MalformedMessage[]>;
+  /** A replay of a parked cell failed: it stays parked, with the new error and one more attempt. */
+  retryFailed(message: TriggerMessage, error: string): Promise<void>;
+  /** Forgets a cell that had failed: it is done. */
+  succeeded(message: TriggerMessage): Promise<void>;
+  /** Says how far the consumer of a shard is, or with undefined that it keeps up. */
+  mark(shard: number, addedId: number | undefined): Promise<void>;
+  /** Wants parked cells to be sent again. Returns how many there were. `cells` undefined: all of them. */
+  wantRetry(cells?: readonly { readonly shard: number; readonly added_id: number }[]): Promise<number>;
+  /** Takes a wish, or one that is due: false when somebody else did. The round goes up. */
+  takeRetry(cell: FailingCell): Promise<boolean>;
+  /** Forgets parked cells for good. Returns how many there were. */
+  discard(cells?: readonly { readonly shard: number; readonly added_id: number }[]): Promise<number>;
+}

@@ -1,0 +1,144 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CellAddress, Json } from '../../../shared/cell.ts';
+import type { ParkedCell } from '../../../shared/trigger/trigger-operations.ts';
+import type { DemoStore } from '../demo-store.ts';
+import { inChunks } from '../parallel.ts';
+import { persist } from '../persist.ts';
+import type { Progress } from '../progress.ts';
+import type { HandlerStarts } from './handler-starts.ts';
+
+export const TRIGGER = 'bill_rider';
+
+export interface BillWatchOptions {
+  readonly store: DemoStore;
+  /** Undefined where nobody can read the functions' log. */
+  readonly starts: HandlerStarts | undefined;
+  /** How long no trip may be billed while some are left. */
+  readonly patienceMs: number;
+  readonly signal: AbortSignal;
+}
+
+const KEYS_A_REQUEST = 100;
+/** Looked at in one go: the others come next. */
+const ROWS_A_LOOK = 1000;
+const PAUSE_MS = 250;
+/** While cells are still written, parked ones wait for company, as far as the trigger does not stop. */
+const PARKED_TO_RETRY = 20;
+const PARKED_EVERY_MS = 1000;
+
+/** Watches the trigger bill trips: which are billed, which cells were parked on the way, how soon its function was started. */
+export class BillWatch {
+  /** Cells that were parked, by row key and ref key; they are sent again. */
+  readonly parked = new Map<string, ParkedCell>();
+  billed = 0;
+  readonly #options: BillWatchOptions;
+  readonly #trips = new Set<string>();
+  readonly #waiting = new Set<string>();
+  readonly #acknowledged = new Map<string, { readonly cell: CellAddress; readonly at: number }>();
+  #lookedAtParked = 0;
+
+  constructor(options: BillWatchOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * A BASE cell was acknowledged, now: its trip is to be billed.
+   *
+   * @param stored whether it was written by this; what was there before was handled before, too
+   */
+  acknowledged(cell: CellAddress, stored: boolean): void {
+    if (!this.#trips.has(cell.row_key)) this.#waiting.add(cell.row_key);
+    this.#trips.add(cell.row_key);
+    if (stored) this.#acknowledged.set(placeOf(cell), { cell, at: Date.now() });
+  }
+
+  /** Watches while something else is done. */
+  async during<Result>(work: () => Promise<Result>, progress: Progress): Promise<Result> {
+    const over = new AbortController();
+    const watching = this.#watchUntil(over.signal, progress);
+    try {
+      return await work();
+    } finally {
+      over.abort();
+      await watching;
+    }
+  }
+
+  /** Waits until all trips are billed. Returns the row keys of those that were not, once none was for too long. */
+  async finish(progress: Progress): Promise<readonly string[]> {
+    const { patienceMs, signal } = this.#options;
+    progress.advance(this.billed);
+    let before = this.billed;
+    for (let end = Date.now() + patienceMs; this.#waiting.size > 0; ) {
+      await this.#look();
+      await this.#retryParked(1);
+      progress.advance(this.billed - before);
+      if (this.billed > before) end = Date.now() + patienceMs;
+      else if (Date.now() > end) break;
+      before = this.billed;
+      if (this.#waiting.size > 0) await sleep(PAUSE_MS, undefined, { signal });
+    }
+    return [...this.#waiting];
+  }
+
+  /** From a put's answer to the start of the function for that cell, in milliseconds, of all cells whose start is known. */
+  async lags(): Promise<readonly number[]> {
+    const { starts } = this.#options;
+    await starts?.read();
+    return [...this.#acknowledged.values()].flatMap(({ cell, at }) => {
+      const start = starts?.startOf(cell);
+      // The function may be started before the put is answered.
+      return start === undefined ? [] : [Math.max(0, start - at)];
+    });
+  }
+
+  async #watchUntil(over: AbortSignal, progress: Progress): Promise<void> {
+    const { signal } = this.#options;
+    while (!over.aborted && !signal.aborted) {
+      // What is wrong with the store, the work meanwhile meets too; whether all are billed is asked again in the end.
+      await this.#look().then(() => this.#retryParked(PARKED_TO_RETRY)).catch(() => undefined);
+      progress.note(this.#note());
+      await sleep(PAUSE_MS, undefined, { signal: AbortSignal.any([over, signal]) }).catch(() => undefined);
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { store, signal } = this.#options;
+    const rows = [...this.#waiting].slice(0, ROWS_A_LOOK);
+    for (const chunk of inChunks(rows, KEYS_A_REQUEST)) {
+      const items = await persist(signal, () => store.batchGet(chunk.map((row_key) => ({ row_key, column_name: 'STATUS' }))));
+      for (const [place, row_key] of chunk.entries()) {
+        this.#waiting.delete(row_key);
+        const item = items[place];
+        if (item && 'body' in item && isCompleted(item.body)) this.billed += 1;
+        // To the end, so that those that take long hold up nobody's look.
+        else this.#waiting.add(row_key);
+      }
+    }
+  }
+
+  /** Wants the parked cells of these trips to be sent again, where there are so many. */
+  async #retryParked(least: number): Promise<void> {
+    const { store, signal } = this.#options;
+    if (Date.now() < this.#lookedAtParked + PARKED_EVERY_MS) return;
+    this.#lookedAtParked = Date.now();
+    const { cells } = await persist(signal, () => store.parkedCells(TRIGGER, { limit: 1000 }));
+    const ours = cells.filter((cell) => this.#waiting.has(cell.row_key));
+    for (const cell of ours) this.parked.set(placeOf(cell), cell);
+    const idle = ours.filter(({ retry }) => retry === null);
+    if (idle.length < least) return;
+    await persist(signal, () => store.retryParked(TRIGGER, idle.map(({ shard, added_id }) => ({ shard, added_id }))));
+  }
+
+  #note(): string {
+    return `${this.billed.toLocaleString('en-US')} billed${this.parked.size > 0 ? `, ${this.parked.size} parked on the way` : ''}`;
+  }
+}
+
+function placeOf({ row_key, ref_key }: Pick<CellAddress, 'row_key' | 'ref_key'>): string {
+  return `${row_key}/${ref_key}`;
+}
+
+function isCompleted(body: Json): boolean {
+  return Object(body).is_completed === true;
+}

@@ -1,0 +1,75 @@
+import { billTrip } from '../../../functions/billing/bill-trip.ts';
+import type { CardService } from '../../../functions/billing/card-service.ts';
+import { simulatedCards } from '../../../functions/billing/simulated-cards.ts';
+import type { CellAddress, NewCell, PutResult } from '../../../shared/cell.ts';
+import { putNextOver } from '../../../shared/client/put-next.ts';
+import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { ParkedCell, TriggerDetails } from '../../../shared/trigger/trigger-operations.ts';
+import type { DemoStore } from '../demo-store.ts';
+import type { HandlerStarts } from './handler-starts.ts';
+
+const MAX_ATTEMPTS = 5;
+
+export interface BilledStore extends DemoStore {
+  readonly starts: HandlerStarts;
+}
+
+/**
+ * A stand-in for a deployment with the trigger `bill_rider`: bills what is written to a store, one attempt right after
+ * another, parks what failed five times, and sends it again when that is wanted.
+ *
+ * @param declineRate of the cards
+ * @param changed stands between the billing and the card service, to let it do wrong
+ */
+export function billedStore(store: Datastore, declineRate: number, changed: (cards: CardService) => CardService = (cards) => cards): BilledStore {
+  const starts = new Map<string, number>();
+  const parked = new Map<string, ParkedCell>();
+  const cards = changed(simulatedCards(store, declineRate));
+  const bill = async (cell: CellAddress, { shard, added_id }: { readonly shard: number; readonly added_id: number }, attempts: number): Promise<void> => {
+    const key = `${cell.row_key}/${cell.ref_key}`;
+    if (!starts.has(key)) starts.set(key, Date.now());
+    for (let attempt = 1; attempt <= attempts; attempt += 1) {
+      try {
+        await billTrip(cell.row_key, { trips: { latest: store.getLatest, putNext: putNextOver(store) }, cards });
+        parked.delete(key);
+        return;
+      } catch (error) {
+        if (attempt === attempts) parked.set(key, parkedCell(cell, shard, added_id, String(error)));
+      }
+    }
+  };
+  const written = async (cells: readonly NewCell[], results: readonly PutResult[]): Promise<void> => {
+    for (const [place, cell] of cells.entries()) {
+      const result = results[place];
+      if (cell.column_name === 'BASE' && result?.outcome === 'stored') await bill(cell, result, MAX_ATTEMPTS);
+    }
+  };
+  return {
+    ...store,
+    starts: { read: async () => {}, startOf: ({ row_key, ref_key }) => starts.get(`${row_key}/${ref_key}`) },
+    put: async (cell) => {
+      const result = await store.put(cell);
+      await written([cell], [result]);
+      return result;
+    },
+    batchPut: async (cells) => {
+      const results = await store.batchPut(cells);
+      await written(cells, results);
+      return results;
+    },
+    trigger: async () => ({ state: 'running', reason: null, parked: parked.size, lag: { cells: 0, seconds: 0, unknown_shards: 0 } }) as TriggerDetails,
+    parkedCells: async () => ({ cells: [...parked.values()], malformed: [], next: null }),
+    retryParked: async (_name, choice) => {
+      const wanted = [...parked.values()].filter((cell) => choice === '*' || choice.some(({ shard, added_id }) => shard === cell.shard && added_id === cell.added_id));
+      for (const cell of wanted) await bill(cell, cell, 1);
+      return wanted.length;
+    },
+  };
+}
+
+function parkedCell(cell: CellAddress, shard: number, added_id: number, error: string): ParkedCell {
+  const at = new Date().toISOString();
+  const { row_key, column_name, ref_key } = cell;
+  const times = { created_at: at, first_failed_at: at, last_failed_at: at, parked_at: at, retried_at: null };
+  return { row_key, column_name, ref_key, shard, added_id, ...times, attempts: MAX_ATTEMPTS, last_error: error, round: 0, retry: null };
+}

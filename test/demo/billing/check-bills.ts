@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Json, NewCell } from '../../../shared/cell.ts';
+import type { DemoStore } from '../demo-store.ts';
+import type { Differences } from '../differences.ts';
+import { inParallel } from '../parallel.ts';
+import { persist } from '../persist.ts';
+
+interface BillCheck {
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+  readonly differences: Differences;
+}
+
+/** What a bill says, in STATUS and in the card service's books. */
+interface Bill {
+  readonly receipt?: Json;
+  readonly amount?: Json;
+  readonly currency?: Json;
+}
+
+/**
+ * Compares each trip's STATUS with the card service's books: one charge of its fare, and a STATUS that says so, after
+ * none but declined attempts.
+ *
+ * @param bases the BASE cells of the trips, one for each
+ * @returns of the trips that were billed exactly once, how many needed how many attempts
+ */
+export async function checkBills(store: DemoStore, bases: Iterable<NewCell>, { concurrency, signal, differences }: BillCheck): Promise<ReadonlyMap<number, number>> {
+  const attempts = new Map<number, number>();
+  await inParallel(bases, concurrency, signal, async ({ row_key, body }) => {
+    const bodies = async (column_name: string): Promise<readonly Json[]> =>
+      (await persist(signal, () => store.versions({ row_key, column_name }, { order: 'asc', limit: 1000 }))).cells.map((cell) => cell.body);
+    const [statuses, charges] = [await bodies('STATUS'), await bodies('CHARGE')];
+    const wrong = wrongBill(Object(body).fare?.total, statuses, charges);
+    if (wrong !== undefined) return differences.fail(`trip ${row_key}`, wrong);
+    differences.pass();
+    const attempt = Number(Object(statuses.at(-1)).attempt);
+    attempts.set(attempt, (attempts.get(attempt) ?? 0) + 1);
+  });
+  return attempts;
+}
+
+/** What is wrong with how a trip was billed; undefined when nothing is. */
+function wrongBill(total: Json, statuses: readonly Json[], charges: readonly Json[]): string | undefined {
+  const [charge] = charges;
+  if (charges.length !== 1 || charge === undefined) return `charged ${charges.length} times, wanted once`;
+  const first = statuses.findIndex((status) => Object(status).is_completed === true);
+  if (first < 0) return `not billed after ${statuses.length} attempts`;
+  if (billOf(charge).amount !== total) return `charged ${String(billOf(charge).amount)}, wanted ${String(total)}`;
+  // Two calls that meet may both write what came of the one charge.
+  if (!statuses.slice(first).every((status) => Object(status).is_completed === true && isDeepStrictEqual(billOf(status), billOf(charge)))) return 'its STATUS says another bill than the books';
+  return undefined;
+}
+
+function billOf(value: Json): Bill {
+  const { receipt, amount, currency } = Object(value);
+  return { receipt, amount, currency };
+}

@@ -1,0 +1,85 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { PROJECT_ROOT } from '../../infra/app-context.ts';
+import { startLocalStack, type LocalStack } from '../../infra/local/local-stack.ts';
+import type { NewCell } from '../../shared/cell.ts';
+import { schemalessClient } from '../../shared/client/client.ts';
+import { fakeDeployment } from '../functions/support/fake-deployment.ts';
+import { gateway } from '../functions/support/gateway.ts';
+import { temporaryFolder } from '../infra/support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+const data = join(folder.path, 'data');
+const warehouse = join(folder.path, 'warehouse');
+/** The second deployment, in memory, behind the same HTTP API. */
+const copy = fakeDeployment();
+const consumers: { readonly process: ChildProcess; readonly said: string[] }[] = [];
+let stack: LocalStack;
+let server: Server;
+
+beforeAll(async () => {
+  const answer = gateway(copy);
+  server = createServer(async (request, response) => {
+    const { status, text: body } = await answer({ method: request.method ?? '', path: request.url ?? '', body: await text(request) });
+    response.writeHead(status).end(body);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  stack = await startLocalStack({ port: 0, data, groups: 1, readers: 0, shards: 4, engine: inject('servers').engine.kind, datastores: join(PROJECT_ROOT, 'test/examples/feeds') });
+}, 180_000);
+
+afterAll(async () => {
+  for (const { process } of consumers) process.kill('SIGTERM');
+  await Promise.all(consumers.map(({ process }) => process.exitCode ?? new Promise((resolve) => process.once('exit', resolve))));
+  await stack?.stop();
+  server.close();
+  folder[Symbol.dispose]();
+}, 60_000);
+
+/** As the README says it: a function of ours in a process of its own. */
+function consume(file: string, variables: Readonly<Record<string, string>>): void {
+  const child = spawn(process.execPath, ['infra/local/consume.ts', file, '--data', data], { cwd: PROJECT_ROOT, env: { ...process.env, ...variables }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const said: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => said.push(chunk.toString()));
+  consumers.push({ process: child, said });
+}
+
+interface Line extends NewCell {
+  readonly shard: number;
+  readonly added_id: number;
+}
+
+function linesOfWarehouse(): readonly Line[] {
+  const files = readdirSync(folder.path).includes('warehouse') ? readdirSync(warehouse) : [];
+  return files.flatMap((file) => readFileSync(join(warehouse, file), 'utf8').trimEnd().split('\n')).map((line) => JSON.parse(line) as Line);
+}
+
+test('every cell reaches the warehouse and the second deployment, each by a trigger of its own', { timeout: 180_000 }, async () => {
+  const trips = schemalessClient({ url: stack.url, datastore: 'trips' });
+  const cells = Array.from({ length: 60 }, (_, n): NewCell => ({ row_key: randomUUID(), column_name: n % 3 === 0 ? 'NOTES' : 'BASE', ref_key: n, body: { n } }));
+  // Some before the consumers are there, some while they work.
+  await trips.batchPut(cells.slice(0, 30));
+  consume('functions/feed-warehouse.ts', { WAREHOUSE_FOLDER: warehouse });
+  consume('functions/copy-cells.ts', { COPY_TO_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  await trips.batchPut(cells.slice(30));
+
+  const said = (): string => consumers.map((consumer) => consumer.said.join('')).join('\n');
+  const distinct = (): number => new Set(linesOfWarehouse().map(({ shard, added_id }) => `${shard}/${added_id}`)).size;
+  await expect.poll(distinct, { timeout: 120_000, interval: 500, message: said() }).toBe(cells.length);
+  const lines = linesOfWarehouse();
+  for (const cell of cells) expect(lines).toContainEqual(expect.objectContaining(cell));
+  for (const inShard of Map.groupBy(lines, ({ shard }) => shard).values()) {
+    // In the log's order, repeats apart.
+    const firstSeen = [...new Set(inShard.map(({ added_id }) => added_id))];
+    expect(firstSeen).toEqual(firstSeen.toSorted((a, b) => a - b));
+  }
+
+  const copied = async (): Promise<number> => (await copy.trips.batchGet(cells)).filter((item) => item !== null && 'body' in item).length;
+  await expect.poll(copied, { timeout: 120_000, interval: 500, message: said() }).toBe(cells.length);
+  for (const cell of cells) expect((await copy.trips.get(cell)).cell).toMatchObject(cell);
+});

@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type Server } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { handler as copyCells } from '../../functions/copy-cells.ts';
+import { handler as feedWarehouse } from '../../functions/feed-warehouse.ts';
+import { setting } from '../../functions/setting.ts';
+import type { TriggerFunction, TriggeredClient, TriggerMessage } from '../../functions/trigger-handler.ts';
+import type { Json } from '../../shared/cell.ts';
+import { putNextOver } from '../../shared/client/put-next.ts';
+import { PermanentFailure } from '../../shared/consume/permanent-failure.ts';
+import { referenceStore } from '../../shared/store/reference-store.ts';
+import { temporaryFolder } from '../infra/support/temporary-folder.ts';
+import { fakeDeployment } from './support/fake-deployment.ts';
+import { gateway } from './support/gateway.ts';
+
+const trips = referenceStore('trips', 4);
+const client: TriggeredClient = { get: trips.get, latest: trips.getLatest, put: trips.put, putNext: putNextOver(trips), query: trips.query };
+
+/** Writes a cell and gives the message that its trigger would get. */
+async function written(body: Json, column_name = 'BASE'): Promise<TriggerMessage> {
+  const address = { row_key: randomUUID(), column_name, ref_key: 1 };
+  await trips.put({ ...address, body });
+  const { cell } = await trips.get(address);
+  if (!cell) throw new Error('the cell is not there');
+  const { shard, added_id, created_at } = cell;
+  return { datastore: 'trips', trigger: 'feed', shard, added_id, ...address, created_at, replay: false };
+}
+
+function call(fn: TriggerFunction, message: TriggerMessage, schemaless = client): Promise<unknown> {
+  return Promise.resolve(fn(message.row_key, message, schemaless, { signal: new AbortController().signal, attempt: 1 }));
+}
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe('feed_warehouse', () => {
+  it('appends every cell as a line of its day, with its place in the log and its body as it is', async () => {
+    using folder = temporaryFolder();
+    vi.stubEnv('WAREHOUSE_FOLDER', folder.path);
+    const messages = [await written({ text: 'zwei\nZeilen 👍' }), await written(2n ** 63n, 'a/../b'), await written(null)];
+    for (const message of messages) await call(feedWarehouse.fn, message);
+    const day = messages[0]?.created_at.slice(0, 10);
+    expect(readdirSync(folder.path)).toEqual([`${day}.ndjson`]);
+    const lines = readFileSync(`${folder.path}/${day}.ndjson`, 'utf8').trimEnd().split('\n');
+    expect(lines).toHaveLength(3);
+    const { datastore: _datastore, trigger: _trigger, replay: _replay, ...cell } = Object(messages[0]);
+    expect(JSON.parse(lines[0] ?? '')).toEqual({ ...cell, body: { text: 'zwei\nZeilen 👍' } });
+    expect(lines[1]).toContain('"column_name":"a/../b"');
+    expect(lines[1]).toContain('"body":9223372036854775808');
+  });
+
+  it('fails, to be called again, where the cell cannot be read or nobody said where to', async () => {
+    const message = await written({});
+    vi.stubEnv('WAREHOUSE_FOLDER', '/tmp/never-made');
+    const behind: TriggeredClient = { ...client, get: async () => ({ cell: null, served_by: 'reader', stale: true }) };
+    await expect(call(feedWarehouse.fn, message, behind)).rejects.toThrow('cannot be read yet');
+    vi.stubEnv('WAREHOUSE_FOLDER', '');
+    await expect(call(feedWarehouse.fn, message)).rejects.toThrow('WAREHOUSE_FOLDER is not set');
+  });
+});
+
+describe('copy_cells', () => {
+  const copy = fakeDeployment();
+  const outcomes: string[] = [];
+  let server: Server;
+
+  beforeAll(async () => {
+    const answer = gateway(copy);
+    server = createServer(async (request, response) => {
+      const { status, text: body } = await answer({ method: request.method ?? '', path: request.url ?? '', body: await text(request) });
+      outcomes.push(`${request.method} ${status}`);
+      response.writeHead(status).end(body);
+    });
+    await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  });
+  beforeEach(() => void vi.stubEnv('COPY_TO_URL', `http://127.0.0.1:${(server.address() as AddressInfo).port}`));
+  afterAll(() => server.close());
+
+  it('writes every cell to the same address of the other deployment, and may be called again', async () => {
+    const message = await written({ city: 'Lisbon' }, 'FARE ADJUSTMENT');
+    await call(copyCells.fn, message);
+    await call(copyCells.fn, message);
+    const { row_key, column_name, ref_key } = message;
+    expect((await copy.trips.get({ row_key, column_name, ref_key })).cell).toMatchObject({ row_key, column_name, ref_key, body: { city: 'Lisbon' } });
+    expect(outcomes).toEqual(['PUT 201', 'PUT 200']);
+  });
+
+  it('parks a cell at once that the other deployment has with another body', async () => {
+    const message = await written({ city: 'Porto' });
+    const { row_key, column_name, ref_key } = message;
+    await copy.trips.put({ row_key, column_name, ref_key, body: { city: 'Faro' } });
+    await expect(call(copyCells.fn, message)).rejects.toThrow(PermanentFailure);
+    expect((await copy.trips.get({ row_key, column_name, ref_key })).cell?.body).toEqual({ city: 'Faro' });
+  });
+
+  it('leaves out what was erased', async () => {
+    const message = await written({});
+    const erased: TriggeredClient = { ...client, get: async (address) => ({ cell: { ...address, body: null, erased: true, added_id: 1, shard: 0, created_at: message.created_at }, served_by: 'writer', stale: false }) };
+    await call(copyCells.fn, message, erased);
+    const { row_key, column_name, ref_key } = message;
+    expect((await copy.trips.get({ row_key, column_name, ref_key })).cell).toBeNull();
+  });
+});
+
+describe('a setting', () => {
+  it('is read from the environment, else its fallback holds, else it is named', () => {
+    expect(setting('A', undefined, { A: 'x' })).toBe('x');
+    expect(setting('A', 'y', { A: '' })).toBe('y');
+    expect(() => setting('A', undefined, {})).toThrow('The environment variable A is not set');
+  });
+});

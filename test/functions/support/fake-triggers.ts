@@ -1,0 +1,68 @@
+import { SchemalessError } from '../../../shared/errors.ts';
+import type { ParkedCell, TriggerOperations, TriggerShard, TriggerSummary, TriggerSwitch } from '../../../shared/trigger/trigger-operations.ts';
+import type { MalformedMessage } from '../../../shared/trigger/trigger-store.ts';
+
+export const SUMMARY: TriggerSummary = {
+  trigger: 'bill_rider',
+  state: 'running',
+  reason: null,
+  changed_at: null,
+  rewound_at: null,
+  columns: ['BASE'],
+  function: 'functions/bill-rider.ts',
+  start: 'start',
+  max_attempts: 5,
+  stop_after_parked: 100,
+  retry_parked_every_seconds: 600,
+  timeout_seconds: 30,
+  lag: { cells: 3, seconds: 0.25, unknown_shards: 1 },
+  parked: 1,
+  malformed: 1,
+  failing: 0,
+};
+
+export const TRIGGER_SHARDS: readonly TriggerShard[] = [
+  { shard: 0, offset: 14, head: 17, cells: 3, seconds: 0.25, parked: 1, failing: 0 },
+  { shard: 1, offset: null, head: null, cells: null, seconds: null, parked: 0, failing: 0 },
+];
+
+export const PARKED: ParkedCell = {
+  shard: 0,
+  added_id: 7,
+  row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',
+  column_name: 'BASE',
+  ref_key: 1,
+  created_at: '2026-01-31T08:00:00.123456Z',
+  attempts: 5,
+  first_failed_at: '2026-01-31T08:00:00.200Z',
+  last_failed_at: '2026-01-31T08:00:15.900Z',
+  last_error: 'Error: no money',
+  parked_at: '2026-01-31T08:00:15.900Z',
+  round: 0,
+  retry: null,
+  retried_at: null,
+};
+
+export const MALFORMED: MalformedMessage = { message_id: 'b7c9', body: '{', error: 'body: wanted a JSON value, got the end', parked_at: '2026-01-31T08:00:15.900Z' };
+
+/** The triggers of a datastore that has one, `bill_rider`; what was asked of them is kept in `asked`. */
+export function fakeTriggers(asked: unknown[][] = []): TriggerOperations {
+  const ask = (what: string, name: string, ...rest: unknown[]): void => {
+    if (name !== SUMMARY.trigger) throw new SchemalessError('unknown_trigger', `no trigger ${name}`, { field: 'trigger', wanted: 'the name of a trigger', got: name });
+    asked.push([what, name, ...rest]);
+  };
+  const shown = (changes: Partial<TriggerSwitch>): TriggerSwitch => {
+    const { trigger, state, reason, changed_at, rewound_at } = { ...SUMMARY, ...changes };
+    return { trigger, state, reason, changed_at, rewound_at };
+  };
+  return {
+    triggers: async () => [SUMMARY],
+    trigger: async (name, options) => (ask('trigger', name, options), { ...SUMMARY, shards: TRIGGER_SHARDS, next: 1 }),
+    pauseTrigger: async (name, reason) => (ask('pause', name, reason), shown({ state: 'paused', reason: reason ?? null, changed_at: '2026-01-31T09:00:00.000Z' })),
+    resumeTrigger: async (name) => (ask('resume', name), shown({ changed_at: '2026-01-31T09:00:00.000Z' })),
+    rewindTrigger: async (name, to) => (ask('rewind', name, to), shown({ rewound_at: '2026-01-31T09:00:00.000000Z' })),
+    parkedCells: async (name, options) => (ask('parked', name, options), { cells: [PARKED], malformed: [MALFORMED], next: null }),
+    retryParked: async (name, cells) => (ask('retry', name, cells), cells === '*' ? 9 : cells.length),
+    discardParked: async (name, cells) => (ask('discard', name, cells), cells === '*' ? 9 : cells.length),
+  };
+}

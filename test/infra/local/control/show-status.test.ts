@@ -1,0 +1,51 @@
+import { expect, it } from 'vitest';
+import type { StackStatus } from '../../../../infra/local/control/commands.ts';
+import { showStatus } from '../../../../infra/local/control/show-status.ts';
+import type { TriggerSummary } from '../../../../shared/trigger/trigger-operations.ts';
+
+const STATUS: StackStatus = { url: 'http://127.0.0.1:4000', pid: 7, engine: 'mysql 9.7.4', nodes: [], functions: [], functionMode: 'threads', functionLog: 'functions.log', tailers: 2, triggers: [], queues: [] };
+
+const SUMMARY: TriggerSummary = {
+  trigger: 'bill_rider',
+  state: 'stopped',
+  reason: '100 cells are parked',
+  changed_at: null,
+  rewound_at: null,
+  columns: ['BASE'],
+  function: 'functions/bill-rider.ts',
+  start: 'start',
+  max_attempts: 5,
+  stop_after_parked: 100,
+  retry_parked_every_seconds: 600,
+  timeout_seconds: 30,
+  lag: { cells: 1, seconds: 2.34, unknown_shards: 0 },
+  parked: 100,
+  malformed: 0,
+  failing: 0,
+};
+
+it('the status of a stack says how each trigger does and what waits in its queue', () => {
+  const text = showStatus({
+    ...STATUS,
+    triggers: [
+      { datastore: 'trips', trigger: 'bill_rider', summary: SUMMARY },
+      { datastore: 'trips', trigger: 'feed', summary: { ...SUMMARY, trigger: 'feed', state: 'running', reason: null, lag: { cells: 0, seconds: 0, unknown_shards: 3 }, parked: 0 } },
+      { datastore: 'trips', trigger: 'copy' },
+    ],
+    queues: [
+      { name: 'bill.fifo', url: '', calls: 'bill-rider', callsNow: 2, visible: 12, held: 3 },
+      { name: 'copy.fifo', url: '', calls: undefined, callsNow: 0 },
+    ],
+  });
+  expect(text.split('\n').slice(5)).toEqual([
+    'triggers, sent to by 2 tailers',
+    'trips/bill_rider  stopped                          1 cell behind, 2.3 s                         100 parked  100 cells are parked',
+    'trips/feed        running                          0 cells behind, 0.0 s, 3 shards not counted  0 parked',
+    'trips/copy        not known: the API does not say',
+    '',
+    'queues',
+    'bill.fifo  12 waiting, 3 held  calls bill-rider, 2 now',
+    'copy.fifo  SQS is away',
+  ]);
+  expect(showStatus(STATUS)).not.toMatch(/triggers|queues/u);
+});

@@ -1,0 +1,113 @@
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { Emulator } from '../../../../infra/local/emulators/emulator.ts';
+import { startSqs } from '../../../../infra/local/emulators/sqs.ts';
+import { fifoQueue, sqsClient, texts } from '../../support/fifo-queue.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+let sqs: Emulator;
+let client: SQSClient;
+
+beforeAll(async () => {
+  sqs = await startSqs(folder.path, 0);
+  client = sqsClient(sqs.url);
+});
+afterAll(async () => {
+  client?.destroy();
+  await sqs?.close();
+  folder[Symbol.dispose]();
+});
+
+describe('a FIFO queue', () => {
+  it('gives as many messages of a group as there are, in order, and then of the next', async () => {
+    const queue = await fifoQueue(client);
+    await queue.send('a:1', 'a:2', 'b:1', 'a:3', 'b:2');
+    expect(texts(await queue.receive(4))).toEqual(['a:1', 'a:2', 'a:3', 'b:1']);
+  });
+
+  it('takes every character that SQS takes, and no other', async () => {
+    const queue = await fifoQueue(client);
+    await queue.send('a:\u{1F695} \u6771\u4EAC');
+    expect(texts(await queue.receive())).toEqual(['a:\u{1F695} \u6771\u4EAC']);
+    await queue.send('a:\uFFFF', 'a:\u0000');
+    expect(await queue.count()).toEqual({ visible: 0, held: 1 });
+  });
+
+  it('gives nothing of a group of which a message is held, until the last of them is done', async () => {
+    const queue = await fifoQueue(client);
+    await queue.send('a:1', 'a:2', 'a:3', 'b:1');
+    const [first, second] = await queue.receive(2);
+    expect(texts(await queue.receive())).toEqual(['b:1']);
+    if (first) await queue.delete(first);
+    expect(await queue.receive()).toEqual([]);
+    if (second) await queue.delete(second);
+    expect(texts(await queue.receive())).toEqual(['a:3']);
+  });
+
+  it('takes messages back into their order: at once, later, and when their time is over', async () => {
+    const queue = await fifoQueue(client, { VisibilityTimeout: '1' });
+    await queue.send('a:1', 'a:2', 'a:3', 'a:4');
+    const [one, ...rest] = await queue.receive(3);
+    if (one) await queue.hide(0, one, ...rest);
+    expect(texts(await queue.receive())).toEqual(['a:1', 'a:2', 'a:3', 'a:4']);
+    expect(texts(await queue.receive(10, 5))).toEqual(['a:1', 'a:2', 'a:3', 'a:4']);
+    const again = await queue.receive(10, 5);
+    await queue.hideAll(1, again.toReversed());
+    expect(texts(await queue.receive(10, 5))).toEqual(['a:1', 'a:2', 'a:3', 'a:4']);
+    expect((await queue.receive(10, 5)).map(({ Attributes }) => Attributes?.['ApproximateReceiveCount'])).toEqual(['6', '6', '6', '5']);
+  });
+
+  it('waits for the slowest of a group: what came back early stays until all are back', async () => {
+    const queue = await fifoQueue(client);
+    await queue.send('a:1', 'a:2', 'a:3');
+    const [one, two, three] = await queue.receive();
+    if (!one || !two || !three) throw new Error('wanted three messages');
+    await queue.hide(2, one);
+    await queue.hide(0, two, three);
+    expect(await queue.receive()).toEqual([]);
+    expect(texts(await queue.receive(10, 5))).toEqual(['a:1', 'a:2', 'a:3']);
+  });
+
+  it('serves groups in turn, whatever one of them has waiting', async () => {
+    const queue = await fifoQueue(client);
+    await queue.send(...Array.from({ length: 30 }, (_, index) => `busy:${index}`), 'quiet:1');
+    const served: (string | undefined)[] = [];
+    for (let turn = 0; turn < 2; turn += 1) {
+      const messages = await queue.receive(10);
+      served.push(...texts(messages));
+      await queue.delete(...messages);
+    }
+    expect(served[9]).toBe('busy:9');
+    expect(served).toContain('quiet:1');
+  });
+
+  it('moves what was received too often to the dead-letter queue, and goes on with the rest', async () => {
+    const parked = await fifoQueue(client);
+    const queue = await fifoQueue(client, { RedrivePolicy: JSON.stringify({ deadLetterTargetArn: parked.arn, maxReceiveCount: 2 }) });
+    await queue.send('a:1', 'a:2');
+    for (let turn = 0; turn < 2; turn += 1) {
+      const [first] = await queue.receive(1);
+      if (first) await queue.hide(0, first);
+    }
+    expect(texts(await queue.receive())).toEqual(['a:2']);
+    expect(texts(await parked.receive())).toEqual(['a:1']);
+    expect(await queue.count()).toEqual({ visible: 0, held: 1 });
+  });
+
+  it('takes back at once what comes in for a receiver that has gone', async () => {
+    const queue = await fifoQueue(client);
+    const headers = { 'content-type': 'application/x-amz-json-1.0', 'x-amz-target': 'AmazonSQS.ReceiveMessage' };
+    const gone = request(sqs.url, { method: 'POST', headers });
+    gone.on('error', () => {});
+    gone.end(JSON.stringify({ QueueUrl: queue.url, WaitTimeSeconds: 20 }));
+    await sleep(300);
+    gone.destroy();
+    await sleep(100);
+    await queue.send('a:1');
+    const [message] = await queue.receive(10, 2);
+    expect(message).toMatchObject({ Body: 'a:1', Attributes: { ApproximateReceiveCount: '1' } });
+  });
+});

@@ -1,0 +1,146 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { PROJECT_ROOT } from '../../../infra/app-context.ts';
+import { startLocalStack, type LocalStack } from '../../../infra/local/local-stack.ts';
+import type { LocalStackOptions } from '../../../infra/local/local-stack-options.ts';
+import { queueAt, sqsClient, texts, type FifoQueue } from '../support/fifo-queue.ts';
+import { STAND_IN_PROJECT, STAND_INS } from '../support/synthesized.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const FILES = {
+  'trips/datastore.yaml': 'datastore: trips\nshards: 4\n',
+  'trips/triggers/charge_rider.yaml': 'trigger: charge_rider\ndatastore: trips\ncolumns: [BASE]\nfunction: functions/charge-rider.ts\nstart: 0\n',
+  'trips/triggers/slow_rider.yaml': 'trigger: slow_rider\ndatastore: trips\ncolumns: [BASE]\nfunction: functions/slow-rider.ts\nstart: 0\n',
+  'trips/triggers/elsewhere.yaml': "trigger: elsewhere\ndatastore: trips\ncolumns: '*'\nstart: 0\n",
+};
+
+/** Synthesis, servers and functions, on a machine that has other things to do. */
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+const SOON = { timeout: 30_000 };
+
+const folder = temporaryFolder();
+const datastores = join(folder.path, 'datastores');
+const data = join(folder.path, 'data');
+let stack: LocalStack;
+let client: SQSClient;
+
+async function start(more: Partial<LocalStackOptions> = {}): Promise<void> {
+  stack = await startLocalStack({ port: 0, data, groups: 1, readers: 0, shards: 4, restartAfterSeconds: 0, datastores, functionsFolder: STAND_INS, projectFolder: STAND_IN_PROJECT, ...more });
+  client = sqsClient(stack.endpoints.sqs);
+}
+
+async function stop(): Promise<void> {
+  client?.destroy();
+  await stack?.stop();
+}
+
+beforeAll(async () => {
+  for (const [file, text] of Object.entries(FILES)) {
+    mkdirSync(dirname(join(datastores, file)), { recursive: true });
+    writeFileSync(join(datastores, file), text);
+  }
+  await start();
+});
+afterAll(async () => {
+  await stop();
+  folder[Symbol.dispose]();
+});
+
+/** The queue of a trigger, without the underscore of its name. */
+function queueOf(trigger: string): FifoQueue {
+  const found = stack.queues().find(({ name }) => new RegExp(`trips${trigger}queue`, 'u').test(name));
+  if (!found) throw new Error(`no queue of ${trigger} among ${stack.queues().map(({ name }) => name).join(', ')}`);
+  return queueAt(client, found.url);
+}
+
+const log = (): string => readFileSync(stack.functionLog, 'utf8');
+/** The slots that were started. */
+const slots = (text = log()): readonly number[] => [...text.matchAll(/tail-shards tailed \{"slot":(\d+)\}/gu)].map(([, slot]) => Number(slot)).sort();
+
+/** Runs `npm run local -- …` and says how it ended. */
+async function local(...parameters: string[]): Promise<{ code: number; text: string }> {
+  try {
+    const { stdout } = await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, 'infra/local/control.ts'), ...parameters, '--data', data]);
+    return { code: 0, text: stdout };
+  } catch (error) {
+    const { code, stderr } = Object(error);
+    return { code, text: stderr };
+  }
+}
+
+describe('the triggers of a local stack', () => {
+  it('have their function called with the messages of their queue', async () => {
+    await queueOf('chargerider').send('17:cell');
+    await expect.poll(log, SOON).toMatch(/trigger-trips-charge_rider charged \{"Records":\[\{"messageId":.*"body":"17:cell".*"MessageGroupId":"17"/u);
+    await expect.poll(() => queueOf('chargerider').count(), SOON).toEqual({ visible: 0, held: 0 });
+  });
+
+  it('are shown with their queues', async () => {
+    await queueOf('elsewhere').send('3:kept', '4:kept');
+    const { text } = await local('status');
+    expect(text).toMatch(/^triggers, sent to by 1 tailer$/mu);
+    expect(text).toMatch(/^trips\/charge_rider +not known: the API does not say$/mu);
+    expect(text).toMatch(/tripschargeriderqueue\S+\.fifo +0 waiting, 0 held +calls trigger-trips-charge_rider, 0 now$/mu);
+    expect(text).toMatch(/tripselsewherequeue\S+\.fifo +2 waiting, 0 held$/mu);
+  });
+
+  it('go on where they were when SQS was away', async () => {
+    expect(await local('kill', 'sqs')).toEqual({ code: 0, text: 'killed sqs\n' });
+    expect((await local('status')).text).toMatch(/tripselsewherequeue\S+\.fifo +SQS is away$/mu);
+    expect(await local('kill', 'sqs')).toEqual({ code: 1, text: 'sqs is away already\n' });
+    expect(await local('resume', 'sqs')).toEqual({ code: 0, text: 'resumed sqs\n' });
+    expect(await queueOf('elsewhere').count()).toEqual({ visible: 2, held: 0 });
+    await queueOf('chargerider').send('17:after SQS was away');
+    await expect.poll(log, SOON).toContain('"body":"17:after SQS was away"');
+  });
+});
+
+describe('the tailers of a local stack', () => {
+  it('are started as the template says, each with its slot', async () => {
+    await expect.poll(() => slots(), SOON).toEqual([0]);
+  });
+
+  it('can be more or fewer from one moment to the next', async () => {
+    expect(await local('tailers', '3')).toEqual({ code: 0, text: '3 tailers\n' });
+    await expect.poll(() => slots(), SOON).toEqual([0, 1, 2]);
+    expect(await local('tailers', '2')).toEqual({ code: 0, text: '2 tailers\n' });
+    expect((await local('status')).text).toMatch(/^triggers, sent to by 2 tailers$/mu);
+    expect(await local('tailers', '65')).toEqual({ code: 1, text: expect.stringMatching(/^tailers: .*from 0 to 64/u) });
+    expect(await local('tailers', 'many')).toMatchObject({ code: 1 });
+  });
+
+  it('stay as many while DynamoDB is away, whose tables are there again after it', async () => {
+    expect(await local('kill', 'dynamodb')).toEqual({ code: 0, text: 'killed dynamodb\n' });
+    expect(await local('tailers', '1')).toMatchObject({ code: 1 });
+    expect(await local('resume', 'dynamodb')).toEqual({ code: 0, text: 'resumed dynamodb\n' });
+    expect(stack.tailers.count).toBe(2);
+  });
+});
+
+describe('a local stack with triggers, stopped and started again', () => {
+  it('lets the calls under way end, keeps what is queued, and has as many tailers as before', async () => {
+    await queueOf('slowrider').send('1:slow');
+    await expect.poll(log, SOON).toMatch(/slow_rider began$/mu);
+    const before = log().length;
+    await stop();
+    expect(log()).toMatch(/slow_rider ended$/mu);
+
+    await start();
+    expect(texts(await queueOf('elsewhere').receive())).toEqual(['3:kept', '4:kept']);
+    expect(await queueOf('slowrider').count()).toEqual({ visible: 0, held: 0 });
+    await expect.poll(() => slots(log().slice(before)), SOON).toEqual([0, 1]);
+  });
+
+  it('has as many tailers as its start says, and holds nothing for those who are gone', async () => {
+    await stop();
+    const before = log().length;
+    await start({ tailers: 1 });
+    expect(stack.tailers.count).toBe(1);
+    await expect.poll(() => slots(log().slice(before)), SOON).toEqual([0]);
+    expect(await queueOf('elsewhere').count()).toEqual({ visible: 2, held: 0 });
+  });
+});

@@ -1,0 +1,187 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readWish } from '../../../functions/migration-properties.ts';
+import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
+import { createResolver } from '../../../infra/local/template/resolver.ts';
+import type { ResourceAddress } from '../../../infra/local/template/template.ts';
+import { circleIn } from '../support/references.ts';
+import { statementsOf } from '../support/statements.ts';
+import { resourcesOf, STAND_IN_PROJECT, synthesized } from '../support/synthesized.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const FILES = {
+  'trips/datastore.yaml': 'datastore: trips\nshards: 16\n',
+  'trips/triggers/charge_rider.yaml': "trigger: charge_rider\ndatastore: trips\ncolumns: [BASE]\nfunction: functions/charge-rider.ts\nstart: 0\nmax_attempts: 3\n",
+  'trips/triggers/slow.yaml': "trigger: slow\ndatastore: trips\ncolumns: '*'\nfunction: functions/charge-rider.ts\nstart: now\ntimeout: 10m\n",
+  'trips/triggers/elsewhere.yaml': "trigger: elsewhere\ndatastore: trips\ncolumns: '*'\nstart: 0\nmax_attempts: 7\n",
+  'riders/datastore.yaml': 'datastore: riders\nshards: 16\n',
+};
+
+const folder = temporaryFolder();
+const datastores = join(folder.path, 'datastores');
+for (const [file, text] of Object.entries(FILES)) {
+  mkdirSync(dirname(join(datastores, file)), { recursive: true });
+  writeFileSync(join(datastores, file), text);
+}
+afterAll(() => folder[Symbol.dispose]());
+
+describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
+  const assembly = join(folder.path, environment);
+  const stacks = synthesized(assembly, { environment, datastores, project: STAND_IN_PROJECT });
+  const { resources, property } = createResolver(stacks, { ref: ({ logicalId }) => logicalId, attribute: ({ logicalId }, name) => (name.endsWith('Port') ? '3306' : `${logicalId}.${name}`), secret: () => '' });
+  const ofType = (type: string): readonly ResourceAddress[] => resources.filter(({ resource }) => resource.Type === type);
+  const find = (type: string, start: string): ResourceAddress => {
+    const found = ofType(type).filter(({ logicalId }) => logicalId.startsWith(start));
+    expect(found.map(({ logicalId }) => logicalId), start).toHaveLength(1);
+    return found[0] as ResourceAddress;
+  };
+  const queue = (name: string): ResourceAddress => find('AWS::SQS::Queue', `queuetrips${name}queue`);
+  const parked = (name: string): ResourceAddress => find('AWS::SQS::Queue', `queuetrips${name}parked`);
+  const triggerFunction = (name: string): ResourceAddress => find('AWS::Lambda::Function', `triggertrips${name}`);
+
+  it('have a queue each and one for what it gives up: in order within a shard, at high throughput, for as long as SQS keeps messages', () => {
+    expect(ofType('AWS::SQS::Queue')).toHaveLength(6);
+    for (const { resource } of ofType('AWS::SQS::Queue')) {
+      expect(resource.Properties).toMatchObject({
+        FifoQueue: true,
+        DeduplicationScope: 'messageGroup',
+        FifoThroughputLimit: 'perMessageGroupId',
+        MessageRetentionPeriod: 14 * 24 * 3600,
+        SqsManagedSseEnabled: true,
+      });
+      // The tailer names what is a repeat; a body may come again after a rewind.
+      expect(resource.Properties).not.toHaveProperty('ContentBasedDeduplication');
+    }
+  });
+
+  it('give up a message late where our function counts attempts, sooner where the consumer is elsewhere', () => {
+    const redrive = (name: string): unknown => property(queue(name), 'RedrivePolicy');
+    expect(redrive('chargerider')).toEqual({ deadLetterTargetArn: `${parked('chargerider').logicalId}.Arn`, maxReceiveCount: 1000 });
+    expect(redrive('slow')).toEqual({ deadLetterTargetArn: `${parked('slow').logicalId}.Arn`, maxReceiveCount: 1000 });
+    expect(redrive('elsewhere')).toEqual({ deadLetterTargetArn: `${parked('elsewhere').logicalId}.Arn`, maxReceiveCount: 100 });
+  });
+
+  it('are spoken to over TLS alone', () => {
+    const refused = ofType('AWS::SQS::QueuePolicy').map((policy) => {
+      expect(property(policy, 'PolicyDocument')).toMatchObject({ Statement: [{ Action: 'sqs:*', Effect: 'Deny', Principal: { AWS: '*' }, Condition: { Bool: { 'aws:SecureTransport': 'false' } } }] });
+      return property(policy, 'Queues');
+    });
+    expect(refused.flat().sort()).toEqual(ofType('AWS::SQS::Queue').map(({ logicalId }) => logicalId).sort());
+  });
+
+  it('have a function each that names one, bundled from its file, with time for a whole batch, and messages hidden a minute longer', () => {
+    expect(ofType('AWS::Lambda::Function').filter(({ logicalId }) => logicalId.startsWith('trigger'))).toHaveLength(2);
+    for (const [name, seconds] of [['chargerider', 10 * 30 + 60], ['slow', 900]] as const) {
+      const { resource } = triggerFunction(name);
+      expect(resource.Properties).toMatchObject({ Handler: 'index.handler', Runtime: 'nodejs24.x', Timeout: seconds });
+      expect(queue(name).resource.Properties?.['VisibilityTimeout']).toBe(seconds + 60);
+      const bundle = join(assembly, String(resource.Metadata?.['aws:asset:path']));
+      expect([existsSync(join(bundle, 'index.mjs')), existsSync(join(bundle, 'definitions.json'))]).toEqual([true, true]);
+    }
+  });
+
+  it('have functions that get batches of ten from their queue, and say which messages failed', () => {
+    const mappings = ofType('AWS::Lambda::EventSourceMapping').map((mapping) => mapping.resource.Properties && {
+      function: property(mapping, 'FunctionName'),
+      queue: property(mapping, 'EventSourceArn'),
+      batchSize: property(mapping, 'BatchSize'),
+      responses: property(mapping, 'FunctionResponseTypes'),
+      concurrency: property(mapping, 'ScalingConfig'),
+    });
+    const wanted = ['chargerider', 'slow'].map((name) => ({
+      function: triggerFunction(name).logicalId,
+      queue: `${queue(name).logicalId}.Arn`,
+      batchSize: 10,
+      responses: ['ReportBatchItemFailures'],
+      concurrency: { MaximumConcurrency: 50 },
+    }));
+    expect(mappings).toEqual(wanted);
+  });
+
+  it('have functions that know where the API and the tables are, outside of any VPC', () => {
+    const [api] = ofType('AWS::ApiGatewayV2::Api');
+    const functionOfTrigger = triggerFunction('chargerider');
+    expect(property(functionOfTrigger, 'Environment')).toEqual({
+      Variables: {
+        SCHEMALESS_ENVIRONMENT: environment,
+        SCHEMALESS_TOPOLOGY_TABLE: expect.stringContaining('tablestopology'),
+        SCHEMALESS_STATE_TABLE: expect.stringContaining('tablesstate'),
+        SCHEMALESS_API_URL: `${api?.logicalId}.ApiEndpoint`,
+        SCHEMALESS_DATASTORE: 'trips',
+      },
+    });
+    expect(functionOfTrigger.resource.Properties).not.toHaveProperty('VpcConfig');
+  });
+
+  it('have functions that may take their own messages, call the routes of cells and queries of their datastore, and keep state, and nothing else', () => {
+    const statements = statementsOf(stacks).get('triggertripschargerider') ?? [];
+    const granted = Object.groupBy(statements, ({ actions }) => String(actions[0]).split(':')[0] ?? '');
+    expect(Object.keys(granted).sort()).toEqual(['dynamodb', 'execute-api', 'sqs']);
+    expect(granted['sqs']).toHaveLength(1);
+    expect(granted['sqs']?.[0]?.actions.toSorted()).toEqual(['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:ReceiveMessage']);
+    expect(granted['sqs']?.[0]?.resources).toEqual([expect.stringContaining(queue('chargerider').logicalId)]);
+    const routes = granted['execute-api']?.flatMap(({ resources: called }) => called.map((resource) => /\/\$default\/(.*?)"/u.exec(resource)?.[1])).sort();
+    expect(routes).toEqual([
+      'GET/v1/trips/cells/*/*',
+      'GET/v1/trips/cells/*/*/*',
+      'GET/v1/trips/indexes/*',
+      'GET/v1/trips/rows/*',
+      'POST/v1/trips/batch-get',
+      'POST/v1/trips/batch-put',
+      'PUT/v1/trips/cells/*/*/*',
+    ]);
+    const written = granted['dynamodb']?.filter(({ actions }) => actions.includes('dynamodb:PutItem'));
+    expect(written?.flatMap(({ resources: tables }) => tables)).toEqual([expect.stringContaining('tablesstate')]);
+  });
+
+  it('are sent to by the tailers alone', () => {
+    const senders = [...statementsOf(stacks)].flatMap(([role, statements]) => statements.filter(({ actions }) => actions.includes('sqs:SendMessage')).map(({ resources: queues }) => ({ role, queues })));
+    expect(senders.map(({ role }) => role)).toEqual(['tailshards']);
+    for (const name of ['chargerider', 'slow', 'elsewhere']) expect(senders[0]?.queues).toContainEqual(expect.stringContaining(queue(name).logicalId));
+    expect(senders[0]?.queues).toHaveLength(3);
+  });
+
+  it('are tailed by one function, started each minute for each slot', () => {
+    const { tailers } = ENVIRONMENTS[environment];
+    const slots = ofType('AWS::Scheduler::Schedule').flatMap((schedule) => {
+      const { Arn: target, Input: input } = Object(property(schedule, 'Target')) as { readonly Arn: string; readonly Input?: string };
+      return target.startsWith('tailshards') ? [JSON.parse(input ?? 'null')] : [];
+    });
+    expect(slots).toEqual(Array.from({ length: tailers }, (_, slot) => ({ slot })));
+    expect(property(find('AWS::Lambda::Function', 'tailshards'), 'Environment')).toMatchObject({ Variables: { SCHEMALESS_TAILERS: String(tailers) } });
+  });
+
+  it('are handed to the migration, with the addresses of their queues', () => {
+    const migration = find('Custom::SchemalessMigration', 'migrationresource');
+    const { datastores: wished } = readWish({ Groups: property(migration, 'Groups'), Datastores: property(migration, 'Datastores') });
+    const triggers = new Map(wished.map((datastore) => [datastore.name, datastore.triggers]));
+    expect(triggers.get('riders')).toEqual([]);
+    expect(triggers.get('trips')).toMatchObject([
+      { definition: { name: 'charge_rider', columns: ['BASE'], maxAttempts: 3 }, queueUrl: queue('chargerider').logicalId, parkedQueueUrl: parked('chargerider').logicalId },
+      { definition: { name: 'elsewhere', maxAttempts: 7 }, queueUrl: queue('elsewhere').logicalId, parkedQueueUrl: parked('elsewhere').logicalId },
+      { definition: { name: 'slow', timeoutSeconds: 600 }, queueUrl: queue('slow').logicalId, parkedQueueUrl: parked('slow').logicalId },
+    ]);
+  });
+
+  it('are not consumed before the migration has told where they are, and nothing waits in a circle', () => {
+    for (const mapping of resourcesOf(stacks, 'AWS::Lambda::EventSourceMapping')) expect(Object(mapping).DependsOn).toContainEqual(expect.stringMatching(/^migrationresource/u));
+    for (const stack of stacks) expect(circleIn(stack)).toEqual([]);
+  });
+
+  it('are reached from the VPC, where functions run in one', () => {
+    const endpoints = ofType('AWS::EC2::VPCEndpoint').map((endpoint) => String(property(endpoint, 'ServiceName')));
+    expect(endpoints.filter((service) => service.endsWith('.sqs'))).toHaveLength(ENVIRONMENTS[environment].functionsInVpc ? 1 : 0);
+  });
+});
+
+describe('an app without triggers', () => {
+  it('starts no tailer, and grants it no queue', () => {
+    const without = join(folder.path, 'without');
+    mkdirSync(join(without, 'riders'), { recursive: true });
+    writeFileSync(join(without, 'riders/datastore.yaml'), FILES['riders/datastore.yaml']);
+    const stacks = synthesized(join(folder.path, 'assembly-without'), { environment: 'prod', datastores: without });
+    expect(resourcesOf(stacks, 'AWS::SQS::Queue')).toEqual([]);
+    expect(resourcesOf(stacks, 'AWS::Scheduler::Schedule').map(({ Properties }) => Properties?.['Description']).sort()).toEqual(['Starts drain-buffer each minute', 'Starts repair-indexes each minute']);
+  });
+});

@@ -1,0 +1,70 @@
+import { describe, expect, it } from 'vitest';
+import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import type { TriggerOperations } from '../../../shared/trigger/trigger-operations.ts';
+import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
+import { fakeTriggers, MALFORMED, PARKED, SUMMARY, TRIGGER_SHARDS } from '../../functions/support/fake-triggers.ts';
+import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
+import { errorOf } from '../../support/datastore-conformance.ts';
+
+function client(asked: unknown[][] = [], changes: Partial<TriggerOperations> = {}): SchemalessClient {
+  return schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch: gatewayFetch(gateway(fakeDeployment({ ...fakeTriggers(asked), ...changes }))), attempts: 2 });
+}
+
+describe('the triggers of a client', () => {
+  it('are listed and shown as the server sees them', async () => {
+    const trips = client();
+    expect(await trips.triggers()).toEqual([SUMMARY]);
+    expect(await trips.trigger('bill_rider')).toEqual({ ...SUMMARY, shards: TRIGGER_SHARDS, next: 1 });
+    expect(await trips.parkedCells('bill_rider')).toEqual({ cells: [PARKED], malformed: [MALFORMED], next: null });
+  });
+
+  it('are asked with every option, as given', async () => {
+    const asked: unknown[][] = [];
+    const trips = client(asked);
+    const cells = [{ shard: 3, added_id: 17 }];
+    await trips.trigger('bill_rider', { limit: 7, after: 3 });
+    expect(await trips.pauseTrigger('bill_rider', 'wait')).toMatchObject({ state: 'paused', reason: 'wait' });
+    await trips.pauseTrigger('bill_rider');
+    expect(await trips.resumeTrigger('bill_rider')).toMatchObject({ state: 'running' });
+    for (const to of ['start', { since: '2026-01-31T08:00:00.000000Z' }, { shards: new Map([[0, 14], [3, 0]]) }] as const) {
+      expect(await trips.rewindTrigger('bill_rider', to)).toMatchObject({ rewound_at: '2026-01-31T09:00:00.000000Z' });
+    }
+    await trips.parkedCells('bill_rider', { limit: 7, after: '3/17' });
+    expect([await trips.retryParked('bill_rider', cells), await trips.retryParked('bill_rider', '*')]).toEqual([1, 9]);
+    expect([await trips.discardParked('bill_rider', cells), await trips.discardParked('bill_rider', '*')]).toEqual([1, 9]);
+    expect(asked).toEqual([
+      ['trigger', 'bill_rider', { limit: 7, after: 3 }],
+      ['pause', 'bill_rider', 'wait'],
+      ['pause', 'bill_rider', undefined],
+      ['resume', 'bill_rider'],
+      ['rewind', 'bill_rider', 'start'],
+      ['rewind', 'bill_rider', { since: '2026-01-31T08:00:00.000000Z' }],
+      ['rewind', 'bill_rider', { shards: new Map([[0, 14], [3, 0]]) }],
+      ['parked', 'bill_rider', { limit: 7, after: '3/17' }],
+      ['retry', 'bill_rider', cells],
+      ['retry', 'bill_rider', '*'],
+      ['discard', 'bill_rider', cells],
+      ['discard', 'bill_rider', '*'],
+    ]);
+  });
+
+  it.each(['nope', '..', '', 'a/b', 'bill_rider/parked'])('that are not there are refused: %j', async (name) => {
+    const asked: unknown[][] = [];
+    const trips = client(asked);
+    const calls = [() => trips.trigger(name), () => trips.pauseTrigger(name), () => trips.resumeTrigger(name), () => trips.rewindTrigger(name, 'start'), () => trips.parkedCells(name), () => trips.retryParked(name, '*'), () => trips.discardParked(name, '*')];
+    for (const call of calls) expect(await errorOf(call)).toMatchObject({ code: 'unknown_trigger', details: { field: 'trigger' } });
+    expect(asked).toEqual([]);
+  });
+
+  it('are asked again when their state was away', async () => {
+    let times = 0;
+    const resumeTrigger: TriggerOperations['resumeTrigger'] = async (name) => {
+      times += 1;
+      if (times === 1) throw new SchemalessError('unavailable', 'the state table did not answer');
+      return fakeTriggers().resumeTrigger(name);
+    };
+    expect(await client([], { resumeTrigger }).resumeTrigger('bill_rider')).toMatchObject({ state: 'running' });
+    expect(times).toBe(2);
+  });
+});

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { messageOf, openStage, startEmulators, type Emulators, type Stage } from './support/stage.ts';
+
+let emulators: Emulators;
+beforeAll(async () => {
+  emulators = await startEmulators();
+});
+afterAll(() => emulators.stop());
+
+const markOf = async ({ store }: Stage, shard: number) => (await store.shards([shard]))[0]?.mark?.added_id;
+
+/** Consumes what is there as if it had been sent so long ago. */
+async function consumeLate(stage: Stage, lateMs: number): Promise<void> {
+  const records = await stage.receive();
+  await stage.consume(records.map((record) => ({ ...record, sentAt: Date.now() - lateMs })));
+}
+
+describe('the mark of a shard', () => {
+  it('is set where a cell fails first, and cleared once the shard is consumed again', async () => {
+    let failures = 1;
+    const stage = await openStage(emulators, {
+      fn(_rowKey, { added_id }) {
+        if (added_id === 2 && failures-- > 0) throw new Error('card declined');
+      },
+    });
+    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3));
+    await stage.consume();
+    expect(await markOf(stage, 17)).toBe(2);
+    await stage.consume();
+    expect(stage.called).toEqual(['17/1', '17/2', '17/2', '17/3']);
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+  });
+
+  it('is cleared when the cell is parked', async () => {
+    const stage = await openStage(emulators, {
+      definition: { maxAttempts: 1 },
+      fn() {
+        throw new Error('card declined');
+      },
+    });
+    await stage.send(messageOf(17, 1));
+    await stage.consume();
+    expect(await markOf(stage, 17)).toBeUndefined();
+  });
+
+  it('is set where messages wait for more than a minute, every ten seconds at most', async () => {
+    const stage = await openStage(emulators);
+    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 1));
+    await consumeLate(stage, 61_000);
+    expect([await markOf(stage, 17), await markOf(stage, 4)]).toEqual([1, 1]);
+    await stage.send(messageOf(5, 1));
+    await consumeLate(stage, 59_000);
+    expect(await markOf(stage, 5)).toBeUndefined();
+  });
+
+  it('moves on while messages wait for more than half a minute, and goes when they do not', async () => {
+    const stage = await openStage(emulators, { settings: { markEveryMs: 0, statusMs: 0 } });
+    await stage.store.mark(17, 1);
+    await stage.send(messageOf(17, 5), messageOf(17, 6));
+    await consumeLate(stage, 31_000);
+    expect(await markOf(stage, 17)).toBe(6);
+    await stage.send(messageOf(17, 7));
+    await consumeLate(stage, 29_000);
+    expect(await markOf(stage, 17)).toBeUndefined();
+  });
+
+  it('stays while a cell further on has failed and is not parked yet, as after a rewind', async () => {
+    const stage = await openStage(emulators, { settings: { statusMs: 0 } });
+    await stage.store.failed(messageOf(17, 9), 'card declined', false);
+    await stage.store.mark(17, 9);
+    await stage.send(messageOf(17, 3, { replay: true }));
+    await stage.consume();
+    expect(await markOf(stage, 17)).toBe(9);
+    await stage.send(messageOf(17, 9));
+    await stage.consume();
+    expect(await stage.store.status()).toMatchObject({ troubled: [] });
+  });
+
+  it('goes although cells further on are parked, and although one before failed that the queue has given up', async () => {
+    const stage = await openStage(emulators, { settings: { statusMs: 0 } });
+    await stage.store.failed(messageOf(17, 9), 'card declined', false);
+    await stage.store.park(messageOf(17, 9), 'card declined', 100);
+    await stage.store.failed(messageOf(17, 1), 'card declined', false);
+    await stage.store.mark(17, 1);
+    await stage.send(messageOf(17, 3));
+    await stage.consume();
+    expect(await markOf(stage, 17)).toBeUndefined();
+  });
+
+  it('is not needed: without it cells are consumed as ever', async () => {
+    const stage = await openStage(emulators, {
+      store: () => ({
+        async mark(): Promise<never> {
+          throw new Error('no DynamoDB');
+        },
+      }),
+    });
+    await stage.send(messageOf(17, 1));
+    await consumeLate(stage, 61_000);
+    expect(stage.called).toEqual(['17/1']);
+    expect(stage.events).toContainEqual({ kind: 'state_away', error: new Error('no DynamoDB') });
+    expect(await stage.depth()).toBe(0);
+  });
+});

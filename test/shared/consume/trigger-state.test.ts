@@ -1,0 +1,256 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { messageOf, openStage, startEmulators, type Emulators, type Stage } from './support/stage.ts';
+
+let emulators: Emulators;
+beforeAll(async () => {
+  emulators = await startEmulators();
+});
+afterAll(() => emulators.stop());
+
+const fail = (): never => {
+  throw new Error('card declined');
+};
+const stateOf = async ({ store }: Stage) => (await store.status()).state;
+const cellsOf = async ({ store }: Stage, shard: number) => (await store.shards([shard])).flatMap(({ cells }) => cells);
+
+/** A trigger of which 17/1 is parked, and which answers `fn` from then on. */
+async function openWithParked(fn: () => unknown = () => undefined): Promise<Stage> {
+  let answer: () => unknown = fail;
+  const stage = await openStage(emulators, { definition: { maxAttempts: 1 }, settings: { statusMs: 0 }, fn: () => answer() });
+  await stage.send(messageOf(17, 1));
+  await stage.consume();
+  answer = fn;
+  stage.called.length = 0;
+  expect(await cellsOf(stage, 17)).toEqual([expect.objectContaining({ attempts: 1, parked_at: expect.any(String) })]);
+  return stage;
+}
+
+describe('a trigger that does not run', () => {
+  it('calls nothing and parks nothing: messages go back for longer each time, and are consumed in order once it is resumed', async () => {
+    const stage = await openStage(emulators, { settings: { statusMs: 0, longestPauseSeconds: 4 } });
+    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 1));
+    await stage.sendText('no JSON', '4');
+    await stage.store.setState('paused', 'card service away');
+    const seconds: (number | undefined)[] = [];
+    for (let receipt = 1; receipt <= 3; receipt += 1) {
+      const records = await stage.receive();
+      expect(await stage.consume(records)).toEqual(['17/1', '17/2', '4/1', 'no JSON']);
+      seconds.push(stage.hidden.get('17/2')?.at(-1));
+      await stage.show(records);
+    }
+    expect(seconds).toEqual([2, 4, 4]);
+    expect(stage.called).toEqual([]);
+    expect(await stage.store.malformed()).toEqual([]);
+
+    await stage.store.setState('running');
+    expect(await stage.consume()).toEqual([]);
+    expect(stage.called).toEqual(['17/1', '17/2', '4/1']);
+  });
+
+  it('is stopped by so many parked cells, and consumes nothing more of the batch, nor of the next', async () => {
+    const stage = await openStage(emulators, { definition: { maxAttempts: 1, stopAfterParked: 2 }, fn: fail });
+    await stage.send(messageOf(17, 1), messageOf(4, 1), messageOf(17, 2), messageOf(9, 1));
+    const records = await stage.receive();
+    expect(await stage.consume(records)).toHaveLength(2);
+    expect(await stateOf(stage)).toBe('stopped');
+    expect(stage.events).toContainEqual({ kind: 'stopped' });
+    await stage.show(records);
+    expect(await stage.consume()).toHaveLength(2);
+    expect(stage.called).toHaveLength(2);
+  });
+
+  it('consumes nothing more of the batch that stopped it, also when nobody can be asked from then on', async () => {
+    let looked = 0;
+    const stage = await openStage(emulators, {
+      definition: { maxAttempts: 1, stopAfterParked: 1 },
+      fn: fail,
+      store: (store) => ({
+        async status() {
+          looked += 1;
+          if (looked > 1) throw new Error('no DynamoDB');
+          return store.status();
+        },
+      }),
+    });
+    await stage.send(messageOf(17, 1), messageOf(4, 1));
+    expect(await stage.consume()).toEqual(['4/1']);
+    expect(stage.called).toEqual(['17/1']);
+  });
+
+  it('parks no cell whose last attempt fails after it was paused: it goes back', async () => {
+    const stage: Stage = await openStage(emulators, {
+      definition: { maxAttempts: 1 },
+      async fn() {
+        await stage.store.setState('paused');
+        throw new Error('card declined');
+      },
+    });
+    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 1));
+    expect(await stage.consume()).toEqual(['17/1', '17/2', '4/1']);
+    expect(stage.called).toEqual(['17/1']);
+    expect(stage.hidden.get('17/1')?.at(-1)).toBe(2);
+    expect(await cellsOf(stage, 17)).toEqual([expect.not.objectContaining({ parked_at: expect.anything() })]);
+  });
+
+  it('stops within a second for a consumer that has looked before', async () => {
+    const stage = await openStage(emulators, { settings: { statusMs: 300 } });
+    await stage.send(messageOf(17, 1));
+    await stage.consume();
+    await stage.store.setState('paused');
+    await sleep(300);
+    await stage.send(messageOf(17, 2));
+    expect(await stage.consume()).toEqual(['17/2']);
+  });
+});
+
+describe('a parked cell', () => {
+  it('is not called for when its message comes once more', async () => {
+    const stage = await openWithParked();
+    await stage.send(messageOf(17, 1), messageOf(17, 2));
+    expect(await stage.consume()).toEqual([]);
+    expect(stage.called).toEqual(['17/2']);
+    expect(await cellsOf(stage, 17)).toHaveLength(1);
+  });
+
+  it('is called for when it is sent again, and forgotten when that succeeds', async () => {
+    const stage = await openWithParked();
+    await stage.sendRetry(messageOf(17, 1));
+    expect(await stage.consume()).toEqual([]);
+    expect(stage.called).toEqual(['17/1']);
+    expect(await stage.store.status()).toMatchObject({ troubled: [] });
+  });
+
+  it('stays parked when that fails, and holds up nobody', async () => {
+    const stage = await openWithParked(() => {
+      throw new Error('still declined');
+    });
+    await stage.sendRetry(messageOf(17, 1));
+    expect(await stage.consume()).toEqual([]);
+    expect(await cellsOf(stage, 17)).toEqual([expect.objectContaining({ attempts: 2, last_error: 'still declined', parked_at: expect.any(String) })]);
+    expect(await stage.depth()).toBe(0);
+  });
+
+  it('is called for again after a rewind', async () => {
+    const stage = await openWithParked();
+    await stage.send(messageOf(17, 1, { replay: true }));
+    await stage.consume();
+    expect(stage.called).toEqual(['17/1']);
+    expect(await cellsOf(stage, 17)).toEqual([]);
+  });
+
+  it('stays parked when a retry was received before and never answered', async () => {
+    const stage = await openWithParked();
+    await stage.sendRetry(messageOf(17, 1));
+    await stage.show(await stage.receive());
+    expect(await stage.consume()).toEqual([]);
+    expect(stage.called).toEqual([]);
+    expect(await cellsOf(stage, 17)).toEqual([expect.objectContaining({ attempts: 2, last_error: 'it ended before it answered' })]);
+  });
+
+  it('is not called for when it was discarded, or done, before its retry came', async () => {
+    const stage = await openWithParked();
+    await stage.sendRetry(messageOf(17, 1));
+    await stage.store.discard();
+    expect(await stage.consume()).toEqual([]);
+    expect(stage.called).toEqual([]);
+  });
+
+  it('is wanted again when its retry comes while the trigger is paused', async () => {
+    const stage = await openWithParked();
+    const [parked] = await cellsOf(stage, 17);
+    if (parked) await stage.store.takeRetry(parked);
+    await stage.store.setState('paused');
+    await stage.sendRetry(messageOf(17, 1));
+    expect(await stage.consume()).toEqual([]);
+    expect(stage.called).toEqual([]);
+    expect(await cellsOf(stage, 17)).toEqual([expect.objectContaining({ retry: 'wanted', attempts: 1 })]);
+  });
+
+  it('is not taken for another cell that got its added id after the log was cut', async () => {
+    const stage = await openWithParked();
+    await stage.send(messageOf(17, 1, { row_key: '99999999-0000-4000-8000-000000000000', created_at: '2026-01-31T09:00:00.000000Z' }));
+    await stage.consume();
+    expect(stage.called).toEqual(['17/1']);
+    expect(await cellsOf(stage, 17)).toEqual([]);
+    // And a late message of the cell that is gone, when the other is the one that failed.
+    const other = await openWithParked();
+    await other.send(messageOf(17, 1, { row_key: '99999999-0000-4000-8000-000000000000', created_at: '2026-01-30T09:00:00.000000Z', replay: true }));
+    await other.consume();
+    expect(other.called).toEqual([]);
+    expect(await cellsOf(other, 17)).toHaveLength(1);
+  });
+});
+
+describe('while the state table is away', () => {
+  it('cells of shards in order are consumed; what failed goes back, and nothing is lost', async () => {
+    let isAway = false;
+    const away = async (): Promise<never> => {
+      throw new Error('no DynamoDB');
+    };
+    let failures = 1;
+    const stage = await openStage(emulators, {
+      settings: { statusMs: 0 },
+      fn: () => (failures-- === 1 ? fail() : undefined),
+      store: (store) => ({
+        status: () => (isAway ? away() : store.status()),
+        shards: (shards) => (isAway ? away() : store.shards(shards)),
+        failed: (...parts) => (isAway ? away() : store.failed(...parts)),
+        begin: (message) => (isAway ? away() : store.begin(message)),
+        mark: (...parts) => (isAway ? away() : store.mark(...parts)),
+        succeeded: (message) => (isAway ? away() : store.succeeded(message)),
+        parkMalformed: (message) => (isAway ? away() : store.parkMalformed(message)),
+      }),
+    });
+    await stage.send(messageOf(4, 1));
+    await stage.consume();
+    isAway = true;
+    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(5, 1));
+    await stage.sendText('no JSON', '6');
+    await sleep(1000);
+    const records = await stage.receive();
+    expect((await stage.consume(records)).toSorted()).toEqual(['4/1', 'no JSON']);
+    expect(stage.called).toEqual(['4/1', '17/1', '17/2', '5/1']);
+    expect(stage.events).toContainEqual({ kind: 'state_away', error: new Error('no DynamoDB') });
+    expect(stage.hidden.get('4/1')?.at(-1)).toBe(2);
+
+    isAway = false;
+    await stage.show(records);
+    expect(await stage.consume()).toEqual([]);
+    expect(stage.called.at(-1)).toBe('4/1');
+    expect(await stage.store.malformed()).toHaveLength(1);
+    expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
+  });
+
+  it('nothing is consumed by a consumer that has never known the trigger', async () => {
+    const stage = await openStage(emulators, {
+      store: () => ({
+        async status(): Promise<never> {
+          throw new Error('no DynamoDB');
+        },
+      }),
+    });
+    await stage.send(messageOf(17, 1));
+    expect(await stage.consume()).toEqual(['17/1']);
+    expect(stage.called).toEqual([]);
+  });
+});
+
+describe('while the queue is away', () => {
+  it('what was received is consumed, and what goes back does so when its time is over', async () => {
+    const stage = await openStage(emulators, {
+      visibilitySeconds: 2,
+      fn: (_rowKey, { added_id }) => (added_id === 2 ? fail() : undefined),
+      queue: () => ({
+        async setVisibility(): Promise<never> {
+          throw new Error('no SQS');
+        },
+      }),
+    });
+    await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3), messageOf(4, 1));
+    expect(await stage.consume()).toEqual(['17/2', '17/3']);
+    expect(stage.called).toEqual(['17/1', '17/2', '4/1']);
+    expect(stage.events).toContainEqual({ kind: 'queue_away', error: new Error('no SQS') });
+    expect(await stage.receive(4)).toHaveLength(2);
+  });
+});

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { untilMultiple } from '../../../shared/follow/pace.ts';
+import type { FetchPlaces } from '../../../shared/follow/read-places.ts';
+import { shareFetches } from '../../../shared/follow/share-fetches.ts';
+import type { StoreContext } from '../../../shared/store/context.ts';
+
+const context = {} as StoreContext;
+const from = { datastore: 'trips', limit: 10, behindMs: 0, read: 'reader' as const };
+const place = (shard: number, at: number) => ({ added_id: at + 1, row_key: `row ${shard}`, column_name: 'BASE', ref_key: 0, created_at: '' });
+
+/** Answers with one cell behind each range, after a moment; remembers what it was asked. */
+function fakeFetch() {
+  const asked: string[] = [];
+  const fetch: FetchPlaces = async (_context, group, { read }, ranges) => {
+    asked.push(`${group}/${read}: ${ranges.map(({ shard, at }) => `${shard}@${at}`).join(' ')}`);
+    await sleep(5);
+    if (group === 'away') throw new Error('away');
+    return { role: read, found: ranges.map(({ shard, at }) => ({ places: [place(shard, at)], epoch: shard })) };
+  };
+  return { asked, fetch };
+}
+
+const ranges = (...at: readonly number[]) => at.map((id, shard) => ({ shard, at: id }));
+
+describe('shared fetches', () => {
+  it('ask once for what several want in the same moment, and answer each in its order', async () => {
+    const { asked, fetch } = fakeFetch();
+    const shared = shareFetches(fetch);
+    const wants = [ranges(5, 6), ranges(5, 7, 8), ranges(5, 6).toReversed()];
+    const answers = await Promise.all(wants.map((want) => shared(context, 'one', from, want)));
+    expect(asked).toEqual(['one/reader: 0@5 1@6', 'one/reader: 1@7 2@8']);
+    expect(answers.map(({ found }) => found)).toEqual(wants.map((want) => want.map(({ shard, at }) => ({ places: [place(shard, at)], epoch: shard }))));
+    // A moment later, for one that woke a little late.
+    await shared(context, 'one', from, ranges(5, 6));
+    expect(asked).toHaveLength(2);
+  });
+
+  it('ask anew soon after, for other groups, for the writer, and after a failure', async () => {
+    const { asked, fetch } = fakeFetch();
+    const shared = shareFetches(fetch, 5);
+    const want = ranges(1);
+    await Promise.all([shared(context, 'one', from, want), shared(context, 'other', from, want), shared(context, 'one', { ...from, read: 'writer' }, want)]);
+    expect(new Set(asked)).toEqual(new Set(['one/reader: 0@1', 'other/reader: 0@1', 'one/writer: 0@1']));
+    await sleep(20);
+    await shared(context, 'one', from, want);
+    expect(asked).toHaveLength(4);
+    const failed = await Promise.allSettled([shared(context, 'away', from, want), shared(context, 'away', from, want)]);
+    expect(failed.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await expect(shared(context, 'away', from, want)).rejects.toThrow('away');
+    expect(asked).toHaveLength(6);
+  });
+});
+
+describe('aligned pauses', () => {
+  it('end at multiples of their length, a quarter to one and a quarter of it later', () => {
+    for (let now = 0; now < 1000; now += 0.7) {
+      const wait = untilMultiple(100, now);
+      expect(wait).toBeGreaterThanOrEqual(25);
+      expect(wait).toBeLessThanOrEqual(126);
+      const past = (now + wait) % 100;
+      expect(past).toBeLessThan(1.001);
+    }
+    // A timer that came a millisecond early has served its multiple.
+    expect(untilMultiple(100, 299.2)).toBe(101);
+    expect(untilMultiple(0, 12)).toBe(0);
+  });
+});

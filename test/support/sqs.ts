@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CreateQueueCommand, DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient, type Message } from '@aws-sdk/client-sqs';
+import { startService } from '../../infra/local/emulators/start-service.ts';
+
+export interface LocalSqs {
+  readonly url: string;
+  readonly client: SQSClient;
+  /** Makes a FIFO queue as triggers have them, and returns its URL. */
+  newQueue(attributes?: Readonly<Record<string, string>>): Promise<string>;
+  /** Ends it at once; nobody answers at its address. */
+  kill(): Promise<void>;
+  /** Serves again at the same address, with what it had. */
+  resume(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const FIFO = { FifoQueue: 'true', DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId', VisibilityTimeout: '30' };
+
+/** SQS over its wire protocol, in a thread of its own, with its queues in a folder that goes with it. */
+export async function startSqs(): Promise<LocalSqs> {
+  const folder = await mkdtemp(join(tmpdir(), 'schemaless-sqs-'));
+  const service = await startService('sqs', folder);
+  // The queues' URLs name a host of their own; all of them are here.
+  const client = new SQSClient({ endpoint: service.url, useQueueUrlAsEndpoint: false, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  return {
+    url: service.url,
+    client,
+    async newQueue(attributes = {}) {
+      const { QueueUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: `queue-${randomUUID().slice(0, 8)}.fifo`, Attributes: { ...FIFO, ...attributes } }));
+      return QueueUrl;
+    },
+    kill: () => service.kill(),
+    resume: () => service.resume(),
+    async stop() {
+      client.destroy();
+      await service.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Takes what a queue holds now off it, in the order in which it gives it, until it has nothing more to give. */
+export async function drainQueue({ client }: Pick<LocalSqs, 'client'>, queueUrl: string): Promise<Message[]> {
+  const drained: Message[] = [];
+  for (;;) {
+    const { Messages = [] } = await client.send(
+      new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 0, MessageSystemAttributeNames: ['All'] }),
+    );
+    if (Messages.length === 0) return drained;
+    drained.push(...Messages);
+    await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: Messages.map(({ ReceiptHandle }, item) => ({ Id: String(item), ReceiptHandle })) }));
+  }
+}
