@@ -8,7 +8,7 @@ const TIMEOUT_MS = 5000;
 export function sqsQueues(client: SQSClient): QueueClient {
   return {
     async send(queueUrl, messages) {
-      const { Successful = [] , Failed = [] } = await client.send(
+      const { Successful = [], Failed = [] } = await client.send(
         new SendMessageBatchCommand({
           QueueUrl: queueUrl,
           Entries: messages.map(({ body, groupId, deduplicationId }, item) => ({ Id: String(item), MessageBody: body, MessageGroupId: groupId, MessageDeduplicationId: deduplicationId })),

@@ -8,9 +8,10 @@ import { textTable } from '../demo/text-table.ts';
 import { onInterrupt } from '../faults/interrupt.ts';
 import { endProcessesOn } from '../faults/leftovers.ts';
 import type { Bench, Measured } from './bench.ts';
+import { idleBench } from './idle.ts';
 import { shardsBench } from './shards.ts';
 
-const BENCHES: readonly Bench[] = [shardsBench];
+const BENCHES: readonly Bench[] = [shardsBench, idleBench];
 
 const command = new Command('npm run bench --')
   .description('Measures a store started for this.')

@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { committedOffsets } from '../../shared/follow/follower-lag.ts';
+import { shardOf } from '../../shared/shard.ts';
+import { triggerFollower } from '../../shared/trigger/follower-name.ts';
+import { triggerManagement } from '../../shared/trigger/trigger-management.ts';
+import { Random } from '../demo/trips/random.ts';
+import { randomRowKey } from '../faults/load/row-key.ts';
+import { startProcess, type KillableProcess } from '../faults/races/killable-process.ts';
+import { groupClient } from '../faults/store-access.ts';
+import type { TailerInput, TailerProgress } from '../faults/triggers/tailer-process.ts';
+import { startTriggerStage, type TriggerStage } from '../faults/triggers/trigger-stage.ts';
+import { openTriggered, type TriggeredStore } from '../faults/triggers/triggered-access.ts';
+import type { Bench, BenchWorld, Measured } from './bench.ts';
+import { readServerLoad, type ServerLoad } from './server-load.ts';
+
+const SHARDS = 4096;
+const GROUPS = 3;
+const TRIGGERS = ['bill_rider', 'feed_warehouse'];
+const SECONDS = 15;
+/** Offsets are committed, checkpoints written, and pauses at their longest by then. */
+const SETTLE_SECONDS = 5;
+const PATIENCE_MS = 120_000;
+const BATCH = 100;
+const BAR = { statements: 200, megabytes: 4, tailerCpu: 60, serverCpu: 150, sharing: 1.2 };
+
+export const idleBench: Bench = {
+  name: 'idle',
+  what: `tailing ${SHARDS} shards on ${GROUPS} groups for ${TRIGGERS.length} triggers while nothing is written`,
+
+  async measure(world): Promise<readonly Measured[]> {
+    await using stage = await startTriggerStage(world, { groups: GROUPS, readers: 1, shards: SHARDS });
+    const access = await stage.define('trips', { triggers: TRIGGERS });
+    await using store = await openTriggered(access);
+    await fillEach(store, world);
+    world.say('a cell in each shard; nothing is written from now on');
+    const input: TailerInput = { access, slots: [0], sends: join(world.folder, 'sends'), seed: world.seed };
+    using tailer = startProcess<TailerInput, TailerProgress>(new URL('../faults/triggers/tailer-process.ts', import.meta.url), world.folder, input);
+    await tailer.ready;
+    await untilDone(store, world);
+
+    const both = await during(stage, tailer, world);
+    const operations = await triggerManagement({ context: store.context, stateTable: store.stateTable }).triggers(access.datastore);
+    await operations.pauseTrigger(TRIGGERS[1] ?? '');
+    const one = await during(stage, tailer, world);
+    await tailer.stop();
+    return measured(both, one, stage.engine);
+  },
+};
+
+/** By the second. */
+interface Rates {
+  readonly statements: number;
+  readonly megabytes: number;
+  /** Per cent of one core. */
+  readonly tailerCpu: number;
+  readonly serverCpu: number;
+}
+
+function measured(both: Rates, one: Rates, engine: string): readonly Measured[] {
+  const row = (what: string, value: number, text: string, bar: number): Measured => ({ what, figure: text, bar: `at most ${bar}`, passed: value <= bar, engine });
+  const sharing = both.statements / Math.max(1, one.statements);
+  return [
+    row(`statements a second, ${SHARDS} idle shards, ${TRIGGERS.length} triggers`, both.statements, both.statements.toFixed(0), BAR.statements),
+    row('… times those of one trigger', sharing, `${sharing.toFixed(2)} (${one.statements.toFixed(0)} a second)`, BAR.sharing),
+    row('MB a second, both ways', both.megabytes, both.megabytes.toFixed(2), BAR.megabytes),
+    row('per cent of a core: the tailer', both.tailerCpu, `${both.tailerCpu.toFixed(0)} (one trigger: ${one.tailerCpu.toFixed(0)})`, BAR.tailerCpu),
+    row(`per cent of a core: all ${GROUPS * 2} servers`, both.serverCpu, both.serverCpu.toFixed(0), BAR.serverCpu),
+  ];
+}
+
+/** A cell in each shard, so that there is one at each offset to be looked at. */
+async function fillEach({ datastore }: TriggeredStore, { seed }: BenchWorld): Promise<void> {
+  const random = new Random(seed, 'rows of all shards', 0);
+  const rows = new Map<number, string>();
+  while (rows.size < SHARDS) {
+    const row = randomRowKey(random);
+    rows.set(shardOf(row, SHARDS), row);
+  }
+  const cells = [...rows.values()].map((row_key) => ({ row_key, column_name: 'BASE', ref_key: 1, body: { written_by: 'bench' } }));
+  for (let start = 0; start < cells.length; start += BATCH) {
+    const refused = (await datastore.batchPut(cells.slice(start, start + BATCH))).find(({ outcome }) => outcome !== 'stored');
+    if (refused) throw new Error(`a cell was answered ${refused.outcome}`);
+  }
+}
+
+async function untilDone({ stateTable, name }: TriggeredStore, { signal }: BenchWorld): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (const trigger of TRIGGERS) {
+    while ((await committedOffsets(stateTable, { name: triggerFollower(trigger), datastore: name }, SHARDS)).some((offset) => offset !== 1)) {
+      if (performance.now() > deadline) throw new Error(`the tailer did not come to the end of every log within ${PATIENCE_MS / 1000} s`);
+      await sleep(1000, undefined, { signal });
+    }
+  }
+}
+
+async function during({ servers, groups }: TriggerStage, tailer: KillableProcess<TailerProgress>, { signal, say }: BenchWorld): Promise<Rates> {
+  await sleep(SETTLE_SECONDS * 1000, undefined, { signal });
+  const clients = groups.map(({ name }) => groupClient(groups, name));
+  try {
+    const now = async (): Promise<ServerLoad & { readonly tailerMs: number; readonly at: number }> => ({ ...(await readServerLoad(servers, clients)), tailerMs: tailer.progress?.cpuMs ?? 0, at: performance.now() });
+    const before = await now();
+    await sleep(SECONDS * 1000, undefined, { signal });
+    const after = await now();
+    const seconds = (after.at - before.at) / 1000;
+    const rates = {
+      statements: (after.statements - before.statements) / seconds,
+      megabytes: (after.bytes - before.bytes) / seconds / 1e6,
+      tailerCpu: (after.tailerMs - before.tailerMs) / seconds / 10,
+      serverCpu: (after.cpuMs - before.cpuMs) / seconds / 10,
+    };
+    say(Object.entries(rates).map(([what, rate]) => `${what} ${rate.toFixed(1)}`).join(', '));
+    return rates;
+  } finally {
+    await Promise.all(clients.map((client) => client.close()));
+  }
+}
