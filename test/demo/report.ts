@@ -46,7 +46,7 @@ export function report({ trips, written, verified, indexed, billing, sizes }: De
     ['cells per second', grouped(written.cells / Math.max(0.001, written.seconds)), `in ${written.seconds.toFixed(1)} s`],
     ['put', latency(written.putMs), `p50 / p99 of ${grouped(written.putMs.length)} requests`],
     ['batch-put', latency(written.batchMs), `p50 / p99 of ${grouped(written.batchMs.length)} requests`],
-    ['index lag', latency(indexed.lagMs), `p50 / p99 of ${grouped(indexed.lagMs.length)} trips, from a put's answer until a query shows it`],
+    ['index lag', latency(indexed.lagMs), `p50 / p99 of ${grouped(indexed.lagMs.length)} cells, from a put's answer until a query shows it`],
     ...(billing === undefined ? [] : billingRows(billing)),
     ['bytes a cell', grouped(sizes.stored), `stored; ${grouped(sizes.json)} as JSON (${share} %)`],
   ], [1]);

@@ -1,6 +1,7 @@
 import type { NewCell, PutResult } from '../../shared/cell.ts';
 import { DemoBilling, hasTrigger } from './billing/demo-billing.ts';
 import type { HandlerStarts } from './billing/handler-starts.ts';
+import { writeCalmTrips } from './billing/calm-trips.ts';
 import { checkIndex } from './check-index.ts';
 import { checkLogs } from './check-logs.ts';
 import { checkVersions } from './check-versions.ts';
@@ -19,6 +20,7 @@ import { WrittenTrips } from './written-trips.ts';
 const PATIENCE_MS = 30_000;
 const BILLING_PATIENCE_MS = 60_000;
 const LAG_SAMPLES = 500;
+const CALM_TRIPS = 200;
 
 export interface DemoRun {
   readonly store: DemoStore;
@@ -29,8 +31,10 @@ export interface DemoRun {
   readonly patienceMs?: number;
   /** How long no trip may be billed while some wait: a cell that failed waits, too. @default 60 s */
   readonly billingPatienceMs?: number;
-  /** Trips that are written one after another, to see how soon the index and the trigger follow. @default 500 */
+  /** Cells that are written one after another, to see how soon the index follows. @default 500 */
   readonly lagSamples?: number;
+  /** Trips that are written one after another, to see how soon the trigger follows. @default 200 */
+  readonly calmTrips?: number;
   /** Undefined where nobody can read the functions' log: then the trigger's lag is not known. */
   readonly starts?: HandlerStarts | undefined;
   readonly signal: AbortSignal;
@@ -43,7 +47,7 @@ export interface DemoRun {
  * many checks failed.
  */
 export async function runDemo(run: DemoRun): Promise<number> {
-  const { store, options, signal, print, patienceMs = PATIENCE_MS, billingPatienceMs = BILLING_PATIENCE_MS, lagSamples = LAG_SAMPLES } = run;
+  const { store, options, signal, print, patienceMs = PATIENCE_MS, billingPatienceMs = BILLING_PATIENCE_MS, lagSamples = LAG_SAMPLES, calmTrips = CALM_TRIPS } = run;
   const { trips, concurrency } = options;
   const differences = new Differences();
   const printAll = (lines: readonly string[]): void => {
@@ -60,10 +64,12 @@ export async function runDemo(run: DemoRun): Promise<number> {
   const writing = await writeTrips(written, { ...run, billing, differences });
   if (billing) await withProgress('billing', trips, 'trips', (progress) => billing.finish('loaded', progress));
   const verified = await verify(written, writing, { ...run, patienceMs, differences });
-  const sampled = (trip: NewCell): void => billing?.sampled(trip);
-  const indexed = await checkIndex(store, written.latest(), { concurrency, patienceMs, signal, differences, samples: lagSamples, sampled });
+  const indexed = await checkIndex(store, written.latest(), { concurrency, patienceMs, signal, differences, samples: lagSamples });
   printAll(indexed.example);
-  if (billing) await withProgress('billing', lagSamples, 'trips', (progress) => billing.finish('calm', progress));
+  if (billing) {
+    await writeCalmTrips(store, { samples: calmTrips, signal, sampled: (trip) => billing.sampled(trip) });
+    await withProgress('billing', calmTrips, 'trips', (progress) => billing.finish('calm', progress));
+  }
   printAll(report({ trips, written: writing, verified, indexed, billing: await billing?.findings(written.bases()), sizes: bodySizes(written) }));
   return verdict(differences, print);
 }
