@@ -1,0 +1,49 @@
+/** A thread of writers of new cells, each with one write under way at a time, until they are told to stop. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Random } from '../../demo/trips/random.ts';
+import { randomRowKey } from '../load/row-key.ts';
+import { openIndexed, type IndexedAccess } from '../races/indexed-store.ts';
+import { runAsWorker } from '../workers/worker-side.ts';
+import { refKeyOf } from './poison.ts';
+
+export interface CellWriters {
+  readonly access: IndexedAccess;
+  readonly writers: number;
+  readonly seed: string;
+  /** After each write of a writer. */
+  readonly pauseMs: number;
+  /** Share of the cells that are poison. */
+  readonly poison: number;
+}
+
+export interface WritersProgress {
+  /** Cells stored. */
+  readonly stored: number;
+  /** Writes that were not confirmed. */
+  readonly refused: number;
+}
+
+/** The rows of a writer: each gets many versions. */
+const ROWS = 200;
+const SAY_MS = 50;
+
+await runAsWorker<CellWriters, 'stop', WritersProgress, WritersProgress>(async ({ access, writers, seed, pauseMs, poison }, control) => {
+  await using store = await openIndexed(access);
+  const counts = { stored: 0, refused: 0 };
+  control.ready();
+  const saying = setInterval(() => control.say({ ...counts }), SAY_MS);
+  const write = async (writer: number): Promise<void> => {
+    const random = new Random(seed, access.datastore, writer);
+    const rows = Array.from({ length: ROWS }, () => randomRowKey(random));
+    for (let number = 1; control.stopped === undefined; number += 1) {
+      const ref_key = refKeyOf(number, random.chance(poison));
+      const { outcome } = await store.datastore.put({ row_key: rows[number % ROWS] ?? '', column_name: 'BASE', ref_key, body: { writer, number } });
+      if (outcome === 'stored' || outcome === 'stored_before') counts.stored += 1;
+      else counts.refused += 1;
+      await sleep(pauseMs);
+    }
+  };
+  await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+  clearInterval(saying);
+  return counts;
+});

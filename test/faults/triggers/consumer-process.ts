@@ -1,0 +1,102 @@
+/** A process that consumes a trigger's queue, as its function does, until it is ended. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeleteMessageBatchCommand, ReceiveMessageCommand, type Message } from '@aws-sdk/client-sqs';
+import { consumeBatch } from '../../../shared/consume/consume-batch.ts';
+import { openConsumer, type Consumer } from '../../../shared/consume/consumer.ts';
+import type { QueueRecord } from '../../../shared/consume/queue-record.ts';
+import { sqsQueue } from '../../../shared/consume/sqs-queue.ts';
+import { triggeredClient } from '../../../shared/consume/triggered-client.ts';
+import { triggerStore } from '../../../shared/trigger/dynamo-trigger-store.ts';
+import type { TriggerMessage } from '../../../shared/trigger/message.ts';
+import { Random } from '../../demo/trips/random.ts';
+import { runAsProcess } from '../races/process-side.ts';
+import type { ConsumerVariation } from './consumer-variation.ts';
+import { cellName, openDeliveries } from './deliveries.ts';
+import { isPoison } from './poison.ts';
+import { openTriggered, type TriggeredAccess, type TriggeredStore } from './triggered-access.ts';
+
+export interface ConsumerInput {
+  readonly access: TriggeredAccess;
+  readonly variation: ConsumerVariation;
+  /** What is delivered is written there. */
+  readonly deliveries: string;
+  readonly seed: string;
+}
+
+export interface ConsumerProgress {
+  readonly calls: number;
+  readonly failed: number;
+  /** Cells parked. */
+  readonly parked: number;
+}
+
+/** Batches side by side. */
+const POLLERS = 6;
+const WAIT_SECONDS = 1;
+const AWAY_PAUSE_MS = 200;
+const SAY_MS = 100;
+
+await runAsProcess<ConsumerInput, ConsumerProgress>(async ({ access, variation, deliveries: file, seed }, control) => {
+  await using store = await openTriggered(access);
+  using deliveries = openDeliveries(file);
+  const deployed = (await store.context.topology.triggers(access.datastore)).find(({ definition }) => definition.name === access.trigger);
+  if (!deployed) throw new Error(`no trigger ${access.trigger}`);
+  const random = new Random(seed, 'failing calls', process.pid);
+  const progress = { calls: 0, failed: 0, parked: 0 };
+
+  const fn = (_rowKey: string, message: TriggerMessage): void => {
+    progress.calls += 1;
+    if (random.chance(variation.failing) || (variation.failsOnPoison && isPoison(message))) {
+      progress.failed += 1;
+      if (variation.forgets) return;
+      throw new Error('the card service does not answer');
+    }
+    const { shard, added_id, replay } = message;
+    deliveries.note({ shard, added_id, cell: cellName(message), replay, at: Date.now() });
+  };
+  const consumer = openConsumer({
+    datastore: access.datastore,
+    definition: deployed.definition,
+    store: triggerStore(store.stateTable, { datastore: access.datastore, trigger: access.trigger }),
+    queue: sqsQueue(store.sqs, access.queueUrl),
+    fn,
+    // Nobody asks it: the function writes down what it was called with.
+    client: (signal) => triggeredClient({ url: 'http://127.0.0.1:9', datastore: access.datastore }, signal),
+    report(event) {
+      if (event.kind === 'parked') progress.parked += 1;
+    },
+  });
+  control.ready();
+  const saying = setInterval(() => void control.say(progress), SAY_MS);
+  await Promise.all(Array.from({ length: POLLERS }, () => poll(consumer, store, access.queueUrl, control.signal)));
+  clearInterval(saying);
+  await control.say(progress);
+});
+
+async function poll(consumer: Consumer, { sqs }: TriggeredStore, queueUrl: string, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const receive = new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: WAIT_SECONDS, MessageSystemAttributeNames: ['ApproximateReceiveCount', 'MessageGroupId', 'SentTimestamp'] });
+      const { Messages = [] } = await sqs.send(receive, { abortSignal: AbortSignal.timeout((WAIT_SECONDS + 5) * 1000) });
+      if (Messages.length === 0) continue;
+      const done = await consumeBatch(consumer, Messages.map(toRecord), { stopping: signal });
+      if (done.length === 0) continue;
+      const entries = done.map(({ receiptHandle }, place) => ({ Id: String(place), ReceiptHandle: receiptHandle }));
+      await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: entries }), { abortSignal: AbortSignal.timeout(5000) });
+    } catch {
+      // The queue is away: what was consumed and not deleted comes again.
+      await sleep(AWAY_PAUSE_MS);
+    }
+  }
+}
+
+function toRecord({ MessageId = '', ReceiptHandle = '', Body = '', Attributes = {} }: Message): QueueRecord {
+  return {
+    messageId: MessageId,
+    receiptHandle: ReceiptHandle,
+    body: Body,
+    groupId: Attributes.MessageGroupId ?? '',
+    receipts: Number(Attributes.ApproximateReceiveCount ?? 1),
+    sentAt: Number(Attributes.SentTimestamp ?? 0),
+  };
+}

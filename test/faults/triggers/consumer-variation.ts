@@ -1,0 +1,11 @@
+/** What the trigger's function does wrong. */
+export interface ConsumerVariation {
+  /** Share of its calls that fail. */
+  readonly failing: number;
+  /** Fails on every poison cell. */
+  readonly failsOnPoison: boolean;
+  /** A failure is not noticed: its message is consumed. For controls. */
+  readonly forgets: boolean;
+}
+
+export const GOOD_CONSUMER: ConsumerVariation = { failing: 0, failsOnPoison: false, forgets: false };

@@ -1,0 +1,109 @@
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { QueueMessage } from '../../../shared/tail/queue-client.ts';
+import { isSpread } from '../tailers/owners.ts';
+import { DeliveryLog, openDeliveries, type Delivery } from './deliveries.ts';
+import { deliveryFigure, isWhole, judgeDeliveries } from './judge-deliveries.ts';
+import type { LoggedCell } from './logged-cells.ts';
+import { deliveryCheck } from './part.ts';
+import { isPoison, refKeyOf } from './poison.ts';
+import { GOOD_TAILER, varyQueues } from './tailer-variation.ts';
+
+const log = (shard: number, names: string): LoggedCell[] => [...names].map((cell, place) => ({ shard, added_id: place + 1, ref_key: 0, cell }));
+const deliver = (shard: number, places: readonly number[], names = 'abcdef'): Delivery[] => places.map((id) => ({ shard, added_id: id, cell: names[id - 1] ?? '', replay: false, at: 0 }));
+
+describe('what was delivered', () => {
+  const judge = (...places: readonly number[]) => {
+    const { never, outOfOrder, repeats } = judgeDeliveries(log(3, 'abcd'), deliver(3, places));
+    return { never, outOfOrder, repeats };
+  };
+
+  it('is whole when each cell came, in order, repeats apart', () => {
+    expect(judge(1, 2, 3, 4)).toEqual({ never: 0, outOfOrder: 0, repeats: 0 });
+    expect(judge(1, 2, 1, 2, 3, 2, 4)).toEqual({ never: 0, outOfOrder: 0, repeats: 3 });
+  });
+
+  it('shows what never came, and what came before an earlier cell', () => {
+    expect(judge(1, 2, 4)).toEqual({ never: 1, outOfOrder: 0, repeats: 0 });
+    expect(judge(1, 2, 4, 3)).toEqual({ never: 0, outOfOrder: 1, repeats: 0 });
+    // That it comes again later does not mend it.
+    expect(judge(1, 2, 4, 3, 4)).toEqual({ never: 0, outOfOrder: 1, repeats: 1 });
+  });
+
+  it('judges each shard by itself', () => {
+    const due = [...log(1, 'ab'), ...log(2, 'ab')];
+    expect(judgeDeliveries(due, [...deliver(1, [1, 2]), ...deliver(2, [1, 2])])).toMatchObject({ due: 4, never: 0, outOfOrder: 0 });
+    expect(judgeDeliveries(due, deliver(1, [1, 2]))).toMatchObject({ never: 2 });
+  });
+
+  it('tells a cell from the one that had its added id before', () => {
+    // The second cell was lost, and another one took its place.
+    const due = log(1, 'aXc');
+    expect(judgeDeliveries(due, deliver(1, [1, 2, 3], 'abc'))).toMatchObject({ never: 1, outOfOrder: 0 });
+    expect(judgeDeliveries(due, [...deliver(1, [1, 2], 'abc'), ...deliver(1, [2, 3], 'aXc')])).toMatchObject({ never: 0, outOfOrder: 0, repeats: 0 });
+  });
+
+  it('passes when all of enough cells came and the control lost some, not otherwise', () => {
+    const whole = judgeDeliveries(log(1, 'abc'), deliver(1, [1, 2, 3]));
+    const broken = judgeDeliveries(log(1, 'abc'), deliver(1, [1, 3, 2]));
+    expect([isWhole(whole), isWhole(broken), isWhole(judgeDeliveries([], []))]).toEqual([true, false, false]);
+    expect(deliveryFigure(broken)).toBe('0 never, 1 out of order of 3');
+    expect(deliveryCheck('it', whole, broken, 3)).toMatchObject({ passed: true, control: { failed: true } });
+    expect(deliveryCheck('it', whole, whole, 4)).toMatchObject({ passed: false, control: { failed: false } });
+  });
+
+  it('is read while it is written, in whole lines', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'schemaless-deliveries-'));
+    const file = join(folder, 'file');
+    using read = new DeliveryLog(file);
+    expect(read.read()).toEqual([]);
+    const deliveries = deliver(1, [1, 2]);
+    using written = openDeliveries(file);
+    for (const delivery of deliveries) written.note({ ...delivery, replay: true, at: 7 });
+    appendFileSync(file, '1\t3\tc');
+    expect(read.read()).toEqual(deliveries.map((delivery) => ({ ...delivery, replay: true, at: 7 })));
+    appendFileSync(file, '\t0\t8\n');
+    expect(read.read().at(-1)).toEqual({ shard: 1, added_id: 3, cell: 'c', replay: false, at: 8 });
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('the faults', () => {
+  it('mark poison by the ref key alone, with an order of ref keys that holds', () => {
+    expect([refKeyOf(1, false), refKeyOf(1, true), refKeyOf(2, false)].map((ref_key) => isPoison({ ref_key }))).toEqual([false, true, false]);
+    expect(refKeyOf(2, false)).toBeGreaterThan(refKeyOf(1, true));
+  });
+
+  it('refuse the third message of a send and pass the others on, so many times', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'schemaless-sends-'));
+    const taken: string[] = [];
+    const queues = {
+      depth: async () => 0,
+      send: async (_url: string, messages: readonly QueueMessage[]) => {
+        taken.push(...messages.map(({ deduplicationId }) => deduplicationId));
+        return messages.map(() => undefined);
+      },
+    };
+    const messages = Array.from({ length: 10 }, (_, place) => ({ body: '', groupId: '1', deduplicationId: `1-${place + 1}-aa-2` }));
+    const counts = { sent: 0, refused: 0 };
+    using varied = varyQueues(queues, { ...GOOD_TAILER, refusesThird: 1, generationsInQueue: false }, counts, { file: join(folder, 'sends'), seed: '1' });
+    const sends = [];
+    for (let send = 0; send < 20; send += 1) sends.push(await varied.send('', messages));
+    const refused = sends.filter((results) => results.some((result) => result !== undefined));
+    expect(refused).toHaveLength(1);
+    expect(refused[0]?.map((result) => result !== undefined)).toEqual([false, false, true, ...Array.from({ length: 7 }, () => false)]);
+    expect(counts).toEqual({ sent: 199, refused: 1 });
+    expect(taken.filter((id) => id === '1-3-aa')).toHaveLength(19);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('know when partitions are spread', () => {
+    expect(isSpread([2, 2, 1], 3, 5)).toBe(true);
+    expect(isSpread([3, 1, 1], 3, 5)).toBe(false);
+    expect(isSpread([2, 2], 3, 5)).toBe(false);
+    expect(isSpread([2, 1, 1], 3, 5)).toBe(false);
+    expect(isSpread(undefined, 1, 1)).toBe(false);
+  });
+});

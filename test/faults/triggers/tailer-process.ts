@@ -1,0 +1,98 @@
+/** A process that tails shards for triggers, as the scheduled function does, until it is ended. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { WorkersOptions } from '../../../shared/follow/workers.ts';
+import { runTailers } from '../../../shared/tail/run-tailers.ts';
+import { sqsQueues } from '../../../shared/tail/sqs-queues.ts';
+import type { TailEvent, TailProtections } from '../../../shared/tail/tail-work.ts';
+import { runAsProcess } from '../races/process-side.ts';
+import { GOOD_TAILER, setClockAhead, varyQueues, type TailerVariation } from './tailer-variation.ts';
+import { openTriggered, type TriggeredAccess } from './triggered-access.ts';
+
+/** What a tailer is made of, apart from where it works. */
+export interface TailerOptions {
+  readonly variation?: Partial<TailerVariation>;
+  readonly protections?: Partial<TailProtections>;
+  readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
+  readonly partitions?: number;
+  /** It ends with its first run, when a successor has taken over. @default false: it begins the next run, as the schedule does */
+  readonly once?: boolean;
+}
+
+export interface TailerInput extends TailerOptions {
+  readonly access: TriggeredAccess;
+  /** One worker each. */
+  readonly slots: readonly number[];
+  /** Every message that the queue took is written there. */
+  readonly sends: string;
+  readonly seed: string;
+}
+
+export interface TailerProgress {
+  sent: number;
+  refused: number;
+  /** Logs found cut, and those of them that went back to a checkpoint and not to the start. */
+  cuts: number;
+  toCheckpoints: number;
+  /** Processor time of this process so far. */
+  cpuMs: number;
+}
+
+/** How long a run of the function lasts: longer than anything here does. */
+const RUN_MS = 600_000;
+const RETRY_MS = 300;
+const SAY_MS = 100;
+
+await runAsProcess<TailerInput, TailerProgress>(async (input, control) => {
+  const { access, slots, sends: file, seed } = input;
+  const variation = { ...GOOD_TAILER, ...input.variation };
+  setClockAhead(variation.clockMs);
+  await using store = await openTriggered(access, variation.readsWriter ? { wrap: (client) => ({ ...client, select: (statement) => client.select(statement, 'writer') }) } : {});
+  const progress: TailerProgress = { sent: 0, refused: 0, cuts: 0, toCheckpoints: 0, cpuMs: 0 };
+  using queues = varyQueues(sqsQueues(store.sqs), variation, progress, { file, seed });
+
+  async function run(slot: number): Promise<void> {
+    const giveUp = new AbortController();
+    const report = ({ ...event }: TailEvent): void => {
+      if (event.kind !== 'followed') return;
+      if (event.event.kind === 'state_failed' && !variation.goesOnWithoutState) giveUp.abort();
+      if (event.event.kind !== 'cut') return;
+      progress.cuts += 1;
+      if (event.event.back_to > 0) progress.toCheckpoints += 1;
+    };
+    const { heartbeat, partitions, protections = {} } = input;
+    await runTailers({
+      context: store.context,
+      topologyTable: store.topologyTable,
+      stateTable: store.stateTable,
+      queues,
+      owner: randomUUID(),
+      slot,
+      deadline: Date.now() + RUN_MS,
+      signal: AbortSignal.any([control.signal, giveUp.signal]),
+      report,
+      protections,
+      ...(heartbeat && { heartbeat }),
+      ...(partitions !== undefined && { partitions }),
+    });
+  }
+
+  control.ready();
+  const say = (): Promise<void> => control.say({ ...progress, cpuMs: cpuMs() });
+  const saying = setInterval(() => void say(), SAY_MS);
+  await Promise.all(
+    slots.map(async (slot) => {
+      do {
+        // A run that cannot begin, since DynamoDB is away, is followed by the next one.
+        await run(slot).catch(() => sleep(RETRY_MS));
+      } while (!input.once && !control.signal.aborted);
+    }),
+  );
+  clearInterval(saying);
+  await say();
+});
+
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}

@@ -1,0 +1,84 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { QueueClient } from '../../../shared/tail/queue-client.ts';
+import { Random } from '../../demo/trips/random.ts';
+
+/** How a tailer fares otherwise than well: a fault, and what controls do without. */
+export interface TailerVariation {
+  /** It dies (SIGKILL) at one of its sends: before the queue is asked, or once it has accepted and before the offset is committed. */
+  readonly dies: 'never' | 'before_send' | 'after_send';
+  /** Which send that is, from 1. */
+  readonly atSend: number;
+  /** The queue refuses the third message of so many sends, and takes the others. */
+  readonly refusesThird: number;
+  /** Its clock is so far ahead of the machine's, in milliseconds. */
+  readonly clockMs: number;
+  /** Off: messages sent again after a rewind look like repetitions to the queue. */
+  readonly generationsInQueue: boolean;
+  /** Off: it gives everything up when DynamoDB is away. */
+  readonly goesOnWithoutState: boolean;
+  /** It asks no reader. */
+  readonly readsWriter: boolean;
+}
+
+export const GOOD_TAILER: TailerVariation = { dies: 'never', atSend: 0, refusesThird: 0, clockMs: 0, generationsInQueue: true, goesOnWithoutState: true, readsWriter: false };
+
+export interface SendCounts {
+  /** Messages that the queue took. */
+  sent: number;
+  refused: number;
+}
+
+/** A send that is refused in part is at least so large. */
+const FULL = 4;
+const THIRD = 2;
+
+/**
+ * Stands between a tailer and its queues.
+ *
+ * @param file every message that a queue took is written there, also by a tailer that dies right after
+ */
+export function varyQueues(queues: QueueClient, variation: TailerVariation, counts: SendCounts, { file, seed }: { readonly file: string; readonly seed: string }): QueueClient & Disposable {
+  const random = new Random(seed, 'refused sends', 0);
+  const handle = openSync(file, 'a');
+  let sends = 0;
+  return {
+    depth: (queueUrl) => queues.depth(queueUrl),
+    async send(queueUrl, given) {
+      const messages = variation.generationsInQueue ? given : given.map((message) => ({ ...message, deduplicationId: withoutGeneration(message.deduplicationId) }));
+      sends += 1;
+      if (variation.dies === 'before_send' && sends >= variation.atSend) await die();
+      const refuses = messages.length >= FULL && counts.refused < variation.refusesThird && random.chance(0.5);
+      if (refuses) counts.refused += 1;
+      const passed = messages.filter((_, place) => !refuses || place !== THIRD);
+      const results = [...(await queues.send(queueUrl, passed))];
+      const taken = passed.filter((_, place) => results[place] === undefined);
+      counts.sent += taken.length;
+      writeSync(handle, taken.map(({ deduplicationId }) => `${deduplicationId}\n`).join(''));
+      if (variation.dies === 'after_send' && sends >= variation.atSend) await die();
+      return refuses ? results.toSpliced(THIRD, 0, new Error('InternalError: refused on purpose')) : results;
+    },
+    [Symbol.dispose]: () => closeSync(handle),
+  };
+}
+
+async function die(): Promise<void> {
+  process.kill(process.pid, 'SIGKILL');
+  // It comes, but perhaps not before the next line.
+  await sleep(60_000);
+}
+
+function withoutGeneration(deduplicationId: string): string {
+  return deduplicationId.slice(0, deduplicationId.lastIndexOf('-'));
+}
+
+/** Sets this process's clock ahead, wherever it is looked at from now on. */
+export function setClockAhead(milliseconds: number): void {
+  if (milliseconds === 0) return;
+  const RealDate = Date;
+  const now = (): number => RealDate.now() + milliseconds;
+  globalThis.Date = new Proxy(RealDate, {
+    construct: (target, given: []) => Reflect.construct(target, given.length === 0 ? [now()] : given) as Date,
+    get: (target, key) => (key === 'now' ? now : (Reflect.get(target, key) as unknown)),
+  });
+}

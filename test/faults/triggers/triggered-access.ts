@@ -1,0 +1,34 @@
+import { SQSClient } from '@aws-sdk/client-sqs';
+import type { OpenStoreOptions } from '../store-access.ts';
+import { openIndexed, type IndexedAccess, type IndexedStore } from '../races/indexed-store.ts';
+
+/** What a process needs to work for the trigger of a datastore: plain data. */
+export interface TriggeredAccess extends IndexedAccess {
+  /** URL */
+  readonly sqs: string;
+  readonly trigger: string;
+  readonly queueUrl: string;
+}
+
+export interface TriggeredStore extends IndexedStore {
+  readonly sqs: SQSClient;
+}
+
+/** Opens a datastore and its trigger's queue, in this process. */
+export async function openTriggered(access: TriggeredAccess, options?: OpenStoreOptions): Promise<TriggeredStore> {
+  const store = await openIndexed(access, options);
+  const sqs = sqsClient(access.sqs);
+  return {
+    ...store,
+    sqs,
+    async [Symbol.asyncDispose]() {
+      sqs.destroy();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export function sqsClient(url: string): SQSClient {
+  // The queues' URLs name a host of their own; all of them are here.
+  return new SQSClient({ endpoint: url, useQueueUrlAsEndpoint: false, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+}
