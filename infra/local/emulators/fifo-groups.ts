@@ -29,11 +29,13 @@ export function mendFifoGroups(prototype: FauxqsQueue): void {
     this.notifyWaiters();
   };
   prototype.processTimers = function processTimersInOrder() {
-    if (this.isFifo()) {
-      const now = Date.now();
-      for (const held of this.inflightMessages.values()) if (held.visibilityDeadline <= now) giveBack(this, held);
-    }
+    if (!this.isFifo()) return processTimers.call(this);
+    const now = Date.now();
+    for (const held of this.inflightMessages.values()) if (held.visibilityDeadline <= now) giveBack(this, held);
+    const held = this.inflightMessages.size;
     processTimers.call(this);
+    // It looks at the clock anew: what has returned since then it puts before all others of its group.
+    if (this.inflightMessages.size < held) for (const messages of this.fifoMessages.values()) messages.sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
   };
 }
 

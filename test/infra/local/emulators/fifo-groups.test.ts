@@ -1,8 +1,9 @@
 import { request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Emulator } from '../../../../infra/local/emulators/emulator.ts';
+import { fauxqsParts, type FauxqsQueue } from '../../../../infra/local/emulators/fauxqs-parts.ts';
 import { startSqs } from '../../../../infra/local/emulators/sqs.ts';
 import { fifoQueue, sqsClient, texts } from '../../support/fifo-queue.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -69,6 +70,22 @@ describe('a FIFO queue', () => {
     await queue.hide(0, two, three);
     expect(await queue.receive()).toEqual([]);
     expect(texts(await queue.receive(10, 5))).toEqual(['a:1', 'a:2', 'a:3']);
+  });
+
+  it('takes messages back into their order that return between two looks at the clock', async () => {
+    const { queue: prototype } = await fauxqsParts();
+    const Queue = prototype.constructor as new (name: string, url: string, arn: string, attributes: object) => FauxqsQueue;
+    const queue = new Queue('a.fifo', 'url', 'arn', { FifoQueue: 'true' });
+    for (const place of ['1', '2', '3']) {
+      queue.enqueue({ messageId: place, body: place, md5OfBody: '', messageAttributes: {}, md5OfMessageAttributes: '', approximateReceiveCount: 0, messageGroupId: 'a', sequenceNumber: place });
+    }
+    expect(queue.dequeueFifo(10, 1, undefined)).toHaveLength(3);
+    // Nothing has returned by the first look; by the second, later in the same call, all have.
+    const now = Date.now();
+    const clock = vi.spyOn(Date, 'now').mockReturnValueOnce(now).mockReturnValue(now + 5000);
+    queue.processTimers();
+    clock.mockRestore();
+    expect(queue.fifoMessages.get('a')?.map(({ body }) => body)).toEqual(['1', '2', '3']);
   });
 
   it('serves groups in turn, whatever one of them has waiting', async () => {
