@@ -74,7 +74,7 @@ async function readWhole(work: FollowWork, group: string, read: Role, shards: re
   const whole: WholeLog[] = [];
   for (const [item, log] of logs.entries()) {
     const at = shards[item]?.at;
-    if (at && (await isSound(work, at, role, log))) whole.push({ at, log });
+    if (at && log.state !== 'quiet' && (await isSound(work, at, role, log))) whole.push({ at, log });
   }
   return whole;
 }

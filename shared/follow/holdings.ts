@@ -24,6 +24,8 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
   const held = new Map<number, HeldPartition>();
   const closing = new Map<number, { readonly held: HeldPartition; readonly since: number }>();
   let forgotten = false;
+  const dueAfter = movedLongAgo(now);
+  let saved = 0;
 
   async function take(partition: number, others: readonly string[]): Promise<void> {
     const taken = await items.take(partition, workers.owner, others);
@@ -99,17 +101,24 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
       await each(mine.filter((partition) => !held.has(partition)), (partition) => take(partition, others));
     },
 
-    /** Writes what moved. Partitions that were taken or rewound meanwhile are dropped, or go on from the new place. */
-    async commit(): Promise<void> {
-      await each([...held.values()].filter((partition) => partition.hasMoved()), async (partition) => {
+    /**
+     * Writes what was first seen here to have moved so long ago: each partition at a moment of its own, since all at once
+     * would be felt. Partitions that were taken or rewound meanwhile are dropped, or go on from the new place.
+     */
+    async commit(afterMs: number): Promise<void> {
+      await each(dueAfter([...held.values()], afterMs), async (partition) => {
         const { generation } = partition.tenure();
         await partition.commit();
         if (partition.tenure().generation !== generation) report({ kind: 'partition_rewound', partition: partition.partition });
       });
     },
 
-    async saveCheckpoints(): Promise<void> {
-      await each([...held.values()], (partition) => partition.saveCheckpoints());
+    /** Writes the checkpoints of the next so many partitions in turn. */
+    async saveCheckpoints(count: number): Promise<void> {
+      const all = [...held.values()];
+      const next = all.length === 0 ? [] : Array.from({ length: Math.min(count, all.length) }, (_, place) => all[(saved + place) % all.length] as HeldPartition);
+      saved += next.length;
+      await each(next, (partition) => partition.saveCheckpoints());
     },
 
     /** After a rewind, or when others took this worker for dead: looks what became of each partition. */
@@ -131,6 +140,15 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
 }
 
 export type Holdings = ReturnType<typeof openHoldings>;
+
+/** Those whose offsets were first seen here to have moved so long ago. */
+function movedLongAgo(now: () => number): (held: readonly HeldPartition[], afterMs: number) => HeldPartition[] {
+  let since: ReadonlyMap<HeldPartition, number> = new Map();
+  return (held, afterMs) => {
+    since = new Map(held.filter((partition) => partition.hasMoved()).map((partition) => [partition, since.get(partition) ?? now()]));
+    return [...since].flatMap(([partition, at]) => (now() - at >= afterMs ? [partition] : []));
+  };
+}
 
 async function each<T>(values: readonly T[], task: (value: T) => Promise<void>): Promise<void> {
   const queue = [...values];

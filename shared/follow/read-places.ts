@@ -30,8 +30,9 @@ export interface LogRead {
    * - `whole`: the cell at the offset is the one that was there.
    * - `missing`: it is not there: this node lags, or the log was cut.
    * - `other`: another cell is there: the log was cut, or this node is one that was left behind.
+   * - `quiet`: it was that cell a moment ago, and none follows it.
    */
-  readonly state: 'whole' | 'missing' | 'other';
+  readonly state: 'whole' | 'missing' | 'other' | 'quiet';
   /** The offset, with the fingerprint and the epoch as this read knows them. */
   readonly offset: ShardOffset;
   /** The cells after the offset, without a hole. None unless `whole`. */
@@ -57,8 +58,8 @@ export async function readPlaces(context: StoreContext, group: string, from: Rea
   return {
     role,
     logs: shards.map(({ offset }, item) => {
-      const { places, epoch } = found[item] ?? { places: [], epoch: undefined };
-      return judge(offset, places, epoch, from);
+      const { places, epoch, isQuiet = false } = found[item] ?? { places: [], epoch: undefined };
+      return isQuiet ? { state: 'quiet', offset, places: [], hole: undefined, full: false, epoch } : judge(offset, places, epoch, from);
     }),
   };
 }

@@ -38,7 +38,7 @@ export interface FollowerRun {
   readonly pauses?: Pauses;
   /** Lets followers share statements: see `shareFetches`. @default statements of its own */
   readonly fetch?: FetchPlaces;
-  /** How often offsets that moved are written: what a crash lets happen twice. @default 500 */
+  /** How long offsets that moved may stay unwritten: what a crash lets happen twice. Each partition is an item of its own. @default 500 */
   readonly commitEveryMs?: number;
   /** Of the workers' announcements. @default those of `joinWorkers` */
   readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
@@ -65,7 +65,9 @@ const TAKE_EVERY_MS = 100;
 const MOVE_EVERY_MS = 20;
 /** How often a rewind is looked for. */
 const CHANGES_EVERY_MS = 2000;
-/** Checkpoints are written rarely: their items are large, and older ones only lead further back. */
+/** How often it is looked at whose offsets are to be written. */
+const COMMIT_STEP_MS = 100;
+/** Checkpoints of each partition are written rarely: their items are large, and older ones only lead further back. */
 const CHECKPOINTS_EVERY_MS = 30_000;
 /** How long a page under way, or a table that is away, may hold up the end. */
 const PATIENCE_MS = 10_000;
@@ -156,12 +158,14 @@ async function followGroups(work: FollowWork, { holdings, context, follower, pau
 /** Writes what moved, and looks for rewinds and for having been taken for dead. */
 async function keepOffsets({ stateTable, follower, holdings, workers, now, report, signal, commitEveryMs = 500 }: RunState, known: number): Promise<void> {
   const failed = failures(report);
+  const pauseMs = Math.min(commitEveryMs, COMMIT_STEP_MS);
   const seen = { changes: known, lives: workers.lives(), at: now(), saved: now() };
   while (!signal.aborted) {
     await failed(async () => {
-      await holdings.commit();
-      if (now() - seen.saved >= CHECKPOINTS_EVERY_MS) {
-        await holdings.saveCheckpoints();
+      await holdings.commit(commitEveryMs - pauseMs);
+      const turns = Math.floor(((now() - seen.saved) / CHECKPOINTS_EVERY_MS) * holdings.count());
+      if (turns > 0) {
+        await holdings.saveCheckpoints(turns);
         seen.saved = now();
       }
       if (now() - seen.at < CHANGES_EVERY_MS) return;
@@ -171,7 +175,7 @@ async function keepOffsets({ stateTable, follower, holdings, workers, now, repor
       if (changes !== seen.changes || lives !== seen.lives) await holdings.reload();
       Object.assign(seen, { changes, lives, at: now() });
     });
-    await pauseFor(commitEveryMs, signal);
+    await pauseFor(pauseMs, signal);
   }
 }
 

@@ -6,7 +6,7 @@ const MINUTE = 60_000;
 export interface RepairSettings {
   /** How far behind the logs it follows: the writes themselves get this time to keep their entries. @default 3000 */
   readonly behindMs: number;
-  /** Between commits of the repair's offsets: what a run that dies leaves to be compared again. Each writes an item for every partition that moved. @default 2000 */
+  /** How long the repair's offsets may stay unwritten: what a run that dies leaves to be compared again. Each write is an item of one partition. @default 5000 */
   readonly commitEveryMs: number;
   /** Cells a second that the builds of a datastore look at together. @default 5000 */
   readonly buildCellsPerSecond: number;
@@ -28,7 +28,7 @@ export interface RepairSettings {
 
 export const REPAIR_SETTINGS: RepairSettings = {
   behindMs: 3000,
-  commitEveryMs: 2000,
+  commitEveryMs: 5000,
   buildCellsPerSecond: 5000,
   lookMs: 2000,
   versionsAgeMs: 1500,

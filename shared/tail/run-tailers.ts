@@ -1,5 +1,6 @@
 import { joinWorkers, type Workers, type WorkersOptions } from '../follow/workers.ts';
 import { pauseFor } from '../follow/pace.ts';
+import { peekFirst } from '../follow/peek-first.ts';
 import { shareFetches } from '../follow/share-fetches.ts';
 import { untilEnd } from '../follow/until-end.ts';
 import type { StoreContext } from '../store/context.ts';
@@ -66,7 +67,7 @@ export async function runTailers(run: TailRun): Promise<void> {
     if (signal.aborted) return;
     const { stateTable, owner, slot, heartbeat, protections } = run;
     workers = joinWorkers({ ...heartbeat, stateTable, crew: 'tail', slot: String(slot), owner, onError: (error) => report('announcing itself', error) });
-    const crew: TailCrew = { run, settings, protections: { ...TAIL_PROTECTIONS, ...protections }, workers, fetch: shareFetches(), signal };
+    const crew: TailCrew = { run, settings, protections: { ...TAIL_PROTECTIONS, ...protections }, workers, fetch: shareFetches(peekFirst()), signal };
     while (!signal.aborted && (await wished())) {
       const isSucceeded = workers.share(1).successor !== undefined;
       // One that ended by itself may have been forgotten: it is looked at which there are before it is begun again.

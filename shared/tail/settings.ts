@@ -24,7 +24,7 @@ export interface TailSettings {
   readonly sendForMs: number;
   /** Of each shard at a time: what is left over when `sendForMs` is up is read again. @default 50 */
   readonly pageCells: number;
-  /** Between commits of offsets: what a crash sends again. @default 1000 */
+  /** How long offsets may stay unwritten: what a crash sends again, and how far behind the lag that is shown may be. Each write is an item of one partition. @default 3000 */
   readonly commitEveryMs: number;
   /** Aligned, so that triggers of a datastore share statements. @default 40 to 640 ms */
   readonly pauses: Pauses;
@@ -44,6 +44,6 @@ export const TAIL_SETTINGS: TailSettings = {
   sendsSideBySide: 8,
   sendForMs: 200,
   pageCells: 50,
-  commitEveryMs: 1000,
+  commitEveryMs: 3000,
   pauses: { leastMs: 40, mostMs: 640, aligned: true },
 };

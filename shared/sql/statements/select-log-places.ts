@@ -29,6 +29,8 @@ export interface ShardPlaces {
   readonly places: StoredPlace[];
   /** Of the shard's row on this group, in the same snapshot; undefined where no cell was found or there is no row. */
   epoch: number | undefined;
+  /** There is no next cell, and what is here was read a moment ago: nothing in it needs to be looked at again. */
+  readonly isQuiet?: boolean;
 }
 
 /**

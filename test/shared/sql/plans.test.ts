@@ -10,6 +10,7 @@ import { selectCells } from '../../../shared/sql/statements/select-cells.ts';
 import { selectHeads } from '../../../shared/sql/statements/select-heads.ts';
 import { selectLags } from '../../../shared/sql/statements/select-lags.ts';
 import { selectLog } from '../../../shared/sql/statements/select-log.ts';
+import { selectNextCells } from '../../../shared/sql/statements/select-next-cells.ts';
 import { selectRow } from '../../../shared/sql/statements/select-row.ts';
 import { selectVersions } from '../../../shared/sql/statements/select-versions.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
@@ -76,6 +77,7 @@ describe('rows read', () => {
     ['two columns of that row', () => selectRow(datastore, 1, { row_key: rows[1] ?? '', columns: ['BASE', 'STATUS'], after: undefined, limit: 100, bytes: 1e6 }, false), 60],
     ['20 cells of the log', () => selectLog(datastore, [{ shard: 1, after: 1500 }], 20, 1e6), 20 * 13],
     ['the end of the log', () => selectLog(datastore, [{ shard: 1, after: CELLS + 1000 }], 20, 1e6), 12],
+    ['whether 64 shards have a next cell', () => selectNextCells(datastore, Array.from({ length: 64 }, () => ({ shard: 1, at: 1500 }))), 64 * 3],
     ['the head of a shard', () => selectHeads(datastore, [1]), 8],
     ['how far a shard is done', () => selectLags(datastore, [{ shard: 1, after: 1500 }]), 8],
     ['how far 64 shards are done', () => selectLags(datastore, Array.from({ length: 64 }, () => ({ shard: 1, after: 1500 }))), 64 * 8],

@@ -1,0 +1,86 @@
+import type { Role } from '../cell.ts';
+import type { PlaceRange, ShardPlaces } from '../sql/statements/select-log-places.ts';
+import { selectNextCells, toItems } from '../sql/statements/select-next-cells.ts';
+import type { StoreContext } from '../store/context.ts';
+import { askEither } from '../store/read-group.ts';
+import { fetchPlaces, type FetchPlaces } from './read-places.ts';
+
+/** Which of the ranges have a next cell, by their places in the list. */
+export type FetchNews = (context: StoreContext, group: string, from: { readonly datastore: string; readonly read: Role }, ranges: readonly PlaceRange[]) => Promise<{ readonly role: Role; readonly items: ReadonlySet<number> }>;
+
+export interface PeekOptions {
+  /** How often each shard is read in full, whether or not it has a next cell: how late a log that was cut, or a hole, is noticed where nothing is written. @default 1000 */
+  readonly checkEveryMs?: number;
+  /** @default `fetchPlaces` */
+  readonly fetch?: FetchPlaces;
+  /** @default one statement for all */
+  readonly peek?: FetchNews;
+  /** Milliseconds that only go forward. @default those of this process */
+  readonly now?: () => number;
+}
+
+const peekNext: FetchNews = async (context, group, { datastore, read }, ranges) => {
+  const { role, rows } = await askEither(await context.groups.client(group), group, read, selectNextCells(datastore, ranges));
+  return { role, items: toItems(rows) };
+};
+
+/** The end of a shard's log as it was last read in full. */
+interface Seen {
+  readonly at: number;
+  readonly turn: number;
+  readonly answer: ShardPlaces;
+}
+
+/**
+ * Looks with a small statement which shards have a next cell at all, and reads those; the others are answered with what
+ * was read of them before, the cell at their offset, and marked `isQuiet`. At any moment most shards have nothing new,
+ * and being asked so often is most of what a server has to do for its tailers.
+ *
+ * Each shard is still read in full once in a while, at moments of its own: all at once would be felt. The moments come
+ * from the clock and the shard alone, so that triggers that share statements check together.
+ */
+export function peekFirst({ checkEveryMs = 1000, fetch = fetchPlaces, peek = peekNext, now = () => performance.now() }: PeekOptions = {}): FetchPlaces {
+  const seenOf = new Map<string, Map<number, Seen>>();
+
+  return async (context, group, from, ranges) => {
+    const name = `${group} ${from.datastore} ${from.read}`;
+    const seen = seenOf.get(name) ?? new Map<number, Seen>();
+    seenOf.set(name, seen);
+    const time = now() / checkEveryMs;
+    const turnOf = (shard: number): number => Math.floor(time + phaseOf(shard));
+
+    const known = ranges.map(({ shard, at }) => {
+      const one = seen.get(shard);
+      return one?.at === at && one.turn === turnOf(shard) ? one.answer : undefined;
+    });
+    const quiet = ranges.flatMap((range, place) => (known[place] ? [{ range, place }] : []));
+    const news = quiet.length > 0 ? await peek(context, group, from, quiet.map(({ range }) => range)) : undefined;
+    for (const item of news?.items ?? []) known[quiet[item]?.place ?? -1] = undefined;
+
+    const wanted = ranges.filter((_, place) => !known[place]);
+    const read = wanted.length > 0 ? await fetch(context, group, from, wanted) : undefined;
+    for (const [item, { shard, at }] of wanted.entries()) {
+      const end = endOf(read?.found[item], at, from.limit);
+      if (end) seen.set(shard, { at: end.places[0]?.added_id ?? 0, turn: turnOf(shard), answer: { ...end, isQuiet: true } });
+      else seen.delete(shard);
+    }
+    const answers = read?.found.values();
+    const isOfWriter = [news, read].every((one) => !one || one.role === 'writer');
+    return { role: isOfWriter ? 'writer' : 'reader', found: known.map((answer) => answer ?? answers?.next().value ?? NOTHING) };
+  };
+}
+
+const NOTHING: ShardPlaces = { places: [], epoch: undefined };
+
+/** What a read of this shard would show from the end of what was found on; undefined where there may be more, a hole, or no sound beginning. */
+function endOf({ places, epoch }: ShardPlaces = NOTHING, at: number, limit: number): ShardPlaces | undefined {
+  const next = at > 0 ? places.slice(1) : places;
+  const isSound = at === 0 || places[0]?.added_id === at;
+  if (!isSound || next.length >= limit || next.some(({ added_id }, place) => added_id !== at + place + 1)) return undefined;
+  return { places: places.slice(-1), epoch };
+}
+
+/** Spreads the shards' moments over the time between two of them: a part of 1, as good as random. */
+function phaseOf(shard: number): number {
+  return (shard * 0.618_033_988_749_895) % 1;
+}

@@ -1,0 +1,18 @@
+import { toNumber } from '../cell-rows.ts';
+import type { SqlRow, Statement } from '../client.ts';
+import { entityTable } from '../names.ts';
+import type { PlaceRange } from './select-log-places.ts';
+
+/**
+ * Which of many shards have the cell that follows the one done last: added ids are dense, so that it can only be the next
+ * number, and each shard costs one look at its primary key. A fifth of what `selectLogPlaces` costs the server.
+ */
+export function selectNextCells(datastore: string, ranges: readonly PlaceRange[]): Statement {
+  // Numbers stand in the text: thousands of values to bind would cost the client more than the server's answer.
+  return { sql: ranges.map(({ shard, at }, item) => `SELECT ${item} AS item FROM ${entityTable(datastore, shard)} WHERE added_id = ${at + 1}`).join(' UNION ALL '), parameters: [] };
+}
+
+/** The places, among the ranges, of those that have a next cell. */
+export function toItems(rows: readonly SqlRow[]): ReadonlySet<number> {
+  return new Set(rows.map(([item]) => toNumber(item)));
+}
