@@ -23,6 +23,10 @@ export interface StoreAccess {
   readonly topologyTable: string;
   readonly stateTable: string;
   readonly bufferCopies: number;
+  /** Other than a function has them: time limits, connections. */
+  readonly sql?: MysqlSettings;
+  /** Without circuit breakers and bulkheads, as a control. @default with them */
+  readonly guard?: false;
 }
 
 export interface OpenStore extends AsyncDisposable {
@@ -43,7 +47,7 @@ export async function openStore(access: StoreAccess, { connections = 8, wrap = (
   const client = dynamoClient(access.dynamo);
   const options: DeploymentOptions = {
     topology: dynamoTopology({ client, table: access.topologyTable }),
-    connect: (address) => wrap(groupClient(access.groups, address.name, { connections })),
+    connect: (address) => wrap(groupClient(access.groups, address.name, { connections, ...access.sql })),
     bufferCopies: access.bufferCopies,
     report,
   };
