@@ -103,9 +103,15 @@ async function failureOf({ fn, client, report }: Consumer, { message, timeoutMs 
   return undefined;
 }
 
-async function park({ store, definition, report, marks }: Consumer, { record, message, view }: MessageInHand, error: string): Promise<MessageEnd> {
+async function park(consumer: Consumer, hand: MessageInHand, error: string): Promise<MessageEnd> {
+  const { store, definition, report, marks } = consumer;
+  const { record, message, view } = hand;
   const end = await store.park(message, error, definition.stopAfterParked);
-  if (end === 'not_running') return { kind: 'not_running' };
+  if (end === 'not_running') {
+    // Whoever lets the trigger go on has mended something: its attempts begin anew, else it would be parked without a call.
+    await forget(consumer, hand);
+    return { kind: 'not_running' };
+  }
   report({ kind: 'parked', message, error });
   if (end === 'parked_and_stopped') {
     report({ kind: 'stopped' });
