@@ -3,11 +3,13 @@ import { mysqlClient, type MysqlSettings } from '../shared/sql/mysql-client.ts';
 import type { SqlClient } from '../shared/sql/client.ts';
 import { openDeployment, type Deployment, type DeploymentOptions, type StoreEvent } from '../shared/store/deployment.ts';
 import { dynamoTopology } from '../shared/topology/dynamo-topology.ts';
+import { sharedTrips } from '../shared/topology/shared-trips.ts';
 import type { GroupAddress } from '../shared/topology/topology.ts';
 import { readConfig, type Config } from './config.ts';
 import { secretCredentials } from './credentials.ts';
 import { dynamoClient } from './dynamo.ts';
 import { logger } from './http/log.ts';
+import { count } from './http/metrics.ts';
 
 let opened: Deployment | undefined;
 
@@ -23,6 +25,7 @@ export function deploymentOptions(config: Config): DeploymentOptions {
     topology: dynamoTopology({ client: dynamoClient(), table: config.topologyTable }),
     connect: connector(config),
     bufferCopies: config.bufferCopies,
+    trips: sharedTrips({ client: dynamoClient(), table: config.stateTable }),
     report,
   };
 }
@@ -35,6 +38,7 @@ export function connector(config: Config, settings: MysqlSettings = {}): (group:
 }
 
 function report(event: StoreEvent): void {
+  if (event.kind === 'circuit_opened' && event.found === 'here') count(['circuit_opened']);
   // Outcomes are counted with their requests.
   if (event.kind !== 'put') logger.warn('store', { event });
 }

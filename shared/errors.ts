@@ -31,6 +31,7 @@ export const ERRORS = {
   undecodable_body: { status: 500, retry: 'never', title: 'The stored body of this cell cannot be decoded', cure: 'Look at the cell at the address given: its bytes were damaged' },
   index_building: { status: 503, retry: 'later', title: 'The index is being built and cannot answer yet', cure: 'Repeat it once the build is complete; `progress` says how far it is' },
   internal: { status: 500, retry: 'later', title: 'An error that should not happen', cure: 'Repeat it; report it with the request id' },
+  overloaded: { status: 503, retry: 'later', title: 'More requests at once than the group of this row can serve', cure: 'Repeat it after `Retry-After` seconds, and send fewer at once: nothing was begun' },
   unavailable: { status: 503, retry: 'later', title: 'Not confirmed: no node that could answer was reached in time', cure: 'Repeat it after `Retry-After` seconds: every request can be repeated safely' },
 } as const satisfies Record<string, ErrorKind>;
 

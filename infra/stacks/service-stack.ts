@@ -45,6 +45,7 @@ export class ServiceStack extends Stack {
     const writeCells = make('write-cells', { description: 'Schemaless: writes cells', timeout: API_TIMEOUT, memorySize: 1769 });
     const readCells = make('read-cells', { description: 'Schemaless: reads cells and logs', timeout: API_TIMEOUT, memorySize: 1769 });
     const queryIndex = make('query-index', { description: 'Schemaless: finds rows by their fields', timeout: API_TIMEOUT, memorySize: 1769 });
+    for (const one of [writeCells, readCells, queryIndex]) one.grantTrips();
     const manageTriggers = make('manage-triggers', { description: 'Schemaless: shows and steers triggers', timeout: API_TIMEOUT, memorySize: 1769 });
     manageTriggers.grantState();
     const drainBuffer = make('drain-buffer', { description: 'Schemaless: empties the buffer', timeout: LOOP_TIMEOUT, memorySize: 512 });

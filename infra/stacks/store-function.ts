@@ -1,7 +1,9 @@
 import type { Duration } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import { TRIPS_KEY } from '../../shared/topology/shared-trips.ts';
 import type { EnvironmentProps } from '../environments.ts';
 import { MACHINE } from './machine.ts';
 import type { StorageStack } from './storage-stack.ts';
@@ -58,6 +60,17 @@ export class StoreFunction extends LambdaFunction {
   /** May write the topology: where shards are, which indexes there are. */
   grantTopologyWrites(): void {
     this.storage.tables.topology.grant(this, ...WRITE_TABLE);
+  }
+
+  /** May tell other instances of circuits that opened, and hear of theirs: one item of the state table. */
+  grantTrips(): void {
+    this.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'],
+        resources: [this.storage.tables.state.tableArn],
+        conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [TRIPS_KEY] } },
+      }),
+    );
   }
 
   /** May read and write leases and offsets. */

@@ -5,6 +5,7 @@ import { SchemalessError } from '../errors.ts';
 import type { ClientOptions } from './options.ts';
 import { pauseMs } from './pause.ts';
 import { errorOf, isJsonObject } from './problem.ts';
+import { retryBudget } from './retry-budget.ts';
 
 export interface Call {
   readonly method: 'GET' | 'PUT' | 'POST';
@@ -28,18 +29,21 @@ export type Connection = (call: Call) => Promise<Reply>;
 const DEPTH_AROUND = 6;
 const TIMEOUT_MS = 31_000;
 const ATTEMPTS = 5;
+const RETRY_SHARE = 0.1;
 
 /** Every request of the API can be repeated safely, so that each is, while there is hope. */
 export function connect(options: ClientOptions): Connection {
   const base = `${options.url.replace(/\/+$/, '')}/v1/${encodeURIComponent(options.datastore)}`;
   const most = options.attempts ?? ATTEMPTS;
+  const budget = retryBudget(options.retryBudget ?? RETRY_SHARE);
   return async (call) => {
     const url = new URL(`${base}/${call.path.map(encodeURIComponent).join('/')}${queryString(call.query)}`);
     const body = call.body === undefined ? undefined : stringifyJson(call.body);
+    budget.earn();
     for (let attempt = 1; ; attempt += 1) {
       const { reply, error, again, retryAfter } = await tryOnce(options, { method: call.method, url, body });
       if (reply !== undefined) return reply;
-      if (!again || attempt >= most) throw error;
+      if (!again || attempt >= most || !budget.spend()) throw error;
       await wait(pauseMs(attempt, retryAfter));
     }
   };

@@ -22,6 +22,8 @@ export interface ClientOptions {
   readonly sign?: (request: UnsignedRequest) => Promise<Readonly<Record<string, string>>>;
   /** How often a request is sent at most, when it was not answered or may succeed later. @default 5 */
   readonly attempts?: number;
+  /** Retries for each request that this client may make as a rule, besides a reserve of 20 and 2 a second; false: any number. @default 0.1 */
+  readonly retryBudget?: number | false;
   /** An attempt without an answer in this time is given up. @default 31000, a little over the gateway's own limit */
   readonly timeoutMs?: number;
 }

@@ -9,7 +9,7 @@ import { fetchPlaces, type FetchPlaces } from './read-places.ts';
 export type FetchNews = (context: StoreContext, group: string, from: { readonly datastore: string; readonly read: Role }, ranges: readonly PlaceRange[]) => Promise<{ readonly role: Role; readonly items: ReadonlySet<number> }>;
 
 export interface PeekOptions {
-  /** How often each shard is read in full, whether or not it has a next cell: how late a log that was cut, or a hole, is noticed where nothing is written. @default 1000 */
+  /** How often each shard is read in full, whether or not it has a next cell: how late a log that was cut, or a hole, is noticed where nothing is written. @default 3000 */
   readonly checkEveryMs?: number;
   /** @default `fetchPlaces` */
   readonly fetch?: FetchPlaces;
@@ -36,22 +36,22 @@ interface Seen {
  * was read of them before, the cell at their offset, and marked `isQuiet`. At any moment most shards have nothing new,
  * and being asked so often is most of what a server has to do for its tailers.
  *
- * Each shard is still read in full once in a while, at moments of its own: all at once would be felt. The moments come
- * from the clock and the shard alone, so that triggers that share statements check together.
+ * Each shard is still read in full once in a while, with those it is asked for together, and each such page at a moment
+ * of its own: all at once would be felt. The moments come from the clock and the first shard alone, so that triggers
+ * that share statements check together.
  */
-export function peekFirst({ checkEveryMs = 1000, fetch = fetchPlaces, peek = peekNext, now = () => performance.now() }: PeekOptions = {}): FetchPlaces {
+export function peekFirst({ checkEveryMs = 3000, fetch = fetchPlaces, peek = peekNext, now = () => performance.now() }: PeekOptions = {}): FetchPlaces {
   const seenOf = new Map<string, Map<number, Seen>>();
 
   return async (context, group, from, ranges) => {
     const name = `${group} ${from.datastore} ${from.read}`;
     const seen = seenOf.get(name) ?? new Map<number, Seen>();
     seenOf.set(name, seen);
-    const time = now() / checkEveryMs;
-    const turnOf = (shard: number): number => Math.floor(time + phaseOf(shard));
+    const turn = Math.floor(now() / checkEveryMs + phaseOf(ranges[0]?.shard ?? 0));
 
     const known = ranges.map(({ shard, at }) => {
       const one = seen.get(shard);
-      return one?.at === at && one.turn === turnOf(shard) ? one.answer : undefined;
+      return one?.at === at && one.turn === turn ? one.answer : undefined;
     });
     const quiet = ranges.flatMap((range, place) => (known[place] ? [{ range, place }] : []));
     const news = quiet.length > 0 ? await peek(context, group, from, quiet.map(({ range }) => range)) : undefined;
@@ -61,7 +61,7 @@ export function peekFirst({ checkEveryMs = 1000, fetch = fetchPlaces, peek = pee
     const read = wanted.length > 0 ? await fetch(context, group, from, wanted) : undefined;
     for (const [item, { shard, at }] of wanted.entries()) {
       const end = endOf(read?.found[item], at, from.limit);
-      if (end) seen.set(shard, { at: end.places[0]?.added_id ?? 0, turn: turnOf(shard), answer: { ...end, isQuiet: true } });
+      if (end) seen.set(shard, { at: end.places[0]?.added_id ?? 0, turn, answer: { ...end, isQuiet: true } });
       else seen.delete(shard);
     }
     const answers = read?.found.values();
@@ -80,7 +80,7 @@ function endOf({ places, epoch }: ShardPlaces = NOTHING, at: number, limit: numb
   return { places: places.slice(-1), epoch };
 }
 
-/** Spreads the shards' moments over the time between two of them: a part of 1, as good as random. */
+/** Spreads the moments over the time between two of them: a part of 1, as good as random. */
 function phaseOf(shard: number): number {
   return (shard * 0.618_033_988_749_895) % 1;
 }

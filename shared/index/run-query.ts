@@ -33,7 +33,7 @@ export async function runQuery(context: StoreContext, datastore: string, query: 
   const { group } = placeOf(topology, parsed.shard);
   const client = await context.groups.client(group);
   const statement = selectEntries(datastore, index, parsed);
-  const { role, rows } = await askEither(client, group, read, statement);
+  const { role, rows } = await context.admit(group, () => askEither(client, group, read, statement));
   const found = rows.slice(0, parsed.limit).map((row) => toFoundEntry(row, index));
 
   const cells = parsed.columns === undefined ? undefined : await fetchCells(context, { datastore, topology, found, columns: parsed.columns, read });
@@ -76,7 +76,7 @@ async function fetchCells(
     [...byGroup(topology, rows)].map(async ([group, ofGroup]) => {
       try {
         const client = await context.groups.client(group);
-        const { items } = await readGroup(client, group, { statement: () => selectColumns(datastore, ofGroup, columns), minima: itemsOf(ofGroup, columns).map(() => undefined), read });
+        const { items } = await context.admit(group, () => readGroup(client, group, { statement: () => selectColumns(datastore, ofGroup, columns), minima: itemsOf(ofGroup, columns).map(() => undefined), read }));
         const wanted = itemsOf(ofGroup, columns);
         for (const [row_key, places] of groupBy(wanted.map((row, place) => ({ ...row, place })), (row) => row.row_key)) {
           answers.set(row_key, decodeUntilFull(places.flatMap(({ place }) => items[place]?.cells ?? []), Number.POSITIVE_INFINITY).cells);

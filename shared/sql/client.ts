@@ -53,7 +53,7 @@ export interface SqlClient {
  * - `duplicate`: error 1062, nothing was changed; `key` names the index.
  * - `contention`: deadlock or lock wait; the statement was rolled back, repeat it.
  * - `unclear`: timeout or lost connection after sending: it may have been done.
- * - `unreachable`: never sent (connect failed, pool exhausted): it was not done.
+ * - `unreachable`: never sent (connect failed, pool exhausted, circuit open): it was not done.
  * - `rejected`: the server refused the statement (syntax, rights, no such table, read only): it was not done.
  */
 export type SqlFailure = 'duplicate' | 'contention' | 'unclear' | 'unreachable' | 'rejected';
@@ -64,12 +64,18 @@ export class SqlError extends Error {
   readonly errno: number;
   /** Of a `duplicate`: the name of the unique key, without its table ("cell", "PRIMARY"). */
   readonly key: string;
+  /** Of `unclear` and `unreachable`: a time limit passed without a word from the server, as one that hangs gives none. */
+  readonly timedOut: boolean;
+  /** Of `unreachable`: all connections were in use, which says nothing of the server. */
+  readonly poolExhausted: boolean;
 
-  constructor(failure: SqlFailure, message: string, options: { errno?: number; key?: string; cause?: unknown } = {}) {
+  constructor(failure: SqlFailure, message: string, options: { errno?: number; key?: string; timedOut?: boolean; poolExhausted?: boolean; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'SqlError';
     this.failure = failure;
     this.errno = options.errno ?? 0;
     this.key = options.key ?? '';
+    this.timedOut = options.timedOut ?? false;
+    this.poolExhausted = options.poolExhausted ?? false;
   }
 }

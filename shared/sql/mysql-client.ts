@@ -129,7 +129,7 @@ function acquire(pool: Pool, timeoutMs: number): Promise<PoolConnection> {
     let late = false;
     const timer = setTimeout(() => {
       late = true;
-      reject(new SqlError('unreachable', `no connection free within ${timeoutMs} ms`));
+      reject(new SqlError('unreachable', `no connection free within ${timeoutMs} ms`, { poolExhausted: true }));
     }, timeoutMs);
     pool.getConnection((error, connection) => {
       clearTimeout(timer);

@@ -1,6 +1,7 @@
 import { SchemalessError } from '../errors.ts';
 import type { ShardPlace, DatastoreTopology, TopologySource } from '../topology/topology.ts';
 import { openGroups, type Groups } from '../topology/groups.ts';
+import { openAdmission, type Admission } from './admission.ts';
 import type { DeploymentOptions, StoreEvent } from './deployment.ts';
 
 /** What every part of the real store works with. */
@@ -9,15 +10,19 @@ export interface StoreContext {
   readonly groups: Groups;
   /** Secondaries that take a copy of each write before its primary is tried. */
   readonly bufferCopies: number;
+  /** Bounds the requests of each group that are under way at once. */
+  readonly admit: Admission;
   readonly report: (event: StoreEvent) => void;
 }
 
 export function openContext(options: DeploymentOptions): StoreContext {
+  const { topology, connect, bufferCopies, breakers = {}, trips, admission = {}, report = () => undefined } = options;
   return {
-    topology: options.topology,
-    groups: openGroups(options.topology, options.connect),
-    bufferCopies: options.bufferCopies,
-    report: options.report ?? (() => undefined),
+    topology,
+    groups: openGroups(topology, connect, { breakers, ...(trips ? { trips } : {}), onTrip: (group, role, found) => report({ kind: 'circuit_opened', group, role, found }) }),
+    bufferCopies,
+    admit: openAdmission(admission),
+    report,
   };
 }
 

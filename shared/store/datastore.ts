@@ -154,5 +154,7 @@ export interface GroupHealth {
 export interface NodeHealth {
   readonly state: 'up' | 'down';
   readonly milliseconds: number;
+  /** Of this instance's circuit breaker: `open` while it sends no statements there but signs of life. */
+  readonly circuit: 'closed' | 'open';
   readonly error?: string;
 }

@@ -1,8 +1,11 @@
-import type { PutResult } from '../cell.ts';
+import type { PutResult, Role } from '../cell.ts';
+import type { BreakerSettings, CircuitName } from '../sql/breaker.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { SqlError } from '../sql/client.ts';
 import { requireDatastore } from '../topology/groups.ts';
+import type { SharedTrips } from '../topology/shared-trips.ts';
 import type { GroupAddress, TopologySource } from '../topology/topology.ts';
+import type { AdmissionSettings } from './admission.ts';
 import { bufferOperations } from './buffer-operations.ts';
 import { openContext } from './context.ts';
 import type { BufferOperations, Datastore, GroupHealth, IndexOperations, NodeHealth } from './datastore.ts';
@@ -14,6 +17,8 @@ import { cellWrites } from './write-cells.ts';
 /** Something worth a metric or a log line. Never holds a cell's body. */
 export type StoreEvent =
   | { readonly kind: 'put'; readonly datastore: string; readonly outcome: PutResult['outcome'] }
+  /** A circuit breaker opened: found by this instance, or by another that told it. */
+  | { readonly kind: 'circuit_opened'; readonly group: string; readonly role: Role; readonly found: 'here' | 'elsewhere' }
   | { readonly kind: 'primary_failed' | 'secondary_failed'; readonly group: string; readonly error: unknown }
   /** Index entries that a write could not keep; the repair makes them good. */
   | { readonly kind: 'index_missed'; readonly group: string; readonly error: unknown }
@@ -26,6 +31,12 @@ export interface DeploymentOptions {
   readonly connect: (group: GroupAddress) => SqlClient;
   /** Secondaries that take a copy of each write first: 0 to the number of groups less two. */
   readonly bufferCopies: number;
+  /** Circuit breakers round the groups' roles; false: none. @default those of BREAKER_SETTINGS */
+  readonly breakers?: Partial<BreakerSettings> | false;
+  /** How many requests of a group may be under way at once; false: any number. @default ADMISSION_SETTINGS, for those left out */
+  readonly admission?: Partial<AdmissionSettings> | false;
+  /** How instances learn of each other's trips. @default they do not */
+  readonly trips?: SharedTrips;
   /** @default nothing is reported */
   readonly report?: (event: StoreEvent) => void;
 }
@@ -69,7 +80,8 @@ export function openDeployment(options: DeploymentOptions): Deployment {
       return Promise.all(
         names.map(async (group): Promise<GroupHealth> => {
           const client = await groups.client(group);
-          const [writer, reader] = await Promise.all([probe(client, 'writer'), probe(client, 'reader')]);
+          const [writer, reader] = await Promise.all((['writer', 'reader'] as const).map((role) => probe(client, role, () => groups.circuit(group, role))));
+          if (!writer || !reader) throw new Error('a role without an answer');
           return { group, writer, reader };
         }),
       );
@@ -78,14 +90,14 @@ export function openDeployment(options: DeploymentOptions): Deployment {
   };
 }
 
-async function probe(client: SqlClient, role: 'writer' | 'reader'): Promise<NodeHealth> {
+async function probe(client: SqlClient, role: Role, circuit: () => CircuitName): Promise<NodeHealth> {
   const start = performance.now();
   const milliseconds = () => Math.round(performance.now() - start);
   try {
     await client.select({ sql: 'SELECT 1', parameters: [] }, role);
-    return { state: 'up', milliseconds: milliseconds() };
+    return { state: 'up', milliseconds: milliseconds(), circuit: circuit() };
   } catch (error) {
     const message = error instanceof SqlError ? error.failure : 'unreachable';
-    return { state: 'down', milliseconds: milliseconds(), error: message };
+    return { state: 'down', milliseconds: milliseconds(), circuit: circuit(), error: message };
   }
 }

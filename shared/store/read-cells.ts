@@ -25,7 +25,7 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
     const shard = shardOf(rowKey, shards);
     const { group } = placeOf(await requireDatastore(context.topology, name), shard);
     const client = await context.groups.client(group);
-    const { items } = await readGroup(client, group, { statement: () => statement(shard, minimum !== undefined), minima: [minimum], read });
+    const { items } = await context.admit(group, () => readGroup(client, group, { statement: () => statement(shard, minimum !== undefined), minima: [minimum], read }));
     const [answer] = items;
     if (!answer) throw new Error('an answer without its only item');
     return answer;
@@ -80,11 +80,13 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
         [...byGroup(topology, wanted)].map(async ([group, items]) => {
           try {
             const client = await context.groups.client(group);
-            const { items: found } = await readGroup(client, group, {
-              statement: (places) => selectCells(name, places.map((place) => items[place] as ShardKey), true),
-              minima: items.map(({ key }) => key.min_added_id),
-              read,
-            });
+            const { items: found } = await context.admit(group, () =>
+              readGroup(client, group, {
+                statement: (places) => selectCells(name, places.map((place) => items[place] as ShardKey), true),
+                minima: items.map(({ key }) => key.min_added_id),
+                read,
+              }),
+            );
             for (const [place, answer] of found.entries()) answers[items[place]?.place ?? -1] = answer;
           } catch (error) {
             if (!(error instanceof SchemalessError)) throw error;

@@ -36,7 +36,7 @@ export function logReads(context: StoreContext, name: string, shards: number): P
           for (const page of pagesOf(items, SHARDS_A_STATEMENT)) {
             try {
               const client = await context.groups.client(group);
-              const logs = await readPage(client, group, { name, page, limit, read, room });
+              const logs = await context.admit(group, () => readPage(client, group, { name, page, limit, read, room }));
               for (const [place, log] of logs) answers[place] = log;
             } catch (error) {
               if (!(error instanceof SchemalessError)) throw error;
@@ -57,7 +57,8 @@ export function logReads(context: StoreContext, name: string, shards: number): P
         [...groups].flatMap(([group, items]) =>
           pagesOf(items, HEADS_A_STATEMENT).map(async (page) => {
             try {
-              const { rows } = await askEither(await context.groups.client(group), group, read, selectHeads(name, page.map(({ shard }) => shard)));
+              const client = await context.groups.client(group);
+              const { rows } = await context.admit(group, () => askEither(client, group, read, selectHeads(name, page.map(({ shard }) => shard))));
               const heads = toHeads(rows);
               for (const { shard } of page) answers[shard] = { shard, group, head: heads.get(shard) ?? 0 };
             } catch (error) {

@@ -29,7 +29,7 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
     const results = new Map<BufferedCell, PutResult>();
     await Promise.all(
       [...byGroup(topology, cells)].map(async ([group, ofGroup]) => {
-        for (const [cell, result] of await writeToGroup(context, name, group, ofGroup)) results.set(cell, result);
+        for (const [cell, result] of await admitToGroup(context, name, group, ofGroup)) results.set(cell, result);
       }),
     );
     return cells.map((cell) => {
@@ -56,6 +56,16 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
       return settleRepeats(prepared, write);
     },
   };
+}
+
+/** Refused before anything is buffered where too much of the group is under way: copies of refused writes would only add to it. */
+async function admitToGroup(context: StoreContext, datastore: string, group: string, cells: readonly BufferedCell[]): Promise<(readonly [BufferedCell, PutResult])[]> {
+  try {
+    return await context.admit(group, () => writeToGroup(context, datastore, group, cells));
+  } catch (error) {
+    if (!(error instanceof SchemalessError) || error.code !== 'overloaded') throw error;
+    return cells.map((cell) => [cell, { outcome: 'unavailable', shard: cell.shard, reason: error.message }]);
+  }
 }
 
 /** Cells of one primary: buffered together, appended shard by shard. */

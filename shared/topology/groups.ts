@@ -1,20 +1,56 @@
 import { SchemalessError } from '../errors.ts';
+import type { Role } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
+import { guardedClient, type GuardedClient } from '../sql/guarded-client.ts';
+import type { BreakerSettings, CircuitName } from '../sql/breaker.ts';
+import type { SharedTrips } from './shared-trips.ts';
 import type { DatastoreTopology, GroupAddress, TopologySource } from './topology.ts';
 
 /** The groups of a deployment, each with its client, opened when first needed. */
 export interface Groups {
   /** Throws `unavailable` when the topology names a group that it does not describe. */
   client(group: string): Promise<SqlClient>;
+  /** What this instance's breaker says of a role, `closed` where it was never asked. */
+  circuit(group: string, role: Role): CircuitName;
   names(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
-export function openGroups(topology: TopologySource, connect: (address: GroupAddress) => SqlClient): Groups {
-  const clients = new Map<string, { readonly address: string; readonly client: SqlClient }>();
+export interface GroupsOptions {
+  /** Circuit breakers round every client; false: none. @default those of BREAKER_SETTINGS */
+  readonly breakers?: Partial<BreakerSettings> | false;
+  /** How instances tell each other of circuits that opened. @default they do not */
+  readonly trips?: SharedTrips;
+  /** A circuit opened: found by this instance, or by another. @default nobody is told */
+  readonly onTrip?: (group: string, role: Role, found: 'here' | 'elsewhere') => void;
+}
+
+export function openGroups(topology: TopologySource, connect: (address: GroupAddress) => SqlClient, { breakers = {}, trips, onTrip = () => undefined }: GroupsOptions = {}): Groups {
+  const clients = new Map<string, { readonly address: string; readonly client: SqlClient; readonly guard: GuardedClient | undefined }>();
+
+  function open(address: GroupAddress): { readonly client: SqlClient; readonly guard: GuardedClient | undefined } {
+    const client = connect(address);
+    if (breakers === false) return { client, guard: undefined };
+    const guard = guardedClient(client, address.name, {
+      settings: breakers,
+      onTrip: (role) => {
+        onTrip(address.name, role, 'here');
+        trips?.tell(address.name, role);
+      },
+    });
+    return { client: guard, guard };
+  }
+
+  function heed(group: string, role: Role): void {
+    const guard = clients.get(group)?.guard;
+    if (guard?.circuit(role) !== 'closed') return;
+    guard.trip(role);
+    onTrip(group, role, 'elsewhere');
+  }
 
   return {
     async client(group) {
+      trips?.look(heed);
       const address = (await topology.groups()).find(({ name }) => name === group);
       if (!address) {
         topology.refresh();
@@ -23,12 +59,13 @@ export function openGroups(topology: TopologySource, connect: (address: GroupAdd
       const described = JSON.stringify(address);
       const known = clients.get(group);
       if (known?.address === described) return known.client;
-      const client = connect(address);
-      clients.set(group, { address: described, client });
+      const opened = open(address);
+      clients.set(group, { address: described, ...opened });
       // A group that was given other endpoints: what still runs on the old ones may end.
       void known?.client.close();
-      return client;
+      return opened.client;
     },
+    circuit: (group, role) => clients.get(group)?.guard?.circuit(role) ?? 'closed',
     names: async () => (await topology.groups()).map(({ name }) => name),
     async close() {
       await Promise.all([...clients.values()].map(({ client }) => client.close()));

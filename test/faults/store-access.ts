@@ -49,6 +49,7 @@ export async function openStore(access: StoreAccess, { connections = 8, wrap = (
     topology: dynamoTopology({ client, table: access.topologyTable }),
     connect: (address) => wrap(groupClient(access.groups, address.name, { connections, ...access.sql })),
     bufferCopies: access.bufferCopies,
+    ...(access.guard === undefined ? {} : { breakers: access.guard }),
     report,
   };
   const deployment = openDeployment(options);

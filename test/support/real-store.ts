@@ -19,7 +19,7 @@ export interface RealStoreOptions {
   readonly triggers?: Readonly<Record<string, readonly DeployedTrigger[]>>;
   /** @default 1 */
   readonly bufferCopies?: number;
-  /** Stands between the store and a group, to let it fail. @default the client itself */
+  /** Stands between the store and a group, to let it fail: without circuit breakers, which would go on failing for a while. @default the client itself, behind circuit breakers */
   readonly wrap?: (client: SqlClient, group: string) => SqlClient;
 }
 
@@ -38,7 +38,7 @@ export interface RealStore {
 }
 
 /** A deployment over the run's servers, with datastores and a topology of its own. */
-export async function openRealStore({ datastores, indexes = {}, triggers = {}, bufferCopies = 1, wrap = (client) => client }: RealStoreOptions): Promise<RealStore> {
+export async function openRealStore({ datastores, indexes = {}, triggers = {}, bufferCopies = 1, wrap }: RealStoreOptions): Promise<RealStore> {
   const servers = inject('servers');
   const suffix = randomBytes(4).toString('hex');
   const nameOf = (name: string): string => `${name}_${suffix}`;
@@ -55,7 +55,7 @@ export async function openRealStore({ datastores, indexes = {}, triggers = {}, b
 
   const topology = dynamoTopology(topologyTable);
   const events: StoreEvent[] = [];
-  const options = { topology, connect: (address: GroupAddress) => wrap(connect(address), address.name), bufferCopies, report: (event: StoreEvent) => void events.push(event) };
+  const options = { topology, connect: (address: GroupAddress) => wrap?.(connect(address), address.name) ?? connect(address), bufferCopies, ...(wrap ? { breakers: false as const } : {}), report: (event: StoreEvent) => void events.push(event) };
   const deployment = openDeployment(options);
   const context = openContext(options);
   return {

@@ -1,0 +1,39 @@
+/** Retries that are there from the start, for a caller who asks rarely. */
+const RESERVE = 20;
+/** What time alone adds, in retries a second. */
+const A_SECOND = 2;
+
+/**
+ * How much of a client's traffic may be retries: a share of its requests, a few a second, and a reserve. When a server
+ * refuses most of what comes, retries of everything would multiply the very load that it refuses; within the budget
+ * they add no more than the share.
+ */
+export interface RetryBudget {
+  /** A request was begun. */
+  earn(): void;
+  /** Whether another attempt may be made; it is counted when it may. */
+  spend(): boolean;
+}
+
+/**
+ * @param share retries for each request, 0 to 1; false: any number
+ * @param now milliseconds that only go forward
+ */
+export function retryBudget(share: number | false, now: () => number = () => performance.now()): RetryBudget {
+  if (share === false) return { earn: () => undefined, spend: () => true };
+  let tokens = RESERVE;
+  let at = now();
+  const add = (more: number): void => {
+    tokens = Math.min(RESERVE, tokens + more);
+  };
+  return {
+    earn: () => add(share),
+    spend() {
+      add(((now() - at) / 1000) * A_SECOND);
+      at = now();
+      if (tokens < 1) return false;
+      tokens -= 1;
+      return true;
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import { circuitBreaker, CircuitState, ExponentialBackoff, handleWhen, type IBreaker } from 'cockatiel';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SqlError } from './client.ts';
+
+export interface BreakerSettings {
+  /** Failures in a row that open the circuit; a time limit that passed opens it by itself. @default 3 */
+  readonly failures: number;
+  /** A statement that takes longer counts as a failure, though its answer is used: slow is down. @default 2000 */
+  readonly slowMs: number;
+  /** Between the opening and the first sign of life that is asked for; later ones follow at growing, random distances. @default 500 */
+  readonly probeAfterMs: number;
+  /** The greatest such distance. @default 5000 */
+  readonly probeMostMs: number;
+  /** How long a sign of life may take. @default 500 */
+  readonly probeTimeoutMs: number;
+}
+
+export const BREAKER_SETTINGS: BreakerSettings = { failures: 3, slowMs: 2000, probeAfterMs: 500, probeMostMs: 5000, probeTimeoutMs: 500 };
+
+export type CircuitName = 'closed' | 'open';
+
+export interface Breaker {
+  /** Runs a statement, or fails at once with `unreachable` while the circuit is open. */
+  run<T>(statement: () => Promise<T>): Promise<T>;
+  /** Opens the circuit, as somebody else's does who found the same. */
+  trip(why: string): void;
+  state(): CircuitName;
+}
+
+export interface BreakerOptions {
+  /** What is behind it, for the error: "group-1's writer". */
+  readonly name: string;
+  /** Asks for a sign of life. */
+  readonly probe: () => Promise<unknown>;
+  readonly settings: BreakerSettings;
+  /** The circuit opened for a reason of its own, not by `trip`. */
+  readonly onTrip: () => void;
+}
+
+/** How often it is looked whether a sign of life is due. */
+const TICK_MS = 100;
+/** Who has not looked for so long was frozen. */
+const FROZEN_MS = 1000;
+
+/**
+ * A circuit breaker round one role of one group. Nobody's statement is used to find out whether it is up again, and
+ * nobody waits for that: while the circuit is open a small statement of its own asks, with a time limit of its own.
+ *
+ * An instance that was frozen while its circuit was open (Lambda freezes what has no request) finds the question
+ * overdue; then, and only then, the first statement waits for its answer.
+ */
+export function breaker({ name, probe, settings, onTrip }: BreakerOptions): Breaker {
+  const count = failureCount(settings.failures);
+  const policy = circuitBreaker(
+    handleWhen(isOutage).orWhenResult((result) => (result as Timed<unknown>).milliseconds > settings.slowMs),
+    { halfOpenAfter: new ExponentialBackoff({ initialDelay: settings.probeAfterMs, maxDelay: settings.probeMostMs }), breaker: count },
+  );
+  let closedAt = 0;
+  /** By the wall clock: a monotonic one may stand still in an instance that is frozen. */
+  let lookedAt = 0;
+  let asking: Promise<void> | undefined;
+  let isTold = false;
+
+  policy.onReset(() => {
+    closedAt = performance.now();
+  });
+  policy.onBreak(() => {
+    lookedAt = Date.now();
+    if (!isTold) onTrip();
+    isTold = true;
+    void keepAsking();
+  });
+
+  const isClosed = (): boolean => policy.state === CircuitState.Closed;
+
+  async function keepAsking(): Promise<void> {
+    while (!isClosed()) {
+      await sleep(TICK_MS, undefined, { ref: false });
+      await ask();
+    }
+    isTold = false;
+  }
+
+  /** Asks for a sign of life, unless it is not due yet. */
+  function ask(): Promise<void> {
+    lookedAt = Date.now();
+    asking ??= policy
+      .execute(() => timed(() => within(settings.probeTimeoutMs, probe())))
+      .then(() => undefined, () => undefined)
+      .finally(() => {
+        asking = undefined;
+      });
+    return asking;
+  }
+
+  return {
+    async run(statement) {
+      if (!isClosed() && Date.now() - lookedAt > FROZEN_MS) await ask();
+      if (!isClosed()) throw new SqlError('unreachable', `the circuit of ${name} is open`);
+      const begun = performance.now();
+      const { value } = await policy.execute(() =>
+        timed(statement).catch((error: unknown) => {
+          // What began before the circuit last closed says nothing of how it is now.
+          if (begun < closedAt) throw new Outdated(error);
+          if (error instanceof SqlError && error.timedOut) count.openNext();
+          throw error;
+        }),
+      ).catch((error: unknown) => {
+        throw error instanceof Outdated ? error.cause : error;
+      });
+      return value;
+    },
+
+    trip(why) {
+      if (!isClosed()) return;
+      isTold = true;
+      count.openNext();
+      policy.execute(() => Promise.reject(new SqlError('unreachable', why))).catch(() => undefined);
+    },
+
+    state: () => (isClosed() ? 'closed' : 'open'),
+  };
+}
+
+/** The failure of a statement that does not count. */
+class Outdated extends Error {
+  constructor(cause: unknown) {
+    super('outdated', { cause });
+  }
+}
+
+interface Timed<T> {
+  readonly value: T;
+  readonly milliseconds: number;
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<Timed<T>> {
+  const start = performance.now();
+  return { value: await work(), milliseconds: performance.now() - start };
+}
+
+/** Whether a failure speaks against the server; a refused statement, or one that met a lock, shows that it lives. */
+function isOutage(error: unknown): boolean {
+  return error instanceof SqlError && (error.failure === 'unclear' || error.failure === 'unreachable') && !error.poolExhausted;
+}
+
+/** Opens after so many failures in a row, or at the next one when it is told to. */
+function failureCount(most: number): IBreaker & { openNext(): void } {
+  let failures = 0;
+  let opens = false;
+  return {
+    state: undefined,
+    openNext: () => void (opens = true),
+    success: () => {
+      failures = 0;
+      opens = false;
+    },
+    failure: () => {
+      failures += 1;
+      const isEnough = opens || failures >= most;
+      if (isEnough) [failures, opens] = [0, false];
+      return isEnough;
+    },
+  };
+}
+
+async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const end = new AbortController();
+  try {
+    await Promise.race([work, sleep(milliseconds, undefined, { signal: end.signal, ref: false }).then(() => Promise.reject(new SqlError('unreachable', `no sign of life in ${milliseconds} ms`, { timedOut: true })))]);
+  } finally {
+    end.abort();
+  }
+}

@@ -1,0 +1,65 @@
+import { GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import type { Role } from '../cell.ts';
+import type { DynamoTable } from './dynamo-table.ts';
+
+/** One item for all: an attribute for each circuit that ever opened, with the time of the last opening in ms. */
+export const TRIPS_KEY = 'trips';
+
+/** How often whoever asks for anything looks at the item: as long as one that hangs may hold a request that nobody warned. */
+const LOOK_EVERY_MS = 2000;
+/** What an instance that has never looked before takes for news. Clocks may differ; a trip too many costs one sign of life. */
+const NEWS_MS = 5000;
+/** Nobody waits for the item, but a socket should not hang on it. */
+const TIMEOUT_MS = 1000;
+
+/** How instances of functions learn that another one found a group's role down. Best effort: a table that is away tells nobody. */
+export interface SharedTrips {
+  /** Tells the others. Returns at once. */
+  tell(group: string, role: Role): void;
+  /** Looks, unless that was done a moment ago, and calls back for each opening that is news. Returns at once. */
+  look(onNews: (group: string, role: Role) => void): void;
+}
+
+export function sharedTrips({ client, table }: DynamoTable, now: () => number = Date.now): SharedTrips {
+  let lookedAt = Number.NEGATIVE_INFINITY;
+  let isFirst = true;
+  const seen = new Map<string, number>();
+
+  async function news(): Promise<string[]> {
+    const { Item: item = {} } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: TRIPS_KEY } } }), { abortSignal: AbortSignal.timeout(TIMEOUT_MS) });
+    const fresh = Object.entries(item).flatMap(([name, { N: value = '' }]) => {
+      const at = Number(value);
+      if (name === 'pk' || seen.get(name) === at) return [];
+      seen.set(name, at);
+      return isFirst && Math.abs(now() - at) > NEWS_MS ? [] : [name];
+    });
+    isFirst = false;
+    return fresh;
+  }
+
+  return {
+    tell(group, role) {
+      const name = `${group}/${role}`;
+      const at = now();
+      // One's own is no news.
+      seen.set(name, at);
+      client
+        .send(new UpdateItemCommand({ TableName: table, Key: { pk: { S: TRIPS_KEY } }, UpdateExpression: 'SET #name = :at', ExpressionAttributeNames: { '#name': name }, ExpressionAttributeValues: { ':at': { N: String(at) } } }), { abortSignal: AbortSignal.timeout(TIMEOUT_MS) })
+        .catch(() => undefined);
+    },
+    look(onNews) {
+      if (now() - lookedAt < LOOK_EVERY_MS) return;
+      lookedAt = now();
+      news().then(
+        (names) => {
+          for (const name of names) {
+            const end = name.lastIndexOf('/');
+            const role = name.slice(end + 1);
+            if (role === 'writer' || role === 'reader') onNews(name.slice(0, end), role);
+          }
+        },
+        () => undefined,
+      );
+    },
+  };
+}

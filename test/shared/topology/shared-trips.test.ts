@@ -1,0 +1,71 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { sharedTrips } from '../../../shared/topology/shared-trips.ts';
+import type { DynamoTable } from '../../../shared/topology/dynamo-table.ts';
+import { dynamoClient, newTable, startDynamo, type LocalDynamo } from '../../support/dynamo.ts';
+
+let dynamo: LocalDynamo;
+let table: DynamoTable;
+let time: number;
+
+beforeAll(async () => {
+  dynamo = await startDynamo();
+});
+afterAll(() => dynamo.stop());
+beforeEach(async () => {
+  table = await newTable(dynamoClient(dynamo.url));
+  time = 1_000_000;
+});
+
+const instance = () => sharedTrips(table, () => time);
+
+/** What an instance hears when it looks now. */
+async function heard(trips: ReturnType<typeof instance>): Promise<string[]> {
+  const news: string[] = [];
+  trips.look((group, role) => news.push(`${group} ${role}`));
+  await sleep(150);
+  return news;
+}
+
+describe('trips that instances share', () => {
+  it('are heard by the others once, and not by the one that told', async () => {
+    const [one, other] = [instance(), instance()];
+    await heard(other);
+    one.tell('group-1', 'writer');
+    await sleep(100);
+    time += 3000;
+    expect(await heard(other)).toEqual(['group-1 writer']);
+    expect(await heard(one)).toEqual([]);
+    time += 3000;
+    expect(await heard(other)).toEqual([]);
+    one.tell('group-1', 'writer');
+    one.tell('group-2', 'reader');
+    await sleep(100);
+    time += 3000;
+    expect((await heard(other)).sort()).toEqual(['group-1 writer', 'group-2 reader']);
+  });
+
+  it('are no news to a new instance when they are old, and are when they are not', async () => {
+    instance().tell('group-1', 'writer');
+    await sleep(100);
+    time += 60_000;
+    instance().tell('group-2', 'writer');
+    await sleep(100);
+    expect(await heard(instance())).toEqual(['group-2 writer']);
+  });
+
+  it('are looked for no more often than every two seconds', async () => {
+    const [one, other] = [instance(), instance()];
+    await heard(other);
+    one.tell('group-1', 'writer');
+    await sleep(100);
+    time += 500;
+    expect(await heard(other)).toEqual([]);
+  });
+
+  it('harm nobody while the table is away', async () => {
+    const trips = sharedTrips({ client: dynamoClient('http://127.0.0.1:9'), table: 'away' });
+    trips.tell('group-1', 'writer');
+    expect(await heard(trips)).toEqual([]);
+  });
+});
