@@ -14,7 +14,15 @@ export const GATEWAY_LIMITS = {
   requestBytes: 10 * MIB,
   /** What a function takes or gives, as JSON text; 413, or 500 for its answer, beyond. */
   functionBytes: 6_291_556,
+  /**
+   * Calls of one function under way; 503 beyond, as where Lambda refuses those over a function's concurrency. There it is
+   * 1000 as a rule, one call an instance; here all calls share two cores, and more of them would only wait.
+   */
+  callsAtOnce: 128,
 } as const;
+
+/** Seconds after which a request that was one too many may be repeated. */
+const RETRY_AFTER = '1';
 
 /** Calls a function with JSON text. */
 export type Caller = (event: string) => Promise<string>;
@@ -32,6 +40,8 @@ export interface Gateway {
 interface RouteTarget {
   readonly call: Caller;
   readonly timeoutMs: number;
+  /** Of its function, which other routes may lead to as well. */
+  readonly load: { calls: number };
 }
 
 /** Throws an `Error` that names the port when it is taken. */
@@ -58,10 +68,16 @@ export async function openGateway(port: number, onError: (message: string) => vo
     if (!match) return refuse(404, 'Not Found');
     const body = await readBody(request);
     if (!body) return refuse(413, 'Request Entity Too Large');
+    const { load, call, timeoutMs } = match.target;
+    if (load.calls >= GATEWAY_LIMITS.callsAtOnce) {
+      const { headers, ...answer } = refuse(503, 'Service Unavailable');
+      return { ...answer, headers: { ...headers, 'retry-after': RETRY_AFTER } };
+    }
     const { event, requestId } = httpEvent(request, target, match, body);
     if (tooLong(event)) return refuse(413, 'Request Too Long', requestId);
+    load.calls += 1;
     try {
-      const result = await within(match.target.timeoutMs, match.target.call(event));
+      const result = await within(timeoutMs, call(event).finally(() => (load.calls -= 1)));
       if (result === undefined) return refuse(503, 'Service Unavailable', requestId);
       if (tooLong(result)) {
         onError(`${match.routeKey}: the function's answer is over ${GATEWAY_LIMITS.functionBytes} bytes`);
@@ -86,7 +102,10 @@ export async function openGateway(port: number, onError: (message: string) => vo
     port: bound,
     url: `http://127.0.0.1:${bound}`,
     serve(list, callerOf) {
-      routes = routeTable(list.map(({ routeKey, functionArn, timeoutMs }) => ({ routeKey, target: { call: callerOf(functionArn), timeoutMs } })));
+      const loads = new Map(list.map(({ functionArn }) => [functionArn, { calls: 0 }]));
+      routes = routeTable(
+        list.map(({ routeKey, functionArn, timeoutMs }) => ({ routeKey, target: { call: callerOf(functionArn), timeoutMs, load: loads.get(functionArn) ?? { calls: 0 } } })),
+      );
     },
     async close() {
       closing = true;

@@ -37,7 +37,9 @@ function fakeClient() {
 
 const failureOf = (work: Promise<unknown>): Promise<string> => work.then(() => 'none', (error: unknown) => (error instanceof SqlError ? `${error.failure}: ${error.message}` : String(error)));
 const OPEN = /^unreachable: the circuit of group-1, writer is open$/;
-const closes = (client: GuardedClient) => expect.poll(() => client.circuit('writer'), { timeout: 2000, interval: 5 }).toBe('closed');
+async function closes(client: GuardedClient): Promise<void> {
+  await expect.poll(() => client.circuit('writer'), { timeout: 2000, interval: 5 }).toBe('closed');
+}
 
 describe('a guarded client', () => {
   it('sends nothing more to a role after one time limit that passed, until a sign of life comes', async () => {

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openGateway, type Gateway } from '../../../../infra/local/gateway/gateway.ts';
+import { GATEWAY_LIMITS, openGateway, type Gateway } from '../../../../infra/local/gateway/gateway.ts';
 import { startStandIns, type StandInHost } from '../../support/stand-in-host.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -100,6 +100,28 @@ describe('the gateway', () => {
     await closing.close();
     expect((await slow).status).toBe(201);
     await expect(fetch(`${closing.url}/echo/a/b`)).rejects.toThrow('fetch failed');
+  });
+
+  it('refuses more calls of a function than may be under way, says when to come back, and leaves other functions alone', async () => {
+    const busy = await openGateway(0, () => undefined);
+    try {
+      const ends: (() => void)[] = [];
+      const routes = [['GET /slow', 'slow'], ['GET /other', 'other']].map(([routeKey = '', functionArn = '']) => ({ routeKey, functionArn, timeoutMs: 30_000 }));
+      busy.serve(routes, (functionArn) => () => (functionArn === 'slow' ? new Promise((resolve) => ends.push(() => resolve('"done"'))) : Promise.resolve('"other"')));
+      const calls = Array.from({ length: GATEWAY_LIMITS.callsAtOnce }, () => fetch(`${busy.url}/slow`));
+      await expect.poll(() => ends.length, { timeout: 5000 }).toBe(GATEWAY_LIMITS.callsAtOnce);
+      const refused = await fetch(`${busy.url}/slow`);
+      expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+      expect((await fetch(`${busy.url}/other`)).status).toBe(200);
+      for (const end of ends) end();
+      expect(new Set((await Promise.all(calls)).map(({ status }) => status))).toEqual(new Set([200]));
+      const next = fetch(`${busy.url}/slow`);
+      await expect.poll(() => ends.length).toBe(GATEWAY_LIMITS.callsAtOnce + 1);
+      ends.at(-1)?.();
+      expect((await next).status).toBe(200);
+    } finally {
+      await busy.close();
+    }
   });
 });
 
