@@ -1,4 +1,5 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { METRICS } from '../shared/metrics.ts';
 import { mysqlClient, type MysqlSettings } from '../shared/sql/mysql-client.ts';
 import type { SqlClient } from '../shared/sql/client.ts';
 import { openDeployment, type Deployment, type DeploymentOptions, type StoreEvent } from '../shared/store/deployment.ts';
@@ -38,7 +39,7 @@ export function connector(config: Config, settings: MysqlSettings = {}): (group:
 }
 
 function report(event: StoreEvent): void {
-  if (event.kind === 'circuit_opened' && event.found === 'here') count(['circuit_opened']);
+  if (event.kind === 'circuit_opened' && event.found === 'here') count([METRICS.circuitOpened]);
   // Outcomes are counted with their requests.
   if (event.kind !== 'put') logger.warn('store', { event });
 }

@@ -1,6 +1,7 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
+import { METRIC_NAMESPACE, METRIC_SERVICE } from '../../shared/metrics.ts';
 
-const metrics = new Metrics({ namespace: 'Schemaless', serviceName: 'schemaless' });
+const metrics = new Metrics({ namespace: METRIC_NAMESPACE, serviceName: METRIC_SERVICE });
 
 /**
  * Counts what happened, as one line of the log in CloudWatch's embedded metric format. Writes the line
@@ -13,6 +14,12 @@ export function count(names: readonly string[], requestId?: string): void {
   const counts = new Map<string, number>();
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
   countTimes(counts, requestId);
+}
+
+/** Gives figures as they are now, by name. */
+export function gauge(figures: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(figures)) metrics.addMetric(name, MetricUnit.NoUnit, value);
+  metrics.publishStoredMetrics();
 }
 
 /** Counts what happened many times: for each name how often. */

@@ -3,6 +3,7 @@ import { App, CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { AppProps } from '../app-context.ts';
+import { bufferAlarm } from './alarms.ts';
 import { bundleFunctions } from './bundles.ts';
 import { startEachMinute } from './each-minute.ts';
 import { Migration } from './migration.ts';
@@ -71,6 +72,7 @@ export class ServiceStack extends Stack {
     // Nothing is to be drained, repaired, tailed, consumed or asked for before there are databases.
     for (const part of [...schedules, ...consumers, this.api]) part.node.addDependency(migration.resource);
 
+    bufferAlarm(this);
     this.url = new CfnOutput(this, 'url', { value: this.api.api.apiEndpoint, description: 'Where the HTTP API is; requests are signed (SigV4, execute-api)' });
   }
 

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
 import type { Lease, Leases } from '../lease/lease.ts';
 import { SqlError } from '../sql/client.ts';
+import { selectBufferStatus, toBufferStatus, type BufferStatus } from '../sql/statements/select-buffer-status.ts';
 import type { StoreContext } from '../store/context.ts';
 import { drainPass, type DrainReport, type DrainSettings } from './drain-pass.ts';
 
@@ -12,6 +13,8 @@ export interface DrainRun {
   readonly deadline: number;
   readonly settings?: DrainSettings;
   readonly report: (group: string, report: DrainReport) => void;
+  /** What waits in a group's buffer table, every half minute. @default nobody wants to know */
+  readonly measured?: (group: string, status: BufferStatus) => void;
 }
 
 /** How often a lease is renewed, and looked at for a successor. A fifth of its duration. */
@@ -21,6 +24,8 @@ export const LEASE_MS = 10_000;
 const TAKE_PAUSE_MS = 500;
 /** Between passes; a pass goes on by itself while its pages are full. Rows wait two seconds anyway, and few passes over many rows cost less. */
 const PAUSE_MS = 1000;
+/** Between figures of how much waits, and since when: an alarm on them needs no finer ones. */
+const MEASURE_MS = 30_000;
 
 /**
  * Drains the buffer tables of all groups side by side, each under its lease, until a successor has taken over each of
@@ -39,9 +44,14 @@ async function drainGroup(run: DrainRun, group: string): Promise<void> {
   const state = { going: true };
   const stop = new AbortController();
   const renewing = keepRenewing(run, lease, state, stop.signal);
+  let measuredAt = Number.NEGATIVE_INFINITY;
   try {
     while (state.going && Date.now() < run.deadline) {
       await onePass(run, group, () => state.going && Date.now() < run.deadline);
+      if (run.measured && performance.now() - measuredAt >= MEASURE_MS) {
+        measuredAt = performance.now();
+        await measure(run, group);
+      }
       if (state.going) await sleep(PAUSE_MS);
     }
   } finally {
@@ -67,6 +77,16 @@ async function keepRenewing(run: DrainRun, lease: Lease, state: { going: boolean
     // A table that cannot be reached takes the lease from nobody: go on, and try again.
     const held = await run.leases.renew(lease).catch(() => 'held' as const);
     if (held !== 'held') state.going = false;
+  }
+}
+
+async function measure({ context, measured }: DrainRun, group: string): Promise<void> {
+  try {
+    const client = await context.groups.client(group);
+    measured?.(group, toBufferStatus(await client.select(selectBufferStatus(), 'writer')));
+  } catch (error) {
+    if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
+    context.report({ kind: 'secondary_failed', group, error });
   }
 }
 

@@ -20,6 +20,7 @@ const TRIES = 2;
 /** A cell that an append met may be hidden from the next snapshot for a moment (MariaDB). */
 const LOOKS = 5;
 const LOOK_PAUSE_MS = 4;
+const CONTENTION_PAUSE_MS = 20;
 
 /** Database or table unknown: the shard is not here, or not any more. */
 const GONE = new Set([1049, 1146]);
@@ -49,6 +50,8 @@ export async function appendToPrimary(context: StoreContext, datastore: string, 
         if (!GONE.has(error.errno)) throw error;
         moved(context, fence, attempt);
       }
+      // At a random distance: whoever met at a lock is not to meet there again.
+      if (error.failure === 'contention') await sleep(CONTENTION_PAUSE_MS * (0.5 + Math.random()));
       if (error.failure === 'duplicate') context.report({ kind: 'added_id_taken', datastore, shard });
     }
   }

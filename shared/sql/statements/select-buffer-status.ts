@@ -10,15 +10,15 @@ export interface BufferStatus {
   readonly conflicts: number;
 }
 
-/** What waits in a group's buffer table for one datastore's primaries. */
-export function selectBufferStatus(datastore: string): Statement {
+/** What waits in a group's buffer table, for one datastore's primaries or for all. */
+export function selectBufferStatus(datastore?: string): Statement {
   return {
     sql:
       `SELECT COALESCE(SUM(state = 'waiting'), 0), ` +
       `TIMESTAMPDIFF(MICROSECOND, MIN(IF(state = 'waiting', created_at, NULL)), SYSDATE(6)) DIV 1000, ` +
       `COALESCE(SUM(state = 'parked'), 0), COALESCE(SUM(state = 'conflict'), 0) ` +
-      `FROM ${CONTROL}.buffer WHERE datastore = ?`,
-    parameters: [datastore],
+      `FROM ${CONTROL}.buffer${datastore === undefined ? '' : ' WHERE datastore = ?'}`,
+    parameters: datastore === undefined ? [] : [datastore],
   };
 }
 
