@@ -10,6 +10,9 @@ const POISON = 0.03;
 const MAX_ATTEMPTS = 2;
 const SECONDS = 10;
 const CONTROL_SECONDS = 4;
+/** So many that poison is among them, a dozen and some, however slow the machine is. */
+const CELLS = 400;
+const CONTROL_CELLS = 250;
 const PAUSE_MS = 100;
 /** More than a run ever makes. */
 const NEVER = 1000;
@@ -41,7 +44,7 @@ async function park(world: RunWorld, stage: TriggerStage, name: string, maxAttem
     consumer: { failsOnPoison: true },
     tailers: [{}],
   });
-  await scene.wait(maxAttempts === NEVER ? CONTROL_SECONDS : (world.seconds ?? SECONDS));
+  await (maxAttempts === NEVER ? scene.load(CONTROL_SECONDS, CONTROL_CELLS) : scene.load(world.seconds ?? SECONDS, CELLS));
   await scene.stopWriters();
   const isDue = (cell: { readonly ref_key: number }): boolean => !isPoison(cell);
   const verdict = await scene.settle(maxAttempts === NEVER ? { isDue, patienceMs: CONTROL_PATIENCE_MS } : { isDue });
