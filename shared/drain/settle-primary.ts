@@ -3,7 +3,8 @@ import { keepEntries } from '../index/keep-entries.ts';
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
 import type { EncodedCell } from '../sql/statements/append-cells.ts';
-import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
+import { bodyHash } from '../sql/statements/insert-buffered.ts';
+import { selectBodyHashes, toBodyHashes, type BodyHashes } from '../sql/statements/select-body-hashes.ts';
 import { selectBuffered, toBufferRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
 import { appendToPrimary, sameBody } from '../store/append.ts';
@@ -40,7 +41,9 @@ export async function settlePrimary(context: StoreContext, holder: SqlClient, pr
   });
   if (unsure.length === 0) return settled;
 
-  const open = await openRows(holder, unsure, settled);
+  // Rows that only wait for readers, as all do while one is down, are not fetched anew in each pass.
+  const onWriter = shownBy(unsure, toBodyHashes(await client.select(selectBodyHashes(unsure), 'writer'), unsure.length));
+  const open = await openRows(holder, unsure.filter((_, place) => onWriter[place] !== 'same'), settled);
   for (const [datastore, ofDatastore] of groupBy(open, (row) => row.datastore)) {
     const different = await settleOnWriter(context, client, datastore, ofDatastore, settled);
     if (verdicts) await settleDifferent(client, datastore, different, { rows, verdicts, settled });
@@ -79,27 +82,32 @@ async function askPromotable(client: SqlClient, rows: readonly WaitingRow[]): Pr
 
 async function askNode(client: SqlClient, target: Target, rows: readonly WaitingRow[]): Promise<{ readonly writable: boolean; readonly shown: readonly Verdict[] } | undefined> {
   try {
-    const { writable, hashes } = toBodyHashes(await client.select(selectBodyHashes(rows), target), rows.length);
-    const shown = rows.map(({ body_hash }, place): Verdict => {
-      const hash = hashes[place];
-      if (hash === undefined) return 'missing';
-      return hash !== null && Buffer.compare(hash, body_hash) === 0 ? 'same' : 'different';
-    });
-    return { writable, shown };
+    const answer = toBodyHashes(await client.select(selectBodyHashes(rows), target), rows.length);
+    return { writable: answer.writable, shown: shownBy(rows, answer) };
   } catch (error) {
     if (error instanceof SqlError) return undefined;
     throw error;
   }
 }
 
-/** Fetches the bodies; one that cannot be decoded is a failure of its row. */
+function shownBy(rows: readonly WaitingRow[], { hashes }: BodyHashes): Verdict[] {
+  return rows.map(({ body_hash }, place): Verdict => {
+    const hash = hashes[place];
+    if (hash === undefined) return 'missing';
+    return hash !== null && Buffer.compare(hash, body_hash) === 0 ? 'same' : 'different';
+  });
+}
+
+/** Fetches the bodies; one that was damaged, or cannot be decoded, is a failure of its row. */
 async function openRows(holder: SqlClient, rows: readonly WaitingRow[], settled: Settled): Promise<OpenRow[]> {
+  if (rows.length === 0) return [];
   const fetched = await holder.select(selectBuffered(rows.map(({ id }) => id)), 'writer');
   return fetched.map(toBufferRow).flatMap(({ body, ...row }): OpenRow[] => {
     try {
+      if (Buffer.compare(bodyHash(body), row.body_hash) !== 0) throw new Error('the body is not the one that was buffered');
       return [{ ...row, encoded: body, body: decodeBody(body) }];
     } catch (error) {
-      settled.failed.push({ id: row.id, error: `cannot decode: ${(error as Error).message}` });
+      settled.failed.push({ id: row.id, error: `cannot be used: ${(error as Error).message}` });
       return [];
     }
   });

@@ -4,9 +4,11 @@ import { killRun } from './kill/kill-run.ts';
 import { logRun } from './log/log-run.ts';
 import { racesRun } from './races/races-run.ts';
 import { poisonRun } from './poison/poison-run.ts';
+import { outageRun } from './outage/outage-run.ts';
+import { readersDownRun } from './readers-down/readers-down-run.ts';
 import { restartRun } from './restart/restart-run.ts';
 import { tailersRun } from './tailers/tailers-run.ts';
 import { triggersRun } from './triggers/triggers-run.ts';
 
 /** Every fault run there is, in the order in which all of them run. */
-export const FAULT_RUNS: readonly FaultRun[] = [logRun, killRun, restartRun, racesRun, buildRun, triggersRun, poisonRun, tailersRun];
+export const FAULT_RUNS: readonly FaultRun[] = [logRun, killRun, outageRun, readersDownRun, restartRun, racesRun, buildRun, triggersRun, poisonRun, tailersRun];

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { rowKeyBytes } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { drainPass } from '../../../shared/drain/drain-pass.ts';
@@ -154,6 +155,30 @@ describe('the drain', () => {
     expect((await trips.get(good)).cell?.body).toBe(good.body);
     const [row] = await store.client(holder).select({ sql: "SELECT COUNT(*), COUNT(last_error) FROM schemaless.buffer WHERE state = 'parked' AND datastore = ?", parameters: [store.nameOf('trips')] }, 'writer');
     expect(row?.map(Number)).toEqual([3, 3]);
+  });
+
+  it('parks a row whose body is not the one that was buffered, though it can be decoded', async () => {
+    const cell = newCell('as it was');
+    await buffer(cell);
+    await store.client(holder).change({ sql: 'UPDATE `schemaless`.buffer SET body = ? WHERE row_key = ?', parameters: [encodeBody('damaged'), rowKeyBytes(cell.row_key)] });
+    const parked = (await waiting()).parked;
+    await expect.poll(async () => {
+      await pass();
+      return (await waiting()).parked;
+    }).toBe(parked + 1);
+    expect((await trips.get(cell)).cell).toBeNull();
+  });
+
+  it('fetches no bodies of rows that only wait for a reader', async () => {
+    const cells = Array.from({ length: 5 }, () => newCell());
+    for (const cell of cells) await buffer(cell);
+    readersLag = true;
+    await pass();
+    broken.statements.length = 0;
+    await pass();
+    expect(broken.statements.filter(({ sql }) => sql.includes('body_hash, body, created_at'))).toEqual([]);
+    readersLag = false;
+    await drained();
   });
 
   it('leaves the rows of a dead primary where they are, and drains the others', async () => {

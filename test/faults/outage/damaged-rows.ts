@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { rowKeyBytes } from '../../../shared/address.ts';
+import { encodeBody } from '../../../shared/body/codec.ts';
+import { toNumber } from '../../../shared/sql/cell-rows.ts';
+import { CONTROL } from '../../../shared/sql/names.ts';
+import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { BufferTables } from './buffer-tables.ts';
+
+/** The only copies left of cells that their primary lacks, damaged by hand. */
+export interface DamagedRows {
+  readonly holder: string;
+  readonly rowKeys: readonly Uint8Array[];
+}
+
+/** How each is damaged: bytes that cannot be decoded, and those of another value. */
+const DAMAGES = [
+  { sql: `UPDATE ${CONTROL}.buffer SET body = LEFT(body, LENGTH(body) - 3) WHERE row_key = ?`, parameters: [] },
+  { sql: `UPDATE ${CONTROL}.buffer SET body = ? WHERE row_key = ?`, parameters: [encodeBody({ fare: 99 })] },
+];
+export const DAMAGED = DAMAGES.length;
+
+/**
+ * Writes cells whose primary is down, damages their rows in one buffer table and deletes those in the others, which
+ * would make the damage good.
+ *
+ * @param rowKey gives row keys whose primary is down
+ */
+export async function damageRows(datastore: Pick<Datastore, 'put'>, tables: BufferTables, holders: readonly string[], rowKey: () => string): Promise<DamagedRows> {
+  const [holder = '', ...others] = holders;
+  const rowKeys: Uint8Array[] = [];
+  for (const { sql, parameters } of DAMAGES) {
+    const row_key = rowKey();
+    const { outcome } = await datastore.put({ row_key, column_name: 'BASE', ref_key: 1, body: { fare: 12.5, note: 'as it was written' } });
+    if (outcome !== 'buffered') throw new Error(`a write to a group that is down: wanted buffered, got ${outcome}`);
+    const bytes = rowKeyBytes(row_key);
+    for (const other of others) await tables.client(other).change({ sql: `DELETE FROM ${CONTROL}.buffer WHERE row_key = ?`, parameters: [bytes] });
+    const { affectedRows } = await tables.client(holder).change({ sql, parameters: [...parameters, bytes] });
+    if (affectedRows !== 1) throw new Error(`rows damaged: wanted 1, got ${affectedRows}`);
+    rowKeys.push(bytes);
+  }
+  return { holder, rowKeys };
+}
+
+export interface DamagedFate {
+  readonly parked: number;
+  /** Still tried. */
+  readonly waiting: number;
+  /** Gone: appended as they are, damaged. */
+  readonly gone: number;
+  /** Parked rows of all tables that were not damaged. */
+  readonly othersParked: number;
+}
+
+/** A row is parked after five passes of the drain, a second or so each. */
+const PATIENCE_MS = 15_000;
+const POLL_MS = 250;
+
+/** What the drain made of them, once it has made up its mind. */
+export async function fateOf({ holder, rowKeys }: DamagedRows, tables: BufferTables, signal: AbortSignal): Promise<DamagedFate> {
+  const marks = rowKeys.map(() => '?').join(', ');
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const rows = await tables.client(holder).select({ sql: `SELECT state FROM ${CONTROL}.buffer WHERE row_key IN (${marks})`, parameters: rowKeys }, 'writer');
+    const waiting = rows.filter(([state]) => state === 'waiting').length;
+    const parked = rows.filter(([state]) => state === 'parked').length;
+    if (waiting === 0 || performance.now() > deadline) {
+      return { parked, waiting, gone: rowKeys.length - rows.length, othersParked: (await countParked(tables)) - parked };
+    }
+    await sleep(POLL_MS, undefined, { signal });
+  }
+}
+
+/** Deletes them, so that nothing is left of what was done by hand. */
+export async function removeDamaged({ holder, rowKeys }: DamagedRows, tables: BufferTables): Promise<void> {
+  await tables.client(holder).change({ sql: `DELETE FROM ${CONTROL}.buffer WHERE row_key IN (${rowKeys.map(() => '?').join(', ')})`, parameters: rowKeys });
+}
+
+async function countParked(tables: BufferTables): Promise<number> {
+  const sql = `SELECT COUNT(*) FROM ${CONTROL}.buffer WHERE state = 'parked'`;
+  const counts = await Promise.all(tables.groups.map(async (group) => toNumber((await tables.client(group).select({ sql, parameters: [] }, 'writer'))[0]?.[0])));
+  return counts.reduce((sum, count) => sum + count, 0);
+}

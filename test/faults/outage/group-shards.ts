@@ -1,0 +1,17 @@
+import { shardOf } from '../../../shared/shard.ts';
+import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Random } from '../../demo/trips/random.ts';
+import { randomRowKey } from '../load/row-key.ts';
+
+/** The shards that a group owns. */
+export async function shardsOf(datastore: Pick<Datastore, 'heads'>, group: string): Promise<ReadonlySet<number>> {
+  return new Set((await datastore.heads()).filter((head) => head.group === group).map(({ shard }) => shard));
+}
+
+/** A row key whose shard is one of these. */
+export function rowKeyIn(random: Random, shards: ReadonlySet<number>, ofDatastore: number): string {
+  for (;;) {
+    const rowKey = randomRowKey(random);
+    if (shards.has(shardOf(rowKey, ofDatastore))) return rowKey;
+  }
+}

@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NewCell, Role } from '../../../shared/cell.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import type { SqlClient } from '../../../shared/sql/client.ts';
+import { equalJson } from '../../../shared/body/equal.ts';
+import { Random } from '../../demo/trips/random.ts';
+import { openStore, type OpenStore, type StoreAccess } from '../store-access.ts';
+import { clock } from '../outage/latency.ts';
+import { rowKeyIn } from '../outage/group-shards.ts';
+
+/** One read that was asked of a reader. */
+export interface ReaderRead {
+  /** Milliseconds since 1970. */
+  readonly sentAt: number;
+  /** Who answered; undefined where nobody did. */
+  readonly servedBy: Role | undefined;
+  /** The cell that was written. */
+  readonly isRight: boolean;
+}
+
+export interface ReaderReads extends AsyncDisposable {
+  /** Every read so far. */
+  readonly reads: readonly ReaderRead[];
+}
+
+const CELLS = 40;
+const PAUSE_MS = 40;
+
+/** Writes cells that reads can ask for. */
+export async function writeCells({ datastore }: OpenStore, shards: ReadonlySet<number>, seed: string): Promise<readonly NewCell[]> {
+  const random = new Random(seed, 'cells to read', 0);
+  const cells = Array.from({ length: CELLS }, (_, number): NewCell => ({ row_key: rowKeyIn(random, shards, datastore.shards), column_name: 'BASE', ref_key: 1, body: { number } }));
+  for (const { outcome } of await datastore.batchPut(cells)) if (outcome !== 'stored') throw new Error(`a put: wanted stored, got ${outcome}`);
+  return cells;
+}
+
+/** Asks readers for these cells, one after the other, until disposed. */
+export async function startReaderReads(access: StoreAccess, cells: readonly NewCell[], wrap: (client: SqlClient) => SqlClient = (client) => client): Promise<ReaderReads> {
+  const store = await openStore(access, { wrap });
+  const reads: ReaderRead[] = [];
+  const stop = new AbortController();
+  const reading = (async () => {
+    for (let place = 0; !stop.signal.aborted; place += 1) {
+      reads.push(await readOnce(store, cells[place % cells.length] as NewCell));
+      await sleep(PAUSE_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+    }
+  })();
+  reading.catch(() => undefined);
+  return {
+    reads,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await reading;
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Whoever is asked, the reader is: a store that does not turn to the writer. */
+export function readerOnly(client: SqlClient): SqlClient {
+  return { ...client, select: (statement) => client.select(statement, 'reader') };
+}
+
+async function readOnce({ datastore }: OpenStore, cell: NewCell): Promise<ReaderRead> {
+  const sentAt = clock();
+  try {
+    const found = await datastore.get(cell, { read: 'reader' });
+    return { sentAt, servedBy: found.served_by, isRight: found.cell !== null && equalJson(found.cell.body, cell.body) };
+  } catch (error) {
+    if (error instanceof SchemalessError && error.code === 'unavailable') return { sentAt, servedBy: undefined, isRight: false };
+    throw error;
+  }
+}

@@ -1,0 +1,108 @@
+import { faultsLine, type Aftermath } from '../aftermath.ts';
+import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import { outcomesLine } from '../load/ledger.ts';
+import { latencyLine, percentile, sentBetween } from '../outage/latency.ts';
+import type { PacedWrite } from '../outage/paced-load.ts';
+import { countEarly, type EarlyDeletes } from './early-deletes.ts';
+import type { ReaderRead } from './reader-reads.ts';
+import { DOWN_SECONDS, readersStory, type Phase, type ReadersDown, type ReadersStory } from './readers-stage.ts';
+
+const MOST_SLOWER = 1.2;
+const LEAST_READS = 100;
+const MOST_EMPTY_SECONDS = 60;
+
+export const readersDownRun: FaultRun = {
+  name: 'readers-down',
+  promise: 'Without readers a group takes writes as before, its writer answers reads, and buffered writes wait for the readers',
+  fault: `all readers of a group down for ${DOWN_SECONDS} s, in turn with normal times, under a steady load`,
+  control: 'writes that need a reader; reads of readers only; a drain that asks the writer only',
+
+  async run(world: RunWorld): Promise<RunOutcome> {
+    const story = await readersStory(world);
+    const { aftermath, writes, shards, normal, down } = story;
+    return {
+      checks: [writesCheck(story), readsCheck(story), earlyCheck(story), emptyCheck(story)],
+      cells: aftermath.acked,
+      engine: story.engine,
+      notes: [
+        outcomesLine(aftermath.outcomes),
+        `writes in normal times: ${latencyLine(inPhases(writes, normal))}; to the group: ${latencyLine(inPhases(writes, normal, shards))}`,
+        `… without readers: ${latencyLine(inPhases(writes, down))}; to the group: ${latencyLine(inPhases(writes, down, shards))}`,
+        faultsLine(aftermath),
+        ...aftermath.wrongExamples,
+      ],
+    };
+  },
+};
+
+function writesCheck({ writes, normal, down, readerBound }: ReadersStory): Check {
+  const meanwhile = inPhases(writes, down);
+  const stored = meanwhile.filter(({ outcome }) => outcome === 'stored').length;
+  const slower = percentile(meanwhile, 0.99) / percentile(inPhases(writes, normal), 0.99);
+  return {
+    what: 'writes stored without readers, their p99 in normal ones; control: writes that need a reader',
+    figure: `${grouped(stored)} of ${grouped(meanwhile.length)}, ${slower.toFixed(2)}`,
+    bar: `all, <= ${MOST_SLOWER}`,
+    passed: stored > 0 && stored === meanwhile.length && slower <= MOST_SLOWER,
+    control: { figure: `${readerBound.stored} of ${readerBound.tried}`, failed: readerBound.stored < readerBound.tried },
+  };
+}
+
+function readsCheck({ reads, readerOnlyReads, down }: ReadersStory): Check {
+  const isByWriter = ({ servedBy, isRight }: ReaderRead): boolean => servedBy === 'writer' && isRight;
+  const [asked, ofReaders] = [reads, readerOnlyReads].map((all) => all.filter(({ sentAt }) => down.some(({ from, to }) => sentAt >= from && sentAt < to)));
+  const [answered, answeredByReaders] = [asked?.filter(isByWriter).length ?? 0, ofReaders?.filter(({ isRight }) => isRight).length ?? 0];
+  const count = asked?.length ?? 0;
+  return {
+    what: 'reads asked of a reader, answered by the writer; control: reads of readers only',
+    figure: `${grouped(answered)} of ${grouped(count)}`,
+    bar: `all of at least ${LEAST_READS}`,
+    passed: count >= LEAST_READS && answered === count,
+    control: { figure: `${grouped(answeredByReaders)} of ${grouped(ofReaders?.length ?? 0)}`, failed: answeredByReaders < (ofReaders?.length ?? 0) },
+  };
+}
+
+function earlyCheck({ writes, shards, down, control }: ReadersStory): Check {
+  const early = sum(down.map((phase) => countEarly(writes, shards, phase.from, phase.snapshot)));
+  const withoutAsking = countEarly(writes, shards, control.from, control.snapshot);
+  return {
+    what: 'buffered rows deleted while no reader showed them; control: a drain that asks the writer only',
+    figure: earlyFigure(early),
+    bar: '0 of at least 100',
+    passed: early.early === 0 && early.due >= 100,
+    control: { figure: earlyFigure(withoutAsking), failed: withoutAsking.early > 0 },
+  };
+}
+
+/** The control is the same question with the readers still down. */
+function emptyCheck({ down, aftermath }: ReadersStory): Check {
+  const slowest = Math.max(...down.map(({ emptySeconds }) => emptySeconds));
+  const waited = Math.min(...down.map(({ snapshot }) => snapshot.rowKeys.size));
+  return {
+    what: 'seconds until they are drained; cells lost, other faults; control: the readers still down',
+    figure: `${slowest.toFixed(1)}; ${aftermath.lost}, ${otherFaults(aftermath)}`,
+    bar: `< ${MOST_EMPTY_SECONDS}; 0, 0`,
+    passed: slowest < MOST_EMPTY_SECONDS && aftermath.lost + otherFaults(aftermath) === 0,
+    control: { figure: `${grouped(waited)} rows left`, failed: waited > 0 },
+  };
+}
+
+function inPhases(writes: readonly PacedWrite[], phases: readonly (Phase | ReadersDown)[], shards?: ReadonlySet<number>): readonly PacedWrite[] {
+  return phases.flatMap(({ from, to }) => sentBetween(writes, from, to, shards));
+}
+
+function sum(parts: readonly EarlyDeletes[]): EarlyDeletes {
+  return { due: parts.reduce((total, { due }) => total + due, 0), early: parts.reduce((total, { early }) => total + early, 0) };
+}
+
+function earlyFigure({ due, early }: EarlyDeletes): string {
+  return `${grouped(early)} of ${grouped(due)}`;
+}
+
+function otherFaults({ faults }: Aftermath): number {
+  return Object.values(faults).reduce((total, count) => total + count, 0);
+}
+
+function grouped(count: number): string {
+  return count.toLocaleString('en-US');
+}
