@@ -7,6 +7,8 @@ export interface BreakerSettings {
   readonly failures: number;
   /** A statement that takes longer counts as a failure, though its answer is used: slow is down. @default 2000 */
   readonly slowMs: number;
+  /** All connections being in use counts as a failure once nothing was answered for so long. @default 1000 */
+  readonly silentMs: number;
   /** Between the opening and the first sign of life that is asked for; later ones follow at growing, random distances. @default 500 */
   readonly probeAfterMs: number;
   /** The greatest such distance. @default 5000 */
@@ -15,7 +17,7 @@ export interface BreakerSettings {
   readonly probeTimeoutMs: number;
 }
 
-export const BREAKER_SETTINGS: BreakerSettings = { failures: 3, slowMs: 2000, probeAfterMs: 500, probeMostMs: 5000, probeTimeoutMs: 500 };
+export const BREAKER_SETTINGS: BreakerSettings = { failures: 3, slowMs: 2000, silentMs: 1000, probeAfterMs: 500, probeMostMs: 5000, probeTimeoutMs: 500 };
 
 export type CircuitName = 'closed' | 'open';
 
@@ -55,7 +57,9 @@ export function breaker({ name, probe, settings, onTrip }: BreakerOptions): Brea
     handleWhen(isOutage).orWhenResult((result) => (result as Timed<unknown>).milliseconds > settings.slowMs),
     { halfOpenAfter: new ExponentialBackoff({ initialDelay: settings.probeAfterMs, maxDelay: settings.probeMostMs }), breaker: count },
   );
+  const { silentMs } = settings;
   let closedAt = 0;
+  let answeredAt = performance.now();
   /** By the wall clock: a monotonic one may stand still in an instance that is frozen. */
   let lookedAt = 0;
   let asking: Promise<void> | undefined;
@@ -102,12 +106,14 @@ export function breaker({ name, probe, settings, onTrip }: BreakerOptions): Brea
         timed(statement).catch((error: unknown) => {
           // What began before the circuit last closed says nothing of how it is now.
           if (begun < closedAt) throw new Outdated(error);
-          if (error instanceof SqlError && error.timedOut) count.openNext();
-          throw error;
+          const found = error instanceof SqlError && error.poolExhausted && performance.now() - answeredAt > silentMs ? silence(error) : error;
+          if (found instanceof SqlError && found.timedOut) count.openNext();
+          throw found;
         }),
       ).catch((error: unknown) => {
         throw error instanceof Outdated ? error.cause : error;
       });
+      answeredAt = performance.now();
       return value;
     },
 
@@ -120,6 +126,11 @@ export function breaker({ name, probe, settings, onTrip }: BreakerOptions): Brea
 
     state: () => (isClosed() ? 'closed' : 'open'),
   };
+}
+
+/** All connections are in use and none has been answered for a while: they hang, whatever time limits have yet to pass. */
+function silence(cause: SqlError): SqlError {
+  return new SqlError('unreachable', cause.message, { timedOut: true, cause });
 }
 
 /** The failure of a statement that does not count. */

@@ -1,3 +1,4 @@
+import { acksRun } from './acks/acks-run.ts';
 import { buildRun } from './build/build-run.ts';
 import type { FaultRun } from './fault-run.ts';
 import { killRun } from './kill/kill-run.ts';
@@ -5,10 +6,11 @@ import { logRun } from './log/log-run.ts';
 import { racesRun } from './races/races-run.ts';
 import { poisonRun } from './poison/poison-run.ts';
 import { outageRun } from './outage/outage-run.ts';
+import { pausedRun } from './paused/paused-run.ts';
 import { readersDownRun } from './readers-down/readers-down-run.ts';
 import { restartRun } from './restart/restart-run.ts';
 import { tailersRun } from './tailers/tailers-run.ts';
 import { triggersRun } from './triggers/triggers-run.ts';
 
 /** Every fault run there is, in the order in which all of them run. */
-export const FAULT_RUNS: readonly FaultRun[] = [logRun, killRun, outageRun, readersDownRun, restartRun, racesRun, buildRun, triggersRun, poisonRun, tailersRun];
+export const FAULT_RUNS: readonly FaultRun[] = [logRun, killRun, outageRun, readersDownRun, pausedRun, acksRun, restartRun, racesRun, buildRun, triggersRun, poisonRun, tailersRun];

@@ -49,7 +49,7 @@ export async function openStore(access: StoreAccess, { connections = 8, wrap = (
     topology: dynamoTopology({ client, table: access.topologyTable }),
     connect: (address) => wrap(groupClient(access.groups, address.name, { connections, ...access.sql })),
     bufferCopies: access.bufferCopies,
-    ...(access.guard === undefined ? {} : { breakers: access.guard }),
+    ...(access.guard === undefined ? {} : { breakers: access.guard, admission: access.guard }),
     report,
   };
   const deployment = openDeployment(options);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { SqlError, type SqlClient, type SqlRow, type Statement } from '../../../shared/sql/client.ts';
 import { guardedClient, type GuardedClient } from '../../../shared/sql/guarded-client.ts';
 
-const QUICK = { failures: 3, slowMs: 40, probeAfterMs: 20, probeMostMs: 40, probeTimeoutMs: 60 };
+const QUICK = { failures: 3, slowMs: 40, silentMs: 50, probeAfterMs: 20, probeMostMs: 40, probeTimeoutMs: 60 };
 const STATEMENT: Statement = { sql: 'SELECT something', parameters: [] };
 
 const timeout = (): SqlError => new SqlError('unclear', 'no answer in time', { timedOut: true });
@@ -95,6 +95,18 @@ describe('a guarded client', () => {
     fake.answer = () => Promise.reject(error);
     for (let time = 0; time < 10; time += 1) expect(await failureOf(client.select(STATEMENT, 'writer'))).toContain(error.message);
     expect(client.circuit('writer')).toBe('closed');
+  });
+
+  it('opens when all connections are in use and nothing has been answered for a while', async () => {
+    const fake = fakeClient();
+    const client = guardedClient(fake.client, 'group-1', { settings: { ...QUICK, probeAfterMs: 10_000 } });
+    await client.select(STATEMENT, 'writer');
+    fake.answer = () => Promise.reject(new SqlError('unreachable', 'all in use', { poolExhausted: true }));
+    await failureOf(client.select(STATEMENT, 'writer'));
+    expect(client.circuit('writer')).toBe('closed');
+    await sleep(QUICK.silentMs + 10);
+    expect(await failureOf(client.select(STATEMENT, 'writer'))).toContain('all in use');
+    expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
   });
 
   it('takes slow for down, and still gives the slow answers', async () => {

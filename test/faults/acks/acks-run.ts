@@ -1,0 +1,72 @@
+import { grouped } from '../../demo/text-table.ts';
+import { faultsLine } from '../aftermath.ts';
+import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import { outcomesLine } from '../load/ledger.ts';
+import { carryOutControls, type AcksControls } from './acks-controls.ts';
+import { carryOut, CUT_SHARE, type Acks } from './acks-stage.ts';
+
+const LEAST_CELLS = 5000;
+const LEAST_IN_DOUBT = 50;
+
+export const acksRun: FaultRun = {
+  name: 'acks',
+  promise: 'A lost acknowledgement is safe: whoever asks again gets the truth',
+  fault: `${CUT_SHARE * 100} % of the answers to changes cut off, appends and buffered copies alike; processes killed in the middle of writes`,
+  control: 'nobody tries again what ended unclear; tables without unique key, where it is tried again',
+
+  async run(world: RunWorld): Promise<RunOutcome> {
+    const real = await carryOut(world);
+    world.say(`the controls: ${acksRun.control}`);
+    const controls = await carryOutControls(world);
+    const { aftermath, judged, conflicts, cuts, killed } = real;
+    return {
+      checks: [told(real, controls), whole(real, controls), settled(real)],
+      cells: aftermath.acked,
+      engine: real.engine,
+      notes: [
+        outcomesLine(aftermath.outcomes),
+        `answers cut off: ${Object.entries(cuts).map(([what, { cut, answered }]) => `${grouped(cut)} of ${grouped(answered)} ${what}`).join(', ')}; circuits opened ${real.circuitsOpened} times`,
+        `answered 'buffered' though the cell was on the primary, and told the truth when asked again: ${judged.bufferedThere}`,
+        `other bodies that were buffered, and kept as conflicts: ${conflicts.kept}`,
+        `processes killed: ${killed.kills}`,
+        faultsLine(aftermath),
+        ...aftermath.wrongExamples,
+        ...judged.examples,
+        ...killed.examples,
+      ],
+    };
+  },
+};
+
+function told({ judged }: Acks, { untold, ofCells }: AcksControls): Check {
+  return {
+    what: 'cells on the primary whose writer was told less; nothing certain; control: no second try',
+    figure: `${judged.untold}; ${judged.open}`,
+    bar: '0; 0',
+    passed: judged.untold + judged.open === 0,
+    control: { figure: `${grouped(untold)} of ${grouped(ofCells)}`, failed: untold > 0 },
+  };
+}
+
+function whole({ aftermath, judged, conflicts, cuts }: Acks, { doubled, untrue: lies }: AcksControls): Check {
+  const { doubled: twice = 0, ...others } = aftermath.faults;
+  const untrue = judged.untrue + conflicts.wrong;
+  const rest = Object.values(others).reduce((sum, count) => sum + count, 0);
+  return {
+    what: 'acknowledged cells lost, doubled; answers untrue; other faults; control: no unique key',
+    figure: `${aftermath.lost}, ${twice}; ${untrue}; ${rest} of ${grouped(aftermath.acked)}`,
+    bar: `0, 0; 0; 0 of at least ${grouped(LEAST_CELLS)}`,
+    passed: aftermath.lost + twice + untrue + rest === 0 && aftermath.acked >= LEAST_CELLS && cuts.appends.cut > 0 && cuts.copies.cut > 0,
+    control: { figure: `${grouped(doubled)} doubled, ${grouped(lies)} untrue`, failed: doubled > 0 && lies > 0 },
+  };
+}
+
+function settled({ killed }: Acks): Check {
+  return {
+    what: 'cells in doubt after kills that were not settled by asking again; control: nobody asks again',
+    figure: `${killed.unsettled} of ${grouped(killed.inDoubt)}`,
+    bar: `0 of at least ${LEAST_IN_DOUBT}`,
+    passed: killed.unsettled === 0 && killed.inDoubt >= LEAST_IN_DOUBT,
+    control: { figure: `${grouped(killed.there)} there, nobody told`, failed: killed.there > 0 },
+  };
+}

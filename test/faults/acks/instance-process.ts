@@ -1,0 +1,35 @@
+/** An instance of a function that writes, and is killed in the middle of it. */
+import { CellSource, type Mix } from '../load/cell-source.ts';
+import { openHistory } from '../load/history.ts';
+import { runAsProcess } from '../races/process-side.ts';
+import { openStore, type StoreAccess } from '../store-access.ts';
+import { asker } from './ask.ts';
+import { openJournal } from './journal.ts';
+
+export interface InstanceInput {
+  readonly access: StoreAccess;
+  readonly journal: string;
+  readonly writers: number;
+  readonly seed: string;
+  readonly mix: Mix;
+}
+
+await runAsProcess<InstanceInput, undefined>(async ({ access, journal: file, writers, seed, mix }, control) => {
+  await using store = await openStore(access);
+  using journal = openJournal(file);
+  // Its calls are in the journal: a history written in pieces would lack the last of them.
+  const ask = asker(store.datastore, 'instance', openHistory(undefined, ''), () => undefined);
+  let calls = 0;
+  const write = async (number: number): Promise<void> => {
+    const source = new CellSource(seed, number, mix);
+    while (!control.signal.aborted) {
+      const next = source.next();
+      const cells = next.kind === 'batch' ? next.cells : [next.cell];
+      const call = (calls += 1);
+      journal.begin(call, cells);
+      journal.end(call, await ask(cells));
+    }
+  };
+  control.ready();
+  await Promise.all(Array.from({ length: writers }, (_, number) => write(number)));
+});

@@ -1,0 +1,59 @@
+import { isTold, type Answer } from './ask.ts';
+import { addressOf, type CellsThere, type CellThere } from './stored-cells.ts';
+
+export interface Judged {
+  readonly answers: number;
+  /** Answers that were not true. */
+  readonly untrue: number;
+  /** The first of them, as text. */
+  readonly examples: readonly string[];
+  /** Cells whose writer was left with less than the truth, though they were on the primary when the last answer came. */
+  readonly untold: number;
+  /** All whose writer was left with less than the truth. */
+  readonly open: number;
+  /** Answers `buffered`, given though the cell was on the primary already. */
+  readonly bufferedThere: number;
+}
+
+const EXAMPLES = 5;
+
+/**
+ * Holds every answer against what is on the primaries now, once nothing is in the buffer any more: the body, the place,
+ * and the time, since a cell that is `stored` now is appended between question and answer, and one that was
+ * `stored_before` not after the answer.
+ */
+export function judgeAnswers(answers: readonly Answer[], there: CellsThere): Judged {
+  const [examples, storedOnce, last]: [string[], Set<string>, Map<string, Answer>] = [[], new Set(), new Map()];
+  let [untrue, bufferedThere] = [0, 0];
+  for (const answer of answers) {
+    const address = addressOf(answer);
+    const cell = there.get(address);
+    const writer = `${address} ${answer.mark}`;
+    if ((last.get(writer)?.ended ?? 0) <= answer.ended) last.set(writer, answer);
+    if (answer.outcome === 'buffered' && wasThere(answer, cell)) bufferedThere += 1;
+    const isRepeat = answer.outcome === 'stored' && storedOnce.has(address);
+    if (answer.outcome === 'stored') storedOnce.add(address);
+    const fault = isRepeat ? 'another call was told so, too' : faultOf(answer, cell);
+    if (fault === undefined) continue;
+    untrue += 1;
+    if (examples.length < EXAMPLES) examples.push(`${answer.outcome} at ${address}, but ${fault}`);
+  }
+  const open = [...last.values()].filter((answer) => !isTold(answer));
+  return { answers: answers.length, untrue, examples, untold: open.filter((answer) => wasThere(answer, there.get(addressOf(answer)))).length, open: open.length, bufferedThere };
+}
+
+function wasThere({ mark, ended }: Answer, cell: CellThere | undefined): boolean {
+  return cell?.mark === mark && cell.createdAt < ended;
+}
+
+function faultOf({ outcome, mark, shard, added_id, begun, ended }: Answer, cell: CellThere | undefined): string | undefined {
+  if (outcome === 'unavailable') return undefined;
+  if (!cell) return 'no cell is there';
+  if (outcome === 'conflict') return cell.mark === mark ? 'the same body is there' : undefined;
+  if (outcome === 'buffered') return undefined;
+  if (cell.mark !== mark) return 'another body is there';
+  if (cell.shard !== shard || cell.added_id !== added_id) return `it is ${cell.shard}/${cell.added_id} and not ${shard}/${added_id}`;
+  if (cell.createdAt > ended) return `it came ${cell.createdAt - ended} ms after the answer`;
+  if (outcome === 'stored' && cell.createdAt < begun) return `it had been there for ${begun - cell.createdAt} ms`;
+  return undefined;
+}

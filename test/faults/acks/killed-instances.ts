@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NewCell } from '../../../shared/cell.ts';
+import type { Datastore } from '../../../shared/store/datastore.ts';
+import { Random } from '../../demo/trips/random.ts';
+import type { Mix } from '../load/cell-source.ts';
+import { openHistory } from '../load/history.ts';
+import type { Written } from '../load/ledger.ts';
+import { RestartedProcess } from '../races/restarted-process.ts';
+import type { StoreAccess } from '../store-access.ts';
+import { asker, askUntilTold, type Answer } from './ask.ts';
+import type { InstanceInput } from './instance-process.ts';
+import { readJournal } from './journal.ts';
+import { OverlappingLedger } from './overlapping-ledger.ts';
+
+export interface Killing {
+  /** For the processes and their journals. */
+  readonly folder: string;
+  readonly access: StoreAccess;
+  /** Through which whoever is left asks again. */
+  readonly datastore: Pick<Datastore, 'put' | 'batchPut'>;
+  readonly seed: string;
+  readonly mix: Mix;
+  readonly history: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** A cell whose writer died before it was told anything. */
+export interface InDoubt {
+  readonly cell: NewCell;
+  /** Milliseconds since 1970. */
+  readonly diedAt: number;
+}
+
+export interface Killed {
+  readonly kills: number;
+  readonly inDoubt: readonly InDoubt[];
+  /** To the processes, and to whoever asked again after them. */
+  readonly answers: readonly Answer[];
+  readonly written: Written;
+}
+
+const INSTANCES = 2;
+const KILLS_EACH = 8;
+const WRITERS = 8;
+const LEAST_LIFE_MS = 150;
+const MOST_LIFE_MS = 600;
+const PATIENCE = { leastMs: 20, mostMs: 500, wholeMs: 60_000 };
+
+/** Kills processes in the middle of writes; whatever they were about to write is asked for again at once, until it is told. */
+export async function killInstances(killing: Killing): Promise<Killed> {
+  const ledger = new OverlappingLedger();
+  const parts = await Promise.all(Array.from({ length: INSTANCES }, (_, instance) => killOne(killing, instance, ledger)));
+  return {
+    kills: INSTANCES * KILLS_EACH,
+    inDoubt: parts.flatMap(({ inDoubt }) => inDoubt),
+    answers: parts.flatMap(({ answers }) => answers),
+    written: ledger.written(),
+  };
+}
+
+async function killOne({ folder, access, datastore, seed, mix, history: file, signal }: Killing, instance: number, ledger: OverlappingLedger): Promise<Pick<Killed, 'inDoubt' | 'answers'>> {
+  const random = new Random(seed, 'instance', instance);
+  const journalOf = (life: number): string => join(folder, `journal-${instance}-${life}`);
+  using history = openHistory(file, 'acks/killed');
+  using process = new RestartedProcess<InstanceInput, undefined>(new URL('instance-process.ts', import.meta.url), folder, (life) => ({
+    access, journal: journalOf(life), writers: WRITERS, seed: `${seed} ${instance} ${life}`, mix,
+  }));
+  const ask = asker(datastore, `heir-${instance}`, history, (cell, result) => ledger.note(cell, result));
+  const [inDoubt, answers]: [InDoubt[], Answer[]] = [[], []];
+  const repeats: Promise<void>[] = [];
+  await process.ready;
+  for (let life = 0; life < KILLS_EACH; life += 1) {
+    await sleep(random.between(LEAST_LIFE_MS, MOST_LIFE_MS), undefined, { signal });
+    await process.kill();
+    const diedAt = Date.now();
+    const left = readJournal(journalOf(life));
+    answers.push(...left.answers);
+    for (const cells of left.inDoubt) {
+      inDoubt.push(...cells.map((cell) => ({ cell, diedAt })));
+      repeats.push(askAgain(cells));
+    }
+    await process.start();
+  }
+  await process.stop();
+  answers.push(...readJournal(journalOf(KILLS_EACH)).answers);
+  await Promise.all(repeats);
+  return { inDoubt, answers };
+
+  async function askAgain(cells: readonly NewCell[]): Promise<void> {
+    const first = await ask(cells);
+    answers.push(...first, ...(await askUntilTold(ask, cells, first, random, PATIENCE)));
+  }
+}
