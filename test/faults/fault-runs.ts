@@ -1,7 +1,9 @@
 import { acksRun } from './acks/acks-run.ts';
 import { buildRun } from './build/build-run.ts';
+import { conflictsRun } from './conflicts/conflicts-run.ts';
 import type { FaultRun } from './fault-run.ts';
 import { killRun } from './kill/kill-run.ts';
+import { lostDiskRun } from './lost-disk/lost-disk-run.ts';
 import { logRun } from './log/log-run.ts';
 import { racesRun } from './races/races-run.ts';
 import { poisonRun } from './poison/poison-run.ts';
@@ -13,4 +15,7 @@ import { tailersRun } from './tailers/tailers-run.ts';
 import { triggersRun } from './triggers/triggers-run.ts';
 
 /** Every fault run there is, in the order in which all of them run. */
-export const FAULT_RUNS: readonly FaultRun[] = [logRun, killRun, outageRun, readersDownRun, pausedRun, acksRun, restartRun, racesRun, buildRun, triggersRun, poisonRun, tailersRun];
+export const FAULT_RUNS: readonly FaultRun[] = [logRun, killRun, lostDiskRun, conflictsRun, outageRun, readersDownRun, pausedRun, acksRun, restartRun, racesRun, buildRun, triggersRun, poisonRun, tailersRun];
+
+/** Those that take under four minutes together: whoever changes something runs them, and so does the CI. */
+export const SHORT_RUNS: readonly string[] = [acksRun, readersDownRun].map(({ name }) => name);

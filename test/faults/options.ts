@@ -1,6 +1,9 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { wishedEngine, type EngineKind } from '../../infra/setup/engine.mjs';
-import { FAULT_RUNS } from './fault-runs.ts';
+import { FAULT_RUNS, SHORT_RUNS } from './fault-runs.ts';
+
+/** Stands for the runs that take a few minutes together. */
+const SHORT = 'short';
 
 export interface FaultOptions {
   readonly names: readonly string[];
@@ -16,7 +19,7 @@ export function readOptions(argv: readonly string[], command = faultsCommand()):
   const { engine, seed, seconds, history } = command.opts<{ engine?: EngineKind; seed?: string; seconds?: number; history?: string }>();
   const names = command.processedArgs[0] as readonly string[];
   return {
-    names: names.length === 0 ? FAULT_RUNS.map(({ name }) => name) : [...new Set(names)],
+    names: names.length === 0 ? FAULT_RUNS.map(({ name }) => name) : [...new Set(names.flatMap((name) => (name === SHORT ? SHORT_RUNS : [name])))],
     engine: engine ?? wishedEngine([], process.env),
     seed: seed ?? String(Math.floor(Math.random() * 1_000_000)),
     seconds,
@@ -27,12 +30,12 @@ export function readOptions(argv: readonly string[], command = faultsCommand()):
 function faultsCommand(): Command {
   return new Command('npm run faults --')
     .description('Breaks a store started for this, and says whether the promises held. A check counts only when its control, which does without the protection, fails.')
-    .addArgument(new Argument('[names...]', 'the runs (default: all)').choices(FAULT_RUNS.map(({ name }) => name)))
+    .addArgument(new Argument('[names...]', 'the runs (default: all)').choices([SHORT, ...FAULT_RUNS.map(({ name }) => name)]))
     .addOption(new Option('--engine <name>', 'mysql or mariadb (default: SCHEMALESS_ENGINE, else MySQL if it is on the machine, else MariaDB)').choices(['mysql', 'mariadb']))
     .addOption(new Option('--seed <text>', 'makes the same choices again (default: a new one, printed)'))
     .addOption(new Option('--seconds <number>', 'how long the load lasts, for runs that are measured by time (default: as long as their bar wants)').argParser(seconds))
     .addOption(new Option('--history <file>', 'append every operation to this file, as JSON lines: invoke, then ok, fail or info'))
-    .addHelpText('after', `\nRuns:\n${FAULT_RUNS.map(({ name, fault }) => `  ${name.padEnd(10)} ${fault}`).join('\n')}`)
+    .addHelpText('after', `\nRuns (${SHORT}: ${SHORT_RUNS.join(', ')}):\n${FAULT_RUNS.map(({ name, fault }) => `  ${name.padEnd(10)} ${fault}`).join('\n')}`)
     .showHelpAfterError('(--help lists the runs)');
 }
 
