@@ -11,11 +11,12 @@ import { outageRun } from './outage/outage-run.ts';
 import { pausedRun } from './paused/paused-run.ts';
 import { readersDownRun } from './readers-down/readers-down-run.ts';
 import { restartRun } from './restart/restart-run.ts';
+import { simulateRun } from './simulate/simulate-run.ts';
 import { tailersRun } from './tailers/tailers-run.ts';
 import { triggersRun } from './triggers/triggers-run.ts';
 
 /** Every fault run there is, in the order in which all of them run. */
-export const FAULT_RUNS: readonly FaultRun[] = [logRun, killRun, lostDiskRun, conflictsRun, outageRun, readersDownRun, pausedRun, acksRun, restartRun, racesRun, buildRun, triggersRun, poisonRun, tailersRun];
+export const FAULT_RUNS: readonly FaultRun[] = [logRun, killRun, lostDiskRun, conflictsRun, outageRun, readersDownRun, pausedRun, acksRun, restartRun, racesRun, buildRun, triggersRun, poisonRun, tailersRun, simulateRun];
 
 /** Those that take under four minutes together: whoever changes something runs them, and so does the CI. */
 export const SHORT_RUNS: readonly string[] = [acksRun, readersDownRun].map(({ name }) => name);

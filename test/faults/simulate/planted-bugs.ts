@@ -1,0 +1,133 @@
+import { SqlError, type SqlClient, type SqlRow } from '../../../shared/sql/client.ts';
+import type { ServerFlaws } from './servers/plan.ts';
+import { planOf } from './servers/plans.ts';
+import type { SimulatedGroup } from './servers/simulated-group.ts';
+import { addressOf } from './servers/tables.ts';
+
+/** A mistake of the kind that such a store can have. The simulation has to find each: a judge who never finds anything proves nothing. */
+export interface PlantedBug {
+  readonly name: string;
+  readonly what: string;
+  /** Stands between writers and a group. @default the client itself */
+  readonly writing?: (client: SqlClient) => SqlClient;
+  /** Stands between the drain and the groups; made anew for each simulation. @default the client itself */
+  readonly draining?: () => (client: SqlClient, group: SimulatedGroup) => SqlClient;
+  /** Of the servers' tables. @default none */
+  readonly flaws?: ServerFlaws;
+  /** @default true */
+  readonly fingerprints?: false;
+  /** Of the readers of logs. @default true */
+  readonly stopsAtHoles?: false;
+}
+
+const FENCE = " AND log.epoch = ? AND log.state = 'open'";
+const NOTHING = { affectedRows: 0, insertId: 0 };
+
+export const PLANTED_BUGS: readonly PlantedBug[] = [
+  {
+    name: 'one-reader',
+    what: 'the drain deletes a copy once one reader shows the cell',
+    draining: () => (client, group) => {
+      const firstReader = (): number => (group.writer === 0 ? 1 : 0);
+      return { ...client, nodes: 2, select: (statement, target) => client.select(statement, typeof target === 'object' ? { node: target.node === 0 ? group.writer : firstReader() } : target) };
+    },
+  },
+  { name: 'keys-only', what: 'the drain compares addresses, not bodies', draining: comparesKeysOnly },
+  {
+    name: 'no-copy',
+    what: 'a copy that could not be made counts as made',
+    writing: (client) => ({
+      ...client,
+      change: (statement) => client.change(statement).catch((error: unknown) => (planOf(statement.sql).kind === 'buffer' && error instanceof SqlError ? NOTHING : Promise.reject(error))),
+    }),
+  },
+  { name: 'unclear-is-stored', what: 'an append with an unclear end counts as done', writing: countsUnclearAsStored },
+  {
+    name: 'kept-copies',
+    what: 'a write that is answered 409 leaves its copies behind',
+    writing: (client) => ({ ...client, change: async (statement) => (planOf(statement.sql).kind.includes('withdraw') ? NOTHING : client.change(statement)) }),
+  },
+  { name: 'over-holes', what: 'a reader of the log steps over a hole', stopsAtHoles: false },
+  {
+    name: 'no-fence',
+    what: 'an append asks neither for the epoch nor whether the shard is open',
+    writing: withoutFence,
+    draining: () => withoutFence,
+  },
+  { name: 'one-body', what: 'the buffer is unique by address: a second body is swallowed', flaws: { copiesByAddress: true } },
+  {
+    name: 'counts-twice',
+    what: 'a repeated batch counts the cells that were there as stored by it',
+    writing: (client) => ({
+      ...client,
+      async change(statement) {
+        const change = await client.change(statement);
+        if (planOf(statement.sql).kind !== 'append') return change;
+        return { ...change, affectedRows: Math.max(change.affectedRows, statement.sql.split(' UNION ALL ').length) };
+      },
+    }),
+  },
+  { name: 'no-fingerprint', what: 'a follower takes whatever cell is at its offset for the one that was there', fingerprints: false },
+];
+
+function withoutFence(client: SqlClient): SqlClient {
+  return {
+    ...client,
+    change: (statement) => client.change(statement.sql.includes(FENCE) ? { sql: statement.sql.replace(FENCE, ''), parameters: statement.parameters.slice(0, -1) } : statement),
+  };
+}
+
+/** Believes that its append followed the last one it knows of. */
+function countsUnclearAsStored(client: SqlClient): SqlClient {
+  const last = new Map<number, number>();
+  return {
+    ...client,
+    async change(statement) {
+      const plan = planOf(statement.sql);
+      if (plan.kind !== 'append') return client.change(statement);
+      const shard = plan.shards[0] ?? -1;
+      const cells = statement.sql.split(' UNION ALL ').length;
+      try {
+        const change = await client.change(statement);
+        if (change.insertId > 0) last.set(shard, change.insertId);
+        return change;
+      } catch (error) {
+        if (!(error instanceof SqlError) || error.failure !== 'unclear') throw error;
+        const insertId = (last.get(shard) ?? 0) + cells;
+        last.set(shard, insertId);
+        return { affectedRows: cells, insertId };
+      }
+    },
+  };
+}
+
+/** Whatever body a node shows at the address of a waiting row, the row's own hash is what the drain gets to see. */
+function comparesKeysOnly(): (client: SqlClient) => SqlClient {
+  const waiting = new Map<string, Uint8Array[]>();
+  const keyOf = (row: SqlRow | readonly unknown[], at: number): string => addressOf(row[at] as Uint8Array, row[at + 1] as Uint8Array, Number(row[at + 2]));
+  return (client) => ({
+    ...client,
+    async select(statement, target) {
+      const rows = await client.select(statement, target);
+      const { kind } = planOf(statement.sql);
+      if (kind === 'waiting') {
+        for (const row of rows) waiting.delete(keyOf(row, 3));
+        for (const row of rows) waiting.set(keyOf(row, 3), [...(waiting.get(keyOf(row, 3)) ?? []), row[6] as Uint8Array]);
+      }
+      if (kind !== 'body hashes') return rows;
+      return rows.map((row): SqlRow => {
+        const item = Number(row[0]);
+        if (item < 0) return row;
+        const key = keyOf(statement.parameters, item * 3);
+        const earlier = Array.from({ length: item }, (_, place) => keyOf(statement.parameters, place * 3)).filter((other) => other === key).length;
+        return [item, waiting.get(key)?.[earlier] ?? row[1] ?? null];
+      });
+    },
+  });
+}
+
+export function bugNamed(name: string): PlantedBug {
+  const bug = PLANTED_BUGS.find((one) => one.name === name);
+  if (!bug) throw new Error(`no planted bug ${name}`);
+  return bug;
+}

@@ -1,0 +1,64 @@
+/** A thread that simulates seed after seed until it has done its part, or found what it was to find. */
+import { runAsWorker } from '../workers/worker-side.ts';
+import { bugNamed } from './planted-bugs.ts';
+import { simulateSeed } from './simulate-seed.ts';
+
+export interface SeedsWanted {
+  readonly seed: string;
+  /** The numbers `first`, `first + step`, … below `end`. */
+  readonly first: number;
+  readonly step: number;
+  readonly end: number;
+  /** Planted bugs, each to be looked for from the first number on until it is found. None: all seeds, without a bug. */
+  readonly bugs: readonly string[];
+}
+
+/** How a thread is to end: at once, or with its last seed. */
+export type SeedsWord = 'now' | 'when done';
+
+export interface SeedsDone {
+  /** Seeds simulated, of each bug by its name; without a bug under ''. */
+  readonly seeds: Record<string, number>;
+  /** Seeds in which a promise broke, or not everything was done in the end. */
+  readonly bad: BadSeed[];
+  readonly undone: number;
+  readonly broken: number;
+  /** Of all seeds together: answers by outcome, lost cells, cuts, failed statements. */
+  readonly sums: Record<string, number>;
+}
+
+export interface BadSeed {
+  readonly bug: string;
+  readonly number: number;
+  readonly what: string;
+}
+
+/** Seeds between words of how far it is. */
+const SAY_EVERY = 20;
+/** Enough to look into; the rest is counted. */
+const MOST_BAD = 20;
+
+// Thousands of errors are made and caught in each seed; nobody reads where they came from.
+Error.stackTraceLimit = 0;
+
+await runAsWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(async ({ seed, first, step, end, bugs }, control) => {
+  const done = { seeds: {} as Record<string, number>, bad: [] as BadSeed[], undone: 0, broken: 0, sums: {} as Record<string, number> };
+  control.ready();
+  for (const bug of bugs.length === 0 ? [undefined] : bugs.map(bugNamed)) {
+    const name = bug?.name ?? '';
+    for (let number = first; number < end && control.stopped !== 'now'; number += step) {
+      const { broken, undone, answers, counts } = await simulateSeed(seed, number, bug).catch((cause: unknown) => {
+        throw new Error(`seed ${seed}, number ${number}, bug ${name}: ${String(cause)}`, { cause });
+      });
+      done.seeds[name] = (done.seeds[name] ?? 0) + 1;
+      for (const [what, count] of Object.entries({ ...answers, ...counts })) done.sums[what] = (done.sums[what] ?? 0) + count;
+      if (broken.length > 0) done.broken += 1;
+      if (undone.length > 0) done.undone += 1;
+      const [what] = [...broken, ...undone];
+      if (what !== undefined && done.bad.length < MOST_BAD) done.bad.push({ bug: name, number, what });
+      if (what !== undefined && bug) break;
+      if ((done.seeds[name] ?? 0) % SAY_EVERY === 0) control.say({ ...done });
+    }
+  }
+  return done;
+});

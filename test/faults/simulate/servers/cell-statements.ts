@@ -1,0 +1,109 @@
+import type { SqlRow } from '../../../../shared/sql/client.ts';
+import { bound, cellsOf, shardsIn, shownCells, type Execution, type Plan } from './plan.ts';
+import { addressOf, type KeptCell } from './tables.ts';
+
+/** Reads of cells: `select-cells`, `select-versions`, `select-row`, `select-body-hashes`. */
+export function planCellRead(sql: string): Plan | undefined {
+  const shards = shardsIn(sql);
+  const [shard = -1] = shards;
+  if (sql.startsWith('SELECT -1 AS item, IF(@@global.read_only')) return { kind: 'body hashes', shards, read: (execution) => bodyHashes(execution, shards) };
+  if (!/^\(SELECT \d+ AS item, \d+ AS shard, entity\./.test(sql)) return undefined;
+  const withHead = HEAD.test(sql);
+  if (/ OVER \(ORDER BY ref_key (ASC|DESC)\)/.test(sql)) {
+    const beyond = / AND ref_key [<>] \?/.test(sql);
+    return { kind: 'versions', shards, read: (execution) => versions(execution, shard, { isAscending: sql.includes('ref_key ASC'), beyond, withHead }) };
+  }
+  if (sql.includes(' OVER (ORDER BY cell.column_name)')) {
+    const columns = /column_name IN \(([?, ]*)\)/.exec(sql)?.[1]?.split(', ').length ?? 0;
+    return { kind: 'row', shards, read: (execution) => row(execution, shard, { columns, beyond: sql.includes('AND column_name > ?'), withHead }) };
+  }
+  if (!/ AS entity WHERE row_key = \? AND column_name = \? (ORDER BY ref_key DESC LIMIT 1|AND ref_key = \?)\)/.test(sql)) return undefined;
+  const branches = sql.split(' UNION ALL ').map((branch, place): CellBranch => {
+    const [, item = '', shard = ''] = /^\(SELECT (\d+)(?: AS item)?, (\d+)/.exec(branch) ?? [];
+    if (item === '' || shardsIn(branch)[0] !== shards[place]) throw new Error(`not understood: ${branch}`);
+    return { item: Number(item), shard: Number(shard), what: HEAD.test(branch) ? 'head' : branch.includes('ORDER BY ref_key DESC') ? 'latest' : 'exact' };
+  });
+  return { kind: 'cells', shards, read: (execution) => cells(execution, branches) };
+}
+
+const HEAD = /\(SELECT \d+, \d+, COALESCE\(MAX\(added_id\), 0\), NULL, NULL, NULL, NULL, NULL FROM [^()]*\)$/;
+
+interface CellBranch {
+  readonly item: number;
+  readonly shard: number;
+  readonly what: 'head' | 'latest' | 'exact';
+}
+
+export function cellRow(item: number, cell: KeptCell): SqlRow {
+  return [item, cell.shard, cell.added_id, cell.rowKey, cell.columnName, cell.ref_key, cell.body, cell.createdText];
+}
+
+export function headRow(execution: Execution, item: number, shard: number): SqlRow {
+  return [item, shard, shownCells(execution, shard).at(-1)?.added_id ?? 0, null, null, null, null, null];
+}
+
+function cells(execution: Execution, branches: readonly CellBranch[]): SqlRow[] {
+  const values = bound(execution.parameters);
+  return branches.flatMap(({ item, shard, what }): SqlRow[] => {
+    if (what === 'head') return [headRow(execution, item, shard)];
+    const [rowKey, columnName] = [values.bytes(), values.bytes()];
+    const found = what === 'exact' ? exact(execution, shard, addressOf(rowKey, columnName, values.number())) : columnCells(execution, shard, rowKey, columnName).at(-1);
+    return found ? [cellRow(item, found)] : [];
+  });
+}
+
+function exact(execution: Execution, shard: number, address: string): KeptCell | undefined {
+  const cell = cellsOf(execution, shard).byAddress.get(address);
+  return cell && !execution.isHidden(cell) ? cell : undefined;
+}
+
+/** The cells of one column, in the order of their ref keys. */
+function columnCells(execution: Execution, shard: number, rowKey: Uint8Array, columnName: Uint8Array): KeptCell[] {
+  return shownCells(execution, shard)
+    .filter((cell) => Buffer.compare(cell.rowKey, rowKey) === 0 && Buffer.compare(cell.columnName, columnName) === 0)
+    .sort((one, other) => one.ref_key - other.ref_key);
+}
+
+function versions(execution: Execution, shard: number, { isAscending, beyond, withHead }: { readonly isAscending: boolean; readonly beyond: boolean; readonly withHead: boolean }): SqlRow[] {
+  const values = bound(execution.parameters);
+  const column = columnCells(execution, shard, values.bytes(), values.bytes());
+  const after = beyond ? values.number() : undefined;
+  const wanted = column.filter(({ ref_key }) => after === undefined || (isAscending ? ref_key > after : ref_key < after));
+  return listed(execution, isAscending ? wanted : wanted.reverse(), { shard, limit: values.number(), bytes: values.number(), withHead });
+}
+
+function row(execution: Execution, shard: number, { columns, beyond, withHead }: { readonly columns: number; readonly beyond: boolean; readonly withHead: boolean }): SqlRow[] {
+  const values = bound(execution.parameters);
+  const rowKey = values.bytes();
+  const wanted = new Set(Array.from({ length: columns }, () => Buffer.from(values.bytes()).toString('latin1')));
+  const after = beyond ? values.bytes() : undefined;
+  const latest = new Map<string, KeptCell>();
+  for (const cell of shownCells(execution, shard)) {
+    const name = Buffer.from(cell.columnName).toString('latin1');
+    if (Buffer.compare(cell.rowKey, rowKey) !== 0 || (columns > 0 && !wanted.has(name)) || (after && Buffer.compare(cell.columnName, after) <= 0)) continue;
+    if ((latest.get(name)?.ref_key ?? -1) < cell.ref_key) latest.set(name, cell);
+  }
+  const ordered = [...latest.values()].sort((one, other) => Buffer.compare(one.columnName, other.columnName));
+  return listed(execution, ordered, { shard, limit: values.number(), bytes: values.number(), withHead });
+}
+
+/** Cells of a list, cut at a number of them or at a sum of bytes. */
+export function listed(execution: Execution, cells: readonly KeptCell[], { item = 0, shard, limit, bytes, withHead }: { readonly item?: number; readonly shard: number; readonly limit: number; readonly bytes: number; readonly withHead: boolean }): SqlRow[] {
+  let before = 0;
+  const fitting: SqlRow[] = [];
+  for (const cell of cells.slice(0, limit)) {
+    if (before >= bytes) break;
+    fitting.push(cellRow(item, cell));
+    before += cell.body.length;
+  }
+  return withHead ? [...fitting, headRow(execution, item, shard)] : fitting;
+}
+
+function bodyHashes(execution: Execution, shards: readonly number[]): SqlRow[] {
+  const values = bound(execution.parameters);
+  const found = shards.flatMap((shard, item): SqlRow[] => {
+    const cell = exact(execution, shard, addressOf(values.bytes(), values.bytes(), values.number()));
+    return cell ? [[item, cell.bodyHash]] : [];
+  });
+  return [[-1, execution.isWritable ? new Uint8Array([1]) : null], ...found];
+}

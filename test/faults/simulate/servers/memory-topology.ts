@@ -1,0 +1,57 @@
+import { ConditionalCheckFailedException, GetItemCommand, ScanCommand, UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { DynamoTable } from '../../../../shared/topology/dynamo-table.ts';
+import type { GroupAddress, ShardPlace } from '../../../../shared/topology/topology.ts';
+import type { VirtualTime } from '../world/virtual-time.ts';
+
+/** The topology table, in memory. */
+export interface MemoryTopology {
+  readonly table: DynamoTable;
+  place(shard: number): ShardPlace;
+  /** An operator moved a shard. */
+  move(shard: number, place: ShardPlace): void;
+  /** Requests fail while it is away. */
+  isAway: boolean;
+}
+
+export function memoryTopology(datastore: string, groups: readonly string[], places: readonly ShardPlace[], time: Pick<VirtualTime, 'sleep'>): MemoryTopology {
+  const current = [...places];
+  const key = `datastore#${datastore}`;
+  const addresses = groups.map((name): GroupAddress => ({ name, writer: { host: name, port: 1 }, reader: { host: name, port: 2 }, nodes: [], secret: name, sharedStorage: false }));
+
+  function item(): Record<string, AttributeValue> {
+    return {
+      pk: { S: key },
+      names: { L: groups.map((name) => ({ S: name })) },
+      owners: { L: current.map(({ group }) => ({ N: String(groups.indexOf(group)) })) },
+      epochs: { L: current.map(({ epoch }) => ({ N: String(epoch) })) },
+    };
+  }
+
+  async function send(command: unknown): Promise<unknown> {
+    await time.sleep(2);
+    if (topology.isAway) throw new Error('the table is away');
+    if (command instanceof ScanCommand) return { Items: [{ pk: { S: 'groups' }, groups: { S: JSON.stringify(addresses) } }, item()] };
+    if (command instanceof GetItemCommand) return command.input.Key?.['pk']?.S === key ? { Item: item() } : {};
+    const [, place] = command instanceof UpdateItemCommand ? (/^SET epochs\[(\d+)\] = :to$/.exec(command.input.UpdateExpression ?? '') ?? []) : [];
+    if (!(command instanceof UpdateItemCommand) || place === undefined || command.input.ConditionExpression !== `epochs[${place}] = :from`) throw new Error('the simulated table does not know this request');
+    const { ':from': from, ':to': to } = command.input.ExpressionAttributeValues ?? {};
+    const old = current[Number(place)];
+    if (!old || old.epoch !== Number(from?.N)) throw new ConditionalCheckFailedException({ message: 'another epoch', $metadata: {} });
+    current[Number(place)] = { ...old, epoch: Number(to?.N) };
+    return {};
+  }
+
+  const topology: MemoryTopology = {
+    table: { client: { send } as unknown as DynamoTable['client'], table: 'topology' },
+    place(shard) {
+      const place = current[shard];
+      if (!place) throw new Error(`no shard ${shard}`);
+      return place;
+    },
+    move(shard, place) {
+      current[shard] = place;
+    },
+    isAway: false,
+  };
+  return topology;
+}

@@ -1,0 +1,73 @@
+import { SqlError, type SqlParameter, type SqlRow } from '../../../../shared/sql/client.ts';
+import type { KeptCell, KeptLog, TableChange, Tables } from './tables.ts';
+
+/** How the simulated servers are other than they should be: for planted bugs. */
+export interface ServerFlaws {
+  /** The buffer's unique key leaves out the body hash. */
+  readonly copiesByAddress?: boolean;
+}
+
+/** What a statement runs against: one server at one moment. */
+export interface Execution {
+  readonly tables: Tables;
+  readonly parameters: readonly SqlParameter[];
+  /** Microseconds since 1970. */
+  readonly now: number;
+  readonly isWritable: boolean;
+  /** Committed, but not in this snapshot yet. Statements that lock see it all the same. */
+  readonly isHidden: (cell: KeptCell) => boolean;
+  readonly flaws: ServerFlaws;
+}
+
+export interface Written {
+  readonly affectedRows: number;
+  readonly insertId: number;
+  readonly changes: readonly TableChange[];
+}
+
+/** A statement that the simulated servers understand. */
+export type Plan = { readonly kind: string; readonly shards: readonly number[] } & (
+  | { readonly read: (execution: Execution) => SqlRow[]; readonly write?: undefined }
+  | { readonly write: (execution: Execution) => Written; readonly read?: undefined }
+);
+
+/** Makes a plan of a statement's text; undefined where the text is of another kind. */
+export type Planner = (sql: string) => Plan | undefined;
+
+/** The shards whose tables a text names, in its order. */
+export function shardsIn(sql: string): number[] {
+  return [...sql.matchAll(/_(\d{4,5})`\.`entity`/g)].map(([, digits]) => Number(digits));
+}
+
+/** A shard's cells; error 1146 where the server has no such table. */
+export function cellsOf({ tables }: Execution, shard: number): KeptLog {
+  const log = tables.logs.get(shard);
+  if (!log) throw new SqlError('rejected', `shard ${shard} has no table here`, { errno: 1146 });
+  return log;
+}
+
+/** Those that a snapshot shows. */
+export function shownCells(execution: Execution, shard: number): KeptCell[] {
+  return cellsOf(execution, shard).cells.filter((cell) => !execution.isHidden(cell));
+}
+
+/** Hands out bound values in the order in which a text asks for them. */
+export function bound(parameters: readonly SqlParameter[]) {
+  let next = 0;
+  const take = (): SqlParameter => {
+    const value = parameters[next];
+    if (value === undefined) throw new Error(`a statement asks for more than its ${parameters.length} bound values`);
+    next += 1;
+    return value;
+  };
+  return {
+    number: (): number => Number(take()),
+    text: (): string => String(take()),
+    bytes(): Uint8Array {
+      const value = take();
+      if (value instanceof Uint8Array) return value;
+      throw new Error('a statement wants bytes');
+    },
+    left: (): number => parameters.length - next,
+  };
+}

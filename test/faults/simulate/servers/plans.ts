@@ -1,0 +1,24 @@
+import { planAppend } from './append-statements.ts';
+import { planBuffer } from './buffer-statements.ts';
+import { planCellRead } from './cell-statements.ts';
+import { planLogRead, planShardRow } from './log-statements.ts';
+import type { Plan, Planner } from './plan.ts';
+
+const PLANNERS: readonly Planner[] = [planBuffer, planAppend, planCellRead, planLogRead, planShardRow];
+
+const known = new Map<string, Plan>();
+
+/**
+ * What a statement of `shared/sql/statements` does, by its text. A text that is not understood is an error and not a
+ * guess: whoever changes a statement has to tell the simulation what it means now.
+ */
+export function planOf(sql: string): Plan {
+  let plan = known.get(sql);
+  if (!plan) {
+    for (const planner of PLANNERS) plan ??= planner(sql);
+    if (!plan) throw new Error(`the simulated servers do not understand: ${sql}`);
+    // Texts with added ids in them are without number.
+    if (plan.kind !== 'next cells') known.set(sql, plan);
+  }
+  return plan;
+}

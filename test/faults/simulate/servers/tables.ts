@@ -1,0 +1,142 @@
+import { hash } from 'node:crypto';
+import { decodeBody } from '../../../../shared/body/codec.ts';
+import type { Json } from '../../../../shared/cell.ts';
+
+/** The tables of one simulated server, and what may change in them. A server's readers go through the same changes. */
+
+/** A row of an `entity` table. Never changed once it is there, so that servers may share it. */
+export interface KeptCell {
+  readonly shard: number;
+  readonly added_id: number;
+  /** `addressOf` its columns. */
+  readonly address: string;
+  readonly rowKey: Uint8Array;
+  readonly columnName: Uint8Array;
+  readonly ref_key: number;
+  readonly body: Uint8Array;
+  /** SHA-256. */
+  readonly bodyHash: Uint8Array;
+  /** Microseconds since 1970. */
+  readonly createdAt: number;
+  /** The same as SQL writes it. */
+  readonly createdText: string;
+}
+
+/** The cells of a shard in the order of their added ids. */
+export interface KeptLog {
+  readonly cells: KeptCell[];
+  readonly byAddress: Map<string, KeptCell>;
+}
+
+/** A row of `schemaless.shard`. */
+export interface ShardRow {
+  readonly epoch: number;
+  readonly state: 'open' | 'closed';
+}
+
+/** A row of `schemaless.buffer`. */
+export interface BufferedRow {
+  readonly id: number;
+  readonly datastore: string;
+  readonly shard: number;
+  readonly address: string;
+  readonly rowKey: Uint8Array;
+  readonly columnName: Uint8Array;
+  readonly ref_key: number;
+  readonly body: Uint8Array;
+  readonly bodyHash: Uint8Array;
+  readonly createdAt: number;
+  readonly state: 'waiting' | 'conflict' | 'parked';
+  readonly writers: number;
+  readonly attempts: number;
+}
+
+export interface Tables {
+  readonly shards: Map<number, ShardRow>;
+  readonly logs: Map<number, KeptLog>;
+  /** By id, in the order of the ids. */
+  readonly buffer: Map<number, BufferedRow>;
+  /** By the unique key `copy`. */
+  readonly copies: Map<string, number>;
+  nextBufferId: number;
+}
+
+/** What a statement did, as its readers repeat it. */
+export type TableChange =
+  | { readonly kind: 'appended'; readonly shard: number; readonly cells: readonly KeptCell[] }
+  | { readonly kind: 'shard'; readonly shard: number; readonly row: ShardRow }
+  | { readonly kind: 'buffered'; readonly row: BufferedRow }
+  | { readonly kind: 'unbuffered'; readonly row: BufferedRow };
+
+export function emptyTables(): Tables {
+  return { shards: new Map(), logs: new Map(), buffer: new Map(), copies: new Map(), nextBufferId: 1 };
+}
+
+export function applyChange(tables: Tables, change: TableChange): void {
+  switch (change.kind) {
+    case 'appended': {
+      const log = logOf(tables, change.shard);
+      for (const cell of change.cells) {
+        log.cells.push(cell);
+        log.byAddress.set(cell.address, cell);
+      }
+      return;
+    }
+    case 'shard':
+      logOf(tables, change.shard);
+      tables.shards.set(change.shard, change.row);
+      return;
+    case 'buffered':
+      tables.buffer.set(change.row.id, change.row);
+      tables.copies.set(copyKey(change.row), change.row.id);
+      tables.nextBufferId = Math.max(tables.nextBufferId, change.row.id + 1);
+      return;
+    case 'unbuffered':
+      tables.buffer.delete(change.row.id);
+      tables.copies.delete(copyKey(change.row));
+  }
+}
+
+function logOf(tables: Tables, shard: number): KeptLog {
+  let log = tables.logs.get(shard);
+  if (!log) tables.logs.set(shard, (log = { cells: [], byAddress: new Map() }));
+  return log;
+}
+
+/** The unique key of a buffer table: address and body hash. */
+export function copyKey({ datastore, address, bodyHash }: Pick<BufferedRow, 'datastore' | 'address' | 'bodyHash'>): string {
+  return `${datastore}/${contentKey(address, bodyHash)}`;
+}
+
+/** Names a cell and its body. */
+export function contentKey(address: string, bodyHash: Uint8Array): string {
+  return `${address}=${Buffer.from(bodyHash).toString('latin1')}`;
+}
+
+/** Names a cell. */
+export function addressOf(rowKey: Uint8Array, columnName: Uint8Array, refKey: number): string {
+  return `${Buffer.from(rowKey).toString('hex')}/${refKey}/${Buffer.from(columnName).toString('latin1')}`;
+}
+
+export function hashOf(body: Uint8Array): Uint8Array {
+  return hash('sha256', body, 'buffer');
+}
+
+const decoded = new WeakMap<Uint8Array, Json>();
+
+/** The value of a stored body. */
+export function valueOf(body: Uint8Array): Json {
+  let value = decoded.get(body);
+  if (value === undefined) decoded.set(body, (value = decodeBody(body)));
+  return value;
+}
+
+/** `2026-01-31 08:00:00.123456` */
+export function toSqlText(microseconds: number): string {
+  const text = new Date(Math.floor(microseconds / 1000)).toISOString();
+  return `${text.slice(0, 10)} ${text.slice(11, 23)}${String(Math.floor(microseconds % 1000)).padStart(3, '0')}`;
+}
+
+export function fromSqlText(text: string): number {
+  return Date.parse(`${text.slice(0, 10)}T${text.slice(11, 23)}Z`) * 1000 + Number(text.slice(23, 26));
+}

@@ -1,0 +1,120 @@
+import { equalJson } from '../../../../shared/body/equal.ts';
+import type { CellAddress, NewCell, PutResult } from '../../../../shared/cell.ts';
+import type { Statement } from '../../../../shared/sql/client.ts';
+import type { Plan } from '../servers/plan.ts';
+import type { Witness } from '../servers/simulated-group.ts';
+import { addressOf, valueOf, type KeptCell } from '../servers/tables.ts';
+import { rowKeyBytes } from '../../../../shared/address.ts';
+
+/** A cell that was ever appended, on whichever server, and whether a promotion lost it. */
+export interface AppendedCell {
+  readonly cell: KeptCell;
+  isLost: boolean;
+  /** Answers `stored` that can only mean this one. */
+  claims: number;
+}
+
+/** A write and what it was answered. */
+export interface AnsweredPut {
+  readonly cell: NewCell;
+  readonly address: string;
+  readonly result: PutResult;
+}
+
+/**
+ * What really happened, as nobody in the simulated world knows it: every cell that was appended, every copy that was
+ * made, what promotions lost; and what clients were told.
+ */
+export interface Chronicle extends Witness {
+  /** By shard and added id, in the order in which they came. */
+  appendedAt(shard: number, addedId: number): readonly AppendedCell[];
+  appendedTo(address: string): readonly AppendedCell[];
+  /** Groups that ever held a copy of such a write. */
+  copiesOf(cell: NewCell): number;
+  /** A promotion lost a copy of this write. */
+  hasLostCopy(address: string, isBody: (body: Uint8Array) => boolean): boolean;
+  /** A statement about this write's copies failed: one may be left that nobody can take back. */
+  mayBeLeft(address: string): boolean;
+  failed(group: string, statement: Statement, plan: Plan): void;
+  answered(cell: NewCell, result: PutResult): void;
+  readonly answers: AnsweredPut[];
+  /** Shards that moved, with the time of it. */
+  readonly moves: Map<number, number>;
+  /** Shards that lost cells. */
+  readonly cutShards: Set<number>;
+  readonly counts: { lostCells: number; failures: number };
+}
+
+export function chronicle(): Chronicle {
+  const byPlace = new Map<string, AppendedCell[]>();
+  const byAddress = new Map<string, AppendedCell[]>();
+  const copies = new Map<string, { readonly group: string; readonly body: Uint8Array; isLost: boolean }[]>();
+  const leftovers = new Set<string>();
+  const answers: AnsweredPut[] = [];
+  const cutShards = new Set<number>();
+  const counts = { lostCells: 0, failures: 0 };
+  const placeKey = (shard: number, addedId: number): string => `${shard}/${addedId}`;
+
+  return {
+    changed(group, change) {
+      if (change.kind === 'appended') {
+        for (const cell of change.cells) {
+          // Copied to another group: the same cell.
+          if (byAddress.get(cell.address)?.some((one) => one.cell === cell)) continue;
+          const appended = { cell, isLost: false, claims: 0 };
+          push(byPlace, placeKey(cell.shard, cell.added_id), appended);
+          push(byAddress, cell.address, appended);
+        }
+      } else if (change.kind === 'buffered') push(copies, change.row.address, { group, body: change.row.body, isLost: false });
+    },
+    lost(group, changes) {
+      for (const change of changes) {
+        if (change.kind === 'appended') {
+          counts.lostCells += change.cells.length;
+          cutShards.add(change.shard);
+          for (const cell of change.cells) for (const one of byAddress.get(cell.address) ?? []) if (one.cell === cell) one.isLost = true;
+        } else if (change.kind === 'buffered') {
+          for (const copy of copies.get(change.row.address) ?? []) if (copy.group === group && copy.body === change.row.body) copy.isLost = true;
+        } else if (change.kind === 'unbuffered') {
+          // What had been taken away is back.
+          leftovers.add(change.row.address);
+        }
+      }
+    },
+    appendedAt: (shard, addedId) => byPlace.get(placeKey(shard, addedId)) ?? [],
+    appendedTo: (address) => byAddress.get(address) ?? [],
+    copiesOf: (cell) => new Set((copies.get(addressKey(cell)) ?? []).filter(({ body }) => equalJson(valueOf(body), cell.body)).map(({ group }) => group)).size,
+    hasLostCopy: (address, isBody) => (copies.get(address) ?? []).some((copy) => copy.isLost && isBody(copy.body)),
+    mayBeLeft: (address) => leftovers.has(address),
+    failed(_group, statement, plan) {
+      counts.failures += 1;
+      if (plan.kind !== 'buffer' && plan.kind !== 'withdraw' && plan.kind !== 'delete withdrawn') return;
+      for (const address of addressesIn(statement, plan)) leftovers.add(address);
+    },
+    answered: (cell, result) => void answers.push({ cell, address: addressKey(cell), result }),
+    answers,
+    moves: new Map(),
+    cutShards,
+    counts,
+  };
+}
+
+/** The address of a cell, as the tables' rows name theirs. */
+export function addressKey({ row_key, column_name, ref_key }: CellAddress): string {
+  return addressOf(rowKeyBytes(row_key), Buffer.from(column_name), ref_key);
+}
+
+
+function addressesIn({ parameters }: Statement, { kind }: Plan): string[] {
+  const [width, at] = kind === 'buffer' ? [7, 2] : [5, 1];
+  return Array.from({ length: Math.floor(parameters.length / width) }, (_, row) => {
+    const [rowKey, columnName, refKey] = parameters.slice(row * width + at, row * width + at + 3);
+    return addressOf(rowKey as Uint8Array, columnName as Uint8Array, Number(refKey));
+  });
+}
+
+function push<Key, Value>(lists: Map<Key, Value[]>, key: Key, value: Value): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}

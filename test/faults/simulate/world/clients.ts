@@ -1,0 +1,105 @@
+import type { NewCell, PutResult } from '../../../../shared/cell.ts';
+import { SchemalessError } from '../../../../shared/errors.ts';
+import type { Datastore } from '../../../../shared/store/datastore.ts';
+import { Random } from '../../../demo/trips/random.ts';
+import { randomRowKey } from '../../load/row-key.ts';
+import type { Judge } from '../judge.ts';
+import type { World } from './world.ts';
+
+const CLIENTS = 3;
+const LEAST_CALLS = 4;
+const MOST_CALLS = 10;
+const MOST_BATCH = 5;
+/** Tries of a write that is answered `unavailable`. */
+const TRIES = 3;
+const COLUMNS: readonly [string, ...string[]] = ['BASE', 'STATUS'];
+
+/** What all clients write to: few addresses, so that they meet. */
+interface Ground {
+  readonly rows: readonly [string, ...string[]];
+  /** By address: what writes of it were answered so far. */
+  readonly answers: Map<string, { readonly cell: NewCell; readonly result: PutResult }[]>;
+}
+
+/** Clients that write and read during the first `milliseconds`, each call judged as it is answered. */
+export async function runClients(world: World, judge: Judge, milliseconds: number): Promise<void> {
+  const { random, time } = world;
+  const rows = Array.from({ length: 5 }, () => randomRowKey(random)) as [string, ...string[]];
+  const ground: Ground = { rows, answers: new Map() };
+  const instances = await Promise.all([0, 1].map(() => untilOpen(world)));
+  await Promise.all(
+    Array.from({ length: CLIENTS }, async (_, client) => {
+      const own = new Random(String(random.next()), 'client', client);
+      const store = instances[client % instances.length] as Datastore;
+      const calls = own.integer(LEAST_CALLS, MOST_CALLS);
+      for (let call = 0; call < calls; call += 1) {
+        await time.sleep(own.between(0, (2 * milliseconds) / calls) * 0.8);
+        await oneCall(world, store, { random: own, ground, judge });
+      }
+    }),
+  );
+}
+
+/** An instance that begins while the topology is away begins again. */
+async function untilOpen(world: World): Promise<Datastore> {
+  for (;;) {
+    try {
+      return await world.datastore('writing');
+    } catch (error) {
+      if (!(error instanceof SchemalessError)) throw error;
+      await world.time.sleep(300);
+    }
+  }
+}
+
+interface Call {
+  readonly random: Random;
+  readonly ground: Ground;
+  readonly judge: Judge;
+}
+
+async function oneCall(world: World, store: Datastore, call: Call): Promise<void> {
+  const { random } = call;
+  const kind = random.next();
+  if (kind < 0.2) return readBack(store, call);
+  const cells = Array.from({ length: kind < 0.7 ? 1 : random.integer(2, MOST_BATCH) }, () => cellOf(call));
+  for (let tries = 1; tries <= TRIES; tries += 1) {
+    const results = cells.length === 1 ? [await store.put(cells[0] as NewCell)] : await store.batchPut(cells);
+    for (const [place, cell] of cells.entries()) {
+      const result = results[place] as PutResult;
+      call.judge.put(cell, result, cells);
+      const name = nameOf(cell);
+      call.ground.answers.set(name, [...(call.ground.answers.get(name) ?? []), { cell, result }]);
+    }
+    if (results.every(({ outcome }) => outcome !== 'unavailable') || random.chance(0.3)) return;
+    await world.time.sleep(random.between(100, 2000));
+  }
+}
+
+/** A third of the writes meet others at their address, with the same body, in the same or another order of its keys, or another one. */
+function cellOf({ random, ground }: Call): NewCell {
+  const isShared = random.chance(0.4);
+  const row_key = isShared ? random.pick(ground.rows) : randomRowKey(random);
+  const value = isShared ? random.integer(1, 2) : random.integer(1, 1000);
+  const body = random.chance(0.5) ? { value, by: 'one' } : { by: 'one', value };
+  return { row_key, column_name: random.pick(COLUMNS), ref_key: random.integer(1, 2), body };
+}
+
+async function readBack(store: Datastore, { random, ground, judge }: Call): Promise<void> {
+  const names = [...ground.answers.keys()];
+  const answers = names.length === 0 ? [] : (ground.answers.get(random.pick(names as [string, ...string[]])) ?? []);
+  const [first] = answers;
+  if (!first) return;
+  const acked = answers.map(({ result }) => result);
+  const stored = answers.find(({ result }) => result.outcome === 'stored')?.result;
+  const minimum = stored?.outcome === 'stored' && random.chance(0.5) ? stored.added_id : undefined;
+  try {
+    judge.read(first.cell, await store.get(first.cell, { read: random.chance(0.5) ? 'writer' : 'reader', min_added_id: minimum }), acked, minimum);
+  } catch (error) {
+    if (!(error instanceof SchemalessError) || error.code !== 'unavailable') throw error;
+  }
+}
+
+function nameOf({ row_key, column_name, ref_key }: NewCell): string {
+  return `${row_key}/${column_name}/${ref_key}`;
+}

@@ -1,0 +1,114 @@
+import { followShards, type FollowWork } from '../../../../shared/follow/follow-shards.ts';
+import { heldPartition } from '../../../../shared/follow/held-partition.ts';
+import type { OffsetItem, OffsetItems } from '../../../../shared/follow/offset-items.ts';
+import type { Checkpoint } from '../../../../shared/follow/checkpoints.ts';
+import { HandleError } from '../../../../shared/follow/give-cells.ts';
+import { peekFirst } from '../../../../shared/follow/peek-first.ts';
+import { fetchPlaces } from '../../../../shared/follow/read-places.ts';
+import { SchemalessError } from '../../../../shared/errors.ts';
+import { requireDatastore } from '../../../../shared/topology/groups.ts';
+import { fromSqlTime } from '../../../../shared/time.ts';
+import { placeOf, type StoreContext } from '../../../../shared/store/context.ts';
+import type { KeptCell } from '../servers/tables.ts';
+import { addressKey } from './chronicle.ts';
+import { DATASTORE, type World } from './world.ts';
+
+/** Follows every log as triggers and the repair do: with fingerprints, going back where a log was cut. */
+export interface LogFollower {
+  followOnce(): Promise<void>;
+  /** It dies, and begins again at the offsets that it had committed. */
+  restart(): Promise<void>;
+  hasSeen(cell: KeptCell): boolean;
+  readonly cuts: () => number;
+}
+
+const PAGE = 6;
+
+export async function logFollower(world: World, context: StoreContext): Promise<LogFollower> {
+  const { random, time, shards } = world;
+  const seen = new Set<string>();
+  const items = memoryItems(shards);
+  let cuts = 0;
+  let held = await take(items, shards);
+
+  const work: FollowWork = {
+    follower: {
+      name: 'simulated',
+      datastore: DATASTORE,
+      start: 'start',
+      async handle(_group, cells) {
+        if (random.chance(0.05)) throw new Error('a handler that fails');
+        for (const cell of cells) seen.add(`${cell.shard}/${cell.added_id}/${addressKey(cell)}/${cell.created_at}`);
+        return new Map(cells.map(({ shard, added_id }) => [shard, added_id]));
+      },
+    },
+    context,
+    topologyTable: world.topology.table,
+    read: random.chance(0.5) ? 'reader' : 'writer',
+    behindMs: 0,
+    pageCells: PAGE,
+    fingerprints: world.bug?.fingerprints ?? true,
+    fetch: random.chance(0.5) ? fetchPlaces : peekFirst({ now: time.now }),
+    now: time.now,
+    report(event) {
+      if (event.kind === 'cut') cuts += 1;
+    },
+  };
+
+  async function followGroup(group: string): Promise<void> {
+    const partition = held;
+    try {
+      const topology = await requireDatastore(context.topology, DATASTORE);
+      const page = partition.shards.filter(({ shard }) => placeOf(topology, shard).group === group).map((shard) => ({ partition, held: shard, tenure: partition.tenure() }));
+      if (page.length > 0) await followShards(work, group, page);
+    } catch (error) {
+      if (!(error instanceof SchemalessError) && !(error instanceof HandleError)) throw error;
+    }
+  }
+
+  return {
+    cuts: () => cuts,
+    async followOnce() {
+      await Promise.all([...world.groups.keys()].map(followGroup));
+      if (random.chance(0.3)) {
+        await held.commit();
+        await held.saveCheckpoints();
+      }
+    },
+    async restart() {
+      held = await take(items, shards);
+    },
+    hasSeen: ({ shard, added_id, address, createdText }) => seen.has(`${shard}/${added_id}/${address}/${fromSqlTime(createdText)}`),
+  };
+}
+
+async function take(items: OffsetItems, shards: number): Promise<ReturnType<typeof heldPartition>> {
+  const taken = await items.take(0, 'simulated', []);
+  if (!taken) throw new Error(`nobody else takes the ${shards} shards`);
+  return heldPartition(items, 0, taken, 1, await items.readCheckpoints(0));
+}
+
+/** The follower's items in DynamoDB: one partition with every shard. */
+function memoryItems(shards: number): OffsetItems {
+  let item: OffsetItem = { owner: '', token: 0, generation: 0, offsets: Array.from({ length: shards }, () => undefined) };
+  let checkpoints: readonly (readonly Checkpoint[])[] = Array.from({ length: shards }, () => []);
+  return {
+    read: async () => item,
+    async take(_partition, owner) {
+      item = { ...item, owner, token: item.token + 1 };
+      return item;
+    },
+    async commit(_partition, { token, generation }, offsets) {
+      if (token !== item.token || generation !== item.generation) return false;
+      item = { ...item, offsets };
+      return true;
+    },
+    release: async () => undefined,
+    rewind: async () => undefined,
+    readCheckpoints: async () => checkpoints.map((some) => [...some]),
+    async writeCheckpoints(_partition, some) {
+      checkpoints = some;
+    },
+    forget: async () => undefined,
+  };
+}

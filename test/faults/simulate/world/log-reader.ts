@@ -1,0 +1,74 @@
+import type { Cell } from '../../../../shared/cell.ts';
+import { SchemalessError } from '../../../../shared/errors.ts';
+import { byItem } from '../../../../shared/sql/cell-rows.ts';
+import { SqlError } from '../../../../shared/sql/client.ts';
+import { selectLog } from '../../../../shared/sql/statements/select-log.ts';
+import { decodeCell } from '../../../../shared/store/decode.ts';
+import type { Datastore } from '../../../../shared/store/datastore.ts';
+import type { StoreContext } from '../../../../shared/store/context.ts';
+import { addressKey } from './chronicle.ts';
+import type { Judge } from '../judge.ts';
+import { DATASTORE, type World } from './world.ts';
+
+/** Reads every log as a client does, going on from where it stopped. */
+export interface LogReader {
+  readOnce(): Promise<void>;
+  /** What was read of a shard: `added id/address`, in order. */
+  seen(shard: number): readonly string[];
+}
+
+const PAGE = 7;
+const LEAST_ROOM = 1 << 20;
+
+export function logReader(world: World, store: Datastore, context: StoreContext, judge: Judge): LogReader {
+  const { random, bug, shards } = world;
+  const places = Array.from({ length: shards }, (_, shard) => ({ shard, next: 0, seen: [] as string[] }));
+
+  async function read(): Promise<readonly Page[]> {
+    const locations = places.map(({ shard, next }) => ({ shard, after: next }));
+    if (bug?.stopsAtHoles === false) return (await Promise.all(locations.map(({ shard, after }) => carelessly(context, shard, after)))).flat();
+    const logs = await store.log(locations, { limit: PAGE, read: random.chance(0.5) ? 'writer' : 'reader' });
+    return logs.flatMap((log) => (log.error ? [] : [log]));
+  }
+
+  return {
+    seen: (shard) => places[shard]?.seen ?? [],
+    async readOnce() {
+      for (const { shard, cells, next } of await read().catch(unlessAway)) {
+        const place = places[shard];
+        if (!place) throw new Error(`an answer for shard ${shard}`);
+        for (const cell of cells) {
+          judge.cell(cell, 'a log');
+          place.seen.push(`${cell.added_id}/${addressKey(cell)}`);
+        }
+        if (bug?.stopsAtHoles !== false && cells.some(({ added_id }, at) => added_id !== place.next + at + 1)) judge.breaks(`a log read after ${place.next} answered ${cells.map(({ added_id }) => added_id).join(', ')}`);
+        place.next = next;
+      }
+    },
+  };
+}
+
+interface Page {
+  readonly shard: number;
+  readonly cells: readonly Cell[];
+  readonly next: number;
+}
+
+function unlessAway(error: unknown): [] {
+  if (error instanceof SchemalessError || error instanceof SqlError) return [];
+  throw error;
+}
+
+/** The planted bug: takes all that a snapshot shows, holes or not. */
+async function carelessly({ topology, groups }: StoreContext, shard: number, after: number): Promise<readonly Page[]> {
+  const group = (await topology.datastore(DATASTORE))?.places[shard]?.group;
+  if (group === undefined) return [];
+  try {
+    const client = await groups.client(group);
+    const [found] = byItem(await client.select(selectLog(DATASTORE, [{ shard, after }], PAGE, LEAST_ROOM), 'writer'), 1);
+    const cells = (found?.cells ?? []).map(decodeCell);
+    return [{ shard, cells, next: cells.at(-1)?.added_id ?? after }];
+  } catch (error) {
+    return unlessAway(error);
+  }
+}

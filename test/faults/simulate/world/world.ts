@@ -1,0 +1,79 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SqlClient } from '../../../../shared/sql/client.ts';
+import { openContext, type StoreContext } from '../../../../shared/store/context.ts';
+import type { BufferOperations, Datastore } from '../../../../shared/store/datastore.ts';
+import { openDeployment, type DeploymentOptions } from '../../../../shared/store/deployment.ts';
+import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';
+import { Random } from '../../../demo/trips/random.ts';
+import type { PlantedBug } from '../planted-bugs.ts';
+import { memoryTopology, type MemoryTopology } from '../servers/memory-topology.ts';
+import { CALM, networkClient, type Weather } from '../servers/network.ts';
+import { simulatedGroup, type SimulatedGroup } from '../servers/simulated-group.ts';
+import { chronicle, type Chronicle } from './chronicle.ts';
+import { virtualTime, liveIn, type VirtualTime } from './virtual-time.ts';
+
+export const DATASTORE = 'trips';
+export const SHARDS = 4;
+
+/** Part of the system that has connections and a topology of its own, as each instance of a function has. */
+export type Part = 'writing' | 'draining' | 'reading';
+
+/** Everything that a seed makes. */
+export interface World {
+  readonly random: Random;
+  readonly time: VirtualTime;
+  readonly weather: Weather;
+  readonly groups: ReadonlyMap<string, SimulatedGroup>;
+  readonly topology: MemoryTopology;
+  readonly chronicle: Chronicle;
+  readonly shards: number;
+  readonly bug: PlantedBug | undefined;
+  context(part: Part): StoreContext;
+  datastore(part: Part): Promise<Datastore & BufferOperations>;
+}
+
+/** Three or four groups of two or three servers, with a datastore of a few shards. The thread lives in its time from now on. */
+export function makeWorld(seed: string, number: number, bug: PlantedBug | undefined): World {
+  const random = new Random(seed, 'simulation', number);
+  const time = virtualTime();
+  const chance = new Random(seed, 'Math.random', number);
+  liveIn(time, () => chance.next());
+  const told = chronicle();
+  const weather: Weather = { ...CALM, away: new Set() };
+  const names = ['group-1', 'group-2', 'group-3', ...(random.chance(0.2) ? ['group-4'] : [])];
+  const readers = random.integer(1, 2);
+  const groups = new Map(names.map((name) => [name, simulatedGroup({ name, readers, time, random, witness: told })]));
+  const places = Array.from({ length: SHARDS }, (_, shard) => ({ group: names[shard % names.length] ?? '', epoch: 1 }));
+  for (const [shard, { group }] of places.entries()) groups.get(group)?.commitEverywhere([{ kind: 'shard', shard, row: { epoch: 1, state: 'open' } }]);
+  const topology = memoryTopology(DATASTORE, names, places, { sleep });
+  const bufferCopies = names.length > 3 ? random.integer(1, 2) : 1;
+  const network = { time, random: new Random(seed, 'network', number), weather, flaws: bug?.flaws ?? {}, onFailure: told.failed };
+  const drainWrap = bug?.draining?.();
+
+  const options = (part: Part): DeploymentOptions => ({
+    topology: dynamoTopology(topology.table),
+    connect({ name }) {
+      const group = groups.get(name);
+      if (!group) throw new Error(`no group ${name}`);
+      const client: SqlClient = networkClient(group, network);
+      if (part === 'writing') return bug?.writing?.(client) ?? client;
+      return part === 'draining' ? (drainWrap?.(client, group) ?? client) : client;
+    },
+    bufferCopies,
+    breakers: false,
+    admission: false,
+  });
+
+  return {
+    random,
+    time,
+    weather,
+    groups,
+    topology,
+    chronicle: told,
+    shards: SHARDS,
+    bug,
+    context: (part) => openContext(options(part)),
+    datastore: (part) => openDeployment(options(part)).datastore(DATASTORE),
+  };
+}
