@@ -83,7 +83,7 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
       }
       const wanted = options.columns?.map((column, place) => parseColumnName(column, `column[${place}]`));
       const cells = [...latest.values()]
-        .filter((cell) => wanted === undefined || wanted.includes(cell.column_name))
+        .filter((cell) => !wanted?.length || wanted.includes(cell.column_name))
         .filter((cell) => options.after === undefined || byBytes(cell.column_name, options.after) > 0)
         .sort((a, b) => byBytes(a.column_name, b.column_name));
       return { cells: cells.slice(0, LIMITS.listCells), next: cells.length > LIMITS.listCells ? (cells[LIMITS.listCells - 1]?.column_name ?? null) : null, ...SERVED };

@@ -247,6 +247,7 @@ function reading(open: () => Promise<Subject>): void {
     await first.batchPut([put('STATUS', 1), put('STATUS', 2), put('BASE', 4), put('BASE', 3), put('notes', 0), put('Ä', 1)]);
     expect((await first.row(row_key)).cells.map(({ body }) => body)).toEqual(['BASE 4', 'STATUS 2', 'notes 0', 'Ä 1']);
     expect((await first.row(row_key, { columns: ['STATUS', 'NONE'] })).cells.map(({ body }) => body)).toEqual(['STATUS 2']);
+    expect((await first.row(row_key, { columns: [] })).cells).toHaveLength((await first.row(row_key)).cells.length);
     expect((await first.row(row_key, { after: 'STATUS' })).cells.map(({ body }) => body)).toEqual(['notes 0', 'Ä 1']);
   });
 }
