@@ -54,7 +54,7 @@ export function decodeBody(stored: Uint8Array): Json {
     case FORMAT.messagePackZlib:
       return decoder.decode(inflate(content)) as Json;
     case FORMAT.messagePack:
-      return decoder.decode(content) as Json;
+      return toJson(decoder.decode(content));
     case FORMAT.textZlib:
       return parseJson(toText(inflate(content)));
     case FORMAT.text:
@@ -62,6 +62,12 @@ export function decodeBody(stored: Uint8Array): Json {
     default:
       throw new Error(`unknown body format ${stored[0] ?? '(empty)'}`);
   }
+}
+
+/** What lies there without a checksum of its own may have become something that is no JSON at all. */
+function toJson(value: unknown): Json {
+  measureBody(value, 'body', Number.POSITIVE_INFINITY);
+  return value as Json;
 }
 
 function inflate(content: Uint8Array): Uint8Array {

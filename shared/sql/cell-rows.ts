@@ -71,7 +71,8 @@ export function toBytes(value: SqlValue | undefined): Uint8Array {
   throw new Error(`wanted bytes, got ${typeof value}`);
 }
 
-const utf8 = new TextDecoder();
+/** A byte order mark is a character like any other: column names are bytes. */
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** The text of a VARBINARY. */
 export function toText(value: SqlValue | undefined): string {

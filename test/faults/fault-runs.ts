@@ -1,22 +1,29 @@
 import { acksRun } from './acks/acks-run.ts';
 import { buildRun } from './build/build-run.ts';
 import { conflictsRun } from './conflicts/conflicts-run.ts';
+import { damageRun } from './damage/damage-run.ts';
 import type { FaultRun } from './fault-run.ts';
+import { hostileRun } from './hostile/hostile-run.ts';
 import { killRun } from './kill/kill-run.ts';
 import { lostDiskRun } from './lost-disk/lost-disk-run.ts';
 import { logRun } from './log/log-run.ts';
 import { racesRun } from './races/races-run.ts';
 import { poisonRun } from './poison/poison-run.ts';
 import { outageRun } from './outage/outage-run.ts';
+import { overloadRun } from './overload/overload-run.ts';
 import { pausedRun } from './paused/paused-run.ts';
 import { readersDownRun } from './readers-down/readers-down-run.ts';
+import { replicationRun } from './replication/replication-run.ts';
 import { restartRun } from './restart/restart-run.ts';
 import { simulateRun } from './simulate/simulate-run.ts';
+import { soakRun } from './soak/soak-run.ts';
 import { tailersRun } from './tailers/tailers-run.ts';
 import { triggersRun } from './triggers/triggers-run.ts';
 
 /** Every fault run there is, in the order in which all of them run. */
-export const FAULT_RUNS: readonly FaultRun[] = [logRun, killRun, lostDiskRun, conflictsRun, outageRun, readersDownRun, pausedRun, acksRun, restartRun, racesRun, buildRun, triggersRun, poisonRun, tailersRun, simulateRun];
+export const FAULT_RUNS: readonly FaultRun[] = [
+  logRun, replicationRun, killRun, lostDiskRun, conflictsRun, outageRun, readersDownRun, pausedRun, acksRun, damageRun, hostileRun, overloadRun, restartRun, racesRun, buildRun, triggersRun, poisonRun, tailersRun, simulateRun, soakRun,
+];
 
-/** Those that take under four minutes together: whoever changes something runs them, and so does the CI. */
-export const SHORT_RUNS: readonly string[] = [acksRun, readersDownRun].map(({ name }) => name);
+/** Those that take under four minutes together. */
+export const SHORT_RUNS: readonly string[] = [replicationRun, acksRun, lostDiskRun].map(({ name }) => name);

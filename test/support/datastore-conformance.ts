@@ -98,9 +98,10 @@ function writing(open: () => Promise<Subject>): void {
   it('compares column names byte for byte', async () => {
     const { first } = await open();
     const row_key = randomUUID();
-    const names = ['BASE', 'base', 'BÁSE', 'BASE ', 'Ba\u0301SE', 'BASE\u0000', "it's", 'x'.repeat(255), '🚕'];
+    const names = ['BASE', 'base', 'BÁSE', 'BASE ', 'Ba\u0301SE', 'BASE\u0000', "it's", 'x'.repeat(255), '🚕', '\uFEFFBASE'];
     for (const [body, column_name] of names.entries()) expect((await first.put(cellOf({ row_key, column_name, body }))).outcome).toBe('stored');
-    for (const [body, column_name] of names.entries()) expect((await first.get(cellOf({ row_key, column_name }))).cell?.body).toBe(body);
+    for (const [body, column_name] of names.entries()) expect((await first.get(cellOf({ row_key, column_name }))).cell).toMatchObject({ column_name, body });
+    expect(new Set((await first.row(row_key)).cells.map(({ column_name }) => column_name))).toEqual(new Set(names));
   });
 
   it('takes ref keys from 0 to 2^53-1', async () => {

@@ -58,6 +58,8 @@ describe('the body codec', () => {
     ['a truncated MessagePack value', Buffer.from([2, 0x92, 1])],
     ['an array that claims 4 billion items', Buffer.from([2, 0xdd, 0xff, 0xff, 0xff, 0xff])],
     ['text that is no UTF-8', Buffer.from([4, 0xff])],
+    ['a MessagePack number that is none', Buffer.from([2, 0xcb, 0x7f, 0xf8, 0, 0, 0, 0, 0, 0])],
+    ['MessagePack bytes, which JSON has not', Buffer.from([2, 0xc4, 1, 0])],
   ])('refuses %s', (_what, stored) => {
     expect(() => decodeBody(stored)).toThrow(Error);
   });

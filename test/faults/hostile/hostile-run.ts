@@ -1,0 +1,142 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { processesWithArgument } from '../../../infra/local/process-table.ts';
+import { findEngine } from '../../../infra/setup/engine.mjs';
+import { schemalessClient } from '../../../shared/client/client.ts';
+import { untilBuffersEmpty } from '../buffers.ts';
+import { engineName } from '../cluster.ts';
+import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import { StackProcess } from '../restart/stack-process.ts';
+import { DATASTORE } from '../store-access.ts';
+import type { AcceptedCells } from './accepted-cells.ts';
+import { driveBareServer, type BareOutcome } from './bare-control.ts';
+import { corpus } from './corpus.ts';
+import { drive, together, type Driven } from './drive.ts';
+import { fuzzed } from './fuzz.ts';
+import { watchMemory, type MemoryWatch } from './memory.ts';
+import { ordinary } from './ordinary.ts';
+import { readAccepted, readHeads, type ReadBack } from './read-accepted.ts';
+import { sender } from './send.ts';
+
+const FUZZED = 10_000;
+/** Of them, what the control is sent. */
+const CONTROL_FUZZED = 1000;
+const SIDE_BY_SIDE = 6;
+const SHARDS = 16;
+const MIB = 1024 * 1024;
+/** Beyond what ordinary requests take. */
+const MOST_GROWN = 256 * MIB;
+const BUFFER_PATIENCE_MS = 30_000;
+const START = new URL('../../../infra/local/start.ts', import.meta.url);
+const DATASTORES = fileURLToPath(new URL('datastores', import.meta.url));
+
+export const hostileRun: FaultRun = {
+  name: 'hostile',
+  promise: 'Bad input changes nothing and is answered with an error that names the field; what is accepted reads back as it was',
+  fault: `a corpus and ${FUZZED.toLocaleString('en-US')} fuzzed requests through the HTTP API of a whole local stack`,
+  control: 'a server without limits or checks: JSON.parse and JSON.stringify alone',
+
+  async run(world: RunWorld): Promise<RunOutcome> {
+    const real = await attackStack(world);
+    world.say(`the control: ${hostileRun.control}`);
+    const control = await driveBareServer([...corpus(world.seed), ...fuzz(world.seed, CONTROL_FUZZED)], world.signal);
+    const engine = findEngine({ wish: world.engine });
+    return {
+      checks: checksOf(real, control),
+      cells: real.cells,
+      engine: engine ? engineName(engine) : 'unknown engine',
+      notes: [`answers: ${statusLine(real.driven)}`, `the control's answers: ${statusLine(control.driven)}`, ...real.driven.examples, ...real.readBack.examples],
+    };
+  },
+};
+
+interface Attacked {
+  readonly driven: Driven;
+  readonly crashes: number;
+  readonly cells: number;
+  readonly readBack: ReadBack;
+  readonly grown: ReturnType<MemoryWatch['most']>;
+}
+
+async function attackStack({ folder, engine, seed, signal, say }: RunWorld): Promise<Attacked> {
+  const data = join(folder, 'stack');
+  const args = ['--data', data, '--port', '0', '--shards', String(SHARDS), '--restart-after', '0', '--functions', 'process', '--datastores', DATASTORES];
+  const stack = await StackProcess.start({ program: START, data, signal, args: engine === undefined ? args : [...args, '--engine', engine] });
+  try {
+    const [pid = 0] = processesWithArgument(data);
+    using sending = sender(stack.url, SIDE_BY_SIDE);
+    const accepted: AcceptedCells = new Map();
+    const heads = await readHeads(stack.url);
+    const usual = await drive({ sender: sending, requests: ordinary(seed, SHARDS), sideBySide: SIDE_BY_SIDE, accepted, signal });
+    const memory = watchMemory(pid);
+
+    // One by one: what a case builds on was answered before.
+    const known = await drive({ sender: sending, requests: corpus(seed), sideBySide: 1, accepted, signal });
+    say(`the corpus: ${known.sent.toLocaleString('en-US')} requests, ${accepted.size.toLocaleString('en-US')} cells accepted, ${megabytes(memory.most().bytes)} more at the peak`);
+    const random = await drive({ sender: sending, requests: fuzz(seed, FUZZED), sideBySide: SIDE_BY_SIDE, accepted, signal });
+    const grown = memory.most();
+    say(`${random.sent.toLocaleString('en-US')} fuzzed requests; reading ${accepted.size.toLocaleString('en-US')} cells back`);
+
+    await untilBuffersEmpty(schemalessClient({ url: stack.url, datastore: DATASTORE }), BUFFER_PATIENCE_MS, signal);
+    const readBack = await readAccepted(stack.url, accepted, heads);
+    const crashes = crashesIn(join(data, 'functions.log'));
+    await stack.stop();
+    return { driven: together([usual, known, random]), crashes, cells: accepted.size, readBack, grown };
+  } finally {
+    await stack.killAll().catch(() => undefined);
+  }
+}
+
+function* fuzz(seed: string, count: number) {
+  for (let place = 0; place < count; place += 1) yield fuzzed(seed, place);
+}
+
+/** Instances of functions that ended, or ran out of their time, while they had something to answer. */
+function crashesIn(log: string): number {
+  return readFileSync(log, 'utf8').match(/ended before it answered| timed out after /g)?.length ?? 0;
+}
+
+function checksOf({ driven, crashes, cells, readBack, grown }: Attacked, control: BareOutcome): readonly Check[] {
+  const broken = ({ faults }: Driven): number => faults['server error'] + faults['no answer'];
+  const unnamed = ({ faults }: Driven): number => faults['unnamed refusal'] + faults['wrong answer'];
+  const count = (number: number): string => number.toLocaleString('en-US');
+  return [
+    {
+      what: 'answers of 5xx or none, crashed functions',
+      figure: `${count(broken(driven))} of ${count(driven.sent)}, ${crashes}`,
+      bar: `0 of at least ${count(FUZZED)}, 0`,
+      passed: broken(driven) + crashes === 0 && driven.sent >= FUZZED,
+      control: { figure: `${count(broken(control.driven))} of ${count(control.driven.sent)}`, failed: broken(control.driven) > 0 },
+    },
+    {
+      what: 'refusals that name nothing, wrong answers',
+      figure: count(unnamed(driven)),
+      bar: '0',
+      passed: unnamed(driven) === 0,
+      control: { figure: count(unnamed(control.driven)), failed: unnamed(control.driven) > 0 },
+    },
+    {
+      what: 'accepted cells that read back otherwise, cells of refused input',
+      figure: `${count(readBack.changed)} of ${count(cells)}, ${count(readBack.extra)}`,
+      bar: '0, 0',
+      passed: readBack.changed + readBack.extra === 0 && cells > 0,
+      control: { figure: `${count(control.changed)} of ${count(control.cells)}`, failed: control.changed > 0 },
+    },
+    {
+      what: 'memory that a process of the stack grew by, at the peak',
+      figure: `${megabytes(grown.bytes)} (${grown.process})`,
+      bar: `< ${megabytes(MOST_GROWN)}`,
+      passed: grown.bytes < MOST_GROWN,
+      control: { figure: megabytes(control.grown), failed: control.grown >= MOST_GROWN },
+    },
+  ];
+}
+
+function statusLine({ statuses }: Driven): string {
+  return [...statuses].sort(([one], [other]) => one - other).map(([status, times]) => `${status === 0 ? 'none' : status} ${times.toLocaleString('en-US')}`).join(', ');
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / MIB)} MiB`;
+}

@@ -1,0 +1,42 @@
+/** A put, from when it was due to its end. Times are milliseconds of one clock. */
+export interface AnsweredPut {
+  readonly dueAt: number;
+  readonly endedAt: number;
+  /** `stored`, `stored_before` or `buffered`. */
+  readonly accepted: boolean;
+}
+
+/** Accepted writes a second, of those that ended between two times. */
+export function goodput(puts: readonly AnsweredPut[], from: number, to: number): number {
+  const accepted = puts.filter(({ accepted, endedAt }) => accepted && endedAt >= from && endedAt < to);
+  return (accepted.length * 1000) / (to - from);
+}
+
+/** The latency that 99 of 100 stay below, in milliseconds. A put that was not accepted took for ever. */
+export function latencyP99(puts: readonly AnsweredPut[]): number {
+  return p99(puts.map(({ accepted, dueAt, endedAt }) => (accepted ? endedAt - dueAt : Number.POSITIVE_INFINITY)));
+}
+
+/** 0 of nothing. */
+export function p99(values: readonly number[]): number {
+  const sorted = [...values].sort((one, other) => one - other);
+  return sorted[Math.ceil(sorted.length * 0.99) - 1] ?? 0;
+}
+
+/** So long the latency has to stay low. */
+const CALM_MS = 3000;
+const STEP_MS = 250;
+
+/**
+ * How long after `from` it took until the p99 latency was under a limit, and stayed there for three seconds.
+ *
+ * @param puts those due before `to`
+ * @returns seconds; undefined when it never was
+ */
+export function secondsUntilCalm(puts: readonly AnsweredPut[], limitMs: number, from: number, to: number): number | undefined {
+  for (let start = from; start + CALM_MS <= to; start += STEP_MS) {
+    const due = puts.filter(({ dueAt }) => dueAt >= start && dueAt < start + CALM_MS);
+    if (due.length > 0 && latencyP99(due) < limitMs) return (start - from) / 1000;
+  }
+  return undefined;
+}

@@ -1,0 +1,82 @@
+import type { Aftermath } from '../aftermath.ts';
+import type { Check } from '../fault-run.ts';
+import type { LoadResult } from './load-plan.ts';
+
+export interface Overloads {
+  readonly load: LoadResult;
+  readonly aftermath: Aftermath;
+  /** Of the refused cells that were looked for, those that are not there. */
+  readonly refusedMissing: number;
+  /** Under clients that repeat without a budget. */
+  readonly unbounded: LoadResult;
+  /** With nothing that keeps anybody out, or bounds a wait. */
+  readonly openDoor: LoadResult;
+}
+
+const LEAST_GOODPUT = 0.8;
+const MOST_RECOVERY_SECONDS = 10;
+const MOST_TRIES = 1.2;
+const CONTROL_TRIES = 2;
+const MOST_REFUSAL_MS = 2000;
+
+export function judgeOverload({ load, aftermath, refusedMissing, unbounded, openDoor }: Overloads): readonly Check[] {
+  const wrong = Object.values(aftermath.faults).reduce((sum, count) => sum + count, 0);
+  return [
+    {
+      what: 'goodput of the peak, seconds until calm; control: an open door',
+      figure: goodputFigure(load),
+      bar: `≥ ${LEAST_GOODPUT * 100} %, < ${MOST_RECOVERY_SECONDS} s`,
+      passed: goesOn(load),
+      control: { figure: goodputFigure(openDoor), failed: !goesOn(openDoor) },
+    },
+    {
+      what: '503s: p99 of the time to them, without Retry-After; control: an open door',
+      figure: refusalFigure(load),
+      bar: `< ${MOST_REFUSAL_MS / 1000} s, 0 of at least 100`,
+      passed: load.refusals.count >= 100 && refusesEarly(load),
+      control: { figure: refusalFigure(openDoor), failed: !refusesEarly(openDoor) },
+    },
+    {
+      what: 'tries per request; control: no retry budget',
+      figure: triesPerRequest(load).toFixed(2),
+      bar: `≤ ${MOST_TRIES}`,
+      passed: triesPerRequest(load) <= MOST_TRIES,
+      control: { figure: triesPerRequest(unbounded).toFixed(2), failed: triesPerRequest(unbounded) > CONTROL_TRIES },
+    },
+    {
+      what: 'acknowledged cells lost, other faults; control: refused cells that are not there',
+      figure: `${aftermath.lost} of ${aftermath.acked.toLocaleString('en-US')}, ${wrong}`,
+      bar: '0, 0',
+      passed: aftermath.lost + wrong === 0 && aftermath.acked > 0,
+      control: { figure: `${refusedMissing} of ${load.refusedCells.length.toLocaleString('en-US')}`, failed: refusedMissing > 0 },
+    },
+  ];
+}
+
+/** What a load came to, in one line. */
+export function loadLine(load: LoadResult): string {
+  const { normal, offered, requests, refusals, latenessP99, open } = load;
+  const calm = `peak ${normal.peak.toFixed(0)}/s, gentle p99 ${normal.gentleP99.toFixed(0)} ms`;
+  return `${calm}; ${offered.toFixed(0)}/s offered: ${goodputFigure(load)}, ${triesPerRequest(load).toFixed(2)} tries for each of ${requests.toLocaleString('en-US')} requests, ${refusals.count.toLocaleString('en-US')} answered 503; ${open} open in the end; started late by ${latenessP99.toFixed(0)} ms (p99)`;
+}
+
+function goesOn(load: LoadResult): boolean {
+  return load.goodput >= LEAST_GOODPUT * load.normal.peak && load.recoverySeconds !== undefined && load.recoverySeconds < MOST_RECOVERY_SECONDS;
+}
+
+function goodputFigure({ goodput, normal, recoverySeconds }: LoadResult): string {
+  const calm = recoverySeconds === undefined ? 'never calm' : `${recoverySeconds.toFixed(2)} s`;
+  return `${((goodput / normal.peak) * 100).toFixed(0)} %, ${calm}`;
+}
+
+function refusesEarly({ refusals }: LoadResult): boolean {
+  return refusals.withoutRetryAfter === 0 && refusals.p99Ms < MOST_REFUSAL_MS;
+}
+
+function refusalFigure({ refusals: { count, p99Ms, withoutRetryAfter } }: LoadResult): string {
+  return `${(p99Ms / 1000).toFixed(2)} s, ${withoutRetryAfter} of ${count.toLocaleString('en-US')}`;
+}
+
+function triesPerRequest({ tries, requests }: LoadResult): number {
+  return tries / Math.max(1, requests);
+}

@@ -1,0 +1,91 @@
+/** A process of its own that loads a stack: up to its peak, gently, far beyond its peak, and gently again. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { allWritten } from '../load/ledger.ts';
+import { runAsProcess } from '../races/process-side.ts';
+import { goodput, latencyP99, p99, secondsUntilCalm } from './answered-puts.ts';
+import type { LoadPlan, LoadProgress, LoadResult, Normal } from './load-plan.ts';
+import { closedLoop, openLoop } from './pace.ts';
+import { putClient, type PutClient } from './put-client.ts';
+
+/** So many times the peak. */
+const OVER = 3;
+const WARM_UP_MS = 3000;
+/** Clients side by side, each number for a while: the best of them is the peak. */
+const CLIENTS = [16, 32, 64];
+const PEAK_MS = 3500;
+const GENTLE_SHARE = 0.1;
+const GENTLE_MS = 6000;
+/** The latency is back when it is under so many times what it was. */
+const CALM_TIMES = 2;
+/** Until the overload has set in; left out of its goodput. */
+const ONSET_MS = 5000;
+const REST_MS = 1000;
+/** For the last requests of a gentle load. */
+const PATIENCE_MS = 15_000;
+/** A client of a closed loop that was refused comes again after this. */
+const REFUSED_PAUSE_MS = 20;
+
+await runAsProcess<LoadPlan, LoadProgress>(async (plan, control) => {
+  control.ready();
+  const calm = plan.normal === undefined ? await calmLoad(plan) : { normal: plan.normal, clients: [] };
+  const { peak, gentleP99 } = calm.normal;
+  await control.say({ line: `peak ${peak.toFixed(0)} writes/s, p99 of a gentle load ${gentleP99.toFixed(0)} ms` });
+  const result = await overload(plan, calm.normal, calm.clients);
+  await control.say({ result });
+  // What is still under way is nobody's matter any more.
+  if (result.open > 0) process.exit(0);
+});
+
+/** Finds the peak, then what a gentle load's latency is. */
+async function calmLoad(plan: LoadPlan): Promise<{ readonly normal: Normal; readonly clients: readonly PutClient[] }> {
+  const once = { ...plan, retries: 'as they are' } as const;
+  const peaking = putClient({ ...once, name: 'peak' });
+  const send = async (): Promise<void> => {
+    if (!(await peaking.put())) await sleep(REFUSED_PAUSE_MS);
+  };
+  await closedLoop({ clients: CLIENTS[0] ?? 1, milliseconds: WARM_UP_MS, send });
+  let peak = 0;
+  for (const clients of CLIENTS) {
+    const start = performance.now();
+    await closedLoop({ clients, milliseconds: PEAK_MS, send });
+    peak = Math.max(peak, goodput(peaking.puts, start, start + PEAK_MS));
+  }
+  await sleep(REST_MS);
+  const gentle = putClient({ ...once, name: 'gentle' });
+  await openLoop({ perSecond: peak * GENTLE_SHARE, milliseconds: GENTLE_MS, send: (dueAt) => void gentle.put(dueAt) });
+  await untilEnded(gentle, PATIENCE_MS);
+  return { normal: { peak, gentleP99: latencyP99(gentle.puts) }, clients: [peaking, gentle] };
+}
+
+async function overload(plan: LoadPlan, normal: Normal, before: readonly PutClient[]): Promise<LoadResult> {
+  const offered = normal.peak * OVER;
+  const crowd = putClient({ ...plan, name: 'crowd' });
+  const milliseconds = plan.overloadSeconds * 1000;
+  const start = performance.now();
+  await openLoop({ perSecond: offered, milliseconds, send: (dueAt) => void crowd.put(dueAt) });
+  const end = start + milliseconds;
+
+  const gentle = putClient({ ...plan, retries: 'as they are', name: 'after' });
+  await openLoop({ perSecond: normal.peak * GENTLE_SHARE, milliseconds: plan.recoverySeconds * 1000, send: (dueAt) => void gentle.put(dueAt) });
+  const watchedUntil = performance.now();
+  await Promise.all([crowd, gentle].map((client) => untilEnded(client, plan.patienceSeconds * 1000)));
+  const { counted } = crowd;
+  return {
+    normal,
+    offered,
+    requests: crowd.started,
+    tries: counted.tries,
+    goodput: goodput(crowd.puts, start + ONSET_MS, end),
+    recoverySeconds: secondsUntilCalm(gentle.puts, CALM_TIMES * normal.gentleP99, end, watchedUntil),
+    refusals: { count: counted.refusedMs.length, p99Ms: p99(counted.refusedMs), withoutRetryAfter: counted.withoutRetryAfter },
+    latenessP99: p99(crowd.latenessMs),
+    open: crowd.started - crowd.puts.length,
+    written: allWritten([...before, crowd, gentle].map((client) => client.written())),
+    refusedCells: crowd.refusedCells,
+  };
+}
+
+async function untilEnded(client: PutClient, patienceMs: number): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  while (client.puts.length < client.started && performance.now() < deadline) await sleep(50);
+}

@@ -1,0 +1,20 @@
+/**
+ * The function `write-cells` with an open door: no admission control, and nothing else either that ends the wait of
+ * whoever has come. A control.
+ */
+import { readConfig } from '../../../functions/config.ts';
+import { connector, deploymentOptions } from '../../../functions/deployment.ts';
+import { makeWriteHandler } from '../../../functions/write-cells.ts';
+import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
+
+/** Longer than the load lasts. */
+const FOR_EVER_MS = 600_000;
+
+let opened: Deployment | undefined;
+
+function open(): Deployment {
+  const config = readConfig();
+  return openDeployment({ ...deploymentOptions(config), connect: connector(config, { acquireTimeoutMs: FOR_EVER_MS }), admission: false, breakers: false });
+}
+
+export const handler = makeWriteHandler(() => (opened ??= open()));

@@ -1,0 +1,39 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Between two looks at which requests are due. */
+const TICK_MS = 2;
+
+export interface OpenLoop {
+  /** Requests started a second, at fixed times, whether or not earlier ones have ended. */
+  readonly perSecond: number;
+  readonly milliseconds: number;
+  /** Starts one. Its time counts from when it was due, also where this process is late itself. */
+  readonly send: (dueAt: number) => void;
+}
+
+/** Starts requests as callers who know nothing of each other do: they do not wait for the slow ones. */
+export async function openLoop({ perSecond, milliseconds, send }: OpenLoop): Promise<void> {
+  const start = performance.now();
+  for (let sent = 0; ; ) {
+    const elapsed = Math.min(performance.now() - start, milliseconds);
+    for (const due = Math.floor((elapsed / 1000) * perSecond); sent < due; sent += 1) send(start + (sent * 1000) / perSecond);
+    if (elapsed >= milliseconds) return;
+    await sleep(TICK_MS);
+  }
+}
+
+export interface ClosedLoop {
+  readonly clients: number;
+  readonly milliseconds: number;
+  /** One request, from its start to its end. */
+  readonly send: () => Promise<void>;
+}
+
+/** So many clients, each with one request under way at a time. */
+export async function closedLoop({ clients, milliseconds, send }: ClosedLoop): Promise<void> {
+  const end = performance.now() + milliseconds;
+  const client = async (): Promise<void> => {
+    while (performance.now() < end) await send();
+  };
+  await Promise.all(Array.from({ length: clients }, client));
+}

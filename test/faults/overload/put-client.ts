@@ -1,0 +1,78 @@
+import type { NewCell, PutResult } from '../../../shared/cell.ts';
+import { schemalessClient } from '../../../shared/client/client.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { Random } from '../../demo/trips/random.ts';
+import { Ledger, type AckedCell, type Written } from '../load/ledger.ts';
+import { markOf } from '../load/mark.ts';
+import { randomRowKey } from '../load/row-key.ts';
+import { DATASTORE } from '../store-access.ts';
+import type { AnsweredPut } from './answered-puts.ts';
+import { countedFetch, type CountedFetch } from './counted-fetch.ts';
+import type { LoadPlan } from './load-plan.ts';
+
+export interface PutClientOptions extends Pick<LoadPlan, 'url' | 'seed' | 'retries'> {
+  /** Tells the cells of one client from those of others. */
+  readonly name: string;
+}
+
+/** A client that writes new cells, and keeps book. */
+export interface PutClient {
+  readonly counted: CountedFetch;
+  /** Of the puts that have ended. */
+  readonly puts: readonly AnsweredPut[];
+  readonly started: number;
+  readonly refusedCells: readonly AckedCell[];
+  /** How late each put was started, in milliseconds. */
+  readonly latenessMs: readonly number[];
+  /** Writes one cell, and returns whether it was accepted. Never rejects for what the server refused. */
+  put(dueAt?: number): Promise<boolean>;
+  written(): Written;
+}
+
+/** No index and no trigger knows it: a put is one statement on a secondary and one on the primary. */
+const COLUMN = 'RECEIPT';
+const NOTE_LENGTH = 200;
+/** Some cells that were refused, to show that what is not there is not found. */
+const REFUSED_CELLS = 1000;
+/** More than a load lasts. */
+const UNBOUNDED = 100_000;
+
+export function putClient({ url, seed, retries, name }: PutClientOptions): PutClient {
+  const counted = countedFetch();
+  const client = schemalessClient({ url, datastore: DATASTORE, fetch: counted.fetch, ...(retries === 'unbounded' && { attempts: UNBOUNDED, retryBudget: false }) });
+  const random = new Random(seed, `overload/${name}`, 0);
+  const ledger = new Ledger();
+  const [puts, latenessMs, refusedCells]: [AnsweredPut[], number[], AckedCell[]] = [[], [], []];
+  let started = 0;
+
+  function nextCell(): NewCell {
+    started += 1;
+    return { row_key: randomRowKey(random), column_name: COLUMN, ref_key: 1, body: { name, number: started, note: 'n'.repeat(NOTE_LENGTH) } };
+  }
+
+  return {
+    counted,
+    puts,
+    get started() {
+      return started;
+    },
+    refusedCells,
+    latenessMs,
+    async put(dueAt = performance.now()) {
+      latenessMs.push(performance.now() - dueAt);
+      const cell = nextCell();
+      const result = await client.put(cell).catch(unconfirmed);
+      const accepted = result.outcome === 'stored' || result.outcome === 'stored_before' || result.outcome === 'buffered';
+      puts.push({ dueAt, endedAt: performance.now(), accepted });
+      ledger.note(cell, result);
+      if (!accepted && refusedCells.length < REFUSED_CELLS) refusedCells.push({ ...cell, mark: markOf(cell), shard: result.shard, added_id: 0 });
+      return accepted;
+    },
+    written: () => ledger.written(),
+  };
+}
+
+function unconfirmed(error: unknown): PutResult {
+  if (error instanceof SchemalessError && error.retry === 'later') return { outcome: 'unavailable', shard: -1, reason: error.message };
+  throw error;
+}

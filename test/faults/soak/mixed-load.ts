@@ -1,0 +1,159 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NewCell, PutResult } from '../../../shared/cell.ts';
+import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { inChunks } from '../../demo/parallel.ts';
+import { Random } from '../../demo/trips/random.ts';
+import { tripStream } from '../../demo/trips/stream.ts';
+import { Ledger } from '../load/ledger.ts';
+import { markOf } from '../load/mark.ts';
+import { randomRowKey } from '../load/row-key.ts';
+import { DATASTORE } from '../store-access.ts';
+
+export interface MixedLoadOptions {
+  readonly url: string;
+  readonly seed: string;
+  readonly shards: number;
+}
+
+/** What a load did, and what it saw that must not be. */
+export interface MixedCounts {
+  readonly puts: number;
+  readonly batches: number;
+  readonly gets: number;
+  readonly queries: number;
+  readonly logReads: number;
+  /** Reads and writes that were answered "later", or not at all. */
+  readonly unavailable: number;
+  /** Acknowledged cells that a writer did not show for now: a promoted reader may lack them until the buffer brings them back. */
+  readonly missingForNow: number;
+  /** Answers that cannot be right, and errors that nobody foresees. */
+  readonly wrong: number;
+}
+
+/** Trips and other cells written, read, queried and followed by some callers at once, at an easy pace. */
+export interface MixedLoad {
+  readonly counts: MixedCounts;
+  readonly wrongExamples: readonly string[];
+  readonly ledger: Ledger;
+  /** Works until the signal is aborted. */
+  work(signal: AbortSignal): Promise<void>;
+}
+
+const CALLERS = 4;
+const PAUSE_MS = 25;
+const TRIP_BATCH = 5;
+const TRIP_PAUSE_MS = 400;
+/** At first without a pause, so that as many instances of the trigger's function are started as there will ever be. */
+const BURST_BATCHES = 40;
+const BATCH = 10;
+/** Stored cells that are remembered to be read. */
+const REMEMBERED = 1000;
+const INDEX = 'driver_partner_index';
+const EXAMPLES = 5;
+
+export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
+  const store = schemalessClient({ url, datastore: DATASTORE });
+  const ledger = new Ledger();
+  const counts = { puts: 0, batches: 0, gets: 0, queries: 0, logReads: 0, unavailable: 0, missingForNow: 0, wrong: 0 };
+  const [stored, drivers, wrongExamples]: [NewCell[], string[], string[]] = [[], [], []];
+  const places = Array.from({ length: shards }, () => 0);
+
+  function isWrong(text: string): void {
+    counts.wrong += 1;
+    if (wrongExamples.length < EXAMPLES) wrongExamples.push(text);
+  }
+
+  function note(cells: readonly NewCell[], results: readonly PutResult[]): void {
+    for (const [place, cell] of cells.entries()) {
+      const result = results[place];
+      if (!result) return isWrong(`${cells.length} cells were answered ${results.length} times`);
+      ledger.note(cell, result);
+      if (result.outcome === 'unavailable') counts.unavailable += 1;
+      if (result.outcome === 'stored') stored[counts.puts % REMEMBERED] = cell;
+      counts.puts += 1;
+    }
+  }
+
+  /** What is answered "later" is part of the day; anything else is not. */
+  async function attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof SchemalessError && error.retry === 'later') counts.unavailable += 1;
+      else isWrong(String(error));
+    }
+  }
+
+  async function get(random: Random): Promise<void> {
+    const cell = stored[random.integer(0, stored.length - 1)];
+    if (!cell) return;
+    const { cell: found, stale } = await store.get(cell);
+    counts.gets += 1;
+    if (!found && !stale) counts.missingForNow += 1;
+    if (found && markOf(found) !== markOf(cell)) isWrong(`another body at ${cell.row_key}`);
+  }
+
+  async function query(random: Random): Promise<void> {
+    const driver = drivers[random.integer(0, drivers.length - 1)];
+    if (driver === undefined) return;
+    await store.query({ index: INDEX, where: [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }] });
+    counts.queries += 1;
+  }
+
+  async function readLog(random: Random): Promise<void> {
+    const shard = random.integer(0, shards - 1);
+    const after = places[shard] ?? 0;
+    const [log] = await store.log([{ shard, after }]);
+    counts.logReads += 1;
+    if (!log || log.error) return;
+    if (log.cells.some(({ added_id }, place) => added_id !== after + 1 + place)) isWrong(`a hole in the log of shard ${shard} after ${after}`);
+    places[shard] = log.next;
+  }
+
+  async function caller(number: number, signal: AbortSignal): Promise<void> {
+    const random = new Random(seed, 'soak caller', number);
+    let refKey = 0;
+    const nextCell = (row_key: string): NewCell => {
+      refKey += 1;
+      return { row_key, column_name: random.pick(['NOTES', 'RECEIPT']), ref_key: refKey, body: { caller: number, refKey, note: 'n'.repeat(random.integer(0, 300)) } };
+    };
+    const write = async (): Promise<void> => {
+      const row = randomRowKey(random);
+      const cells = Array.from({ length: random.chance(0.2) ? BATCH : 1 }, () => nextCell(row));
+      await put(store, cells, note);
+      if (cells.length > 1) counts.batches += 1;
+    };
+    while (!signal.aborted) {
+      const chance = random.next();
+      await attempt(() => (chance < 0.5 ? write() : chance < 0.75 ? get(random) : chance < 0.9 ? query(random) : readLog(random)));
+      await sleep(PAUSE_MS);
+    }
+  }
+
+  async function writeTrips(signal: AbortSignal): Promise<void> {
+    let batches = 0;
+    for (const batch of inChunks(tripStream({ seed: `soak/${seed}`, trips: Number.MAX_SAFE_INTEGER }), TRIP_BATCH)) {
+      if (signal.aborted) return;
+      await attempt(() => put(store, batch, note));
+      for (const { column_name, body } of batch) if (column_name === 'BASE') drivers[counts.puts % REMEMBERED] = String(Object(body).driver_partner_uuid);
+      batches += 1;
+      if (batches > BURST_BATCHES) await sleep(TRIP_PAUSE_MS);
+    }
+  }
+
+  return {
+    counts,
+    wrongExamples,
+    ledger,
+    async work(signal) {
+      await Promise.all([writeTrips(signal), ...Array.from({ length: CALLERS }, (_, number) => caller(number, signal))]);
+    },
+  };
+}
+
+async function put(store: SchemalessClient, cells: readonly NewCell[], note: (cells: readonly NewCell[], results: readonly PutResult[]) => void): Promise<void> {
+  const [first] = cells;
+  if (cells.length === 1 && first) note(cells, [await store.put(first)]);
+  else note(cells, await store.batchPut(cells));
+}

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StackStatus } from '../../../infra/local/control/commands.ts';
+import { sendCommand } from '../../../infra/local/control/control-client.ts';
+import type { BufferOperations } from '../../../shared/store/datastore.ts';
+import type { TriggerOperations } from '../../../shared/trigger/trigger-operations.ts';
+
+/** What is still under way inside a stack. */
+export interface Rest {
+  /** In the groups' buffer tables, those set aside and conflicts among them. */
+  readonly buffered: number;
+  /** Groups whose buffer did not answer. */
+  readonly silent: number;
+  /** In the queues, waiting or held. */
+  readonly messages: number;
+  /** Cells that the triggers have not sent yet. */
+  readonly unsent: number;
+  /** Cells set aside by the triggers. */
+  readonly parked: number;
+}
+
+type Waiting = Pick<BufferOperations, 'buffer'> & Pick<TriggerOperations, 'triggers' | 'retryParked'>;
+
+/** What is left in the end, and what it took. */
+export interface Settled extends Rest {
+  /** Parked cells that were wanted again. */
+  readonly retried: number;
+  readonly seconds: number;
+}
+
+const POLL_MS = 500;
+/** Between two wishes for what is parked. */
+const RETRY_MS = 15_000;
+
+/** Counts it, now. */
+export async function restOf(data: string, store: Pick<BufferOperations, 'buffer'>): Promise<Rest> {
+  const [status, buffers] = await Promise.all([sendCommand(data, 'status') as Promise<StackStatus>, store.buffer().catch(() => undefined)]);
+  const summaries = status.triggers.map(({ summary }) => summary);
+  return {
+    buffered: sum((buffers ?? []).map((group) => (group.error ? 0 : group.rows + group.parked + group.conflicts))),
+    silent: buffers ? buffers.filter(({ error }) => error !== undefined).length : 1,
+    // What does not answer is not known to be empty.
+    messages: sum(status.queues.map(({ visible = 1, held = 0 }) => visible + held)),
+    unsent: sum(summaries.map((summary) => (summary ? summary.lag.cells + summary.lag.unknown_shards : 1))),
+    parked: sum(summaries.map((summary) => summary?.parked ?? 0)),
+  };
+}
+
+export function isEmpty({ buffered, silent, messages, unsent, parked }: Rest): boolean {
+  return buffered + silent + messages + unsent + parked === 0;
+}
+
+export function restFigure({ buffered, messages, unsent, parked }: Rest): string {
+  return `${buffered}, ${messages}, ${unsent}, ${parked}`;
+}
+
+/**
+ * Waits until there is nothing left; gives up after some time, and returns what is left. What a trigger has parked is
+ * wanted again, as an operator would once everything is up.
+ */
+export async function settle(data: string, store: Waiting, patienceMs: number, signal: AbortSignal): Promise<Settled> {
+  const start = performance.now();
+  let [retried, retriedAt] = [0, Number.NEGATIVE_INFINITY];
+  for (;;) {
+    const rest = await restOf(data, store);
+    const now = performance.now();
+    if (isEmpty(rest) || now - start > patienceMs) return { ...rest, retried, seconds: (now - start) / 1000 };
+    if (rest.parked > 0 && now - retriedAt > RETRY_MS) {
+      for (const { trigger } of await store.triggers()) retried += await store.retryParked(trigger, '*');
+      retriedAt = now;
+    }
+    await sleep(POLL_MS, undefined, { signal });
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

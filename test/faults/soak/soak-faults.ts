@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StackStatus } from '../../../infra/local/control/commands.ts';
+import { sendCommand } from '../../../infra/local/control/control-client.ts';
+import { Random } from '../../demo/trips/random.ts';
+import type { RunWorld } from '../fault-run.ts';
+import { kill } from '../restart/stack-process.ts';
+
+export interface SoakFaults extends Pick<RunWorld, 'seed' | 'signal' | 'say'> {
+  /** The stack's data folder. */
+  readonly data: string;
+  readonly seconds: number;
+}
+
+/** Between the end of one fault and the next. */
+const LEAST_PAUSE_MS = 3000;
+const MOST_PAUSE_MS = 9000;
+const LEAST_AWAY_MS = 500;
+const MOST_AWAY_MS = 5000;
+/** Until every server is in its role again. */
+const PATIENCE_MS = 90_000;
+const POLL_MS = 250;
+
+interface Scene {
+  readonly random: Random;
+  readonly command: (name: string, argument: string) => Promise<unknown>;
+  readonly status: StackStatus;
+  readonly away: () => Promise<void>;
+}
+
+/** Each says what it did, or nothing where it could not. */
+type Fault = (scene: Scene) => Promise<string | undefined>;
+
+const FAULTS: readonly [Fault, ...Fault[]] = [
+  async ({ random, command, status }) => {
+    const node = one(random, status.nodes)?.node;
+    if (node === undefined) return undefined;
+    await command('kill', node);
+    return `kill -9 of ${node}`;
+  },
+  async ({ random, command, status, away }) => {
+    const node = one(random, status.nodes)?.node;
+    if (node === undefined) return undefined;
+    await command('pause', node);
+    await away();
+    await command('resume', node);
+    return `a pause of ${node}`;
+  },
+  async ({ random, command, status }) => {
+    const group = one(random, status.nodes)?.node.replace(/-[a-z]$/u, '');
+    if (group === undefined) return undefined;
+    await command('promote', group);
+    return `a promotion in ${group}`;
+  },
+  serviceAway('sqs'),
+  serviceAway('dynamodb'),
+  async ({ random, status }) => {
+    const killable = status.functions.filter(({ title, instances }) => instances.length > 0 && !consumes(status, title));
+    const killed = one(random, killable);
+    if (!killed) return undefined;
+    for (const { pid } of killed.instances) if (pid !== status.pid) kill(pid);
+    return `kill -9 of ${killed.title}`;
+  },
+];
+
+/** Breaks something of the stack again and again, one thing at a time, until the time is over. Returns how often it did what. */
+export async function breakAtRandom({ data, seed, seconds, signal, say }: SoakFaults): Promise<ReadonlyMap<string, number>> {
+  const random = new Random(seed, 'soak faults', 0);
+  const done = new Map<string, number>();
+  const end = performance.now() + seconds * 1000;
+  const away = (): Promise<void> => sleep(random.between(LEAST_AWAY_MS, MOST_AWAY_MS), undefined, { signal });
+  for (;;) {
+    const pause = random.between(LEAST_PAUSE_MS, MOST_PAUSE_MS);
+    // The last one is to be over when the load ends.
+    if (performance.now() + pause + MOST_AWAY_MS > end) break;
+    await sleep(pause, undefined, { signal });
+    const status = await untilAllRun(data, signal);
+    const what = await random.pick(FAULTS)({ random, status, away, command: (name, argument) => sendCommand(data, name, argument) });
+    if (what === undefined) continue;
+    const kind = what.replace(/ (of|in) group-.*$/u, '');
+    done.set(kind, (done.get(kind) ?? 0) + 1);
+    say(what);
+  }
+  await sleep(Math.max(0, end - performance.now()), undefined, { signal });
+  await untilAllRun(data, signal);
+  return done;
+}
+
+/** Waits until every server is in its role, and returns the stack's status then. */
+export async function untilAllRun(data: string, signal: AbortSignal): Promise<StackStatus> {
+  const deadline = performance.now() + PATIENCE_MS;
+  for (;;) {
+    const status = (await sendCommand(data, 'status')) as StackStatus;
+    if (status.nodes.every(({ state }) => state === 'running')) return status;
+    if (performance.now() > deadline) throw new Error(`servers did not come back: ${JSON.stringify(status.nodes)}`);
+    await sleep(POLL_MS, undefined, { signal });
+  }
+}
+
+function serviceAway(name: 'sqs' | 'dynamodb'): Fault {
+  return async ({ command, away }) => {
+    await command('kill', name);
+    await away();
+    await command('resume', name);
+    return `${name} away`;
+  };
+}
+
+/** What a consumer had in hand when it is killed stays hidden for as long as a batch may take, six minutes. */
+function consumes({ queues }: StackStatus, title: string): boolean {
+  return queues.some(({ calls }) => calls === title);
+}
+
+function one<Item>(random: Random, items: readonly Item[]): Item | undefined {
+  return items[random.integer(0, Math.max(0, items.length - 1))];
+}

@@ -1,0 +1,171 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StackStatus } from '../../../infra/local/control/commands.ts';
+import { sendCommand } from '../../../infra/local/control/control-client.ts';
+import { isRunning } from '../../../infra/local/process-table.ts';
+import { findEngine } from '../../../infra/setup/engine.mjs';
+import { schemalessClient } from '../../../shared/client/client.ts';
+import { faultsLine, inspect, type Aftermath } from '../aftermath.ts';
+import { engineName } from '../cluster.ts';
+import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import { outcomesLine, type Written } from '../load/ledger.ts';
+import { startProcess } from '../races/killable-process.ts';
+import { countUnreadable } from '../read-back.ts';
+import { StackProcess } from '../restart/stack-process.ts';
+import { DATASTORE } from '../store-access.ts';
+import { growthOf, keepsConnections, keepsProcesses, type Growth } from './judge-samples.ts';
+import { judgeSoak } from './judge-soak.ts';
+import type { MixedCounts, MixedLoadOptions } from './mixed-load.ts';
+import { processTree } from './process-tree.ts';
+import { deleteTrips } from './sabotage.ts';
+import { restFigure, restOf, settle } from './settle.ts';
+import { breakAtRandom, untilAllRun } from './soak-faults.ts';
+import type { SoakProgress } from './soak-load.ts';
+import { verifyInTheEnd, verifyOnce } from './verify-index.ts';
+import { lookAt, watchStack, type Sample } from './watch-stack.ts';
+
+const SECONDS = 600;
+const CONTROL_SECONDS = 60;
+/** Of a short run the parts that are compared are thirds, of the control quarters. */
+const PART_SECONDS = 60;
+const SHARDS = 24;
+const TAILERS = 2;
+const INDEX = 'driver_partner_index';
+/** A scheduled function that was killed is started again with the next minute. */
+const SETTLE_MS = 150_000;
+const VERIFY_MS = 60_000;
+/** Longer than an idle connection is kept. */
+const IDLE_MS = 75_000;
+const LOOK_MS = 3000;
+const END_MS = 30_000;
+/** A group's writer hangs for so long while it is looked what waits. */
+const HANG_MS = 1500;
+const STACK = new URL('soak-stack.ts', import.meta.url);
+const LOAD = new URL('soak-load.ts', import.meta.url);
+
+export const soakRun: FaultRun = {
+  name: 'soak',
+  promise: 'After minutes of mixed load and faults nothing has leaked, nothing is left waiting, and everything acknowledged is there',
+  fault: 'a whole local stack; servers killed, paused and promoted, SQS and DynamoDB away, functions killed, at random',
+  control: 'the stack leaks memory, connections and processes; a group hangs when it is looked what waits; cells are deleted',
+
+  async run(world: RunWorld): Promise<RunOutcome> {
+    await using parts = new AsyncDisposableStack();
+    const soak = await startSoak(world, parts);
+    const real = await soakWhole(world, soak);
+    world.say(`the control: ${soakRun.control}`);
+    const control = await sabotage(world, soak, real.written);
+    const engine = findEngine({ wish: world.engine });
+    return {
+      checks: judgeSoak(real, control),
+      cells: real.aftermath.acked,
+      engine: engine ? engineName(engine) : 'unknown engine',
+      notes: [
+        `faults: ${[...real.faults].map(([what, times]) => `${what} ${times}`).join(', ')}`,
+        `calls: ${Object.entries(real.counts).map(([what, count]) => `${what} ${count.toLocaleString('en-US')}`).join(', ')}`,
+        `memory of ${real.growth.parts}`,
+        outcomesLine(real.aftermath.outcomes),
+        `${restFigure(real.rest)} left ${real.rest.seconds.toFixed(1)} s after the load; parked cells sent again: ${real.rest.retried}`,
+        faultsLine(real.aftermath),
+        ...real.wrongExamples,
+      ],
+    };
+  },
+};
+
+/** A stack that runs, and how it is reached. */
+interface Soak {
+  readonly stack: StackProcess;
+  readonly data: string;
+  readonly pid: number;
+}
+
+async function startSoak({ folder, engine, signal }: RunWorld, parts: AsyncDisposableStack): Promise<Soak> {
+  const data = join(folder, 'stack');
+  const options = { data, port: 0, shards: SHARDS, engine, functions: 'process', tailers: TAILERS };
+  const stack = await StackProcess.start({ program: STACK, args: [JSON.stringify(options)], data, signal });
+  const { pid } = (await sendCommand(data, 'status')) as StackStatus;
+  parts.defer(() => endWhole(stack, pid));
+  return { stack, data, pid };
+}
+
+/** kill -9 of everything; large processes take a moment to go. */
+async function endWhole(stack: StackProcess, root: number): Promise<void> {
+  const tree = processTree(root);
+  await stack.killAll().catch(() => undefined);
+  const deadline = performance.now() + END_MS;
+  while (tree.some(({ pid }) => isRunning(pid)) && performance.now() < deadline) await sleep(100);
+}
+
+interface Watched {
+  readonly written: Written;
+  readonly counts: MixedCounts;
+  readonly wrongExamples: readonly string[];
+  readonly samples: readonly Sample[];
+}
+
+/** Loads the stack and watches it, while something is done with it. */
+async function loaded({ folder, signal }: RunWorld, { stack, pid }: Soak, seed: string, meanwhile: () => Promise<void>): Promise<Watched> {
+  using load = startProcess<MixedLoadOptions, SoakProgress>(LOAD, folder, { url: stack.url, seed, shards: SHARDS });
+  await load.ready;
+  const watch = watchStack(stack, pid);
+  try {
+    await meanwhile();
+    signal.throwIfAborted();
+  } finally {
+    watch.stop();
+  }
+  await load.stop();
+  const { written, counts, wrongExamples } = load.progress ?? {};
+  if (!written || !counts || !wrongExamples) throw new Error('the load handed nothing over');
+  // A promoted reader may lack the last cells: the buffer brings them back, at other added ids.
+  const acked = written.acked.map((cell) => ({ ...cell, added_id: 0 }));
+  return { written: { ...written, acked }, counts, wrongExamples: [...written.wrongExamples, ...wrongExamples], samples: watch.samples };
+}
+
+async function soakWhole(world: RunWorld, soak: Soak) {
+  const { stack, data } = soak;
+  const { seed, seconds = SECONDS, signal, say } = world;
+  let faults: ReadonlyMap<string, number> = new Map();
+  const watched = await loaded(world, soak, seed, async () => {
+    faults = await breakAtRandom({ data, seed, seconds, signal, say });
+  });
+  const datastore = schemalessClient({ url: stack.url, datastore: DATASTORE });
+  say('waiting for what is under way');
+  const rest = await settle(data, datastore, SETTLE_MS, signal);
+  say(`${restFigure(rest)} left after ${rest.seconds.toFixed(1)} s; reading ${watched.written.acked.length.toLocaleString('en-US')} cells back`);
+  const aftermath: Aftermath = await inspect({ datastore, groups: stack.groups, written: watched.written, signal });
+  const index = await verifyInTheEnd(data, INDEX, VERIFY_MS, signal);
+  const growth = await untilCalm(world, soak, (end) => growthOf(watched.samples, seconds, Math.min(PART_SECONDS, seconds / 3), end));
+  return { ...watched, faults, rest, growth, aftermath, index };
+}
+
+/** Connections may stay open for a while after they were last needed. */
+async function untilCalm({ signal }: RunWorld, { stack, pid }: Soak, judge: (end: Sample) => Growth): Promise<Growth> {
+  const deadline = performance.now() + IDLE_MS;
+  for (;;) {
+    const growth = judge(await lookAt(stack, pid, 0));
+    if ((keepsConnections(growth) && keepsProcesses(growth)) || performance.now() > deadline) return growth;
+    await sleep(LOOK_MS, undefined, { signal });
+  }
+}
+
+/** The same stack, with everything wrong that the checks look for. */
+async function sabotage(world: RunWorld, soak: Soak, before: Written) {
+  const { stack, data, pid } = soak;
+  const { seed, signal } = world;
+  const datastore = schemalessClient({ url: stack.url, datastore: DATASTORE });
+  const hanging = (await untilAllRun(data, signal)).nodes.find(({ role }) => role === 'writer')?.node ?? '';
+  const { samples } = await loaded(world, soak, `${seed}/leaking`, async () => {
+    process.kill(pid, 'SIGUSR2');
+    await sleep(CONTROL_SECONDS * 1000, undefined, { signal });
+    await sendCommand(data, 'pause', hanging);
+    await sleep(HANG_MS, undefined, { signal });
+  });
+  const rest = await restOf(data, datastore);
+  await sendCommand(data, 'resume', hanging);
+  await untilAllRun(data, signal);
+  const growth: Growth = growthOf(samples, CONTROL_SECONDS, CONTROL_SECONDS / 4, await lookAt(stack, pid, 0));
+  const deleted = await deleteTrips(stack.groups, 'group-2');
+  return { growth, rest, deleted, lost: await countUnreadable(datastore, before.acked), acked: before.acked.length, index: await verifyOnce(data, INDEX) };
+}

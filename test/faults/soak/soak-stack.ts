@@ -1,0 +1,38 @@
+/** What `npm start` runs, with caches that are full within the first minute; on SIGUSR2 it begins to leak, as a control. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { join } from 'node:path';
+import { createConnection, type Connection } from 'mysql2';
+import { startLocalStack, type LocalStack } from '../../../infra/local/local-stack.ts';
+import type { LocalStackOptions } from '../../../infra/local/local-stack-options.ts';
+
+/** A cache that fills for ten minutes cannot be told from a leak. */
+const SMALL_CACHES = ['--innodb-buffer-pool-size=24M'];
+const LEAKED_BYTES = 8 * 1024 * 1024;
+const MEMORY_EVERY_MS = 250;
+const CONNECTION_EVERY_MS = 500;
+const PROCESS_EVERY_MS = 5000;
+
+const options = JSON.parse(process.argv[2] ?? '{}') as Partial<LocalStackOptions>;
+const starting = startLocalStack({ ...options, serverArguments: SMALL_CACHES });
+process.on('SIGTERM', () => {
+  void starting.then((stack) => stack.stop()).finally(() => process.exit(0));
+});
+const stack = await starting;
+process.on('SIGUSR2', () => leak(stack));
+console.log(`ready ${stack.url}`);
+
+/** Takes memory, connections and processes, and gives nothing back. */
+function leak({ groups: { groups } }: LocalStack): void {
+  const kept: (Buffer | Connection | ChildProcess)[] = [];
+  setInterval(() => kept.push(Buffer.alloc(LEAKED_BYTES, 1)), MEMORY_EVERY_MS);
+  setInterval(() => {
+    const [group] = groups;
+    if (!group) return;
+    const { writerEndpoint, user, password } = group;
+    const connection = createConnection({ host: writerEndpoint.host, port: writerEndpoint.port, user, password });
+    connection.on('error', () => undefined);
+    kept.push(connection);
+  }, CONNECTION_EVERY_MS);
+  // The command line names the data folder, so that the process is found when the run is cut off.
+  setInterval(() => kept.push(spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000)', join(options.data ?? '', 'leaked')], { stdio: 'ignore' })), PROCESS_EVERY_MS);
+}

@@ -1,0 +1,53 @@
+import type { StackProcess } from '../restart/stack-process.ts';
+import { countConnections } from './count-connections.ts';
+import { processTree, type TreeProcess } from './process-tree.ts';
+
+/** What a stack takes of the machine at one moment. */
+export interface Sample {
+  /** Since the watch began. */
+  readonly seconds: number;
+  /** Of the stack's own process, and of the functions it started. */
+  readonly stackBytes: number;
+  readonly functionBytes: number;
+  /** Of the database servers. */
+  readonly serverBytes: number;
+  readonly processes: number;
+  /** Undefined where it was not counted. */
+  readonly connections: number | undefined;
+}
+
+export interface StackWatch {
+  readonly samples: readonly Sample[];
+  stop(): void;
+}
+
+const EVERY_MS = 1000;
+/** Connections are counted with every so many samples. */
+const CONNECTIONS_EVERY = 5;
+
+/** Samples a stack's memory and processes each second, and its connections now and then. */
+export function watchStack(stack: StackProcess, root: number): StackWatch {
+  const start = performance.now();
+  const samples: Sample[] = [];
+  let ticks = 0;
+  const timer = setInterval(() => {
+    ticks += 1;
+    const seconds = (performance.now() - start) / 1000;
+    // A server that is just being replaced is not there to be asked.
+    void lookAt(stack, root, seconds, ticks % CONNECTIONS_EVERY === 0).then((sample) => samples.push(sample), () => undefined);
+  }, EVERY_MS);
+  return { samples, stop: () => clearInterval(timer) };
+}
+
+/** One sample, with connections unless told otherwise. */
+export async function lookAt(stack: StackProcess, root: number, seconds: number, isCounted = true): Promise<Sample> {
+  const tree = processTree(root);
+  const servers = new Set(stack.serverPids);
+  const bytesOf = (isMeant: (process: TreeProcess) => boolean): number => tree.filter(isMeant).reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+  const bytes = {
+    stackBytes: bytesOf(({ pid }) => pid === root),
+    functionBytes: bytesOf(({ pid }) => pid !== root && !servers.has(pid)),
+    serverBytes: bytesOf(({ pid }) => servers.has(pid)),
+  };
+  return { seconds, ...bytes, processes: tree.length, connections: isCounted ? await countConnections(stack.groups) : undefined };
+}
