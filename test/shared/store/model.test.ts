@@ -102,12 +102,12 @@ describe('the store does what the reference store does', () => {
   });
   afterAll(() => real.close());
 
-  it(`in ${SIMULATED_RUNS} runs over simulated servers`, { timeout: 60_000 }, async () => {
+  it(`in ${SIMULATED_RUNS} runs over simulated servers`, { timeout: 180_000 }, async () => {
     const report = await fc.asyncDefaultReportMessage(await fc.check(model(simulated), { numRuns: SIMULATED_RUNS }));
     expect(report).toBeUndefined();
   });
 
-  it(`in ${REAL_RUNS} runs over real servers`, { timeout: 60_000 }, async () => {
+  it(`in ${REAL_RUNS} runs over real servers`, { timeout: 180_000 }, async () => {
     const next = async (): Promise<Pair> => {
       const name = `model${runs}`;
       runs += 1;
@@ -118,7 +118,7 @@ describe('the store does what the reference store does', () => {
     expect(report).toBeUndefined();
   });
 
-  it(`and a planted bug is found within ${PLANTED_RUNS} runs`, { timeout: 60_000 }, async () => {
+  it(`and a planted bug is found within ${PLANTED_RUNS} runs`, { timeout: 180_000 }, async () => {
     const { failed, numRuns } = await fc.check(model(withInclusivePages), { numRuns: PLANTED_RUNS, endOnFailure: true });
     expect(failed).toBe(true);
     expect(numRuns).toBeLessThanOrEqual(PLANTED_RUNS);
