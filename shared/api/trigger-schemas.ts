@@ -29,7 +29,7 @@ const SUMMARY = {
       seconds: { ...SECONDS, description: 'Age of the oldest of them; 0 where there is none.' },
       unknown_shards: { ...COUNT, description: 'Shards that are not counted in: their group cannot be read, or the trigger has not begun with them.' },
     }),
-    description: 'How far sending is behind the logs. Offsets are written about twice a second, so that some may be sent already.',
+    description: 'How far sending is behind the logs. Offsets are written up to three seconds late, so that some may be sent already.',
   },
   parked: { ...COUNT, description: 'Cells that are parked now.' },
   malformed: { ...COUNT, description: 'Messages that could not be read, and are kept.' },

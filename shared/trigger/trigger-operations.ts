@@ -67,7 +67,7 @@ export interface TriggerSummary extends TriggerSwitch {
   readonly failing: number;
 }
 
-/** How far sending is behind the logs. Offsets are written about twice a second, so some cells may be sent already. */
+/** How far sending is behind the logs. Offsets are written up to three seconds late, so some cells may be sent already. */
 export interface TriggerLag {
   /** Cells of any column after the offsets. */
   readonly cells: number;
