@@ -5,7 +5,7 @@ import { SqlError } from './client.ts';
 export interface BreakerSettings {
   /** Failures in a row that open the circuit; a time limit that passed opens it by itself. @default 3 */
   readonly failures: number;
-  /** A statement that takes longer counts as a failure, though its answer is used: slow is down. @default 2000 */
+  /** A statement that takes longer counts as a failure, though its answer is used: slow is down. @default 3000 */
   readonly slowMs: number;
   /** All connections being in use counts as a failure once nothing was answered for so long. @default 1000 */
   readonly silentMs: number;
@@ -17,7 +17,7 @@ export interface BreakerSettings {
   readonly probeTimeoutMs: number;
 }
 
-export const BREAKER_SETTINGS: BreakerSettings = { failures: 3, slowMs: 2000, silentMs: 1000, probeAfterMs: 500, probeMostMs: 5000, probeTimeoutMs: 500 };
+export const BREAKER_SETTINGS: BreakerSettings = { failures: 3, slowMs: 3000, silentMs: 1000, probeAfterMs: 500, probeMostMs: 5000, probeTimeoutMs: 500 };
 
 export type CircuitName = 'closed' | 'open';
 
