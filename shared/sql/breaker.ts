@@ -64,6 +64,7 @@ export function breaker({ name, probe, settings, onTrip }: BreakerOptions): Brea
   let lookedAt = 0;
   let asking: Promise<void> | undefined;
   let isTold = false;
+  let isAsking = false;
 
   policy.onReset(() => {
     closedAt = performance.now();
@@ -72,16 +73,19 @@ export function breaker({ name, probe, settings, onTrip }: BreakerOptions): Brea
     lookedAt = Date.now();
     if (!isTold) onTrip();
     isTold = true;
-    void keepAsking();
+    // It opens anew after each sign of life that did not come: one loop goes on asking.
+    if (!isAsking) void keepAsking();
   });
 
   const isClosed = (): boolean => policy.state === CircuitState.Closed;
 
   async function keepAsking(): Promise<void> {
+    isAsking = true;
     while (!isClosed()) {
       await sleep(TICK_MS, undefined, { ref: false });
       await ask();
     }
+    isAsking = false;
     isTold = false;
   }
 
