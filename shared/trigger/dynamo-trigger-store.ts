@@ -3,7 +3,7 @@ import type { DynamoTable } from '../topology/dynamo-table.ts';
 import { afterAttempt, answered, findCell, withCell } from './failing-cell.ts';
 import { malformedMessages } from './malformed-messages.ts';
 import { parkCell } from './park-cell.ts';
-import { changeParked } from './parked-cells.ts';
+import { changeParked, forgetAttempts } from './parked-cells.ts';
 import { statusKey, type TriggerName } from './trigger-items.ts';
 import { readStatus, writeState } from './trigger-status.ts';
 import type { FailingCell, TriggerStatus, TriggerStore } from './trigger-store.ts';
@@ -28,6 +28,10 @@ export function triggerStore(table: DynamoTable, name: TriggerName): TriggerStor
   return {
     status,
     setState: (state, reason) => writeState(table, name, state, reason),
+    async resume() {
+      await forgetAttempts(shards, await troubled());
+      await writeState(table, name, 'running');
+    },
     markRewound: async (at) => void (await updateState(table, { key: statusKey(name), update: 'SET #rewound_at = :at', values: { ':at': { S: at } } })),
     shards: (numbers) => shards.read(numbers),
 

@@ -14,16 +14,29 @@ export interface CellPlace {
  * @param wanted those to change @default all
  * @returns how many were changed
  */
-export async function changeParked(shards: TroubledShards, troubled: readonly number[], wanted: readonly CellPlace[] | undefined, change: (cell: FailingCell) => FailingCell | undefined): Promise<number> {
+export function changeParked(shards: TroubledShards, troubled: readonly number[], wanted: readonly CellPlace[] | undefined, change: (cell: FailingCell) => FailingCell | undefined): Promise<number> {
   const ids = wanted && Map.groupBy(wanted, ({ shard }) => shard);
+  const isWanted = ({ message }: FailingCell): boolean => !ids || ids.get(message.shard)?.some(({ added_id }) => added_id === message.added_id) === true;
+  return changeCells(shards, ids ? troubled.filter((shard) => ids.has(shard)) : troubled, (cell) => isParked(cell) && isWanted(cell), change);
+}
+
+/** Forgets the attempts of all cells that are not parked: they begin anew. */
+export async function forgetAttempts(shards: TroubledShards, troubled: readonly number[]): Promise<void> {
+  await changeCells(shards, troubled, (cell) => !isParked(cell), () => undefined);
+}
+
+function isParked(cell: FailingCell): boolean {
+  return cell.parked_at !== undefined;
+}
+
+async function changeCells(shards: TroubledShards, troubled: readonly number[], isConcerned: (cell: FailingCell) => boolean, change: (cell: FailingCell) => FailingCell | undefined): Promise<number> {
   let count = 0;
-  for (const shard of ids ? troubled.filter((shard) => ids.has(shard)) : troubled) {
-    const chosen = ids && new Set(ids.get(shard)?.map(({ added_id }) => added_id));
+  for (const shard of troubled) {
     const { result } = await shards.change(shard, (before): ShardChange<number> => {
-      const concerned = new Set(before.cells.filter((cell) => cell.parked_at !== undefined && (!chosen || chosen.has(cell.message.added_id))));
-      if (concerned.size === 0) return { result: 0 };
-      const cells = before.cells.flatMap((cell) => (concerned.has(cell) ? (change(cell) ?? []) : cell));
-      return { result: concerned.size, next: { ...before, cells } };
+      const concerned = before.cells.filter(isConcerned).length;
+      if (concerned === 0) return { result: 0 };
+      const cells = before.cells.flatMap((cell) => (isConcerned(cell) ? (change(cell) ?? []) : cell));
+      return { result: concerned, next: { ...before, cells } };
     });
     count += result;
   }

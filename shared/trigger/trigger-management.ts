@@ -50,7 +50,7 @@ function triggerOperations(options: TriggerManagementOptions, datastore: string)
     },
 
     pauseTrigger: (name, reason) => switchWith(name, ({ store }) => store.setState('paused', reason)),
-    resumeTrigger: (name) => switchWith(name, ({ store }) => store.setState('running')),
+    resumeTrigger: (name) => switchWith(name, ({ store }) => store.resume()),
     rewindTrigger: (name, to) => switchWith(name, (trigger) => rewindTrigger(trigger, to)),
 
     async parkedCells(name, { limit, after } = {}) {

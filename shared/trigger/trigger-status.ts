@@ -19,7 +19,7 @@ export function toStatus(item: StateItem | undefined): TriggerStatus {
   };
 }
 
-export async function writeState(table: DynamoTable, name: TriggerName, state: TriggerState, reason: string | undefined): Promise<void> {
+export async function writeState(table: DynamoTable, name: TriggerName, state: TriggerState, reason?: string): Promise<void> {
   await updateState(table, {
     key: statusKey(name),
     update: `SET #state = :state, #changed_at = :now${reason === undefined ? ' REMOVE #reason' : ', #reason = :reason'}`,

@@ -69,7 +69,9 @@ export type ParkEnd =
  */
 export interface TriggerStore {
   status(): Promise<TriggerStatus>;
-  setState(state: TriggerState, reason?: string): Promise<void>;
+  setState(state: Exclude<TriggerState, 'running'>, reason?: string): Promise<void>;
+  /** Lets it run. Whoever does has mended something, so the attempts of cells that are not parked begin anew. */
+  resume(): Promise<void>;
   markRewound(at: string): Promise<void>;
   /** Consistent reads, in batches, in the order asked for; shards without an item are left out. */
   shards(shards: readonly number[]): Promise<readonly TroubledShard[]>;

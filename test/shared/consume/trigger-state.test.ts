@@ -43,7 +43,7 @@ describe('a trigger that does not run', () => {
     expect(stage.called).toEqual([]);
     expect(await stage.store.malformed()).toEqual([]);
 
-    await stage.store.setState('running');
+    await stage.store.resume();
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual(['17/1', '17/2', '4/1']);
   });
@@ -94,10 +94,35 @@ describe('a trigger that does not run', () => {
     expect(stage.called).toEqual(['17/1']);
     expect(stage.hidden.get('17/1')?.at(-1)).toBe(2);
     await stage.show(records);
-    await stage.store.setState('running');
+    await stage.store.resume();
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual(['17/1', '17/1', '17/2', '4/1']);
     expect(await cellsOf(stage, 17)).toEqual([]);
+  });
+
+  it('calls once more for a cell that had all its attempts but could not be parked, when the trigger is resumed', async () => {
+    let isAway = true;
+    let isMended = false;
+    const stage = await openStage(emulators, {
+      definition: { maxAttempts: 2 },
+      settings: { statusMs: 0 },
+      fn: () => isMended || fail(),
+      store: (store) => ({
+        park: (...parking) => (isAway ? Promise.reject(new Error('no DynamoDB')) : store.park(...parking)),
+      }),
+    });
+    await stage.send(messageOf(17, 1));
+    for (let receipt = 1; receipt <= 2; receipt += 1) {
+      const records = await stage.receive();
+      expect(await stage.consume(records)).toEqual(['17/1']);
+      await stage.show(records);
+    }
+    await stage.store.setState('paused');
+    [isAway, isMended] = [false, true];
+    await stage.store.resume();
+    expect(await stage.consume()).toEqual([]);
+    expect(stage.called).toEqual(['17/1', '17/1', '17/1']);
+    expect(await stage.store.status()).toMatchObject({ troubled: [] });
   });
 
   it('stops within a second for a consumer that has looked before', async () => {

@@ -45,7 +45,7 @@ describe('parked cells', { timeout: 120_000 }, () => {
     await trigger.receive();
     // Neither while it is paused.
     expect(retries(trigger)).toEqual([]);
-    await trigger.store.setState('running');
+    await trigger.store.resume();
     await until('they are sent', async () => retries({ ...trigger, received: await trigger.receive() }).length === 2);
     expect(retries(trigger)).toMatchObject(wanted.map((cell) => ({ ...cell, group: '1-retry', replay: true })));
     // And again, within five minutes.

@@ -84,7 +84,7 @@ describe('a trigger\'s queue', { timeout: 120_000 }, () => {
     await sleep(300);
     expect(await paused.receive()).toEqual([]);
     expect(tailer.events.filter(({ kind }) => kind === 'held_back')).toMatchObject([{ trigger: 'paused', why: 'it is paused: by hand' }]);
-    await paused.store.setState('running');
+    await paused.store.resume();
     await until('it gets all', async () => (await paused.receive()).length === 30);
     await paused.store.setState('stopped', 'too many');
     await sleep(300);
@@ -92,7 +92,7 @@ describe('a trigger\'s queue', { timeout: 120_000 }, () => {
     await until('the other one goes on', async () => (await other.receive()).length === 35);
     await sleep(200);
     expect(await paused.receive()).toHaveLength(30);
-    await paused.store.setState('running');
+    await paused.store.resume();
     await until('it goes on', async () => (await paused.receive()).length === 35);
     await tailer.stop();
     expect(idsOf(paused.received, 1)).toEqual(Array.from({ length: 35 }, (_, at) => at + 1));

@@ -38,7 +38,7 @@ describe('the state of a trigger', () => {
     expect(paused).toMatchObject({ state: 'paused', reason: 'the card service moves' });
     expect(paused.changed_at !== undefined && paused.changed_at >= before && paused.changed_at <= new Date().toISOString()).toBe(true);
     await store.markRewound('2026-01-31T08:00:00.000000Z');
-    await store.setState('running');
+    await store.resume();
     const resumed = await store.status();
     expect(resumed).toMatchObject({ state: 'running', rewound_at: '2026-01-31T08:00:00.000000Z' });
     expect(resumed.reason).toBeUndefined();

@@ -57,10 +57,10 @@ describe('parking', () => {
     expect(await store.status()).toMatchObject({ state: 'stopped', reason: '3 cells are parked, which stops it (stop_after_parked: 3)' });
     expect(await park(3, 1, 3)).toBe('not_running');
     expect(await parked()).toHaveLength(3);
-    await store.setState('running');
+    await store.resume();
     expect(await park(3, 1, 3)).toBe('parked_and_stopped');
     expect(await store.discard()).toBe(4);
-    await store.setState('running');
+    await store.resume();
     expect(await park(3, 2, 3)).toBe('parked');
   });
 
@@ -93,7 +93,7 @@ describe('parking', () => {
     await store.setState('stopped', 'as counted');
     const stopped = await store.status();
     await sleep(5);
-    await store.setState('running');
+    await store.resume();
     for (const seen of [never, { ...stopped, state: 'running' as const }]) await stopRunning(table, NAME, seen, 'counted before');
     expect((await store.status()).state).toBe('running');
     await stopRunning(table, NAME, await store.status(), 'counted since');
