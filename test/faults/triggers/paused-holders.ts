@@ -12,6 +12,8 @@ const BETWEEN_SECONDS = 3;
 /** Few, so that the offsets of all of them can be looked at often. */
 const PARTITIONS = 6;
 const CLOCKS_MS = 10 * 60_000;
+/** So often that a successor has written its own offsets before the one that was paused goes on. */
+const COMMIT_EVERY_MS = 500;
 
 /** A holder that was paused cannot set back what its successor has done; and no clock is compared with another. */
 export const pausedHolders: Part = {
@@ -38,7 +40,7 @@ export const pausedHolders: Part = {
 async function pause(world: RunWorld, stage: TriggerStage, name: string, fences: boolean) {
   await using scene = await Scene.start(world, stage, {
     name,
-    tailers: [0, CLOCKS_MS, 2 * CLOCKS_MS].map((clockMs) => ({ heartbeat: QUICK_LEASES, partitions: PARTITIONS, protections: { fences }, variation: { clockMs } })),
+    tailers: [0, CLOCKS_MS, 2 * CLOCKS_MS].map((clockMs) => ({ heartbeat: QUICK_LEASES, partitions: PARTITIONS, settings: { commitEveryMs: COMMIT_EVERY_MS }, protections: { fences }, variation: { clockMs } })),
   });
   const watch = watchOffsets(scene.access, stage.shards);
   for (let number = 0; number < PAUSES; number += 1) {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkersOptions } from '../../../shared/follow/workers.ts';
 import { runTailers } from '../../../shared/tail/run-tailers.ts';
+import type { TailSettings } from '../../../shared/tail/settings.ts';
 import { sqsQueues } from '../../../shared/tail/sqs-queues.ts';
 import type { TailEvent, TailProtections } from '../../../shared/tail/tail-work.ts';
 import { runAsProcess } from '../races/process-side.ts';
@@ -15,6 +16,7 @@ export interface TailerOptions {
   readonly protections?: Partial<TailProtections>;
   readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
   readonly partitions?: number;
+  readonly settings?: Partial<TailSettings>;
   /** It ends with its first run, when a successor has taken over. @default false: it begins the next run, as the schedule does */
   readonly once?: boolean;
 }
@@ -60,7 +62,7 @@ await runAsProcess<TailerInput, TailerProgress>(async (input, control) => {
       progress.cuts += 1;
       if (event.event.back_to > 0) progress.toCheckpoints += 1;
     };
-    const { heartbeat, partitions, protections = {} } = input;
+    const { heartbeat, partitions, settings = {}, protections = {} } = input;
     await runTailers({
       context: store.context,
       topologyTable: store.topologyTable,
@@ -71,6 +73,7 @@ await runAsProcess<TailerInput, TailerProgress>(async (input, control) => {
       deadline: Date.now() + RUN_MS,
       signal: AbortSignal.any([control.signal, giveUp.signal]),
       report,
+      settings,
       protections,
       ...(heartbeat && { heartbeat }),
       ...(partitions !== undefined && { partitions }),
