@@ -27,6 +27,7 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
       logger.debug('buffer', { group, rows, oldest_age, parked, conflicts });
       gauge({ [METRICS.bufferRows]: rows, [METRICS.bufferOldestSeconds]: oldest_age ?? 0, [METRICS.bufferParked]: parked, [METRICS.bufferConflicts]: conflicts });
     },
+    recovered: (group, cells) => logger.warn('a new writer has every acknowledged cell again', { group, cells }),
     report: (group, { unreachable, ...counts }) => logger.info('drained', { group, ...counts, unreachable: [...unreachable] }),
   });
 }

@@ -53,6 +53,7 @@ export async function isComplete(event: CdkCustomResourceIsCompleteEvent, lambda
       stateTable: { client: dynamo, table: config.stateTable },
       connect: connector(config, { queryTimeoutMs: QUERY_TIMEOUT_MS }),
       wish,
+      bufferCopies: config.bufferCopies,
       mayGoOn: () => state.held && Date.now() < deadline,
     });
     logger.info('migrated', { done, groups: wish.groups.length, datastores: wish.datastores.map(({ name, shards, indexes, triggers }) => ({ name, shards, indexes: indexes.map((index) => index.name), triggers: triggers?.map(({ definition }) => definition.name) })) });

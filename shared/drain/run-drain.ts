@@ -4,6 +4,7 @@ import type { Lease, Leases } from '../lease/lease.ts';
 import { SqlError } from '../sql/client.ts';
 import { selectBufferStatus, toBufferStatus, type BufferStatus } from '../sql/statements/select-buffer-status.ts';
 import type { StoreContext } from '../store/context.ts';
+import { recoverPrimary } from './recover-primary.ts';
 import { drainPass, type DrainReport, type DrainSettings } from './drain-pass.ts';
 
 export interface DrainRun {
@@ -13,6 +14,8 @@ export interface DrainRun {
   readonly deadline: number;
   readonly settings?: DrainSettings;
   readonly report: (group: string, report: DrainReport) => void;
+  /** A group's new writer lacked so many cells, and has them now. @default nobody wants to know */
+  readonly recovered?: (group: string, cells: number) => void;
   /** What waits in a group's buffer table, every half minute. @default nobody wants to know */
   readonly measured?: (group: string, status: BufferStatus) => void;
 }
@@ -47,6 +50,7 @@ async function drainGroup(run: DrainRun, group: string): Promise<void> {
   let measuredAt = Number.NEGATIVE_INFINITY;
   try {
     while (state.going && Date.now() < run.deadline) {
+      await recover(run, group);
       await onePass(run, group, () => state.going && Date.now() < run.deadline);
       if (run.measured && performance.now() - measuredAt >= MEASURE_MS) {
         measuredAt = performance.now();
@@ -89,6 +93,18 @@ async function measure({ context, measured }: DrainRun, group: string): Promise<
   } catch (error) {
     if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
     context.report({ kind: 'secondary_failed', group, error });
+  }
+}
+
+/** Lets the group take appends again after another of its servers became the writer. */
+async function recover({ context, recovered }: DrainRun, group: string): Promise<void> {
+  try {
+    const cells = await recoverPrimary(context, group);
+    if (cells !== undefined) recovered?.(group, cells);
+  } catch (error) {
+    // It, or one that may hold its copies, cannot be asked now.
+    if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
+    context.report({ kind: 'primary_failed', group, error });
   }
 }
 

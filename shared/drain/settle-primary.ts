@@ -1,25 +1,16 @@
-import { decodeBody } from '../body/codec.ts';
-import { keepEntries } from '../index/keep-entries.ts';
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { SqlError, type SqlClient, type Target } from '../sql/client.ts';
-import type { EncodedCell } from '../sql/statements/append-cells.ts';
-import { bodyHash } from '../sql/statements/insert-buffered.ts';
 import { selectBodyHashes, toBodyHashes, type BodyHashes } from '../sql/statements/select-body-hashes.ts';
-import { selectBuffered, toBufferRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
+import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
-import { appendToPrimary, sameBody } from '../store/append.ts';
+import { sameBody } from '../store/append.ts';
 import { groupBy, type StoreContext } from '../store/context.ts';
+import { appendRows, openRows, type AppendedRows, type OpenRow } from './append-rows.ts';
 
 /** What became of a page's rows of one primary, by id. Rows named nowhere wait for the next pass. */
-export interface Settled {
+export interface Settled extends AppendedRows {
   readonly drained: number[];
-  readonly conflicts: number[];
-  readonly failed: { readonly id: number; readonly error: string }[];
-  appended: number;
 }
-
-/** A buffered write whose body was fetched and can be decoded. */
-interface OpenRow extends WaitingRow, EncodedCell {}
 
 /**
  * Settles buffered writes of one primary with a statement per node: a row may go when every node that could be
@@ -98,21 +89,6 @@ function shownBy(rows: readonly WaitingRow[], { hashes }: BodyHashes): Verdict[]
   });
 }
 
-/** Fetches the bodies; one that was damaged, or cannot be decoded, is a failure of its row. */
-async function openRows(holder: SqlClient, rows: readonly WaitingRow[], settled: Settled): Promise<OpenRow[]> {
-  if (rows.length === 0) return [];
-  const fetched = await holder.select(selectBuffered(rows.map(({ id }) => id)), 'writer');
-  return fetched.map(toBufferRow).flatMap(({ body, ...row }): OpenRow[] => {
-    try {
-      if (Buffer.compare(bodyHash(body), row.body_hash) !== 0) throw new Error('the body is not the one that was buffered');
-      return [{ ...row, encoded: body, body: decodeBody(body) }];
-    } catch (error) {
-      settled.failed.push({ id: row.id, error: `cannot be used: ${(error as Error).message}` });
-      return [];
-    }
-  });
-}
-
 /** Appends what the writer lacks, marks what it contradicts. Returns the rows whose equal body is encoded otherwise. */
 async function settleOnWriter(context: StoreContext, client: SqlClient, datastore: string, rows: readonly OpenRow[], settled: Settled): Promise<OpenRow[]> {
   const found = await fetchCells(client, 'writer', datastore, rows);
@@ -124,7 +100,7 @@ async function settleOnWriter(context: StoreContext, client: SqlClient, datastor
     else if (sameBody(cell, row)) present.push(row);
     else settled.conflicts.push(row.id);
   }
-  await Promise.all([...groupBy(missing, ({ shard }) => shard)].map(([shard, ofShard]) => appendRows(context, datastore, shard, ofShard, settled)));
+  await Promise.all([...groupBy(missing, ({ shard }) => shard)].map(([shard, ofShard]) => appendRows(context, { datastore, shard }, ofShard, settled)));
   return present;
 }
 
@@ -148,31 +124,4 @@ async function fetchCells(client: SqlClient, target: Target, datastore: string, 
   if (rows.length === 0) return [];
   const keys = rows.map(({ row_key, column_name, ref_key, shard }) => ({ key: { row_key, column_name, ref_key }, shard }));
   return byItem(await client.select(selectCells(datastore, keys, false), target), rows.length).map(({ cells: [cell] }) => cell);
-}
-
-/** Appends rows of one shard in the order of the buffer; two bodies for one address go one after the other. */
-async function appendRows(context: StoreContext, datastore: string, shard: number, rows: readonly OpenRow[], settled: Settled): Promise<void> {
-  const first: OpenRow[] = [];
-  const later: OpenRow[] = [];
-  const addresses = new Set<string>();
-  for (const row of rows) {
-    const address = `${row.row_key}/${row.ref_key}/${row.column_name}`;
-    (addresses.has(address) ? later : first).push(row);
-    addresses.add(address);
-  }
-  try {
-    const results = await appendToPrimary(context, datastore, shard, first);
-    for (const [place, { outcome }] of results.entries()) {
-      if (outcome === 'conflict') settled.conflicts.push((first[place] as OpenRow).id);
-      else if (outcome === 'stored') settled.appended += 1;
-    }
-    await keepEntries(context, datastore, first.filter((_, place) => results[place]?.outcome !== 'conflict'));
-  } catch (error) {
-    if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
-    // The server refuses the statement, perhaps for one of its cells: each by itself then.
-    const [only, ...others] = first;
-    if (only && others.length === 0) settled.failed.push({ id: only.id, error: error.message });
-    else for (const row of first) await appendRows(context, datastore, shard, [row], settled);
-  }
-  if (later.length > 0) await appendRows(context, datastore, shard, later, settled);
 }

@@ -1,5 +1,5 @@
 import type { DatastoreDefinition } from '../definitions/definitions.ts';
-import type { SqlClient } from '../sql/client.ts';
+import { SqlError, type SqlClient } from '../sql/client.ts';
 import { shardDatabase } from '../shard.ts';
 import { toNumber, toText } from '../sql/cell-rows.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
@@ -27,12 +27,16 @@ export interface Migration {
   readonly stateTable?: DynamoTable;
   readonly connect: (group: GroupAddress) => SqlClient;
   readonly wish: MigrationWish;
+  /** Of each write, on other groups. @default 0 */
+  readonly bufferCopies?: number;
   /** False once there is no time for another statement: the migration then goes on when called again. */
   readonly mayGoOn: () => boolean;
 }
 
 /** Rows of `shard` written with one statement. */
 const ROWS_A_STATEMENT = 64;
+/** The error of adding a column twice. */
+const COLUMN_EXISTS = 1060;
 
 /**
  * Brings every group's control database, the topology, the shards' databases, the indexes' catalogue and tables and the
@@ -54,6 +58,7 @@ export async function migrate(migration: Migration): Promise<boolean> {
     for (const definition of wish.datastores) datastores.push(await prepareDatastore(topologyTable, definition, wish.groups));
     const work = (step: typeof createShards): Promise<readonly boolean[]> => Promise.all([...clients].map(([group, client]) => step(migration, group, client, datastores)));
     if ((await work(createShards)).includes(false) || (await work(createTables)).includes(false)) return false;
+    await Promise.all(wish.groups.map((group) => fenceWriter(migration, group, clients)));
     const listed = await Promise.all(datastores.map(({ definition, versions }) => listWishedVersions(topologyTable, definition, versions.missing)));
     if (listed.includes(false)) return false;
     // When their shards are there: who works for a trigger reads them.
@@ -97,13 +102,32 @@ function spread(datastore: string, shards: number, groups: readonly GroupAddress
   return { datastore, shards, places };
 }
 
+/**
+ * Where writes have copies on other groups and the nodes of a group do not share their storage, only the writer that is
+ * known to have every acknowledged cell takes appends: see `recover-primary`. Here the first one is taken for that.
+ */
+async function fenceWriter({ bufferCopies = 0, wish }: Migration, { name, sharedStorage }: GroupAddress, clients: ReadonlyMap<string, SqlClient>): Promise<void> {
+  if (wish.datastores.length === 0) return;
+  const isFenced = bufferCopies > 0 && wish.groups.length > 1 && !sharedStorage;
+  const change = isFenced ? 'SET writer_id = @@server_id WHERE writer_id IS NULL' : 'SET writer_id = NULL WHERE writer_id IS NOT NULL';
+  await clients.get(name)?.change({
+    sql: `UPDATE ${CONTROL}.shard ${change} AND datastore IN (${wish.datastores.map(() => '?').join(', ')})`,
+    parameters: wish.datastores.map((datastore) => datastore.name),
+  });
+}
+
 async function stepControl(client: SqlClient): Promise<void> {
   const [[known] = []] = await client.select({ sql: "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'schemaless' AND table_name = 'migration'", parameters: [] }, 'writer');
   const [[last] = []] = toNumber(known) === 0 ? [[0]] : await client.select({ sql: `SELECT COALESCE(MAX(step), 0) FROM ${CONTROL}.migration`, parameters: [] }, 'writer');
   for (let step = toNumber(last) + 1; step <= CONTROL_STEPS.length; step += 1) {
-    for (const sql of CONTROL_STEPS[step - 1] ?? []) await client.change({ sql, parameters: [] });
+    for (const sql of CONTROL_STEPS[step - 1] ?? []) await client.change({ sql, parameters: [] }).catch(unlessThere);
     await client.change({ sql: `INSERT IGNORE INTO ${CONTROL}.migration (step, applied_at) VALUES (?, SYSDATE(6))`, parameters: [step] });
   }
+}
+
+/** A migration that was cut off had added the column. */
+function unlessThere(error: unknown): void {
+  if (!(error instanceof SqlError) || error.errno !== COLUMN_EXISTS) throw error;
 }
 
 interface WantedShard {

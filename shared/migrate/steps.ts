@@ -1,6 +1,7 @@
 /**
  * The tables, as numbered steps. Forward only: a step that has been released is never changed, the next one alters.
- * Every statement can be repeated, since a migration that was cut off starts again.
+ * Every statement can be repeated, since a migration that was cut off starts again: a column that is there already is no
+ * error.
  */
 
 /** What the control database of every group needs, step by step. Step n is at n - 1. */
@@ -35,6 +36,12 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'last_error VARCHAR(500) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL, ' +
       'UNIQUE KEY copy (datastore, row_key, column_name, ref_key, body_hash), ' +
       'KEY state (state, id)) ENGINE=InnoDB',
+  ],
+  [
+    // The server whose log is known to have every acknowledged cell; NULL where no copies are kept, or the nodes share their storage.
+    'ALTER TABLE `schemaless`.shard ADD COLUMN writer_id INT UNSIGNED NULL',
+    // Of the writers: those that were answered `buffered`.
+    'ALTER TABLE `schemaless`.buffer ADD COLUMN answered INT UNSIGNED NOT NULL DEFAULT 0',
   ],
 ];
 

@@ -33,12 +33,13 @@ const GONE = new Set([1049, 1146]);
  * moved or gone refreshes the topology and is tried where it is now.
  *
  * @param cells of this shard, no address twice
+ * @param anyWriter also to one that may lack acknowledged cells @default such a writer counts as a primary that fails
  * @throws SqlError or SchemalessError when the primary failed: the cells may or may not be there
  */
-export async function appendToPrimary(context: StoreContext, datastore: string, shard: number, cells: readonly EncodedCell[]): Promise<readonly AppendResult[]> {
+export async function appendToPrimary(context: StoreContext, datastore: string, shard: number, cells: readonly EncodedCell[], { anyWriter = false }: Pick<ShardFence, 'anyWriter'> = {}): Promise<readonly AppendResult[]> {
   for (let attempt = 1; ; attempt += 1) {
     const place = placeOf(await requireDatastore(context.topology, datastore), shard);
-    const fence: ShardFence = { datastore, shard, epoch: place.epoch };
+    const fence: ShardFence = { datastore, shard, epoch: place.epoch, anyWriter };
     try {
       const client = await context.groups.client(place.group);
       const done = await appendOnce(client, fence, cells);
@@ -58,7 +59,7 @@ export async function appendToPrimary(context: StoreContext, datastore: string, 
 }
 
 function moved(context: StoreContext, { datastore, shard }: ShardFence, attempt: number): void {
-  if (attempt >= TRIES) throw new SchemalessError('unavailable', `shard ${shard} of ${datastore} is closed, or being moved`);
+  if (attempt >= TRIES) throw new SchemalessError('unavailable', `shard ${shard} of ${datastore} is closed, being moved, or being brought back from the buffers`);
   context.topology.refresh();
   context.report({ kind: 'topology_refreshed', datastore, shard });
 }

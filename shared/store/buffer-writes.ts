@@ -1,7 +1,8 @@
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { insertBuffered } from '../sql/statements/insert-buffered.ts';
+import { answerBuffered } from '../sql/statements/answer-buffered.ts';
 import { deleteWithdrawn, withdrawBuffered } from '../sql/statements/withdraw-buffered.ts';
-import { SqlError } from '../sql/client.ts';
+import { SqlError, type Statement } from '../sql/client.ts';
 import { SchemalessError } from '../errors.ts';
 import type { StoreContext } from './context.ts';
 
@@ -48,13 +49,25 @@ async function bufferOn(context: StoreContext, group: string, datastore: string,
  * behind the drain judges a conflict again, and keeps.
  */
 export async function withdrawCopies(context: StoreContext, datastore: string, cells: readonly BufferedCell[], holders: readonly string[]): Promise<void> {
+  await onHolders(context, cells, holders, [withdrawBuffered(datastore, cells), deleteWithdrawn(datastore, cells)]);
+}
+
+/**
+ * Marks the copies of cells whose writer is about to be answered `buffered`: they give way to a cell that was
+ * acknowledged as stored, should the primary's last cells have to be brought back. Best effort: without the mark the
+ * older of two copies wins.
+ */
+export async function markAnswered(context: StoreContext, datastore: string, cells: readonly BufferedCell[], holders: readonly string[]): Promise<void> {
+  await onHolders(context, cells, holders, [answerBuffered(datastore, cells)]);
+}
+
+async function onHolders(context: StoreContext, cells: readonly BufferedCell[], holders: readonly string[], statements: readonly Statement[]): Promise<void> {
   if (cells.length === 0) return;
   await Promise.all(
     holders.map(async (group) => {
       try {
         const client = await context.groups.client(group);
-        await client.change(withdrawBuffered(datastore, cells));
-        await client.change(deleteWithdrawn(datastore, cells));
+        for (const statement of statements) await client.change(statement);
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
         context.report({ kind: 'secondary_failed', group, error });

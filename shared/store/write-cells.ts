@@ -9,7 +9,7 @@ import { SqlError } from '../sql/client.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import { appendToPrimary } from './append.ts';
-import { bufferOnSecondaries, withdrawCopies } from './buffer-writes.ts';
+import { bufferOnSecondaries, markAnswered, withdrawCopies } from './buffer-writes.ts';
 import { byGroup, groupBy, type StoreContext } from './context.ts';
 import type { Datastore } from './datastore.ts';
 import { parseBatch } from './parse.ts';
@@ -104,6 +104,7 @@ async function settleWithoutPrimary(
     return cells.map((cell) => [cell, { outcome: 'unavailable', shard: cell.shard, reason: 'the primary failed and writes are not buffered here' }]);
   }
   const more = holders.length >= 2 ? [] : await bufferOnSecondaries(context, datastore, cells, 2 - holders.length, [group, ...holders]);
+  await markAnswered(context, datastore, cells, [...holders, ...more]);
   const copies = holders.length + more.length;
   return cells.map((cell) => [cell, { outcome: 'buffered', shard: cell.shard, copies }]);
 }

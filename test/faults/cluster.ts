@@ -56,6 +56,7 @@ export async function createStore(groups: readonly GroupAccess[], { shards, buff
     topologyTable,
     connect: ({ name }) => groupClient(groups, name, { queryTimeoutMs: 60_000 }),
     wish: { groups: groups.map(({ user: _user, password: _password, ...address }) => address), datastores: [{ name: DATASTORE, shards, indexes: [] }] },
+    bufferCopies,
     mayGoOn: () => true,
   });
   const kept = parts.move();

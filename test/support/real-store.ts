@@ -51,7 +51,7 @@ export async function openRealStore({ datastores, indexes = {}, triggers = {}, b
     return mysqlClient(address, async () => ({ username: group.user, password: group.password }));
   };
   const wish = { groups: servers.groups, datastores: Object.entries(datastores).map(([name, shards]) => ({ name: nameOf(name), shards, indexes: indexes[name] ?? [], triggers: triggers[name] ?? [] })) };
-  await migrate({ topologyTable, connect, wish, mayGoOn: () => true });
+  await migrate({ topologyTable, connect, wish, bufferCopies, mayGoOn: () => true });
 
   const topology = dynamoTopology(topologyTable);
   const events: StoreEvent[] = [];

@@ -1,13 +1,14 @@
 import { rowKeyBytes } from '../../address.ts';
 import type { Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
-import type { EncodedCell, ShardFence } from './append-cells.ts';
+import { writerFence, type EncodedCell, type ShardFence } from './append-cells.ts';
 
 /**
  * Appends one cell to its shard's log: `append-cells` without the parts that only several cells need.
  *
  * The result's insert id is the cell's added id. A cell that exists gives error 1062 on key `cell`, and nothing is
- * used up. No row changed: the shard is closed, has moved or has another epoch.
+ * used up. No row changed: the shard is closed, has moved, has another epoch or a
+ * writer that is not known to have all its cells.
  */
 export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
   const entity = entityTable(fence.datastore, fence.shard);
@@ -19,7 +20,7 @@ export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
       `FROM ${CONTROL}.shard AS log ` +
       `LEFT JOIN ${entity} AS last ON last.added_id = ` +
       `(SELECT tip.added_id FROM ${entity} AS tip WHERE tip.added_id >= log.first_id ORDER BY tip.added_id DESC LIMIT 1 FOR UPDATE) ` +
-      `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open' FOR UPDATE`,
+      `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} FOR UPDATE`,
     parameters: [
       rowKeyBytes(cell.row_key),
       Buffer.from(cell.column_name),

@@ -13,6 +13,16 @@ export interface ShardFence {
   readonly datastore: string;
   readonly shard: number;
   readonly epoch: number;
+  /** Also a writer that may lack acknowledged cells: for who brings them back. @default only one that has them all */
+  readonly anyWriter?: boolean;
+}
+
+/**
+ * A replica that was promoted without the last cells takes no appends until they were brought back from the buffers:
+ * another body could take the address of a cell that was acknowledged.
+ */
+export function writerFence({ anyWriter = false }: ShardFence): string {
+  return anyWriter ? '' : ' AND (log.writer_id IS NULL OR log.writer_id = @@server_id)';
 }
 
 /**
@@ -47,7 +57,7 @@ export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): S
       `JOIN (${rows.join(' UNION ALL ')}) AS new ` +
       `LEFT JOIN ${entity} AS old ` +
       `ON old.row_key = new.row_key AND old.column_name = new.column_name AND old.ref_key = new.ref_key ` +
-      `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open' AND old.added_id IS NULL FOR UPDATE`,
+      `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL FOR UPDATE`,
     parameters: [
       ...cells.flatMap((cell): SqlParameter[] => [rowKeyBytes(cell.row_key), Buffer.from(cell.column_name), cell.ref_key, cell.encoded]),
       fence.datastore,

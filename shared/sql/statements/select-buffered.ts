@@ -34,6 +34,17 @@ export function selectWaiting(after: number, minimumAgeSeconds: number, limit: n
   };
 }
 
+/**
+ * Waiting rows of every datastore, oldest first, of any age: those that somebody may have been told are stored, or with
+ * `gaveWay` the others.
+ */
+export function selectToBringBack(gaveWay: boolean, after: number, limit: number): Statement {
+  return {
+    sql: `SELECT ${PLACE}, created_at FROM ${CONTROL}.buffer WHERE state = 'waiting' AND answered ${gaveWay ? '>=' : '<'} writers AND id > ? ORDER BY id LIMIT ?`,
+    parameters: [after, limit],
+  };
+}
+
 /** Buffered writes with their bodies, by id. */
 export function selectBuffered(ids: readonly number[]): Statement {
   return {

@@ -42,6 +42,7 @@ export async function startStage(options: StageOptions): Promise<Stage> {
         topologyTable,
         connect: ({ name }) => groupClient(groups, name, { queryTimeoutMs: 60_000 }),
         wish: { groups: groups.map(({ user: _user, password: _password, ...address }) => address), datastores: [{ name: datastore, shards: options.shards, indexes }] },
+        bufferCopies: options.bufferCopies,
         mayGoOn: () => true,
       });
       if (!done) throw new Error(`${datastore} was not migrated`);

@@ -64,6 +64,17 @@ describe('migrate', () => {
     expect((await Promise.all(groups.map((group) => databases(group, name)))).flat()).toHaveLength(400);
   });
 
+  it('goes on where a step was cut off after its column was added', async () => {
+    const name = newName();
+    for (const group of groups) {
+      const client = connect(group);
+      await client.change({ sql: 'DELETE FROM schemaless.migration WHERE step = 2', parameters: [] });
+      await client.close();
+    }
+    expect(await run({ groups, datastores: [{ name, shards: 4, indexes: [] }] })).toBe(true);
+    expect((await Promise.all(groups.map((group) => databases(group, name)))).flat()).toHaveLength(4);
+  });
+
   it('never computes the place of a shard again: added groups get none of it', async () => {
     const name = newName();
     const [one, two] = groups;

