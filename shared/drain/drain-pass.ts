@@ -1,10 +1,11 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
 import { shardOf } from '../shard.ts';
 import { SqlError } from '../sql/client.ts';
 import { deleteBuffered, failBuffered, markConflicts } from '../sql/statements/change-buffered.ts';
+import { selectBacklog, toBacklog } from '../sql/statements/select-backlog.ts';
 import { selectWaiting, toWaitingRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
 import { groupBy, type StoreContext } from '../store/context.ts';
+import { appendPace, rateFor } from './append-pace.ts';
 import { settlePrimary } from './settle-primary.ts';
 
 export interface DrainSettings {
@@ -12,7 +13,7 @@ export interface DrainSettings {
   readonly minimumAgeSeconds?: number;
   /** Rows a page. @default 200 */
   readonly pageRows?: number;
-  /** Appends a second to all primaries together: their own writes come first. @default 1000 */
+  /** Appends a second to all primaries together: their own writes come first. @default by what waits: see `rateFor` */
   readonly appendsPerSecond?: number;
   /** Failures of one row before it is parked. @default 5 */
   readonly maxAttempts?: number;
@@ -40,9 +41,10 @@ export interface DrainReport {
  * @param mayGoOn asked before each page: false once the lease is lost or wanted
  */
 export async function drainPass(context: StoreContext, holder: string, mayGoOn: () => boolean, settings: DrainSettings = {}): Promise<DrainReport> {
-  const { minimumAgeSeconds = 2, pageRows = 200, appendsPerSecond = 1000, maxAttempts = 5 } = settings;
+  const { minimumAgeSeconds = 2, pageRows = 200, appendsPerSecond, maxAttempts = 5 } = settings;
   const report: DrainReport = { seen: 0, drained: 0, appended: 0, conflicts: 0, failed: 0, unreachable: new Set() };
   const client = await context.groups.client(holder);
+  const pace = appendPace(appendsPerSecond ?? rateFor(toBacklog(await client.select(selectBacklog(), 'writer'))));
   for (let after = 0; mayGoOn(); ) {
     const rows = (await client.select(selectWaiting(after, minimumAgeSeconds, pageRows), 'writer')).map(toWaitingRow);
     after = rows.at(-1)?.id ?? after;
@@ -50,13 +52,12 @@ export async function drainPass(context: StoreContext, holder: string, mayGoOn: 
 
     const { placed, lost } = await findPrimaries(context, rows);
     const failures: { readonly id: number; readonly error: string }[] = [...lost];
-    const before = report.appended;
     await Promise.all(
       [...groupBy(placed, ({ primary }) => primary)]
         .filter(([primary]) => !report.unreachable.has(primary))
         .map(async ([primary, ofPrimary]) => {
           try {
-            const settled = await settlePrimary(context, client, primary, ofPrimary.map(({ row }) => row));
+            const settled = await settlePrimary(context, { holder: client, primary, pace }, ofPrimary.map(({ row }) => row));
             if (settled.drained.length > 0) await client.change(deleteBuffered(settled.drained));
             if (settled.conflicts.length > 0) await client.change(markConflicts(settled.conflicts));
             report.drained += settled.drained.length;
@@ -73,7 +74,6 @@ export async function drainPass(context: StoreContext, holder: string, mayGoOn: 
     for (const { id, error } of failures) await client.change(failBuffered(id, error, maxAttempts));
     report.failed += failures.length;
     if (rows.length < pageRows) break;
-    await sleep(((report.appended - before) * 1000) / appendsPerSecond);
   }
   return report;
 }

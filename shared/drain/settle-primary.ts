@@ -5,6 +5,7 @@ import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
 import { sameBody } from '../store/append.ts';
 import { groupBy, type StoreContext } from '../store/context.ts';
+import type { AppendPace } from './append-pace.ts';
 import { appendRows, openRows, type AppendedRows, type OpenRow } from './append-rows.ts';
 
 /** What became of a page's rows of one primary, by id. Rows named nowhere wait for the next pass. */
@@ -12,15 +13,21 @@ export interface Settled extends AppendedRows {
   readonly drained: number[];
 }
 
+export interface Settling {
+  /** The group whose buffer table holds the rows. */
+  readonly holder: SqlClient;
+  readonly primary: string;
+  readonly pace: AppendPace;
+}
+
 /**
  * Settles buffered writes of one primary with a statement per node: a row may go when every node that could be
  * promoted shows its body. What is missing there is looked for on the writer, and appended where it is missing there
  * too; a reader that lags, or is down, just makes the row wait.
  *
- * @param holder the group whose buffer table holds the rows
  * @throws SqlError when the primary could not be asked
  */
-export async function settlePrimary(context: StoreContext, holder: SqlClient, primary: string, rows: readonly WaitingRow[]): Promise<Settled> {
+export async function settlePrimary(context: StoreContext, { holder, primary, pace }: Settling, rows: readonly WaitingRow[]): Promise<Settled> {
   const settled: Settled = { drained: [], conflicts: [], failed: [], appended: 0 };
   const client = await context.groups.client(primary);
   const verdicts = await askPromotable(client, rows);
@@ -36,7 +43,7 @@ export async function settlePrimary(context: StoreContext, holder: SqlClient, pr
   const onWriter = shownBy(unsure, toBodyHashes(await client.select(selectBodyHashes(unsure), 'writer'), unsure.length));
   const open = await openRows(holder, unsure.filter((_, place) => onWriter[place] !== 'same'), settled);
   for (const [datastore, ofDatastore] of groupBy(open, (row) => row.datastore)) {
-    const different = await settleOnWriter(context, client, datastore, ofDatastore, settled);
+    const different = await settleOnWriter(context, { client, pace, datastore }, ofDatastore, settled);
     if (verdicts) await settleDifferent(client, datastore, different, { rows, verdicts, settled });
   }
   return settled;
@@ -90,7 +97,7 @@ function shownBy(rows: readonly WaitingRow[], { hashes }: BodyHashes): Verdict[]
 }
 
 /** Appends what the writer lacks, marks what it contradicts. Returns the rows whose equal body is encoded otherwise. */
-async function settleOnWriter(context: StoreContext, client: SqlClient, datastore: string, rows: readonly OpenRow[], settled: Settled): Promise<OpenRow[]> {
+async function settleOnWriter(context: StoreContext, { client, pace, datastore }: { readonly client: SqlClient; readonly pace: AppendPace; readonly datastore: string }, rows: readonly OpenRow[], settled: Settled): Promise<OpenRow[]> {
   const found = await fetchCells(client, 'writer', datastore, rows);
   const missing: OpenRow[] = [];
   const present: OpenRow[] = [];
@@ -100,7 +107,14 @@ async function settleOnWriter(context: StoreContext, client: SqlClient, datastor
     else if (sameBody(cell, row)) present.push(row);
     else settled.conflicts.push(row.id);
   }
-  await Promise.all([...groupBy(missing, ({ shard }) => shard)].map(([shard, ofShard]) => appendRows(context, { datastore, shard }, ofShard, settled)));
+  const ends = await Promise.allSettled(
+    [...groupBy(missing, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
+      await pace(ofShard.length);
+      await appendRows(context, { datastore, shard }, ofShard, settled);
+    }),
+  );
+  const failed = ends.find((end) => end.status === 'rejected');
+  if (failed) throw failed.reason;
   return present;
 }
 

@@ -3,8 +3,10 @@ export interface CountedFetch {
   readonly fetch: typeof globalThis.fetch;
   /** Requests sent, each try by itself. */
   readonly tries: number;
-  /** How long each try took that was answered 503, in milliseconds. */
-  readonly refusedMs: readonly number[];
+  /** How long each try took to be answered, whatever the answer was, in milliseconds; one that is still open has taken so long so far. */
+  waitedMs(): readonly number[];
+  /** Tries that were answered 503. */
+  readonly refused: number;
   /** Of those, how many did not say when to come again. */
   readonly withoutRetryAfter: number;
 }
@@ -12,15 +14,18 @@ export interface CountedFetch {
 const REFUSED = 503;
 
 export function countedFetch(): CountedFetch {
-  const refusedMs: number[] = [];
-  let [tries, withoutRetryAfter] = [0, 0];
+  const answeredMs: number[] = [];
+  const open = new Set<{ readonly at: number }>();
+  let [tries, refused, withoutRetryAfter] = [0, 0, 0];
   return {
     async fetch(input, init) {
       tries += 1;
-      const start = performance.now();
-      const response = await fetch(input, init);
+      const sent = { at: performance.now() };
+      open.add(sent);
+      const response = await fetch(input, init).finally(() => open.delete(sent));
+      answeredMs.push(performance.now() - sent.at);
       if (response.status === REFUSED) {
-        refusedMs.push(performance.now() - start);
+        refused += 1;
         if (response.headers.get('retry-after') === null) withoutRetryAfter += 1;
       }
       return response;
@@ -28,7 +33,10 @@ export function countedFetch(): CountedFetch {
     get tries() {
       return tries;
     },
-    refusedMs,
+    waitedMs: () => [...answeredMs, ...Array.from(open, ({ at }) => performance.now() - at)],
+    get refused() {
+      return refused;
+    },
     get withoutRetryAfter() {
       return withoutRetryAfter;
     },

@@ -17,7 +17,7 @@ const LEAST_GOODPUT = 0.8;
 const MOST_RECOVERY_SECONDS = 10;
 const MOST_TRIES = 1.2;
 const CONTROL_TRIES = 2;
-const MOST_REFUSAL_MS = 2000;
+const MOST_WAIT_MS = 2000;
 
 export function judgeOverload({ load, aftermath, refusedMissing, unbounded, openDoor }: Overloads): readonly Check[] {
   const wrong = Object.values(aftermath.faults).reduce((sum, count) => sum + count, 0);
@@ -30,9 +30,9 @@ export function judgeOverload({ load, aftermath, refusedMissing, unbounded, open
       control: { figure: goodputFigure(openDoor), failed: !goesOn(openDoor) },
     },
     {
-      what: '503s: p99 of the time to them, without Retry-After; control: an open door',
+      what: 'p99 of the time to any answer; 503s without Retry-After; control: an open door',
       figure: refusalFigure(load),
-      bar: `< ${MOST_REFUSAL_MS / 1000} s, 0 of at least 100`,
+      bar: `< ${MOST_WAIT_MS / 1000} s, 0 of at least 100`,
       passed: load.refusals.count >= 100 && refusesEarly(load),
       control: { figure: refusalFigure(openDoor), failed: !refusesEarly(openDoor) },
     },
@@ -69,12 +69,12 @@ function goodputFigure({ goodput, normal, recoverySeconds }: LoadResult): string
   return `${((goodput / normal.peak) * 100).toFixed(0)} %, ${calm}`;
 }
 
-function refusesEarly({ refusals }: LoadResult): boolean {
-  return refusals.withoutRetryAfter === 0 && refusals.p99Ms < MOST_REFUSAL_MS;
+function refusesEarly({ refusals, waitedP99 }: LoadResult): boolean {
+  return refusals.withoutRetryAfter === 0 && waitedP99 < MOST_WAIT_MS;
 }
 
-function refusalFigure({ refusals: { count, p99Ms, withoutRetryAfter } }: LoadResult): string {
-  return `${(p99Ms / 1000).toFixed(2)} s, ${withoutRetryAfter} of ${count.toLocaleString('en-US')}`;
+function refusalFigure({ waitedP99, refusals: { count, withoutRetryAfter } }: LoadResult): string {
+  return `${(waitedP99 / 1000).toFixed(2)} s, ${withoutRetryAfter} of ${count.toLocaleString('en-US')}`;
 }
 
 function triesPerRequest({ tries, requests }: LoadResult): number {

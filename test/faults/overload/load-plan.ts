@@ -35,9 +35,11 @@ export interface LoadResult {
   readonly goodput: number;
   /** After the overload; undefined when the latency stayed high. */
   readonly recoverySeconds: number | undefined;
+  /** Until a try was answered, whatever the answer was, or so far: p99 in milliseconds. */
+  readonly waitedP99: number;
+  /** Tries that were answered 503. */
   readonly refusals: {
     readonly count: number;
-    readonly p99Ms: number;
     readonly withoutRetryAfter: number;
   };
   /** By how much the load itself was late in starting requests, p99 in milliseconds. */

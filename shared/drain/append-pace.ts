@@ -1,0 +1,29 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Backlog } from '../sql/statements/select-backlog.ts';
+
+/** Waits for the turn of so many cells: they may be appended once it resolves. */
+export type AppendPace = (cells: number) => Promise<void>;
+
+/** Of what waits, however little it is and however slowly it came. */
+const LEAST_PER_SECOND = 100;
+/** Times the rate at which the backlog came: it is gone in two thirds of the time in which it grew. */
+const FASTER = 1.5;
+
+/**
+ * How many cells a second to append of a backlog: somewhat more than came a second while it grew, which its primary took
+ * before, too. A rate fixed once and for all is either felt by a small primary, or too slow for a large one.
+ */
+export function rateFor({ rows, seconds }: Backlog): number {
+  return Math.max(LEAST_PER_SECOND, (FASTER * rows) / Math.max(1, seconds));
+}
+
+/** Spreads appends evenly, one after the other: many at once would be felt by the primary's own writes, as seldom as they are. */
+export function appendPace(perSecond: number): AppendPace {
+  let next = performance.now();
+  return async (cells) => {
+    const turn = Math.max(next, performance.now());
+    next = turn + (cells * 1000) / perSecond;
+    const wait = turn - performance.now();
+    if (wait >= 1) await sleep(wait);
+  };
+}
