@@ -107,8 +107,8 @@ function poolOptions(endpoint: Endpoint, login: Credentials, options: Required<M
     user: login.username,
     password: login.password,
     connectionLimit: options.connections,
-    // As many as may be open: a connection that was once needed is kept until it is idle for long.
-    maxIdle: options.connections,
+    // Idle ones are closed at all only where fewer may be idle than open. One that is open keeps a serverless cluster awake.
+    maxIdle: Math.max(1, options.connections - 1),
     idleTimeout: 60_000,
     connectTimeout: options.connectTimeoutMs,
     charset: 'utf8mb4_bin',
