@@ -39,6 +39,7 @@ export function startFlags(): readonly Option[] {
     choiceFlag('--engine <name>', 'mysql or mariadb (default: MySQL if it is on the machine, else MariaDB)', ['mysql', 'mariadb']),
     secondsFlag('--restart-after <seconds>', 'when a server that died is started again, 0 for never').default(DEFAULT_OPTIONS.restartAfterSeconds),
     choiceFlag('--functions <where>', 'threads, or process: each function in a process that can be killed', ['threads', 'process']).default(DEFAULT_OPTIONS.functions),
+    wholeNumberFlag('--function-memory <MB>', 'heap of each function, which ends when it needs more (default: its memory in the cloud)', 64, 10_240),
     wholeNumberFlag('--tailers <count>', 'workers that send cells to the triggers (default: as many as last time, 1 at first)', 1, MAX_TAILERS),
     new Option('--datastores <folder>', "folder of the datastores' YAML (default: infra/datastores)"),
   ];

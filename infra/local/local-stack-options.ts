@@ -24,6 +24,8 @@ export interface LocalStackOptions {
   readonly datastores: string | undefined;
   /** Instances that share the calls of each function behind the HTTP API, 1 to 16. @default 1 */
   readonly functionInstances: number;
+  /** Heap of each instance in MB, 64 to 10,240; it ends when it needs more. @default the memory that the template gives the function */
+  readonly functionMemory: number | undefined;
   /** Module that exports `buildApp(app)`. @default the app that is deployed */
   readonly app: string | undefined;
   /** Folder that the triggers' functions are given from. @default the root of the repository */
@@ -48,6 +50,7 @@ export const DEFAULT_OPTIONS: LocalStackOptions = {
   tailers: undefined,
   datastores: undefined,
   functionInstances: 1,
+  functionMemory: undefined,
   app: undefined,
   projectFolder: undefined,
   functionsFolder: undefined,

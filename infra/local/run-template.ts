@@ -51,7 +51,7 @@ export async function runTemplate({ local, options, folder, services, log, gatew
   const behindRoutes = new Set(routes.map(({ functionArn }) => functionArn));
   const ofCustom = custom.flatMap(({ onEventArn, isCompleteArn }) => (isCompleteArn === undefined ? [onEventArn] : [onEventArn, isCompleteArn]));
   const called = new Set([...behindRoutes, ...[...scheduled, ...sources].map(({ functionArn }) => functionArn), ...ofCustom]);
-  const definitions = lambdaFunctions(resources, context, called);
+  const definitions = lambdaFunctions(resources, context, called).map((definition) => ({ ...definition, memoryMb: options.functionMemory ?? definition.memoryMb }));
   const functions = startFunctionHost({
     definitions,
     mode: options.functions,

@@ -14,6 +14,7 @@ interface Flags {
   readonly engine?: 'mysql' | 'mariadb';
   readonly restartAfter: number;
   readonly functions: 'threads' | 'process';
+  readonly functionMemory?: number;
   readonly tailers?: number;
   readonly datastores?: string;
 }
@@ -21,8 +22,8 @@ interface Flags {
 const command = new Command('npm start --').description('Runs a whole Schemaless on this machine: MySQL servers, functions and HTTP API.').showHelpAfterError();
 for (const flag of startFlags()) command.addOption(flag);
 command.parse();
-const { engine, datastores, tailers, restartAfter, ...flags } = command.opts<Flags>();
-const options: Partial<LocalStackOptions> = { ...flags, engine, datastores, tailers, restartAfterSeconds: restartAfter, log: (line) => console.log(line) };
+const { engine, datastores, tailers, functionMemory, restartAfter, ...flags } = command.opts<Flags>();
+const options: Partial<LocalStackOptions> = { ...flags, engine, datastores, tailers, functionMemory, restartAfterSeconds: restartAfter, log: (line) => console.log(line) };
 
 console.log(`starting, with data in ${flags.data}`);
 const starting = startLocalStack(options);

@@ -29,7 +29,7 @@ export function startInstance(mode: FunctionMode, definition: FunctionDefinition
 }
 
 function startThread(start: RunnerStart, environment: Record<string, string>, events: InstanceEvents): Instance {
-  const worker = new Worker(RUNNER, { workerData: start, env: environment, stdout: true, stderr: true, execArgv: [], name: start.name });
+  const worker = new Worker(RUNNER, { workerData: start, env: environment, stdout: true, stderr: true, execArgv: [], name: start.name, resourceLimits: { maxOldGenerationSizeMb: start.memoryMb } });
   let reason = 'it ended';
   worker.on('message', events.onMessage);
   worker.on('error', (error) => {
@@ -55,7 +55,7 @@ function startThread(start: RunnerStart, environment: Record<string, string>, ev
 }
 
 function startProcess(start: RunnerStart, environment: Record<string, string>, events: InstanceEvents): Instance {
-  const child = fork(RUNNER, [JSON.stringify(start)], { env: environment, execArgv: [], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+  const child = fork(RUNNER, [JSON.stringify(start)], { env: environment, execArgv: [`--max-old-space-size=${start.memoryMb}`], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   const gone = new Promise<void>((resolve) => {
     child.once('exit', (code, signal) => {
       events.onExit(signal ? `killed by ${signal}` : `it ended (code ${code})`);

@@ -25,6 +25,8 @@ const CONTROL_FUZZED = 1000;
 /** Few: an instance in the cloud serves one request at a time, and what its memory grows by is judged. */
 const SIDE_BY_SIDE = 2;
 const SHARDS = 16;
+/** A fourteenth of what the functions have in the cloud: one that needs more ends, and counts as crashed. */
+const FUNCTION_MB = 128;
 const MIB = 1024 * 1024;
 /** Beyond what ordinary requests take. */
 const MOST_GROWN = 256 * MIB;
@@ -62,7 +64,7 @@ interface Attacked {
 
 async function attackStack({ folder, engine, seed, signal, say }: RunWorld): Promise<Attacked> {
   const data = join(folder, 'stack');
-  const args = ['--data', data, '--port', '0', '--shards', String(SHARDS), '--restart-after', '0', '--functions', 'process', '--datastores', DATASTORES];
+  const args = ['--data', data, '--port', '0', '--shards', String(SHARDS), '--restart-after', '0', '--functions', 'process', '--function-memory', String(FUNCTION_MB), '--datastores', DATASTORES];
   const stack = await StackProcess.start({ program: START, data, signal, args: engine === undefined ? args : [...args, '--engine', engine] });
   try {
     const [pid = 0] = processesWithArgument(data);
