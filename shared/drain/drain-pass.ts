@@ -11,7 +11,7 @@ import { settlePrimary } from './settle-primary.ts';
 export interface DrainSettings {
   /** Rows younger than this are still with their writer. @default 2 */
   readonly minimumAgeSeconds?: number;
-  /** Rows a page. @default 200 */
+  /** Rows a page; a statement asks for all of them, on each node of the primary, and is felt by its own writes. @default 100 */
   readonly pageRows?: number;
   /** Appends a second to all primaries together: their own writes come first. @default by what waits: see `rateFor` */
   readonly appendsPerSecond?: number;
@@ -41,7 +41,7 @@ export interface DrainReport {
  * @param mayGoOn asked before each page: false once the lease is lost or wanted
  */
 export async function drainPass(context: StoreContext, holder: string, mayGoOn: () => boolean, settings: DrainSettings = {}): Promise<DrainReport> {
-  const { minimumAgeSeconds = 2, pageRows = 200, appendsPerSecond, maxAttempts = 5 } = settings;
+  const { minimumAgeSeconds = 2, pageRows = 100, appendsPerSecond, maxAttempts = 5 } = settings;
   const report: DrainReport = { seen: 0, drained: 0, appended: 0, conflicts: 0, failed: 0, unreachable: new Set() };
   const client = await context.groups.client(holder);
   const pace = appendPace(appendsPerSecond ?? rateFor(toBacklog(await client.select(selectBacklog(), 'writer'))));

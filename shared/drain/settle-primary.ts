@@ -22,30 +22,31 @@ export interface Settling {
 
 /**
  * Settles buffered writes of one primary with a statement per node: a row may go when every node that could be
- * promoted shows its body. What is missing there is looked for on the writer, and appended where it is missing there
- * too; a reader that lags, or is down, just makes the row wait.
+ * promoted shows its body. What the writer lacks is appended there; a reader that lags, or is down, just makes the row
+ * wait.
  *
  * @throws SqlError when the primary could not be asked
  */
 export async function settlePrimary(context: StoreContext, { holder, primary, pace }: Settling, rows: readonly WaitingRow[]): Promise<Settled> {
   const settled: Settled = { drained: [], conflicts: [], failed: [], appended: 0 };
   const client = await context.groups.client(primary);
-  const verdicts = await askPromotable(client, rows);
+  const { promotable, onWriter } = await askNodes(client, rows);
+  const writer = onWriter ?? shownBy(rows, toBodyHashes(await client.select(selectBodyHashes(rows), 'writer'), rows.length));
 
-  const unsure = rows.filter((row, place) => {
-    const safe = verdicts?.every(({ shown }) => shown[place] === 'same') ?? false;
-    if (safe) settled.drained.push(row.id);
-    return !safe;
-  });
-  if (unsure.length === 0) return settled;
-
-  // Rows that only wait for readers, as all do while one is down, are not fetched anew in each pass.
-  const onWriter = shownBy(unsure, toBodyHashes(await client.select(selectBodyHashes(unsure), 'writer'), unsure.length));
-  const open = await openRows(holder, unsure.filter((_, place) => onWriter[place] !== 'same'), settled);
-  for (const [datastore, ofDatastore] of groupBy(open, (row) => row.datastore)) {
-    const different = await settleOnWriter(context, { client, pace, datastore }, ofDatastore, settled);
-    if (verdicts) await settleDifferent(client, datastore, different, { rows, verdicts, settled });
+  const [missing, different]: [WaitingRow[], WaitingRow[]] = [[], []];
+  for (const [place, row] of rows.entries()) {
+    // Rows that only wait for readers, as all do while one is down, are not fetched anew in each pass.
+    if (promotable?.every(({ shown }) => shown[place] === 'same')) settled.drained.push(row.id);
+    else if (writer[place] === 'missing') missing.push(row);
+    else if (writer[place] === 'different') different.push(row);
   }
+  const open = new Map((await openRows(holder, [...missing, ...different], settled)).map((row) => [row.id, row]));
+  const opened = (some: readonly WaitingRow[]): OpenRow[] => some.flatMap(({ id }) => open.get(id) ?? []);
+  for (const [datastore, ofDatastore] of groupBy(opened(different), (row) => row.datastore)) {
+    const present = await judgeDifferent(client, datastore, ofDatastore, settled);
+    if (promotable) await drainDifferent(client, datastore, present, { rows, promotable, settled });
+  }
+  await appendMissing(context, pace, opened(missing), settled);
   return settled;
 }
 
@@ -57,25 +58,33 @@ interface NodeVerdict {
   readonly shown: readonly Verdict[];
 }
 
+/** What a group's nodes show; undefined where not all of them, or not the writer, could be asked. */
+interface Shown {
+  /** Of each node that could be promoted. */
+  readonly promotable: readonly NodeVerdict[] | undefined;
+  readonly onWriter: readonly Verdict[] | undefined;
+}
+
 /**
- * Asks every node that could be promoted: a buffered copy may go only once each of them shows the cell, since any may
+ * Asks every node: a buffered copy may go only once each of those that could be promoted shows the cell, since any may
  * be the next writer. One that is down may come back and be promoted, so its word is waited for.
- *
- * @returns undefined when not all could be asked
  */
-async function askPromotable(client: SqlClient, rows: readonly WaitingRow[]): Promise<readonly NodeVerdict[] | undefined> {
+async function askNodes(client: SqlClient, rows: readonly WaitingRow[]): Promise<Shown> {
   // Shared storage: a promoted node shows what the writer shows. Without readers there is nothing to promote.
   if (!client.abilities.survivesDiskLoss || client.nodes < 2) {
     const { shown } = (await askNode(client, 'writer', rows)) ?? {};
-    return shown && [{ target: 'writer', shown }];
+    return { promotable: shown && [{ target: 'writer', shown }], onWriter: shown };
   }
   const targets = Array.from({ length: client.nodes }, (_, node) => ({ node }));
   const answers = await Promise.all(targets.map((target) => askNode(client, target, rows)));
   const silent = answers.filter((answer) => answer === undefined).length;
-  const writers = answers.filter((answer) => answer?.writable).length;
+  const [writer, ...others] = answers.filter((answer) => answer?.writable);
   // One node is the writer: the one that takes writes, else the one that is silent. All others have to be heard.
-  if (silent + writers > 1) return undefined;
-  return answers.flatMap((answer, node) => (answer && !answer.writable ? [{ target: { node }, shown: answer.shown }] : []));
+  const writers = writer ? 1 + others.length : 0;
+  return {
+    promotable: silent + writers > 1 ? undefined : answers.flatMap((answer, node) => (answer && !answer.writable ? [{ target: { node }, shown: answer.shown }] : [])),
+    onWriter: others.length === 0 ? writer?.shown : undefined,
+  };
 }
 
 async function askNode(client: SqlClient, target: Target, rows: readonly WaitingRow[]): Promise<{ readonly writable: boolean; readonly shown: readonly Verdict[] } | undefined> {
@@ -96,39 +105,41 @@ function shownBy(rows: readonly WaitingRow[], { hashes }: BodyHashes): Verdict[]
   });
 }
 
-/** Appends what the writer lacks, marks what it contradicts. Returns the rows whose equal body is encoded otherwise. */
-async function settleOnWriter(context: StoreContext, { client, pace, datastore }: { readonly client: SqlClient; readonly pace: AppendPace; readonly datastore: string }, rows: readonly OpenRow[], settled: Settled): Promise<OpenRow[]> {
-  const found = await fetchCells(client, 'writer', datastore, rows);
-  const missing: OpenRow[] = [];
-  const present: OpenRow[] = [];
-  for (const [place, row] of rows.entries()) {
-    const cell = found[place];
-    if (!cell) missing.push(row);
-    else if (sameBody(cell, row)) present.push(row);
-    else settled.conflicts.push(row.id);
-  }
+async function appendMissing(context: StoreContext, pace: AppendPace, rows: readonly OpenRow[], settled: Settled): Promise<void> {
   const ends = await Promise.allSettled(
-    [...groupBy(missing, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
+    [...groupBy(rows, ({ datastore, shard }) => `${datastore}/${shard}`).values()].map(async (ofShard) => {
+      const [{ datastore, shard } = { datastore: '', shard: 0 }] = ofShard;
       await pace(ofShard.length);
       await appendRows(context, { datastore, shard }, ofShard, settled);
     }),
   );
   const failed = ends.find((end) => end.status === 'rejected');
   if (failed) throw failed.reason;
-  return present;
 }
 
-/** Rows whose body the writer has: the readers may show the same body in another encoding (keys in another order). */
-async function settleDifferent(
+/** Marks what the writer contradicts. Returns the rows whose equal body is encoded otherwise there: keys in another order. */
+async function judgeDifferent(client: SqlClient, datastore: string, rows: readonly OpenRow[], settled: Settled): Promise<OpenRow[]> {
+  const found = await fetchCells(client, 'writer', datastore, rows);
+  return rows.filter((row, place) => {
+    const cell = found[place];
+    if (!cell) return false;
+    const isSame = sameBody(cell, row);
+    if (!isSame) settled.conflicts.push(row.id);
+    return isSame;
+  });
+}
+
+/** Of rows whose body the writer has in another encoding: those may go that the readers have in it, too. */
+async function drainDifferent(
   client: SqlClient,
   datastore: string,
   present: readonly OpenRow[],
-  { rows, verdicts, settled }: { readonly rows: readonly WaitingRow[]; readonly verdicts: readonly NodeVerdict[]; readonly settled: Settled },
+  { rows, promotable, settled }: { readonly rows: readonly WaitingRow[]; readonly promotable: readonly NodeVerdict[]; readonly settled: Settled },
 ): Promise<void> {
   const places = new Map(rows.map(({ id }, place) => [id, place]));
-  const candidates = present.filter(({ id }) => verdicts.every(({ shown }) => shown[places.get(id) ?? -1] !== 'missing'));
+  const candidates = present.filter(({ id }) => promotable.every(({ shown }) => shown[places.get(id) ?? -1] !== 'missing'));
   if (candidates.length === 0) return;
-  const shown = await Promise.all(verdicts.map(({ target }) => fetchCells(client, target, datastore, candidates).catch(() => [])));
+  const shown = await Promise.all(promotable.map(({ target }) => fetchCells(client, target, datastore, candidates).catch(() => [])));
   for (const [place, row] of candidates.entries()) {
     if (shown.every((cells) => cells[place] && sameBody(cells[place], row))) settled.drained.push(row.id);
   }

@@ -31,7 +31,8 @@ function lagging(client: SqlClient): SqlClient {
       const rows = await client.select(statement, target);
       if (typeof target !== 'object') return rows;
       askedNodes += 1;
-      return readersLag ? rows.filter(([item]) => Number(item) < 0) : rows;
+      const isWriter = rows.some(([item, writable]) => Number(item) < 0 && writable !== null);
+      return readersLag && !isWriter ? rows.filter(([item]) => Number(item) < 0) : rows;
     },
   };
 }
