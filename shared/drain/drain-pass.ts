@@ -33,6 +33,9 @@ export interface DrainReport {
   readonly unreachable: Set<string>;
 }
 
+/** What asking the primary's nodes for a row costs them, next to appending it. */
+const LOOK_SHARE = 0.25;
+
 /**
  * Goes once through one group's buffer table, oldest first: deletes what its primary's readers show, appends to the
  * primary what is missing there, marks what lost against another body. One bad row, or a dead primary, never stops
@@ -74,6 +77,7 @@ export async function drainPass(context: StoreContext, holder: string, mayGoOn: 
     for (const { id, error } of failures) await client.change(failBuffered(id, error, maxAttempts));
     report.failed += failures.length;
     if (rows.length < pageRows) break;
+    await pace(rows.length * LOOK_SHARE);
   }
   return report;
 }

@@ -25,8 +25,8 @@ const DOWN = 'group-1';
 export const OUTAGE_SECONDS = 60;
 const WARM_UP_SECONDS = 6;
 const NORMAL_SECONDS = 30;
-/** Rows that are brought into the buffer early in the outage; those of the steady load come on top. The drain has to have work for some time. */
-const BACKLOG_ROWS = 30_000;
+/** Rows that are brought into the buffer early in the outage, some four times those of the steady load: the drain has to have work for some time. */
+const BACKLOG_ROWS = 10_000;
 /** The control's drain takes the leases of the one before it when these have run out. */
 const LEASES_SECONDS = 11;
 /** Large pages without a pause between them; and no row is ever given up. */
