@@ -1,0 +1,94 @@
+import type { Socket } from 'node:net';
+import { createConnection, createPool, type Connection, type ConnectionOptions, type Pool, type PoolConnection } from 'mysql2';
+import { exceptionOf } from './exceptions.ts';
+import type { Login } from './logins.ts';
+
+/** A server that takes no connection in this time counts as away. */
+const CONNECT_MS = 5000;
+const IDLE_MS = 30_000;
+/** Of one login and database; the server refuses what is too much for it. */
+const POOL = { connectionLimit: 1000, maxIdle: 16 } as const;
+
+/** Connections to the clusters' servers, kept for a while: by login and database, since a session cannot leave its database. */
+export class Connections {
+  readonly #pools = new Map<string, Pool>();
+  readonly #open = new Set<PoolConnection>();
+  readonly #multipleStatements: boolean;
+
+  constructor(multipleStatements: boolean) {
+    this.#multipleStatements = multipleStatements;
+  }
+
+  /** To be released by who took it, or destroyed where its session must not be seen by others. Throws a `DataApiException`. */
+  take(login: Login, database: string | undefined): Promise<PoolConnection> {
+    const key = JSON.stringify([login.host, login.port, login.user, login.password, database]);
+    let pool = this.#pools.get(key);
+    if (!pool) {
+      pool = createPool({ ...this.#options(login, database), ...POOL, idleTimeout: IDLE_MS });
+      pool.on('connection', (connection) => this.#watch(connection));
+      this.#pools.set(key, pool);
+    }
+    const from = pool;
+    return new Promise((resolve, reject) => {
+      from.getConnection((error, connection) => {
+        if (error) return reject(exceptionOf(error));
+        // A connection that breaks while nobody waits for it is no reason to end the process.
+        if (connection.listenerCount('error') === 0) connection.on('error', () => undefined);
+        return resolve(connection);
+      });
+    });
+  }
+
+  /** Ends what a connection of this login is doing; the connection stays. Rejects when the server cannot be asked. */
+  async killQuery(login: Login, threadId: number): Promise<void> {
+    const connection = createConnection(this.#options(login, undefined));
+    connection.on('error', () => undefined);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        connection.query(`KILL QUERY ${Math.trunc(threadId)}`, (error) => (error ? reject(error) : resolve()));
+      });
+    } finally {
+      connection.destroy();
+    }
+  }
+
+  /** Ends what is under way as well. */
+  async close(): Promise<void> {
+    for (const connection of this.#open) cut(connection);
+    const pools = [...this.#pools.values()];
+    this.#pools.clear();
+    await Promise.all(pools.map((pool) => new Promise<void>((resolve) => pool.end(() => resolve()))));
+  }
+
+  #watch(connection: PoolConnection): void {
+    this.#open.add(connection);
+    socketOf(connection).once('close', () => this.#open.delete(connection));
+  }
+
+  #options({ host, port, user, password }: Login, database: string | undefined): ConnectionOptions {
+    return {
+      host,
+      port,
+      user,
+      password,
+      ...(database === undefined ? {} : { database }),
+      connectTimeout: CONNECT_MS,
+      charset: 'utf8mb4',
+      multipleStatements: this.#multipleStatements,
+      supportBigNumbers: true,
+      bigNumberStrings: true,
+      enableKeepAlive: true,
+    };
+  }
+}
+
+/** Ends a connection at once, whatever is still to come on it: `destroy` alone reads it to its end. */
+export function cut(connection: Connection): void {
+  connection.destroy();
+  socketOf(connection).destroy();
+}
+
+/** The driver's types leave it out. */
+function socketOf(connection: Connection): Socket {
+  return (connection as unknown as { readonly stream: Socket }).stream;
+}
