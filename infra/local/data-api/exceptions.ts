@@ -40,17 +40,19 @@ export class DataApiException extends Error {
 interface DriverError {
   readonly code?: string;
   readonly errno?: number;
+  /** The connection is gone. */
+  readonly fatal?: boolean;
   readonly sqlState?: string;
   readonly sqlMessage?: string;
   readonly message?: string;
 }
 
-/** ER_CON_COUNT_ERROR is the server's own; everything without a number of the server's is the driver's: no connection. */
+/** The server's errors have a number, not always one that the driver has a code for; the system's numbers are below 0. */
 export function exceptionOf(error: unknown): DataApiException {
   if (error instanceof DataApiException) return error;
-  const { code = '', errno = 0, sqlState = 'HY000', sqlMessage, message = String(error) } = (error ?? {}) as DriverError;
-  if (errno > 0 && code.startsWith('ER_')) return new DataApiException('DatabaseErrorException', `${sqlMessage ?? message}; Error code: ${errno}; SQLState: ${sqlState}`, { cause: error });
-  if (/^(?:E[A-Z]+|PROTOCOL_[A-Z_]+)$/u.test(code)) return new DataApiException('DatabaseUnavailableException', `The writer instance in the DB cluster isn't available: ${message}`, { cause: error });
+  const { code = '', errno = 0, fatal = false, sqlState = 'HY000', sqlMessage, message = String(error) } = (error ?? {}) as DriverError;
+  if (errno > 0) return new DataApiException('DatabaseErrorException', `${sqlMessage ?? message}; Error code: ${errno}; SQLState: ${sqlState}`, { cause: error });
+  if (fatal || /^(?:E[A-Z]+|PROTOCOL_[A-Z_]+)$/u.test(code)) return new DataApiException('DatabaseUnavailableException', `The writer instance in the DB cluster isn't available: ${message}`, { cause: error });
   return new DataApiException('InternalServerErrorException', message, { cause: error });
 }
 

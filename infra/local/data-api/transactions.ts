@@ -137,7 +137,7 @@ export class Transactions {
 
 function endsTransaction(error: unknown): boolean {
   if (!(error instanceof DataApiException)) return true;
-  if (error instanceof ResultTooLarge || error.name === 'DatabaseUnavailableException') return true;
+  if (error instanceof ResultTooLarge || error.name === 'DatabaseUnavailableException' || error.name === 'InternalServerErrorException') return true;
   const { errno } = Object(error.cause) as { errno?: number };
   return error.name === 'DatabaseErrorException' && errno !== undefined && ROLLED_BACK.has(errno);
 }

@@ -1,0 +1,132 @@
+import { BeginTransactionCommand, CommitTransactionCommand, ExecuteStatementCommand, type RDSDataClient } from '@aws-sdk/client-rds-data';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startDataApi } from '../../../../infra/local/data-api/data-api.ts';
+import { Faults, type FaultOrder } from '../../../../infra/local/data-api/faults.ts';
+import { clientOf, onlyRow, openDataApi, serverLogin, TARGET, type TestApi } from './with-data-api.ts';
+
+let api: TestApi;
+let patient: RDSDataClient;
+
+beforeAll(async () => {
+  api = await openDataApi();
+  patient = clientOf(api.url, 3);
+  await api.run('CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, name VARCHAR(20))');
+});
+afterAll(async () => {
+  patient?.destroy();
+  await api?.close();
+});
+beforeEach(() => api.run('DELETE FROM t'));
+afterEach(() => api.faults.clear());
+
+const insert = (client = api.client) => client.send(new ExecuteStatementCommand({ ...TARGET, database: api.database, sql: "INSERT INTO t (name) VALUES ('a')" }));
+const count = async () => onlyRow(await api.run('SELECT COUNT(*) FROM t'))[0];
+const post = async (body: unknown, method = 'POST') => {
+  const response = await fetch(`${api.url}/_faults`, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+};
+
+describe('calls that are refused', () => {
+  it.each([
+    ['resuming', 'DatabaseResumingException', 400, 'is resuming after being auto-paused'],
+    ['unavailable', 'DatabaseUnavailableException', 504, ''],
+    ['throttled', 'ThrottlingException', 400, 'Rate exceeded'],
+  ] as const)('%s: %s', async (kind, name, httpStatusCode, message) => {
+    api.faults.set({ kind, count: 2 });
+    for (const _ of [1, 2]) await expect(insert()).rejects.toMatchObject({ name, $metadata: expect.objectContaining({ httpStatusCode }), message: expect.stringContaining(message) });
+    expect(await count()).toEqual({ longValue: 0 });
+    await insert();
+    expect(await count()).toEqual({ longValue: 1 });
+  });
+
+  it('the SDK tries again where there is no writer, and not while it resumes', async () => {
+    api.faults.set({ kind: 'unavailable', count: 2 });
+    expect((await insert(patient)).$metadata.attempts).toBe(3);
+    api.faults.set({ kind: 'resuming', count: 1 });
+    await expect(insert(patient)).rejects.toMatchObject({ $metadata: { attempts: 1 } });
+  });
+});
+
+describe('calls that are cut off after they were done', () => {
+  it('a statement', async () => {
+    api.faults.set({ kind: 'cut-after-commit', count: 1 });
+    await expect(insert()).rejects.toThrow(/ECONNRESET|hang up/);
+    expect(await count()).toEqual({ longValue: 1 });
+  });
+
+  it('a statement that the SDK repeats is done twice', async () => {
+    api.faults.set({ kind: 'cut-after-commit', count: 1 });
+    await insert(patient);
+    expect(await count()).toEqual({ longValue: 2 });
+  });
+
+  it('a commit', async () => {
+    const { transactionId } = await api.client.send(new BeginTransactionCommand({ ...TARGET, database: api.database }));
+    await api.run("INSERT INTO t (name) VALUES ('b')", { transactionId });
+    api.faults.set({ kind: 'cut-after-commit', count: 1 });
+    await expect(patient.send(new CommitTransactionCommand({ ...TARGET, transactionId }))).rejects.toMatchObject({ name: 'TransactionNotFoundException' });
+    expect(await count()).toEqual({ longValue: 1 });
+  });
+
+  it('none that failed', async () => {
+    api.faults.set({ kind: 'cut-after-commit', count: 1 });
+    await expect(api.run('NOT SQL')).rejects.toMatchObject({ name: 'DatabaseErrorException' });
+    expect(api.faults.status()).toContainEqual(expect.objectContaining({ kind: 'cut-after-commit', count: 1 }));
+  });
+});
+
+describe('while it runs', () => {
+  it('a route sets, shows and ends them', async () => {
+    expect(await post({ kind: 'throttled', share: 1 })).toMatchObject({ status: 200, body: { faults: expect.arrayContaining([expect.objectContaining({ kind: 'throttled', share: 1 })]) } });
+    await expect(insert()).rejects.toMatchObject({ name: 'ThrottlingException' });
+    expect(await post(undefined, 'GET')).toMatchObject({ body: { faults: expect.arrayContaining([expect.objectContaining({ kind: 'throttled', share: 1 })]) } });
+    expect((await post(undefined, 'DELETE')).status).toBe(200);
+    await insert();
+  });
+
+  it.each<[unknown, string]>([
+    [{ kind: 'fire', share: 1 }, 'kind: wanted one of resuming, unavailable, throttled, cut-after-commit, got "fire"'],
+    [{ kind: 'resuming' }, 'share, count: wanted one of them'],
+    [{ kind: 'resuming', share: 1, count: 1 }, 'share, count: wanted one of them'],
+    [{ kind: 'resuming', share: 2 }, 'share: wanted a number from 0 to 1, got 2'],
+    [{ kind: 'resuming', count: 1.5 }, 'count: wanted a whole number from 0 on, got 1.5'],
+    [null, 'kind: wanted one of'],
+  ])('%o is refused', async (order, message) => {
+    expect(await post(order)).toEqual({ status: 400, body: { error: expect.stringContaining(message) } });
+  });
+});
+
+describe('shares', () => {
+  const refused = (seed: number, share: number): boolean[] => {
+    const faults = new Faults(seed);
+    faults.set({ kind: 'resuming', share });
+    return Array.from({ length: 400 }, () => {
+      try {
+        faults.refuse();
+        return false;
+      } catch {
+        return true;
+      }
+    });
+  };
+
+  it('hit as many calls as they say, the same ones for the same seed', () => {
+    expect(refused(1, 0.25).filter(Boolean).length).toBeGreaterThan(70);
+    expect(refused(1, 0.25).filter(Boolean).length).toBeLessThan(130);
+    expect(refused(1, 0.25)).toEqual(refused(1, 0.25));
+    expect(refused(1, 0.25)).not.toEqual(refused(2, 0.25));
+    expect(refused(1, 0).some(Boolean)).toBe(false);
+    expect(refused(1, 1).every(Boolean)).toBe(true);
+  });
+
+  it('can be there from the start', async () => {
+    const events: unknown[] = [];
+    const other = await startDataApi({ clusters: () => serverLogin(), faults: [{ kind: 'resuming', share: 1 }], report: (event) => events.push(event) });
+    const client = clientOf(other.url);
+    await expect(client.send(new ExecuteStatementCommand({ ...TARGET, sql: 'SELECT 1' }))).rejects.toMatchObject({ name: 'DatabaseResumingException' });
+    expect(events).toEqual([expect.objectContaining({ operation: 'ExecuteStatement', status: 400, exception: 'DatabaseResumingException' })]);
+    client.destroy();
+    await other.stop();
+    await expect(startDataApi({ clusters: [], faults: [{ kind: 'fire', share: 1 } as unknown as FaultOrder] })).rejects.toThrow('kind: wanted one of');
+  });
+});

@@ -1,0 +1,202 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { BatchExecuteStatementCommand, BeginTransactionCommand, CommitTransactionCommand, ExecuteStatementCommand, RollbackTransactionCommand } from '@aws-sdk/client-rds-data';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { startDataApi, type DataApi } from '../../../../infra/local/data-api/data-api.ts';
+import { clientOf, long, onlyRow, openDataApi, RESOURCE_ARN, serverLogin, TARGET, type TestApi } from './with-data-api.ts';
+
+let api: TestApi;
+
+beforeAll(async () => {
+  api = await openDataApi();
+  await api.run('CREATE TABLE t (id INT PRIMARY KEY, name VARCHAR(20))');
+});
+afterAll(() => api?.close());
+beforeEach(async () => {
+  await api.run('DELETE FROM t');
+});
+
+const begin = async (client = api.client): Promise<string> => (await client.send(new BeginTransactionCommand({ ...TARGET, database: api.database }))).transactionId ?? '';
+const insert = (id: number, transactionId?: string) => api.run('INSERT INTO t (id) VALUES (:id)', { transactionId, parameters: [long('id', id)] });
+const commit = (transactionId: string) => api.client.send(new CommitTransactionCommand({ ...TARGET, transactionId }));
+const rollback = (transactionId: string) => api.client.send(new RollbackTransactionCommand({ ...TARGET, transactionId }));
+const ids = async () => (await api.run('SELECT id FROM t ORDER BY id')).records?.map(([id]) => id?.longValue);
+const gone = (cause: string) => ({ name: 'TransactionNotFoundException', $metadata: expect.objectContaining({ httpStatusCode: 404 }), message: expect.stringMatching(new RegExp(`^Transaction \\S+ is not found\\. ${cause}`)) });
+
+describe('a transaction', () => {
+  it('is seen by others once it is committed', async () => {
+    const id = await begin();
+    expect(id).toHaveLength(184);
+    await insert(1, id);
+    await api.client.send(new BatchExecuteStatementCommand({ ...TARGET, transactionId: id, sql: 'INSERT INTO t (id) VALUES (:id)', parameterSets: [[long('id', 2)], [long('id', 3)]] }));
+    expect(await ids()).toEqual([]);
+    expect(onlyRow(await api.run('SELECT COUNT(*) FROM t', { transactionId: id }))).toEqual([{ longValue: 3 }]);
+    expect(await commit(id)).toMatchObject({ transactionStatus: 'Transaction Committed' });
+    expect(await ids()).toEqual([1, 2, 3]);
+  });
+
+  it('leaves nothing when it is rolled back', async () => {
+    const id = await begin();
+    await insert(1, id);
+    expect(await rollback(id)).toMatchObject({ transactionStatus: 'Rollback Complete' });
+    expect(await ids()).toEqual([]);
+  });
+
+  it('is over for good', async () => {
+    const [committed, rolledBack] = [await begin(), await begin()];
+    await commit(committed);
+    await rollback(rolledBack);
+    for (const id of [committed, rolledBack]) {
+      await expect(insert(1, id)).rejects.toMatchObject(gone('One previous call'));
+      await expect(commit(id)).rejects.toMatchObject(gone('One previous call'));
+      await expect(rollback(id)).rejects.toMatchObject(gone('One previous call'));
+    }
+    await expect(insert(1, 'unheard-of')).rejects.toMatchObject(gone('Transaction may be expired'));
+    // The connections that were used go on committing by themselves.
+    await insert(7);
+    expect(await ids()).toEqual([7]);
+  });
+
+  it('goes on after an error of a statement', async () => {
+    const id = await begin();
+    await insert(1, id);
+    await expect(insert(1, id)).rejects.toMatchObject({ name: 'DatabaseErrorException' });
+    await expect(api.run('NOT SQL', { transactionId: id })).rejects.toMatchObject({ name: 'DatabaseErrorException', message: expect.stringMatching(/; Error code: 1064; SQLState: 42000$/) });
+    await insert(2, id);
+    await commit(id);
+    expect(await ids()).toEqual([1, 2]);
+  });
+
+  it('begins anew after a statement that commits by itself', async () => {
+    const id = await begin();
+    await insert(1, id);
+    await api.run('CREATE TABLE IF NOT EXISTS implied (id INT)', { transactionId: id });
+    await insert(2, id);
+    await rollback(id);
+    expect(await ids()).toEqual([1]);
+  });
+
+  it('that the server rolled back is aborted: nothing of it is committed by what comes after', async () => {
+    await insert(1);
+    await insert(2);
+    const [first, second] = [await begin(), await begin()];
+    const update = (id: number, transactionId: string) => api.run("UPDATE t SET name = 'x' WHERE id = :id", { transactionId, parameters: [long('id', id)] });
+    await insert(3, second);
+    await update(1, first);
+    await update(2, second);
+    const ends = await Promise.allSettled([update(2, first), update(1, second)]);
+    const deadlocked = ends.findIndex(({ status }) => status === 'rejected');
+    expect(ends[deadlocked]).toMatchObject({ reason: { name: 'DatabaseErrorException', message: expect.stringContaining('Error code: 1213') } });
+    const [dead = '', alive = ''] = deadlocked === 0 ? [first, second] : [second, first];
+    await expect(insert(4, dead)).rejects.toMatchObject(gone('Transaction has been aborted'));
+    await expect(commit(dead)).rejects.toMatchObject(gone('Transaction has been aborted'));
+    expect(await rollback(dead)).toMatchObject({ transactionStatus: 'Rollback Complete' });
+    await rollback(alive);
+    expect(await ids()).toEqual([1, 2]);
+  });
+
+  it('whose connection is lost is aborted', async () => {
+    const id = await begin();
+    await insert(1, id);
+    const [connection] = onlyRow(await api.run('SELECT CONNECTION_ID()', { transactionId: id })) as { longValue: number }[];
+    await api.run(`KILL ${String(connection?.longValue)}`);
+    await sleep(100);
+    await expect(insert(2, id)).rejects.toMatchObject({ name: 'DatabaseUnavailableException' });
+    await expect(insert(2, id)).rejects.toMatchObject(gone('Transaction has been aborted'));
+    expect(await rollback(id)).toMatchObject({ transactionStatus: 'Rollback Complete' });
+    expect(await ids()).toEqual([]);
+  });
+
+  it('is bound to its cluster and its database', async () => {
+    const id = await begin();
+    await expect(api.run('SELECT 1', { transactionId: id, database: 'mysql' })).rejects.toMatchObject({ name: 'ValidationException', message: 'Database name is not the same as transaction database' });
+    await api.run('SELECT 1', { transactionId: id, database: undefined });
+    const { transactionId } = await api.client.send(new BeginTransactionCommand(TARGET));
+    await expect(api.run('SELECT 1', { transactionId })).rejects.toMatchObject({ name: 'ValidationException' });
+    await Promise.all([rollback(id), rollback(transactionId ?? '')]);
+  });
+
+  it('takes one call at a time, and refuses the others at once', async () => {
+    const id = await begin();
+    const slow = api.run('SELECT SLEEP(0.5)', { transactionId: id });
+    await sleep(100);
+    const busy = { name: 'DatabaseErrorException', message: 'Transaction is still running a query' };
+    const before = performance.now();
+    await expect(insert(1, id)).rejects.toMatchObject(busy);
+    await expect(commit(id)).rejects.toMatchObject(busy);
+    expect(performance.now() - before).toBeLessThan(300);
+    await slow;
+    await commit(id);
+  });
+});
+
+it('calls outside of a transaction share no session', async () => {
+  await api.run('SET @a = 1');
+  await api.run('USE mysql', { database: undefined });
+  await api.run('BEGIN');
+  await insert(1);
+  const answers = await Promise.all([1, 2, 3].map(() => api.run('SELECT @a, DATABASE()', { database: undefined })));
+  for (const answer of answers) expect(onlyRow(answer)).toEqual([{ isNull: true }, { isNull: true }]);
+  expect(await ids()).toEqual([1]);
+});
+
+describe('times', () => {
+  let hasty: DataApi;
+  let client: ReturnType<typeof clientOf>;
+
+  async function start(limits: object): Promise<void> {
+    hasty = await startDataApi({ clusters: () => serverLogin(), limits });
+    client = clientOf(hasty.url);
+  }
+  afterEach(async () => {
+    client.destroy();
+    await hasty.stop();
+  });
+  const insertHasty = (id: number, transactionId: string) => client.send(new ExecuteStatementCommand({ ...TARGET, transactionId, sql: `INSERT INTO t (id) VALUES (${id})` }));
+
+  it('an idle transaction is rolled back, one that is used is not', async () => {
+    await start({ transactionIdleMs: 400 });
+    const [idle, used] = [await begin(client), await begin(client)];
+    await insertHasty(1, idle);
+    for (const id of [2, 3, 4]) {
+      await insertHasty(id, used);
+      await sleep(200);
+    }
+    await expect(insertHasty(5, idle)).rejects.toMatchObject(gone('Transaction may be expired'));
+    await client.send(new CommitTransactionCommand({ ...TARGET, transactionId: used }));
+    expect(await ids()).toEqual([2, 3, 4]);
+    // Its locks are gone too.
+    await insert(1);
+  });
+
+  it('a transaction that takes too long is rolled back, used or not', async () => {
+    await start({ transactionTotalMs: 400 });
+    const id = await begin(client);
+    await insertHasty(1, id);
+    await sleep(500);
+    await expect(client.send(new CommitTransactionCommand({ ...TARGET, transactionId: id }))).rejects.toMatchObject(gone('Transaction may be expired'));
+    expect(await ids()).toEqual([]);
+  });
+
+  it('calls wait for each other where that is wished', async () => {
+    await start({ singleCall: false });
+    const id = await begin(client);
+    await Promise.all([1, 2, 3].map((one) => insertHasty(one, id)));
+    await client.send(new CommitTransactionCommand({ ...TARGET, transactionId: id }));
+    expect(await ids()).toEqual([1, 2, 3]);
+  });
+
+  it('an endpoint that stops rolls back what is under way, and waits for no statement', async () => {
+    await start({});
+    const id = await begin(client);
+    await insertHasty(1, id);
+    const cut = client.send(new ExecuteStatementCommand({ ...TARGET, sql: 'SELECT SLEEP(20)' }));
+    cut.catch(() => undefined);
+    await sleep(200);
+    const before = performance.now();
+    await hasty.stop();
+    await expect(cut).rejects.toThrow(/./);
+    expect(performance.now() - before).toBeLessThan(2000);
+    await expect.poll(() => insert(1).then(() => 'free', () => 'locked')).toBe('free');
+    hasty = await startDataApi({ clusters: [{ resourceArn: RESOURCE_ARN, ...serverLogin() }] });
+  });
+});
