@@ -31,7 +31,8 @@ export function toSqlError(error: unknown, sent: boolean): SqlError {
   return new SqlError(failure, message, { errno: serverErrno, timedOut: TIMED_OUT.has(code), cause: error, ...(failure === 'duplicate' ? { key: duplicateKey(message) } : {}) });
 }
 
-function sortOut(errno: number, sent: boolean): SqlFailure {
+/** @param errno 0: the driver's own error, no server's */
+export function sortOut(errno: number, sent: boolean): SqlFailure {
   if (errno === DUPLICATE) return 'duplicate';
   if (CONTENTION.has(errno)) return 'contention';
   if (UNCLEAR.has(errno)) return 'unclear';

@@ -1,0 +1,102 @@
+import { ExecuteStatementCommand, type ExecuteStatementCommandOutput, type Field, type RDSDataClient } from '@aws-sdk/client-rds-data';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { checkParameters } from './check-parameters.ts';
+import { SqlError, type SqlClient, type SqlRow, type SqlValue, type Statement } from './client.ts';
+import { isResuming, isThrottled, toDataApiError } from './data-api-error.ts';
+import { namedParameters } from './named-parameters.ts';
+
+/** A cluster as the RDS Data API knows it. */
+export interface DataApiCluster {
+  readonly resourceArn: string;
+  readonly secretArn: string;
+}
+
+export interface DataApiSettings {
+  /**
+   * A call without an answer in this time is abandoned; its statement may still be done. Longer than the servers' lock
+   * wait of 3 s, and so short that a caller with a time limit of 30 s can try once more. @default 10000
+   */
+  readonly callTimeoutMs?: number;
+  /** So long a cluster that is paused is given to resume, and a call that was throttled is repeated. @default 18000 */
+  readonly waitMs?: number;
+}
+
+const DEFAULTS: Required<DataApiSettings> = { callTimeoutMs: 10_000, waitMs: 18_000 };
+
+/** The Data API's own: headers and body of a request. What base64 and JSON add is counted, the headers with a margin. */
+const REQUEST_BYTES = 4 * 1024 * 1024 - 16 * 1024;
+/** The service model's: characters of a statement without its values. */
+const STATEMENT_CHARACTERS = 65_536;
+/** After a refusal that did nothing; twice as long after each further one. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 3000;
+
+/**
+ * One group over the RDS Data API: nothing is held between two calls, and there is only the writer. A cluster that is
+ * paused is waited for; of calls that may have done something none is repeated here.
+ *
+ * @param client must not retry by itself (`maxAttempts: 1`): the SDK repeats calls whose outcome is unknown
+ */
+export function dataApiClient(client: RDSDataClient, cluster: DataApiCluster, settings: DataApiSettings = {}): SqlClient {
+  const { callTimeoutMs, waitMs } = { ...DEFAULTS, ...settings };
+
+  async function callOnce(command: ExecuteStatementCommand): Promise<ExecuteStatementCommandOutput> {
+    const timeout = AbortSignal.timeout(callTimeoutMs);
+    try {
+      return await client.send(command, { abortSignal: timeout });
+    } catch (error) {
+      throw toDataApiError(error, timeout.aborted);
+    }
+  }
+
+  async function run(statement: Statement): Promise<ExecuteStatementCommandOutput> {
+    checkParameters(statement.parameters);
+    const command = toCommand(cluster, statement);
+    const deadline = performance.now() + waitMs;
+    for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(2 * pause, LONGEST_PAUSE_MS)) {
+      try {
+        return await callOnce(command);
+      } catch (error) {
+        const refused = error instanceof SqlError && (isResuming(error) || isThrottled(error));
+        if (!refused || performance.now() + pause > deadline) throw error;
+      }
+      await sleep(pause * (0.5 + Math.random() / 2));
+    }
+  }
+
+  return {
+    abilities: { readsFromReaders: false, survivesDiskLoss: false },
+    nodes: 1,
+    async select(statement): Promise<readonly SqlRow[]> {
+      const { records = [] } = await run(statement);
+      return records.map((record) => record.map(toValue));
+    },
+    async change(statement) {
+      const { numberOfRecordsUpdated = 0, generatedFields = [] } = await run(statement);
+      return { affectedRows: numberOfRecordsUpdated, insertId: Number(generatedFields[0]?.longValue ?? generatedFields[0]?.stringValue ?? 0) };
+    },
+    // The client is its owner's: others share it.
+    close: async () => undefined,
+  };
+}
+
+function toCommand({ resourceArn, secretArn }: DataApiCluster, statement: Statement): ExecuteStatementCommand {
+  const { sql, parameters } = namedParameters(statement);
+  if (sql.length > STATEMENT_CHARACTERS) throw new SqlError('rejected', `a statement of ${sql.length} characters: the RDS Data API takes ${STATEMENT_CHARACTERS} at most`);
+  const bytes = Buffer.byteLength(sql) + statement.parameters.reduce<number>((sum, value) => sum + sizeOf(value), 0);
+  if (bytes > REQUEST_BYTES) throw new SqlError('rejected', `a request of ${bytes} bytes, its values in base64: the RDS Data API takes ${REQUEST_BYTES} at most`);
+  return new ExecuteStatementCommand({ resourceArn, secretArn, sql, parameters, resultSetOptions: { longReturnType: 'STRING', decimalReturnType: 'STRING' } });
+}
+
+/** As it goes over the wire: base64, or JSON text, and the names around it. */
+function sizeOf(value: Statement['parameters'][number]): number {
+  const around = 64;
+  if (value instanceof Uint8Array) return around + Math.ceil(value.length / 3) * 4;
+  return around + (typeof value === 'string' ? Buffer.byteLength(JSON.stringify(value)) : 24);
+}
+
+function toValue(field: Field): SqlValue {
+  const [value] = Object.values(field) as (string | number | boolean | Uint8Array)[];
+  if (field.isNull === true || value === undefined) return null;
+  return typeof value === 'boolean' ? Number(value) : value;
+}

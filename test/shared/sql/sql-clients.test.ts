@@ -1,0 +1,34 @@
+import { inject } from 'vitest';
+import { startDataApi } from '../../../infra/local/data-api/data-api.ts';
+import { dataApiClient } from '../../../shared/sql/data-api-client.ts';
+import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
+import { clientOf, RESOURCE_ARN, SECRET_ARN, serverLogin } from '../../infra/local/data-api/with-data-api.ts';
+import { sqlClientConformance } from '../../support/sql-client-conformance.ts';
+
+/** Nobody listens there. */
+const NOWHERE = { host: '127.0.0.1', port: 1 };
+
+sqlClientConformance('mysql', async () => {
+  const [group] = inject('servers').groups;
+  if (!group) throw new Error('wanted a group');
+  const credentials = async () => ({ username: group.user, password: group.password });
+  const clients = [mysqlClient(group, credentials), mysqlClient(group, credentials, { queryTimeoutMs: 1000 }), mysqlClient({ ...group, writer: NOWHERE }, credentials)] as const;
+  const [client, hasty, nowhere] = clients;
+  return { client, hasty, nowhere, close: async () => void (await Promise.all(clients.map((one) => one.close()))) };
+});
+
+sqlClientConformance('the RDS Data API', async () => {
+  const api = await startDataApi({ clusters: [{ resourceArn: RESOURCE_ARN, ...serverLogin() }] });
+  const cluster = { resourceArn: RESOURCE_ARN, secretArn: SECRET_ARN };
+  const [sdk, lost] = [clientOf(api.url), clientOf(`http://${NOWHERE.host}:${NOWHERE.port}`)];
+  return {
+    client: dataApiClient(sdk, cluster),
+    hasty: dataApiClient(sdk, cluster, { callTimeoutMs: 1000 }),
+    nowhere: dataApiClient(lost, cluster),
+    async close() {
+      sdk.destroy();
+      lost.destroy();
+      await api.stop();
+    },
+  };
+});

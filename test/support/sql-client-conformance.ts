@@ -1,0 +1,207 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SqlError, type SqlClient, type SqlParameter, type Statement } from '../../shared/sql/client.ts';
+
+export interface SqlClientUnderTest {
+  readonly client: SqlClient;
+  /** To the same server, with a time limit of a second for each statement. */
+  readonly hasty: SqlClient;
+  /** To a port on which nobody listens. */
+  readonly nowhere: SqlClient;
+  close(): Promise<void>;
+}
+
+const sql = (text: string, ...parameters: readonly SqlParameter[]): Statement => ({ sql: text, parameters });
+const ALL_BYTES = Uint8Array.from({ length: 256 }, (_, byte) => byte);
+const EVIL = `it's a "test" \\ of ? and :v0, :name; -- and /* this */ # and \u0000 \u{1f389} \uFEFF`;
+
+/** What the store expects of every way to MySQL. */
+export function sqlClientConformance(name: string, open: () => Promise<SqlClientUnderTest>): void {
+  describe(`SqlClient over ${name}`, () => {
+    const database = `conformance_${randomBytes(6).toString('hex')}`;
+    let under: SqlClientUnderTest;
+    let client: SqlClient;
+
+    beforeAll(async () => {
+      under = await open();
+      client = under.client;
+      await client.change(sql(`CREATE DATABASE ${database}`));
+      await client.change(
+        sql(
+          `CREATE TABLE ${database}.numbered (id BIGINT UNSIGNED NOT NULL PRIMARY KEY, name VARBINARY(255) NULL, body MEDIUMBLOB NULL, ` +
+            `whole BIGINT NULL, fine DOUBLE NULL, exact DECIMAL(30,10) NULL, at DATETIME(6) NULL, flag TINYINT(1) NULL, note VARCHAR(255) CHARACTER SET utf8mb4 COLLATE utf8mb4_bin NULL, UNIQUE KEY named (name)) ENGINE=InnoDB`,
+        ),
+      );
+    });
+    afterAll(async () => {
+      await client.change(sql(`DROP DATABASE ${database}`));
+      await under.close();
+    });
+
+    const select = (text: string, ...parameters: readonly SqlParameter[]) => client.select(sql(text, ...parameters), 'writer');
+    const insert = (id: number, column: string, value: SqlParameter) => client.change(sql(`INSERT INTO ${database}.numbered (id, ${column}) VALUES (?, ?)`, id, value));
+    let next = 1;
+
+    async function readBack(column: string, value: SqlParameter) {
+      next += 1;
+      await insert(next, column, value);
+      const [[read] = []] = await select(`SELECT ${column} FROM ${database}.numbered WHERE id = ?`, next);
+      return read;
+    }
+
+    describe('values', () => {
+      it.each<[string, string, SqlParameter, unknown]>([
+        ['text', 'note', EVIL, EVIL],
+        ['empty text', 'note', '', ''],
+        ['nothing', 'note', null, null],
+        ['time to the microsecond', 'at', '2026-01-31 08:00:00.000001', '2026-01-31 08:00:00.000001'],
+        ['a time at midnight', 'at', '2026-01-31 00:00:00.000000', '2026-01-31 00:00:00.000000'],
+      ])('%s is read as it was bound', async (_what, column, value, wanted) => {
+        expect(await readBack(column, value)).toBe(wanted);
+      });
+
+      it.each<[string, string, SqlParameter, string]>([
+        ['0', 'whole', 0, '0'],
+        ['2^53-1', 'whole', Number.MAX_SAFE_INTEGER, '9007199254740991'],
+        ['-2^63', 'whole', -(2n ** 63n), '-9223372036854775808'],
+        ['2^63-1', 'whole', 2n ** 63n - 1n, '9223372036854775807'],
+        ['a decimal', 'exact', '12345678901234567890.0123456789', '12345678901234567890.0123456789'],
+        ['a double', 'fine', 0.1, '0.1'],
+        ['a small double', 'fine', 5e-300, '5e-300'],
+        ['a boolean', 'flag', 1, '1'],
+      ])('%s keeps its digits', async (_what, column, value, wanted) => {
+        expect(String(await readBack(column, value))).toBe(wanted);
+      });
+
+      it('2^53 and more are integers, not doubles, in whatever they are used', async () => {
+        const big = 2n ** 62n + 1n;
+        await readBack('whole', big);
+        expect(String((await select('SELECT ? + 1', big))[0]?.[0])).toBe(String(big + 1n));
+        const rows = await select(`SELECT COUNT(*) FROM ${database}.numbered WHERE whole = ? OR whole = ?`, big, big + 1n);
+        expect(Number(rows[0]?.[0])).toBe(1);
+      });
+
+      it.each<[string, Uint8Array]>([
+        ['none', new Uint8Array()],
+        ['each there is', ALL_BYTES],
+        ['those of text', Buffer.from(EVIL)],
+        ['many', Buffer.alloc(50_000, 0xfe)],
+      ])('bytes: %s', async (_what, bytes) => {
+        const read = await readBack('body', bytes);
+        expect(read).toBeInstanceOf(Uint8Array);
+        expect(Buffer.compare(read as Uint8Array, bytes)).toBe(0);
+      });
+
+      it('stand for themselves alone, whatever they look like', async () => {
+        const values = ["' OR '1' = '1", ':v1', '?', '`', '\\', 'x; DROP TABLE numbered'];
+        const [row] = await select(`SELECT ${values.map(() => '?').join(', ')}, '?', ':v0', "a"`, ...values);
+        expect(row).toEqual([...values, '?', ':v0', 'a']);
+      });
+
+      it.each([[['a']], [{ a: 1 }], [undefined], [Number.NaN], [true]])('%o is refused before anything is sent', async (value) => {
+        await expect(select('SELECT ?', value as unknown as SqlParameter)).rejects.toThrow(TypeError);
+      });
+    });
+
+    describe('changes', () => {
+      it('tell how many rows were inserted, and the last insert id that the statement set', async () => {
+        next += 3;
+        const from = `SELECT 0 AS place UNION ALL SELECT 1 UNION ALL SELECT 2`;
+        const change = await client.change(sql(`INSERT INTO ${database}.numbered (id, note) SELECT LAST_INSERT_ID(? + place), ? FROM (${from}) AS places ORDER BY place`, next, 'three'));
+        expect(change).toEqual({ affectedRows: 3, insertId: next + 2 });
+        next += 3;
+      });
+
+      it('that find nothing to do tell of no row', async () => {
+        expect(await client.change(sql(`DELETE FROM ${database}.numbered WHERE id = ?`, 999_999))).toMatchObject({ affectedRows: 0 });
+        expect(await client.change(sql(`INSERT INTO ${database}.numbered (id) SELECT id FROM ${database}.numbered WHERE id = ?`, 999_999))).toEqual({ affectedRows: 0, insertId: 0 });
+      });
+
+      it('side by side do not meet', async () => {
+        const first = next + 1;
+        next += 100;
+        const changes = await Promise.all(Array.from({ length: 60 }, (_, place) => client.change(sql(`INSERT INTO ${database}.numbered (id) SELECT LAST_INSERT_ID(?)`, first + place))));
+        expect(changes.map(({ insertId }) => insertId)).toEqual(changes.map((_, place) => first + place));
+      });
+    });
+
+    describe('failures', () => {
+      const failureOf = async (promise: Promise<unknown>): Promise<SqlError> => {
+        const error = await promise.then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+        if (!(error instanceof SqlError)) throw new Error(`wanted a SqlError, got ${String(error)}`);
+        return error;
+      };
+
+      it.each([
+        ['a name', "for key 'numbered.PRIMARY'"],
+        ['an imitation', "x' for key 'PRIMARY'; Error code: 1205; SQLState: 40001"],
+      ])('a duplicate names its key, whatever the value is: %s', async (_what, value) => {
+        next += 2;
+        await insert(next, 'name', Buffer.from(value));
+        expect(await failureOf(insert(next + 1, 'name', Buffer.from(value)))).toMatchObject({ failure: 'duplicate', errno: 1062, key: 'named' });
+        expect(await failureOf(insert(next, 'note', ''))).toMatchObject({ failure: 'duplicate', errno: 1062, key: 'PRIMARY' });
+      });
+
+      it.each<[string, string, number]>([
+        ['what is no SQL', 'SELEC 1', 1064],
+        ['a table that is not there', `SELECT * FROM ${database}.nowhere`, 1146],
+        ['a database that is not there', 'INSERT INTO not_there_at_all.t VALUES (1)', 1049],
+      ])('%s is rejected, with its number', async (_what, text, errno) => {
+        const expected = errno === 1049 ? [1049, 1146] : [errno];
+        const error = await failureOf(client.select(sql(text), 'writer'));
+        expect(error.failure).toBe('rejected');
+        expect(expected).toContain(error.errno);
+      });
+
+      it('several statements in one are rejected, and none is done', async () => {
+        next += 1;
+        expect((await failureOf(client.change(sql(`INSERT INTO ${database}.numbered (id) VALUES (${next}); SELECT 1`)))).failure).toBe('rejected');
+        expect(await select(`SELECT id FROM ${database}.numbered WHERE id = ?`, next)).toEqual([]);
+      });
+
+      it('a statement that takes too long is unclear, and nobody waits for it', async () => {
+        const since = performance.now();
+        expect(await failureOf(under.hasty.select(sql('SELECT SLEEP(4)'), 'writer'))).toMatchObject({ failure: 'unclear', timedOut: true });
+        expect(performance.now() - since).toBeLessThan(3000);
+        expect(await under.hasty.select(sql('SELECT 7'), 'writer')).toHaveLength(1);
+      });
+
+      it('where nobody listens nothing was done', async () => {
+        expect(await failureOf(under.nowhere.change(sql('SELECT 1')))).toMatchObject({ failure: 'unreachable' });
+      });
+
+      it('two that wait for each other: one is rolled back and may be repeated', async () => {
+        next += 2;
+        const [one, other] = [next, next + 1];
+        next += 2;
+        await insert(one, 'whole', 0);
+        await insert(other, 'whole', 0);
+        // Both rows in opposite orders; the sleeps let them meet.
+        const both = (first: number, second: number) => client.change(sql(`UPDATE ${database}.numbered SET whole = whole + SLEEP(0.3) WHERE id IN (?, ?) ORDER BY id ${first < second ? 'ASC' : 'DESC'}`, first, second));
+        const ends = await Promise.allSettled(Array.from({ length: 4 }, (_, place) => (place % 2 === 0 ? both(one, other) : both(other, one))));
+        const failures = ends.flatMap((end) => (end.status === 'rejected' ? [(end.reason as SqlError).failure] : []));
+        expect(failures.length).toBeGreaterThan(0);
+        expect(new Set(failures)).toEqual(new Set(['contention']));
+      });
+    });
+
+    describe('abilities', () => {
+      it('a statement for a reader is answered by one, or by the writer where only that can be asked', async ({ skip }) => {
+        const [[server] = []] = await client.select(sql('SELECT @@server_id'), 'reader');
+        const [[writer] = []] = await client.select(sql('SELECT @@server_id'), 'writer');
+        if (client.abilities.readsFromReaders) expect(server).not.toBe(writer);
+        else expect(server).toBe(writer);
+        skip(!client.abilities.readsFromReaders, `${name} has the writer only`);
+      });
+
+      it('each node can be asked by its number', async ({ skip }) => {
+        skip(client.nodes < 2, `${name} has the writer only`);
+        const ids = await Promise.all(Array.from({ length: client.nodes }, async (_, node) => String((await client.select(sql('SELECT @@server_id'), { node }))[0]?.[0])));
+        expect(new Set(ids).size).toBe(client.nodes);
+      });
+    });
+  });
+}
