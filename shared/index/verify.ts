@@ -34,7 +34,7 @@ export interface VerifyOptions {
   readonly settleMs?: number;
 }
 
-const PAGE = 200;
+const PAGE = 100;
 
 /**
  * Compares an index with what the cells say: every row with its entry, and every entry with its row. Looks twice, since

@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { inject } from 'vitest';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import { migrate } from '../../shared/migrate/migrate.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
+import { dataApiClient } from '../../shared/sql/data-api-client.ts';
 import { mysqlClient } from '../../shared/sql/mysql-client.ts';
 import { openContext, type StoreContext } from '../../shared/store/context.ts';
 import { openDeployment, type Deployment, type StoreEvent } from '../../shared/store/deployment.ts';
 import { dynamoTopology, type DynamoTable } from '../../shared/topology/dynamo-topology.ts';
 import type { DeployedTrigger, GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
 import { dynamoClient, newTable } from './dynamo.ts';
+import { clusterOf } from './servers.ts';
 
 export interface RealStoreOptions {
   /** Shards of each datastore, by a name that is made unique. */
@@ -44,11 +47,13 @@ export async function openRealStore({ datastores, indexes = {}, triggers = {}, b
   const nameOf = (name: string): string => `${name}_${suffix}`;
   const dynamo = dynamoClient(servers.dynamo);
   const topologyTable = await newTable(dynamo);
+  const sdk = new RDSDataClient({ endpoint: servers.dataApi, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' }, maxAttempts: 1 });
   const direct = new Map<string, SqlClient>();
   const connect = (address: GroupAddress): SqlClient => {
     const group = servers.groups.find(({ name }) => name === address.name);
     if (!group) throw new Error(`no group ${address.name}`);
-    return mysqlClient(address, async () => ({ username: group.user, password: group.password }));
+    if (servers.access === 'mysql') return mysqlClient(address, async () => ({ username: group.user, password: group.password }));
+    return dataApiClient(sdk, clusterOf(group.name));
   };
   const wish = { groups: servers.groups, datastores: Object.entries(datastores).map(([name, shards]) => ({ name: nameOf(name), shards, indexes: indexes[name] ?? [], triggers: triggers[name] ?? [] })) };
   await migrate({ topologyTable, connect, wish, bufferCopies, mayGoOn: () => true });
@@ -79,6 +84,7 @@ export async function openRealStore({ datastores, indexes = {}, triggers = {}, b
     async close() {
       await Promise.all([deployment.close(), context.groups.close(), ...[...direct.values()].map((client) => client.close())]);
       dynamo.destroy();
+      sdk.destroy();
     },
   };
 }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { wishedEngine } from '../../infra/setup/engine.mjs';
+import { startDataApi } from '../../infra/local/data-api/data-api.ts';
 import { startShardGroups } from '../../infra/local/mysql/shard-groups.ts';
 import type { GroupAddress } from '../../shared/topology/topology.ts';
 import { startDynamo } from './dynamo.ts';
@@ -13,6 +14,10 @@ export interface Servers {
   readonly groups: readonly (GroupAddress & { readonly user: string; readonly password: string })[];
   /** URL of the run's DynamoDB. */
   readonly dynamo: string;
+  /** URL of the RDS Data API over the groups' writers, by their names as ARNs: see `clusterOf`. */
+  readonly dataApi: string;
+  /** How stores reach their groups: `SCHEMALESS_ACCESS`. */
+  readonly access: 'mysql' | 'data-api';
 }
 
 declare module 'vitest' {
@@ -35,10 +40,16 @@ export default async function start(project: TestProject): Promise<() => Promise
     log: () => undefined,
   });
   const dynamo = await startDynamo();
-  console.log(`Tested on ${groups.engine.kind} ${groups.engine.version}`);
+  const dataApi = await startDataApi({
+    clusters: groups.groups.map(({ name, user, password, writerEndpoint: { host, port } }) => ({ resourceArn: clusterOf(name).resourceArn, host, port, user, password })),
+  });
+  const access = wishedAccess();
+  console.log(`Tested on ${groups.engine.kind} ${groups.engine.version}, reached over ${access}`);
   project.provide('servers', {
     engine: groups.engine,
     dynamo: dynamo.url,
+    dataApi: dataApi.url,
+    access,
     groups: groups.groups.map(({ name, user, password, writerEndpoint, readerEndpoint, instanceEndpoints }) => ({
       name,
       user,
@@ -51,7 +62,19 @@ export default async function start(project: TestProject): Promise<() => Promise
     })),
   });
   return async () => {
+    await dataApi.stop();
     await Promise.all([groups.stop(), dynamo.stop()]);
     await rm(dataDir, { recursive: true, force: true });
   };
+}
+
+/** What the run's RDS Data API calls a group. */
+export function clusterOf(group: string): { readonly resourceArn: string; readonly secretArn: string } {
+  return { resourceArn: `arn:aws:rds:us-east-1:000000000000:cluster:${group}`, secretArn: `arn:aws:secretsmanager:us-east-1:000000000000:secret:${group}` };
+}
+
+function wishedAccess(): Servers['access'] {
+  const access = process.env['SCHEMALESS_ACCESS'] ?? 'mysql';
+  if (access === 'mysql' || access === 'data-api') return access;
+  throw new Error(`SCHEMALESS_ACCESS: wanted mysql or data-api, got ${JSON.stringify(access)}`);
 }
