@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { LogPlace } from '../../../shared/follow/follower.ts';
 import type { QueueMessage } from '../../../shared/tail/queue-client.ts';
@@ -78,7 +79,9 @@ describe('the follower of a trigger', () => {
     expect(await follower.handle('group-1', cells)).toEqual(new Map());
     expect([messages.length, world.looks]).toEqual([0, 1]);
     world.status = { state: 'running', troubled: [], rewound_at: '2026-01-31T09:00:00.000000Z' };
-    world.askedAt = performance.now() + 1;
+    await sleep(2);
+    world.askedAt = performance.now();
+    await sleep(2);
     expect(await follower.handle('group-1', cells)).toEqual(new Map([[3, 2]]));
     expect(messages.map(({ body }) => parseMessage(body).replay)).toEqual([true, false]);
     // The next rewind.
