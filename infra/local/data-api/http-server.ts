@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { listen } from '../listen.ts';
 import { DataApiException, exceptionOf } from './exceptions.ts';
 import { checkFault, type Faults } from './faults.ts';
 import type { OperationName, Operations } from './operations.ts';
@@ -70,14 +70,7 @@ export async function startHttpServer({ host, port, requestBytes, operations, fa
     }
   }
 
-  server.listen(port, host);
-  try {
-    await once(server, 'listening');
-  } catch (cause) {
-    throw new Error(`--port: wanted a free port, got ${port}, which is in use or not allowed`, { cause });
-  }
-  const address = server.address();
-  const bound = typeof address === 'object' && address ? address.port : port;
+  const bound = await listen(server, port, host);
   return {
     url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     close: () =>

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { once } from 'node:events';
+import { listen } from '../listen.ts';
 import { gatewayAnswer, httpAnswer, type HttpAnswer } from './http-answer.ts';
 import { httpEvent, parseTarget } from './http-event.ts';
 import { routeTable, type HttpRoute, type RouteTable } from './route-table.ts';
@@ -90,14 +90,7 @@ export async function openGateway(port: number, onError: (message: string) => vo
     }
   }
 
-  server.listen(port, '127.0.0.1');
-  try {
-    await once(server, 'listening');
-  } catch (cause) {
-    throw new Error(`--port: wanted a free port, got ${port}, which is in use or not allowed`, { cause });
-  }
-  const address = server.address();
-  const bound = typeof address === 'object' && address ? address.port : port;
+  const bound = await listen(server, port, '127.0.0.1');
   return {
     port: bound,
     url: `http://127.0.0.1:${bound}`,
