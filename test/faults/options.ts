@@ -11,12 +11,14 @@ export interface FaultOptions {
   readonly seed: string;
   readonly seconds: number | undefined;
   readonly history: string | undefined;
+  /** Of the runs that do not have to be alone, so many go at once; one where a history is kept. */
+  readonly together: number;
 }
 
 /** Reads the command line. Ends the process with a message that names what cannot be used. */
 export function readOptions(argv: readonly string[], command = faultsCommand()): FaultOptions {
   command.parse([...argv], { from: 'user' });
-  const { engine, seed, seconds, history } = command.opts<{ engine?: EngineKind; seed?: string; seconds?: number; history?: string }>();
+  const { engine, seed, seconds, history, together } = command.opts<{ engine?: EngineKind; seed?: string; seconds?: number; history?: string; together: number }>();
   const names = command.processedArgs[0] as readonly string[];
   return {
     names: names.length === 0 ? FAULT_RUNS.map(({ name }) => name) : [...new Set(names.flatMap((name) => (name === SHORT ? SHORT_RUNS : [name])))],
@@ -24,6 +26,7 @@ export function readOptions(argv: readonly string[], command = faultsCommand()):
     seed: seed ?? String(Math.floor(Math.random() * 1_000_000)),
     seconds,
     history,
+    together: history === undefined ? together : 1,
   };
 }
 
@@ -33,14 +36,17 @@ function faultsCommand(): Command {
     .addArgument(new Argument('[names...]', 'the runs (default: all)').choices([SHORT, ...FAULT_RUNS.map(({ name }) => name)]))
     .addOption(new Option('--engine <name>', 'mysql or mariadb (default: SCHEMALESS_ENGINE, else MySQL if it is on the machine, else MariaDB)').choices(['mysql', 'mariadb']))
     .addOption(new Option('--seed <text>', 'makes the same choices again (default: a new one, printed)'))
-    .addOption(new Option('--seconds <number>', 'how long the load lasts, for runs that are measured by time (default: as long as their bar wants)').argParser(seconds))
-    .addOption(new Option('--history <file>', 'append every operation to this file, as JSON lines: invoke, then ok, fail or info'))
+    .addOption(new Option('--seconds <number>', 'how long the load lasts, for runs that are measured by time (default: as long as their bar wants)').argParser(wholeNumber(86_400)))
+    .addOption(new Option('--history <file>', 'append every operation to this file, as JSON lines: invoke, then ok, fail or info; one run at a time then'))
+    .addOption(new Option('--together <number>', 'how many runs go at once, of those that judge no latency and no memory').argParser(wholeNumber(20)).default(2))
     .addHelpText('after', `\nRuns (${SHORT}: ${SHORT_RUNS.join(', ')}):\n${FAULT_RUNS.map(({ name, fault }) => `  ${name.padEnd(10)} ${fault}`).join('\n')}`)
     .showHelpAfterError('(--help lists the runs)');
 }
 
-function seconds(value: string): number {
-  const number = /^\d{1,5}$/.test(value) ? Number(value) : 0;
-  if (number >= 1 && number <= 86_400) return number;
-  throw new InvalidArgumentError(`Wanted a whole number from 1 to 86400, got ${JSON.stringify(value)}.`);
+function wholeNumber(most: number): (value: string) => number {
+  return (value) => {
+    const number = /^\d{1,5}$/.test(value) ? Number(value) : 0;
+    if (number >= 1 && number <= most) return number;
+    throw new InvalidArgumentError(`Wanted a whole number from 1 to ${most}, got ${JSON.stringify(value)}.`);
+  };
 }

@@ -13,6 +13,7 @@ export interface RunReport {
 export function runLines({ run, outcome, seed, seconds }: RunReport): readonly string[] {
   const rows = outcome.checks.map((check) => [check.what, check.figure, check.bar, check.control.figure, verdict(check)]);
   return [
+    '',
     `${run.name} on ${outcome.engine}`,
     ...textTable([
       ['promise', run.promise],

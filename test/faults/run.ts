@@ -20,22 +20,36 @@ const signal = onInterrupt(() => {
 
 const reports: RunReport[] = [];
 let broken = 0;
-for (const run of options.names.flatMap((name) => FAULT_RUNS.filter((one) => one.name === name))) {
-  if (signal.aborted) break;
-  try {
-    const report = await carryOut(run, options);
-    reports.push(report);
-    for (const line of runLines(report)) console.log(line);
-  } catch (error) {
-    broken += 1;
-    console.error(signal.aborted ? `${run.name}: stopped` : error);
-  }
-}
+const wanted = FAULT_RUNS.filter(({ name }) => options.names.includes(name));
+await inTurn(wanted.filter(({ alone }) => !alone), options.together);
+await inTurn(wanted.filter(({ alone }) => alone), 1);
 if (reports.length > 0) for (const line of summaryLines(reports)) console.log(line);
 if (signal.aborted) process.exit(130);
 const passed = broken === 0 && reports.every(({ outcome }) => outcome.checks.every(holds));
 console.log(passed ? '\nevery check passed, every control failed as it must' : `\nFAIL${broken > 0 ? `: ${broken} runs did not come to their end` : ''}`);
 process.exit(passed ? 0 : 1);
+
+/** So many of them at once. */
+async function inTurn(runs: readonly FaultRun[], atOnce: number): Promise<void> {
+  const waiting = [...runs];
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (let run = waiting.shift(); run && !signal.aborted; run = waiting.shift()) await report(run);
+    }),
+  );
+}
+
+async function report(run: FaultRun): Promise<void> {
+  try {
+    const done = await carryOut(run, options);
+    reports.push(done);
+    for (const line of runLines(done)) console.log(line);
+  } catch (error) {
+    broken += 1;
+    if (signal.aborted) console.error(`${run.name}: stopped`);
+    else console.error(`${run.name}:`, error);
+  }
+}
 
 /** In a folder of its own, of which neither a file nor a process is left. */
 async function carryOut(run: FaultRun, { engine, seed, seconds, history }: FaultOptions): Promise<RunReport> {
@@ -45,11 +59,10 @@ async function carryOut(run: FaultRun, { engine, seed, seconds, history }: Fault
   const elapsed = (): number => (performance.now() - start) / 1000;
   console.log(`${run.name}: ${run.fault} (seed ${seed})`);
   try {
-    const say = (line: string): void => console.log(`  ${elapsed().toFixed(0).padStart(4)} s  ${line}`);
+    const say = (line: string): void => console.log(`  ${run.name.padEnd(12)} ${elapsed().toFixed(0).padStart(4)} s  ${line}`);
     const outcome = await run.run({ engine, seed, seconds, history, folder, signal, say });
     const left = endProcessesOn(folder);
     if (left.length > 0) throw new Error(`${run.name} left processes behind: ${left.join(', ')}`);
-    console.log('');
     return { run, outcome, seed, seconds: elapsed() };
   } finally {
     endProcessesOn(folder);

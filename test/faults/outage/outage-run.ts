@@ -15,6 +15,7 @@ export const outageRun: FaultRun = {
   promise: 'Writes go on while a primary is down, are drained once it is back, and its own writes come first',
   fault: `a group's writer down for ${OUTAGE_SECONDS} s under a steady load; rows of the buffer damaged by hand; the groups with copies killed`,
   control: 'no buffer; a drain without throttle and without parking; a single copy, whose group dies while the primary is down',
+  alone: true,
 
   async run(world: RunWorld): Promise<RunOutcome> {
     const done = await outages(world);

@@ -18,6 +18,7 @@ export const pausedRun: FaultRun = {
   promise: 'A database that hangs holds nobody up, and what it does late does no harm',
   fault: `SIGSTOP of a group's writer for ${PAUSE_SECONDS} s, under 16 writers to all groups`,
   control: 'no circuit breakers, no time limits; tables without unique key',
+  alone: true,
 
   async run(world: RunWorld): Promise<RunOutcome> {
     const done = await pauseUnderLoad(world);

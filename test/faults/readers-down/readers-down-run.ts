@@ -16,6 +16,7 @@ export const readersDownRun: FaultRun = {
   promise: 'Without readers a group takes writes as before, its writer answers reads, and buffered writes wait for the readers',
   fault: `all readers of a group down for ${DOWN_SECONDS} s, in turn with normal times, under a steady load`,
   control: 'writes that need a reader; reads of readers only; a drain that asks the writer only',
+  alone: true,
 
   async run(world: RunWorld): Promise<RunOutcome> {
     const story = await readersStory(world);

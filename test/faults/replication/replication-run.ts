@@ -26,6 +26,7 @@ export const replicationRun: FaultRun = {
   promise: 'A reader shows what was acknowledged within a second',
   fault: `${WRITERS} writers over ${GROUPS} groups of a writer and a reader, for ${SECONDS} s`,
   control: `readers that apply nothing for ${STILL_MS / 1000} s`,
+  alone: true,
 
   async run(world: RunWorld): Promise<RunOutcome> {
     await using cluster = await startCluster({ folder: world.folder, engine: world.engine, groups: GROUPS, readers: 1, shards: SHARDS, bufferCopies: 1 });
