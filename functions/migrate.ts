@@ -14,7 +14,7 @@ const PHYSICAL_ID = 'schemaless-migration';
 /** Before the function's time limit: enough to finish the statements under way. */
 const TIME_TO_END_MS = 20_000;
 /** Creating a database may take long on a busy cluster. */
-const QUERY_TIMEOUT_MS = 60_000;
+const STATEMENT_MS = 60_000;
 /** One migration at a time; one that was cut off is succeeded after this time. */
 const LEASE_MS = 10_000;
 const RENEW_MS = 2000;
@@ -51,7 +51,7 @@ export async function isComplete(event: CdkCustomResourceIsCompleteEvent, lambda
     const done = await migrate({
       topologyTable: { client: dynamo, table: config.topologyTable },
       stateTable: { client: dynamo, table: config.stateTable },
-      connect: connector(config, { queryTimeoutMs: QUERY_TIMEOUT_MS }),
+      connect: connector(config, { statementMs: STATEMENT_MS }),
       wish,
       bufferCopies: config.bufferCopies,
       mayGoOn: () => state.held && Date.now() < deadline,

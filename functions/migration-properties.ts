@@ -47,6 +47,8 @@ const properties = z.object({
         writer: endpoint,
         reader: endpoint,
         nodes: z.array(endpoint).min(1),
+        // A deployment to which one may be rolled back did not say it.
+        clusterArn: z.string().prefault(''),
         secret: z.string().min(1),
         sharedStorage: z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')]),
       }),

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { loadDefinitions } from '../shared/definitions/load-definitions.ts';
 import type { Definitions } from '../shared/definitions/definitions.ts';
+import { ACCESSES, type Access } from '../shared/environment.ts';
 import { describe } from '../shared/errors.ts';
 import { definitionsIn, ENVIRONMENT_NAMES, ENVIRONMENTS, MAX_TAILERS, type EnvironmentName, type EnvironmentProps } from './environments.ts';
 
@@ -25,12 +26,14 @@ export interface AppContext {
   readonly readers?: unknown;
   /** `local` alone: the most shards that a datastore gets, 1 to 65,536. @default 256 */
   readonly shards?: unknown;
+  /** `local` alone: how functions reach MySQL, `mysql` or `data-api`. @default mysql */
+  readonly access?: unknown;
   /** `local` alone: workers that tail the shards for the triggers, 1 to 64. @default 1 */
   readonly tailers?: unknown;
 }
 
 /** Of `local` alone; the other environments are described in `environments.ts`. */
-const LOCAL_KEYS = ['groups', 'readers', 'shards', 'tailers'] as const satisfies readonly (keyof AppContext)[];
+const LOCAL_KEYS = ['groups', 'readers', 'shards', 'access', 'tailers'] as const satisfies readonly (keyof AppContext)[];
 
 export const CONTEXT_KEYS = ['environment', 'datastores', 'functions', 'project', ...LOCAL_KEYS] as const satisfies readonly (keyof AppContext)[];
 
@@ -81,9 +84,16 @@ export function localEnvironment(context: Pick<AppContext, (typeof LOCAL_KEYS)[n
     groups,
     readersPerGroup: wholeNumber('readers', context.readers, 0, 5) ?? local.readersPerGroup,
     bufferCopies: Math.min(local.bufferCopies, Math.max(0, groups - 2)),
+    access: accessOf(context.access) ?? local.access,
     tailers: wholeNumber('tailers', context.tailers, 1, MAX_TAILERS) ?? local.tailers,
     maxShards: wholeNumber('shards', context.shards, 1, 65_536) ?? local.maxShards ?? 65_536,
   };
+}
+
+function accessOf(value: unknown): Access | undefined {
+  const access = ACCESSES.find((known) => known === value);
+  if (access === undefined && value !== undefined) throw new Error(`access: wanted ${ACCESSES.join(' or ')}, got ${describe(value)}`);
+  return access;
 }
 
 function textOf(value: unknown): string | undefined {

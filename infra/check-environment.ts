@@ -9,4 +9,7 @@ export function checkEnvironment(environment: EnvironmentProps): void {
   if (access === 'mysql' && !functionsInVpc && name !== 'local') {
     throw new Error(`${name}.functionsInVpc: wanted true with access mysql, which reaches the clusters inside their VPC, got false`);
   }
+  if (access === 'data-api' && functionsInVpc) {
+    throw new Error(`${name}.functionsInVpc: wanted false with access data-api, to which the VPC has no way, got true`);
+  }
 }

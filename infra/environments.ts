@@ -17,7 +17,7 @@ export interface EnvironmentProps {
   readonly tailers: number;
   /** All nodes of a cluster share one storage, so that what the writer shows any promoted reader will show. */
   readonly sharedStorage: boolean;
-  /** Functions run inside the VPC of the clusters; `mysql` access needs it. */
+  /** Functions run inside the VPC of the clusters: `mysql` access needs it, `data-api` access must not have it. */
   readonly functionsInVpc: boolean;
   /** Clusters and stacks refuse to be deleted. */
   readonly protectedFromDeletion: boolean;
@@ -61,11 +61,12 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     readersPerGroup: 1,
     // Not 0: the drain's look each minute would keep it from ever pausing. 4 ACU allow 135 connections.
     capacity: { min: 0.5, max: 4 },
-    access: 'mysql',
+    // No VPC for functions, no endpoints to pay for by the hour, no connections to hold.
+    access: 'data-api',
     bufferCopies: 0,
     tailers: 1,
     sharedStorage: true,
-    functionsInVpc: true,
+    functionsInVpc: false,
     protectedFromDeletion: false,
     // One small cluster: thousands of databases would fill its memory with table definitions.
     shards: { trips: 256 },

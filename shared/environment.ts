@@ -26,4 +26,5 @@ export const ENVIRONMENT_VARIABLES = {
 export const DEFINITIONS_FILE = 'definitions.json';
 
 /** How MySQL is reached; see the adapters in `shared/sql`. */
-export type Access = 'mysql' | 'data-api';
+export const ACCESSES = ['mysql', 'data-api'] as const;
+export type Access = (typeof ACCESSES)[number];

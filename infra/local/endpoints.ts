@@ -7,7 +7,11 @@ export interface Endpoints {
   readonly groups: readonly GroupEndpoints[];
   readonly sqs: string;
   readonly dynamodb: string;
+  /** For programs that use the RDS Data API themselves: see `cluster.ts` for the ARNs. */
+  readonly rdsData: string;
 }
+
+type Service = 'http' | 'sqs' | 'dynamodb' | 'rdsData';
 
 export interface GroupEndpoints {
   readonly name: string;
@@ -25,7 +29,7 @@ export interface NodeEndpoint {
   readonly password: string;
 }
 
-export function endpointsOf({ groups }: Pick<ShardGroups, 'groups'>, urls: Pick<Endpoints, 'http' | 'sqs' | 'dynamodb'>): Endpoints {
+export function endpointsOf({ groups }: Pick<ShardGroups, 'groups'>, urls: Pick<Endpoints, Service>): Endpoints {
   return {
     http: urls.http,
     groups: groups.flatMap(({ name, nodes, user, password }) => {
@@ -35,11 +39,12 @@ export function endpointsOf({ groups }: Pick<ShardGroups, 'groups'>, urls: Pick<
     }),
     sqs: urls.sqs,
     dynamodb: urls.dynamodb,
+    rdsData: urls.rdsData,
   };
 }
 
 /** Writes the file now, and again whenever a process, role or port has changed. */
-export function keepEndpointsFile(path: string, groups: ShardGroups, urls: Pick<Endpoints, 'http' | 'sqs' | 'dynamodb'>): void {
+export function keepEndpointsFile(path: string, groups: ShardGroups, urls: Pick<Endpoints, Service>): void {
   let written = '';
   const write = (): void => {
     const text = `${JSON.stringify(endpointsOf(groups, urls), undefined, 2)}\n`;

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
+import { ACCESSES } from '../../shared/environment.ts';
 import { MAX_TAILERS } from '../environments.ts';
 import { DEFAULT_OPTIONS } from './local-stack-options.ts';
 
@@ -41,6 +42,7 @@ export function startFlags(): readonly Option[] {
     choiceFlag('--functions <where>', 'threads, or process: each function in a process that can be killed', ['threads', 'process']).default(DEFAULT_OPTIONS.functions),
     wholeNumberFlag('--function-memory <MB>', 'heap of each function, which ends when it needs more (default: its memory in the cloud)', 64, 10_240),
     wholeNumberFlag('--tailers <count>', 'workers that send cells to the triggers (default: as many as last time, 1 at first)', 1, MAX_TAILERS),
+    choiceFlag('--access <way>', 'how functions reach MySQL: mysql, or data-api', ACCESSES).default(DEFAULT_OPTIONS.access),
     new Option('--datastores <folder>', "folder of the datastores' YAML (default: infra/datastores)"),
   ];
 }

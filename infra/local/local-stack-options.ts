@@ -1,3 +1,4 @@
+import type { Access } from '../../shared/environment.ts';
 import type { FunctionMode } from './lambda/function-definition.ts';
 
 /** What a local stack is started with; `npm start` has a flag for what people want to change. */
@@ -20,6 +21,8 @@ export interface LocalStackOptions {
   readonly functions: FunctionMode;
   /** Workers that tail the shards for the triggers, 1 to 64. @default as many as last time, 1 at first */
   readonly tailers: number | undefined;
+  /** How functions reach MySQL. @default mysql */
+  readonly access: Access;
   /** Folder of the datastores' YAML. @default infra/datastores */
   readonly datastores: string | undefined;
   /** Instances that share the calls of each function behind the HTTP API, 1 to 16. @default 1 */
@@ -48,6 +51,7 @@ export const DEFAULT_OPTIONS: LocalStackOptions = {
   restartAfterSeconds: 2,
   functions: 'threads',
   tailers: undefined,
+  access: 'mysql',
   datastores: undefined,
   functionInstances: 1,
   functionMemory: undefined,

@@ -6,6 +6,7 @@ import { startControlServer } from './control/control-server.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { startSecretsManager } from './emulators/secrets-manager.ts';
 import type { Service } from './emulators/emulator.ts';
+import { startRdsData } from './emulators/rds-data.ts';
 import { startService } from './emulators/start-service.ts';
 import { endpointsOf, keepEndpointsFile, type Endpoints } from './endpoints.ts';
 import { lockFolder } from './folder-lock.ts';
@@ -81,13 +82,14 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       startSecretsManager().then(closing),
     ]);
 
+    const rdsData = closing(await startRdsData(groups.groups));
     const local = localResources(stacks, { groups: groups.groups, httpUrl: gateway.url, sqsUrl: sqs.url });
     secretsManager.setSecrets(local.secrets);
-    const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url };
+    const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url, rdsData: rdsData.url };
     const running = await runTemplate({ local, options, folder, services, log, gateway });
     parts.defer(() => running.stop());
 
-    const urls = { http: gateway.url, sqs: sqs.url, dynamodb: dynamodb.url };
+    const urls = { http: gateway.url, sqs: sqs.url, dynamodb: dynamodb.url, rdsData: rdsData.url };
     keepEndpointsFile(folder.endpoints, groups, urls);
     const stack: LocalStack = {
       url: gateway.url,
@@ -122,6 +124,7 @@ function appContext(options: LocalStackOptions): AppContext {
     groups: options.groups,
     readers: options.readers,
     shards: options.shards,
+    access: options.access,
     ...(options.tailers !== undefined && { tailers: options.tailers }),
     ...(options.projectFolder !== undefined && { project: resolve(options.projectFolder) }),
     ...(options.datastores !== undefined && { datastores: resolve(options.datastores) }),

@@ -20,7 +20,7 @@ export interface RunTemplateOptions {
   readonly local: LocalResources;
   readonly options: LocalStackOptions;
   readonly folder: DataFolder;
-  readonly services: { readonly dynamodb: string; readonly sqs: string; readonly secretsManager: string };
+  readonly services: { readonly dynamodb: string; readonly sqs: string; readonly secretsManager: string; readonly rdsData: string };
   readonly log: FunctionLog;
   readonly gateway: Gateway;
 }
@@ -61,6 +61,7 @@ export async function runTemplate({ local, options, folder, services, log, gatew
       AWS_ENDPOINT_URL_DYNAMODB: services.dynamodb,
       AWS_ENDPOINT_URL_SQS: services.sqs,
       AWS_ENDPOINT_URL_SECRETS_MANAGER: services.secretsManager,
+      AWS_ENDPOINT_URL_RDS_DATA: services.rdsData,
     },
     log,
   });

@@ -1,5 +1,6 @@
 /** `npm start`: a whole deployment on this machine, until Ctrl-C. */
 import { Command } from 'commander';
+import type { Access } from '../../shared/environment.ts';
 import { startFlags } from './flags.ts';
 import { startLocalStack, type LocalStack } from './local-stack.ts';
 import type { LocalStackOptions } from './local-stack-options.ts';
@@ -16,6 +17,7 @@ interface Flags {
   readonly functions: 'threads' | 'process';
   readonly functionMemory?: number;
   readonly tailers?: number;
+  readonly access: Access;
   readonly datastores?: string;
 }
 
@@ -54,7 +56,7 @@ async function show({ groups, datastores, url }: LocalStack): Promise<void> {
   console.log(`datastores: ${datastores.map(({ name, shards }) => `${name} (${counted(shards, 'shard')})`).join(', ')}`);
   const datastore = datastores.find(({ name }) => name === 'trips') ?? datastores[0];
   if (datastore) {
-    for (const line of await prove({ url, datastore: datastore.name, readers: readers > 0 })) console.log(line);
+    for (const line of await prove({ url, datastore: datastore.name, readers: readers > 0 && flags.access === 'mysql' })) console.log(line);
   }
   console.log(`ready ${url}`);
 }

@@ -1,7 +1,7 @@
 import { RemovalPolicy, Tags, Token } from 'aws-cdk-lib';
 import { CfnDBInstance, ClusterInstance, Credentials, DatabaseCluster, type DatabaseClusterProps, type IClusterInstance } from 'aws-cdk-lib/aws-rds';
-import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
-import { Construct } from 'constructs';
+import { CfnSecret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct, type IConstruct } from 'constructs';
 import type { EnvironmentProps } from '../environments.ts';
 import { MYSQL_ENGINE, type MysqlParameters } from './mysql-parameters.ts';
 import type { Network } from './network.ts';
@@ -21,6 +21,7 @@ export interface GroupAddressTokens {
   readonly writer: EndpointTokens;
   readonly reader: EndpointTokens;
   readonly nodes: readonly EndpointTokens[];
+  readonly clusterArn: string;
   readonly secret: string;
   readonly sharedStorage: boolean;
 }
@@ -48,6 +49,7 @@ export class ShardGroup extends Construct {
       return { host: instance.attrEndpointAddress, port: instance.attrEndpointPort };
     });
     Tags.of(cluster).add(GROUP_TAG, props.name);
+    shortenName(cluster.node.findChild('Secret').node.defaultChild, props.name);
     if (!cluster.secret) throw new Error(`${props.name}: wanted a generated secret`);
     cluster.connections.allowDefaultPortFrom(props.network.clients, 'Functions of the store');
 
@@ -58,10 +60,20 @@ export class ShardGroup extends Construct {
       reader: { host: cluster.clusterReadEndpoint.hostname, port: Token.asString(cluster.clusterReadEndpoint.port) },
       // All nodes, the writer too: after a failover the first writer is one that could be promoted.
       nodes: endpoints,
+      clusterArn: cluster.clusterArn,
       secret: cluster.secret.secretArn,
       sharedStorage: props.environment.sharedStorage,
     };
   }
+}
+
+/**
+ * The RDS Data API takes ARNs of 100 characters at most. A secret is named after its logical id, which the CDK makes so
+ * long that in some regions its ARN is not taken.
+ */
+function shortenName(secret: IConstruct | undefined, group: string): void {
+  if (!(secret instanceof CfnSecret)) throw new Error(`${group}: wanted a secret in its cluster`);
+  secret.overrideLogicalId(`Secret${group.replaceAll(/[^a-z0-9]/gu, '')}`);
 }
 
 interface Node {
@@ -91,6 +103,7 @@ function clusterProps({ environment, network, parameters }: ShardGroupProps, nod
     vpcSubnets: network.subnets,
     // Databases are made by the migration, one for each shard.
     credentials: Credentials.fromGeneratedSecret('schemaless'),
+    enableDataApi: environment.access === 'data-api',
     storageEncrypted: true,
     deletionProtection: environment.protectedFromDeletion,
     removalPolicy: environment.protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.SNAPSHOT,

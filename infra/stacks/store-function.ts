@@ -55,6 +55,10 @@ export class StoreFunction extends LambdaFunction {
     this.storage = storage;
     storage.tables.topology.grant(this, ...READ_TABLE);
     for (const group of storage.groups) group.secret.grantRead(this);
+    if (environment.access === 'data-api') {
+      // The only call there is of the Data API: statements are autocommitted, one at a time.
+      this.addToRolePolicy(new PolicyStatement({ actions: ['rds-data:ExecuteStatement'], resources: storage.groups.map(({ address }) => address.clusterArn) }));
+    }
   }
 
   /** May write the topology: where shards are, which indexes there are. */

@@ -112,7 +112,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     ],
   },
   BufferConflict: objectOf({ id: { type: 'string' }, row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey'), body: schema('Body'), shard: schema('Shard'), created_at: schema('Time') }),
-  NodeHealth: objectOf({ state: { enum: ['up', 'down'] }, milliseconds: { type: 'number' }, circuit: { enum: ['closed', 'open'] }, error: { type: 'string' } }, ['error']),
+  NodeHealth: objectOf({ state: { enum: ['up', 'down'] }, served_by: { enum: ['writer', 'reader'], description: 'Who answers what is asked of this role: the writer, where readers cannot be reached.' }, milliseconds: { type: 'number' }, circuit: { enum: ['closed', 'open'] }, error: { type: 'string' } }, ['error']),
   Health: objectOf({
     status: { enum: ['ok', 'degraded', 'down'], description: '`ok`: every node answers. `down`: none does.' },
     instance: { type: 'string', description: 'The instance that answered; each looks for itself.' },

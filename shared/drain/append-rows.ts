@@ -19,11 +19,11 @@ export interface AppendedRows {
 
 export type AppendedLog = Omit<ShardFence, 'epoch'>;
 
-/** Fetches the bodies; one that was damaged, or cannot be decoded, is a failure of its row. */
+/** Fetches the bodies, in the order of the buffer; one that was damaged, or cannot be decoded, is a failure of its row. */
 export async function openRows(holder: SqlClient, rows: readonly WaitingRow[], settled: Pick<AppendedRows, 'failed'>): Promise<OpenRow[]> {
   if (rows.length === 0) return [];
   const fetched = await holder.select(selectBuffered(rows.map(({ id }) => id)), 'writer');
-  return fetched.map(toBufferRow).flatMap(({ body, ...row }): OpenRow[] => {
+  return fetched.map(toBufferRow).sort((one, other) => one.id - other.id).flatMap(({ body, ...row }): OpenRow[] => {
     try {
       if (Buffer.compare(bodyHash(body), row.body_hash) !== 0) throw new Error('the body is not the one that was buffered');
       return [{ ...row, encoded: body, body: decodeBody(body) }];

@@ -4,6 +4,8 @@ import { selectRowStates, toRowStates, type ColumnDepth, type RowOfShard } from 
 import { putEntries, type IndexRow } from '../sql/statements/put-entries.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
+import { SqlError, type SqlClient } from '../sql/client.ts';
+import { readLongRow } from './long-row.ts';
 import { columnsOf, entriesOf, type RowState } from './entry.ts';
 import { shardOfValue, type FieldValue } from './field-value.ts';
 import type { PhysicalIndex } from './index-table.ts';
@@ -37,10 +39,22 @@ export async function wantedEntries(context: StoreContext, datastore: string, in
   const states = await Promise.all(
     [...byGroup(topology, rows)].map(async ([group, ofGroup]) => {
       const client = await context.groups.client(group);
-      return toRowStates(await client.select(selectRowStates(datastore, ofGroup, columns), 'writer'), ofGroup);
+      return statesOf(client, datastore, ofGroup, columns);
     }),
   );
   return states.flat().flatMap((state) => indexes.flatMap((index) => placeEntries(index, state, topology)));
+}
+
+async function statesOf(client: SqlClient, datastore: string, rows: readonly RowOfShard[], columns: readonly ColumnDepth[]): Promise<readonly RowState[]> {
+  try {
+    return toRowStates(await client.select(selectRowStates(datastore, rows, columns), 'writer'), rows);
+  } catch (error) {
+    const [only] = rows;
+    if (!(error instanceof SqlError) || !error.tooLarge || !only) throw error;
+    if (rows.length === 1) return [await readLongRow(client, datastore, only, columns)];
+    const half = Math.ceil(rows.length / 2);
+    return [...(await statesOf(client, datastore, rows.slice(0, half), columns)), ...(await statesOf(client, datastore, rows.slice(half), columns))];
+  }
 }
 
 /** The columns that any of the indexes needs, each as deep as the one that needs it deepest. */

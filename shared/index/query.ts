@@ -1,5 +1,5 @@
 import { parseColumnName } from '../address.ts';
-import { LIMITS, type Cell, type Role, type Served } from '../cell.ts';
+import type { Cell, Role, Served } from '../cell.ts';
 import type { IndexDefinition, IndexField } from '../definitions/definitions.ts';
 import { describe, invalidField, missingField, SchemalessError, unknownField } from '../errors.ts';
 import { parseLimit } from '../store/parse.ts';
@@ -149,7 +149,3 @@ const WANTED = {
   boolean: 'true or false',
   datetime: 'a time with zone, like 2026-01-31T08:00:00Z',
 } as const;
-
-/** Bytes at which the answer's entries end. */
-export const ENTRY_BYTES = LIMITS.answerBytes;
-

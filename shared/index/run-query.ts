@@ -2,17 +2,19 @@ import { LIMITS, type Cell, type Role } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { shardOf } from '../shard.ts';
 import type { Statement } from '../sql/client.ts';
+import { unionOf } from '../sql/union.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
 import { selectRow } from '../sql/statements/select-row.ts';
 import { selectEntries, toFoundEntry, type FoundEntry } from '../sql/statements/select-entries.ts';
-import { toText } from '../sql/cell-rows.ts';
+import { toText, type StoredCell } from '../sql/cell-rows.ts';
 import { byGroup, groupBy, placeOf, type StoreContext } from '../store/context.ts';
 import { answerBytes, decodeUntilFull } from '../store/decode.ts';
 import { parseRead } from '../store/read-cells.ts';
-import { askEither, readGroup } from '../store/read-group.ts';
+import { askEither, pageBytes, readGroup } from '../store/read-group.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { encodeCursor } from './cursor.ts';
+import { STRING_BYTES } from './field-value.ts';
 import { liveIndex } from './live-index.ts';
 import { parseQuery, type IndexAnswer, type IndexEntry, type IndexQuery, type ParsedQuery } from './query.ts';
 import type { PhysicalIndex } from './index-table.ts';
@@ -28,10 +30,11 @@ const ENTRY_ENVELOPE_BYTES = 120;
 export async function runQuery(context: StoreContext, datastore: string, query: IndexQuery): Promise<IndexAnswer> {
   const topology = await requireDatastore(context.topology, datastore);
   const index = await liveIndex(context, datastore, query.index);
-  const parsed = parseQuery(query, index.definition, topology.shards);
+  const wanted = parseQuery(query, index.definition, topology.shards);
   const read = parseRead(query.read);
-  const { group } = placeOf(topology, parsed.shard);
+  const { group } = placeOf(topology, wanted.shard);
   const client = await context.groups.client(group);
+  const parsed = { ...wanted, limit: Math.min(wanted.limit, entriesOfPage(index, pageBytes(client))) };
   const statement = selectEntries(datastore, index, parsed);
   const { role, rows } = await context.admit(group, () => askEither(client, group, read, statement));
   const found = rows.slice(0, parsed.limit).map((row) => toFoundEntry(row, index));
@@ -47,6 +50,11 @@ export async function runQuery(context: StoreContext, datastore: string, query: 
     stale: role === 'reader',
     ...(query.explain === true ? { explain: await explain(context, group, parsed.shard, statement) } : {}),
   };
+}
+
+/** As many entries as fit in any case. */
+function entriesOfPage({ definition }: PhysicalIndex, bytes: number): number {
+  return Math.floor(bytes / (ENTRY_ENVELOPE_BYTES + definition.fields.length * STRING_BYTES));
 }
 
 type RowCells = readonly Cell[] | { readonly error: SchemalessError };
@@ -76,10 +84,12 @@ async function fetchCells(
     [...byGroup(topology, rows)].map(async ([group, ofGroup]) => {
       try {
         const client = await context.groups.client(group);
-        const { items } = await context.admit(group, () => readGroup(client, group, { statement: () => selectColumns(datastore, ofGroup, columns), minima: itemsOf(ofGroup, columns).map(() => undefined), read }));
+        const bytes = pageBytes(client);
+        const { items } = await context.admit(group, () => readGroup(client, group, { statement: () => selectColumns(datastore, ofGroup, columns, bytes), minima: itemsOf(ofGroup, columns).map(() => undefined), read }));
         const wanted = itemsOf(ofGroup, columns);
         for (const [row_key, places] of groupBy(wanted.map((row, place) => ({ ...row, place })), (row) => row.row_key)) {
-          answers.set(row_key, decodeUntilFull(places.flatMap(({ place }) => items[place]?.cells ?? []), Number.POSITIVE_INFINITY).cells);
+          const stored = places.flatMap(({ place }) => items[place]?.cells ?? []);
+          answers.set(row_key, columns === '*' && isCut(stored, bytes) ? { error: tooManyCells(row_key) } : decodeUntilFull(stored, Number.POSITIVE_INFINITY).cells);
         }
       } catch (error) {
         if (!(error instanceof SchemalessError)) throw error;
@@ -88,6 +98,15 @@ async function fetchCells(
     }),
   );
   return answers;
+}
+
+/** A row of which there is more than a page. */
+function isCut(stored: readonly StoredCell[], bytes: number): boolean {
+  return stored.length > LIMITS.listCells || stored.reduce((sum, { body }) => sum + (body?.length ?? 0), 0) >= bytes;
+}
+
+function tooManyCells(row_key: string): SchemalessError {
+  return new SchemalessError('answer_too_large', `row ${row_key} has more cells than fit: ask for some of its columns, or read it by itself`);
 }
 
 interface RowPlace {
@@ -100,13 +119,12 @@ function itemsOf(rows: readonly RowPlace[], columns: readonly string[] | '*'): R
   return columns === '*' ? [...rows] : rows.flatMap((row) => columns.map(() => row));
 }
 
-function selectColumns(datastore: string, rows: readonly RowPlace[], columns: readonly string[] | '*'): Statement {
+function selectColumns(datastore: string, rows: readonly RowPlace[], columns: readonly string[] | '*', bytes: number): Statement {
   if (columns !== '*') {
     return selectCells(datastore, rows.flatMap(({ row_key, shard }) => columns.map((column_name) => ({ key: { row_key, column_name }, shard }))), false);
   }
-  const range = { columns: undefined, after: undefined, limit: LIMITS.listCells, bytes: LIMITS.answerBytes };
-  const statements = rows.map(({ row_key, shard }, item) => selectRow(datastore, shard, { ...range, row_key }, false, item));
-  return { sql: statements.map(({ sql }) => sql).join(' UNION ALL '), parameters: statements.flatMap(({ parameters }) => parameters) };
+  const range = { columns: undefined, after: undefined, limit: LIMITS.listCells + 1, bytes };
+  return unionOf(rows.map(({ row_key, shard }, item) => selectRow(datastore, shard, { ...range, row_key }, false, item)));
 }
 
 async function explain(context: StoreContext, group: string, shard: number, statement: Statement) {

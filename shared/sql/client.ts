@@ -11,6 +11,8 @@ export type SqlParameter = string | number | bigint | Uint8Array | null;
 export interface Statement {
   readonly sql: string;
   readonly parameters: readonly SqlParameter[];
+  /** Of a union: what it is made of, see `unionOf`. */
+  readonly parts?: readonly Statement[];
 }
 
 /** A value of a result: integers, decimals and times come as strings, binary columns as bytes. */
@@ -33,7 +35,21 @@ export interface SqlAbilities {
   readonly readsFromReaders: boolean;
   /** An acknowledged write outlives the writer's disk, since each reader can be asked for it. */
   readonly survivesDiskLoss: boolean;
+  readonly bounds: SqlBounds;
 }
+
+/** What one statement may carry and bring, in bytes. */
+export interface SqlBounds {
+  /** One body as it is stored; a longer one could be written, and never read again. */
+  readonly bodyBytes: number;
+  /** Bodies of all cells of one statement that writes. */
+  readonly writtenBytes: number;
+  /** Bodies at which a page ends, once it has one cell. */
+  readonly pageBytes: number;
+}
+
+/** Nothing is narrower than the datastore's own limits. */
+export const UNBOUNDED: SqlBounds = { bodyBytes: Number.POSITIVE_INFINITY, writtenBytes: Number.POSITIVE_INFINITY, pageBytes: Number.POSITIVE_INFINITY };
 
 /** One group's MySQL. */
 export interface SqlClient {
@@ -66,16 +82,19 @@ export class SqlError extends Error {
   readonly key: string;
   /** Of `unclear` and `unreachable`: a time limit passed without a word from the server, as one that hangs gives none. */
   readonly timedOut: boolean;
+  /** Of `rejected`: the statement, or its result, is beyond what this way to MySQL carries. */
+  readonly tooLarge: boolean;
   /** Of `unreachable`: all connections were in use, which says nothing of the server. */
   readonly poolExhausted: boolean;
 
-  constructor(failure: SqlFailure, message: string, options: { errno?: number; key?: string; timedOut?: boolean; poolExhausted?: boolean; cause?: unknown } = {}) {
+  constructor(failure: SqlFailure, message: string, options: { errno?: number; key?: string; timedOut?: boolean; tooLarge?: boolean; poolExhausted?: boolean; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'SqlError';
     this.failure = failure;
     this.errno = options.errno ?? 0;
     this.key = options.key ?? '';
     this.timedOut = options.timedOut ?? false;
+    this.tooLarge = options.tooLarge ?? false;
     this.poolExhausted = options.poolExhausted ?? false;
   }
 }

@@ -1,9 +1,11 @@
 import { ExecuteStatementCommand, type ExecuteStatementCommandOutput, type Field, type RDSDataClient } from '@aws-sdk/client-rds-data';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { BreakerSettings } from './breaker.ts';
 import { checkParameters } from './check-parameters.ts';
-import { SqlError, type SqlClient, type SqlRow, type SqlValue, type Statement } from './client.ts';
+import { SqlError, type SqlBounds, type SqlClient, type SqlRow, type SqlValue, type Statement } from './client.ts';
 import { isResuming, isThrottled, toDataApiError } from './data-api-error.ts';
 import { namedParameters } from './named-parameters.ts';
+import { unionOf } from './union.ts';
 
 /** A cluster as the RDS Data API knows it. */
 export interface DataApiCluster {
@@ -23,17 +25,28 @@ export interface DataApiSettings {
 
 const DEFAULTS: Required<DataApiSettings> = { callTimeoutMs: 10_000, waitMs: 18_000 };
 
+const KIB = 1024;
+
+/** A cluster that resumes is slow, and not down: only a call without an answer in its time counts. */
+export const DATA_API_BREAKERS: Partial<BreakerSettings> = { slowMs: 30_000, probeTimeoutMs: 2000 };
+
 /** The Data API's own: headers and body of a request. What base64 and JSON add is counted, the headers with a margin. */
-const REQUEST_BYTES = 4 * 1024 * 1024 - 16 * 1024;
+const REQUEST_BYTES = 4096 * KIB - 16 * KIB;
 /** The service model's: characters of a statement without its values. */
 const STATEMENT_CHARACTERS = 65_536;
+/**
+ * What is left of the Data API's 64 KiB a row, 1 MiB a result and 4 MiB a request once the other columns have had theirs:
+ * up to 400 bytes a cell, and 1,001 cells a page; bodies travel as base64.
+ */
+const BOUNDS: SqlBounds = { bodyBytes: 60 * KIB, writtenBytes: 2900 * KIB, pageBytes: 512 * KIB };
 /** After a refusal that did nothing; twice as long after each further one. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 3000;
 
 /**
  * One group over the RDS Data API: nothing is held between two calls, and there is only the writer. A cluster that is
- * paused is waited for; of calls that may have done something none is repeated here.
+ * paused is waited for; of calls that may have done something none is repeated here. A union whose text or result is too
+ * large is run in parts.
  *
  * @param client must not retry by itself (`maxAttempts: 1`): the SDK repeats calls whose outcome is unknown
  */
@@ -64,13 +77,22 @@ export function dataApiClient(client: RDSDataClient, cluster: DataApiCluster, se
     }
   }
 
-  return {
-    abilities: { readsFromReaders: false, survivesDiskLoss: false },
-    nodes: 1,
-    async select(statement): Promise<readonly SqlRow[]> {
+  async function selectAll(statement: Statement): Promise<readonly SqlRow[]> {
+    try {
       const { records = [] } = await run(statement);
       return records.map((record) => record.map(toValue));
-    },
+    } catch (error) {
+      const { parts = [] } = statement;
+      if (!(error instanceof SqlError) || !error.tooLarge || parts.length < 2) throw error;
+      const half = Math.ceil(parts.length / 2);
+      return (await Promise.all([parts.slice(0, half), parts.slice(half)].map((some) => selectAll(unionOf(some))))).flat();
+    }
+  }
+
+  return {
+    abilities: { readsFromReaders: false, survivesDiskLoss: false, bounds: BOUNDS },
+    nodes: 1,
+    select: selectAll,
     async change(statement) {
       const { numberOfRecordsUpdated = 0, generatedFields = [] } = await run(statement);
       return { affectedRows: numberOfRecordsUpdated, insertId: Number(generatedFields[0]?.longValue ?? generatedFields[0]?.stringValue ?? 0) };
@@ -82,9 +104,9 @@ export function dataApiClient(client: RDSDataClient, cluster: DataApiCluster, se
 
 function toCommand({ resourceArn, secretArn }: DataApiCluster, statement: Statement): ExecuteStatementCommand {
   const { sql, parameters } = namedParameters(statement);
-  if (sql.length > STATEMENT_CHARACTERS) throw new SqlError('rejected', `a statement of ${sql.length} characters: the RDS Data API takes ${STATEMENT_CHARACTERS} at most`);
+  if (sql.length > STATEMENT_CHARACTERS) throw new SqlError('rejected', `a statement of ${sql.length} characters: the RDS Data API takes ${STATEMENT_CHARACTERS} at most`, { tooLarge: true });
   const bytes = Buffer.byteLength(sql) + statement.parameters.reduce<number>((sum, value) => sum + sizeOf(value), 0);
-  if (bytes > REQUEST_BYTES) throw new SqlError('rejected', `a request of ${bytes} bytes, its values in base64: the RDS Data API takes ${REQUEST_BYTES} at most`);
+  if (bytes > REQUEST_BYTES) throw new SqlError('rejected', `a request of ${bytes} bytes, its values in base64: the RDS Data API takes ${REQUEST_BYTES} at most`, { tooLarge: true });
   return new ExecuteStatementCommand({ resourceArn, secretArn, sql, parameters, resultSetOptions: { longReturnType: 'STRING', decimalReturnType: 'STRING' } });
 }
 

@@ -30,6 +30,8 @@ const MESSAGES: readonly (readonly [RegExp, number])[] = [
   [/^Server shutdown in progress/u, 1053],
   [/^Too many connections/u, 1040],
 ];
+/** A result, or one of its rows, is beyond what the service carries: in the words of its versions. */
+const TOO_LARGE = /^Packet for query is too large|^Database response exceeded size limit|^Database returned more than the allowed response size limit|size was too large/iu;
 /** What the service puts behind MySQL's message. */
 const NUMBERED = /^(?<text>.*?); Error code: (?<errno>\d+); SQLState: \w+$/su;
 
@@ -42,6 +44,7 @@ export function toDataApiError(error: unknown, timedOut: boolean): SqlError {
   if (error instanceof SqlError) return error;
   const { name = '', message = String(error), code = '' } = (error ?? {}) as ServiceError;
   if (timedOut) return new SqlError('unclear', 'the RDS Data API did not answer in time', { timedOut: true, cause: error });
+  if (name.endsWith('Exception') && TOO_LARGE.test(message)) return new SqlError('rejected', `${name}: ${message}`, { tooLarge: true, cause: error });
   if (name === 'DatabaseErrorException') {
     const { text = message, errno = '0' } = NUMBERED.exec(message)?.groups ?? {};
     const number = Number(errno) || (MESSAGES.find(([pattern]) => pattern.test(text))?.[1] ?? 0);

@@ -1,7 +1,7 @@
 import { createPool, type Pool, type PoolConnection, type PoolOptions, type ResultSetHeader } from 'mysql2';
 import type { Endpoint, GroupAddress } from '../topology/topology.ts';
 import { checkParameters } from './check-parameters.ts';
-import { SqlError, type SqlChange, type SqlClient, type SqlRow, type Statement, type Target } from './client.ts';
+import { SqlError, UNBOUNDED, type SqlChange, type SqlClient, type SqlRow, type Statement, type Target } from './client.ts';
 import { toSqlError } from './mysql-error.ts';
 
 export interface Credentials {
@@ -85,7 +85,7 @@ export function mysqlClient(address: GroupAddress, credentials: () => Promise<Cr
   }
 
   return {
-    abilities: { readsFromReaders: true, survivesDiskLoss: !address.sharedStorage },
+    abilities: { readsFromReaders: true, survivesDiskLoss: !address.sharedStorage, bounds: UNBOUNDED },
     nodes: address.nodes.length,
     select: (statement, target) => run<readonly SqlRow[]>(statement, target),
     async change(statement): Promise<SqlChange> {

@@ -8,7 +8,7 @@ import { selectBufferStatus, toBufferStatus } from '../sql/statements/select-buf
 import { groupBy, type StoreContext } from './context.ts';
 import type { BufferConflict, BufferOperations, GroupBuffer } from './datastore.ts';
 import { parseLimit } from './parse.ts';
-import { toUnavailable } from './read-group.ts';
+import { pageBytes, toUnavailable } from './read-group.ts';
 
 /** What operators see, and may discard, of the buffer tables: all groups side by side. */
 export function bufferOperations(context: StoreContext, datastore: string): BufferOperations {
@@ -41,8 +41,11 @@ export function bufferOperations(context: StoreContext, datastore: string): Buff
         if (room <= 0) break;
         try {
           const client = await context.groups.client(group);
-          const rows = await client.select(selectConflicts(datastore, start?.group === group ? start.id : 0, room), 'writer');
-          conflicts.push(...rows.map((row) => toConflict(group, toBufferRow(row))));
+          const rows = (await client.select(selectConflicts(datastore, start?.group === group ? start.id : 0, room, pageBytes(client)), 'writer')).map(toBufferRow);
+          conflicts.push(...rows.map((row) => toConflict(group, row)));
+          // What was cut by its bytes goes on with the next page, in the same group.
+          const bytes = rows.reduce((sum, { body }) => sum + body.length, 0);
+          if (rows.length < room && bytes >= pageBytes(client)) return { conflicts, next: conflicts.at(-1)?.id ?? null };
         } catch (error) {
           throw error instanceof SqlError ? toUnavailable(error, group) : error;
         }

@@ -153,6 +153,8 @@ export interface GroupHealth {
 
 export interface NodeHealth {
   readonly state: 'up' | 'down';
+  /** Who answers what is asked of this role: the writer, where readers cannot be reached. */
+  readonly served_by: Role;
   readonly milliseconds: number;
   /** Of this instance's circuit breaker: `open` while it sends no statements there but signs of life. */
   readonly circuit: 'closed' | 'open';

@@ -92,12 +92,13 @@ export function openDeployment(options: DeploymentOptions): Deployment {
 
 async function probe(client: SqlClient, role: Role, circuit: () => CircuitName): Promise<NodeHealth> {
   const start = performance.now();
+  const served_by = client.abilities.readsFromReaders ? role : 'writer';
   const milliseconds = () => Math.round(performance.now() - start);
   try {
     await client.select({ sql: 'SELECT 1', parameters: [] }, role);
-    return { state: 'up', milliseconds: milliseconds(), circuit: circuit() };
+    return { state: 'up', served_by, milliseconds: milliseconds(), circuit: circuit() };
   } catch (error) {
     const message = error instanceof SqlError ? error.failure : 'unreachable';
-    return { state: 'down', milliseconds: milliseconds(), circuit: circuit(), error: message };
+    return { state: 'down', served_by, milliseconds: milliseconds(), circuit: circuit(), error: message };
   }
 }

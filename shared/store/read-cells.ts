@@ -12,23 +12,24 @@ import { byGroup, placeOf, type StoreContext } from './context.ts';
 import type { BatchItem, Datastore, Found, Page, ReadOptions } from './datastore.ts';
 import { answerBytes, decodeCell, decodeUntilFull } from './decode.ts';
 import { parseBatch, parseLimit } from './parse.ts';
-import { readGroup } from './read-group.ts';
+import { pageBytes, readGroup } from './read-group.ts';
 
 type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
 
 /** The reads of single rows, and of batches of cells: one statement a group. */
 export function cellReads(context: StoreContext, name: string, shards: number): CellReads {
   /** One item of one row, from the group that holds its shard. */
-  async function readOne(rowKey: string, options: ReadOptions, statement: (shard: number, heads: boolean) => Statement): Promise<ItemRows & Served> {
+  async function readOne(rowKey: string, options: ReadOptions, statement: (shard: number, heads: boolean, bytes: number) => Statement): Promise<ItemRows & Served & { readonly bytes: number }> {
     const minimum = parseMinimum(options.min_added_id, 'min_added_id');
     const read = parseRead(options.read);
     const shard = shardOf(rowKey, shards);
     const { group } = placeOf(await requireDatastore(context.topology, name), shard);
     const client = await context.groups.client(group);
-    const { items } = await context.admit(group, () => readGroup(client, group, { statement: () => statement(shard, minimum !== undefined), minima: [minimum], read }));
+    const bytes = pageBytes(client);
+    const { items } = await context.admit(group, () => readGroup(client, group, { statement: () => statement(shard, minimum !== undefined, bytes), minima: [minimum], read }));
     const [answer] = items;
     if (!answer) throw new Error('an answer without its only item');
-    return answer;
+    return { ...answer, bytes };
   }
 
   async function find(key: CellKey, options: ReadOptions): Promise<Found> {
@@ -51,9 +52,8 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
         after: options.after === undefined ? undefined : parseRefKey(options.after, 'after'),
         ascending: parseOrder(options.order) === 'asc',
         limit: limit + 1,
-        bytes: LIMITS.answerBytes,
       };
-      const answer = await readOne(range.row_key, options, (shard, heads) => selectVersions(name, shard, range, heads));
+      const answer = await readOne(range.row_key, options, (shard, heads, bytes) => selectVersions(name, shard, { ...range, bytes }, heads));
       return toPage(answer, limit, ({ ref_key }) => ref_key);
     },
 
@@ -63,11 +63,10 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
         columns: options.columns?.map((column, place) => parseColumnName(column, `column[${place}]`)),
         after: options.after === undefined ? undefined : parseColumnName(options.after, 'after'),
         limit: LIMITS.listCells + 1,
-        bytes: LIMITS.answerBytes,
       };
       if (range.columns?.length === 0) range.columns = undefined;
       if ((range.columns?.length ?? 0) > LIMITS.listCells) throw invalidField('column', `at most ${LIMITS.listCells} columns`, range.columns?.length);
-      const answer = await readOne(range.row_key, options, (shard, heads) => selectRow(name, shard, range, heads));
+      const answer = await readOne(range.row_key, options, (shard, heads, bytes) => selectRow(name, shard, { ...range, bytes }, heads));
       return toPage(answer, LIMITS.listCells, ({ column_name }) => column_name);
     },
 
@@ -104,12 +103,12 @@ async function rejectable<T>(work: () => Promise<T>): Promise<T> {
   return work();
 }
 
-function toPage<Next>(answer: ItemRows & Served, limit: number, nextOf: (cell: { readonly ref_key: number; readonly column_name: string }) => Next): Page<Next> {
+function toPage<Next>(answer: ItemRows & Served & { readonly bytes: number }, limit: number, nextOf: (cell: { readonly ref_key: number; readonly column_name: string }) => Next): Page<Next> {
   const { cells } = decodeUntilFull(answer.cells.slice(0, limit));
   const last = cells.at(-1);
   // One row more than asked for says whether the list goes on; a list that was cut by its bytes may, too.
   const encoded = answer.cells.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);
-  const more = cells.length < answer.cells.length || encoded >= LIMITS.answerBytes;
+  const more = cells.length < answer.cells.length || encoded >= answer.bytes;
   return { cells, next: last && more ? nextOf(last) : null, served_by: answer.served_by, stale: answer.stale };
 }
 

@@ -1,4 +1,4 @@
-import type { Role, Served } from '../cell.ts';
+import { LIMITS, type Role, type Served } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { byItem, type ItemRows } from '../sql/cell-rows.ts';
 import { SqlError, type SqlClient, type Statement } from '../sql/client.ts';
@@ -44,6 +44,11 @@ export async function readGroup(client: SqlClient, group: string, read: GroupRea
   return { items };
 }
 
+/** Bytes of bodies at which a statement's page ends, once it has one cell. */
+export function pageBytes({ abilities }: SqlClient): number {
+  return Math.min(LIMITS.answerBytes, abilities.bounds.pageBytes);
+}
+
 /** Runs a reading statement on the node asked for, or on the other one when that fails. */
 export async function askEither(client: SqlClient, group: string, role: Role, statement: Statement): ReturnType<typeof ask> {
   const wanted: Role = client.abilities.readsFromReaders ? role : 'writer';
@@ -73,6 +78,7 @@ function withServed(answer: ItemRows, role: Role, minimum: number | undefined): 
 /** What a failed statement means to a client of the datastore. */
 export function toUnavailable(error: unknown, group: string): unknown {
   if (!(error instanceof SqlError)) return error;
+  if (error.tooLarge) return new SchemalessError('answer_too_large', `${group} holds what cannot be read this way: ${error.message}`, { cause: error });
   const message = error.failure === 'rejected' ? `${group} refused a statement` : `no node of ${group} answered in time`;
   return new SchemalessError('unavailable', message, { cause: error, more: { group } });
 }

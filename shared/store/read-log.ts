@@ -11,7 +11,7 @@ import type { Datastore, LogOptions, ShardHead, ShardLog } from './datastore.ts'
 import { decodeUntilFull } from './decode.ts';
 import { parseBatch, parseLimit, parseLocation } from './parse.ts';
 import { parseRead } from './read-cells.ts';
-import { askEither } from './read-group.ts';
+import { askEither, pageBytes } from './read-group.ts';
 
 /** Shards whose logs one statement reads. Some 64 branches take about 1 ms; beyond, parsing grows. */
 const SHARDS_A_STATEMENT = 64;
@@ -86,7 +86,7 @@ async function readPage(client: SqlClient, group: string, read: PageRead): Promi
   const ranges = await toRanges(client, group, read);
   const { role, rows } =
     read.room.bytes > 0
-      ? await askEither(client, group, read.read, selectLog(read.name, ranges, read.limit, Math.ceil(read.room.bytes / ranges.length)))
+      ? await askEither(client, group, read.read, selectLog(read.name, ranges, read.limit, Math.min(pageBytes(client), Math.ceil(read.room.bytes / ranges.length))))
       : { role: read.read, rows: [] };
   return byItem(rows, ranges.length).map(({ cells }, item) => {
     const { shard, after } = ranges[item] as LogRange;

@@ -10,7 +10,7 @@ import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import { appendToPrimary } from './append.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies } from './buffer-writes.ts';
-import { byGroup, groupBy, type StoreContext } from './context.ts';
+import { byGroup, groupBy, placeOf, type StoreContext } from './context.ts';
 import type { Datastore } from './datastore.ts';
 import { parseBatch } from './parse.ts';
 
@@ -23,6 +23,21 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
     const address = parseAddress(cell, prefix);
     return { ...address, body: cell.body, encoded: encodeBody(cell.body, `${prefix}body`), shard: shardOf(address.row_key, shards) };
   };
+
+  /** Refuses what could not be written, or not be read again, the way that MySQL is reached. */
+  async function checkBounds(cells: readonly BufferedCell[], field: (place: number) => string): Promise<void> {
+    const [first] = cells;
+    if (!first) return;
+    const { group } = placeOf(await requireDatastore(context.topology, name), first.shard);
+    const { bodyBytes, writtenBytes } = (await context.groups.client(group)).abilities.bounds;
+    for (const [place, { encoded, row_key, column_name, ref_key }] of cells.entries()) {
+      if (encoded.length <= bodyBytes) continue;
+      throw new SchemalessError('body_too_large', `${field(place)}: wanted at most ${bodyBytes} bytes, encoded, got ${encoded.length}`, { field: field(place), address: { row_key, column_name, ref_key } });
+    }
+    const most = Math.min(LIMITS.requestBytes, writtenBytes);
+    const bytes = cells.reduce((sum, { encoded }) => sum + encoded.length, 0);
+    if (cells.length > 1 && bytes > most) throw new SchemalessError('request_too_large', `cells: wanted at most ${most} bytes, encoded, got ${bytes}`, { field: 'cells' });
+  }
 
   async function write(cells: readonly BufferedCell[]): Promise<readonly PutResult[]> {
     const topology = await requireDatastore(context.topology, name);
@@ -42,17 +57,16 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
 
   return {
     async put(cell) {
-      const [result] = await write([prepare(cell, '')]);
+      const prepared = [prepare(cell, '')];
+      await checkBounds(prepared, () => 'body');
+      const [result] = await write(prepared);
       if (!result) throw new Error('a put without a result');
       return result;
     },
 
     async batchPut(cells) {
       const prepared = parseBatch(cells, 'cells', prepare);
-      const bytes = prepared.reduce((sum, { encoded }) => sum + encoded.length, 0);
-      if (bytes > LIMITS.requestBytes) {
-        throw new SchemalessError('request_too_large', `cells: wanted at most ${LIMITS.requestBytes} bytes, encoded, got ${bytes}`, { field: 'cells' });
-      }
+      await checkBounds(prepared, (place) => `cells[${place}].body`);
       return settleRepeats(prepared, write);
     },
   };

@@ -32,6 +32,8 @@ export interface GroupAddress {
   readonly writer: Endpoint;
   readonly reader: Endpoint;
   readonly nodes: readonly Endpoint[];
+  /** ARN of the cluster: what the RDS Data API knows it by. */
+  readonly clusterArn: string;
   /** ARN or name of the secret `{username, password}`. */
   readonly secret: string;
   /** Aurora: all nodes of a cluster share one storage, so that what the writer shows any promoted reader will show. */

@@ -25,5 +25,5 @@ export async function health(url: string): Promise<readonly GroupHealth[] | unde
 
 /** Whether a reader of any group answers. */
 export function anyReader(groups: readonly GroupHealth[]): boolean {
-  return groups.some((group) => group.reader.state === 'up');
+  return groups.some((group) => group.reader.state === 'up' && group.reader.served_by === 'reader');
 }

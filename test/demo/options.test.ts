@@ -7,7 +7,7 @@ function read(...argv: readonly string[]): DemoOptions {
 }
 
 test('everything has a default', () => {
-  expect(read()).toEqual({ trips: 2000, url: undefined, data: '.local', seed: '1', concurrency: 16, batch: 20, size: 'usual' });
+  expect(read()).toEqual({ trips: 2000, url: undefined, data: '.local', seed: '1', concurrency: 16, batch: 20, size: 'usual', access: 'mysql' });
 });
 
 test('a URL loses its last slash', () => {
@@ -23,6 +23,7 @@ test.each([
   [['--seed', ''], /--seed.*not empty/],
   [['--size', 'small'], /--size.*usual, uber/],
   [['--url', 'http://127.0.0.1:1', '--data', 'x'], /--url.*cannot be used with.*--data/],
+  [['--access', 'http'], /--access.*mysql, data-api/],
   [['--speed'], /unknown option '--speed'/],
   [['more'], /too many arguments/],
 ])('%j is refused with a message that says why', (argv, message) => {

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { ACCESSES, type Access } from '../../shared/environment.ts';
 import type { TripSize } from './trips/journey.ts';
 
 export interface DemoOptions {
@@ -9,12 +10,14 @@ export interface DemoOptions {
   readonly concurrency: number;
   readonly batch: number;
   readonly size: TripSize;
+  /** How a stack that the demo starts reaches MySQL. */
+  readonly access: Access;
 }
 
 /** Reads the command line. Ends the process with a message that names the flag when it cannot be used. */
 export function readOptions(argv: readonly string[], command = demoCommand()): DemoOptions {
-  const { trips, url, data, seed, concurrency, batch, size } = command.parse([...argv], { from: 'user' }).opts<DemoOptions>();
-  return { trips, url, data, seed, concurrency, batch, size };
+  const { trips, url, data, seed, concurrency, batch, size, access } = command.parse([...argv], { from: 'user' }).opts<DemoOptions>();
+  return { trips, url, data, seed, concurrency, batch, size, access };
 }
 
 export function demoCommand(): Command {
@@ -27,6 +30,7 @@ export function demoCommand(): Command {
     .addOption(new Option('--concurrency <number>', 'requests at a time').default(16).argParser(integer(1, 256)))
     .addOption(new Option('--batch <number>', 'cells of a batch-put').default(20).argParser(integer(1, 100)))
     .addOption(new Option('--size <size>', 'of a trip: about 2 KB of JSON, or 20 KB').choices(['usual', 'uber']).default('usual'))
+    .addOption(new Option('--access <way>', 'how a stack that the demo starts reaches MySQL').choices(ACCESSES).default('mysql').conflicts('url'))
     .allowExcessArguments(false)
     .showHelpAfterError('(--help lists the flags)');
 }

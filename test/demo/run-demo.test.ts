@@ -49,19 +49,19 @@ function withReaders(store: BilledStore): BilledStore {
   };
 }
 
-test('a store that keeps its promises passes', async () => {
+test.concurrent('a store that keeps its promises passes', async () => {
   const { failed, text } = await demo(() => ({}));
   expect(failed).toBe(0);
   expect(text).toMatch(/\d+ checks passed$/);
 });
 
-test('the two trips are shown with their versions, the latest marked', async () => {
+test.concurrent('the two trips are shown with their versions, the latest marked', async () => {
   const { text } = await demo(() => ({}));
   const marks = text.split('\n').flatMap((line) => /^\s+(trip \d).*?(BASE|STATUS|NOTES)\s+(\d).*?(latest)?$/.exec(line)?.slice(1).join(' ') ?? []);
   expect(marks).toEqual(['trip 1 BASE 1 latest', 'trip 1 STATUS 0 ', 'trip 1 STATUS 1 latest', 'trip 2 BASE 1 ', 'trip 2 BASE 2 latest', 'trip 2 NOTES 1 latest', 'trip 2 STATUS 0 latest']);
 });
 
-test('a run on the same trips again finds all of them stored before', async () => {
+test.concurrent('a run on the same trips again finds all of them stored before', async () => {
   const store = withReaders(tripsStore());
   await demo(() => store);
   const { failed, text } = await demo(() => store);
@@ -70,7 +70,7 @@ test('a run on the same trips again finds all of them stored before', async () =
   expect(text).not.toMatch(/ stored \d/);
 });
 
-test('cells that are not confirmed at first are sent again', async () => {
+test.concurrent('cells that are not confirmed at first are sent again', async () => {
   let calls = 0;
   const { failed, text } = await demo((store) => ({
     batchPut: async (cells) => {
@@ -85,7 +85,7 @@ test('cells that are not confirmed at first are sent again', async () => {
 });
 
 describe('a store that breaks a promise fails', () => {
-  test('by losing a cell that it said was stored', async () => {
+  test.concurrent('by losing a cell that it said was stored', async () => {
     const { failed, text } = await demo((store) => ({
       put: async (cell) => (cell.column_name === 'NOTES' ? { outcome: 'stored', shard: 0, added_id: 1 } : store.put(cell)),
     }));
@@ -94,14 +94,14 @@ describe('a store that breaks a promise fails', () => {
     expect(text).toMatch(/checks failed$/);
   });
 
-  test('by changing a body', async () => {
+  test.concurrent('by changing a body', async () => {
     const { text } = await demo((store) => ({
       batchPut: async (cells) => store.batchPut(cells.map((cell) => (cell.column_name === 'NOTES' ? { ...cell, body: { rating: 1 } } : cell))),
     }));
     expect(text).toMatch(/\/NOTES\/\d: another body/);
   });
 
-  test('by readers that lack a cell', async () => {
+  test.concurrent('by readers that lack a cell', async () => {
     const { text } = await demo((store) => ({
       batchGet: async (keys, options) =>
         (await store.batchGet(keys, options)).map((item, place) => (options?.read === 'reader' && keys[place]?.column_name === 'NOTES' ? null : item)),
@@ -110,12 +110,12 @@ describe('a store that breaks a promise fails', () => {
     expect(text).not.toMatch(/asked the writer/);
   });
 
-  test('by answering from writers when readers were asked', async () => {
+  test.concurrent('by answering from writers when readers were asked', async () => {
     const { text } = await demo((store) => ({ batchGet: (keys) => store.batchGet(keys) }));
     expect(text).toMatch(/answered by the writer \(asked the reader\)/);
   });
 
-  test('by a hole in a log', async () => {
+  test.concurrent('by a hole in a log', async () => {
     const { text } = await demo((store) => ({
       log: async (locations, options) =>
         (await store.log(locations, options)).map((log) => (log.error === undefined ? { ...log, cells: log.cells.filter((cell) => cell.added_id !== 5) } : log)),
@@ -124,7 +124,7 @@ describe('a store that breaks a promise fails', () => {
     expect(text).toMatch(/not in the log/);
   });
 
-  test('by a log that stops before its head', async () => {
+  test.concurrent('by a log that stops before its head', async () => {
     const { text } = await demo((store) => ({
       log: async (locations, options) =>
         (await store.log(locations, options)).map((log) => (log.error === undefined ? { ...log, cells: log.cells.filter((cell) => cell.added_id < 5) } : log)),
@@ -132,7 +132,7 @@ describe('a store that breaks a promise fails', () => {
     expect(text).toMatch(/shard \d: its log ends at 4, wanted its head \d+ \(writer\)/);
   });
 
-  test('by a log that shows a cell twice', async () => {
+  test.concurrent('by a log that shows a cell twice', async () => {
     const { text } = await demo((store) => ({
       log: async (locations, options) =>
         (await store.log(locations, options)).map((log) =>
@@ -143,7 +143,7 @@ describe('a store that breaks a promise fails', () => {
   });
 });
 
-test('without readers, says so and passes', async () => {
+test.concurrent('without readers, says so and passes', async () => {
   const lines: string[] = [];
   const failed = await runDemo({
     store: tripsStore(),
@@ -158,7 +158,7 @@ test('without readers, says so and passes', async () => {
   expect(lines.join('\n')).toMatch(/equal from readers +- +no reader runs/);
 });
 
-test('an interrupt ends it', async () => {
+test.concurrent('an interrupt ends it', async () => {
   const interrupt = new AbortController();
   const store = tripsStore();
   let calls = 0;
@@ -172,7 +172,7 @@ test('an interrupt ends it', async () => {
   expect(calls).toBeLessThan(10);
 });
 
-test('an index that lacks a trip is noticed', async () => {
+test.concurrent('an index that lacks a trip is noticed', async () => {
   const { failed, text } = await demo((store) => ({
     query: async (query) => {
       const answer = await store.query(query);
@@ -185,7 +185,7 @@ test('an index that lacks a trip is noticed', async () => {
 });
 
 describe('the billing', () => {
-  test('is shown: trips billed once each, attempts, parked cells, how soon the function started', async () => {
+  test.concurrent('is shown: trips billed once each, attempts, parked cells, how soon the function started', async () => {
     const { failed, text } = await demo(() => ({}));
     expect(failed).toBe(0);
     expect(text).toMatch(/billed by the trigger +70 +trips, each exactly once: \d+ at attempt 1, \d+ at attempt 2, /);
@@ -194,14 +194,14 @@ describe('the billing', () => {
     expect(text).toMatch(/ under load +\d+\.\d \/ \d+\.\d ms +p50 \/ p99 of 4\d cells/);
   });
 
-  test('fails where a trip is not billed', async () => {
+  test.concurrent('fails where a trip is not billed', async () => {
     const { failed, text } = await demo(() => ({ retryParked: async () => 0 }));
     expect(failed).toBeGreaterThan(0);
     expect(text).toMatch(/wrong: bill_rider: \d+ trips are not billed, .*; it is running, 0 cells behind, \d+ parked/);
     expect(text).toMatch(/wrong: trip .*: charged 0 times, wanted once/);
   });
 
-  test('fails where a trip is charged twice', async () => {
+  test.concurrent('fails where a trip is charged twice', async () => {
     const { text } = await demo((store) => ({
       versions: async (key, options) => {
         const page = await store.versions(key, options);
@@ -211,7 +211,7 @@ describe('the billing', () => {
     expect(text).toMatch(/wrong: trip .*: charged 2 times, wanted once/);
   });
 
-  test('fails where another amount is charged', async () => {
+  test.concurrent('fails where another amount is charged', async () => {
     const { text } = await demo(
       () => ({}),
       (cards) => ({ charge: (charge) => cards.charge({ ...charge, amount: charge.amount + 1 }) }),
@@ -219,7 +219,7 @@ describe('the billing', () => {
     expect(text).toMatch(/wrong: trip .*: charged [\d.]+, wanted [\d.]+/);
   });
 
-  test('fails where STATUS says what the books do not', async () => {
+  test.concurrent('fails where STATUS says what the books do not', async () => {
     const { text } = await demo(
       () => ({}),
       (cards) => ({ charge: async (charge) => ({ ...(await cards.charge(charge)), receipt: 'R0' }) }),
@@ -227,7 +227,7 @@ describe('the billing', () => {
     expect(text).toMatch(/wrong: trip .*: its STATUS says another bill than the books/);
   });
 
-  test('is left out where no trigger bills', async () => {
+  test.concurrent('is left out where no trigger bills', async () => {
     const { failed, text } = await demo(() => ({ trigger: async () => Promise.reject(new SchemalessError('unknown_trigger', 'No trigger bill_rider')) }));
     expect(failed).toBe(0);
     expect(text).not.toContain('billed by the trigger');

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Access } from '../../shared/environment.ts';
 import { dataFolder } from '../../infra/local/data-folder.ts';
 import { anyReader, health } from './health.ts';
 import type { DemoOptions } from './options.ts';
@@ -21,7 +22,7 @@ export interface Stack {
  *
  * @throws Error when nothing answers at a URL that was given
  */
-export async function reachStack({ url, data }: Pick<DemoOptions, 'url' | 'data'>, print: (line: string) => void): Promise<Stack> {
+export async function reachStack({ url, data, access }: Pick<DemoOptions, 'url' | 'data' | 'access'>, print: (line: string) => void): Promise<Stack> {
   if (url !== undefined) {
     const groups = await health(url);
     if (groups === undefined) throw new Error(`--url: wanted a running store, got no answer from ${url}/v1/health`);
@@ -34,16 +35,16 @@ export async function reachStack({ url, data }: Pick<DemoOptions, 'url' | 'data'
     return { url: running, readers: anyReader(groups), functionLog: dataFolder(data).functionLog, stop: async () => {} };
   }
   print(`No stack runs on ${data}: starting one for this run, in a temporary folder.\n`);
-  return startOwn();
+  return startOwn(access);
 }
 
 /** Loaded only here: a run against a store elsewhere needs neither the CDK app nor an emulator. */
-async function startOwn(): Promise<Stack> {
+async function startOwn(access: Access): Promise<Stack> {
   const { startLocalStack } = await import('../../infra/local/local-stack.ts');
   const folder = await mkdtemp(join(tmpdir(), 'schemaless-demo-'));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
-    const stack = await startLocalStack({ port: 0, data: join(folder, 'data') });
+    const stack = await startLocalStack({ port: 0, data: join(folder, 'data'), access });
     const stop = async (): Promise<void> => {
       try {
         await stack.stop();
@@ -51,7 +52,7 @@ async function startOwn(): Promise<Stack> {
         await remove();
       }
     };
-    return { url: stack.url, readers: stack.endpoints.groups.some((group) => group.readers.length > 0), functionLog: stack.functionLog, stop };
+    return { url: stack.url, readers: access === 'mysql' && stack.endpoints.groups.some((group) => group.readers.length > 0), functionLog: stack.functionLog, stop };
   } catch (error) {
     await remove();
     throw error;

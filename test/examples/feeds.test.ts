@@ -30,7 +30,7 @@ beforeAll(async () => {
     response.writeHead(status).end(body);
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  stack = await startLocalStack({ port: 0, data, groups: 1, readers: 0, shards: 4, engine: inject('servers').engine.kind, datastores: join(PROJECT_ROOT, 'test/examples/feeds') });
+  stack = await startLocalStack({ port: 0, data, groups: 1, readers: 0, shards: 4, engine: inject('servers').engine.kind, access: inject('servers').access, datastores: join(PROJECT_ROOT, 'test/examples/feeds') });
 }, 180_000);
 
 afterAll(async () => {

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { clusterArn } from '../../infra/local/resources/cluster.ts';
 import { startShardGroups, type ShardGroups } from '../../infra/local/mysql/shard-groups.ts';
 import type { EngineKind } from '../../infra/setup/engine.mjs';
 import { migrate } from '../../shared/migrate/migrate.ts';
@@ -82,7 +83,7 @@ export async function startServers(options: Omit<ClusterOptions, 'bufferCopies'>
     const addresses = nodes.map(({ host, port }) => ({ host, port }));
     const [writer, reader = writer] = addresses;
     if (!writer || !reader) throw new Error(`${name} has no nodes`);
-    return { name, user, password, writer, reader, nodes: addresses, secret: name, sharedStorage: false };
+    return { name, user, password, writer, reader, nodes: addresses, clusterArn: clusterArn(name), secret: `arn:aws:secretsmanager:us-east-1:000000000000:secret:${name}`, sharedStorage: false };
   });
   return { servers, groups, engine: engineName(servers.engine) };
 }

@@ -2,6 +2,7 @@ import { acksRun } from './acks/acks-run.ts';
 import { buildRun } from './build/build-run.ts';
 import { conflictsRun } from './conflicts/conflicts-run.ts';
 import { damageRun } from './damage/damage-run.ts';
+import { dataApiRun } from './data-api/data-api-run.ts';
 import type { FaultRun } from './fault-run.ts';
 import { hostileRun } from './hostile/hostile-run.ts';
 import { killRun } from './kill/kill-run.ts';
@@ -23,8 +24,8 @@ import { triggersRun } from './triggers/triggers-run.ts';
 /** Every fault run there is, in the order in which they are begun; those that have to be alone come after the others. */
 export const FAULT_RUNS: readonly FaultRun[] = [
   // The longest begins first, since others go beside it.
-  triggersRun, logRun, killRun, lostDiskRun, conflictsRun, acksRun, damageRun, hostileRun, restartRun, racesRun, buildRun, poisonRun, simulateRun,
-  replicationRun, outageRun, readersDownRun, pausedRun, overloadRun, tailersRun, soakRun,
+  triggersRun, tailersRun, logRun, killRun, lostDiskRun, conflictsRun, acksRun, dataApiRun, damageRun, hostileRun, restartRun, racesRun, buildRun, poisonRun, simulateRun,
+  replicationRun, outageRun, readersDownRun, pausedRun, overloadRun, soakRun,
 ];
 
 /** Those that take under four minutes together, and judge no latency: they hold also where other work is done beside them. */

@@ -3,8 +3,8 @@ import type { GroupHealth, NodeHealth } from '../../shared/store/datastore.ts';
 import { fakeDeployment } from './support/fake-deployment.ts';
 import { gateway } from './support/gateway.ts';
 
-const up: NodeHealth = { state: 'up', milliseconds: 1, circuit: 'closed' };
-const down: NodeHealth = { state: 'down', milliseconds: 1000, circuit: 'open', error: 'unreachable' };
+const up: NodeHealth = { state: 'up', served_by: 'writer', milliseconds: 1, circuit: 'closed' };
+const down: NodeHealth = { state: 'down', served_by: 'reader', milliseconds: 1000, circuit: 'open', error: 'unreachable' };
 const group = (number: number, writer: NodeHealth, reader: NodeHealth): GroupHealth => ({ group: `group-${number}`, writer, reader });
 
 describe('GET /v1/health', () => {

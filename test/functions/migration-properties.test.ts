@@ -14,14 +14,14 @@ const TRIGGERS: readonly DeployedTrigger[] = [
 /** As CloudFormation hands it over: every value a string. */
 function properties(datastore: object): object {
   const endpoint = { host: 'db', port: '3306' };
-  return { Groups: [{ name: 'group-1', writer: endpoint, reader: endpoint, nodes: [endpoint], secret: 's', sharedStorage: 'true' }], Datastores: [{ name: 'trips', shards: '16', ...datastore }], Revision: 'x' };
+  return { Groups: [{ name: 'group-1', writer: endpoint, reader: endpoint, nodes: [endpoint], clusterArn: 'arn', secret: 's', sharedStorage: 'true' }], Datastores: [{ name: 'trips', shards: '16', ...datastore }], Revision: 'x' };
 }
 
 describe('the properties of a migration', () => {
   it('say groups, datastores, indexes and triggers', () => {
     const indexes = [{ name: 'by_driver', fields: [{ field: 'driver', type: 'UUID', column_key: 'BASE' }], keys: [] }];
     expect(readWish(properties({ indexes: JSON.stringify(indexes), triggers: JSON.stringify(TRIGGERS) }))).toEqual({
-      groups: [{ name: 'group-1', writer: { host: 'db', port: 3306 }, reader: { host: 'db', port: 3306 }, nodes: [{ host: 'db', port: 3306 }], secret: 's', sharedStorage: true }],
+      groups: [{ name: 'group-1', writer: { host: 'db', port: 3306 }, reader: { host: 'db', port: 3306 }, nodes: [{ host: 'db', port: 3306 }], clusterArn: 'arn', secret: 's', sharedStorage: true }],
       datastores: [{ name: 'trips', shards: 16, indexes, triggers: TRIGGERS }],
     });
   });

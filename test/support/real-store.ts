@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { inject } from 'vitest';
+import type { Access } from '../../shared/environment.ts';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import { migrate } from '../../shared/migrate/migrate.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
-import { dataApiClient } from '../../shared/sql/data-api-client.ts';
+import { DATA_API_BREAKERS, dataApiClient } from '../../shared/sql/data-api-client.ts';
 import { mysqlClient } from '../../shared/sql/mysql-client.ts';
 import { openContext, type StoreContext } from '../../shared/store/context.ts';
 import { openDeployment, type Deployment, type StoreEvent } from '../../shared/store/deployment.ts';
 import { dynamoTopology, type DynamoTable } from '../../shared/topology/dynamo-topology.ts';
 import type { DeployedTrigger, GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
 import { dynamoClient, newTable } from './dynamo.ts';
-import { clusterOf } from './servers.ts';
 
 export interface RealStoreOptions {
   /** Shards of each datastore, by a name that is made unique. */
@@ -22,6 +22,8 @@ export interface RealStoreOptions {
   readonly triggers?: Readonly<Record<string, readonly DeployedTrigger[]>>;
   /** @default 1 */
   readonly bufferCopies?: number;
+  /** How groups are reached. @default the run's own way */
+  readonly access?: Access;
   /** Stands between the store and a group, to let it fail: without circuit breakers, which would go on failing for a while. @default the client itself, behind circuit breakers */
   readonly wrap?: (client: SqlClient, group: string) => SqlClient;
 }
@@ -41,8 +43,9 @@ export interface RealStore {
 }
 
 /** A deployment over the run's servers, with datastores and a topology of its own. */
-export async function openRealStore({ datastores, indexes = {}, triggers = {}, bufferCopies = 1, wrap }: RealStoreOptions): Promise<RealStore> {
+export async function openRealStore({ datastores, indexes = {}, triggers = {}, bufferCopies = 1, access, wrap }: RealStoreOptions): Promise<RealStore> {
   const servers = inject('servers');
+  const overDataApi = (access ?? servers.access) === 'data-api';
   const suffix = randomBytes(4).toString('hex');
   const nameOf = (name: string): string => `${name}_${suffix}`;
   const dynamo = dynamoClient(servers.dynamo);
@@ -52,15 +55,15 @@ export async function openRealStore({ datastores, indexes = {}, triggers = {}, b
   const connect = (address: GroupAddress): SqlClient => {
     const group = servers.groups.find(({ name }) => name === address.name);
     if (!group) throw new Error(`no group ${address.name}`);
-    if (servers.access === 'mysql') return mysqlClient(address, async () => ({ username: group.user, password: group.password }));
-    return dataApiClient(sdk, clusterOf(group.name));
+    if (!overDataApi) return mysqlClient(address, async () => ({ username: group.user, password: group.password }));
+    return dataApiClient(sdk, { resourceArn: address.clusterArn, secretArn: address.secret });
   };
   const wish = { groups: servers.groups, datastores: Object.entries(datastores).map(([name, shards]) => ({ name: nameOf(name), shards, indexes: indexes[name] ?? [], triggers: triggers[name] ?? [] })) };
   await migrate({ topologyTable, connect, wish, bufferCopies, mayGoOn: () => true });
 
   const topology = dynamoTopology(topologyTable);
   const events: StoreEvent[] = [];
-  const options = { topology, connect: (address: GroupAddress) => wrap?.(connect(address), address.name) ?? connect(address), bufferCopies, ...(wrap ? { breakers: false as const } : {}), report: (event: StoreEvent) => void events.push(event) };
+  const options = { topology, connect: (address: GroupAddress) => wrap?.(connect(address), address.name) ?? connect(address), bufferCopies, ...(wrap ? { breakers: false as const } : overDataApi ? { breakers: DATA_API_BREAKERS } : {}), report: (event: StoreEvent) => void events.push(event) };
   const deployment = openDeployment(options);
   const context = openContext(options);
   return {

@@ -5,6 +5,7 @@ import type { TestProject } from 'vitest/node';
 import { wishedEngine } from '../../infra/setup/engine.mjs';
 import { startDataApi } from '../../infra/local/data-api/data-api.ts';
 import { startShardGroups } from '../../infra/local/mysql/shard-groups.ts';
+import { ACCESSES, type Access } from '../../shared/environment.ts';
 import type { GroupAddress } from '../../shared/topology/topology.ts';
 import { startDynamo } from './dynamo.ts';
 
@@ -17,7 +18,7 @@ export interface Servers {
   /** URL of the RDS Data API over the groups' writers, by their names as ARNs: see `clusterOf`. */
   readonly dataApi: string;
   /** How stores reach their groups: `SCHEMALESS_ACCESS`. */
-  readonly access: 'mysql' | 'data-api';
+  readonly access: Access;
 }
 
 declare module 'vitest' {
@@ -57,7 +58,8 @@ export default async function start(project: TestProject): Promise<() => Promise
       writer: { host: writerEndpoint.host, port: writerEndpoint.port },
       reader: { host: readerEndpoint.host, port: readerEndpoint.port },
       nodes: instanceEndpoints.map(({ host, port }) => ({ host, port })),
-      secret: name,
+      clusterArn: clusterOf(name).resourceArn,
+      secret: clusterOf(name).secretArn,
       sharedStorage: false,
     })),
   });
@@ -73,8 +75,9 @@ export function clusterOf(group: string): { readonly resourceArn: string; readon
   return { resourceArn: `arn:aws:rds:us-east-1:000000000000:cluster:${group}`, secretArn: `arn:aws:secretsmanager:us-east-1:000000000000:secret:${group}` };
 }
 
-function wishedAccess(): Servers['access'] {
-  const access = process.env['SCHEMALESS_ACCESS'] ?? 'mysql';
-  if (access === 'mysql' || access === 'data-api') return access;
-  throw new Error(`SCHEMALESS_ACCESS: wanted mysql or data-api, got ${JSON.stringify(access)}`);
+function wishedAccess(): Access {
+  const wish = process.env['SCHEMALESS_ACCESS'] ?? 'mysql';
+  const access = ACCESSES.find((known) => known === wish);
+  if (access) return access;
+  throw new Error(`SCHEMALESS_ACCESS: wanted ${ACCESSES.join(' or ')}, got ${JSON.stringify(wish)}`);
 }

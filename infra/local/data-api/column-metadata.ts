@@ -48,24 +48,11 @@ function isText({ columnType }: FieldPacket): boolean {
   return TEXTS.has(columnType);
 }
 
-/** Digits of the largest value, signed and unsigned. */
-const DIGITS: Readonly<Record<number, readonly [signed: number, unsigned: number]>> = {
-  [TYPE.tiny]: [3, 3],
-  [TYPE.short]: [5, 5],
-  [TYPE.int24]: [7, 8],
-  [TYPE.long]: [10, 10],
-  [TYPE.longlong]: [19, 20],
-  [TYPE.float]: [12, 12],
-  [TYPE.double]: [22, 22],
-};
-
+/** Of integers and floating numbers the server's own width, which has room for a sign. */
 function precisionOf(column: FieldPacket, { kind }: ColumnType): number {
-  const { columnType = TYPE.varString, columnLength = 0, decimals } = column;
-  const isUnsigned = (Number(column.flags) & FLAG.unsigned) !== 0;
+  const { columnLength = 0, decimals } = column;
   if (kind === 'boolean') return 1;
-  const digits = DIGITS[columnType];
-  if (digits) return isUnsigned ? digits[1] : digits[0];
   // The length counts the sign and the point as well.
-  if (kind === 'decimal') return columnLength - (isUnsigned ? 0 : 1) - (decimals > 0 ? 1 : 0);
+  if (kind === 'decimal') return columnLength - ((Number(column.flags) & FLAG.unsigned) === 0 ? 1 : 0) - (decimals > 0 ? 1 : 0);
   return kind === 'string' && isText(column) ? Math.floor(columnLength / CHARACTER_BYTES) : columnLength;
 }

@@ -78,6 +78,8 @@ export class Connections {
       supportBigNumbers: true,
       bigNumberStrings: true,
       enableKeepAlive: true,
+      // The driver's own default, which would reserve the names of functions; the session keeps the server's sql_mode.
+      flags: ['-IGNORE_SPACE'],
     };
   }
 }

@@ -3,6 +3,11 @@ import type { Forwarder, ShardGroup } from '../mysql/shard-groups.ts';
 import { describeResource, localArn, type ResourceAddress } from '../template/template.ts';
 import type { ResourceKind } from './resource-kind.ts';
 
+/** What the RDS Data API knows a group by. */
+export function clusterArn(group: string): string {
+  return localArn('rds', `cluster:${group}`);
+}
+
 /** A cluster is a shard group: its endpoints are forwarders, which follow a promotion. */
 export const CLUSTER: ResourceKind = {
   ref: (address, { world }) => groupOf(address, world.groups).name,
@@ -17,7 +22,7 @@ export const CLUSTER: ResourceKind = {
       case 'ReadEndpoint.Address':
         return group.readerEndpoint.host;
       case 'DBClusterArn':
-        return localArn('rds', `cluster:${group.name}`);
+        return clusterArn(group.name);
       case 'DBClusterResourceId':
         return `cluster-${group.name}`;
       default:

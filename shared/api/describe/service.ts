@@ -3,8 +3,8 @@ import { arrayOf, objectOf, orNull, schema } from '../schema.ts';
 import { ANY, OF_BODY, OF_DATASTORE, type Description } from './description.ts';
 import { ADDRESS, BODY } from './examples.ts';
 
-const UP = { state: 'up', milliseconds: 1, circuit: 'closed' } as const;
-const DOWN = { state: 'down', milliseconds: 1000, circuit: 'open', error: 'connect timeout' } as const;
+const UP = { state: 'up', served_by: 'writer', milliseconds: 1, circuit: 'closed' } as const;
+const DOWN = { state: 'down', served_by: 'reader', milliseconds: 1000, circuit: 'open', error: 'connect timeout' } as const;
 
 /** The routes of those who run the datastore. */
 export const SERVICE = {

@@ -1,7 +1,8 @@
 import { toSqlTime } from '../../time.ts';
 import { toNumber } from '../cell-rows.ts';
-import type { SqlParameter, SqlRow, Statement } from '../client.ts';
+import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
+import { unionOf } from '../union.ts';
 
 export interface TimeLocation {
   readonly shard: number;
@@ -17,21 +18,19 @@ export interface TimeLocation {
  * yet counts as later, so that a reader starts in front of it.
  */
 export function findLocations(datastore: string, locations: readonly TimeLocation[]): Statement {
-  const parameters: SqlParameter[] = [];
-  const branches = locations.map(({ shard, since }, item) => {
+  const parts = locations.map(({ shard, since }, item): Statement => {
     const entity = entityTable(datastore, shard);
-    parameters.push(toSqlTime(since));
-    return (
+    const sql =
       `SELECT ${item} AS item, (WITH RECURSIVE search (low, high, since) AS (` +
       `SELECT 0, (SELECT COALESCE(MAX(added_id), 0) FROM ${entity}), CAST(? AS DATETIME(6)) ` +
       `UNION ALL SELECT ` +
       `IF(COALESCE(cell.created_at < since, FALSE), (low + high + 1) DIV 2, low), ` +
       `IF(COALESCE(cell.created_at < since, FALSE), high, (low + high + 1) DIV 2 - 1), since ` +
       `FROM search LEFT JOIN ${entity} AS cell ON cell.added_id = (low + high + 1) DIV 2 WHERE low < high) ` +
-      `SELECT MAX(low) FROM search WHERE low = high) AS after_id`
-    );
+      `SELECT MAX(low) FROM search WHERE low = high) AS after_id`;
+    return { sql, parameters: [toSqlTime(since)] };
   });
-  return { sql: branches.join(' UNION ALL '), parameters };
+  return unionOf(parts);
 }
 
 export function toAfterIds(rows: readonly SqlRow[]): number[] {

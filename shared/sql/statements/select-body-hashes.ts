@@ -3,6 +3,7 @@ import type { CellAddress } from '../../cell.ts';
 import { toBytes, toNumber } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
+import { unionOf } from '../union.ts';
 
 export interface HashKey extends CellAddress {
   readonly datastore: string;
@@ -11,14 +12,13 @@ export interface HashKey extends CellAddress {
 
 /** The SHA-256 of the stored bodies at many addresses of one group, without fetching the bodies; and whether the node takes writes. */
 export function selectBodyHashes(keys: readonly HashKey[]): Statement {
-  const branches = keys.map(
-    ({ datastore, shard }, item) =>
-      `SELECT ${item} AS item, UNHEX(SHA2(body, 256)) AS body_hash FROM ${entityTable(datastore, shard)} WHERE row_key = ? AND column_name = ? AND ref_key = ?`,
+  const parts = keys.map(
+    ({ datastore, shard, row_key, column_name, ref_key }, item): Statement => ({
+      sql: `SELECT ${item} AS item, UNHEX(SHA2(body, 256)) AS body_hash FROM ${entityTable(datastore, shard)} WHERE row_key = ? AND column_name = ? AND ref_key = ?`,
+      parameters: [rowKeyBytes(row_key), Buffer.from(column_name), ref_key],
+    }),
   );
-  return {
-    sql: `SELECT -1 AS item, IF(@@global.read_only IN ('0', 'OFF'), X'01', NULL) AS body_hash UNION ALL ${branches.join(' UNION ALL ')}`,
-    parameters: keys.flatMap(({ row_key, column_name, ref_key }) => [rowKeyBytes(row_key), Buffer.from(column_name), ref_key]),
-  };
+  return unionOf([{ sql: `SELECT -1 AS item, IF(@@global.read_only IN ('0', 'OFF'), X'01', NULL) AS body_hash`, parameters: [] }, ...parts]);
 }
 
 export interface BodyHashes {

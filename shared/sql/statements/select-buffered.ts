@@ -45,19 +45,24 @@ export function selectToBringBack(gaveWay: boolean, after: number, limit: number
   };
 }
 
-/** Buffered writes with their bodies, by id. */
+/** Buffered writes with their bodies, by id, in no order. */
 export function selectBuffered(ids: readonly number[]): Statement {
   return {
-    sql: `SELECT ${PLACE}, body, created_at FROM ${CONTROL}.buffer WHERE id IN (${ids.map(() => '?').join(', ')}) ORDER BY id`,
+    sql: `SELECT ${PLACE}, body, created_at FROM ${CONTROL}.buffer WHERE id IN (${ids.map(() => '?').join(', ')})`,
     parameters: ids,
+    ...(ids.length > 1 ? { parts: ids.map((id) => selectBuffered([id])) } : {}),
   };
 }
 
-/** Kept conflicts of one datastore. */
-export function selectConflicts(datastore: string, after: number, limit: number): Statement {
+/** Kept conflicts of one datastore by id, cut at `limit` or at `bytes` of bodies, once there is one. */
+export function selectConflicts(datastore: string, after: number, limit: number, bytes: number): Statement {
   return {
-    sql: `SELECT ${PLACE}, body, created_at FROM ${CONTROL}.buffer WHERE state = 'conflict' AND datastore = ? AND id > ? ORDER BY id LIMIT ?`,
-    parameters: [datastore, after, limit],
+    sql:
+      `SELECT ${PLACE}, body, created_at FROM ${CONTROL}.buffer JOIN ` +
+      `(SELECT id, SUM(bytes) OVER (ORDER BY id) - bytes AS before_it FROM ` +
+      `(SELECT id, LENGTH(body) AS bytes FROM ${CONTROL}.buffer WHERE state = 'conflict' AND datastore = ? AND id > ? ORDER BY id LIMIT ?) AS page) AS sized ` +
+      `USING (id) WHERE sized.before_it < ? ORDER BY id`,
+    parameters: [datastore, after, limit, bytes],
   };
 }
 

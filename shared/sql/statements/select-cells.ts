@@ -3,6 +3,7 @@ import type { CellKey } from '../../cell.ts';
 import { cellColumns, headRow } from '../cell-rows.ts';
 import type { SqlParameter, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
+import { unionOf } from '../union.ts';
 
 /** One item of a read: a cell by its address, or the latest cell of its column, in the shard that its row is in. */
 export interface ShardKey {
@@ -17,17 +18,16 @@ export interface ShardKey {
  * @param heads also ask how far the shard's log goes, for the keys that carry `min_added_id`
  */
 export function selectCells(datastore: string, keys: readonly ShardKey[], heads: boolean): Statement {
-  const parameters: SqlParameter[] = [];
-  const branches = keys.map(({ key, shard }, item) => {
+  const parts = keys.map(({ key, shard }, item): Statement => {
     const entity = entityTable(datastore, shard);
-    parameters.push(rowKeyBytes(key.row_key), Buffer.from(key.column_name));
+    const parameters: SqlParameter[] = [rowKeyBytes(key.row_key), Buffer.from(key.column_name)];
     let which = 'ORDER BY ref_key DESC LIMIT 1';
     if (key.ref_key !== undefined) {
       parameters.push(key.ref_key);
       which = 'AND ref_key = ?';
     }
     const cell = `(SELECT ${cellColumns(item, shard)} FROM ${entity} AS entity WHERE row_key = ? AND column_name = ? ${which})`;
-    return heads && key.min_added_id !== undefined ? `${cell} UNION ALL ${headRow(item, shard, entity)}` : cell;
+    return { sql: heads && key.min_added_id !== undefined ? `${cell} UNION ALL ${headRow(item, shard, entity)}` : cell, parameters };
   });
-  return { sql: branches.join(' UNION ALL '), parameters };
+  return unionOf(parts);
 }

@@ -3,7 +3,8 @@ import type { Version } from '../../index/entry.ts';
 import { fromSql, toSql, type FieldValue } from '../../index/field-value.ts';
 import { indexTable, type PhysicalIndex } from '../../index/index-table.ts';
 import { toNumber } from '../cell-rows.ts';
-import type { SqlParameter, SqlRow, Statement } from '../client.ts';
+import type { SqlRow, Statement } from '../client.ts';
+import { unionOf } from '../union.ts';
 
 /** Where an entry would be: the shard of its shard field's value, that value, and its row. */
 export interface EntryKey {
@@ -24,12 +25,12 @@ export function selectExistingEntries(datastore: string, index: PhysicalIndex, k
   const { fields } = index.definition;
   const columns = fields.map((_, place) => `f${place}`).join(', ');
   const type = fields[0]?.type ?? 'UUID';
-  return {
-    sql: keys
-      .map(({ shard }, item) => `SELECT ${item} AS item, epoch, added_id, tombstone_at IS NOT NULL AS tombstone, ${columns} FROM ${indexTable(datastore, shard, index)} WHERE f0 = ? AND row_key = ?`)
-      .join(' UNION ALL '),
-    parameters: keys.flatMap(({ value, row_key }): SqlParameter[] => [toSql(value, type), rowKeyBytes(row_key)]),
-  };
+  return unionOf(
+    keys.map(({ shard, value, row_key }, item) => ({
+      sql: `SELECT ${item} AS item, epoch, added_id, tombstone_at IS NOT NULL AS tombstone, ${columns} FROM ${indexTable(datastore, shard, index)} WHERE f0 = ? AND row_key = ?`,
+      parameters: [toSql(value, type), rowKeyBytes(row_key)],
+    })),
+  );
 }
 
 /** By item; undefined where there is nothing. */

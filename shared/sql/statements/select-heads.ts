@@ -1,11 +1,11 @@
 import { toNumber } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
+import { unionOf } from '../union.ts';
 
 /** How far the logs of many shards of one group go: the last added id of each, 0 when empty. */
 export function selectHeads(datastore: string, shards: readonly number[]): Statement {
-  const branches = shards.map((shard) => `SELECT ${shard} AS shard, COALESCE(MAX(added_id), 0) AS head FROM ${entityTable(datastore, shard)}`);
-  return { sql: branches.join(' UNION ALL '), parameters: [] };
+  return unionOf(shards.map((shard) => ({ sql: `SELECT ${shard} AS shard, COALESCE(MAX(added_id), 0) AS head FROM ${entityTable(datastore, shard)}`, parameters: [] })));
 }
 
 export function toHeads(rows: readonly SqlRow[]): Map<number, number> {

@@ -1,6 +1,7 @@
 import { toNumber } from '../cell-rows.ts';
-import type { SqlParameter, SqlRow, Statement } from '../client.ts';
+import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
+import { unionOf } from '../union.ts';
 
 export interface LagRange {
   readonly shard: number;
@@ -17,14 +18,12 @@ export interface StoredLag {
 
 /** How far the logs of many shards of one group go, and how long the first cell that is not done waits in each. */
 export function selectLags(datastore: string, ranges: readonly LagRange[]): Statement {
-  const parameters: SqlParameter[] = [];
-  const branches = ranges.map(({ shard, after }) => {
+  const parts = ranges.map(({ shard, after }): Statement => {
     const entity = entityTable(datastore, shard);
-    if (after !== undefined) parameters.push(after);
     const age = after === undefined ? 'NULL' : `(SELECT TIMESTAMPDIFF(MICROSECOND, created_at, SYSDATE(6)) DIV 1000 FROM ${entity} WHERE added_id > ? ORDER BY added_id LIMIT 1)`;
-    return `SELECT ${shard} AS shard, (SELECT COALESCE(MAX(added_id), 0) FROM ${entity}) AS head, ${age} AS age`;
+    return { sql: `SELECT ${shard} AS shard, (SELECT COALESCE(MAX(added_id), 0) FROM ${entity}) AS head, ${age} AS age`, parameters: after === undefined ? [] : [after] };
   });
-  return { sql: branches.join(' UNION ALL '), parameters };
+  return unionOf(parts);
 }
 
 export function toLags(rows: readonly SqlRow[]): Map<number, StoredLag> {

@@ -4,6 +4,7 @@ import { fromSqlTime } from '../../time.ts';
 import { toBytes, toNumber, toText } from '../cell-rows.ts';
 import type { SqlParameter, SqlRow, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
+import { unionOf } from '../union.ts';
 
 export interface PlaceRange {
   readonly shard: number;
@@ -41,19 +42,18 @@ export interface ShardPlaces {
  * read. NOW is one time for the whole statement: with SYSDATE a younger cell could pass after an older one did not.
  */
 export function selectLogPlaces(datastore: string, ranges: readonly PlaceRange[], { limit, behindMs }: PlacesWanted): Statement {
-  const parameters: SqlParameter[] = [];
-  const branches = ranges.map(({ shard, at }, item) => {
-    parameters.push(datastore, at, at === 0 ? limit : limit + 1);
+  const parts = ranges.map(({ shard, at }, item): Statement => {
+    const parameters: SqlParameter[] = [datastore, at, at === 0 ? limit : limit + 1];
     if (behindMs > 0) parameters.push(at, Math.round(behindMs * 1000));
-    return (
+    const sql =
       `(SELECT ${item} AS item, (SELECT log.epoch FROM ${CONTROL}.shard AS log WHERE log.datastore = ? AND log.shard = ${shard}) AS epoch, ` +
       `page.added_id, page.row_key, page.column_name, page.ref_key, page.created_at FROM ` +
       `(SELECT added_id, row_key, column_name, ref_key, created_at FROM ${entityTable(datastore, shard)} ` +
       `WHERE added_id >= ? ORDER BY added_id LIMIT ?) AS page` +
-      `${behindMs > 0 ? ' WHERE page.added_id = ? OR page.created_at <= NOW(6) - INTERVAL ? MICROSECOND' : ''})`
-    );
+      `${behindMs > 0 ? ' WHERE page.added_id = ? OR page.created_at <= NOW(6) - INTERVAL ? MICROSECOND' : ''})`;
+    return { sql, parameters };
   });
-  return { sql: branches.join(' UNION ALL '), parameters };
+  return unionOf(parts);
 }
 
 /** The cells at certain added ids of one shard, as ranges of one: for going back in a log that was cut. */

@@ -1,6 +1,7 @@
 import { toNumber } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
+import { unionOf } from '../union.ts';
 import type { PlaceRange } from './select-log-places.ts';
 
 /**
@@ -9,7 +10,7 @@ import type { PlaceRange } from './select-log-places.ts';
  */
 export function selectNextCells(datastore: string, ranges: readonly PlaceRange[]): Statement {
   // Numbers stand in the text: thousands of values to bind would cost the client more than the server's answer.
-  return { sql: ranges.map(({ shard, at }, item) => `SELECT ${item} AS item FROM ${entityTable(datastore, shard)} WHERE added_id = ${at + 1}`).join(' UNION ALL '), parameters: [] };
+  return unionOf(ranges.map(({ shard, at }, item) => ({ sql: `SELECT ${item} AS item FROM ${entityTable(datastore, shard)} WHERE added_id = ${at + 1}`, parameters: [] })));
 }
 
 /** The places, among the ranges, of those that have a next cell. */

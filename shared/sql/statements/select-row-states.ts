@@ -5,6 +5,7 @@ import type { RowState } from '../../index/entry.ts';
 import { toBytes, toNumber, toText } from '../cell-rows.ts';
 import type { SqlParameter, SqlRow, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
+import { unionOf } from '../union.ts';
 
 /** A row whose index entries are to be computed. */
 export interface RowOfShard {
@@ -23,17 +24,16 @@ export interface ColumnDepth {
  * in one snapshot.
  */
 export function selectRowStates(datastore: string, rows: readonly RowOfShard[], columns: readonly ColumnDepth[]): Statement {
-  const parameters: SqlParameter[] = [];
-  const branches = rows.flatMap(({ row_key, shard }, item) => {
-    parameters.push(datastore, shard);
+  const parts = rows.map(({ row_key, shard }, item): Statement => {
+    const parameters: SqlParameter[] = [datastore, shard];
     const epoch = `(SELECT ${item} AS item, epoch AS added_id, NULL AS column_name, NULL AS body FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?)`;
     const cells = columns.map(({ column, cells: depth }) => {
       parameters.push(rowKeyBytes(row_key), Buffer.from(column), depth);
       return `(SELECT ${item}, added_id, column_name, body FROM ${entityTable(datastore, shard)} WHERE row_key = ? AND column_name = ? ORDER BY ref_key DESC LIMIT ?)`;
     });
-    return [epoch, ...cells];
+    return { sql: [epoch, ...cells].join(' UNION ALL '), parameters };
   });
-  return { sql: branches.join(' UNION ALL '), parameters };
+  return unionOf(parts);
 }
 
 /** By row; a shard that is not here has epoch 0, so that what is computed of it never wins. */
@@ -56,7 +56,7 @@ export function toRowStates(rows: readonly SqlRow[], wanted: readonly RowOfShard
 }
 
 /** A damaged body has no fields; reading the cell says what is wrong with it. */
-function decodeOrSkip(body: Uint8Array): Json | undefined {
+export function decodeOrSkip(body: Uint8Array): Json | undefined {
   try {
     return decodeBody(body);
   } catch {

@@ -2,10 +2,10 @@ import { grouped } from '../../demo/text-table.ts';
 import { faultsLine } from '../aftermath.ts';
 import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import { outcomesLine } from '../load/ledger.ts';
-import { carryOutControls, type AcksControls } from './acks-controls.ts';
+import { carryOutControls } from './acks-controls.ts';
 import { carryOut, CUT_SHARE, type Acks } from './acks-stage.ts';
+import { toldCheck, wholeCheck } from './told-checks.ts';
 
-const LEAST_CELLS = 5000;
 const LEAST_IN_DOUBT = 50;
 
 export const acksRun: FaultRun = {
@@ -20,7 +20,7 @@ export const acksRun: FaultRun = {
     const controls = await carryOutControls(world);
     const { aftermath, judged, conflicts, cuts, killed } = real;
     return {
-      checks: [told(real, controls), whole(real, controls), settled(real)],
+      checks: [toldCheck(judged, controls), wholeCheck(real, controls, cuts.appends.cut > 0 && cuts.copies.cut > 0), settled(real)],
       cells: aftermath.acked,
       engine: real.engine,
       notes: [
@@ -37,29 +37,6 @@ export const acksRun: FaultRun = {
     };
   },
 };
-
-function told({ judged }: Acks, { untold, ofCells }: AcksControls): Check {
-  return {
-    what: 'cells on the primary whose writer was told less; nothing certain; control: no second try',
-    figure: `${judged.untold}; ${judged.open}`,
-    bar: '0; 0',
-    passed: judged.untold + judged.open === 0,
-    control: { figure: `${grouped(untold)} of ${grouped(ofCells)}`, failed: untold > 0 },
-  };
-}
-
-function whole({ aftermath, judged, conflicts, cuts }: Acks, { doubled, untrue: lies }: AcksControls): Check {
-  const { doubled: twice = 0, ...others } = aftermath.faults;
-  const untrue = judged.untrue + conflicts.wrong;
-  const rest = Object.values(others).reduce((sum, count) => sum + count, 0);
-  return {
-    what: 'acknowledged cells lost, doubled; answers untrue; other faults; control: no unique key',
-    figure: `${aftermath.lost}, ${twice}; ${untrue}; ${rest} of ${grouped(aftermath.acked)}`,
-    bar: `0, 0; 0; 0 of at least ${grouped(LEAST_CELLS)}`,
-    passed: aftermath.lost + twice + untrue + rest === 0 && aftermath.acked >= LEAST_CELLS && cuts.appends.cut > 0 && cuts.copies.cut > 0,
-    control: { figure: `${grouped(doubled)} doubled, ${grouped(lies)} untrue`, failed: doubled > 0 && lies > 0 },
-  };
-}
 
 function settled({ killed }: Acks): Check {
   return {

@@ -14,7 +14,7 @@ let opened: Deployment | undefined;
 
 function open(): Deployment {
   const config = readConfig();
-  return openDeployment({ ...deploymentOptions(config), connect: connector(config, { acquireTimeoutMs: FOR_EVER_MS }), admission: false, breakers: false });
+  return openDeployment({ ...deploymentOptions(config), connect: connector(config, { acquireMs: FOR_EVER_MS }), admission: false, breakers: false });
 }
 
 export const handler = makeWriteHandler(() => (opened ??= open()));

@@ -34,8 +34,15 @@ export function startProcess<Input, Progress>(module: URL, folder: string, input
   });
   let progress: Progress | undefined;
   const whenReady = Promise.withResolvers<void>();
+  const exited = new Promise<number | null>((resolve) => {
+    child.once('exit', resolve);
+  });
+  // What it had said is heard until then: one that dies by itself may be dead before it is heard that it works.
+  const heard = new Promise<void>((resolve) => {
+    child.once('disconnect', resolve);
+  });
   const gone = new Promise<number | null>((resolve) => {
-    child.once('exit', (code) => {
+    void Promise.all([exited, heard]).then(([code]) => {
       whenReady.reject(new Error(`a process on ${module.pathname} ended with ${code ?? 'a signal'} before it was ready`));
       resolve(code);
     });

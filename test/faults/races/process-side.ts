@@ -6,8 +6,8 @@ export type FromProcess<Progress> = { readonly ready: true } | { readonly progre
 export interface ProcessControl<Progress> {
   /** Aborted when it is asked to end in order. */
   readonly signal: AbortSignal;
-  /** To be called once everything is open and the work begins. */
-  ready(): void;
+  /** To be called once everything is open and the work begins; settled once it is on its way. */
+  ready(): Promise<void>;
   /** Settled once it is on its way: what a process said before it was killed counts. */
   say(progress: Progress): Promise<void>;
 }
@@ -26,10 +26,10 @@ export async function runAsProcess<Input, Progress>(work: (input: Input, control
     new Promise((resolve) => {
       process.send?.(message, () => resolve());
     });
-  const ready = (): void => {
+  const ready = (): Promise<void> => {
     // One that is killed writes nothing at its end.
     flushCompileCache();
-    void send({ ready: true });
+    return send({ ready: true });
   };
   await work(input, { signal: stop.signal, ready, say: (progress) => send({ progress }) });
   process.disconnect();

@@ -56,6 +56,6 @@ export async function startStage(options: StageOptions): Promise<Stage> {
 export function throughEndpoints(servers: ShardGroups): readonly GroupAccess[] {
   const at = ({ host, port }: { readonly host: string; readonly port: number }) => ({ host, port });
   return servers.groups.map(({ name, user, password, writerEndpoint, readerEndpoint, instanceEndpoints }) => ({
-    name, user, password, writer: at(writerEndpoint), reader: at(readerEndpoint), nodes: instanceEndpoints.map(at), secret: name, sharedStorage: false,
+    name, user, password, writer: at(writerEndpoint), reader: at(readerEndpoint), nodes: instanceEndpoints.map(at), clusterArn: '', secret: name, sharedStorage: false,
   }));
 }

@@ -66,7 +66,7 @@ export class StackProcess {
       const [address, ...others] = [writer, ...readers].map(({ host, port }) => ({ host, port }));
       const reader = others[0] ?? address;
       if (!address || !reader) throw new Error(`${name} has no nodes`);
-      return { name, user: writer.user, password: writer.password, writer: address, reader, nodes: [address, ...others], secret: name, sharedStorage: false };
+      return { name, user: writer.user, password: writer.password, writer: address, reader, nodes: [address, ...others], clusterArn: '', secret: name, sharedStorage: false };
     });
   }
 

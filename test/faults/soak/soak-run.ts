@@ -30,6 +30,8 @@ const CONTROL_SECONDS = 60;
 const PART_SECONDS = 60;
 const SHARDS = 24;
 const TAILERS = 2;
+/** Where a heap may grow to what functions have in the cloud, it is collected so late that its size says nothing for minutes. */
+const FUNCTION_MB = 192;
 const INDEX = 'driver_partner_index';
 /** A scheduled function that was killed is started again with the next minute. */
 const SETTLE_MS = 150_000;
@@ -83,7 +85,7 @@ interface Soak {
 
 async function startSoak({ folder, engine, signal }: RunWorld, parts: AsyncDisposableStack): Promise<Soak> {
   const data = join(folder, 'stack');
-  const options = { data, port: 0, shards: SHARDS, engine, functions: 'process', tailers: TAILERS };
+  const options = { data, port: 0, shards: SHARDS, engine, functions: 'process', functionMemory: FUNCTION_MB, tailers: TAILERS };
   const stack = await StackProcess.start({ program: STACK, args: [JSON.stringify(options)], data, signal });
   const { pid } = (await sendCommand(data, 'status')) as StackStatus;
   parts.defer(() => endWhole(stack, pid));

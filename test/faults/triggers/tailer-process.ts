@@ -80,7 +80,7 @@ await runAsProcess<TailerInput, TailerProgress>(async (input, control) => {
     });
   }
 
-  control.ready();
+  await control.ready();
   const say = (): Promise<void> => control.say({ ...progress, cpuMs: cpuMs() });
   const saying = setInterval(() => void say(), SAY_MS);
   await Promise.all(

@@ -21,6 +21,7 @@ beforeAll(async () => {
     data,
     shards: 64,
     engine: inject('servers').engine.kind,
+    access: inject('servers').access,
     datastores: DATASTORES,
   });
 });

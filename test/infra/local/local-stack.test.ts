@@ -71,7 +71,7 @@ describe('a local stack', () => {
     const writer = { host: group?.writerEndpoint.host, port: String(group?.writerEndpoint.port) };
     const node = { host: group?.instanceEndpoints[0]?.host, port: String(group?.instanceEndpoints[0]?.port) };
     expect(JSON.parse(properties)).toMatchObject({
-      Groups: [{ name: 'group-1', writer, reader: { host: group?.readerEndpoint.host, port: writer.port }, nodes: [node], sharedStorage: 'false', secret: expect.stringMatching(/^arn:aws:secretsmanager:/u) }],
+      Groups: [{ name: 'group-1', writer, reader: { host: group?.readerEndpoint.host, port: writer.port }, nodes: [node], sharedStorage: 'false', clusterArn: 'arn:aws:rds:us-east-1:000000000000:cluster:group-1', secret: expect.stringMatching(/^arn:aws:secretsmanager:/u) }],
       Datastores: [{ name: 'trips', shards: '4', indexes: expect.stringMatching(/^\[\{"name":"driver_partner_index","fields":\[/u) }],
     });
     await expect.poll(() => readFileSync(stack.functionLog, 'utf8')).toMatch(/drain-buffer drained \{"version":"0",.*"Scheduled Event"/u);

@@ -111,6 +111,24 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     });
   });
 
+  it('lets functions reach MySQL in one way: over the Data API of its clusters, from no VPC, or inside theirs', () => {
+    const { access, groups } = ENVIRONMENTS[environment];
+    const overDataApi = access === 'data-api';
+    for (const { EnableHttpEndpoint } of properties('AWS::RDS::DBCluster')) expect(EnableHttpEndpoint ?? false).toBe(overDataApi);
+    const ofStore = properties('AWS::Lambda::Function').filter(({ Environment }) => 'SCHEMALESS_ACCESS' in Object(Object(Environment).Variables));
+    for (const { Environment, VpcConfig } of ofStore) {
+      expect(Object(Environment).Variables).toMatchObject({ SCHEMALESS_ACCESS: access });
+      expect(VpcConfig !== undefined).toBe(ENVIRONMENTS[environment].functionsInVpc);
+    }
+    const granted = [...statementsOf(stacks)].flatMap(([role, statements]) => statements.filter(({ actions }) => actions.some((action) => action.startsWith('rds-data:'))).map((statement) => ({ ...statement, role })));
+    for (const { actions, resources } of granted) {
+      expect(actions).toEqual(['rds-data:ExecuteStatement']);
+      expect(resources).toHaveLength(groups);
+      for (const resource of resources) expect(resource).not.toContain('*');
+    }
+    expect(granted).toHaveLength(overDataApi ? ofStore.length : 0);
+  });
+
   it('has nothing that waits for itself in a circle', () => {
     for (const stack of stacks) expect(circleIn(stack)).toEqual([]);
   });
@@ -136,6 +154,11 @@ describe('an environment', () => {
 
   it('cannot buffer on more groups than may be lost', () => {
     expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, bufferCopies: 7 })).toThrow('prod.bufferCopies: wanted at most 6 with 8 groups (groups - 2), got 7');
-    expect(() => checkEnvironment({ ...ENVIRONMENTS.dev, functionsInVpc: false })).toThrow(/dev\.functionsInVpc: wanted true/u);
+  });
+
+  it('has functions where its way to MySQL is', () => {
+    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, functionsInVpc: false })).toThrow(/prod\.functionsInVpc: wanted true/u);
+    expect(() => checkEnvironment({ ...ENVIRONMENTS.dev, functionsInVpc: true })).toThrow(/dev\.functionsInVpc: wanted false/u);
+    expect(() => synthesized(folder.path, { environment: 'local', access: 'http' })).toThrow('access: wanted mysql or data-api, got "http"');
   });
 });

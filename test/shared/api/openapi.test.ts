@@ -70,7 +70,7 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
 };
 
 async function askAll(): Promise<readonly GatewayAnswer[]> {
-  const good = fakeDeployment({}, [{ group: 'group-1', writer: { state: 'up', milliseconds: 1, circuit: 'closed' }, reader: { state: 'down', milliseconds: 9, circuit: 'open', error: 'unreachable' } }]);
+  const good = fakeDeployment({}, [{ group: 'group-1', writer: { state: 'up', served_by: 'writer', milliseconds: 1, circuit: 'closed' }, reader: { state: 'down', served_by: 'reader', milliseconds: 9, circuit: 'open', error: 'unreachable' } }]);
   const ask = gateway(good);
   const odd = gateway(
     fakeDeployment({
@@ -98,7 +98,7 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
       bufferConflicts: async () => ({ conflicts: [{ id: 'group-1/1', ...ADDRESS, body: 1, shard: 0, created_at: CELL.created_at }], next: 'group-1/1' }),
     }),
   );
-  const down = { state: 'down', milliseconds: 1000, circuit: 'open', error: 'unreachable' } as const;
+  const down = { state: 'down', served_by: 'reader', milliseconds: 1000, circuit: 'open', error: 'unreachable' } as const;
   const dead = gateway(fakeDeployment({}, [{ group: 'group-1', writer: down, reader: down }]));
   const broken = gateway(() => {
     throw new Error('no configuration');

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { SqlError, type SqlClient, type SqlRow, type Statement } from '../../../shared/sql/client.ts';
+import { SqlError, UNBOUNDED, type SqlClient, type SqlRow, type Statement } from '../../../shared/sql/client.ts';
 import { guardedClient, type GuardedClient } from '../../../shared/sql/guarded-client.ts';
 
 const QUICK = { failures: 3, slowMs: 40, silentMs: 50, probeAfterMs: 20, probeMostMs: 40, probeTimeoutMs: 60 };
@@ -23,7 +23,7 @@ function fakeClient() {
     return fake.answer();
   };
   fake.client = {
-    abilities: { readsFromReaders: true, survivesDiskLoss: true },
+    abilities: { readsFromReaders: true, survivesDiskLoss: true, bounds: UNBOUNDED },
     nodes: 2,
     select: ask,
     change: async (statement) => {

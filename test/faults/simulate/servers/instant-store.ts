@@ -1,4 +1,4 @@
-import { SqlError, type SqlClient, type Statement, type Target } from '../../../../shared/sql/client.ts';
+import { SqlError, UNBOUNDED, type SqlClient, type Statement, type Target } from '../../../../shared/sql/client.ts';
 import { openDeployment } from '../../../../shared/store/deployment.ts';
 import type { BufferOperations, Datastore } from '../../../../shared/store/datastore.ts';
 import type { GroupAddress, TopologySource } from '../../../../shared/topology/topology.ts';
@@ -11,7 +11,7 @@ const GROUPS = ['group-1', 'group-2', 'group-3'];
 /** The real store over simulated servers that answer at once and never fail: thousands of them cost little. */
 export function instantStore(name: string, shards: number): Promise<Datastore & BufferOperations> {
   const places = Array.from({ length: shards }, (_, shard) => ({ group: GROUPS[shard % GROUPS.length] ?? '', epoch: 1 }));
-  const addresses = GROUPS.map((group): GroupAddress => ({ name: group, writer: { host: group, port: 1 }, reader: { host: group, port: 1 }, nodes: [], secret: group, sharedStorage: false }));
+  const addresses = GROUPS.map((group): GroupAddress => ({ name: group, writer: { host: group, port: 1 }, reader: { host: group, port: 1 }, nodes: [], clusterArn: '', secret: group, sharedStorage: false }));
   const topology: TopologySource = {
     datastore: async (wanted) => (wanted === name ? { datastore: name, shards, places } : undefined),
     datastores: async () => [name],
@@ -31,7 +31,7 @@ function instantClient(shards: readonly number[]): SqlClient {
   for (const shard of shards) applyChange(tables, { kind: 'shard', shard, row: { epoch: 1, state: 'open' } });
   const executionOf = ({ parameters }: Statement): Execution => ({ tables, parameters, now: Date.now() * 1000, isWritable: true, isHidden: () => false, flaws: {} });
   return {
-    abilities: { readsFromReaders: false, survivesDiskLoss: true },
+    abilities: { readsFromReaders: false, survivesDiskLoss: true, bounds: UNBOUNDED },
     nodes: 1,
     async select(statement, _target: Target) {
       const { read } = planOf(statement.sql);

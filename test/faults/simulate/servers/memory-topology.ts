@@ -16,7 +16,7 @@ export interface MemoryTopology {
 export function memoryTopology(datastore: string, groups: readonly string[], places: readonly ShardPlace[], time: Pick<VirtualTime, 'sleep'>): MemoryTopology {
   const current = [...places];
   const key = `datastore#${datastore}`;
-  const addresses = groups.map((name): GroupAddress => ({ name, writer: { host: name, port: 1 }, reader: { host: name, port: 2 }, nodes: [], secret: name, sharedStorage: false }));
+  const addresses = groups.map((name): GroupAddress => ({ name, writer: { host: name, port: 1 }, reader: { host: name, port: 2 }, nodes: [], clusterArn: '', secret: name, sharedStorage: false }));
 
   function item(): Record<string, AttributeValue> {
     return {

@@ -1,4 +1,4 @@
-import { SqlError, type SqlChange, type SqlClient, type SqlRow, type Statement, type Target } from '../../../../shared/sql/client.ts';
+import { SqlError, UNBOUNDED, type SqlChange, type SqlClient, type SqlRow, type Statement, type Target } from '../../../../shared/sql/client.ts';
 import type { Random } from '../../../demo/trips/random.ts';
 import { BEGINNING_MS, type VirtualTime } from '../world/virtual-time.ts';
 import type { Plan, ServerFlaws, Written } from './plan.ts';
@@ -138,7 +138,7 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
   }
 
   return {
-    abilities: { readsFromReaders: true, survivesDiskLoss: true },
+    abilities: { readsFromReaders: true, survivesDiskLoss: true, bounds: UNBOUNDED },
     nodes: group.nodes.length,
     select: (statement, target) => send(statement, target, (done) => ('rows' in done ? done.rows : [])),
     change: (statement): Promise<SqlChange> => send(statement, 'writer', (done) => ('written' in done ? { affectedRows: done.written.affectedRows, insertId: done.written.insertId } : { affectedRows: 0, insertId: 0 })),

@@ -116,6 +116,13 @@ describe('query builders', () => {
     expect(await rowsOf('SELECT name FROM people JOIN notes ON person_id = people.id')).toEqual([{ name: 'A' }]);
   });
 
+  it('name tables after functions, and find the server in its own mode', async () => {
+    await api.run('CREATE TABLE position (id INT)');
+    expect(await api.run('INSERT INTO position (id) VALUES (1)')).toMatchObject({ numberOfRecordsUpdated: 1 });
+    expect(await rowsOf('SELECT @@SESSION.sql_mode = @@GLOBAL.sql_mode AS same')).toEqual([{ same: 1 }]);
+    await api.run('DROP TABLE position');
+  });
+
   it('look at the schema', async () => {
     const columns = await rowsOf('SELECT column_name AS name, data_type AS type FROM information_schema.columns WHERE table_schema = :schema AND table_name = :table ORDER BY ordinal_position', [text('schema', api.database), text('table', 'notes')]);
     expect(columns).toEqual([{ name: 'id', type: 'int' }, { name: 'person_id', type: 'int' }]);

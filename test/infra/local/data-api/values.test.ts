@@ -199,6 +199,10 @@ describe('column metadata', () => {
     expect(moment).toMatchObject({ precision: 19, type: 93 });
     expect(whole).toMatchObject({ precision: 10, isSigned: false, type: 4 });
   });
+
+  it('counts the sign among the digits of an integer', async () => {
+    expect((await metadata('tiny, small, whole, whole_u, big, id, f, d')).map(({ precision }) => precision)).toEqual([4, 6, 11, 10, 20, 20, 12, 22]);
+  });
 });
 
 describe('batches', () => {

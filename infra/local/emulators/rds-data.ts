@@ -1,0 +1,29 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import type { ShardGroup } from '../mysql/shard-groups.ts';
+import { clusterArn } from '../resources/cluster.ts';
+import type { RdsDataThreadData } from './rds-data-thread.ts';
+import { elsewhere, type Emulator } from './emulator.ts';
+
+/**
+ * Starts the RDS Data API over the groups' writers, in a thread of its own; it follows promotions, since the writers'
+ * endpoints do. Takes any secret: the functions' are made from the same logins.
+ */
+export async function startRdsData(groups: readonly ShardGroup[]): Promise<Emulator> {
+  const other = elsewhere('AWS_ENDPOINT_URL_RDS_DATA');
+  if (other) return other;
+  const workerData: RdsDataThreadData = {
+    clusters: groups.map(({ name, user, password, writerEndpoint: { host, port } }) => ({ resourceArn: clusterArn(name), host, port, user, password })),
+  };
+  const worker = new Worker(new URL('rds-data-thread.ts', import.meta.url), { workerData, execArgv: [] });
+  const [url] = (await Promise.race([
+    once(worker, 'message'),
+    once(worker, 'exit').then(() => {
+      throw new Error('the RDS Data API did not start');
+    }),
+  ])) as [string];
+  return {
+    url,
+    close: async () => void (await worker.terminate()),
+  };
+}

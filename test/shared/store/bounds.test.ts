@@ -1,0 +1,168 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeBody } from '../../../shared/body/codec.ts';
+import type { Cell, Json, NewCell } from '../../../shared/cell.ts';
+import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
+import { drainPass } from '../../../shared/drain/drain-pass.ts';
+import { DEPTH, wantedEntries } from '../../../shared/index/maintain.ts';
+import { maintainedIndexes } from '../../../shared/index/maintained-indexes.ts';
+import { shardOf } from '../../../shared/shard.ts';
+import type { BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
+import { bufferOnSecondaries } from '../../../shared/store/buffer-writes.ts';
+import type { BufferConflict, BufferOperations, Datastore, IndexOperations } from '../../../shared/store/datastore.ts';
+import { cellOf, errorOf, rowsOfShard } from '../../support/datastore-conformance.ts';
+import { openRealStore, type RealStore } from '../../support/real-store.ts';
+
+const SHARDS = 3;
+/** Random bytes of a body that just may be written, and of one that may not: encoded they are a little more. */
+const LARGEST = 61_000;
+const TOO_LARGE = 62_000;
+/** Of the largest bodies: more than a result of 1 MiB holds, and as many as a request of 4 MiB. */
+const COUNT = 45;
+const INDEX: IndexDefinition = { name: 'city_index', fields: [{ field: 'city', type: 'string', column_key: 'BASE' }], keys: [] };
+
+let store: RealStore;
+let trips: Datastore & BufferOperations & IndexOperations;
+
+// What the RDS Data API carries: 64 KiB a row, 1 MiB a result, 4 MiB a request.
+beforeAll(async () => {
+  store = await openRealStore({ datastores: { trips: SHARDS }, indexes: { trips: [INDEX] }, access: 'data-api' });
+  trips = await store.deployment.datastore(store.nameOf('trips'));
+});
+
+afterAll(() => store.close());
+
+function randomText(bytes = LARGEST): string {
+  return randomBytes(bytes).toString('base64');
+}
+
+function large(more: Partial<NewCell> = {}): NewCell {
+  return cellOf({ row_key: randomUUID(), body: randomText(), ...more });
+}
+
+async function putAll(cells: readonly NewCell[]): Promise<void> {
+  for (const cell of cells) expect((await trips.put(cell)).outcome).toBe('stored');
+}
+
+async function readAll<Next>(page: (after: Next | undefined) => Promise<{ readonly cells: readonly Cell[]; readonly next: Next | null }>): Promise<Cell[]> {
+  const cells: Cell[] = [];
+  for (let after: Next | undefined; ; ) {
+    const { cells: some, next } = await page(after);
+    cells.push(...some);
+    if (next === null) return cells;
+    after = next;
+  }
+}
+
+const bodiesOf = (cells: readonly { readonly body: Json }[]): Json[] => cells.map(({ body }) => body);
+
+describe('over the RDS Data API, writes', () => {
+  it('take the largest body that can be read again, and refuse a larger one beforehand, by its field', async () => {
+    const cell = large();
+    await putAll([cell]);
+    expect((await trips.get(cell)).cell?.body).toBe(cell.body);
+    const refused = large({ body: randomText(TOO_LARGE) });
+    expect(await errorOf(() => trips.put(refused))).toMatchObject({ code: 'body_too_large', details: { field: 'body' }, message: expect.stringMatching(/^body: wanted at most 61440 bytes, encoded, got 62\d\d\d$/u) });
+    expect(await errorOf(() => trips.batchPut([cell, refused]))).toMatchObject({ code: 'body_too_large', details: { field: 'cells[1].body' } });
+    expect((await trips.get(refused)).cell).toBeNull();
+  });
+
+  it('of many cells take what a request carries, and refuse more beforehand', async () => {
+    const cells = Array.from({ length: COUNT }, () => large());
+    expect(new Set((await trips.batchPut(cells)).map(({ outcome }) => outcome))).toEqual(new Set(['stored']));
+    // All of them in one result would be several MiB.
+    const items = await trips.batchGet(cells);
+    expect(items.map((item) => (item && 'body' in item ? item.body : item))).toEqual(bodiesOf(cells));
+    // Repeated, each is looked up.
+    expect(new Set((await trips.batchPut(cells)).map(({ outcome }) => outcome))).toEqual(new Set(['stored_before']));
+
+    const more = Array.from({ length: COUNT + 5 }, () => large());
+    expect(await errorOf(() => trips.batchPut(more))).toMatchObject({ code: 'request_too_large', details: { field: 'cells' } });
+    expect((await trips.get(more[0] as NewCell)).cell).toBeNull();
+  });
+});
+
+describe('over the RDS Data API, reads', () => {
+  it('of versions, rows and logs come to their end in pages, and say that the writer answered', async () => {
+    const rows = Array.from({ length: SHARDS }, (_, shard) => rowsOfShard(shard, SHARDS, 1)[0] ?? '');
+    const before = await trips.heads();
+    const written = rows.flatMap((row_key) => Array.from({ length: COUNT / 3 }, (_, ref_key) => large({ row_key, ref_key })));
+    const columns = Array.from({ length: COUNT }, (_, place) => large({ row_key: rows[0] ?? '', column_name: `COLUMN ${String(place).padStart(2, '0')}` }));
+    await putAll([...written, ...columns]);
+
+    const ofRow = written.filter(({ row_key }) => row_key === rows[0]);
+    const versions = await readAll<number>((after) => trips.versions({ row_key: rows[0] ?? '', column_name: 'BASE' }, { order: 'asc', after, limit: 1000 }));
+    expect(bodiesOf(versions)).toEqual(bodiesOf(ofRow));
+    expect(bodiesOf(await readAll<string>((after) => trips.row(rows[0] ?? '', { after })))).toEqual(bodiesOf([ofRow.at(-1) as NewCell, ...columns]));
+    expect(await trips.get(ofRow[0] as NewCell, { read: 'reader' })).toMatchObject({ served_by: 'writer', stale: false });
+
+    const seen: Cell[] = [];
+    let after = before.map((head) => ('head' in head ? head.head : Number.NaN));
+    for (let pages = 0; seen.length < written.length + columns.length && pages < 100; pages += 1) {
+      const logs = await trips.log(after.map((one, shard) => ({ shard, after: one })), { limit: 1000 });
+      for (const log of logs) if (!log.error) seen.push(...log.cells);
+      after = logs.map((log) => (log.error ? Number.NaN : log.next));
+    }
+    expect(seen.map(({ body }) => String(body)).sort()).toEqual([...written, ...columns].map(({ body }) => String(body)).sort());
+  });
+
+  it('of a thousand shards at once need no statement that is too long', async () => {
+    const locations = Array.from({ length: 1000 }, (_, place) => ({ shard: place % SHARDS, after: 0 }));
+    expect((await trips.log(locations, { limit: 1 })).filter((log) => log.error)).toEqual([]);
+    const since = locations.map(({ shard }) => ({ shard, since: '2026-01-01T00:00:00Z' }));
+    expect((await trips.log(since, { limit: 1 })).filter((log) => log.error)).toEqual([]);
+  });
+});
+
+describe('over the RDS Data API, an index', () => {
+  it('finds every former value of a row whose cells are more than a result, and of those beside it', async () => {
+    const row_key = randomUUID();
+    const versions = Array.from({ length: COUNT }, (_, ref_key) => large({ row_key, ref_key, body: { city: `city ${ref_key}`, text: randomText(LARGEST - 100) } }));
+    const beside = cellOf({ row_key: randomUUID(), body: { city: 'beside' } });
+    await putAll([...versions, beside]);
+    const indexes = await maintainedIndexes(store.topology, store.nameOf('trips'));
+    const rows = [row_key, beside.row_key].map((key) => ({ row_key: key, shard: shardOf(key, SHARDS) }));
+    const entries = await wantedEntries(store.context, store.nameOf('trips'), indexes, rows, DEPTH.all);
+    const values = (tombstone: boolean): unknown[] => entries.filter(({ row }) => row.tombstone === tombstone).map(({ row }) => row.values[0]).sort();
+    expect(values(false)).toEqual(['beside', `city ${COUNT - 1}`]);
+    expect(values(true)).toEqual(versions.slice(0, -1).map((_, place) => `city ${place}`).sort());
+  });
+
+  it('names the row whose cells are more than fit, in place of some of them', async () => {
+    const row_key = randomUUID();
+    const city = `full of ${row_key}`;
+    await putAll([cellOf({ row_key, body: { city } }), ...Array.from({ length: 20 }, (_, place) => large({ row_key, column_name: `COLUMN ${place}` }))]);
+    const ask = async (columns: readonly string[] | '*') => (await trips.query({ index: 'city_index', where: [{ field: 'city', operator: 'eq', values: [city] }], columns })).entries;
+    await expect.poll(() => ask('*'), { timeout: 10_000 }).toMatchObject([{ row_key, cells: { error: { code: 'answer_too_large' } } }]);
+    const [entry] = await ask(Array.from({ length: 20 }, (_, place) => `COLUMN ${place}`));
+    expect(entry?.cells).toHaveLength(20);
+  });
+});
+
+describe('over the RDS Data API, the buffer', () => {
+  it('of large bodies is drained, and its conflicts are listed in pages', async () => {
+    const datastore = store.nameOf('trips');
+    const [row_key = ''] = rowsOfShard(0, SHARDS, 1);
+    const primary = (await store.topology.datastore(datastore))?.places[0]?.group ?? '';
+    const buffered = (cells: readonly NewCell[]): BufferedCell[] => cells.map((cell) => ({ ...cell, encoded: encodeBody(cell.body, 'body'), shard: 0 }));
+    const cells = Array.from({ length: COUNT }, (_, ref_key) => large({ row_key, ref_key: 1000 + ref_key }));
+    const holders = await bufferOnSecondaries(store.context, datastore, buffered(cells), 1, [primary]);
+    const [holder = ''] = holders;
+    await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 10_000 });
+    expect(await trips.versions({ row_key, column_name: 'BASE' }, { limit: 1000 })).toMatchObject({ cells: expect.arrayContaining([expect.objectContaining({ ref_key: 1000 + COUNT - 1 })]) });
+
+    const others = cells.map((cell) => ({ ...cell, body: randomText() }));
+    await bufferOnSecondaries(store.context, datastore, buffered(others), 1, [primary]);
+    for (const group of store.groups) await drainPass(store.context, group.name, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 10_000 });
+    const conflicts: BufferConflict[] = [];
+    for (let after: string | undefined; ; ) {
+      const page = await trips.bufferConflicts({ limit: 1000, ...(after === undefined ? {} : { after }) });
+      expect(page.conflicts.length).toBeLessThan(COUNT);
+      conflicts.push(...page.conflicts);
+      if (page.next === null) break;
+      after = page.next;
+    }
+    expect(conflicts.map(({ body }) => String(body)).sort()).toEqual(others.map(({ body }) => String(body)).sort());
+    await trips.discardConflicts(conflicts.map(({ id }) => id));
+  });
+});
