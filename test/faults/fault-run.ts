@@ -26,7 +26,7 @@ export interface FaultRun {
   readonly fault: string;
   /** The protection that the control does without: with it off, the same checks have to fail. */
   readonly control: string;
-  /** It judges how long things take, or how much memory they hold: what goes on beside it would spoil that. */
+  /** It judges how long things take: what goes on beside it would spoil that. */
   readonly alone?: true;
   run(world: RunWorld): Promise<RunOutcome>;
 }

@@ -24,8 +24,8 @@ import { triggersRun } from './triggers/triggers-run.ts';
 /** Every fault run there is, in the order in which they are begun; those that have to be alone come after the others. */
 export const FAULT_RUNS: readonly FaultRun[] = [
   // The longest begins first, since others go beside it.
-  triggersRun, tailersRun, logRun, killRun, lostDiskRun, conflictsRun, acksRun, dataApiRun, damageRun, hostileRun, restartRun, racesRun, buildRun, poisonRun, simulateRun,
-  replicationRun, outageRun, readersDownRun, pausedRun, overloadRun, soakRun,
+  soakRun, triggersRun, logRun, killRun, lostDiskRun, conflictsRun, acksRun, dataApiRun, damageRun, hostileRun, restartRun, racesRun, buildRun, poisonRun, simulateRun,
+  replicationRun, outageRun, readersDownRun, pausedRun, overloadRun, tailersRun,
 ];
 
 /** Those that take under four minutes together, and judge no latency: they hold also where other work is done beside them. */

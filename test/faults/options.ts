@@ -38,7 +38,7 @@ function faultsCommand(): Command {
     .addOption(new Option('--seed <text>', 'makes the same choices again (default: a new one, printed)'))
     .addOption(new Option('--seconds <number>', 'how long the load lasts, for runs that are measured by time (default: as long as their bar wants)').argParser(wholeNumber(86_400)))
     .addOption(new Option('--history <file>', 'append every operation to this file, as JSON lines: invoke, then ok, fail or info; one run at a time then'))
-    .addOption(new Option('--together <number>', 'how many runs go at once, of those that judge no latency and no memory').argParser(wholeNumber(20)).default(3))
+    .addOption(new Option('--together <number>', 'how many runs go at once, of those that judge no latency').argParser(wholeNumber(20)).default(2))
     .addHelpText('after', `\nRuns (${SHORT}: ${SHORT_RUNS.join(', ')}):\n${FAULT_RUNS.map(({ name, fault }) => `  ${name.padEnd(10)} ${fault}`).join('\n')}`)
     .showHelpAfterError('(--help lists the runs)');
 }

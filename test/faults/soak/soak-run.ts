@@ -50,7 +50,6 @@ export const soakRun: FaultRun = {
   promise: 'After minutes of mixed load and faults nothing has leaked, nothing is left waiting, and everything acknowledged is there',
   fault: 'a whole local stack; servers killed, paused and promoted, SQS and DynamoDB away, functions killed, at random',
   control: 'the stack leaks memory, connections and processes; a group hangs when it is looked what waits; cells are deleted',
-  alone: true,
 
   async run(world: RunWorld): Promise<RunOutcome> {
     await using parts = new AsyncDisposableStack();

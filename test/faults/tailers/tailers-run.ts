@@ -13,6 +13,7 @@ export const tailersRun: FaultRun = {
   promise: 'Workers come and go; shards spread over those that are there, and nothing is skipped or waits for long',
   fault: '8 writers; 1, then 4, then 2 tailers; ten hand-overs to successors; 64 workers over 64 partitions',
   control: 'workers that die and are not taken for dead; workers that are killed instead of succeeded; half as many partitions',
+  alone: true,
 
   async run(world: RunWorld): Promise<RunOutcome> {
     await using stage = await startTriggerStage(world, { groups: GROUPS, readers: 0, shards: SHARDS });
