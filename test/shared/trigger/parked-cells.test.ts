@@ -115,7 +115,8 @@ describe('parking', () => {
     const cells: FailingCell[] = [];
     while (fits(cells)) cells.push(...Array.from({ length: 20 }, (_, n) => noise(cells.length + n)));
     while (!fits(cells)) cells.pop();
-    cells.pop();
+    // Noise is deflated a little more or less each time: room for a few, whatever they are.
+    cells.splice(-4);
     await troubledShards(table, NAME).change(6, () => ({ next: { cells }, result: undefined }));
     const ends: ParkEnd[] = [];
     do ends.push(await store.park(noise(1000 + ends.length).message, noise(0).last_error, 10_000));
