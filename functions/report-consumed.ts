@@ -1,14 +1,15 @@
 import type { ConsumeEvent } from '../shared/consume/consumer.ts';
+import { METRICS } from '../shared/metrics.ts';
 import { logger } from './http/log.ts';
 import { count } from './http/metrics.ts';
 
 const COUNTED: Partial<Record<ConsumeEvent['kind'], string>> = {
-  consumed: 'trigger_consumed',
-  failed: 'trigger_failed',
-  parked: 'trigger_parked',
-  retry_failed: 'trigger_retry_failed',
-  malformed: 'trigger_malformed',
-  stopped: 'trigger_stopped',
+  consumed: METRICS.triggerConsumed,
+  failed: METRICS.triggerFailed,
+  parked: METRICS.triggerParked,
+  retry_failed: METRICS.triggerRetryFailed,
+  malformed: METRICS.triggerMalformed,
+  stopped: METRICS.triggerStopped,
 };
 
 /** Where consumers report to: the log at once, and counters with every `flush`, since there is one of them for each cell. */

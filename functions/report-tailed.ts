@@ -1,4 +1,5 @@
 import type { FollowEvent } from '../shared/follow/follower.ts';
+import { METRICS } from '../shared/metrics.ts';
 import type { TailEvent } from '../shared/tail/tail-work.ts';
 import { logger } from './http/log.ts';
 import { countTimes } from './http/metrics.ts';
@@ -32,13 +33,14 @@ export function tailReport(): { readonly report: (event: TailEvent) => void; rea
 function counted(event: TailEvent): readonly [string | undefined, number] {
   switch (event.kind) {
     case 'sent':
-      return ['trigger_sent', event.cells];
+      return [METRICS.triggerSent, event.cells];
     case 'retried':
-      return ['trigger_retried', event.cells];
+      return [METRICS.triggerRetried, event.cells];
     case 'send_failed':
-      return ['trigger_send_failed', 1];
+      return [METRICS.triggerSendFailed, 1];
     case 'followed':
-      return event.event.kind === 'hole' || event.event.kind === 'cut' ? [`log_${event.event.kind}`, 1] : [undefined, 0];
+      if (event.event.kind === 'hole') return [METRICS.logHole, 1];
+      return event.event.kind === 'cut' ? [METRICS.logCut, 1] : [undefined, 0];
     default:
       return [undefined, 0];
   }

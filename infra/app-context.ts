@@ -20,6 +20,8 @@ export interface AppContext {
   readonly functions?: unknown;
   /** Folder that the triggers' functions are given from. @default the root of the repository */
   readonly project?: unknown;
+  /** `dev` and `local`: `off` leaves the functions that run all the time unstarted, see `EnvironmentProps.schedules`. @default on */
+  readonly schedules?: unknown;
   /** `local` alone: shard groups, 1 to 20. @default 3 */
   readonly groups?: unknown;
   /** `local` alone: readers of each group, 0 to 5. @default 1 */
@@ -35,7 +37,7 @@ export interface AppContext {
 /** Of `local` alone; the other environments are described in `environments.ts`. */
 const LOCAL_KEYS = ['groups', 'readers', 'shards', 'access', 'tailers'] as const satisfies readonly (keyof AppContext)[];
 
-export const CONTEXT_KEYS = ['environment', 'datastores', 'functions', 'project', ...LOCAL_KEYS] as const satisfies readonly (keyof AppContext)[];
+export const CONTEXT_KEYS = ['environment', 'datastores', 'functions', 'project', 'schedules', ...LOCAL_KEYS] as const satisfies readonly (keyof AppContext)[];
 
 export interface AppProps {
   readonly environment: EnvironmentProps;
@@ -68,11 +70,19 @@ export function readAppContext(context: AppContext, warn: (warning: string) => v
 function environmentOf(context: AppContext): EnvironmentProps {
   const name = ENVIRONMENT_NAMES.find((known) => known === context.environment);
   if (!name) throw new Error(`environment: wanted one of ${ENVIRONMENT_NAMES.join(', ')} (-c environment=NAME), got ${describe(context.environment)}`);
-  if (name === 'local') return localEnvironment(context);
+  const schedules = schedulesOf(context.schedules);
+  if (name === 'local') return { ...localEnvironment(context), schedules };
   for (const key of LOCAL_KEYS) {
     if (context[key] !== undefined) throw new Error(`${key}: wanted nothing, since ${name} is described in infra/environments.ts, got ${describe(context[key])}`);
   }
-  return ENVIRONMENTS[name];
+  if (name === 'prod' && context.schedules !== undefined) throw new Error(`schedules: wanted nothing, since those of prod are always on, got ${describe(context.schedules)}`);
+  return { ...ENVIRONMENTS[name], schedules };
+}
+
+function schedulesOf(value: unknown): boolean {
+  if (value === undefined || value === 'on') return true;
+  if (value === 'off') return false;
+  throw new Error(`schedules: wanted on or off, got ${describe(value)}`);
 }
 
 /** The local environment, with what the context sets. */

@@ -35,5 +35,10 @@ export function buildApp(app: App): { storage: StorageStack; service: ServiceSta
 if (import.meta.main) {
   const app = new App();
   buildApp(app);
+  // The rules take a second to load, and are for what is deployed.
+  if (app.node.tryGetContext('environment') !== 'local') {
+    const { checkAwsSolutions } = await import('./nag.ts');
+    checkAwsSolutions(app);
+  }
   app.synth();
 }

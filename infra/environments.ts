@@ -1,3 +1,4 @@
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Definitions } from '../shared/definitions/definitions.ts';
 import type { Access } from '../shared/environment.ts';
 
@@ -21,6 +22,15 @@ export interface EnvironmentProps {
   readonly functionsInVpc: boolean;
   /** Clusters and stacks refuse to be deleted. */
   readonly protectedFromDeletion: boolean;
+  /**
+   * The functions that run all the time: drain, repair, tailers. Off, buffers, indexes and triggers rest, and a cluster
+   * whose least capacity is 0 pauses when nobody asks. Fit only for trying things out.
+   */
+  readonly schedules: boolean;
+  /** Requests of the API: on average each second, and at once. API Gateway answers 429 beyond. */
+  readonly throttle: { readonly ratePerSecond: number; readonly burst: number };
+  /** Days that logs are kept. */
+  readonly logDays: RetentionDays;
   /** Shard counts by datastore, in place of those of the YAML. */
   readonly shards: Readonly<Record<string, number>>;
   /** No datastore gets more shards than this. @default no limit */
@@ -49,6 +59,10 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     sharedStorage: false,
     functionsInVpc: false,
     protectedFromDeletion: false,
+    schedules: true,
+    // No meaning there.
+    throttle: { ratePerSecond: 10_000, burst: 5000 },
+    logDays: 7,
     shards: {},
     // 4096 databases take half a minute to create; 256 are there at once, and spread as well over a few groups.
     maxShards: 256,
@@ -58,9 +72,10 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
   dev: {
     name: 'dev',
     groups: 1,
-    readersPerGroup: 1,
-    // Not 0: the drain's look each minute would keep it from ever pausing. 4 ACU allow 135 connections.
-    capacity: { min: 0.5, max: 4 },
+    // A writer that is lost is made anew within ten minutes; nobody reads from readers over the Data API.
+    readersPerGroup: 0,
+    // It pauses after five minutes without a statement: with the schedules off, see `schedules`.
+    capacity: { min: 0, max: 4 },
     // No VPC for functions, no endpoints to pay for by the hour, no connections to hold.
     access: 'data-api',
     bufferCopies: 0,
@@ -68,6 +83,10 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     sharedStorage: true,
     functionsInVpc: false,
     protectedFromDeletion: false,
+    schedules: true,
+    // A runaway client is to be noticed, not paid for.
+    throttle: { ratePerSecond: 100, burst: 200 },
+    logDays: 14,
     // One small cluster: thousands of databases would fill its memory with table definitions.
     shards: { trips: 256 },
   },
@@ -89,6 +108,10 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     sharedStorage: true,
     functionsInVpc: true,
     protectedFromDeletion: true,
+    schedules: true,
+    // Half of what an account may have as a rule, which it shares with its other APIs.
+    throttle: { ratePerSecond: 5000, burst: 2500 },
+    logDays: 90,
     shards: {},
   },
 };

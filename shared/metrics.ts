@@ -7,7 +7,21 @@ export const METRICS = {
   bufferOldestSeconds: 'buffer_oldest_seconds',
   bufferParked: 'buffer_parked',
   bufferConflicts: 'buffer_conflicts',
+  /** Cells sent to queues, sent again from what was parked, and calls of SQS that failed. */
+  triggerSent: 'trigger_sent',
+  triggerRetried: 'trigger_retried',
+  triggerSendFailed: 'trigger_send_failed',
+  /** What became of them at their functions. */
+  triggerConsumed: 'trigger_consumed',
+  triggerFailed: 'trigger_failed',
+  triggerParked: 'trigger_parked',
+  triggerRetryFailed: 'trigger_retry_failed',
+  triggerMalformed: 'trigger_malformed',
+  triggerStopped: 'trigger_stopped',
+  /** Holes in logs that did not close, and logs that lost cells. */
+  logHole: 'log_hole',
+  logCut: 'log_cut',
 } as const;
 
+/** Of all metrics; the dimension `service` is the name of the environment. */
 export const METRIC_NAMESPACE = 'Schemaless';
-export const METRIC_SERVICE = 'schemaless';

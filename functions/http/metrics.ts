@@ -1,7 +1,8 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { METRIC_NAMESPACE, METRIC_SERVICE } from '../../shared/metrics.ts';
+import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
 
-const metrics = new Metrics({ namespace: METRIC_NAMESPACE, serviceName: METRIC_SERVICE });
+const metrics = new Metrics({ namespace: METRIC_NAMESPACE, serviceName: process.env[ENVIRONMENT_VARIABLES.environment] ?? 'unknown' });
 
 /**
  * Counts what happened, as one line of the log in CloudWatch's embedded metric format. Writes the line

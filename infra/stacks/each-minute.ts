@@ -1,8 +1,10 @@
 import { Duration } from 'aws-cdk-lib';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Schedule, ScheduleExpression, ScheduleTargetInput } from 'aws-cdk-lib/aws-scheduler';
 import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
 import type { Construct } from 'constructs';
+import { acknowledgeVersions } from './evidence.ts';
 
 /**
  * Starts a function each minute, the finest that schedules can; it loops until its successor has taken over. A start
@@ -11,9 +13,11 @@ import type { Construct } from 'constructs';
  * @param input of each start @default what a schedule says of itself
  */
 export function startEachMinute(scope: Construct, id: string, target: IFunction, input?: object): Schedule {
+  const role = new Role(scope, `${id}-role`, { assumedBy: new ServicePrincipal('scheduler.amazonaws.com'), description: `Starts ${target.node.id}` });
+  acknowledgeVersions(role, target);
   return new Schedule(scope, id, {
     schedule: ScheduleExpression.rate(Duration.minutes(1)),
-    target: new LambdaInvoke(target, { retryAttempts: 0, maxEventAge: Duration.minutes(1), ...(input && { input: ScheduleTargetInput.fromObject(input) }) }),
+    target: new LambdaInvoke(target, { role, retryAttempts: 0, maxEventAge: Duration.minutes(1), ...(input && { input: ScheduleTargetInput.fromObject(input) }) }),
     description: `Starts ${target.node.id} each minute${input ? `, ${JSON.stringify(input)}` : ''}`,
   });
 }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { CustomResource, Duration, Stack } from 'aws-cdk-lib';
-import { CfnFunction, type Code } from 'aws-cdk-lib/aws-lambda';
+import { CfnFunction, Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import { Provider } from 'aws-cdk-lib/custom-resources';
 import { Construct } from 'constructs';
 import type { Definitions } from '../../shared/definitions/definitions.ts';
 import type { EnvironmentProps } from '../environments.ts';
+import { acknowledge, acknowledgeLambdaPolicies, acknowledgeVersions } from './evidence.ts';
 import type { StorageStack } from './storage-stack.ts';
 import { StoreFunction } from './store-function.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
@@ -43,12 +44,18 @@ export class Migration extends Construct {
       return made;
     };
     const onEvent = step('onEvent', 'Schemaless: starts a migration');
+    const isComplete = step('isComplete', 'Schemaless: goes on with a migration');
     const provider = new Provider(this, 'provider', {
       onEventHandler: onEvent,
-      isCompleteHandler: step('isComplete', 'Schemaless: goes on with a migration'),
+      isCompleteHandler: isComplete,
       queryInterval: Duration.seconds(10),
       totalTimeout: Duration.hours(2),
     });
+    acknowledgeLambdaPolicies(provider);
+    const inside = ['framework-isComplete', 'framework-onTimeout'].map((name) => provider.node.findChild(name));
+    for (const called of [onEvent, isComplete, ...inside.filter((child) => child instanceof LambdaFunction)]) acknowledgeVersions(provider, called);
+    acknowledge(provider, 'SF1', 'The waiter of the provider framework logs its errors; each step that it takes is in the log of the migration');
+    acknowledge(provider, 'SF2', 'The waiter of the provider framework calls one function, which traces itself');
     this.resource = new CustomResource(this, 'resource', {
       resourceType: 'Custom::SchemalessMigration',
       serviceToken: provider.serviceToken,

@@ -1,4 +1,4 @@
-import { GatewayVpcEndpointAwsService, InterfaceVpcEndpointAwsService, Port, SecurityGroup, SubnetType, Vpc, type IVpc, type SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import { FlowLogTrafficType, GatewayVpcEndpointAwsService, InterfaceVpcEndpointAwsService, Port, SecurityGroup, SubnetType, Vpc, type IVpc, type SubnetSelection } from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
 
 export interface NetworkProps {
@@ -22,13 +22,16 @@ export class Network extends Construct {
       natGateways: 0,
       subnetConfiguration: [{ name: 'isolated', subnetType: SubnetType.PRIVATE_ISOLATED }],
     });
+    // What was refused: nobody but the functions should knock.
+    vpc.addFlowLog('refused', { trafficType: FlowLogTrafficType.REJECT });
     // The compiler's exactOptionalPropertyTypes finds the library's class at odds with its own interface.
     this.vpc = vpc as IVpc;
     this.clients = new SecurityGroup(this, 'clients', { vpc: this.vpc, description: 'Functions that connect to the shard groups' });
     if (!props.functionsInVpc) return;
 
-    // The gateway endpoint costs nothing; an interface endpoint costs by the hour, so there are only the two needed.
+    // Gateway endpoints cost nothing; an interface endpoint costs by the hour, so there are only the two needed.
     vpc.addGatewayEndpoint('dynamodb', { service: GatewayVpcEndpointAwsService.DYNAMODB });
+    vpc.addGatewayEndpoint('s3', { service: GatewayVpcEndpointAwsService.S3 });
     const addEndpoint = (id: string, service: InterfaceVpcEndpointAwsService, use: string): void => {
       const endpoint = vpc.addInterfaceEndpoint(id, { service, subnets: this.subnets, open: false });
       endpoint.connections.allowFrom(this.clients, Port.tcp(443), use);

@@ -3,12 +3,14 @@ import { App, CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import type { AppProps } from '../app-context.ts';
-import { bufferAlarm } from './alarms.ts';
 import { bundleFunctions } from './bundles.ts';
+import { CallerPolicies } from './caller-policies.ts';
 import { startEachMinute } from './each-minute.ts';
 import { Migration } from './migration.ts';
 import type { StorageStack } from './storage-stack.ts';
+import { addStoreAlarms } from './store-alarms.ts';
 import { StoreApi } from './store-api.ts';
+import { addDashboard } from './store-dashboard.ts';
 import { StoreFunction, type StoreFunctionProps } from './store-function.ts';
 import { startTailers } from './tailers.ts';
 import { TriggerFunction } from './trigger-function.ts';
@@ -32,6 +34,7 @@ type FunctionName = (typeof FUNCTIONS)[number];
 export class ServiceStack extends Stack {
   readonly api: StoreApi;
   readonly url: CfnOutput;
+  readonly callers: CallerPolicies;
 
   constructor(scope: Construct, id: string, props: ServiceStackProps) {
     super(scope, id, props);
@@ -59,12 +62,13 @@ export class ServiceStack extends Stack {
 
     const migration = new Migration(this, 'migration', { environment, storage, definitions, triggers, code: code('migrate') });
     this.api = new StoreApi(this, 'http', {
+      environment,
       functions: { 'write-cells': writeCells, 'read-cells': readCells, 'query-index': queryIndex, 'manage-triggers': manageTriggers },
     });
+    this.callers = new CallerPolicies(this, 'callers', { environment, api: this.api, datastores: definitions.datastores.map(({ name }) => name) });
     const schedules = [
-      startEachMinute(this, 'drain', drainBuffer),
-      startEachMinute(this, 'repair', repairIndexes),
-      ...startTailers(this, { target: tailShards, count: environment.tailers, triggers }),
+      ...(environment.schedules ? [startEachMinute(this, 'drain', drainBuffer), startEachMinute(this, 'repair', repairIndexes)] : []),
+      ...startTailers(this, { target: tailShards, count: environment.tailers, triggers, isStarted: environment.schedules }),
     ];
     const consumers = triggers
       .filter(({ definition }) => definition.function !== undefined)
@@ -72,7 +76,9 @@ export class ServiceStack extends Stack {
     // Nothing is to be drained, repaired, tailed, consumed or asked for before there are databases.
     for (const part of [...schedules, ...consumers, this.api]) part.node.addDependency(migration.resource);
 
-    bufferAlarm(this);
+    const called = Object.fromEntries([...[writeCells, readCells, queryIndex, manageTriggers, drainBuffer, repairIndexes, tailShards].map((one) => [one.node.id, one] as const), ...consumers.map((one) => [one.node.id, one] as const)]);
+    addStoreAlarms(this, { environment, api: this.api.api, functions: called, loops: [drainBuffer, repairIndexes, ...(triggers.length > 0 ? [tailShards] : [])].map(({ node }) => node.id), triggers });
+    addDashboard(this, { environment, api: this.api.api, functions: called, groups: storage.groups, triggers });
     this.url = new CfnOutput(this, 'url', { value: this.api.api.apiEndpoint, description: 'Where the HTTP API is; requests are signed (SigV4, execute-api)' });
   }
 

@@ -1,8 +1,10 @@
-import { RemovalPolicy, Tags, Token } from 'aws-cdk-lib';
+import { Duration, RemovalPolicy, Tags, Token } from 'aws-cdk-lib';
 import { CfnDBInstance, ClusterInstance, Credentials, DatabaseCluster, type DatabaseClusterProps, type IClusterInstance } from 'aws-cdk-lib/aws-rds';
 import { CfnSecret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct, type IConstruct } from 'constructs';
 import type { EnvironmentProps } from '../environments.ts';
+import { acknowledge } from './evidence.ts';
+import { addGroupAlarms } from './group-alarms.ts';
 import { MYSQL_ENGINE, type MysqlParameters } from './mysql-parameters.ts';
 import type { Network } from './network.ts';
 import { GROUP_TAG, NODE_TAG } from './shard-group-tags.ts';
@@ -34,6 +36,7 @@ export interface EndpointTokens {
 /** One MySQL cluster that holds many shards: a writer (node a) and its readers (b, c, …). */
 export class ShardGroup extends Construct {
   readonly name: string;
+  readonly cluster: DatabaseCluster;
   readonly secret: ISecret;
   readonly address: GroupAddressTokens;
 
@@ -53,6 +56,12 @@ export class ShardGroup extends Construct {
     if (!cluster.secret) throw new Error(`${props.name}: wanted a generated secret`);
     cluster.connections.allowDefaultPortFrom(props.network.clients, 'Functions of the store');
 
+    acknowledge(cluster, 'SMG4', 'Rotated by the owner, with whatever is used for that: functions ask for the secret again once its password does not hold any more');
+    acknowledge(cluster, 'RDS11', 'In isolated subnets, for one security group alone: another port hides nothing from who is inside');
+    acknowledge(cluster, 'RDS14', 'A cluster that goes back in time loses acknowledged cells; restores to a point in time make another cluster');
+    if (!props.environment.protectedFromDeletion) acknowledge(cluster, 'RDS10', 'An environment for trying things out: destroying it leaves nothing behind');
+    addGroupAlarms(this, { name: props.name, cluster, environment: props.environment });
+    this.cluster = cluster;
     this.secret = cluster.secret;
     this.address = {
       name: props.name,
@@ -104,8 +113,11 @@ function clusterProps({ environment, network, parameters }: ShardGroupProps, nod
     // Databases are made by the migration, one for each shard.
     credentials: Credentials.fromGeneratedSecret('schemaless'),
     enableDataApi: environment.access === 'data-api',
+    // Switched on, it forbids nothing: who logs in by IAM needs a database user of its own kind.
+    iamAuthentication: true,
     storageEncrypted: true,
     deletionProtection: environment.protectedFromDeletion,
-    removalPolicy: environment.protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.SNAPSHOT,
+    removalPolicy: environment.protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    backup: { retention: Duration.days(environment.protectedFromDeletion ? 35 : 1) },
   };
 }

@@ -1,26 +1,55 @@
-import { HttpApi, HttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import { HttpApi, HttpMethod, HttpStage, LogGroupLogDestination } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
+import type { EnvironmentProps } from '../environments.ts';
+import { functionLog } from './function-log.ts';
 import { ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
 
 export interface StoreApiProps {
+  readonly environment: EnvironmentProps;
   /** The functions that answer, by the `handler` of the routes. */
   readonly functions: Readonly<Record<Route['handler'], IFunction>>;
 }
 
+/** A line for each request: who asked what, and what was answered when. Bodies are in no log. */
+const ACCESS_LOG = {
+  request_id: '$context.requestId',
+  time: '$context.requestTime',
+  caller: '$context.identity.userArn',
+  source_ip: '$context.identity.sourceIp',
+  route: '$context.routeKey',
+  path: '$context.path',
+  status: '$context.status',
+  milliseconds: '$context.responseLatency',
+  bytes: '$context.responseLength',
+  error: '$context.error.message',
+  integration_error: '$context.integrationErrorMessage',
+};
+
 /** The HTTP API: the routes of `shared/api/routes.ts`, each only for who is allowed by IAM to call it. */
 export class StoreApi extends Construct {
   readonly api: HttpApi;
+  readonly stage: HttpStage;
 
   constructor(scope: Construct, id: string, props: StoreApiProps) {
     super(scope, id);
     this.api = new HttpApi(this, 'api', {
       description: 'Schemaless',
+      createDefaultStage: false,
       // For any route added without saying so.
       defaultAuthorizer: new HttpIamAuthorizer(),
+    });
+    const { ratePerSecond, burst } = props.environment.throttle;
+    this.stage = new HttpStage(this, 'stage', {
+      httpApi: this.api,
+      stageName: '$default',
+      autoDeploy: true,
+      throttle: { rateLimit: ratePerSecond, burstLimit: burst },
+      accessLogSettings: { destination: new LogGroupLogDestination(functionLog(this, 'access', props.environment)), format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)) },
     });
     const integrations = new Map(
       Object.entries(props.functions).map(([name, handler]) => [
@@ -38,11 +67,11 @@ export class StoreApi extends Construct {
 
   /** May call these operations of one datastore. */
   grantCalls(grantee: IGrantable, datastore: string, operations: readonly Operation[]): Grant {
-    const called = ROUTES.filter(({ operation }) => operations.includes(operation));
-    return Grant.addToPrincipal({
-      grantee,
-      actions: ['execute-api:Invoke'],
-      resourceArns: called.map(({ method, path }) => this.api.arnForExecuteApi(method, path.replace('{datastore}', datastore).replaceAll(/\{\w+\}/gu, '*'), '$default')),
-    });
+    return Grant.addToPrincipal({ grantee, actions: ['execute-api:Invoke'], resourceArns: [...this.arnsOf(datastore, operations)] });
+  }
+
+  /** What a policy names to allow these operations of one datastore, or of all (`*`). */
+  arnsOf(datastore: string, operations: readonly Operation[]): readonly string[] {
+    return ROUTES.filter(({ operation }) => operations.includes(operation)).map(({ method, path }) => this.api.arnForExecuteApi(method, path.replace('{datastore}', datastore).replaceAll(/\{\w+\}/gu, '*'), '$default'));
   }
 }

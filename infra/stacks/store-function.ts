@@ -5,6 +5,8 @@ import type { Construct } from 'constructs';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import { TRIPS_KEY } from '../../shared/topology/shared-trips.ts';
 import type { EnvironmentProps } from '../environments.ts';
+import { acknowledgeLambdaPolicies } from './evidence.ts';
+import { functionLog } from './function-log.ts';
 import { MACHINE } from './machine.ts';
 import type { StorageStack } from './storage-stack.ts';
 import { READ_TABLE, WRITE_TABLE } from './table-actions.ts';
@@ -37,6 +39,7 @@ export class StoreFunction extends LambdaFunction {
       code: props.code,
       timeout: props.timeout,
       memorySize: props.memorySize,
+      logGroup: functionLog(scope, id, environment),
       // Whoever calls repeats; a schedule comes again in a minute. Lambda's own two retries would only run beside them.
       retryAttempts: 0,
       environment: {
@@ -52,6 +55,7 @@ export class StoreFunction extends LambdaFunction {
         securityGroups: [storage.network.clients],
       }),
     });
+    acknowledgeLambdaPolicies(this);
     this.storage = storage;
     storage.tables.topology.grant(this, ...READ_TABLE);
     for (const group of storage.groups) group.secret.grantRead(this);

@@ -11,17 +11,19 @@ export interface TailersProps {
   /** How many work side by side. */
   readonly count: number;
   readonly triggers: readonly TriggerQueue[];
+  /** Whether there are schedules at all. */
+  readonly isStarted: boolean;
 }
 
 /**
  * The workers that send cells to the queues of the triggers: one function, started by a schedule for each slot, so that
  * each slot has a successor each minute. Where there are no triggers, nothing is started. Returns the schedules.
  */
-export function startTailers(scope: Construct, { target, count, triggers }: TailersProps): readonly Schedule[] {
+export function startTailers(scope: Construct, { target, count, triggers, isStarted }: TailersProps): readonly Schedule[] {
   target.grantState();
   // Who notices that a log was cut raises the shard's epoch.
   target.grantTopologyWrites();
   target.addEnvironment(ENVIRONMENT_VARIABLES.tailers, String(count));
   for (const { queue } of triggers) queue.grantSendMessages(target);
-  return Array.from({ length: triggers.length === 0 ? 0 : count }, (_, slot) => startEachMinute(scope, `tail-${slot}`, target, { slot }));
+  return Array.from({ length: triggers.length === 0 || !isStarted ? 0 : count }, (_, slot) => startEachMinute(scope, `tail-${slot}`, target, { slot }));
 }

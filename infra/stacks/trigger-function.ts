@@ -4,6 +4,8 @@ import type { Construct } from 'constructs';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import type { Operation } from '../../shared/api/routes.ts';
 import type { EnvironmentProps } from '../environments.ts';
+import { acknowledgeLambdaPolicies, acknowledgeRoutes } from './evidence.ts';
+import { functionLog } from './function-log.ts';
 import { MACHINE } from './machine.ts';
 import type { StateTables } from './state-tables.ts';
 import type { StoreApi } from './store-api.ts';
@@ -39,6 +41,7 @@ export class TriggerFunction extends LambdaFunction {
       code: props.code,
       timeout: batchTimeout(trigger.definition),
       memorySize: 512,
+      logGroup: functionLog(scope, id, environment),
       // The queue holds what was not done.
       retryAttempts: 0,
       environment: {
@@ -49,6 +52,8 @@ export class TriggerFunction extends LambdaFunction {
         [ENVIRONMENT_VARIABLES.datastore]: trigger.datastore,
       },
     });
+    acknowledgeLambdaPolicies(this);
+    acknowledgeRoutes(this, api.arnsOf(trigger.datastore, CALLED));
     tables.topology.grant(this, ...READ_TABLE);
     tables.state.grant(this, ...READ_TABLE, ...WRITE_TABLE);
     api.grantCalls(this, trigger.datastore, CALLED);

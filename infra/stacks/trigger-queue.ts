@@ -52,6 +52,8 @@ export class TriggerQueue extends Construct {
   readonly datastore: string;
   readonly definition: TriggerDefinition;
   readonly queue: Queue;
+  /** Gets what SQS gives up on. */
+  readonly parked: Queue;
   readonly deployed: DeployedTriggerTokens;
   /** For consumers elsewhere. */
   readonly url: CfnOutput;
@@ -62,6 +64,7 @@ export class TriggerQueue extends Construct {
     this.datastore = props.datastore;
     this.definition = definition;
     const parked = this.fifo('parked', {});
+    this.parked = parked;
     this.queue = this.fifo('queue', {
       // Not the six times the function's time that are usual for queues without groups: a function that dies hard would
       // hold up its shard for an hour.

@@ -8,10 +8,11 @@ import { textTable } from '../demo/text-table.ts';
 import { onInterrupt } from '../faults/interrupt.ts';
 import { endProcessesOn } from '../faults/leftovers.ts';
 import type { Bench, Measured } from './bench.ts';
+import { coldBench } from './cold.ts';
 import { idleBench } from './idle.ts';
 import { shardsBench } from './shards.ts';
 
-const BENCHES: readonly Bench[] = [shardsBench, idleBench];
+const BENCHES: readonly Bench[] = [shardsBench, idleBench, coldBench];
 
 const command = new Command('npm run bench --')
   .description('Measures a store started for this.')

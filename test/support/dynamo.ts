@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import dynalite from 'dynalite';
+import { closeDynalite } from '../../infra/local/emulators/close-dynalite.ts';
 import type { DynamoTable } from '../../shared/topology/dynamo-topology.ts';
 
 export interface LocalDynamo {
@@ -17,10 +18,7 @@ export async function startDynamo(): Promise<LocalDynamo> {
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    stop: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-      }),
+    stop: () => closeDynalite(server),
   };
 }
 

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import dynalite from 'dynalite';
+import { closeDynalite } from './close-dynalite.ts';
 import type { Emulator } from './emulator.ts';
 
 /** Starts DynamoDB (dynalite) on the loopback interface, with its tables in a folder. */
@@ -13,10 +14,6 @@ export async function startDynamoDb(folder: string, port: number): Promise<Emula
   if (typeof address !== 'object' || !address) throw new Error('DynamoDB: wanted a port');
   return {
     url: `http://127.0.0.1:${address.port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
+    close: () => closeDynalite(server),
   };
 }

@@ -6,6 +6,8 @@ export const WITHOUT_LOCAL_MEANING: Readonly<Record<string, string>> = {
   'AWS::CDK::Metadata': 'says which constructs were used',
   'AWS::ApiGatewayV2::Stage': 'the gateway has one stage, at its root',
   'AWS::CloudWatch::Alarm': 'nobody is called from one machine; `npm run local -- status` shows what alarms look at',
+  'AWS::CloudWatch::Dashboard': '`npm run local -- status` shows what is going on',
+  'AWS::EC2::FlowLog': 'everything is on the loopback interface',
   'AWS::EC2::InternetGateway': 'everything is on the loopback interface',
   'AWS::EC2::Route': 'everything is on the loopback interface',
   'AWS::EC2::RouteTable': 'everything is on the loopback interface',

@@ -31,11 +31,12 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     expect(new Set(routes.map(({ AuthorizationType }) => AuthorizationType))).toEqual(new Set(['AWS_IAM']));
   });
 
-  it('keeps its tables when the stack goes, recoverable to any second', () => {
+  it('keeps its tables when a protected stack goes, recoverable to any second', () => {
     const tables = resourcesOf(stacks, 'AWS::DynamoDB::Table');
+    const policy = ENVIRONMENTS[environment].protectedFromDeletion ? 'Retain' : 'Delete';
     expect(tables).toHaveLength(2);
     for (const table of tables) {
-      expect(table).toMatchObject({ DeletionPolicy: 'Retain', UpdateReplacePolicy: 'Retain' });
+      expect(table).toMatchObject({ DeletionPolicy: policy, UpdateReplacePolicy: policy });
       expect(table.Properties).toMatchObject({
         BillingMode: 'PAY_PER_REQUEST',
         PointInTimeRecoverySpecification: { PointInTimeRecoveryEnabled: true },
@@ -51,8 +52,8 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     expect(clusters).toHaveLength(groups);
     expect(properties('AWS::RDS::DBInstance')).toHaveLength(groups * (1 + readersPerGroup));
     for (const cluster of clusters) {
-      expect(cluster).toMatchObject({ DeletionPolicy: protectedFromDeletion ? 'Retain' : 'Snapshot' });
-      expect(cluster.Properties).toMatchObject({ StorageEncrypted: true, DeletionProtection: protectedFromDeletion, EngineVersion: expect.stringContaining('mysql_aurora.3.10.') });
+      expect(cluster).toMatchObject({ DeletionPolicy: protectedFromDeletion ? 'Retain' : 'Delete' });
+      expect(cluster.Properties).toMatchObject({ StorageEncrypted: true, BackupRetentionPeriod: protectedFromDeletion ? 35 : 1, DeletionProtection: protectedFromDeletion, EngineVersion: expect.stringContaining('mysql_aurora.3.10.') });
     }
     expect(properties('AWS::RDS::DBClusterParameterGroup')).toEqual([expect.objectContaining({ Parameters: expect.objectContaining({ time_zone: 'UTC', require_secure_transport: 'ON' }) })]);
     expect(properties('AWS::RDS::DBParameterGroup')).toEqual([expect.objectContaining({ Parameters: { innodb_lock_wait_timeout: '3', max_allowed_packet: '67108864' } })]);
@@ -111,6 +112,33 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     });
   });
 
+  it('throttles its API, and logs who asked what, for as long as it says', () => {
+    const { throttle, logDays, protectedFromDeletion } = ENVIRONMENTS[environment];
+    const [stage, ...others] = properties('AWS::ApiGatewayV2::Stage');
+    expect(others).toEqual([]);
+    expect(stage).toMatchObject({ StageName: '$default', DefaultRouteSettings: { ThrottlingRateLimit: throttle.ratePerSecond, ThrottlingBurstLimit: throttle.burst } });
+    expect(JSON.parse(Object(stage?.['AccessLogSettings']).Format)).toMatchObject({ caller: '$context.identity.userArn', status: '$context.status' });
+    const ofStore = properties('AWS::Lambda::Function').filter(({ Description }) => String(Description).startsWith('Schemaless: '));
+    for (const { LoggingConfig } of ofStore) expect(LoggingConfig).toMatchObject({ LogGroup: expect.anything() });
+    const logs = resourcesOf(stacks, 'AWS::Logs::LogGroup').filter(({ Properties }) => Properties?.['RetentionInDays'] === logDays);
+    expect(logs).toHaveLength(ofStore.length + 1);
+    for (const log of logs) expect(log).toMatchObject({ DeletionPolicy: protectedFromDeletion ? 'Retain' : 'Delete' });
+  });
+
+  it('has alarms whose texts lead to what to do, and a dashboard', () => {
+    const sections = [...readFileSync(join(PROJECT_ROOT, 'infra/runbook.md'), 'utf8').matchAll(/^## (?<name>[a-z-]+)\n\n\*\*Means\.\*\* [^#]*\*\*Look at\.\*\* [^#]*\*\*Do\.\*\* /gmu)].map(({ groups }) => groups?.['name']);
+    const named = properties('AWS::CloudWatch::Alarm').map(({ AlarmDescription }) => /^Schemaless: .*\. See infra\/runbook\.md#(?<section>[a-z-]+)$/u.exec(String(AlarmDescription))?.groups?.['section']);
+    expect(new Set(named).difference(new Set(sections))).toEqual(new Set());
+    // Readers lag where there are some.
+    const unused = new Set(sections).difference(new Set(named));
+    expect(unused).toEqual(new Set(ENVIRONMENTS[environment].readersPerGroup === 0 ? ['reader-lag'] : []));
+    expect(properties('AWS::CloudWatch::Dashboard')).toHaveLength(1);
+  });
+
+  it('gives functions less environment than Lambda takes', () => {
+    for (const { Environment } of properties('AWS::Lambda::Function')) expect(Buffer.byteLength(JSON.stringify(Object(Environment).Variables ?? {}))).toBeLessThan(4096);
+  });
+
   it('lets functions reach MySQL in one way: over the Data API of its clusters, from no VPC, or inside theirs', () => {
     const { access, groups } = ENVIRONMENTS[environment];
     const overDataApi = access === 'data-api';
@@ -150,6 +178,15 @@ describe('an environment', () => {
     expect(() => synthesized(folder.path, { environment: 'local', tailers: '65' })).toThrow('tailers: wanted a whole number from 1 to 64, got "65"');
     expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, tailers: 0 })).toThrow('prod.tailers: wanted a whole number from 1 to 64, got 0');
     expect(() => synthesized(folder.path, { environment: 'dev', tailers: '2' })).toThrow(/tailers: wanted nothing/u);
+  });
+
+  it('of dev and the local one can be without schedules, and their alarms', () => {
+    const stacks = synthesized(join(folder.path, 'at-rest'), { environment: 'dev', schedules: 'off' });
+    expect(resourcesOf(stacks, 'AWS::Scheduler::Schedule')).toEqual([]);
+    expect(JSON.stringify(resourcesOf(stacks, 'AWS::CloudWatch::Alarm'))).not.toContain('loop-stopped');
+    expect(resourcesOf(stacks, 'AWS::RDS::DBCluster').map(({ Properties }) => Properties?.['ServerlessV2ScalingConfiguration'])).toEqual([{ MinCapacity: 0, MaxCapacity: 4 }]);
+    expect(() => synthesized(folder.path, { environment: 'prod', schedules: 'off' })).toThrow(/schedules: wanted nothing/u);
+    expect(() => synthesized(folder.path, { environment: 'dev', schedules: 'sometimes' })).toThrow('schedules: wanted on or off, got "sometimes"');
   });
 
   it('cannot buffer on more groups than may be lost', () => {

@@ -1,0 +1,45 @@
+import { Stack, Validations } from 'aws-cdk-lib';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IConstruct } from 'constructs';
+
+/**
+ * Says why a rule of cdk-nag's AwsSolutions pack does not hold for a construct and what is below it.
+ *
+ * @param rule `RDS11`, or one finding of it: `IAM5[Resource::…]`
+ */
+export function acknowledge(construct: IConstruct, rule: string, reason: string): void {
+  Validations.of(construct).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });
+}
+
+/** A function's role has the managed policies of Lambda. */
+export function acknowledgeLambdaPolicies(construct: IConstruct): void {
+  for (const policy of ['AWSLambdaBasicExecutionRole', 'AWSLambdaVPCAccessExecutionRole']) {
+    acknowledge(construct, `IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/${policy}]`, 'What Lambda itself needs: a function writes its own log, and in a VPC makes its network interfaces');
+  }
+}
+
+/** Somebody may call a function, which the CDK grants for all of its versions. */
+export function acknowledgeVersions(construct: IConstruct, called: Pick<IFunction, 'functionArn'>): void {
+  acknowledge(construct, `IAM5[Resource::${shown(construct, called.functionArn)}:*]`, 'The wildcard stands for the versions of one function');
+}
+
+/** Routes of the API are named with a wildcard for each key in their paths. */
+export function acknowledgeRoutes(construct: IConstruct, arns: readonly string[]): void {
+  for (const arn of arns.filter((one) => one.includes('*'))) {
+    acknowledge(construct, `IAM5[Resource::${shown(construct, arn)}]`, 'The wildcards stand for keys in the path of one route, and in place of a datastore for all of them');
+  }
+}
+
+/** As cdk-nag prints what a template says of an ARN. */
+function shown(construct: IConstruct, arn: string): string {
+  return printed(Stack.of(construct).resolve(arn));
+}
+
+function printed(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const { Ref: ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = Object(value) as { readonly Ref?: string; readonly 'Fn::GetAtt'?: readonly string[]; readonly 'Fn::Join'?: readonly [string, readonly unknown[]] };
+  if (ref !== undefined) return `<${ref}>`;
+  if (attribute) return `<${attribute.join('.')}>`;
+  if (join) return join[1].map(printed).join(join[0]);
+  throw new Error(`an ARN: wanted text, Ref, Fn::GetAtt or Fn::Join, got ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,53 @@
+import { Duration } from 'aws-cdk-lib';
+import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
+import { Construct } from 'constructs';
+import type { EnvironmentProps } from '../environments.ts';
+import { addAlarm } from './alarms.ts';
+import { connectionsOf } from './max-connections.ts';
+
+export interface GroupAlarmsProps {
+  readonly name: string;
+  readonly cluster: DatabaseCluster;
+  readonly environment: EnvironmentProps;
+}
+
+const FIVE_MINUTES = Duration.minutes(5);
+/** Of what the instances of a group may use or hold. */
+const MOST_PERCENT = 85;
+const MOST_CONNECTIONS_SHARE = 0.8;
+/** Readers of one storage lag by some tens of milliseconds. */
+const MOST_LAG_MS = 1000;
+
+/** The alarms of one group. */
+export function addGroupAlarms(scope: Construct, { name, cluster, environment }: GroupAlarmsProps): void {
+  const alarms = new Construct(scope, 'alarms');
+  addAlarm(alarms, 'capacity', {
+    section: 'group-capacity',
+    what: `${name} is at the end of its capacity`,
+    metric: cluster.metricACUUtilization({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    above: MOST_PERCENT,
+    periods: 3,
+  });
+  addAlarm(alarms, 'cpu', {
+    section: 'group-cpu',
+    what: `the processors of ${name} are busy`,
+    metric: cluster.metricCPUUtilization({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    above: MOST_PERCENT,
+    periods: 3,
+  });
+  addAlarm(alarms, 'connections', {
+    section: 'group-connections',
+    what: `${name} has nearly as many connections as it takes`,
+    metric: cluster.metricDatabaseConnections({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    above: Math.floor(MOST_CONNECTIONS_SHARE * connectionsOf(environment.capacity.max)),
+  });
+  if (environment.readersPerGroup === 0) return;
+  addAlarm(alarms, 'reader-lag', {
+    section: 'reader-lag',
+    what: `a reader of ${name} lags`,
+    metric: cluster.metric('AuroraReplicaLagMaximum', { statistic: Stats.MAXIMUM, period: Duration.minutes(1) }),
+    above: MOST_LAG_MS,
+    periods: 5,
+  });
+}

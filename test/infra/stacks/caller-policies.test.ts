@@ -1,0 +1,48 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { ROUTES } from '../../../shared/api/routes.ts';
+import { resourcesOf, synthesized } from '../support/synthesized.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+const policies = resourcesOf(synthesized(folder.path, { environment: 'prod' }), 'AWS::IAM::ManagedPolicy').map(({ Properties }) => Properties ?? {});
+
+/** What a policy allows, as patterns of "METHOD/path". */
+function patternsOf(described: string): readonly RegExp[] {
+  const [policy, ...others] = policies.filter(({ Description }) => String(Description).includes(described));
+  expect(others).toEqual([]);
+  const { Statement } = Object(policy?.['PolicyDocument']) as { readonly Statement: readonly { readonly Action: string; readonly Effect: string; readonly Resource: unknown }[] };
+  return Statement.flatMap(({ Action, Effect, Resource }) => {
+    expect([Action, Effect]).toEqual(['execute-api:Invoke', 'Allow']);
+    return [Resource].flat().map((resource) => {
+      const arn = JSON.stringify(resource);
+      expect(arn).toContain('execute-api');
+      const [, pattern = ''] = /\/\$default\/(?<pattern>[^"]*)"/u.exec(arn) ?? [];
+      return new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`, 'u');
+    });
+  });
+}
+
+function allows(patterns: readonly RegExp[], { method, path }: (typeof ROUTES)[number], datastore: string): boolean {
+  const called = `${method}${path.replace('{datastore}', datastore).replaceAll(/\{\w+\}/gu, 'x')}`;
+  return patterns.some((pattern) => pattern.test(called));
+}
+
+const WRITES = ['putCell', 'batchPut', 'pauseTrigger', 'resumeTrigger', 'rewindTrigger', 'retryParkedCells', 'discardParkedCells', 'discardBufferConflicts'];
+const OF_CLIENTS = ['putCell', 'batchPut', 'getCell', 'getLatestCell', 'listVersions', 'getRow', 'batchGet', 'readShardLog', 'readLog', 'listShards', 'listIndexes', 'queryIndex'];
+
+describe('the policies of callers', () => {
+  it.each(ROUTES)('let readers call $operation only if it changes nothing', (route) => {
+    expect(allows(patternsOf('reads every datastore'), route, 'trips')).toBe(!WRITES.includes(route.operation));
+  });
+
+  it.each(ROUTES)('let the clients of one datastore call $operation of no other', (route) => {
+    const patterns = patternsOf('reads and writes datastore trips');
+    expect(allows(patterns, route, 'trips')).toBe(OF_CLIENTS.includes(route.operation));
+    if (route.path.includes('{datastore}')) expect(allows(patterns, route, 'smoke')).toBe(false);
+  });
+
+  it.each(ROUTES)('let operators call $operation', (route) => {
+    expect(allows(patternsOf('operates the store'), route, 'trips')).toBe(true);
+  });
+});
