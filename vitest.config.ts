@@ -8,7 +8,7 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 60_000,
     // Tests that wait for much of their time, and are marked so, go beside others of their file.
-    maxConcurrency: 10,
+    maxConcurrency: 20,
     // Tests share two cores with the servers they talk to.
     maxWorkers: 2,
   },

@@ -1,11 +1,14 @@
 /** `npm run faults -- NAME …`: breaks a store that it starts for this, and says whether the promises held. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { holds, type FaultRun } from './fault-run.ts';
+import { holds, type FaultRun, type RunOutcome } from './fault-run.ts';
 import { FAULT_RUNS } from './fault-runs.ts';
 import { onInterrupt } from './interrupt.ts';
 import { endProcessesOn } from './leftovers.ts';
+import type { RunOrder, RunWord } from './one-run.ts';
 import { readOptions, type FaultOptions } from './options.ts';
 import { runLines, summaryLines, type RunReport } from './report.ts';
 
@@ -60,7 +63,7 @@ async function carryOut(run: FaultRun, { engine, seed, seconds, history }: Fault
   console.log(`${run.name}: ${run.fault} (seed ${seed})`);
   try {
     const say = (line: string): void => console.log(`  ${run.name.padEnd(12)} ${elapsed().toFixed(0).padStart(4)} s  ${line}`);
-    const outcome = await run.run({ engine, seed, seconds, history, folder, signal, say });
+    const outcome = await inProcess({ name: run.name, engine, seed, seconds, history, folder }, say);
     const left = endProcessesOn(folder);
     if (left.length > 0) throw new Error(`${run.name} left processes behind: ${left.join(', ')}`);
     return { run, outcome, seed, seconds: elapsed() };
@@ -69,4 +72,22 @@ async function carryOut(run: FaultRun, { engine, seed, seconds, history }: Fault
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     folders.delete(folder);
   }
+}
+
+/** Its command line names the folder, so that it is found when it has to be ended. */
+async function inProcess(order: RunOrder, say: (line: string) => void): Promise<RunOutcome> {
+  const child = fork(new URL('one-run.ts', import.meta.url), [join(order.folder, 'run')], { execArgv: [] });
+  const interrupt = (): void => void child.kill('SIGINT');
+  signal.addEventListener('abort', interrupt, { once: true });
+  let last: RunWord | undefined;
+  child.on('message', (word: RunWord) => {
+    if ('line' in word) say(word.line);
+    else last = word;
+  });
+  child.send(order);
+  // Its last word is heard by then.
+  await Promise.all([once(child, 'exit'), once(child, 'disconnect')]);
+  signal.removeEventListener('abort', interrupt);
+  if (last && 'outcome' in last) return last.outcome;
+  throw new Error(last && 'error' in last ? last.error : `it ended with ${child.exitCode ?? child.signalCode}`);
 }

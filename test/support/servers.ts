@@ -31,6 +31,8 @@ const GROUPS = ['group-1', 'group-2', 'group-3'];
 
 /** Starts three groups of a writer and a reader, and a DynamoDB, for the whole run; says which engine it is. */
 export default async function start(project: TestProject): Promise<() => Promise<void>> {
+  // Left to end by itself, Node once went round for ever in taking down its environment, after every test and this teardown.
+  process.once('beforeExit', (code) => process.exit(code));
   const dataDir = await mkdtemp(join(tmpdir(), 'schemaless-test-'));
   const groups = await startShardGroups({
     dataDir,

@@ -21,7 +21,7 @@ import type { WriteInput, WriteProgress } from './write-process.ts';
 
 const GROUPS = 2;
 const SHARDS = 32;
-const CELLS = 200_000;
+const CELLS = 100_000;
 /** How far the build is when the repair is killed. */
 const KILLED_AT = 0.5;
 const CONTROL_KILLED_AT = 0.3;

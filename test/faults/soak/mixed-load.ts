@@ -41,9 +41,9 @@ export interface MixedLoad {
 }
 
 const CALLERS = 4;
-const PAUSE_MS = 25;
+const PAUSE_MS = 60;
 const TRIP_BATCH = 5;
-const TRIP_PAUSE_MS = 400;
+const TRIP_PAUSE_MS = 800;
 /** At first without a pause, so that as many instances of the trigger's function are started as there will ever be. */
 const BURST_BATCHES = 40;
 const BATCH = 10;

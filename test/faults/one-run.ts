@@ -1,0 +1,36 @@
+/** One fault run in a process of its own: what goes wrong in it, a crash of its emulators too, ends no other. */
+import type { RunOutcome, RunWorld } from './fault-run.ts';
+import { FAULT_RUNS } from './fault-runs.ts';
+
+/** What it is told. */
+export type RunOrder = Omit<RunWorld, 'signal' | 'say'> & { readonly name: string };
+
+/** What it says: how far it is, and what came of it in the end. */
+export type RunWord = { readonly line: string } | { readonly outcome: RunOutcome } | { readonly error: string };
+
+const stopping = new AbortController();
+// Once more is for whoever started it to heed.
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopping.abort(new Error(`stopped by ${name}`)));
+process.on('disconnect', () => process.exit(1));
+
+const { name, ...world } = await new Promise<RunOrder>((resolve) => {
+  process.once('message', (order) => resolve(order as RunOrder));
+});
+process.exit((await say(await carryOut())) ? 0 : 1);
+
+async function carryOut(): Promise<RunWord> {
+  try {
+    const run = FAULT_RUNS.find((one) => one.name === name);
+    if (!run) throw new Error(`no run ${name}`);
+    return { outcome: await run.run({ ...world, signal: stopping.signal, say: (line) => void say({ line }) }) };
+  } catch (error) {
+    return { error: error instanceof Error ? (error.stack ?? error.message) : String(error) };
+  }
+}
+
+/** Settled once it is on its way. */
+function say(word: RunWord): Promise<boolean> {
+  return new Promise((resolve) => {
+    process.send?.(word, (error: Error | null) => resolve(error === null));
+  });
+}
