@@ -19,7 +19,7 @@ beforeAll(async () => {
   stack = await startLocalStack({
     port: 0,
     data,
-    shards: 64,
+    shards: 16,
     engine: inject('servers').engine.kind,
     access: inject('servers').access,
     datastores: DATASTORES,
@@ -33,7 +33,7 @@ afterAll(async () => {
 
 function open(): Subject {
   const datastore = (name: string, shards: number) => ({ ...schemalessClient({ url: stack.url, datastore: name }), shards });
-  return { first: datastore('trips', 64), second: datastore('smoke', 7) };
+  return { first: datastore('trips', 16), second: datastore('smoke', 7) };
 }
 
 describeDatastore('through HTTP', async () => open());
