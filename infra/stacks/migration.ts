@@ -55,7 +55,7 @@ export class Migration extends Construct {
     const inside = ['framework-isComplete', 'framework-onTimeout'].map((name) => provider.node.findChild(name));
     for (const called of [onEvent, isComplete, ...inside.filter((child) => child instanceof LambdaFunction)]) acknowledgeVersions(provider, called);
     acknowledge(provider, 'SF1', 'The waiter of the provider framework logs its errors; each step that it takes is in the log of the migration');
-    acknowledge(provider, 'SF2', 'The waiter of the provider framework calls one function, which traces itself');
+    acknowledge(provider, 'SF2', 'The waiter of the provider framework calls one function again and again until the work is done; the log of that function has each step');
     this.resource = new CustomResource(this, 'resource', {
       resourceType: 'Custom::SchemalessMigration',
       serviceToken: provider.serviceToken,
