@@ -10,10 +10,10 @@ import type { StoreContext } from '../store/context.ts';
 /** A buffered write whose body was fetched and can be decoded. */
 export interface OpenRow extends WaitingRow, EncodedCell {}
 
-/** What became of rows, by id. */
+/** What became of rows. */
 export interface AppendedRows {
-  readonly conflicts: number[];
-  readonly failed: { readonly id: number; readonly error: string }[];
+  readonly conflicts: WaitingRow[];
+  readonly failed: { readonly row: WaitingRow; readonly error: string }[];
   appended: number;
 }
 
@@ -28,7 +28,7 @@ export async function openRows(holder: SqlClient, rows: readonly WaitingRow[], s
       if (Buffer.compare(bodyHash(body), row.body_hash) !== 0) throw new Error('the body is not the one that was buffered');
       return [{ ...row, encoded: body, body: decodeBody(body) }];
     } catch (error) {
-      settled.failed.push({ id: row.id, error: `cannot be used: ${(error as Error).message}` });
+      settled.failed.push({ row, error: `cannot be used: ${(error as Error).message}` });
       return [];
     }
   });
@@ -48,7 +48,7 @@ export async function appendRows(context: StoreContext, log: AppendedLog, rows: 
   try {
     const results = await appendToPrimary(context, datastore, shard, first, log);
     for (const [place, { outcome }] of results.entries()) {
-      if (outcome === 'conflict') settled.conflicts.push((first[place] as OpenRow).id);
+      if (outcome === 'conflict') settled.conflicts.push(first[place] as OpenRow);
       else if (outcome === 'stored') settled.appended += 1;
     }
     await keepEntries(context, datastore, first.filter((_, place) => results[place]?.outcome !== 'conflict'));
@@ -56,7 +56,7 @@ export async function appendRows(context: StoreContext, log: AppendedLog, rows: 
     if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
     // The server refuses the statement, perhaps for one of its cells: each by itself then.
     const [only, ...others] = first;
-    if (only && others.length === 0) settled.failed.push({ id: only.id, error: error.message });
+    if (only && others.length === 0) settled.failed.push({ row: only, error: error.message });
     else for (const row of first) await appendRows(context, log, [row], settled);
   }
   if (later.length > 0) await appendRows(context, log, later, settled);

@@ -54,7 +54,7 @@ export async function drainPass(context: StoreContext, holder: string, mayGoOn: 
     report.seen += rows.length;
 
     const { placed, lost } = await findPrimaries(context, rows);
-    const failures: { readonly id: number; readonly error: string }[] = [...lost];
+    const failures: { readonly row: WaitingRow; readonly error: string }[] = [...lost];
     await Promise.all(
       [...groupBy(placed, ({ primary }) => primary)]
         .filter(([primary]) => !report.unreachable.has(primary))
@@ -74,7 +74,7 @@ export async function drainPass(context: StoreContext, holder: string, mayGoOn: 
           }
         }),
     );
-    for (const { id, error } of failures) await client.change(failBuffered(id, error, maxAttempts));
+    for (const { row, error } of failures) await client.change(failBuffered(row, error, maxAttempts));
     report.failed += failures.length;
     if (rows.length < pageRows) break;
     await pace(rows.length * LOOK_SHARE);
@@ -85,14 +85,14 @@ export async function drainPass(context: StoreContext, holder: string, mayGoOn: 
 /** The group that owns each row's shard; a row that belongs nowhere is a failure of the row. */
 async function findPrimaries(context: StoreContext, rows: readonly WaitingRow[]) {
   const placed: { readonly row: WaitingRow; readonly primary: string }[] = [];
-  const lost: { readonly id: number; readonly error: string }[] = [];
+  const lost: { readonly row: WaitingRow; readonly error: string }[] = [];
   for (const row of rows) {
     const topology = await context.topology.datastore(row.datastore);
     // A datastore may be so new that this instance has not heard of it: its rows wait, and the age of the oldest tells.
     if (!topology) continue;
     const place = topology.places[row.shard];
-    if (!place) lost.push({ id: row.id, error: `no shard ${row.shard} of datastore ${row.datastore}` });
-    else if (shardOf(row.row_key, topology.shards) !== row.shard) lost.push({ id: row.id, error: `row ${row.row_key} is not of shard ${row.shard}` });
+    if (!place) lost.push({ row, error: `no shard ${row.shard} of datastore ${row.datastore}` });
+    else if (shardOf(row.row_key, topology.shards) !== row.shard) lost.push({ row, error: `row ${row.row_key} is not of shard ${row.shard}` });
     else placed.push({ row, primary: place.group });
   }
   return { placed, lost };

@@ -8,9 +8,9 @@ import { groupBy, type StoreContext } from '../store/context.ts';
 import type { AppendPace } from './append-pace.ts';
 import { appendRows, openRows, type AppendedRows, type OpenRow } from './append-rows.ts';
 
-/** What became of a page's rows of one primary, by id. Rows named nowhere wait for the next pass. */
+/** What became of a page's rows of one primary. Rows named nowhere wait for the next pass. */
 export interface Settled extends AppendedRows {
-  readonly drained: number[];
+  readonly drained: WaitingRow[];
 }
 
 export interface Settling {
@@ -36,7 +36,7 @@ export async function settlePrimary(context: StoreContext, { holder, primary, pa
   const [missing, different]: [WaitingRow[], WaitingRow[]] = [[], []];
   for (const [place, row] of rows.entries()) {
     // Rows that only wait for readers, as all do while one is down, are not fetched anew in each pass.
-    if (promotable?.every(({ shown }) => shown[place] === 'same')) settled.drained.push(row.id);
+    if (promotable?.every(({ shown }) => shown[place] === 'same')) settled.drained.push(row);
     else if (writer[place] === 'missing') missing.push(row);
     else if (writer[place] === 'different') different.push(row);
   }
@@ -124,7 +124,7 @@ async function judgeDifferent(client: SqlClient, datastore: string, rows: readon
     const cell = found[place];
     if (!cell) return false;
     const isSame = sameBody(cell, row);
-    if (!isSame) settled.conflicts.push(row.id);
+    if (!isSame) settled.conflicts.push(row);
     return isSame;
   });
 }
@@ -141,7 +141,7 @@ async function drainDifferent(
   if (candidates.length === 0) return;
   const shown = await Promise.all(promotable.map(({ target }) => fetchCells(client, target, datastore, candidates).catch(() => [])));
   for (const [place, row] of candidates.entries()) {
-    if (shown.every((cells) => cells[place] && sameBody(cells[place], row))) settled.drained.push(row.id);
+    if (shown.every((cells) => cells[place] && sameBody(cells[place], row))) settled.drained.push(row);
   }
 }
 

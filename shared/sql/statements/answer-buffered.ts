@@ -1,7 +1,7 @@
 import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
+import { anyOfCopies, keyParameters, keysOf } from './copy-key.ts';
 import type { BufferedCell } from './insert-buffered.ts';
-import { copyAddresses, SAME_COPY } from './withdraw-buffered.ts';
 
 /**
  * Counts a writer of each copy that is answered `buffered`: where all were, the cell was never acknowledged as stored,
@@ -9,7 +9,7 @@ import { copyAddresses, SAME_COPY } from './withdraw-buffered.ts';
  */
 export function answerBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.buffer SET answered = answered + 1 WHERE ${cells.map(() => SAME_COPY).join(' OR ')}`,
-    parameters: copyAddresses(datastore, cells),
+    sql: `UPDATE ${CONTROL}.buffer SET answered = answered + 1 WHERE ${anyOfCopies(cells.length)}`,
+    parameters: keyParameters(keysOf(datastore, cells)),
   };
 }

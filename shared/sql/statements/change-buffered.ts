@@ -1,26 +1,24 @@
 import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
+import { anyOfCopies, keyParameters, SAME_COPY, type CopyKey } from './copy-key.ts';
 
 /** Deletes drained rows: each of their primary's readers shows the same body. */
-export function deleteBuffered(ids: readonly number[]): Statement {
-  return { sql: `DELETE FROM ${CONTROL}.buffer WHERE id IN (${ids.map(() => '?').join(', ')})`, parameters: ids };
+export function deleteBuffered(rows: readonly CopyKey[]): Statement {
+  return { sql: `DELETE FROM ${CONTROL}.buffer WHERE ${anyOfCopies(rows.length)}`, parameters: keyParameters(rows) };
 }
 
 /** Marks rows that lost against another body: they are never appended again, but kept and listed. */
-export function markConflicts(ids: readonly number[]): Statement {
-  return {
-    sql: `UPDATE ${CONTROL}.buffer SET state = 'conflict' WHERE state = 'waiting' AND id IN (${ids.map(() => '?').join(', ')})`,
-    parameters: ids,
-  };
+export function markConflicts(rows: readonly CopyKey[]): Statement {
+  return { sql: `UPDATE ${CONTROL}.buffer SET state = 'conflict' WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`, parameters: keyParameters(rows) };
 }
 
 /** Counts a failure of the row itself; at `maxAttempts` it is parked, so that it does not stop the others. */
-export function failBuffered(id: number, error: string, maxAttempts: number): Statement {
+export function failBuffered(row: CopyKey, error: string, maxAttempts: number): Statement {
   return {
     sql:
       `UPDATE ${CONTROL}.buffer SET attempts = attempts + 1, last_error = ?, ` +
-      `state = IF(attempts >= ?, 'parked', state) WHERE id = ? AND state = 'waiting'`,
-    parameters: [error.slice(0, 500), maxAttempts, id],
+      `state = IF(attempts >= ?, 'parked', state) WHERE state = 'waiting' AND ${SAME_COPY}`,
+    parameters: [error.slice(0, 500), maxAttempts, ...keyParameters([row])],
   };
 }
 

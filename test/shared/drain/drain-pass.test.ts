@@ -5,7 +5,7 @@ import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { drainPass } from '../../../shared/drain/drain-pass.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
-import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
+import { bodyHash, insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
 import type { BufferOperations, Datastore } from '../../../shared/store/datastore.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
@@ -19,6 +19,8 @@ const FAST = 1_000_000;
 const broken = faults();
 /** A reader that shows nothing yet: hashes asked of a single node come back empty, but for whether it is the writer. */
 let readersLag = false;
+/** Before a statement that changes something reaches its server. */
+let beforeChange: ((sql: string) => Promise<void>) | undefined;
 /** What the drain asked of single nodes. */
 let askedNodes = 0;
 
@@ -30,6 +32,10 @@ let holder: string;
 function lagging(client: SqlClient): SqlClient {
   return {
     ...client,
+    change: async (statement) => {
+      await beforeChange?.(statement.sql);
+      return client.change(statement);
+    },
     select: async (statement, target) => {
       const rows = await client.select(statement, target);
       if (typeof target !== 'object') return rows;
@@ -50,6 +56,7 @@ beforeAll(async () => {
 afterEach(() => {
   broken.behaviours.clear();
   readersLag = false;
+  beforeChange = undefined;
 });
 afterAll(() => store.close());
 
@@ -90,6 +97,32 @@ describe('the drain', () => {
     expect((await waiting()).rows).toBe(3);
     readersLag = false;
     await drained();
+  });
+
+  it.each([
+    ['deletes', 'stored', 'DELETE FROM'],
+    ['marks as a conflict', 'another body', "SET state = 'conflict'"],
+  ])('%s no other write that was given the id of one that it looked at', async (_, body, change) => {
+    const [looked, other] = [newCell('stored'), newCell('other')];
+    await trips.put(looked);
+    await buffer({ ...looked, body });
+    // As after a replica of the holder was promoted without the last rows of its buffer.
+    let replaced = 0;
+    beforeChange = async (sql) => {
+      if (replaced > 0 || !sql.includes('.buffer') || !sql.includes(change)) return;
+      const encoded = encodeBody(other.body);
+      ({ affectedRows: replaced } = await store.client(holder).change({
+        sql: 'UPDATE schemaless.buffer SET row_key = ?, ref_key = ?, body = ?, body_hash = ? WHERE datastore = ? AND row_key = ? AND ref_key = ?',
+        parameters: [rowKeyBytes(other.row_key), other.ref_key, encoded, bodyHash(encoded), store.nameOf('trips'), rowKeyBytes(looked.row_key), looked.ref_key],
+      }));
+    };
+    await expect.poll(async () => {
+      await pass();
+      return replaced;
+    }).toBe(1);
+    expect((await trips.get(other)).cell).toBeNull();
+    await drained();
+    expect((await trips.get(other)).cell?.body).toBe('other');
   });
 
   it('keeps the index entries of what it appends', async () => {

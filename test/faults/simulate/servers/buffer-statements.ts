@@ -15,10 +15,8 @@ export function planBuffer(sql: string): Plan | undefined {
   if (sql.startsWith(`SELECT ${PLACE}, body, created_at FROM ${BUFFER} WHERE id IN (`)) return read('buffered', ({ tables, parameters }) => ofIds(tables.buffer, parameters).map(wholeRow));
   if (sql.startsWith(`SELECT ${PLACE}, body, created_at FROM ${BUFFER} WHERE state = 'conflict' AND datastore = ?`)) return read('conflicts', conflicts);
   if (sql.startsWith("SELECT COALESCE(SUM(state = 'waiting'), 0)")) return read('buffer status', status);
-  if (sql.startsWith(`DELETE FROM ${BUFFER} WHERE id IN (`)) return write('delete buffered', ({ tables, parameters }) => deleted(ofIds(tables.buffer, parameters)));
-  if (sql.startsWith(`UPDATE ${BUFFER} SET state = 'conflict' WHERE state = 'waiting' AND id IN (`)) {
-    return write('mark conflicts', ({ tables, parameters }) => updated(ofIds(tables.buffer, parameters).filter(isWaiting).map((row) => ({ ...row, state: 'conflict' }))));
-  }
+  if (sql.startsWith(`DELETE FROM ${BUFFER} WHERE (datastore = ?`)) return write('delete buffered', (execution) => deleted(named(execution)));
+  if (sql.startsWith(`UPDATE ${BUFFER} SET state = 'conflict' WHERE state = 'waiting' AND (`)) return write('mark conflicts', (execution) => updated(named(execution).filter(isWaiting).map((row) => ({ ...row, state: 'conflict' }))));
   if (sql.startsWith(`UPDATE ${BUFFER} SET attempts = attempts + 1`)) return write('fail buffered', fail);
   if (sql.startsWith(`DELETE FROM ${BUFFER} WHERE state = 'conflict' AND datastore = ?`)) {
     return write('discard conflicts', ({ tables, parameters: [datastore, ...ids] }) => deleted(ofIds(tables.buffer, ids).filter((row) => row.state === 'conflict' && row.datastore === datastore)));
@@ -69,14 +67,12 @@ function status({ tables, parameters: [datastore], now }: Execution): SqlRow[] {
 }
 
 function fail({ tables, parameters }: Execution): Written {
-  const values = bound(parameters);
-  const [, most, id] = [values.text(), values.number(), values.number()];
-  const row = tables.buffer.get(id);
-  return updated(row && isWaiting(row) ? [{ ...row, attempts: row.attempts + 1, state: row.attempts + 1 >= most ? 'parked' : row.state }] : []);
+  const [, most, ...key] = parameters;
+  return updated(named({ tables, parameters: key }).filter(isWaiting).map((row) => ({ ...row, attempts: row.attempts + 1, state: row.attempts + 1 >= Number(most) ? 'parked' : row.state })));
 }
 
 /** Rows that a statement names by address and body hash. */
-function named({ tables, parameters }: Execution): BufferedRow[] {
+function named({ tables, parameters }: Pick<Execution, 'tables' | 'parameters'>): BufferedRow[] {
   const values = bound(parameters);
   const rows: BufferedRow[] = [];
   while (values.left() > 0) {

@@ -1,0 +1,28 @@
+import { rowKeyBytes } from '../../address.ts';
+import type { SqlParameter } from '../client.ts';
+import { bodyHash, type BufferedCell } from './insert-buffered.ts';
+import type { WaitingRow } from './select-buffered.ts';
+
+/**
+ * A row of a buffer table by its unique key `copy`: one write of one body to one address. Rows are changed by this alone,
+ * never by their ids: a replica that is promoted without the last rows gives their ids to other writes, and a statement
+ * that was decided on before, or comes late, would meet those.
+ */
+export const SAME_COPY = '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ? AND body_hash = ?)';
+
+/** The key of rows as they were read. */
+export type CopyKey = Pick<WaitingRow, 'datastore' | 'row_key' | 'column_name' | 'ref_key' | 'body_hash'>;
+
+/** The condition that names each of the rows. */
+export function anyOfCopies(count: number): string {
+  return Array.from({ length: count }, () => SAME_COPY).join(' OR ');
+}
+
+export function keyParameters(rows: readonly CopyKey[]): SqlParameter[] {
+  return rows.flatMap(({ datastore, row_key, column_name, ref_key, body_hash }): SqlParameter[] => [datastore, rowKeyBytes(row_key), Buffer.from(column_name), ref_key, body_hash]);
+}
+
+/** The rows that a writer put there. */
+export function keysOf(datastore: string, cells: readonly BufferedCell[]): CopyKey[] {
+  return cells.map(({ row_key, column_name, ref_key, encoded }) => ({ datastore, row_key, column_name, ref_key, body_hash: bodyHash(encoded) }));
+}
