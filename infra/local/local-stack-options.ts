@@ -23,12 +23,16 @@ export interface LocalStackOptions {
   readonly tailers: number | undefined;
   /** How functions reach MySQL. @default mysql */
   readonly access: Access;
+  /** The HTTP API answers 403 to what is not signed, on the routes that need it. @default false */
+  readonly checkSignatures: boolean;
   /** Folder of the datastores' YAML. @default infra/datastores */
   readonly datastores: string | undefined;
   /** Instances that share the calls of each function behind the HTTP API, 1 to 16. @default 1 */
   readonly functionInstances: number;
   /** Heap of each instance in MB, 64 to 10,240; it ends when it needs more. @default the memory that the template gives the function */
   readonly functionMemory: number | undefined;
+  /** Further flags of Node for the processes of functions, as to look for leaks. @default none */
+  readonly functionArguments: readonly string[];
   /** Module that exports `buildApp(app)`. @default the app that is deployed */
   readonly app: string | undefined;
   /** Folder that the triggers' functions are given from. @default the root of the repository */
@@ -52,9 +56,11 @@ export const DEFAULT_OPTIONS: LocalStackOptions = {
   functions: 'threads',
   tailers: undefined,
   access: 'mysql',
+  checkSignatures: false,
   datastores: undefined,
   functionInstances: 1,
   functionMemory: undefined,
+  functionArguments: [],
   app: undefined,
   projectFolder: undefined,
   functionsFolder: undefined,

@@ -10,7 +10,7 @@ import { lambdaFunctions } from './resources/lambda-function.ts';
 import type { LocalResources } from './resources/local-resources.ts';
 import { createQueues, queueUrls } from './resources/queue.ts';
 import { schedules } from './resources/schedule.ts';
-import { createTables } from './resources/table.ts';
+import { createTables, tableNames } from './resources/table.ts';
 import { runCustomResources } from './run-custom-resources.ts';
 import { runEventSources, type RunningEventSources } from './run-event-sources.ts';
 import { runSchedules } from './run-schedules.ts';
@@ -30,6 +30,8 @@ export interface RunningTemplate {
   readonly tailers: Tailers;
   /** Every queue of the template. */
   readonly queueUrls: readonly string[];
+  /** Every table of the template. */
+  readonly tableNames: readonly string[];
   readonly eventSources: Pick<RunningEventSources, 'status'>;
   /** Takes no more messages and starts nothing more; resolves once the calls for messages have ended. */
   settle(): Promise<void>;
@@ -51,7 +53,7 @@ export async function runTemplate({ local, options, folder, services, log, gatew
   const behindRoutes = new Set(routes.map(({ functionArn }) => functionArn));
   const ofCustom = custom.flatMap(({ onEventArn, isCompleteArn }) => (isCompleteArn === undefined ? [onEventArn] : [onEventArn, isCompleteArn]));
   const called = new Set([...behindRoutes, ...[...scheduled, ...sources].map(({ functionArn }) => functionArn), ...ofCustom]);
-  const definitions = lambdaFunctions(resources, context, called).map((definition) => ({ ...definition, memoryMb: options.functionMemory ?? definition.memoryMb }));
+  const definitions = lambdaFunctions(resources, context, called).map((definition) => ({ ...definition, memoryMb: options.functionMemory ?? definition.memoryMb, nodeFlags: options.functionArguments }));
   const functions = startFunctionHost({
     definitions,
     mode: options.functions,
@@ -83,6 +85,7 @@ export async function runTemplate({ local, options, folder, services, log, gatew
       functions,
       tailers: tailersOf(runningSchedules, wish),
       queueUrls: queueUrls(resources, context),
+      tableNames: tableNames(resources, context),
       eventSources: runningSources,
       settle,
       async stop() {

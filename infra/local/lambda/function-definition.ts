@@ -1,3 +1,5 @@
+import { loginVariables } from '../aws-login.ts';
+
 /** A function of the template, as it is run here. */
 export interface FunctionDefinition {
   readonly name: string;
@@ -11,6 +13,8 @@ export interface FunctionDefinition {
   readonly environment: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
   readonly memoryMb: number;
+  /** Further flags of Node for its processes. @default none */
+  readonly nodeFlags?: readonly string[];
 }
 
 /** Where instances run: worker threads of this process, or processes that can be killed. */
@@ -22,10 +26,7 @@ export function instanceEnvironment(definition: FunctionDefinition, services: Re
     PATH: process.env['PATH'] ?? '',
     LANG: 'en_US.UTF-8',
     TZ: 'UTC',
-    AWS_REGION: 'us-east-1',
-    AWS_DEFAULT_REGION: 'us-east-1',
-    AWS_ACCESS_KEY_ID: 'local',
-    AWS_SECRET_ACCESS_KEY: 'local',
+    ...loginVariables(),
     // What the machine's owner has set up for the real cloud must not be found.
     AWS_CONFIG_FILE: '/dev/null',
     AWS_SHARED_CREDENTIALS_FILE: '/dev/null',

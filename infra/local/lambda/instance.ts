@@ -23,9 +23,9 @@ export interface InstanceEvents {
 const RUNNER = new URL('function-runner.ts', import.meta.url);
 
 export function startInstance(mode: FunctionMode, definition: FunctionDefinition, environment: Record<string, string>, events: InstanceEvents): Instance {
-  const { module, exportName, name, arn, memoryMb } = definition;
+  const { module, exportName, name, arn, memoryMb, nodeFlags = [] } = definition;
   const start: RunnerStart = { module, exportName, name, arn, memoryMb };
-  return mode === 'threads' ? startThread(start, environment, events) : startProcess(start, environment, events);
+  return mode === 'threads' ? startThread(start, environment, events) : startProcess(start, nodeFlags, environment, events);
 }
 
 function startThread(start: RunnerStart, environment: Record<string, string>, events: InstanceEvents): Instance {
@@ -54,8 +54,8 @@ function startThread(start: RunnerStart, environment: Record<string, string>, ev
   };
 }
 
-function startProcess(start: RunnerStart, environment: Record<string, string>, events: InstanceEvents): Instance {
-  const child = fork(RUNNER, [JSON.stringify(start)], { env: environment, execArgv: [`--max-old-space-size=${start.memoryMb}`], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+function startProcess(start: RunnerStart, nodeFlags: readonly string[], environment: Record<string, string>, events: InstanceEvents): Instance {
+  const child = fork(RUNNER, [JSON.stringify(start)], { env: environment, execArgv: [`--max-old-space-size=${start.memoryMb}`, ...nodeFlags], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
   const gone = new Promise<void>((resolve) => {
     child.once('exit', (code, signal) => {
       events.onExit(signal ? `killed by ${signal}` : `it ended (code ${code})`);

@@ -30,7 +30,7 @@ const CONTROL_SECONDS = 60;
 const PART_SECONDS = 60;
 const SHARDS = 24;
 const TAILERS = 2;
-/** Where a heap may grow to what functions have in the cloud, it is collected so late that its size says nothing for minutes. */
+/** A heap that may grow to what functions have in the cloud takes more between two collections. */
 const FUNCTION_MB = 192;
 const INDEX = 'driver_partner_index';
 /** A scheduled function that was killed is started again with the next minute. */

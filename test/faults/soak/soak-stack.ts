@@ -1,7 +1,8 @@
-/** What `npm start` runs, with caches that are full within the first minute; on SIGUSR2 it begins to leak, as a control. */
+/** What `npm start` runs, with caches that are full within the first minute and heaps without garbage; on SIGUSR2 it begins to leak, as a control. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createConnection, type Connection } from 'mysql2';
+import './collect-garbage.mjs';
 import { startLocalStack, type LocalStack } from '../../../infra/local/local-stack.ts';
 import type { LocalStackOptions } from '../../../infra/local/local-stack-options.ts';
 
@@ -13,7 +14,7 @@ const CONNECTION_EVERY_MS = 500;
 const PROCESS_EVERY_MS = 5000;
 
 const options = JSON.parse(process.argv[2] ?? '{}') as Partial<LocalStackOptions>;
-const starting = startLocalStack({ ...options, serverArguments: SMALL_CACHES });
+const starting = startLocalStack({ ...options, serverArguments: SMALL_CACHES, functionArguments: ['--import', new URL('collect-garbage.mjs', import.meta.url).href] });
 process.on('SIGTERM', () => {
   void starting.then((stack) => stack.stop()).finally(() => process.exit(0));
 });
