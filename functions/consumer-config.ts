@@ -10,8 +10,8 @@ export interface ConsumerConfig {
   readonly apiUrl: string;
   /** The datastore whose cells call the function. */
   readonly datastore: string;
-  /** Where the API is, for the signature; undefined on one machine, where requests are not signed. */
-  readonly region?: string;
+  /** Where the API is, for the signature. */
+  readonly region: string;
 }
 
 /**
@@ -25,13 +25,12 @@ export function readConsumerConfig(variables: Readonly<Record<string, string | u
     if (value === undefined || value === '') throw new Error(`The environment variable ${name} is not set`);
     return value;
   };
-  const environment = required(ENVIRONMENT_VARIABLES.environment);
   return {
-    environment,
+    environment: required(ENVIRONMENT_VARIABLES.environment),
     topologyTable: required(ENVIRONMENT_VARIABLES.topologyTable),
     stateTable: required(ENVIRONMENT_VARIABLES.stateTable),
     apiUrl: required(ENVIRONMENT_VARIABLES.apiUrl),
     datastore: required(ENVIRONMENT_VARIABLES.datastore),
-    ...(environment === 'local' ? {} : { region: required('AWS_REGION') }),
+    region: required('AWS_REGION'),
   };
 }

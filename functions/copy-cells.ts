@@ -1,6 +1,6 @@
 import { schemalessClient, type SchemalessClient } from '../shared/client/client.ts';
+import { requestSigner } from '../shared/client/sign-request.ts';
 import { setting } from './setting.ts';
-import { requestSigner } from './sign-request.ts';
 import { PermanentFailure, triggerHandler } from './trigger-handler.ts';
 
 let opened: SchemalessClient | undefined;

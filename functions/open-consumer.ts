@@ -1,5 +1,6 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { ClientOptions } from '../shared/client/options.ts';
+import { requestSigner } from '../shared/client/sign-request.ts';
 import { openConsumer, type ConsumeEvent, type Consumer } from '../shared/consume/consumer.ts';
 import { sqsQueue } from '../shared/consume/sqs-queue.ts';
 import type { TriggerFunction } from '../shared/consume/trigger-function.ts';
@@ -9,7 +10,6 @@ import type { DeployedTrigger } from '../shared/topology/topology.ts';
 import { triggerStore } from '../shared/trigger/dynamo-trigger-store.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
 import { dynamoClient } from './dynamo.ts';
-import { requestSigner } from './sign-request.ts';
 
 export interface ConsumerParts {
   readonly config: ConsumerConfig;
@@ -35,7 +35,7 @@ export function consumerOpener({ config, trigger, fn, sqs, report }: ConsumerPar
   const client = dynamoClient();
   const topology = dynamoTopology({ client, table: config.topologyTable });
   const { apiUrl: url, datastore, region } = config;
-  const options: ClientOptions = { url, datastore, ...(region === undefined ? {} : { sign: requestSigner(region) }) };
+  const options: ClientOptions = { url, datastore, sign: requestSigner(region) };
   let opened: OpenedConsumer | undefined;
   return async () => {
     const triggers = await topology.triggers(datastore);

@@ -20,7 +20,7 @@ const [file = ''] = command.args;
 const { datastore, data } = command.opts<{ datastore: string; data: string }>();
 
 try {
-  const environment = await consumerEnvironment(readEndpoints(data), datastore);
+  const environment = consumerEnvironment(readEndpoints(data), datastore);
   const consumer = spawn(process.execPath, [join(PROJECT_ROOT, 'functions/run-consumer.ts'), '--module', file], { env: { ...process.env, ...environment }, stdio: 'inherit' });
   // Ctrl-C reaches both by the terminal; whoever ends this one alone means that one.
   process.on('SIGINT', () => undefined);

@@ -1,4 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const MARK = 'schemaless-local-stack';
@@ -41,4 +42,14 @@ export function makeDataFolder(root: string): DataFolder {
     writeFileSync(join(root, MARK), 'The data of a local Schemaless stack. `npm run local -- reset` deletes it.\n');
   }
   return dataFolder(root);
+}
+
+/**
+ * Tells what this stack has in places that other stacks use, too, from what is theirs: eight hexadecimal digits that go
+ * with the data, chosen when they are first asked for.
+ */
+export function stackId({ root }: Pick<DataFolder, 'root'>): string {
+  const path = join(root, 'stack-id');
+  if (!existsSync(path)) writeFileSync(path, randomBytes(4).toString('hex'));
+  return readFileSync(path, 'utf8');
 }

@@ -7,11 +7,14 @@ export interface Endpoints {
   readonly groups: readonly GroupEndpoints[];
   readonly sqs: string;
   readonly dynamodb: string;
+  /** The names of the tables there. */
+  readonly tables: readonly string[];
   /** For programs that use the RDS Data API themselves: see `cluster.ts` for the ARNs. */
   readonly rdsData: string;
 }
 
-type Service = 'http' | 'sqs' | 'dynamodb' | 'rdsData';
+/** What stays where it is while the stack runs. */
+type Places = Omit<Endpoints, 'groups'>;
 
 export interface GroupEndpoints {
   readonly name: string;
@@ -29,25 +32,26 @@ export interface NodeEndpoint {
   readonly password: string;
 }
 
-export function endpointsOf({ groups }: Pick<ShardGroups, 'groups'>, urls: Pick<Endpoints, Service>): Endpoints {
+export function endpointsOf({ groups }: Pick<ShardGroups, 'groups'>, places: Places): Endpoints {
   return {
-    http: urls.http,
+    http: places.http,
     groups: groups.flatMap(({ name, nodes, user, password }) => {
       const endpointOf = ({ host, port, pid }: NodeStatus): NodeEndpoint => ({ host, port, pid, user, password });
       const writer = nodes.find(({ role }) => role === 'writer');
       return writer ? [{ name, writer: endpointOf(writer), readers: nodes.filter((node) => node !== writer).map(endpointOf) }] : [];
     }),
-    sqs: urls.sqs,
-    dynamodb: urls.dynamodb,
-    rdsData: urls.rdsData,
+    sqs: places.sqs,
+    dynamodb: places.dynamodb,
+    tables: places.tables,
+    rdsData: places.rdsData,
   };
 }
 
 /** Writes the file now, and again whenever a process, role or port has changed. */
-export function keepEndpointsFile(path: string, groups: ShardGroups, urls: Pick<Endpoints, Service>): void {
+export function keepEndpointsFile(path: string, groups: ShardGroups, places: Places): void {
   let written = '';
   const write = (): void => {
-    const text = `${JSON.stringify(endpointsOf(groups, urls), undefined, 2)}\n`;
+    const text = `${JSON.stringify(endpointsOf(groups, places), undefined, 2)}\n`;
     if (text === written) return;
     writeFileAtomically(path, text);
     written = text;

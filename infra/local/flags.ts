@@ -43,6 +43,7 @@ export function startFlags(): readonly Option[] {
     wholeNumberFlag('--function-memory <MB>', 'heap of each function, which ends when it needs more (default: its memory in the cloud)', 64, 10_240),
     wholeNumberFlag('--tailers <count>', 'workers that send cells to the triggers (default: as many as last time, 1 at first)', 1, MAX_TAILERS),
     choiceFlag('--access <way>', 'how functions reach MySQL: mysql, or data-api', ACCESSES).default(DEFAULT_OPTIONS.access),
+    new Option('--check-signatures', 'refuse requests that are not signed as those to AWS are (SigV4)').default(DEFAULT_OPTIONS.checkSignatures),
     new Option('--datastores <folder>', "folder of the datastores' YAML (default: infra/datastores)"),
   ];
 }

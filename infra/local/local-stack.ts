@@ -1,13 +1,14 @@
 import { resolve } from 'node:path';
 import { readAppContext, type AppContext } from '../app-context.ts';
 import type { DatastoreDefinition } from '../../shared/definitions/definitions.ts';
+import { awsLogin } from './aws-login.ts';
 import { commandsOf } from './control/commands.ts';
 import { startControlServer } from './control/control-server.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { startSecretsManager } from './emulators/secrets-manager.ts';
 import type { Service } from './emulators/emulator.ts';
 import { startRdsData } from './emulators/rds-data.ts';
-import { startService } from './emulators/start-service.ts';
+import { openService } from './emulators/open-service.ts';
 import { endpointsOf, keepEndpointsFile, type Endpoints } from './endpoints.ts';
 import { lockFolder } from './folder-lock.ts';
 import { openFunctionLog } from './lambda/function-log.ts';
@@ -67,7 +68,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       return part;
     };
     // First, so that a port in use is known before anything else is started.
-    const gateway = await openGateway(options.port, (message) => log.line('gateway', message));
+    const gateway = await openGateway(options.port, (message) => log.line('gateway', message), options.checkSignatures ? awsLogin().credentials : undefined);
     parts.defer(() => gateway.close());
 
     const synthesis = synthesize({ app: options.app ?? DEPLOYED_APP, context, folder: folder.assembly }).then((stacks) => {
@@ -77,24 +78,24 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     const [stacks, groups, dynamodb, sqs, secretsManager] = await allOrFirstError([
       synthesis,
       startWantedGroups({ options, environment, definitions, folder, synthesis, defer: (stop) => parts.defer(stop) }),
-      startService('dynamodb', folder.dynamodb).then(closing),
-      startService('sqs', folder.sqs).then(closing),
+      openService('dynamodb', folder, options.log).then(closing),
+      openService('sqs', folder, options.log).then(closing),
       startSecretsManager().then(closing),
     ]);
 
-    const rdsData = closing(await startRdsData(groups.groups));
-    const local = localResources(stacks, { groups: groups.groups, httpUrl: gateway.url, sqsUrl: sqs.url });
+    const rdsData = closing(await startRdsData(groups.groups, secretsManager.url));
+    const local = localResources(stacks, { groups: groups.groups, httpUrl: gateway.url, sqsUrl: sqs.url, queueSuffix: sqs.suffix, tableSuffix: dynamodb.suffix });
     secretsManager.setSecrets(local.secrets);
     const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url, rdsData: rdsData.url };
     const running = await runTemplate({ local, options, folder, services, log, gateway });
     parts.defer(() => running.stop());
 
-    const urls = { http: gateway.url, sqs: sqs.url, dynamodb: dynamodb.url, rdsData: rdsData.url };
-    keepEndpointsFile(folder.endpoints, groups, urls);
+    const places = { http: gateway.url, sqs: sqs.url, dynamodb: dynamodb.url, tables: running.tableNames, rdsData: rdsData.url };
+    keepEndpointsFile(folder.endpoints, groups, places);
     const stack: LocalStack = {
       url: gateway.url,
       get endpoints() {
-        return endpointsOf(groups, urls);
+        return endpointsOf(groups, places);
       },
       groups,
       functions: running.functions,

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Sign } from '../../shared/client/sign-request.ts';
 
 export interface ProofOptions {
   readonly url: string;
   readonly datastore: string;
   /** There are readers to read from. */
   readonly readers: boolean;
+  readonly sign: Sign;
 }
 
 const REPLICATION_MS = 10_000;
@@ -15,12 +17,18 @@ const LOOK_MS = 20;
  * Writes a trip through the HTTP API, reads it back from a writer, and from a reader as soon as one has it. Returns
  * what it saw, one line each; throws an `Error` that says what did not work.
  */
-export async function prove({ url, datastore, readers }: ProofOptions): Promise<readonly string[]> {
+export async function prove({ url, datastore, readers, sign }: ProofOptions): Promise<readonly string[]> {
   const cell = `${url}/v1/${datastore}/cells/${randomUUID()}/BASE/1`;
   const body = { rider_uuid: randomUUID(), driver_partner_uuid: randomUUID(), status: 'completed', fare: { total: 23.4, currency: 'USD' }, started_by: 'npm start' };
 
+  const ask = async (place: string, put?: object): Promise<Answer> => {
+    const request = put === undefined ? { method: 'GET', headers: {} } : { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(put) };
+    const response = await fetch(place, { ...request, headers: await sign({ body: undefined, ...request, url: new URL(place) }) });
+    return { status: response.status, text: await response.text() };
+  };
+
   const writing = performance.now();
-  const written = await ask(cell, { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+  const written = await ask(cell, body);
   if (written.status !== 201) throw new Error(`A trip could not be written: PUT ${cell} was answered ${written.status} ${written.text}`);
   const { shard, added_id: addedId } = Object(JSON.parse(written.text));
   const lines = [`wrote a trip: shard ${shard}, added id ${addedId}, ${since(writing)}`];
@@ -45,11 +53,6 @@ export async function prove({ url, datastore, readers }: ProofOptions): Promise<
 interface Answer {
   readonly status: number;
   readonly text: string;
-}
-
-async function ask(url: string, init?: RequestInit): Promise<Answer> {
-  const response = await fetch(url, init);
-  return { status: response.status, text: await response.text() };
 }
 
 function shows({ status, text }: Answer, body: object, servedBy: string): boolean {

@@ -1,8 +1,8 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { awsLogin } from './aws-login.ts';
 import { pollQueue } from './event-sources/poll-queue.ts';
 import { queueOfSource } from './event-sources/queue-of-source.ts';
 import type { EventSourceDefinition } from './resources/event-source.ts';
-import { PSEUDO } from './template/template.ts';
 
 export interface RunEventSourcesOptions {
   readonly definitions: readonly EventSourceDefinition[];
@@ -52,8 +52,7 @@ export function runEventSources({ definitions, sqsUrl, invoke, onError }: RunEve
 function localSqs(url: string): SQSClient {
   return new SQSClient({
     endpoint: url,
-    region: PSEUDO.region,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    ...awsLogin(),
     maxAttempts: 1,
     // A receive waits 20 s.
     requestHandler: { connectionTimeout: 1000, requestTimeout: 25_000, throwOnRequestTimeout: true },

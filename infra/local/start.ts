@@ -1,7 +1,10 @@
 /** `npm start`: a whole deployment on this machine, until Ctrl-C. */
 import { Command } from 'commander';
 import type { Access } from '../../shared/environment.ts';
+import { VERSION } from '../../shared/version.ts';
+import { awsLogin } from './aws-login.ts';
 import { startFlags } from './flags.ts';
+import { localSigner } from './local-signer.ts';
 import { startLocalStack, type LocalStack } from './local-stack.ts';
 import type { LocalStackOptions } from './local-stack-options.ts';
 import { prove } from './proof.ts';
@@ -18,6 +21,7 @@ interface Flags {
   readonly functionMemory?: number;
   readonly tailers?: number;
   readonly access: Access;
+  readonly checkSignatures: boolean;
   readonly datastores?: string;
 }
 
@@ -27,7 +31,7 @@ command.parse();
 const { engine, datastores, tailers, functionMemory, restartAfter, ...flags } = command.opts<Flags>();
 const options: Partial<LocalStackOptions> = { ...flags, engine, datastores, tailers, functionMemory, restartAfterSeconds: restartAfter, log: (line) => console.log(line) };
 
-console.log(`starting, with data in ${flags.data}`);
+console.log(`starting Schemaless ${VERSION}, with data in ${flags.data}`);
 const starting = startLocalStack(options);
 let stopping = false;
 let firstSignalAt = 0;
@@ -56,7 +60,11 @@ async function show({ groups, datastores, url }: LocalStack): Promise<void> {
   console.log(`datastores: ${datastores.map(({ name, shards }) => `${name} (${counted(shards, 'shard')})`).join(', ')}`);
   const datastore = datastores.find(({ name }) => name === 'trips') ?? datastores[0];
   if (datastore) {
-    for (const line of await prove({ url, datastore: datastore.name, readers: readers > 0 && flags.access === 'mysql' })) console.log(line);
+    for (const line of await prove({ url, datastore: datastore.name, readers: readers > 0 && flags.access === 'mysql', sign: localSigner() })) console.log(line);
+  }
+  if (flags.checkSignatures) {
+    const { region, credentials } = awsLogin();
+    console.log(`requests are signed (SigV4, execute-api): AWS_REGION=${region} AWS_ACCESS_KEY_ID=${credentials.accessKeyId}`);
   }
   console.log(`ready ${url}`);
 }

@@ -2,10 +2,10 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import { readTailerCount, writeTailerCount } from '../../shared/tail/tailer-count.ts';
 import type { DynamoTable } from '../../shared/topology/dynamo-table.ts';
+import { awsLogin } from './aws-login.ts';
 import type { FunctionDefinition } from './lambda/function-definition.ts';
 import type { ScheduleDefinition } from './resources/schedule.ts';
 import type { RunningSchedules } from './run-schedules.ts';
-import { PSEUDO } from './template/template.ts';
 
 /** The wish for a number of tailers, kept in the state table: those that run look at it themselves. */
 export interface TailerWish {
@@ -31,8 +31,7 @@ export function tailerWish(schedules: readonly ScheduleDefinition[], functions: 
   const withTable = async <T>(use: (table: DynamoTable) => Promise<T>): Promise<T> => {
     const client = new DynamoDBClient({
       endpoint: dynamodbUrl,
-      region: PSEUDO.region,
-      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+      ...awsLogin(),
       requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
     });
     try {

@@ -1,7 +1,7 @@
 /** `npm run verify-index -- NAME`: compares an index of a running local stack with what its cells say. */
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { Command } from 'commander';
 import { verifyIndex, type IndexProblem, type Verification } from '../../shared/index/verify.ts';
 import type { PhysicalIndex } from '../../shared/index/index-table.ts';
@@ -10,6 +10,7 @@ import { openContext } from '../../shared/store/context.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import type { TopologySource } from '../../shared/topology/topology.ts';
 import { requireDatastore } from '../../shared/topology/groups.ts';
+import { awsLogin } from './aws-login.ts';
 import { sendCommand } from './control/control-client.ts';
 import { dataFolder } from './data-folder.ts';
 import type { Endpoints } from './endpoints.ts';
@@ -43,8 +44,8 @@ await new Command('npm run verify-index --')
 
 async function verify(name: string, { data, datastore, repair }: VerifyFlags): Promise<Verification> {
   const endpoints = await endpointsOf(resolve(data));
-  const client = new DynamoDBClient({ endpoint: endpoints.dynamodb, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
-  const topology = dynamoTopology({ client, table: await topologyTable(client) });
+  const client = new DynamoDBClient({ endpoint: endpoints.dynamodb, ...awsLogin() });
+  const topology = dynamoTopology({ client, table: topologyTable(endpoints) });
   const context = openContext({
     topology,
     connect: (group) => {
@@ -69,10 +70,9 @@ async function endpointsOf(data: string): Promise<Endpoints> {
   return JSON.parse(readFileSync(endpoints, 'utf8')) as Endpoints;
 }
 
-async function topologyTable(client: DynamoDBClient): Promise<string> {
-  const { TableNames = [] } = await client.send(new ListTablesCommand({}));
-  const [table, ...others] = TableNames.filter((name) => name.includes('topology'));
-  if (table === undefined || others.length > 0) throw new Error(`The topology table: wanted one table with topology in its name, got ${TableNames.join(', ') || 'none'}`);
+function topologyTable({ tables }: Endpoints): string {
+  const [table, ...others] = tables.filter((name) => name.includes('topology'));
+  if (table === undefined || others.length > 0) throw new Error(`The topology table: wanted one table with topology in its name, got ${tables.join(', ') || 'none'}`);
   return table;
 }
 

@@ -100,7 +100,8 @@ function queryString(query: Call['query'] = {}): string {
       if (one !== undefined) pairs.append(name, String(one));
     }
   }
-  return pairs.size === 0 ? '' : `?${pairs}`;
+  // Spaces as signatures have them; a "+" that is one is %2B here.
+  return pairs.size === 0 ? '' : `?${String(pairs).replaceAll('+', '%20')}`;
 }
 
 /** fetch says "fetch failed" and keeps the reason in the cause. */

@@ -27,6 +27,7 @@ async function run(): Promise<number> {
       const store = schemalessClient({
         url: stack.url,
         datastore: 'trips',
+        ...(stack.sign && { sign: stack.sign }),
         // The demo repeats by itself, to count it, and gives up requests in hand when interrupted.
         attempts: 1,
         fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.any([interrupt.signal, ...(init?.signal ? [init.signal] : [])]) }),

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { localSigner } from '../../infra/local/local-signer.ts';
+import type { Sign } from '../../shared/client/sign-request.ts';
 import type { GroupHealth } from '../../shared/store/datastore.ts';
 
 /** Ample for a stack on one machine, short for somebody waiting. */
@@ -8,13 +10,24 @@ const TIMEOUT_MS = 5000;
 const ATTEMPTS = 3;
 const PAUSE_MS = 300;
 
+/** How a stack is. */
+export interface Health {
+  readonly groups: readonly GroupHealth[];
+  /** Signs requests, where it takes no others. */
+  readonly sign: Sign | undefined;
+}
+
 /** The health of the stack at a URL; undefined when nothing there answers as one. */
-export async function health(url: string): Promise<readonly GroupHealth[] | undefined> {
+export async function health(url: string): Promise<Health | undefined> {
+  const place = new URL(`${url}/v1/health`);
+  let sign: Sign | undefined;
   for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
     try {
-      const response = await fetch(`${url}/v1/health`, { signal: AbortSignal.timeout(TIMEOUT_MS) });
+      const headers = await sign?.({ method: 'GET', url: place, headers: {}, body: undefined });
+      const response = await fetch(place, { ...(headers && { headers }), signal: AbortSignal.timeout(TIMEOUT_MS) });
+      if (response.status === 403) sign = localSigner();
       const { groups } = (await response.json()) as { readonly groups?: readonly GroupHealth[] };
-      if (Array.isArray(groups)) return groups;
+      if (Array.isArray(groups)) return { groups, sign };
     } catch {
       // Nothing listens there, or something else does.
     }

@@ -3,12 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Access } from '../../shared/environment.ts';
 import { dataFolder } from '../../infra/local/data-folder.ts';
+import type { Sign } from '../../shared/client/sign-request.ts';
 import { anyReader, health } from './health.ts';
 import type { DemoOptions } from './options.ts';
 
 /** A stack to drive. */
 export interface Stack {
   readonly url: string;
+  /** Signs requests, where it takes no others. */
+  readonly sign: Sign | undefined;
   /** Whether any group has a reader that answers. */
   readonly readers: boolean;
   /** The file that its functions log into; undefined where it is on another machine. */
@@ -24,15 +27,15 @@ export interface Stack {
  */
 export async function reachStack({ url, data, access }: Pick<DemoOptions, 'url' | 'data' | 'access'>, print: (line: string) => void): Promise<Stack> {
   if (url !== undefined) {
-    const groups = await health(url);
-    if (groups === undefined) throw new Error(`--url: wanted a running store, got no answer from ${url}/v1/health`);
-    return { url, readers: anyReader(groups), functionLog: undefined, stop: async () => {} };
+    const answer = await health(url);
+    if (answer === undefined) throw new Error(`--url: wanted a running store, got no answer from ${url}/v1/health`);
+    return { url, sign: answer.sign, readers: anyReader(answer.groups), functionLog: undefined, stop: async () => {} };
   }
   const running = await urlOf(data);
-  const groups = running === undefined ? undefined : await health(running);
-  if (running !== undefined && groups !== undefined) {
+  const answer = running === undefined ? undefined : await health(running);
+  if (running !== undefined && answer !== undefined) {
     print(`Using the stack that runs on ${data}: ${running}\n`);
-    return { url: running, readers: anyReader(groups), functionLog: dataFolder(data).functionLog, stop: async () => {} };
+    return { url: running, sign: answer.sign, readers: anyReader(answer.groups), functionLog: dataFolder(data).functionLog, stop: async () => {} };
   }
   print(`No stack runs on ${data}: starting one for this run, in a temporary folder.\n`);
   return startOwn(access);
@@ -52,7 +55,7 @@ async function startOwn(access: Access): Promise<Stack> {
         await remove();
       }
     };
-    return { url: stack.url, readers: access === 'mysql' && stack.endpoints.groups.some((group) => group.readers.length > 0), functionLog: stack.functionLog, stop };
+    return { url: stack.url, sign: undefined, readers: access === 'mysql' && stack.endpoints.groups.some((group) => group.readers.length > 0), functionLog: stack.functionLog, stop };
   } catch (error) {
     await remove();
     throw error;

@@ -1,3 +1,4 @@
+import './skip-without-aws.ts';
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
@@ -23,7 +24,7 @@ export async function startDynamo(): Promise<LocalDynamo> {
 }
 
 export function dynamoClient(url: string): DynamoDBClient {
-  return new DynamoDBClient({ endpoint: url, region: 'local', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  return new DynamoDBClient({ endpoint: url, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
 }
 
 /** A new table with the key `pk`, as all of the store's tables have. */
@@ -37,6 +38,6 @@ export async function newTable(client: DynamoDBClient): Promise<DynamoTable> {
       KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
     }),
   );
-  await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 1, maxDelay: 1 }, { TableName: table });
+  await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 1 }, { TableName: table });
   return { client, table };
 }

@@ -23,7 +23,7 @@ export const SUITE_INDEXES: readonly IndexDefinition[] = [
     keys: [['city', 'created_at']],
   },
   { name: 'zone_index', fields: [{ field: 'zone', type: 'integer', column_key: 'BASE' }, { field: 'rider', type: 'UUID', column_key: 'BASE' }], keys: [] },
-  { name: 'city_index', fields: [{ field: 'city', type: 'string', column_key: 'BASE' }], keys: [] },
+  { name: 'plate_index', fields: [{ field: 'plate', type: 'string', column_key: 'BASE' }], keys: [] },
   { name: 'day_index', fields: [{ field: 'created_at', type: 'datetime', column_key: 'BASE' }], keys: [] },
 ];
 
@@ -43,7 +43,7 @@ const eq = (field: string, ...values: unknown[]): Condition => ({ field, operato
 const rowsOf = async (store: Datastore, query: IndexQuery): Promise<string[]> => (await store.query(query)).entries.map(({ row_key }) => row_key);
 
 /** How long an entry may take that missed the deadline of its write, as on a machine with much else to do: the repair brings it. */
-const ENTRIES_MS = 15_000;
+const SOON = { timeout: 15_000 };
 
 /** Puts trips of a new driver, waits until the index shows them, and answers its row keys in order. */
 async function tripsOf(store: Datastore, bodies: readonly Record<string, Json>[]): Promise<{ readonly driver: string; readonly rows: readonly string[] }> {
@@ -51,7 +51,7 @@ async function tripsOf(store: Datastore, bodies: readonly Record<string, Json>[]
   const rows = bodies.map(() => randomUUID());
   const cells = bodies.map((body, place) => cellOf({ row_key: rows[place] ?? '', body: { driver_uuid: driver, ...body } }));
   for (let start = 0; start < cells.length; start += 100) await store.batchPut(cells.slice(start, start + 100));
-  await expect.poll(() => rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver)] }), { timeout: ENTRIES_MS }).toHaveLength(rows.length);
+  await expect.poll(() => rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver)] }), SOON).toHaveLength(rows.length);
   return { driver, rows };
 }
 
@@ -61,6 +61,7 @@ function entries(open: Open): void {
     const body = { city: 'Lisbon', created_at: '2026-03-04T05:06:07.123456+01:00', fare: { total: 12.5 }, riders: 2 };
     const { driver, rows: [row_key = ''] } = await tripsOf(store, [body]);
     await store.put(cellOf({ row_key, column_name: 'STATUS', ref_key: 3, body: { is_completed: true } }));
+    await expect.poll(() => rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver), eq('is_completed', true)] }), SOON).toEqual([row_key]);
     const answer = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)], columns: ['STATUS'] });
     expect(answer).toMatchObject({ next: null, served_by: 'writer', stale: false });
     expect(answer.entries).toHaveLength(1);
@@ -81,8 +82,8 @@ function entries(open: Open): void {
     const put = (ref_key: number, city: string) => store.put(cellOf({ row_key, ref_key, body: { driver_uuid: driver, city } }));
     await put(5, 'Porto');
     await put(3, 'Faro');
-    const answer = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] });
-    expect(answer.entries.map(({ fields }) => fields['city'])).toEqual(['Porto']);
+    const cities = async () => (await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] })).entries.map(({ fields }) => fields['city']);
+    await expect.poll(cities, SOON).toEqual(['Porto']);
     expect(await rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver), eq('city', 'Lisbon')] })).toEqual([]);
   });
 
@@ -91,12 +92,13 @@ function entries(open: Open): void {
     const { driver: before, rows: [row_key = ''] } = await tripsOf(store, [{ city: 'Lisbon' }]);
     const after = randomUUID();
     const find = (driver: string) => rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver)] });
+    const both = async () => [await find(before), await find(after)];
     await store.put(cellOf({ row_key, ref_key: 2, body: { driver_uuid: after } }));
-    expect([await find(before), await find(after)]).toEqual([[], [row_key]]);
+    await expect.poll(both, SOON).toEqual([[], [row_key]]);
     await store.put(cellOf({ row_key, ref_key: 3, body: { city: 'Lisbon' } }));
-    expect([await find(before), await find(after)]).toEqual([[], []]);
+    await expect.poll(both, SOON).toEqual([[], []]);
     await store.put(cellOf({ row_key, ref_key: 4, body: { driver_uuid: before } }));
-    expect([await find(before), await find(after)]).toEqual([[row_key], []]);
+    await expect.poll(both, SOON).toEqual([[row_key], []]);
   });
 
   it('take missing, null and mistyped fields for absent, and bodies that are no objects for empty', async () => {
@@ -117,20 +119,20 @@ function entries(open: Open): void {
     const driver = randomUUID();
     await store.put(cellOf({ row_key, column_name: 'STATUS', body: { is_completed: false } }));
     await store.put(cellOf({ row_key, body: { driver_uuid: driver } }));
-    const answer = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] });
-    expect(answer.entries.map(({ fields }) => fields['is_completed'])).toEqual([false]);
+    const states = async () => (await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] })).entries.map(({ fields }) => fields['is_completed']);
+    await expect.poll(states, SOON).toEqual([false]);
   });
 
   it('are kept under shard fields of every type that may be one', async () => {
     const store = await open();
     const zone = Math.floor(Math.random() * 2 ** 50);
-    const city = `Städtchen ${zone}`;
+    const plate = `MÜ ${zone}`;
     const created_at = new Date(zone % 4_000_000_000_000).toISOString();
     const row_key = randomUUID();
-    await store.put(cellOf({ row_key, body: { zone, city, created_at } }));
-    expect(await rowsOf(store, { index: 'zone_index', where: [eq('zone', zone)] })).toEqual([row_key]);
-    expect(await rowsOf(store, { index: 'city_index', where: [eq('city', city)] })).toEqual([row_key]);
-    expect(await rowsOf(store, { index: 'day_index', where: [eq('created_at', created_at)] })).toEqual([row_key]);
+    await store.put(cellOf({ row_key, body: { zone, plate, created_at } }));
+    for (const [index, field] of [['zone_index', eq('zone', zone)], ['plate_index', eq('plate', plate)], ['day_index', eq('created_at', created_at)]] as const) {
+      await expect.poll(() => rowsOf(store, { index, where: [field] }), SOON).toEqual([row_key]);
+    }
     expect(shardOfValue(created_at.replace('Z', '000Z'), 'datetime', 64)).toBeLessThan(64);
   });
 }

@@ -8,6 +8,7 @@ import { startShardGroups } from '../../infra/local/mysql/shard-groups.ts';
 import { ACCESSES, type Access } from '../../shared/environment.ts';
 import type { GroupAddress } from '../../shared/topology/topology.ts';
 import { startDynamo } from './dynamo.ts';
+import { wishedAws, type OutsideAws } from './outside-aws.ts';
 
 /** The servers of a run, as its test files see them. */
 export interface Servers {
@@ -15,6 +16,8 @@ export interface Servers {
   readonly groups: readonly (GroupAddress & { readonly user: string; readonly password: string })[];
   /** URL of the run's DynamoDB. */
   readonly dynamo: string;
+  /** SQS and DynamoDB that are not the run's own: `SCHEMALESS_AWS`. */
+  readonly outsideAws: OutsideAws | undefined;
   /** URL of the RDS Data API over the groups' writers, by their names as ARNs: see `clusterOf`. */
   readonly dataApi: string;
   /** How stores reach their groups: `SCHEMALESS_ACCESS`. */
@@ -29,10 +32,11 @@ declare module 'vitest' {
 
 const GROUPS = ['group-1', 'group-2', 'group-3'];
 
-/** Starts three groups of a writer and a reader, and a DynamoDB, for the whole run; says which engine it is. */
+/** Starts three groups of a writer and a reader, and a DynamoDB unless there is one, for the whole run; says what it runs on. */
 export default async function start(project: TestProject): Promise<() => Promise<void>> {
   // Left to end by itself, Node once went round for ever in taking down its environment, after every test and this teardown.
   process.once('beforeExit', (code) => process.exit(code));
+  const outsideAws = await wishedAws(process.env);
   const dataDir = await mkdtemp(join(tmpdir(), 'schemaless-test-'));
   const groups = await startShardGroups({
     dataDir,
@@ -42,15 +46,17 @@ export default async function start(project: TestProject): Promise<() => Promise
     shards: 1024,
     log: () => undefined,
   });
-  const dynamo = await startDynamo();
+  const dynamo = outsideAws ? undefined : await startDynamo();
   const dataApi = await startDataApi({
     clusters: groups.groups.map(({ name, user, password, writerEndpoint: { host, port } }) => ({ resourceArn: clusterOf(name).resourceArn, host, port, user, password })),
   });
   const access = wishedAccess();
   console.log(`Tested on ${groups.engine.kind} ${groups.engine.version}, reached over ${access}`);
+  if (outsideAws) console.log(outsideAws.away === undefined ? `SQS at ${outsideAws.sqs}, DynamoDB at ${outsideAws.dynamodb}` : `Tests that talk to SQS or DynamoDB are skipped: ${outsideAws.away}`);
   project.provide('servers', {
     engine: groups.engine,
-    dynamo: dynamo.url,
+    dynamo: outsideAws?.dynamodb ?? dynamo?.url ?? '',
+    outsideAws,
     dataApi: dataApi.url,
     access,
     groups: groups.groups.map(({ name, user, password, writerEndpoint, readerEndpoint, instanceEndpoints }) => ({
@@ -67,7 +73,7 @@ export default async function start(project: TestProject): Promise<() => Promise
   });
   return async () => {
     await dataApi.stop();
-    await Promise.all([groups.stop(), dynamo.stop()]);
+    await Promise.all([groups.stop(), dynamo?.stop()]);
     await rm(dataDir, { recursive: true, force: true });
   };
 }

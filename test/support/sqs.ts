@@ -1,8 +1,11 @@
+import './skip-without-aws.ts';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateQueueCommand, DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient, type Message } from '@aws-sdk/client-sqs';
+import { inject } from 'vitest';
+import type { Service } from '../../infra/local/emulators/emulator.ts';
 import { startService } from '../../infra/local/emulators/start-service.ts';
 
 export interface LocalSqs {
@@ -10,33 +13,32 @@ export interface LocalSqs {
   readonly client: SQSClient;
   /** Makes a FIFO queue as triggers have them, and returns its URL. */
   newQueue(attributes?: Readonly<Record<string, string>>): Promise<string>;
-  /** Ends it at once; nobody answers at its address. */
-  kill(): Promise<void>;
-  /** Serves again at the same address, with what it had. */
-  resume(): Promise<void>;
+  /** The run's own, which can be away for a while; undefined where it is somebody else's. */
+  readonly service: Service | undefined;
   stop(): Promise<void>;
 }
 
 const FIFO = { FifoQueue: 'true', DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId', VisibilityTimeout: '30' };
 
-/** SQS over its wire protocol, in a thread of its own, with its queues in a folder that goes with it. */
+/** SQS over its wire protocol: where `SCHEMALESS_AWS` has it, else in a thread of its own, with its queues in a folder that goes with it. */
 export async function startSqs(): Promise<LocalSqs> {
   const folder = await mkdtemp(join(tmpdir(), 'schemaless-sqs-'));
-  const service = await startService('sqs', folder);
+  const outside = inject('servers').outsideAws;
+  const service = outside ? undefined : await startService('sqs', folder);
+  const url = outside?.sqs ?? service?.url ?? '';
   // The queues' URLs name a host of their own; all of them are here.
-  const client = new SQSClient({ endpoint: service.url, useQueueUrlAsEndpoint: false, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  const client = new SQSClient({ endpoint: url, useQueueUrlAsEndpoint: false, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
   return {
-    url: service.url,
+    url,
     client,
     async newQueue(attributes = {}) {
       const { QueueUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: `queue-${randomUUID().slice(0, 8)}.fifo`, Attributes: { ...FIFO, ...attributes } }));
       return QueueUrl;
     },
-    kill: () => service.kill(),
-    resume: () => service.resume(),
+    service,
     async stop() {
       client.destroy();
-      await service.close();
+      await service?.close();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -1,7 +1,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { awsLogin } from '../aws-login.ts';
 import { queueCounts, type QueueCounts } from '../event-sources/queue-of-source.ts';
 import type { StackQueue } from '../stack-queues.ts';
-import { PSEUDO } from '../template/template.ts';
 
 /** A queue with what is in it; without while SQS is away. */
 export interface QueueStatus extends StackQueue, Partial<QueueCounts> {}
@@ -11,8 +11,7 @@ const ANSWER_MS = 2000;
 export async function queueStatus(queues: readonly StackQueue[], sqsUrl: string): Promise<readonly QueueStatus[]> {
   const client = new SQSClient({
     endpoint: sqsUrl,
-    region: PSEUDO.region,
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    ...awsLogin(),
     maxAttempts: 1,
     requestHandler: { connectionTimeout: ANSWER_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true },
   });

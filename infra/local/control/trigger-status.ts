@@ -1,5 +1,6 @@
 import type { DatastoreDefinition } from '../../../shared/definitions/definitions.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
+import { localSigner } from '../local-signer.ts';
 import type { TriggerSummary } from '../../../shared/trigger/trigger-operations.ts';
 
 /** A trigger as its operators see it over HTTP; only its name while nobody can say more. */
@@ -14,7 +15,7 @@ const ANSWER_MS = 5000;
 export async function triggerStatus(datastores: readonly DatastoreDefinition[], url: string): Promise<readonly TriggerState[]> {
   const asked = datastores.map(async ({ name: datastore, triggers }): Promise<readonly TriggerState[]> => {
     if (triggers.length === 0) return [];
-    const known = await schemalessClient({ url, datastore, attempts: 1, timeoutMs: ANSWER_MS })
+    const known = await schemalessClient({ url, datastore, attempts: 1, timeoutMs: ANSWER_MS, sign: localSigner() })
       .triggers()
       .catch(() => undefined);
     return triggers.map(({ name: trigger }) => {

@@ -12,11 +12,17 @@ export interface Service extends Emulator {
   resume(): Promise<void>;
 }
 
-/** The SDK's own variable for a service: whoever sets it runs the service elsewhere, for instance LocalStack. */
+/**
+ * The SDK's own variable for a service: whoever sets it runs the service elsewhere, for instance LocalStack.
+ *
+ * @throws Error that names the variable, when it has no URL
+ */
 export function elsewhere(variable: `AWS_ENDPOINT_URL_${string}`): Service | undefined {
   const url = process.env[variable];
+  if (url === undefined || url === '') return undefined;
+  if (!/^https?:\/\//u.test(url) || !URL.canParse(url)) throw new Error(`${variable}: wanted a URL such as http://127.0.0.1:4566, got ${JSON.stringify(url)}`);
   const refuse = async (): Promise<never> => {
     throw new Error(`${variable} says that this service runs elsewhere: it is not the local stack's to end`);
   };
-  return url === undefined || url === '' ? undefined : { url: url.replace(/\/$/u, ''), close: async () => {}, kill: refuse, resume: refuse };
+  return { url: url.replace(/\/$/u, ''), close: async () => {}, kill: refuse, resume: refuse };
 }

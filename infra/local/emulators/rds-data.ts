@@ -7,12 +7,16 @@ import { elsewhere, type Emulator } from './emulator.ts';
 
 /**
  * Starts the RDS Data API over the groups' writers, in a thread of its own; it follows promotions, since the writers'
- * endpoints do. Takes any secret: the functions' are made from the same logins.
+ * endpoints do. Who comes with a secret that the local Secrets Manager knows is the user whom it names; any other secret
+ * stands for the owner's.
+ *
+ * @param secretsManager URL
  */
-export async function startRdsData(groups: readonly ShardGroup[]): Promise<Emulator> {
+export async function startRdsData(groups: readonly ShardGroup[], secretsManager: string): Promise<Emulator> {
   const other = elsewhere('AWS_ENDPOINT_URL_RDS_DATA');
   if (other) return other;
   const workerData: RdsDataThreadData = {
+    secretsManager,
     clusters: groups.map(({ name, user, password, writerEndpoint: { host, port } }) => ({ resourceArn: clusterArn(name), host, port, user, password })),
   };
   const worker = new Worker(new URL('rds-data-thread.ts', import.meta.url), { workerData, execArgv: [] });

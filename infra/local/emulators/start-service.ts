@@ -1,11 +1,10 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import { elsewhere, type Service } from './emulator.ts';
+import type { Service } from './emulator.ts';
 import type { ServiceThreadData } from './service-thread.ts';
 
 export type ServiceName = 'dynamodb' | 'sqs';
 
-const VARIABLES = { dynamodb: 'AWS_ENDPOINT_URL_DYNAMODB', sqs: 'AWS_ENDPOINT_URL_SQS' } as const;
 /** How long one that was asked to stop may take to write what it has. */
 const STOP_MS = 5000;
 
@@ -16,8 +15,6 @@ const STOP_MS = 5000;
  * @param folder where its data is
  */
 export async function startService(name: ServiceName, folder: string): Promise<Service> {
-  const other = elsewhere(VARIABLES[name]);
-  if (other) return other;
   let { worker, url } = await startThread({ name, folder, port: 0, isFirst: true });
   const port = Number(new URL(url).port);
   let isServing = true;

@@ -1,6 +1,5 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import type { SQSEvent, SQSMessageAttributes, SQSRecordAttributes } from 'aws-lambda';
-import { PSEUDO } from '../template/template.ts';
 
 /** The event that Lambda calls a function with for the messages of one receive. */
 export function sqsEvent(messages: readonly Message[], queueArn: string): SQSEvent {
@@ -15,7 +14,7 @@ export function sqsEvent(messages: readonly Message[], queueArn: string): SQSEve
       ...(MD5OfMessageAttributes !== undefined && { md5OfMessageAttributes: MD5OfMessageAttributes }),
       eventSource: 'aws:sqs',
       eventSourceARN: queueArn,
-      awsRegion: PSEUDO.region,
+      awsRegion: queueArn.split(':')[3] ?? '',
     })),
   };
 }

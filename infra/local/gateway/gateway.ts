@@ -1,5 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listen } from '../listen.ts';
+import { checkSignature, type CallerCredentials } from './check-signature.ts';
 import { gatewayAnswer, httpAnswer, type HttpAnswer } from './http-answer.ts';
 import { httpEvent, parseTarget } from './http-event.ts';
 import { routeTable, type HttpRoute, type RouteTable } from './route-table.ts';
@@ -27,7 +29,7 @@ const RETRY_AFTER = '1';
 /** Calls a function with JSON text. */
 export type Caller = (event: string) => Promise<string>;
 
-/** An HTTP API on the loopback interface. There is no authorization: whoever can reach it may do everything. */
+/** An HTTP API on the loopback interface. Whoever can reach it may do everything, unless it checks signatures. */
 export interface Gateway {
   readonly port: number;
   readonly url: string;
@@ -40,12 +42,18 @@ export interface Gateway {
 interface RouteTarget {
   readonly call: Caller;
   readonly timeoutMs: number;
+  readonly authorization: HttpRoute['authorization'];
   /** Of its function, which other routes may lead to as well. */
   readonly load: { calls: number };
 }
 
-/** Throws an `Error` that names the port when it is taken. */
-export async function openGateway(port: number, onError: (message: string) => void): Promise<Gateway> {
+/**
+ * Throws an `Error` that names the port when it is taken.
+ *
+ * @param credentials that requests have to be signed with where the route says so; 403 otherwise, as from API Gateway
+ * @default signatures are not looked at
+ */
+export async function openGateway(port: number, onError: (message: string) => void, credentials?: CallerCredentials): Promise<Gateway> {
   let routes: RouteTable<RouteTarget> | undefined;
   let closing = false;
 
@@ -68,6 +76,12 @@ export async function openGateway(port: number, onError: (message: string) => vo
     if (!match) return refuse(404, 'Not Found');
     const body = await readBody(request);
     if (!body) return refuse(413, 'Request Entity Too Large');
+    const forbidden = await whyForbidden(request, body, match.target);
+    if (forbidden !== undefined) {
+      const requestId = randomUUID();
+      onError(`${requestId} refused ${request.method} ${request.url}: ${forbidden}`);
+      return refuse(403, 'Forbidden', requestId);
+    }
     const { load, call, timeoutMs } = match.target;
     if (load.calls >= GATEWAY_LIMITS.callsAtOnce) {
       const { headers, ...answer } = refuse(503, 'Service Unavailable');
@@ -90,6 +104,10 @@ export async function openGateway(port: number, onError: (message: string) => vo
     }
   }
 
+  async function whyForbidden({ method = '', url = '', headers }: IncomingMessage, body: Buffer, { authorization }: RouteTarget): Promise<string | undefined> {
+    return credentials && authorization === 'AWS_IAM' ? checkSignature({ method, url, headers, body }, credentials) : undefined;
+  }
+
   const bound = await listen(server, port, '127.0.0.1');
   return {
     port: bound,
@@ -97,7 +115,7 @@ export async function openGateway(port: number, onError: (message: string) => vo
     serve(list, callerOf) {
       const loads = new Map(list.map(({ functionArn }) => [functionArn, { calls: 0 }]));
       routes = routeTable(
-        list.map(({ routeKey, functionArn, timeoutMs }) => ({ routeKey, target: { call: callerOf(functionArn), timeoutMs, load: loads.get(functionArn) ?? { calls: 0 } } })),
+        list.map(({ routeKey, functionArn, timeoutMs, authorization }) => ({ routeKey, target: { call: callerOf(functionArn), timeoutMs, authorization, load: loads.get(functionArn) ?? { calls: 0 } } })),
       );
     },
     async close() {

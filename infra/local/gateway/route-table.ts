@@ -4,6 +4,8 @@ export interface HttpRoute {
   readonly routeKey: string;
   readonly functionArn: string;
   readonly timeoutMs: number;
+  /** Who may call it: `AWS_IAM` whoever signs the request and is allowed to, `NONE` everybody. */
+  readonly authorization: 'AWS_IAM' | 'NONE';
 }
 
 export interface Match<Target> {

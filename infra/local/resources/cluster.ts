@@ -1,4 +1,4 @@
-import { GROUP_TAG, NODE_TAG } from '../../stacks/shard-group-tags.ts';
+import { GROUP_TAG, NODE_TAG } from '../../stacks/tags.ts';
 import type { Forwarder, ShardGroup } from '../mysql/shard-groups.ts';
 import { describeResource, localArn, type ResourceAddress } from '../template/template.ts';
 import type { ResourceKind } from './resource-kind.ts';

@@ -13,7 +13,7 @@ export const HTTP_INTEGRATION: ResourceKind = { ref: physicalName, attribute: ()
 /** API Gateway gives an integration 30 s, unless the template says less. */
 const INTEGRATION_TIMEOUT_MS = 30_000;
 
-/** The routes of the HTTP API with the functions that answer them. There is no authorization on one machine. */
+/** The routes of the HTTP API with the functions that answer them, and for whom. */
 export function httpRoutes(resources: readonly ResourceAddress[], context: Context): readonly HttpRoute[] {
   const integrations = new Map(
     resources
@@ -30,6 +30,13 @@ export function httpRoutes(resources: readonly ResourceAddress[], context: Conte
         routeKey: textProperty(context, route, 'RouteKey'),
         functionArn: textProperty(context, integration, 'IntegrationUri'),
         timeoutMs: Number(context.property(integration, 'TimeoutInMillis') ?? INTEGRATION_TIMEOUT_MS),
+        authorization: authorizationOf(route, context),
       };
     });
+}
+
+function authorizationOf(route: ResourceAddress, context: Context): HttpRoute['authorization'] {
+  const type = context.property(route, 'AuthorizationType') ?? 'NONE';
+  if (type === 'AWS_IAM' || type === 'NONE') return type;
+  throw new Error(`${route.logicalId}.AuthorizationType: wanted AWS_IAM or NONE, got ${JSON.stringify(type)}`);
 }

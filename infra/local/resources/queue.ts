@@ -1,13 +1,14 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { localArn, PSEUDO, type ResourceAddress } from '../template/template.ts';
+import { awsAccount, awsLogin } from '../aws-login.ts';
+import { localArn, type ResourceAddress } from '../template/template.ts';
 import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
 
 /** A queue's `Ref` is its URL, not its name. */
 export const QUEUE: ResourceKind = {
-  ref: (address, context) => `${context.world.sqsUrl}/${PSEUDO.account}/${queueName(address, context)}`,
+  ref: (address, context) => `${context.world.sqsUrl}/${awsAccount()}/${queueName(address, context)}`,
   attribute: (address, name, context) => {
     const queue = queueName(address, context);
-    if (name === 'Arn') return localArn('sqs', queue);
+    if (name === 'Arn') return localArn('sqs', queue, { region: awsLogin().region, account: awsAccount() });
     if (name === 'QueueName') return queue;
     return name === 'QueueUrl' ? QUEUE.ref(address, context) : undefined;
   },
@@ -46,7 +47,7 @@ export async function createQueues(resources: readonly ResourceAddress[], contex
     .sort((left, right) => Number('RedrivePolicy' in left.attributes) - Number('RedrivePolicy' in right.attributes));
   if (queues.length === 0) return;
   const { SQSClient } = await import('@aws-sdk/client-sqs');
-  const client = new SQSClient({ endpoint: context.world.sqsUrl, region: PSEUDO.region, credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  const client = new SQSClient({ endpoint: context.world.sqsUrl, ...awsLogin() });
   try {
     for (const queue of queues) await createQueue(client, queue);
   } finally {
@@ -57,7 +58,9 @@ export async function createQueues(resources: readonly ResourceAddress[], contex
 async function createQueue(client: SQSClient, { url, name, attributes }: WantedQueue): Promise<void> {
   const { CreateQueueCommand, GetQueueAttributesCommand, SetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
   try {
-    await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
+    const { QueueUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
+    // Whatever host it names: it is asked where it was found.
+    if (!QueueUrl.endsWith(new URL(url).pathname)) throw new Error(`AWS_ENDPOINT_URL_SQS: wanted an SQS whose queues are at ${new URL(url).pathname}, got ${QueueUrl}`);
   } catch (error) {
     if (!(error instanceof Error && /Queue(?:Name|Already)Exists$/u.test(error.name))) throw error;
     const { Attributes = {} } = await client.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }));
@@ -75,6 +78,6 @@ function attributesOf(address: ResourceAddress, context: Context): Record<string
 function queueName(address: ResourceAddress, context: Context): string {
   const name = context.property(address, 'QueueName');
   if (typeof name === 'string') return name;
-  const suffix = String(context.property(address, 'FifoQueue')) === 'true' ? '.fifo' : '';
-  return `${physicalName(address).slice(-(80 - suffix.length))}${suffix}`;
+  const end = `${context.world.queueSuffix ?? ''}${String(context.property(address, 'FifoQueue')) === 'true' ? '.fifo' : ''}`;
+  return `${physicalName(address).slice(-(80 - end.length))}${end}`;
 }

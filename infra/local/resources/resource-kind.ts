@@ -7,6 +7,9 @@ export interface World {
   /** Where the HTTP API answers, without a slash at the end. */
   readonly httpUrl: string;
   readonly sqsUrl: string;
+  /** Behind the names of queues and tables that the template gives none. @default nothing, where nobody else makes any */
+  readonly queueSuffix?: string;
+  readonly tableSuffix?: string;
 }
 
 /** What a kind of resource may ask when its values are wanted. */

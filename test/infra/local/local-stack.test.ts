@@ -9,6 +9,7 @@ import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { STAND_INS } from '../support/synthesized.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
+const SECRET = expect.stringMatching(/^arn:aws:secretsmanager:/u);
 const folder = temporaryFolder();
 const data = join(folder.path, 'data');
 let stack: LocalStack;
@@ -71,8 +72,8 @@ describe('a local stack', () => {
     const writer = { host: group?.writerEndpoint.host, port: String(group?.writerEndpoint.port) };
     const node = { host: group?.instanceEndpoints[0]?.host, port: String(group?.instanceEndpoints[0]?.port) };
     expect(JSON.parse(properties)).toMatchObject({
-      Groups: [{ name: 'group-1', writer, reader: { host: group?.readerEndpoint.host, port: writer.port }, nodes: [node], sharedStorage: 'false', clusterArn: 'arn:aws:rds:us-east-1:000000000000:cluster:group-1', secret: expect.stringMatching(/^arn:aws:secretsmanager:/u) }],
-      Datastores: [{ name: 'trips', shards: '4', indexes: expect.stringMatching(/^\[\{"name":"driver_partner_index","fields":\[/u) }],
+      Groups: [{ name: 'group-1', writer, reader: { host: group?.readerEndpoint.host, port: writer.port }, nodes: [node], sharedStorage: 'false', clusterArn: 'arn:aws:rds:us-east-1:000000000000:cluster:group-1', secret: SECRET, userSecrets: { read: SECRET, tail: SECRET, write: SECRET, repair: SECRET } }],
+      Datastores: [{ name: 'smoke', shards: '4' }, { name: 'trips', shards: '4', indexes: expect.stringMatching(/^\[\{"name":"driver_partner_index","fields":\[/u) }],
     });
     await expect.poll(() => readFileSync(stack.functionLog, 'utf8')).toMatch(/drain-buffer drained \{"version":"0",.*"Scheduled Event"/u);
     await expect.poll(() => readFileSync(stack.functionLog, 'utf8')).toMatch(/repair-indexes repaired \{"version":"0",.*"Scheduled Event"/u);

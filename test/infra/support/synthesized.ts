@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { App } from 'aws-cdk-lib';
 import { PROJECT_ROOT, type AppContext } from '../../../infra/app-context.ts';
 import { buildApp } from '../../../infra/app.ts';
+import type { EnvironmentProps } from '../../../infra/environments.ts';
 import { loadAssembly } from '../../../infra/local/template/load-assembly.ts';
 import type { LoadedStack, TemplateResource } from '../../../infra/local/template/template.ts';
 
@@ -12,12 +13,20 @@ export const STAND_INS = join(import.meta.dirname, 'functions');
 /** The folder that the stand-ins of triggers' functions are given from: `functions/charge-rider.ts`. */
 export const STAND_IN_PROJECT = import.meta.dirname;
 
+export interface Changes {
+  /** What the environment is to have otherwise than `environments.ts` says. @default nothing */
+  readonly environment?: Partial<EnvironmentProps>;
+  /** Adds to the stacks. @default nothing is added */
+  readonly add?: (stacks: ReturnType<typeof buildApp>) => void;
+}
+
 /** Synthesizes the app in process with stand-in functions, with the settings of cdk.json but for the slow rules. */
-export function synthesized(folder: string, context: AppContext): readonly LoadedStack[] {
+export function synthesized(folder: string, context: AppContext, { environment, add }: Changes = {}): readonly LoadedStack[] {
   const settings: { readonly context: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
   const fast = { '@aws-cdk/core:validateAgainstDefaultRules': false, 'aws:cdk:enable-asset-metadata': true };
   const app = new App({ outdir: folder, context: { ...settings.context, ...fast, functions: STAND_INS, ...context }, analyticsReporting: false, treeMetadata: false });
-  buildApp(app);
+  const stacks = buildApp(app, environment);
+  add?.(stacks);
   app.synth();
   return loadAssembly(folder);
 }

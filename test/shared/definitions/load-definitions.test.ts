@@ -34,7 +34,9 @@ describe('loadDefinitions', () => {
   });
 
   it('reads what the project itself has', () => {
-    const [trips] = loadDefinitions(join(import.meta.dirname, '../../../infra/datastores')).datastores;
+    const { datastores } = loadDefinitions(join(import.meta.dirname, '../../../infra/datastores'));
+    expect(datastores.map(({ name }) => name)).toEqual(['smoke', 'trips']);
+    const trips = datastores.find(({ name }) => name === 'trips');
     expect(trips).toMatchObject({ name: 'trips', shards: 4096 });
     expect(trips?.indexes.map(({ name, fields }) => [name, fields[0]?.field])).toEqual([
       ['driver_partner_index', 'driver_partner_uuid'],

@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { sharedTrips } from '../../../shared/topology/shared-trips.ts';
 import type { DynamoTable } from '../../../shared/topology/dynamo-table.ts';
-import { dynamoClient, newTable, startDynamo, type LocalDynamo } from '../../support/dynamo.ts';
+import { dynamoClient, newTable } from '../../support/dynamo.ts';
 
-let dynamo: LocalDynamo;
 let table: DynamoTable;
 let time: number;
 
-beforeAll(async () => {
-  dynamo = await startDynamo();
-});
-afterAll(() => dynamo.stop());
 beforeEach(async () => {
-  table = await newTable(dynamoClient(dynamo.url));
+  table = await newTable(dynamoClient(inject('servers').dynamo));
   time = 1_000_000;
 });
 

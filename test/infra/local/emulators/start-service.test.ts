@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { CreateTableCommand, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, vi } from 'vitest';
 import type { Service } from '../../../../infra/local/emulators/emulator.ts';
 import { startService, type ServiceName } from '../../../../infra/local/emulators/start-service.ts';
-import { dynamoClient } from '../../../support/dynamo.ts';
 import { fifoQueue, sqsClient, texts, type FifoQueue } from '../../support/fifo-queue.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -55,7 +54,7 @@ describe('a service that is away for a while', () => {
   it('keeps tables and items', async () => {
     using folder = temporaryFolder();
     await withService('dynamodb', folder.path, async (service) => {
-      const client = dynamoClient(service.url);
+      const client = new DynamoDBClient({ endpoint: service.url, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
       const item = { pk: { S: 'lease' }, owner: { S: 'me' } };
       await client.send(new CreateTableCommand({ TableName: 'state', BillingMode: 'PAY_PER_REQUEST', AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }], KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }] }));
       await client.send(new PutItemCommand({ TableName: 'state', Item: item }));

@@ -27,8 +27,8 @@ describe('the gateway', () => {
   it('answers 503 until it has routes', async () => {
     const answer = await ask('/echo/a/b');
     expect([answer.status, await answer.json()]).toEqual([503, { message: 'Service Unavailable' }]);
-    const routes = ['GET /echo/{one}/{two}', 'POST /echo'].map((routeKey) => ({ routeKey, functionArn: 'shared', timeoutMs: 30_000 }));
-    gateway.serve([...routes, { routeKey: 'GET /hurried', functionArn: 'shared', timeoutMs: 50 }], host.functions.caller);
+    const routes = ['GET /echo/{one}/{two}', 'POST /echo'].map((routeKey) => ({ routeKey, functionArn: 'shared', timeoutMs: 30_000, authorization: 'NONE' as const }));
+    gateway.serve([...routes, { routeKey: 'GET /hurried', functionArn: 'shared', timeoutMs: 50, authorization: 'NONE' }], host.functions.caller);
   });
 
   it('hands on a request as payload 2.0', async () => {
@@ -94,7 +94,7 @@ describe('the gateway', () => {
 
   it('answers what was asked before it closes', async () => {
     const closing = await openGateway(0, () => {});
-    closing.serve([{ routeKey: 'GET /echo/{one}/{two}', functionArn: 'shared', timeoutMs: 30_000 }], host.functions.caller);
+    closing.serve([{ routeKey: 'GET /echo/{one}/{two}', functionArn: 'shared', timeoutMs: 30_000, authorization: 'NONE' }], host.functions.caller);
     const slow = fetch(`${closing.url}/echo/a/b?sleep=200`);
     await expect.poll(async () => (await fetch(`${closing.url}/x`)).status).toBe(404);
     await closing.close();
@@ -106,7 +106,7 @@ describe('the gateway', () => {
     const busy = await openGateway(0, () => undefined);
     try {
       const ends: (() => void)[] = [];
-      const routes = [['GET /slow', 'slow'], ['GET /other', 'other']].map(([routeKey = '', functionArn = '']) => ({ routeKey, functionArn, timeoutMs: 30_000 }));
+      const routes = [['GET /slow', 'slow'], ['GET /other', 'other']].map(([routeKey = '', functionArn = '']) => ({ routeKey, functionArn, timeoutMs: 30_000, authorization: 'NONE' as const }));
       busy.serve(routes, (functionArn) => () => (functionArn === 'slow' ? new Promise((resolve) => ends.push(() => resolve('"done"'))) : Promise.resolve('"other"')));
       const calls = Array.from({ length: GATEWAY_LIMITS.callsAtOnce }, () => fetch(`${busy.url}/slow`));
       await expect.poll(() => ends.length, { timeout: 5000 }).toBe(GATEWAY_LIMITS.callsAtOnce);

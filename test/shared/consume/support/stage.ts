@@ -1,10 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CreateQueueCommand, DeleteMessageCommand, GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
-import { startSqs } from '../../../../infra/local/emulators/sqs.ts';
+import { CreateQueueCommand, DeleteMessageCommand, GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { inject } from 'vitest';
 import { consumeBatch } from '../../../../shared/consume/consume-batch.ts';
 import type { BatchLimits } from '../../../../shared/consume/batch.ts';
 import { openConsumer, type ConsumeEvent, type Consumer, type ConsumeSettings } from '../../../../shared/consume/consumer.ts';
@@ -18,7 +15,8 @@ import { triggerStore } from '../../../../shared/trigger/dynamo-trigger-store.ts
 import type { TriggerMessage } from '../../../../shared/trigger/message.ts';
 import { encodeMessage, groupId, retryGroupId } from '../../../../shared/trigger/queue-message.ts';
 import type { TriggerStore } from '../../../../shared/trigger/trigger-store.ts';
-import { dynamoClient, newTable, startDynamo } from '../../../support/dynamo.ts';
+import { dynamoClient, newTable } from '../../../support/dynamo.ts';
+import { startSqs } from '../../../support/sqs.ts';
 
 export const DATASTORE = 'trips';
 export const TRIGGER = 'bill_rider';
@@ -33,20 +31,17 @@ export interface Emulators {
 }
 
 export async function startEmulators(): Promise<Emulators> {
-  const folder = await mkdtemp(join(tmpdir(), 'consume-'));
-  const [dynamo, server] = await Promise.all([startDynamo(), startSqs(folder, 0)]);
-  const dynamoDb = dynamoClient(dynamo.url);
-  const sqs = new SQSClient({ endpoint: server.url, useQueueUrlAsEndpoint: false, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  const dynamoUrl = inject('servers').dynamo;
+  const sqs = await startSqs();
+  const dynamoDb = dynamoClient(dynamoUrl);
   return {
-    dynamoUrl: dynamo.url,
-    sqsUrl: server.url,
-    sqs,
+    dynamoUrl,
+    sqsUrl: sqs.url,
+    sqs: sqs.client,
     newTable: () => newTable(dynamoDb),
     async stop() {
-      sqs.destroy();
       dynamoDb.destroy();
-      await Promise.all([dynamo.stop(), server.close()]);
-      await rm(folder, { recursive: true });
+      await sqs.stop();
     },
   };
 }

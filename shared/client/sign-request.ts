@@ -1,9 +1,10 @@
 import { Sha256 } from '@aws-crypto/sha256-js';
 import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { SignatureV4 } from '@smithy/signature-v4';
-import type { ClientOptions } from '../shared/client/options.ts';
+import type { ClientOptions } from './options.ts';
 
-type Sign = NonNullable<ClientOptions['sign']>;
+/** Returns the headers to send with a request. */
+export type Sign = NonNullable<ClientOptions['sign']>;
 
 /**
  * Signs requests to the HTTP API with AWS Signature Version 4, for `execute-api`.

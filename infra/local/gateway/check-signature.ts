@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { Sha256 } from '@aws-crypto/sha256-js';
+import { SignatureV4 } from '@smithy/signature-v4';
+
+/** Who may call. */
+export interface CallerCredentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** A request as it came. */
+export interface ReceivedRequest {
+  readonly method: string;
+  /** Path and query, still encoded. */
+  readonly url: string;
+  /** Names in lower case. */
+  readonly headers: Readonly<NodeJS.Dict<string | string[]>>;
+  readonly body: Buffer;
+}
+
+const SERVICE = 'execute-api';
+/** As far as AWS lets clocks be apart. */
+const CLOCK_MS = 5 * 60_000;
+const AUTHORIZATION =
+  /^AWS4-HMAC-SHA256 Credential=(?<accessKeyId>[^/,\s]+)\/(?<day>\d{8})\/(?<region>[^/,\s]+)\/(?<service>[^/,\s]+)\/aws4_request,\s*SignedHeaders=(?<names>[^,\s]+),\s*Signature=(?<signature>[0-9a-f]{64})$/u;
+const DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/u;
+
+/**
+ * Checks the AWS Signature Version 4 of a request: made for `execute-api` in any region, with these credentials, within
+ * five minutes of now, of this method, path, query and body, and of the headers `host` and all of `x-amz-…`. A space in
+ * the query is `%20`, as the signature has it, not `+`. Signatures in the query (presigned URLs) are not taken.
+ *
+ * @param now milliseconds since 1970, for tests @default Date.now()
+ * @returns why it is to be refused; undefined when the signature is right
+ */
+export async function checkSignature(request: ReceivedRequest, credentials: CallerCredentials, now = Date.now()): Promise<string | undefined> {
+  const { accessKeyId, day, region = '', service, names = '', signature } = AUTHORIZATION.exec(headerOf(request, 'authorization') ?? '')?.groups ?? {};
+  if (signature === undefined) return 'it has no signature';
+  if (accessKeyId !== credentials.accessKeyId) return `nobody has the access key ${accessKeyId}`;
+  if (service !== SERVICE) return `it is signed for ${service}, not for ${SERVICE}`;
+
+  const signed = new Set(names.split(';'));
+  const unsigned = ['host', ...Object.keys(request.headers).filter((name) => name.startsWith('x-amz-'))].filter((name) => !signed.has(name));
+  if (unsigned.length > 0) return `its signature leaves out the headers ${unsigned.join(', ')}`;
+  const date = headerOf(request, 'x-amz-date') ?? '';
+  const time = timeOf(date);
+  if (time === undefined || date.slice(0, 8) !== day) return 'its signature and x-amz-date are not of the same day';
+  if (Math.abs(now - time) > CLOCK_MS) return `it was signed at ${date}, more than five minutes from now`;
+  const hash = headerOf(request, 'x-amz-content-sha256');
+  if (hash !== undefined && hash !== createHash('sha256').update(request.body).digest('hex')) return 'its body is not the one that was signed';
+
+  const wanted = await signatureOf(request, signed, { credentials, region, signingDate: new Date(time) });
+  return wanted === signature ? undefined : 'its signature is that of another request, or was made with another secret';
+}
+
+interface Signing {
+  readonly credentials: CallerCredentials;
+  readonly region: string;
+  readonly signingDate: Date;
+}
+
+/** What the signature has to be; undefined where the request cannot be signed at all. */
+async function signatureOf(request: ReceivedRequest, names: Set<string>, { credentials, region, signingDate }: Signing): Promise<string | undefined> {
+  const [path = '', ...rest] = request.url.split('?');
+  const query = queryOf(rest.join('?'));
+  if (!query) return undefined;
+  const headers = Object.fromEntries([...names].flatMap((name) => [headerOf(request, name)].filter((value) => value !== undefined).map((value) => [name, value])));
+  // The body's hash is a header of the signature where it was one of the request, and not otherwise.
+  const signer = new SignatureV4({ service: SERVICE, region, credentials, sha256: Sha256, applyChecksum: false });
+  const signed = await signer.sign({ method: request.method, protocol: 'http:', hostname: '', path, query, headers, body: request.body }, { signingDate, signableHeaders: names });
+  return AUTHORIZATION.exec(signed.headers['authorization'] ?? '')?.groups?.['signature'];
+}
+
+/** Undefined when its percent-encoding is broken, or it is signed itself. */
+function queryOf(text: string): Record<string, string[]> | undefined {
+  const query = new Map<string, string[]>();
+  try {
+    for (const pair of text === '' ? [] : text.split('&')) {
+      const [name = '', ...value] = pair.split('=');
+      const key = decodeURIComponent(name);
+      query.set(key, [...(query.get(key) ?? []), decodeURIComponent(value.join('='))]);
+    }
+  } catch {
+    return undefined;
+  }
+  return [...query.keys()].some((name) => name.toLowerCase() === 'x-amz-signature') ? undefined : Object.fromEntries(query);
+}
+
+function timeOf(date: string): number | undefined {
+  const [, year, month, day, hours, minutes, seconds] = DATE.exec(date) ?? [];
+  const time = Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
+  return Number.isNaN(time) ? undefined : time;
+}
+
+function headerOf({ headers }: ReceivedRequest, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(',') : value;
+}

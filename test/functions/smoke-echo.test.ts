@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { handler } from '../../functions/smoke-echo.ts';
+import type { TriggeredClient, TriggerMessage } from '../../functions/trigger-handler.ts';
+import { putNextOver } from '../../shared/client/put-next.ts';
+import { PermanentFailure } from '../../shared/consume/permanent-failure.ts';
+import { referenceStore } from '../../shared/store/reference-store.ts';
+
+const store = referenceStore('smoke', 4);
+const client: TriggeredClient = { get: store.get, latest: store.getLatest, put: store.put, putNext: putNextOver(store), query: store.query };
+
+async function call(message: Pick<TriggerMessage, 'row_key' | 'ref_key'>): Promise<void> {
+  const rest = { datastore: 'smoke', trigger: 'echo', shard: 0, added_id: 1, column_name: 'CALL', created_at: '2026-01-31T08:00:00.000000Z', replay: false };
+  await handler.fn(message.row_key, { ...rest, ...message }, client, { signal: new AbortController().signal, attempt: 1 });
+}
+
+describe('echo', () => {
+  it('answers a CALL with an ECHO of its body, and may be called again', async () => {
+    const place = { row_key: randomUUID(), ref_key: 7 };
+    await store.put({ ...place, column_name: 'CALL', body: { said: 'something' } });
+    await call(place);
+    await call(place);
+    expect((await store.row(place.row_key, { columns: ['ECHO'] })).cells).toMatchObject([{ ...place, body: { said: 'something' } }]);
+  });
+
+  it('fails, to be called again, while the CALL cannot be read', async () => {
+    await expect(call({ row_key: randomUUID(), ref_key: 1 })).rejects.toThrow('cannot be read yet');
+  });
+
+  it('is parked where somebody else has written the ECHO', async () => {
+    const place = { row_key: randomUUID(), ref_key: 1 };
+    await store.put({ ...place, column_name: 'CALL', body: 'a' });
+    await store.put({ ...place, column_name: 'ECHO', body: 'b' });
+    await expect(call(place)).rejects.toThrow(PermanentFailure);
+  });
+});

@@ -1,0 +1,105 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SendMessageCommand } from '@aws-sdk/client-sqs';
+import { Duration } from 'aws-cdk-lib';
+import { HttpMethod } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Code, Function as LambdaFunction, Runtime } from 'aws-cdk-lib/aws-lambda';
+import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
+import { Schedule, ScheduleExpression } from 'aws-cdk-lib/aws-scheduler';
+import { LambdaInvoke } from 'aws-cdk-lib/aws-scheduler-targets';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeDataFolder } from '../../../../infra/local/data-folder.ts';
+import { startSecretsManager } from '../../../../infra/local/emulators/secrets-manager.ts';
+import { startService } from '../../../../infra/local/emulators/start-service.ts';
+import { openGateway } from '../../../../infra/local/gateway/gateway.ts';
+import { openFunctionLog } from '../../../../infra/local/lambda/function-log.ts';
+import { DEFAULT_OPTIONS } from '../../../../infra/local/local-stack-options.ts';
+import type { Forwarder, ShardGroup } from '../../../../infra/local/mysql/shard-groups.ts';
+import { checkTypes, localResources } from '../../../../infra/local/resources/local-resources.ts';
+import { runTemplate, type RunningTemplate } from '../../../../infra/local/run-template.ts';
+import type { ServiceStack } from '../../../../infra/stacks/service-stack.ts';
+import { sqsClient } from '../../support/fifo-queue.ts';
+import { synthesized } from '../../support/synthesized.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+/** Says in the log what called it. */
+const CODE = `export async function handler(event) {
+  console.log('called by', JSON.stringify(event));
+  return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify({ routeKey: event.routeKey, queue: process.env.QUEUE_URL }) };
+}`;
+
+const folder = temporaryFolder();
+const parts = new AsyncDisposableStack();
+let running: RunningTemplate;
+let url: string;
+let sqsUrl: string;
+let logPath: string;
+
+/** What an owner of the app writes, and nothing else: no list of the local stack knows of it. */
+function addParts(service: ServiceStack): void {
+  const code = join(folder.path, 'added');
+  mkdirSync(code);
+  writeFileSync(join(code, 'index.mjs'), CODE);
+  const added = (id: string): LambdaFunction => new LambdaFunction(service, id, { runtime: Runtime.NODEJS_24_X, handler: 'index.handler', code: Code.fromAsset(code), memorySize: 256 });
+
+  const queue = new Queue(service, 'added-queue');
+  const asked = added('asked');
+  asked.addEnvironment('QUEUE_URL', queue.queueUrl);
+  service.api.api.addRoutes({ path: '/added/{thing}', methods: [HttpMethod.GET], integration: new HttpLambdaIntegration('added', asked) });
+  added('consuming').addEventSource(new SqsEventSource(queue, { batchSize: 5 }));
+  const schedule = ScheduleExpression.rate(Duration.minutes(1));
+  expect(new Schedule(service, 'added-schedule', { schedule, target: new LambdaInvoke(added('started'), {}) })).toBeDefined();
+}
+
+/** Groups that nobody asks, since all functions are stand-ins. */
+function silentGroups(...names: readonly string[]): readonly ShardGroup[] {
+  const endpoint: Forwarder = { host: '127.0.0.1', port: 1, setFault: () => undefined, dropConnections: () => undefined, close: async () => undefined };
+  return names.map((name) => ({ name, user: 'nobody', password: 'none', writerEndpoint: endpoint, readerEndpoint: endpoint, instanceEndpoints: [endpoint], nodes: [] }));
+}
+
+beforeAll(async () => {
+  const stacks = synthesized(join(folder.path, 'cdk.out'), { environment: 'local', groups: 1, readers: 0 }, { add: ({ service }) => addParts(service) });
+  checkTypes(stacks);
+  const data = makeDataFolder(join(folder.path, 'data'));
+  const log = parts.adopt(openFunctionLog(data.functionLog), (one) => one.close());
+  const gateway = parts.adopt(await openGateway(0, () => undefined), (one) => one.close());
+  const dynamodb = parts.adopt(await startService('dynamodb', data.dynamodb), (one) => one.close());
+  const sqs = parts.adopt(await startService('sqs', data.sqs), (one) => one.close());
+  const secretsManager = parts.adopt(await startSecretsManager(), (one) => one.close());
+  const local = localResources(stacks, { groups: silentGroups('group-1'), httpUrl: gateway.url, sqsUrl: sqs.url });
+  const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url, rdsData: 'http://127.0.0.1:1' };
+  running = parts.adopt(await runTemplate({ local, options: DEFAULT_OPTIONS, folder: data, services, log, gateway }), (one) => one.stop());
+  [url, sqsUrl, logPath] = [gateway.url, sqs.url, log.path];
+});
+afterAll(async () => {
+  await parts.disposeAsync();
+  folder[Symbol.dispose]();
+});
+
+/** What called a function, by the id that it has in the app. */
+const callsOf = (id: string): readonly string[] => readFileSync(logPath, 'utf8').split('\n').flatMap((line) => new RegExp(`^\\S+ ${id}\\w* called by (.*)$`, 'u').exec(line)?.[1] ?? []);
+
+describe('a part that was added in the CDK app alone', () => {
+  it('is answered, if it is a route, by its function with what the template gives it', async () => {
+    const answer = await fetch(`${url}/added/thing`);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({ routeKey: 'GET /added/{thing}', queue: running.queueUrls.find((queue) => queue.includes('addedqueue')) });
+  });
+
+  it('calls its function with what is sent to it, if it is a queue', async () => {
+    const client = sqsClient(sqsUrl);
+    try {
+      const QueueUrl = running.queueUrls.find((queue) => queue.includes('addedqueue'));
+      await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'a message' }));
+      await expect.poll(() => callsOf('consuming'), { timeout: 15_000 }).toEqual([expect.stringMatching(/^\{"Records":\[\{[^]*"body":"a message"/u)]);
+    } finally {
+      client.destroy();
+    }
+  });
+
+  it('is started, if it is a schedule', async () => {
+    await expect.poll(() => callsOf('started'), { timeout: 15_000 }).toEqual([expect.stringContaining('"Scheduled Event"')]);
+  });
+});

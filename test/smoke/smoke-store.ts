@@ -1,0 +1,58 @@
+import { afterEach, beforeEach, inject } from 'vitest';
+import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
+import { requestSigner, type Sign } from '../../shared/client/sign-request.ts';
+import type { Datastore } from '../../shared/store/datastore.ts';
+import { DATASTORE, type Environment } from './reach.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    smoke: Environment;
+  }
+  interface TaskMeta {
+    /** The last requests of a check and how they were answered, with their request ids. */
+    requests?: readonly string[];
+  }
+}
+
+/** Enough to look a failure up in the logs. */
+const NOTED = 3;
+
+let noted: readonly string[] = [];
+
+const notingFetch: typeof fetch = async (input, init) => {
+  const { pathname, search } = new URL(input instanceof Request ? input.url : input);
+  const note = (answer: string): void => {
+    noted = [...noted, `${init?.method ?? 'GET'} ${pathname}${search}: ${answer}`].slice(-NOTED);
+  };
+  try {
+    const response = await fetch(input, init);
+    note(`${response.status}, request id ${response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? 'not given'}`);
+    return response;
+  } catch (error) {
+    note('no answer');
+    throw error;
+  }
+};
+
+/** Hands the last requests of each check of a file to the report. */
+export function noteRequests(): void {
+  beforeEach(() => {
+    noted = [];
+  });
+  afterEach(({ task }) => {
+    task.meta.requests = noted;
+  });
+}
+
+/** The datastore that is written to, over HTTP, with signed requests. */
+export function smokeStore(): SchemalessClient & Datastore {
+  const { url, region, shards } = inject('smoke');
+  return { ...schemalessClient({ url, datastore: DATASTORE, sign: requestSigner(region), fetch: notingFetch }), shards };
+}
+
+/** Sends a request that the client has no method for. */
+export async function ask(method: string, path: string, sign: Sign | undefined): Promise<Response> {
+  const url = new URL(`${inject('smoke').url}${path}`);
+  const headers = await sign?.({ method, url, headers: {}, body: undefined });
+  return notingFetch(url, { method, ...(headers && { headers }) });
+}

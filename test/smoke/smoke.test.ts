@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { PROJECT_ROOT } from '../../infra/app-context.ts';
+import { startLocalStack, type LocalStack } from '../../infra/local/local-stack.ts';
+import { localSigner } from '../../infra/local/local-signer.ts';
+import { prove } from '../../infra/local/proof.ts';
+import { ROUTES } from '../../shared/api/routes.ts';
+import { temporaryFolder } from '../infra/support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+const { engine, access } = inject('servers');
+let stack: LocalStack;
+
+beforeAll(async () => {
+  stack = await startLocalStack({ port: 0, data: join(folder.path, 'data'), groups: 1, shards: 16, engine: engine.kind, access, checkSignatures: true });
+});
+afterAll(async () => {
+  await stack?.stop();
+  folder[Symbol.dispose]();
+});
+
+/** Runs a program of the project with nothing in its environment but credentials, and says how it ended. */
+async function run(file: string, parameters: readonly string[], secret = 'local'): Promise<{ readonly code: number; readonly output: string; readonly error: string }> {
+  const env = { PATH: process.env['PATH'] ?? '', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: secret };
+  try {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, file), ...parameters], { cwd: PROJECT_ROOT, env });
+    return { code: 0, output: stdout, error: stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = Object(error);
+    return { code, output: stdout, error: stderr };
+  }
+}
+
+const smoke = (secret?: string) => run('test/smoke/smoke.ts', [stack.url], secret);
+
+describe('npm run smoke, against a local stack that checks signatures', () => {
+  it('checks it whole, and says what it found', { timeout: 120_000 }, async () => {
+    const { code, output, error } = await smoke();
+    expect([code, error], output).toEqual([0, '']);
+    for (const suite of ['a datastore', 'indexes', 'the environment']) expect(output).toMatch(new RegExp(`^smoke: ${suite}: \\d+ of \\d+ passed`, 'mu'));
+    expect(output).toMatch(/^an index showed a cell \d+ ms after its put was answered$/mu);
+    expect(output).toMatch(/^the function of a trigger had written \d+ ms after the put was answered$/mu);
+    // Skips are said aloud, and there are no others.
+    const skipped = output.match(/^skipped: .*$/gmu) ?? [];
+    expect(skipped).toHaveLength(access === 'data-api' ? 2 : 1);
+    expect(skipped).toContainEqual(expect.stringMatching(/keeps datastores apart: there is one datastore to write to$/u));
+    expect(output).toMatch(new RegExp(`^[5-9]\\d checks passed, ${skipped.length} skipped, in \\d+ s$`, 'mu'));
+  });
+
+  it('says in one line that it is not allowed in', async () => {
+    const { code, output, error } = await smoke('another');
+    expect([code, output]).toEqual([1, '']);
+    expect(error).toMatch(/^smoke: \S+\/v1\/health was answered 403: the access key local may not call it [^\n]*\n$/u);
+  });
+});
+
+describe('a local stack that checks signatures', () => {
+  it('lets nobody in unasked, on any route', async () => {
+    const answers = await Promise.all(
+      ROUTES.map(async ({ method, path }) => {
+        const answer = await fetch(`${stack.url}${path.replace('{datastore}', 'smoke').replaceAll(/\{\w+\}/gu, '1')}`, { method });
+        return `${method} ${path}: ${answer.status} ${await answer.text()}`;
+      }),
+    );
+    expect(answers).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}: 403 {"message":"Forbidden"}`));
+  });
+
+  it('proves itself, and shows the states of its triggers, with requests that are signed', async () => {
+    expect(await prove({ url: stack.url, datastore: 'trips', readers: false, sign: localSigner() })).toHaveLength(2);
+    const { output } = await run('infra/local/control.ts', ['status', '--data', join(folder.path, 'data')]);
+    expect(output).toMatch(/^smoke\/echo +running /mu);
+    expect(output).toMatch(/^trips\/bill_rider +running /mu);
+  });
+});
