@@ -1,5 +1,6 @@
-import { ENVIRONMENT_VARIABLES, type Access } from '../shared/environment.ts';
+import { ACCESSES, DATABASE_AUTHS, ENVIRONMENT_VARIABLES, type Access, type DatabaseAuth } from '../shared/environment.ts';
 import { MAX_TAILERS } from '../shared/tail/tailer-count.ts';
+import { DATABASE_USERS, type DatabaseUser } from '../shared/topology/database-users.ts';
 
 /** What the environment of a function says. Read here and nowhere else. */
 export interface Config {
@@ -10,6 +11,11 @@ export interface Config {
   /** On how many secondaries a write is buffered before its primary is tried. */
   readonly bufferCopies: number;
   readonly access: Access;
+  /** What the function may do in MySQL. */
+  readonly databaseUser: DatabaseUser;
+  readonly databaseAuth: DatabaseAuth;
+  /** Connections to each endpoint of each group, at most: 1 to 99. */
+  readonly connections: number;
 }
 
 /**
@@ -23,12 +29,21 @@ export function readConfig(variables: Readonly<Record<string, string | undefined
     if (value === undefined || value === '') throw new Error(`The environment variable ${name} is not set`);
     return value;
   };
+  const oneOf = <T extends string>(known: readonly T[], name: string): T => {
+    const value = required(name);
+    const found = known.find((one) => one === value);
+    if (found === undefined) throw new Error(`The environment variable ${name}: wanted one of ${known.join(', ')}, got ${JSON.stringify(value)}`);
+    return found;
+  };
   return {
     environment: required(ENVIRONMENT_VARIABLES.environment),
     topologyTable: required(ENVIRONMENT_VARIABLES.topologyTable),
     stateTable: required(ENVIRONMENT_VARIABLES.stateTable),
     bufferCopies: readCopies(required(ENVIRONMENT_VARIABLES.bufferCopies)),
-    access: readAccess(required(ENVIRONMENT_VARIABLES.access)),
+    access: oneOf(ACCESSES, ENVIRONMENT_VARIABLES.access),
+    databaseUser: oneOf(DATABASE_USERS, ENVIRONMENT_VARIABLES.databaseUser),
+    databaseAuth: oneOf(DATABASE_AUTHS, ENVIRONMENT_VARIABLES.databaseAuth),
+    connections: readConnections(required(ENVIRONMENT_VARIABLES.connections)),
   };
 }
 
@@ -52,7 +67,9 @@ function readCopies(value: string): number {
   return Number(value);
 }
 
-function readAccess(value: string): Access {
-  if (value === 'mysql' || value === 'data-api') return value;
-  throw new Error(`The environment variable ${ENVIRONMENT_VARIABLES.access}: wanted mysql or data-api, got ${JSON.stringify(value)}`);
+function readConnections(value: string): number {
+  if (!/^[1-9]\d?$/.test(value)) {
+    throw new Error(`The environment variable ${ENVIRONMENT_VARIABLES.connections}: wanted a whole number from 1 to 99, got ${JSON.stringify(value)}`);
+  }
+  return Number(value);
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { FIELD_TYPES } from '../shared/definitions/definitions.ts';
 import type { MigrationWish } from '../shared/migrate/migrate.ts';
 
@@ -50,6 +50,7 @@ const properties = z.object({
         // A deployment to which one may be rolled back did not say it.
         clusterArn: z.string().prefault(''),
         secret: z.string().min(1),
+        userSecrets: z.object({ read: z.string().min(1), tail: z.string().min(1), write: z.string().min(1), repair: z.string().min(1) }),
         sharedStorage: z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')]),
       }),
     )

@@ -1,12 +1,14 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
+import { METRICS } from '../shared/metrics.ts';
 import type { RepairEvent } from '../shared/repair/repair-work.ts';
 import { runRepair } from '../shared/repair/run-repair.ts';
 import { openContext, type StoreContext } from '../shared/store/context.ts';
 import { readConfig } from './config.ts';
 import { deploymentOptions } from './deployment.ts';
 import { logger } from './http/log.ts';
+import { countTimes, gauge } from './http/metrics.ts';
 
 /** Before the function's time limit: enough to finish a page and hand over what is held. */
 const TIME_TO_END_MS = 30_000;
@@ -30,9 +32,11 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
 }
 
 function report(event: RepairEvent): void {
+  if (event.kind === 'lag') gauge({ [METRICS.indexLagCells]: event.cells });
+  if (event.kind === 'repaired') countTimes(new Map([[METRICS.indexRepaired, event.entries]]));
   if (event.kind === 'failed' || event.kind === 'pending') logger.warn('repair', { event });
   // Who holds which partition changes every minute.
-  else if (event.kind === 'followed' && event.event.kind.startsWith('partition_')) logger.debug('repair', { event });
+  else if (event.kind === 'lag' || (event.kind === 'followed' && event.event.kind.startsWith('partition_'))) logger.debug('repair', { event });
   else if (event.kind !== 'followed') logger.info('repair', { event });
   else logger.warn('repair', { event });
 }

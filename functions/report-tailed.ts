@@ -2,12 +2,12 @@ import type { FollowEvent } from '../shared/follow/follower.ts';
 import { METRICS } from '../shared/metrics.ts';
 import type { TailEvent } from '../shared/tail/tail-work.ts';
 import { logger } from './http/log.ts';
-import { countTimes } from './http/metrics.ts';
+import { countTimes, gauge } from './http/metrics.ts';
 
 /** Counts of one sort are written so often, as one line: cells are sent many times a second. */
 const EVERY_MS = 10_000;
 
-/** Where `tail-shards` reports to: the log at once, counts of what was sent now and then, and with `flush`. */
+/** Where `tail-shards` reports to: the log and figures at once, counts of what was sent now and then, and with `flush`. */
 export function tailReport(): { readonly report: (event: TailEvent) => void; readonly flush: () => void } {
   let counts = new Map<string, number>();
   let since = performance.now();
@@ -21,6 +21,10 @@ export function tailReport(): { readonly report: (event: TailEvent) => void; rea
 
   return {
     report(event) {
+      if (event.kind === 'lag') {
+        gauge({ [METRICS.triggerLagCells]: event.cells, [METRICS.triggerLagSeconds]: event.seconds });
+        return;
+      }
       log(event);
       const [name, times] = counted(event);
       if (name !== undefined) counts.set(name, (counts.get(name) ?? 0) + times);

@@ -1,8 +1,11 @@
 import { Annotations, App } from 'aws-cdk-lib';
+import { VERSION } from '../shared/version.ts';
 import { CONTEXT_KEYS, readAppContext } from './app-context.ts';
 import { checkEnvironment } from './check-environment.ts';
+import type { EnvironmentProps } from './environments.ts';
 import { ServiceStack } from './stacks/service-stack.ts';
 import { StorageStack } from './stacks/storage-stack.ts';
+import { VERSION_TAG } from './stacks/tags.ts';
 
 /**
  * Fills an app with one environment: what must outlive every deployment (clusters, tables) in a stack of its own, apart
@@ -10,14 +13,20 @@ import { StorageStack } from './stacks/storage-stack.ts';
  *
  * The environment and its parts come from the app's context, see `AppContext`. Throws an `Error` that names the key at
  * fault, or lists every problem of the datastores' definitions.
+ *
+ * @param changed what is to be otherwise than `environments.ts` says, for who wants to see what becomes of it @default nothing
  */
-export function buildApp(app: App): { storage: StorageStack; service: ServiceStack } {
+export function buildApp(app: App, changed: Partial<EnvironmentProps> = {}): { storage: StorageStack; service: ServiceStack } {
   const context = Object.fromEntries(CONTEXT_KEYS.map((key): [string, unknown] => [key, app.node.tryGetContext(key)]));
-  const { environment, definitions, functionsFolder, projectFolder } = readAppContext(context, (warning) => Annotations.of(app).addWarningV2('schemaless:definitions', warning));
+  const { environment: described, definitions, functionsFolder, projectFolder } = readAppContext(context, (warning) => Annotations.of(app).addWarningV2('schemaless:definitions', warning));
+  const environment: EnvironmentProps = { ...described, ...changed };
   checkEnvironment(environment);
+  // CloudFormation hands a stack's tags to all of its resources.
+  const tags = { [VERSION_TAG]: VERSION };
 
   const storage = new StorageStack(app, `Schemaless-${environment.name}-storage`, {
     environment,
+    tags,
     terminationProtection: environment.protectedFromDeletion,
     description: `Schemaless (${environment.name}): clusters and tables`,
   });
@@ -27,6 +36,7 @@ export function buildApp(app: App): { storage: StorageStack; service: ServiceSta
     functionsFolder,
     projectFolder,
     storage,
+    tags,
     description: `Schemaless (${environment.name}): functions, API, queues and schedules`,
   });
   return { storage, service };

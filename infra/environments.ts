@@ -1,6 +1,7 @@
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Route } from '../shared/api/routes.ts';
 import type { Definitions } from '../shared/definitions/definitions.ts';
-import type { Access } from '../shared/environment.ts';
+import type { Access, DatabaseAuth } from '../shared/environment.ts';
 
 /** What may differ between environments; everything else is the same app. */
 export interface EnvironmentProps {
@@ -12,6 +13,19 @@ export interface EnvironmentProps {
   /** Capacity of each node in ACU (1 ACU is about 2 GiB of memory). The maximum also fixes `max_connections`. */
   readonly capacity: { readonly min: number; readonly max: number };
   readonly access: Access;
+  /** An RDS Proxy before each group, with an endpoint for its writer and one for its readers: `mysql` access alone. */
+  readonly proxy: boolean;
+  /** How functions log in: with the password of a secret, or with a token of their role, which a proxy checks. */
+  readonly databaseAuth: DatabaseAuth;
+  /** Connections that an instance opens to each endpoint of each group at most: of functions that answer requests, one at a time, and of those that loop. */
+  readonly connections: { readonly request: number; readonly loop: number };
+  /**
+   * Instances of the functions behind the API that run at once at most, reserved for them: what a runaway client can do
+   * to MySQL ends here. @default as many as the account allows
+   */
+  readonly instances?: Readonly<Record<Route['handler'], number>>;
+  /** Each function gives AWS X-Ray a trace of its calls. */
+  readonly tracing: boolean;
   /** On how many secondaries a write is buffered: at most groups - 2, so that one lost group refuses no write. */
   readonly bufferCopies: number;
   /** Workers that tail the shards for the triggers, side by side, unless the state table says otherwise: 1 to `MAX_TAILERS`. */
@@ -53,6 +67,11 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     // No meaning there; what the template says is not looked at.
     capacity: { min: 0.5, max: 1 },
     access: 'mysql',
+    proxy: false,
+    databaseAuth: 'secret',
+    // Instances take requests side by side here.
+    connections: { request: 8, loop: 8 },
+    tracing: false,
     bufferCopies: 1,
     tailers: 1,
     // Real servers with real asynchronous replication, each on its own files.
@@ -78,6 +97,12 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     capacity: { min: 0, max: 4 },
     // No VPC for functions, no endpoints to pay for by the hour, no connections to hold.
     access: 'data-api',
+    proxy: false,
+    databaseAuth: 'secret',
+    // None are held over the Data API.
+    connections: { request: 1, loop: 1 },
+    // No instances reserved: accounts that are new may have ten in all.
+    tracing: true,
     bufferCopies: 0,
     tailers: 1,
     sharedStorage: true,
@@ -98,9 +123,17 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     groups: 8,
     // One to be promoted, and still one to read from when a node is away.
     readersPerGroup: 2,
-    // 16 ACU allow 2,000 connections: 8 for each of 250 function instances.
+    // 16 ACU allow 2,000 connections, see `connectionBudget`.
     capacity: { min: 1, max: 16 },
     access: 'mysql',
+    proxy: true,
+    // No function may read a password.
+    databaseAuth: 'iam',
+    // An instance answers one request at a time; what a batch does on one group goes four by four.
+    connections: { request: 4, loop: 8 },
+    // 360 of the 1,000 that an account may have as a rule, and 1,440 connections.
+    instances: { 'write-cells': 180, 'read-cells': 120, 'query-index': 55, 'manage-triggers': 5 },
+    tracing: true,
     // Covers the minute in which a writer fails over; within a region Aurora itself loses no acknowledged commit.
     bufferCopies: 1,
     // A quarter of the partitions each: one that dies leaves three quarters of the shards as they were.

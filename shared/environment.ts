@@ -14,6 +14,12 @@ export const ENVIRONMENT_VARIABLES = {
   bufferCopies: 'SCHEMALESS_BUFFER_COPIES',
   /** How MySQL is reached: `mysql` or `data-api`. */
   access: 'SCHEMALESS_ACCESS',
+  /** Which user of the databases the function is: see `DATABASE_USERS`. */
+  databaseUser: 'SCHEMALESS_DATABASE_USER',
+  /** How it proves that: `secret` or `iam`. */
+  databaseAuth: 'SCHEMALESS_DATABASE_AUTH',
+  /** Connections that an instance opens to each endpoint of each group at most, a whole number from 1. */
+  connections: 'SCHEMALESS_CONNECTIONS',
   /** Of a trigger's function: where the HTTP API is. */
   apiUrl: 'SCHEMALESS_API_URL',
   /** Of a trigger's function: the datastore whose cells call it. */
@@ -28,3 +34,7 @@ export const DEFINITIONS_FILE = 'definitions.json';
 /** How MySQL is reached; see the adapters in `shared/sql`. */
 export const ACCESSES = ['mysql', 'data-api'] as const;
 export type Access = (typeof ACCESSES)[number];
+
+/** How functions log in to MySQL: with a password from a secret, or with a token that IAM vouches for. */
+export const DATABASE_AUTHS = ['secret', 'iam'] as const;
+export type DatabaseAuth = (typeof DATABASE_AUTHS)[number];

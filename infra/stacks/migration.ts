@@ -36,11 +36,15 @@ export class Migration extends Construct {
         code,
         exportName,
         description,
+        databaseUser: 'owner',
+        kind: 'loop',
         timeout: Duration.minutes(15),
         memorySize: 1024,
       });
       made.grantTopologyWrites();
       made.grantState();
+      // It gives the users of the databases their passwords.
+      for (const { secrets } of storage.groups) for (const secret of Object.values(secrets)) secret.grantRead(made);
       return made;
     };
     const onEvent = step('onEvent', 'Schemaless: starts a migration');

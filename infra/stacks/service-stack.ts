@@ -43,22 +43,23 @@ export class ServiceStack extends Stack {
       defined.map((definition) => new TriggerQueue(this, `queue-${name}-${definition.name}`, { datastore: name, definition })),
     );
     const code = this.bundle(props, triggers);
-    const make = (name: FunctionName, rest: Pick<StoreFunctionProps, 'description' | 'timeout' | 'memorySize'>): StoreFunction =>
-      new StoreFunction(this, name, { environment, storage, code: code(name), ...rest });
+    const instances = new Map<string, number>(Object.entries(environment.instances ?? {}));
+    const make = (name: FunctionName, rest: Pick<StoreFunctionProps, 'description' | 'databaseUser' | 'kind' | 'timeout' | 'memorySize'>): StoreFunction =>
+      new StoreFunction(this, name, { environment, storage, code: code(name), instances: instances.get(name), ...rest });
 
-    const writeCells = make('write-cells', { description: 'Schemaless: writes cells', timeout: API_TIMEOUT, memorySize: 1769 });
-    const readCells = make('read-cells', { description: 'Schemaless: reads cells and logs', timeout: API_TIMEOUT, memorySize: 1769 });
-    const queryIndex = make('query-index', { description: 'Schemaless: finds rows by their fields', timeout: API_TIMEOUT, memorySize: 1769 });
+    const writeCells = make('write-cells', { description: 'Schemaless: writes cells', databaseUser: 'write', kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
+    const readCells = make('read-cells', { description: 'Schemaless: reads cells and logs', databaseUser: 'read', kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
+    const queryIndex = make('query-index', { description: 'Schemaless: finds rows by their fields', databaseUser: 'read', kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
     for (const one of [writeCells, readCells, queryIndex]) one.grantTrips();
-    const manageTriggers = make('manage-triggers', { description: 'Schemaless: shows and steers triggers', timeout: API_TIMEOUT, memorySize: 1769 });
+    const manageTriggers = make('manage-triggers', { description: 'Schemaless: shows and steers triggers', databaseUser: 'read', kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
     manageTriggers.grantState();
-    const drainBuffer = make('drain-buffer', { description: 'Schemaless: empties the buffer', timeout: LOOP_TIMEOUT, memorySize: 512 });
+    const drainBuffer = make('drain-buffer', { description: 'Schemaless: empties the buffer', databaseUser: 'write', kind: 'loop', timeout: LOOP_TIMEOUT, memorySize: 512 });
     drainBuffer.grantState();
-    const repairIndexes = make('repair-indexes', { description: 'Schemaless: completes, builds and drops indexes', timeout: LOOP_TIMEOUT, memorySize: 1769 });
+    const repairIndexes = make('repair-indexes', { description: 'Schemaless: completes, builds and drops indexes', databaseUser: 'repair', kind: 'loop', timeout: LOOP_TIMEOUT, memorySize: 1769 });
     repairIndexes.grantState();
     // A version of an index that is complete becomes live; one whose tables were dropped is forgotten.
     repairIndexes.grantTopologyWrites();
-    const tailShards = make('tail-shards', { description: 'Schemaless: sends cells to the queues of the triggers', timeout: LOOP_TIMEOUT, memorySize: 1769 });
+    const tailShards = make('tail-shards', { description: 'Schemaless: sends cells to the queues of the triggers', databaseUser: 'tail', kind: 'loop', timeout: LOOP_TIMEOUT, memorySize: 1769 });
 
     const migration = new Migration(this, 'migration', { environment, storage, definitions, triggers, code: code('migrate') });
     this.api = new StoreApi(this, 'http', {
@@ -89,6 +90,8 @@ export class ServiceStack extends Stack {
     const bundles = bundleFunctions({
       functions: Object.fromEntries([...ownedHere, ...ofTriggers]),
       definitions,
+      access: environment.access,
+      proxy: environment.proxy,
       folder: join(App.of(this)?.outdir ?? 'cdk.out', `functions-${environment.name}`),
     });
     return (name) => {

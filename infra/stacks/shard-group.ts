@@ -1,13 +1,16 @@
 import { Duration, RemovalPolicy, Tags, Token } from 'aws-cdk-lib';
 import { CfnDBInstance, ClusterInstance, Credentials, DatabaseCluster, type DatabaseClusterProps, type IClusterInstance } from 'aws-cdk-lib/aws-rds';
-import { CfnSecret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
-import { Construct, type IConstruct } from 'constructs';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import { MADE_USERS, type DatabaseUser, type MadeUser } from '../../shared/topology/database-users.ts';
 import type { EnvironmentProps } from '../environments.ts';
 import { acknowledge } from './evidence.ts';
 import { addGroupAlarms } from './group-alarms.ts';
+import { GroupProxy } from './group-proxy.ts';
 import { MYSQL_ENGINE, type MysqlParameters } from './mysql-parameters.ts';
 import type { Network } from './network.ts';
-import { GROUP_TAG, NODE_TAG } from './shard-group-tags.ts';
+import { GROUP_TAG, NODE_TAG } from './tags.ts';
+import { shortenSecretName, UserSecrets } from './user-secrets.ts';
 
 export interface ShardGroupProps {
   /** `group-1`: its name in the topology, for good. */
@@ -25,6 +28,7 @@ export interface GroupAddressTokens {
   readonly nodes: readonly EndpointTokens[];
   readonly clusterArn: string;
   readonly secret: string;
+  readonly userSecrets: Readonly<Record<MadeUser, string>>;
   readonly sharedStorage: boolean;
 }
 
@@ -37,7 +41,10 @@ export interface EndpointTokens {
 export class ShardGroup extends Construct {
   readonly name: string;
   readonly cluster: DatabaseCluster;
-  readonly secret: ISecret;
+  /** What each user of its databases logs in with. */
+  readonly secrets: Readonly<Record<DatabaseUser, ISecret>>;
+  /** Before the cluster, where the environment wants one. */
+  readonly proxy?: GroupProxy;
   readonly address: GroupAddressTokens;
 
   constructor(scope: Construct, id: string, props: ShardGroupProps) {
@@ -52,9 +59,12 @@ export class ShardGroup extends Construct {
       return { host: instance.attrEndpointAddress, port: instance.attrEndpointPort };
     });
     Tags.of(cluster).add(GROUP_TAG, props.name);
-    shortenName(cluster.node.findChild('Secret').node.defaultChild, props.name);
+    shortenSecretName(cluster.node.findChild('Secret').node.defaultChild, props.name);
     if (!cluster.secret) throw new Error(`${props.name}: wanted a generated secret`);
-    cluster.connections.allowDefaultPortFrom(props.network.clients, 'Functions of the store');
+    const users = new UserSecrets(this, 'users', { group: props.name });
+    this.secrets = { owner: cluster.secret, ...users.secrets };
+    if (props.environment.proxy) this.proxy = new GroupProxy(this, 'proxy', { group: props.name, environment: props.environment, network: props.network, cluster, secrets: Object.values(this.secrets) });
+    else cluster.connections.allowDefaultPortFrom(props.network.clients, 'Functions of the store');
 
     acknowledge(cluster, 'SMG4', 'Rotated by the owner, with whatever is used for that: functions ask for the secret again once its password does not hold any more');
     acknowledge(cluster, 'RDS11', 'In isolated subnets, for one security group alone: another port hides nothing from who is inside');
@@ -62,27 +72,22 @@ export class ShardGroup extends Construct {
     if (!props.environment.protectedFromDeletion) acknowledge(cluster, 'RDS10', 'An environment for trying things out: destroying it leaves nothing behind');
     addGroupAlarms(this, { name: props.name, cluster, environment: props.environment });
     this.cluster = cluster;
-    this.secret = cluster.secret;
+    const port = Token.asString(cluster.clusterEndpoint.port);
+    const writer = { host: this.proxy?.writer ?? cluster.clusterEndpoint.hostname, port };
+    const reader = { host: this.proxy?.reader ?? cluster.clusterReadEndpoint.hostname, port };
     this.address = {
       name: props.name,
-      writer: { host: cluster.clusterEndpoint.hostname, port: Token.asString(cluster.clusterEndpoint.port) },
-      reader: { host: cluster.clusterReadEndpoint.hostname, port: Token.asString(cluster.clusterReadEndpoint.port) },
-      // All nodes, the writer too: after a failover the first writer is one that could be promoted.
-      nodes: endpoints,
+      writer,
+      reader,
+      // All nodes, the writer too: after a failover the first writer is one that could be promoted. Where they share
+      // their storage nobody asks them one by one, and a stack of many groups could not export so many addresses.
+      nodes: props.environment.sharedStorage ? [writer, reader].slice(0, endpoints.length) : endpoints,
       clusterArn: cluster.clusterArn,
       secret: cluster.secret.secretArn,
+      userSecrets: Object.fromEntries(MADE_USERS.map((user): [MadeUser, string] => [user, this.secrets[user].secretArn])) as Record<MadeUser, string>,
       sharedStorage: props.environment.sharedStorage,
     };
   }
-}
-
-/**
- * The RDS Data API takes ARNs of 100 characters at most. A secret is named after its logical id, which the CDK makes so
- * long that in some regions its ARN is not taken.
- */
-function shortenName(secret: IConstruct | undefined, group: string): void {
-  if (!(secret instanceof CfnSecret)) throw new Error(`${group}: wanted a secret in its cluster`);
-  secret.overrideLogicalId(`Secret${group.replaceAll(/[^a-z0-9]/gu, '')}`);
 }
 
 interface Node {

@@ -22,6 +22,10 @@ export interface StoreAlarmsProps {
 const FIVE_MINUTES = Duration.minutes(5);
 /** Longer than a failover and the drain behind it take: then somebody has to look. */
 const OLDEST_BUFFERED_SECONDS = 300;
+/** Inline index writes keep entries within milliseconds; what only the repair does may wait this many cells for a quarter of an hour. */
+const MOST_INDEX_LAG = 100_000;
+/** A tailer that died is succeeded within seconds, a trigger that is behind sends thousands of cells a second. */
+const OLDEST_UNSENT_SECONDS = 300;
 const MOST_CIRCUITS = 3;
 /** Of all requests, in percent. */
 const MOST_SERVER_ERRORS = 1;
@@ -38,6 +42,8 @@ export function addStoreAlarms(scope: Construct, { environment, api, functions, 
   addAlarm(alarms, 'buffer-parked', { section: 'buffer-parked', what: 'buffered writes that cannot be appended were set aside', metric: most(METRICS.bufferParked), above: 0 });
   addAlarm(alarms, 'buffer-conflicts', { section: 'buffer-conflicts', what: 'buffered writes lost against another body', metric: most(METRICS.bufferConflicts), above: 0 });
   addAlarm(alarms, 'circuits', { section: 'circuits', what: 'functions find nodes down again and again', metric: sum(METRICS.circuitOpened), above: MOST_CIRCUITS, periods: 3 });
+  addAlarm(alarms, 'index-lag', { section: 'index-lag', what: 'the repair of indexes is far behind', metric: most(METRICS.indexLagCells), above: MOST_INDEX_LAG, periods: 15 });
+  addAlarm(alarms, 'trigger-lag', { section: 'trigger-lag', what: 'cells wait for over five minutes to be sent to a queue', metric: most(METRICS.triggerLagSeconds), above: OLDEST_UNSENT_SECONDS, periods: 3 });
   addAlarm(alarms, 'log-hole', { section: 'log-hole', what: 'a log has a hole that does not close', metric: sum(METRICS.logHole), above: 0 });
   addAlarm(alarms, 'log-cut', { section: 'log-cut', what: 'a log lost cells that were sent to triggers', metric: sum(METRICS.logCut), above: 0 });
 

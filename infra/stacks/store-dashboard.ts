@@ -47,6 +47,8 @@ export function addDashboard(scope: Construct, { environment, api, functions, gr
   dashboard.addWidgets(
     graph('Triggers: cells', [METRICS.triggerSent, METRICS.triggerConsumed, METRICS.triggerFailed, METRICS.triggerParked].map(sum)),
     graph('Triggers: oldest message, s', triggers.map(({ queue, definition }) => queue.metricApproximateAgeOfOldestMessage({ ...options, label: definition.name }))),
+    graph('Triggers: how far sending is behind', [most(METRICS.triggerLagCells)], [most(METRICS.triggerLagSeconds)]),
+    graph('Indexes: how far the repair is behind, and what it wrote', [most(METRICS.indexLagCells), sum(METRICS.indexRepaired)]),
     graph('Logs: holes and cuts', [sum(METRICS.logHole), sum(METRICS.logCut)]),
   );
   return dashboard;

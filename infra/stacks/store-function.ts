@@ -3,11 +3,12 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import type { DatabaseUser } from '../../shared/topology/database-users.ts';
 import { TRIPS_KEY } from '../../shared/topology/shared-trips.ts';
 import type { EnvironmentProps } from '../environments.ts';
-import { acknowledgeLambdaPolicies } from './evidence.ts';
+import { acknowledgeLambdaPolicies, acknowledgeTracing } from './evidence.ts';
 import { functionLog } from './function-log.ts';
-import { MACHINE } from './machine.ts';
+import { MACHINE, tracingOf } from './machine.ts';
 import type { StorageStack } from './storage-stack.ts';
 import { READ_TABLE, WRITE_TABLE } from './table-actions.ts';
 
@@ -18,6 +19,12 @@ export interface StoreFunctionProps {
   /** The export of the function's file. @default handler */
   readonly exportName?: string;
   readonly description: string;
+  /** Who it is to MySQL. */
+  readonly databaseUser: DatabaseUser;
+  /** Whether it answers requests, one at a time, or loops. */
+  readonly kind: 'request' | 'loop';
+  /** Instances reserved for it, and at most. @default as many as the account allows */
+  readonly instances?: number | undefined;
   readonly timeout: Duration;
   /** MiB; a function's share of a CPU grows with it, 1,769 is one whole. */
   readonly memorySize: number;
@@ -42,12 +49,17 @@ export class StoreFunction extends LambdaFunction {
       logGroup: functionLog(scope, id, environment),
       // Whoever calls repeats; a schedule comes again in a minute. Lambda's own two retries would only run beside them.
       retryAttempts: 0,
+      ...(props.instances !== undefined && { reservedConcurrentExecutions: props.instances }),
+      tracing: tracingOf(environment),
       environment: {
         [ENVIRONMENT_VARIABLES.environment]: environment.name,
         [ENVIRONMENT_VARIABLES.topologyTable]: storage.tables.topology.tableName,
         [ENVIRONMENT_VARIABLES.stateTable]: storage.tables.state.tableName,
         [ENVIRONMENT_VARIABLES.bufferCopies]: String(environment.bufferCopies),
         [ENVIRONMENT_VARIABLES.access]: environment.access,
+        [ENVIRONMENT_VARIABLES.databaseUser]: props.databaseUser,
+        [ENVIRONMENT_VARIABLES.databaseAuth]: environment.databaseAuth,
+        [ENVIRONMENT_VARIABLES.connections]: String(environment.connections[props.kind]),
       },
       ...(environment.functionsInVpc && {
         vpc: storage.network.vpc,
@@ -56,9 +68,13 @@ export class StoreFunction extends LambdaFunction {
       }),
     });
     acknowledgeLambdaPolicies(this);
+    acknowledgeTracing(this);
     this.storage = storage;
     storage.tables.topology.grant(this, ...READ_TABLE);
-    for (const group of storage.groups) group.secret.grantRead(this);
+    for (const { proxy, secrets } of storage.groups) {
+      if (environment.databaseAuth === 'iam') proxy?.grantLogin(this, props.databaseUser);
+      else secrets[props.databaseUser].grantRead(this);
+    }
     if (environment.access === 'data-api') {
       // The only call there is of the Data API: statements are autocommitted, one at a time.
       this.addToRolePolicy(new PolicyStatement({ actions: ['rds-data:ExecuteStatement'], resources: storage.groups.map(({ address }) => address.clusterArn) }));

@@ -4,9 +4,9 @@ import type { Construct } from 'constructs';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import type { Operation } from '../../shared/api/routes.ts';
 import type { EnvironmentProps } from '../environments.ts';
-import { acknowledgeLambdaPolicies, acknowledgeRoutes } from './evidence.ts';
+import { acknowledgeLambdaPolicies, acknowledgeRoutes, acknowledgeTracing } from './evidence.ts';
 import { functionLog } from './function-log.ts';
-import { MACHINE } from './machine.ts';
+import { MACHINE, tracingOf } from './machine.ts';
 import type { StateTables } from './state-tables.ts';
 import type { StoreApi } from './store-api.ts';
 import { READ_TABLE, WRITE_TABLE } from './table-actions.ts';
@@ -44,6 +44,7 @@ export class TriggerFunction extends LambdaFunction {
       logGroup: functionLog(scope, id, environment),
       // The queue holds what was not done.
       retryAttempts: 0,
+      tracing: tracingOf(environment),
       environment: {
         [ENVIRONMENT_VARIABLES.environment]: environment.name,
         [ENVIRONMENT_VARIABLES.topologyTable]: tables.topology.tableName,
@@ -53,6 +54,7 @@ export class TriggerFunction extends LambdaFunction {
       },
     });
     acknowledgeLambdaPolicies(this);
+    acknowledgeTracing(this);
     acknowledgeRoutes(this, api.arnsOf(trigger.datastore, CALLED));
     tables.topology.grant(this, ...READ_TABLE);
     tables.state.grant(this, ...READ_TABLE, ...WRITE_TABLE);

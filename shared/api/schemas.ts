@@ -115,6 +115,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   NodeHealth: objectOf({ state: { enum: ['up', 'down'] }, served_by: { enum: ['writer', 'reader'], description: 'Who answers what is asked of this role: the writer, where readers cannot be reached.' }, milliseconds: { type: 'number' }, circuit: { enum: ['closed', 'open'] }, error: { type: 'string' } }, ['error']),
   Health: objectOf({
     status: { enum: ['ok', 'degraded', 'down'], description: '`ok`: every node answers. `down`: none does.' },
+    version: { type: 'string', description: 'Of the store.' },
     instance: { type: 'string', description: 'The instance that answered; each looks for itself.' },
     groups: arrayOf(objectOf({ group: { type: 'string' }, writer: schema('NodeHealth'), reader: schema('NodeHealth') })),
   }),

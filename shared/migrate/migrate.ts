@@ -8,6 +8,8 @@ import { createDatastore, readDatastore, writeGroups } from '../topology/dynamo-
 import type { IndexVersion } from '../topology/index-catalogue.ts';
 import type { DatastoreTopology, GroupAddress } from '../topology/topology.ts';
 import { deployTriggers, type WishedTriggers } from './deployed-triggers.ts';
+import type { MadeUser } from '../topology/database-users.ts';
+import { createUsers } from './create-users.ts';
 import { createIndexTables, indexTableStatement } from './index-tables.ts';
 import { listFirstVersions, listWishedVersions, readVersions, type DatastoreVersions } from './index-versions.ts';
 import { sideBySide } from './side-by-side.ts';
@@ -27,6 +29,8 @@ export interface Migration {
   readonly stateTable?: DynamoTable;
   readonly connect: (group: GroupAddress) => SqlClient;
   readonly wish: MigrationWish;
+  /** Of the users that the functions log in to a group as. @default no users are made */
+  readonly passwords?: (group: GroupAddress) => Promise<Readonly<Record<MadeUser, string>>>;
   /** Of each write, on other groups. @default 0 */
   readonly bufferCopies?: number;
   /** False once there is no time for another statement: the migration then goes on when called again. */
@@ -39,7 +43,7 @@ const ROWS_A_STATEMENT = 64;
 const COLUMN_EXISTS = 1060;
 
 /**
- * Brings every group's control database, the topology, the shards' databases, the indexes' catalogue and tables and the
+ * Brings every group's control database and users, the topology, the shards' databases, the indexes' catalogue and tables and the
  * triggers' catalogue to what is wished. Only adds: no cell is touched, a shard's group, once written, is never computed again, and the tables
  * of indexes that are not wished any more stay until someone drops them. Can be repeated at any time and goes on where
  * it stopped.
@@ -53,6 +57,7 @@ export async function migrate(migration: Migration): Promise<boolean> {
   const clients = new Map(wish.groups.map((group) => [group.name, migration.connect(group)]));
   try {
     await Promise.all([...clients.values()].map(stepControl));
+    await Promise.all(wish.groups.map((group) => makeUsers(migration, group, clients)));
     await writeGroups(topologyTable, wish.groups);
     const datastores: MigratedDatastore[] = [];
     for (const definition of wish.datastores) datastores.push(await prepareDatastore(topologyTable, definition, wish.groups));
@@ -67,6 +72,11 @@ export async function migrate(migration: Migration): Promise<boolean> {
   } finally {
     await Promise.all([...clients.values()].map((client) => client.close()));
   }
+}
+
+async function makeUsers({ passwords, wish }: Migration, group: GroupAddress, clients: ReadonlyMap<string, SqlClient>): Promise<void> {
+  const client = clients.get(group.name);
+  if (passwords && client) await createUsers(client, await passwords(group), wish.datastores.map(({ name }) => name));
 }
 
 /** A datastore between what it is and what it is to be. */

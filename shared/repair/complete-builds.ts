@@ -57,6 +57,8 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
     looks += 1;
     if (!isBuilding && looks % IDLE_LOOKS !== 1) return;
     const ofRepair = await lagOf(REPAIR_FOLLOWER);
+    const lag = sum(ofRepair.map(({ offset = 0, head = 0 }) => Math.max(0, head - offset)));
+    if (catalogues.length > 0) report({ datastore, kind: 'lag', cells: lag });
     for (const { name, versions } of catalogues) {
       const progress: Record<string, { done: number; total: number }> = {};
       for (const { hash, state } of versions) {
@@ -72,7 +74,6 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
         await shares.countSoon();
         context.topology.refresh();
       }
-      const lag = sum(ofRepair.map(({ offset = 0, head = 0 }) => Math.max(0, head - offset)));
       await writeIndexProgress(topologyTable, datastore, name, { builds: progress, lag, largest_share: await shares.of(name), at: new Date().toISOString() });
     }
   };

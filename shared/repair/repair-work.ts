@@ -20,6 +20,8 @@ export interface RepairWork {
 /** Something worth a metric or a log line. Never holds a cell's body, nor a field's value. */
 export type RepairEvent = { readonly datastore: string } & (
   | { readonly kind: 'followed'; readonly follower: string; readonly event: FollowEvent }
+  /** How many cells the repair is behind the logs, as far as their groups can be read. */
+  | { readonly kind: 'lag'; readonly cells: number }
   /** Entries that were missing or wrong and have been written. */
   | { readonly kind: 'repaired'; readonly entries: number }
   /** Entries of a group that cannot be reached now wait for it, in the logs of so many shards. */

@@ -9,6 +9,15 @@ export interface Credentials {
   readonly password: string;
 }
 
+/** For a server, or a proxy before it, that asks IAM whether a token holds. */
+export interface TokenLogin {
+  readonly username: string;
+  /** Asked for each new connection. Sent as it is, hence over TLS alone. */
+  readonly token: (endpoint: Endpoint) => Promise<string>;
+}
+
+export type Login = Credentials | TokenLogin;
+
 export interface MysqlSettings {
   /** Connections to each endpoint of the group. A function instance needs few. @default 8 */
   readonly connections?: number;
@@ -21,22 +30,25 @@ export interface MysqlSettings {
   readonly queryTimeoutMs?: number;
   /** A statement that finds no free connection in this time was not sent. @default 2000 */
   readonly acquireTimeoutMs?: number;
-  /** Encrypt, and check the server against Amazon's certificate authorities for RDS. @default false */
-  readonly tls?: boolean;
+  /**
+   * Encrypt, and connect only to who shows a certificate of the endpoint's own name by one of these authorities; left
+   * out, by one that Node trusts. @default not encrypted
+   */
+  readonly tls?: { readonly ca?: string | string[] };
 }
 
 const ACCESS_DENIED = 1045;
 
-const DEFAULTS: Required<MysqlSettings> = { connections: 8, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000, tls: false };
+const DEFAULTS = { connections: 8, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000 };
 
 /**
  * One group reached directly over the MySQL protocol: small pools for the writer, the reader endpoint, and each node
  * by itself, opened when first used. Text protocol (`query`), since server-side prepared statements pin the
  * connections of a proxy.
  *
- * @param credentials asked once per new pool; a promise, since secrets are fetched
+ * @param login asked once per new pool; a promise, since secrets are fetched
  */
-export function mysqlClient(address: GroupAddress, credentials: () => Promise<Credentials>, settings: MysqlSettings = {}): SqlClient {
+export function mysqlClient(address: GroupAddress, login: () => Promise<Login>, settings: MysqlSettings = {}): SqlClient {
   const options = { ...DEFAULTS, ...settings };
   const pools = new Map<string, Promise<Pool>>();
 
@@ -44,7 +56,7 @@ export function mysqlClient(address: GroupAddress, credentials: () => Promise<Cr
     const key = `${endpoint.host}:${endpoint.port}`;
     let pool = pools.get(key);
     if (!pool) {
-      pool = credentials().then((login) => createPool(poolOptions(endpoint, login, options)));
+      pool = login().then((known) => createPool(poolOptions(endpoint, known, options)));
       pools.set(key, pool);
       // A failed look-up of the credentials must not be remembered.
       pool.catch(() => pools.delete(key));
@@ -100,12 +112,12 @@ export function mysqlClient(address: GroupAddress, credentials: () => Promise<Cr
   };
 }
 
-function poolOptions(endpoint: Endpoint, login: Credentials, options: Required<MysqlSettings>): PoolOptions {
+function poolOptions(endpoint: Endpoint, login: Login, options: typeof DEFAULTS & MysqlSettings): PoolOptions {
   return {
     host: endpoint.host,
     port: endpoint.port,
     user: login.username,
-    password: login.password,
+    ...authentication(endpoint, login, options),
     connectionLimit: options.connections,
     // Idle ones are closed at all only where fewer may be idle than open. One that is open keeps a serverless cluster awake.
     maxIdle: Math.max(1, options.connections - 1),
@@ -119,8 +131,14 @@ function poolOptions(endpoint: Endpoint, login: Credentials, options: Required<M
     supportBigNumbers: true,
     bigNumberStrings: true,
     enableKeepAlive: true,
-    ...(options.tls ? { ssl: 'Amazon RDS' } : {}),
+    ...(options.tls && { ssl: { ...options.tls, verifyIdentity: true } }),
   };
+}
+
+function authentication(endpoint: Endpoint, login: Login, { tls }: MysqlSettings): PoolOptions {
+  if ('password' in login) return { password: login.password };
+  if (!tls) throw new Error(`${endpoint.host}: wanted TLS to send a token over, got none`);
+  return { authPlugins: { mysql_clear_password: () => async () => Buffer.from(`${await login.token(endpoint)}\0`) } };
 }
 
 /** A connection of the pool, or `unreachable` in good time: the pool itself would queue for ever. */

@@ -10,6 +10,8 @@ export interface TailSettings {
   readonly depthEveryMs: number;
   /** A queue that holds so many messages gets no more: SQS looks for messages of free groups among the first 120,000 only. @default 100,000 */
   readonly depthLimit: number;
+  /** Between looks at how far sending is behind the logs. @default 30,000 */
+  readonly lagEveryMs: number;
   /** How far past its consumer's mark a troubled shard is sent, in added ids. @default 1000 */
   readonly pastMark: number;
   /** After this time a mark may be one of a consumer that died: a few cells more make the next one set it right. @default 15 minutes */
@@ -37,6 +39,7 @@ export const TAIL_SETTINGS: TailSettings = {
   listMs: 5000,
   depthEveryMs: 5000,
   depthLimit: 100_000,
+  lagEveryMs: 30_000,
   pastMark: 1000,
   oldMarkMs: 15 * MINUTE,
   pastOldMark: 10,

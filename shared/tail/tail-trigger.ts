@@ -11,6 +11,7 @@ import type { TailSettings } from './settings.ts';
 import { tailFollower } from './tail-follower.ts';
 import type { TailHappening, TailProtections, TailWork } from './tail-work.ts';
 import { watchDepth } from './watch-depth.ts';
+import { watchLag } from './watch-lag.ts';
 import { watchTrigger } from './watch-trigger.ts';
 
 /** What the tailing for all triggers has in hand, beside the options of the run. */
@@ -51,7 +52,7 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
     const { pageCells, commitEveryMs, pauses } = settings;
     const watches = new AbortController();
     // Beside the following, until its last page has ended.
-    const watching = [watch.run(watches.signal), depth.run(watches.signal), sendRetries(work, watch, signal)];
+    const watching = [watch.run(watches.signal), depth.run(watches.signal), sendRetries(work, watch, signal), ...(run.slot === 0 ? [watchLag(work, run, watches.signal)] : [])];
     let outcome: ReturnType<TriggerTail['state']> = 'failed';
     try {
       await runFollower({

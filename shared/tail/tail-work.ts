@@ -40,6 +40,8 @@ export type TailHappening =
   | { readonly kind: 'retried'; readonly cells: number }
   /** SQS did not take messages: they are sent again. Told at the first failure of a row of them. */
   | { readonly kind: 'send_failed'; readonly error: unknown }
+  /** How far sending is behind the logs, as far as their groups can be read: the cells, and for how long the oldest has been there. */
+  | { readonly kind: 'lag'; readonly cells: number; readonly seconds: number }
   /** Nothing is sent for now. Told when it begins. */
   | { readonly kind: 'held_back'; readonly why: string }
   | { readonly kind: 'goes_on' }

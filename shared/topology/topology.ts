@@ -1,4 +1,5 @@
 import type { TriggerDefinition } from '../definitions/definitions.ts';
+import type { MadeUser } from './database-users.ts';
 import type { IndexCatalogue } from './index-catalogue.ts';
 import type { IndexProgress } from './index-progress.ts';
 
@@ -34,8 +35,10 @@ export interface GroupAddress {
   readonly nodes: readonly Endpoint[];
   /** ARN of the cluster: what the RDS Data API knows it by. */
   readonly clusterArn: string;
-  /** ARN or name of the secret `{username, password}`. */
+  /** ARN or name of the secret `{username, password}` of the cluster's owner. */
   readonly secret: string;
+  /** The same for each user that the migration makes. @default none: the group was deployed before there were any */
+  readonly userSecrets?: Readonly<Record<MadeUser, string>>;
   /** Aurora: all nodes of a cluster share one storage, so that what the writer shows any promoted reader will show. */
   readonly sharedStorage: boolean;
 }

@@ -4,10 +4,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { App } from 'aws-cdk-lib';
 import { buildApp } from '../../infra/app.ts';
+import type { EnvironmentName } from '../../infra/environments.ts';
 import { loadAssembly } from '../../infra/local/template/load-assembly.ts';
 import type { Bench, BenchWorld, Measured } from './bench.ts';
 
 const run = promisify(execFile);
+/** They differ in their way to MySQL. */
+const DEPLOYED = ['dev', 'prod'] as const satisfies readonly EnvironmentName[];
 const ROUNDS = 9;
 const MOST_BYTES = 1024 * 1024;
 const MOST_MS = 150;
@@ -19,7 +22,7 @@ export const coldBench: Bench = {
   what: 'how large the bundle of each function is, and how long an instance takes to load it, beside an empty one',
 
   async measure({ folder, say, signal }: BenchWorld): Promise<readonly Measured[]> {
-    const bundles = synthesize(folder);
+    const bundles = new Map(DEPLOYED.flatMap((environment) => [...synthesize(folder, environment)]));
     const empty = join(folder, 'empty.mjs');
     writeFileSync(empty, 'export const handler = async () => {};\n');
     const files = [empty, ...bundles.values()];
@@ -47,17 +50,17 @@ export const coldBench: Bench = {
   },
 };
 
-/** The bundles as they are deployed, by the name of their function. */
-function synthesize(folder: string): ReadonlyMap<string, string> {
-  const outdir = join(folder, 'cdk.out');
+/** The bundles as they are deployed, by environment and function. */
+function synthesize(folder: string, environment: EnvironmentName): ReadonlyMap<string, string> {
+  const outdir = join(folder, `cdk.out-${environment}`);
   mkdirSync(outdir, { recursive: true });
-  const app = new App({ outdir, context: { environment: 'prod', 'aws:cdk:enable-asset-metadata': true } });
+  const app = new App({ outdir, context: { environment, 'aws:cdk:enable-asset-metadata': true } });
   buildApp(app);
   app.synth();
   const functions = loadAssembly(outdir).flatMap(({ template }) => Object.values(template.Resources)).filter(({ Type, Properties }) => Type === 'AWS::Lambda::Function' && String(Properties?.['Description']).startsWith('Schemaless: '));
   return new Map(
     functions.map(({ Properties, Metadata }): [string, string] => [
-      String(Properties?.['Description']).replace('Schemaless: ', ''),
+      String(Properties?.['Description']).replace('Schemaless: ', `${environment}: `),
       join(outdir, String(Metadata?.['aws:asset:path']), 'index.mjs'),
     ]),
   );

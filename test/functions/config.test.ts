@@ -7,11 +7,14 @@ const VARIABLES = {
   SCHEMALESS_STATE_TABLE: 'state',
   SCHEMALESS_BUFFER_COPIES: '1',
   SCHEMALESS_ACCESS: 'mysql',
+  SCHEMALESS_DATABASE_USER: 'write',
+  SCHEMALESS_DATABASE_AUTH: 'secret',
+  SCHEMALESS_CONNECTIONS: '8',
 };
 
 describe('the configuration of functions', () => {
   it('is read from the environment', () => {
-    expect(readConfig(VARIABLES)).toEqual({ environment: 'local', topologyTable: 'topology', stateTable: 'state', bufferCopies: 1, access: 'mysql' });
+    expect(readConfig(VARIABLES)).toEqual({ environment: 'local', topologyTable: 'topology', stateTable: 'state', bufferCopies: 1, access: 'mysql', databaseUser: 'write', databaseAuth: 'secret', connections: 8 });
   });
 
   it.each(Object.keys(VARIABLES))('names %s when it is missing', (name) => {
@@ -28,6 +31,10 @@ describe('the configuration of functions', () => {
     ['SCHEMALESS_BUFFER_COPIES', '-1'],
     ['SCHEMALESS_BUFFER_COPIES', '1.5'],
     ['SCHEMALESS_ACCESS', 'postgres'],
+    ['SCHEMALESS_DATABASE_USER', 'root'],
+    ['SCHEMALESS_DATABASE_AUTH', 'none'],
+    ['SCHEMALESS_CONNECTIONS', '0'],
+    ['SCHEMALESS_CONNECTIONS', '100'],
   ])('refuses %s=%s, naming both', (name, value) => {
     expect(() => readConfig({ ...VARIABLES, [name]: value })).toThrow(new RegExp(`${name}.*${value}`));
   });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GroupHealth, NodeHealth } from '../../shared/store/datastore.ts';
+import { VERSION } from '../../shared/version.ts';
 import { fakeDeployment } from './support/fake-deployment.ts';
 import { gateway } from './support/gateway.ts';
 
@@ -15,7 +16,7 @@ describe('GET /v1/health', () => {
     ['down', 503, [group(1, down, down), group(2, down, down)]],
   ] as const)('is %s with %i', async (status, code, groups) => {
     const answer = await gateway(fakeDeployment({}, groups))({ method: 'GET', path: '/v1/health' });
-    expect(answer).toMatchObject({ status: code, json: { status, groups, instance: expect.any(String) }, headers: { 'content-type': 'application/json' } });
+    expect(answer).toMatchObject({ status: code, json: { status, groups, version: VERSION, instance: expect.any(String) }, headers: { 'content-type': 'application/json' } });
     expect(answer.headers['retry-after']).toBe(code === 503 ? '1' : undefined);
   });
 });

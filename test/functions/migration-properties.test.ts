@@ -11,17 +11,19 @@ const TRIGGERS: readonly DeployedTrigger[] = [
   { definition: { name: 'feed', start: 'now', maxAttempts: 1, stopAfterParked: 1, timeoutSeconds: 1 }, queueUrl: 'https://feed.fifo', parkedQueueUrl: 'https://feed-parked.fifo' },
 ];
 
+const USER_SECRETS = { read: 'r', tail: 't', write: 'w', repair: 'x' };
+
 /** As CloudFormation hands it over: every value a string. */
 function properties(datastore: object): object {
   const endpoint = { host: 'db', port: '3306' };
-  return { Groups: [{ name: 'group-1', writer: endpoint, reader: endpoint, nodes: [endpoint], clusterArn: 'arn', secret: 's', sharedStorage: 'true' }], Datastores: [{ name: 'trips', shards: '16', ...datastore }], Revision: 'x' };
+  return { Groups: [{ name: 'group-1', writer: endpoint, reader: endpoint, nodes: [endpoint], clusterArn: 'arn', secret: 's', userSecrets: USER_SECRETS, sharedStorage: 'true' }], Datastores: [{ name: 'trips', shards: '16', ...datastore }], Revision: 'x' };
 }
 
 describe('the properties of a migration', () => {
   it('say groups, datastores, indexes and triggers', () => {
     const indexes = [{ name: 'by_driver', fields: [{ field: 'driver', type: 'UUID', column_key: 'BASE' }], keys: [] }];
     expect(readWish(properties({ indexes: JSON.stringify(indexes), triggers: JSON.stringify(TRIGGERS) }))).toEqual({
-      groups: [{ name: 'group-1', writer: { host: 'db', port: 3306 }, reader: { host: 'db', port: 3306 }, nodes: [{ host: 'db', port: 3306 }], clusterArn: 'arn', secret: 's', sharedStorage: true }],
+      groups: [{ name: 'group-1', writer: { host: 'db', port: 3306 }, reader: { host: 'db', port: 3306 }, nodes: [{ host: 'db', port: 3306 }], clusterArn: 'arn', secret: 's', userSecrets: USER_SECRETS, sharedStorage: true }],
       datastores: [{ name: 'trips', shards: 16, indexes, triggers: TRIGGERS }],
     });
   });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { GroupHealth } from '../../../shared/store/datastore.ts';
+import { VERSION } from '../../../shared/version.ts';
 import { RETRY_AFTER } from '../problem.ts';
 import type { HttpOperation } from './operation.ts';
 
@@ -12,7 +13,7 @@ export const getHealth: HttpOperation = async (request, deployment) => {
   const groups = await deployment.health();
   const status = summary(groups);
   const down = status === 'down';
-  return { status: down ? 503 : 200, body: { status, instance: INSTANCE, groups }, retryAfter: down ? RETRY_AFTER : undefined };
+  return { status: down ? 503 : 200, body: { status, version: VERSION, instance: INSTANCE, groups }, retryAfter: down ? RETRY_AFTER : undefined };
 };
 
 function summary(groups: readonly GroupHealth[]): 'ok' | 'degraded' | 'down' {

@@ -41,8 +41,8 @@ export const SERVICE = {
   getHealth: {
     summary: 'See which nodes answer',
     answers: {
-      200: { means: 'At least one node answers.', schema: schema('Health'), example: { status: 'degraded', instance: 'b7c9', groups: [{ group: 'group-1', writer: DOWN, reader: UP }] } },
-      503: { means: 'No node answers.', schema: schema('Health'), example: { status: 'down', instance: 'b7c9', groups: [{ group: 'group-1', writer: DOWN, reader: DOWN }] } },
+      200: { means: 'At least one node answers.', schema: schema('Health'), example: { status: 'degraded', version: '0.1.0', instance: 'b7c9', groups: [{ group: 'group-1', writer: DOWN, reader: UP }] } },
+      503: { means: 'No node answers.', schema: schema('Health'), example: { status: 'down', version: '0.1.0', instance: 'b7c9', groups: [{ group: 'group-1', writer: DOWN, reader: DOWN }] } },
     },
     problems: [...ANY, 'unavailable'],
   },

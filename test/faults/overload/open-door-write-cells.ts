@@ -2,8 +2,9 @@
  * The function `write-cells` with an open door: no admission control, and nothing else either that ends the wait of
  * whoever has come. A control.
  */
+import { wayOf } from '#way';
 import { readConfig } from '../../../functions/config.ts';
-import { connector, deploymentOptions } from '../../../functions/deployment.ts';
+import { deploymentOptions } from '../../../functions/deployment.ts';
 import { makeWriteHandler } from '../../../functions/write-cells.ts';
 import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
 
@@ -14,7 +15,7 @@ let opened: Deployment | undefined;
 
 function open(): Deployment {
   const config = readConfig();
-  return openDeployment({ ...deploymentOptions(config), connect: connector(config, { acquireMs: FOR_EVER_MS }), admission: false, breakers: false });
+  return openDeployment({ ...deploymentOptions(config), connect: wayOf(config.access).open(config, { acquireMs: FOR_EVER_MS }), admission: false, breakers: false });
 }
 
 export const handler = makeWriteHandler(() => (opened ??= open()));

@@ -11,14 +11,14 @@ import { circleIn } from '../support/references.ts';
 import { statementsOf } from '../support/statements.ts';
 import { resourcesOf, synthesized } from '../support/synthesized.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { mostVariableBytes } from '../support/variable-bytes.ts';
 
 const folder = temporaryFolder();
 const API_FUNCTIONS = [...new Set(ROUTES.map(({ handler }) => handler))];
 /** They loop until their successor has taken over. */
 const LOOPS = 3;
 const definitions = loadDefinitions(join(PROJECT_ROOT, 'infra/datastores'));
-const [trips] = definitions.datastores;
-const triggerFunctions = definitions.datastores.flatMap(({ triggers }) => triggers.filter((trigger) => trigger.function !== undefined));
+const triggerFunctions = definitions.datastores.flatMap(({ name: datastore, triggers }) => triggers.filter((trigger) => trigger.function !== undefined).map(({ name }) => ({ datastore, name })));
 afterAll(() => folder[Symbol.dispose]());
 
 describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
@@ -84,14 +84,16 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     for (const { Metadata } of functions) {
       const bundle = join(folder.path, environment, String(Metadata?.['aws:asset:path']));
       expect(existsSync(join(bundle, 'index.mjs'))).toBe(true);
-      expect(JSON.parse(readFileSync(join(bundle, 'definitions.json'), 'utf8'))).toEqual({ datastores: [{ ...trips, shards: environment === 'prod' ? 4096 : 256 }] });
+      const shards: Readonly<Record<string, number>> = { smoke: 16, trips: environment === 'prod' ? 4096 : 256 };
+      expect(JSON.parse(readFileSync(join(bundle, 'definitions.json'), 'utf8'))).toEqual({ datastores: definitions.datastores.map((datastore) => ({ ...datastore, shards: shards[datastore.name] })) });
     }
   });
 
   it('hands the definitions of the indexes to the migration, which runs before anything repairs or drains', () => {
     const [migration] = properties('Custom::SchemalessMigration');
     const datastores = (migration?.['Datastores'] ?? []) as readonly { readonly name: string; readonly indexes: string }[];
-    expect(datastores.map(({ name, indexes }) => [name, JSON.parse(indexes)])).toEqual([['trips', trips?.indexes]]);
+    expect(datastores.map(({ name, indexes }) => [name, JSON.parse(indexes)])).toEqual(definitions.datastores.map(({ name, indexes }) => [name, indexes]));
+    expect(datastores.map(({ name }) => name)).toEqual(['smoke', 'trips']);
     const schedules = resourcesOf(stacks, 'AWS::Scheduler::Schedule');
     for (const schedule of schedules) expect(Object(schedule).DependsOn).toContainEqual(expect.stringMatching(/^migrationresource/u));
   });
@@ -108,7 +110,7 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
       migrationonEvent: ['state', 'topology'],
       repairindexes: ['state', 'topology'],
       tailshards: ['state', 'topology'],
-      ...Object.fromEntries(triggerFunctions.map(({ name }) => [`triggertrips${name.replaceAll('_', '')}`, ['state']])),
+      ...Object.fromEntries(triggerFunctions.map(({ datastore, name }) => [`trigger${datastore}${name.replaceAll('_', '')}`, ['state']])),
     });
   });
 
@@ -136,7 +138,7 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
   });
 
   it('gives functions less environment than Lambda takes', () => {
-    for (const { Environment } of properties('AWS::Lambda::Function')) expect(Buffer.byteLength(JSON.stringify(Object(Environment).Variables ?? {}))).toBeLessThan(4096);
+    expect(mostVariableBytes(stacks)).toBeLessThan(4096);
   });
 
   it('lets functions reach MySQL in one way: over the Data API of its clusters, from no VPC, or inside theirs', () => {
@@ -167,6 +169,12 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
 });
 
 describe('an environment', () => {
+  it('of sixteen groups gives functions less environment than Lambda takes', () => {
+    const stacks = synthesized(join(folder.path, 'sixteen'), { environment: 'prod' }, { environment: { groups: 16 } });
+    expect(resourcesOf(stacks, 'AWS::RDS::DBCluster')).toHaveLength(16);
+    expect(mostVariableBytes(stacks)).toBeLessThan(4096);
+  });
+
   it('is named on the command line', () => {
     expect(() => synthesized(folder.path, {})).toThrow('environment: wanted one of local, dev, prod (-c environment=NAME), got undefined');
     expect(() => synthesized(folder.path, { environment: 'test' })).toThrow(/got "test"/u);

@@ -117,7 +117,7 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
   it('have functions that may take their own messages, call the routes of cells and queries of their datastore, and keep state, and nothing else', () => {
     const statements = statementsOf(stacks).get('triggertripschargerider') ?? [];
     const granted = Object.groupBy(statements, ({ actions }) => String(actions[0]).split(':')[0] ?? '');
-    expect(Object.keys(granted).sort()).toEqual(['dynamodb', 'execute-api', 'sqs']);
+    expect(Object.keys(granted).sort()).toEqual(['dynamodb', 'execute-api', 'sqs', ...(ENVIRONMENTS[environment].tracing ? ['xray'] : [])]);
     expect(granted['sqs']).toHaveLength(1);
     expect(granted['sqs']?.[0]?.actions.toSorted()).toEqual(['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:ReceiveMessage']);
     expect(granted['sqs']?.[0]?.resources).toEqual([expect.stringContaining(queue('chargerider').logicalId)]);

@@ -188,6 +188,6 @@ describe('the OpenAPI document', () => {
   it('is what the API answers', async () => {
     const { json } = await gateway(fakeDeployment())({ method: 'GET', path: '/v1/openapi.json' });
     expect(json).toEqual(DOCUMENT);
-    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.2.0' } });
+    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.3.0' } });
   });
 });

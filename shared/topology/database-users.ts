@@ -1,0 +1,20 @@
+/**
+ * Who logs in to the groups' servers: each function as a user that may do no more than the function has to.
+ *
+ * - `owner`: made with the cluster; creates databases, tables and the other users. The migration's.
+ * - `read`: reads.
+ * - `tail`: reads, and raises the epoch of a shard whose log was cut.
+ * - `write`: appends cells, buffers them, keeps index entries; creates and drops nothing.
+ * - `repair`: as `write`, and drops the tables of indexes that are not wished any more.
+ */
+export const DATABASE_USERS = ['owner', 'read', 'tail', 'write', 'repair'] as const;
+export type DatabaseUser = (typeof DATABASE_USERS)[number];
+
+/** Those that the migration makes. */
+export const MADE_USERS = ['read', 'tail', 'write', 'repair'] as const satisfies readonly DatabaseUser[];
+export type MadeUser = (typeof MADE_USERS)[number];
+
+/** What a user is called on the servers. */
+export function userName(user: DatabaseUser): string {
+  return user === 'owner' ? 'schemaless' : `schemaless_${user}`;
+}

@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { checkEnvironment } from '../../../infra/check-environment.ts';
+import { connectionBudget } from '../../../infra/connection-budget.ts';
+import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
+import { MADE_USERS, userName } from '../../../shared/topology/database-users.ts';
+import { statementsOf } from '../support/statements.ts';
+import { resourcesOf, synthesized } from '../support/synthesized.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+/** Who each function is to MySQL, by the start of its role's logical id. */
+const USERS: Readonly<Record<string, string>> = {
+  writecells: 'write',
+  readcells: 'read',
+  queryindex: 'read',
+  managetriggers: 'read',
+  drainbuffer: 'write',
+  repairindexes: 'repair',
+  tailshards: 'tail',
+  migrationonEvent: 'owner',
+  migrationisComplete: 'owner',
+};
+
+describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
+  const { groups, databaseAuth, proxy, instances, access, tracing } = ENVIRONMENTS[environment];
+  const stacks = synthesized(join(folder.path, environment), { environment });
+  const functions = resourcesOf(stacks, 'AWS::Lambda::Function').map(({ Properties }) => Properties ?? {});
+  const statements = [...statementsOf(stacks)];
+  const allowed = (action: string): readonly (readonly [string, readonly string[]])[] =>
+    statements.map(([role, given]) => [role, given.filter(({ actions }) => actions.includes(action)).flatMap(({ resources }) => resources)] as const).filter(([, resources]) => resources.length > 0);
+
+  it('log in as a user that may do what the function has to, in one way', () => {
+    const ofStore = functions.filter(({ Environment }) => 'SCHEMALESS_DATABASE_USER' in Object(Object(Environment).Variables));
+    expect(ofStore).toHaveLength(Object.keys(USERS).length);
+    for (const { Role, Environment } of ofStore) {
+      const [role] = Object.entries(USERS).find(([start]) => JSON.stringify(Role).includes(`"${start}ServiceRole`)) ?? [];
+      expect([role, Object(Environment).Variables]).toMatchObject([role, { SCHEMALESS_DATABASE_USER: USERS[role ?? ''], SCHEMALESS_DATABASE_AUTH: databaseAuth }]);
+    }
+  });
+
+  it('read the secrets of that user alone, or none where tokens do; the migration reads those whose passwords it gives', () => {
+    const readable = new Map(allowed('secretsmanager:GetSecretValue').filter(([role]) => role in USERS));
+    for (const [role, user] of Object.entries(USERS)) {
+      const isMigration = role.startsWith('migration');
+      const wanted = isMigration ? groups * (1 + MADE_USERS.length) : databaseAuth === 'iam' ? 0 : groups;
+      const resources = new Set(readable.get(role) ?? []);
+      expect([role, resources.size]).toEqual([role, wanted]);
+      if (!isMigration) for (const resource of resources) expect(resource).toMatch(new RegExp(`Secretgroup\\d+${user}[^a-z]`, 'u'));
+    }
+  });
+
+  it('log in with a token as nobody else', () => {
+    const granted = new Map(allowed('rds-db:connect'));
+    expect([...granted.keys()].sort()).toEqual(databaseAuth === 'iam' ? Object.keys(USERS).sort() : []);
+    for (const [role, resources] of granted) {
+      expect(resources).toHaveLength(groups);
+      for (const resource of resources) {
+        expect(resource).toContain(`/${userName(USERS[role] as 'owner')}"`);
+        expect(resource).not.toContain('*');
+      }
+    }
+  });
+
+  it('reach MySQL through proxies where there are some, over TLS, and leave their clusters alone', () => {
+    const [proxies, endpoints] = ['AWS::RDS::DBProxy', 'AWS::RDS::DBProxyEndpoint'].map((type) => resourcesOf(stacks, type).map(({ Properties }) => Properties ?? {}));
+    expect([proxies?.length, endpoints?.length]).toEqual(proxy ? [groups, groups] : [0, 0]);
+    for (const one of proxies ?? []) {
+      expect(one).toMatchObject({ EngineFamily: 'MYSQL', RequireTLS: true });
+      const auth = Object(one)['Auth'] as readonly object[];
+      expect(auth).toHaveLength(1 + MADE_USERS.length);
+      for (const way of auth) expect(way).toMatchObject({ AuthScheme: 'SECRETS', IAMAuth: databaseAuth === 'iam' ? 'REQUIRED' : 'DISABLED' });
+    }
+    const names = [...(proxies ?? []).map(({ DBProxyName }) => DBProxyName), ...(endpoints ?? []).map(({ DBProxyEndpointName }) => DBProxyEndpointName)];
+    expect(new Set(names).size).toBe(names.length);
+    for (const endpoint of endpoints ?? []) expect(endpoint).toMatchObject({ TargetRole: 'READ_ONLY' });
+    const [migration] = resourcesOf(stacks, 'Custom::SchemalessMigration');
+    const addresses = JSON.stringify(migration?.Properties?.['Groups']);
+    expect(addresses.includes('proxy')).toBe(proxy);
+    const rules = resourcesOf(stacks, 'AWS::EC2::SecurityGroupIngress').map(({ Properties }) => JSON.stringify(Properties));
+    const fromFunctions = rules.filter((rule) => rule.includes('Functions of the store'));
+    expect(fromFunctions).toHaveLength(groups);
+    for (const rule of fromFunctions) expect(/"GroupId":[^}]*proxy/u.test(rule)).toBe(proxy);
+  });
+
+  it('are as many at once as is reserved for them, and are traced', () => {
+    const reserved = functions.filter(({ ReservedConcurrentExecutions }) => ReservedConcurrentExecutions !== undefined);
+    expect(reserved.map(({ ReservedConcurrentExecutions }) => ReservedConcurrentExecutions).sort()).toEqual(Object.values(instances ?? {}).sort());
+    const ofStore = functions.filter(({ Description }) => String(Description).startsWith('Schemaless: '));
+    for (const { TracingConfig } of ofStore) expect(TracingConfig).toEqual(tracing ? { Mode: 'Active' } : undefined);
+  });
+
+  it('hold few connections, and none where there are none', () => {
+    const held = functions.flatMap(({ Environment }) => Number(Object(Object(Environment).Variables).SCHEMALESS_CONNECTIONS ?? 0));
+    expect(Math.max(...held)).toBe(access === 'mysql' ? 8 : 1);
+  });
+});
+
+it('sixteen groups have no more addresses than a stack can export', () => {
+  const stacks = synthesized(join(folder.path, 'sixteen'), { environment: 'prod' }, { environment: { groups: 16 } });
+  for (const { template } of stacks) expect(Object.keys(template.Outputs ?? {}).length).toBeLessThanOrEqual(200);
+});
+
+describe('the connections of an environment', () => {
+  it('fit into what a node takes, with every one of them pinned', () => {
+    const budget = connectionBudget(ENVIRONMENTS.prod);
+    // 180 + 120 + 55 + 5 instances by 4, (2 + 2 + 8 + 2) by 8; nine tenths of the 2,000 that 16 ACU allow.
+    expect(budget).toMatchObject({ wanted: 1440 + 112, unpinned: 374, allowed: 1800 });
+    expect(connectionBudget(ENVIRONMENTS.dev)).toBeUndefined();
+  });
+
+  it('that do not fit are refused with the sum', () => {
+    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, capacity: { min: 1, max: 8 } })).toThrow(
+      'prod.instances: wanted at most 900 connections to a group with a capacity of 8 ACU, got 1552 (write-cells 180 x 4, read-cells 120 x 4, query-index 55 x 4, manage-triggers 5 x 4, drain-buffer 2 x 8, repair-indexes 2 x 8, tail-shards 8 x 8, migrate 2 x 8)',
+    );
+    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, connections: { request: 5, loop: 8 } })).toThrow(/got 1912/u);
+  });
+
+  it('go through a proxy only where there are connections, and tokens only to who checks them', () => {
+    expect(() => checkEnvironment({ ...ENVIRONMENTS.dev, proxy: true })).toThrow('dev.proxy: wanted false with access data-api, which goes through none, got true');
+    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, proxy: false })).toThrow('prod.databaseAuth: wanted secret without a proxy, which checks the tokens, got iam');
+  });
+});

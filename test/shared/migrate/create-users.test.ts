@@ -1,0 +1,93 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { createUsers } from '../../../shared/migrate/create-users.ts';
+import { migrate } from '../../../shared/migrate/migrate.ts';
+import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
+import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
+import { appendCell } from '../../../shared/sql/statements/append-cell.ts';
+import { raiseShardEpoch } from '../../../shared/sql/statements/raise-shard-epoch.ts';
+import type { DynamoTable } from '../../../shared/topology/dynamo-topology.ts';
+import { userName, type MadeUser } from '../../../shared/topology/database-users.ts';
+import { dynamoClient, newTable } from '../../support/dynamo.ts';
+
+const datastore = `users_${randomBytes(4).toString('hex')}`;
+const database = `${datastore}_0000`;
+/** Differs from the datastore's databases where a pattern has a wildcard. */
+const neighbour = `${datastore.replace('_', 'x')}_0000`;
+const password = (): string => randomBytes(15).toString('hex');
+const passwords: Record<MadeUser, string> = { read: password(), tail: password(), write: password(), repair: password() };
+const [group] = inject('servers').groups;
+let topologyTable: DynamoTable;
+let owner: SqlClient;
+const clients = new Map<MadeUser, SqlClient>();
+
+const login = (user: MadeUser, secret = passwords[user]): SqlClient => {
+  if (!group) throw new Error('no group');
+  return mysqlClient(group, async () => ({ username: userName(user), password: secret }));
+};
+
+beforeAll(async () => {
+  if (!group) throw new Error('no group');
+  topologyTable = await newTable(dynamoClient(inject('servers').dynamo));
+  const connect = (): SqlClient => mysqlClient(group, async () => ({ username: group.user, password: group.password }));
+  owner = connect();
+  await migrate({ topologyTable, connect, passwords: async () => passwords, wish: { groups: [group], datastores: [{ name: datastore, shards: 1, indexes: [] }] }, mayGoOn: () => true });
+  for (const sql of [`CREATE DATABASE ${neighbour}`, `CREATE TABLE ${neighbour}.entity (a INT)`, `CREATE TABLE ${database}.by_driver (a INT PRIMARY KEY, b INT)`, `CREATE TABLE ${database}.by_rider (a INT PRIMARY KEY, b INT)`]) await owner.change({ sql, parameters: [] });
+  for (const user of Object.keys(passwords) as MadeUser[]) clients.set(user, login(user));
+});
+afterAll(async () => {
+  for (const sql of [`DROP DATABASE IF EXISTS ${neighbour}`, `DROP DATABASE IF EXISTS ${database}`]) await owner.change({ sql, parameters: [] });
+  await Promise.all([owner, ...clients.values()].map((client) => client.close()));
+  topologyTable.client.destroy();
+});
+
+/** What a user gets for a statement: `done`, or the number of the server's error. */
+async function outcome(user: MadeUser, { sql, parameters }: Statement): Promise<unknown> {
+  const client = clients.get(user);
+  const asked = sql.startsWith('SELECT') ? client?.select({ sql, parameters }, 'writer') : client?.change({ sql, parameters });
+  return await asked?.then(
+    () => 'done',
+    ({ errno }: { readonly errno: number }) => errno,
+  );
+}
+
+const plain = (sql: string): Statement => ({ sql, parameters: [] });
+const append = (): Statement => appendCell({ datastore, shard: 0, epoch: 1 }, { row_key: randomUUID(), column_name: 'BASE', ref_key: 1, body: null, encoded: Buffer.from([1]) });
+/** ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR. */
+const DENIED = expect.toBeOneOf([1044, 1142, 1227]);
+const ALL: readonly MadeUser[] = ['read', 'tail', 'write', 'repair'];
+
+describe('the users of the functions', () => {
+  it.each([
+    ['reads cells', () => plain(`SELECT * FROM ${database}.entity`), ALL],
+    ['reads the control tables', () => plain('SELECT COUNT(*) FROM schemaless.shard'), ALL],
+    ['appends a cell', append, ['write', 'repair']],
+    ['buffers', () => plain(`DELETE FROM schemaless.buffer WHERE datastore = '${datastore}'`), ['write', 'repair']],
+    ['writes index entries', () => plain(`INSERT INTO ${database}.by_driver VALUES (1, 1) ON DUPLICATE KEY UPDATE b = b + 1`), ['write', 'repair']],
+    ['raises an epoch', () => raiseShardEpoch(datastore, 0, 1), ['tail', 'write', 'repair']],
+    ['drops the table of an index', () => plain(`DROP TABLE IF EXISTS ${database}.by_rider`), ['repair']],
+    ['creates a table', () => plain(`CREATE TABLE IF NOT EXISTS ${database}.more (a INT)`), []],
+    ['alters a table', () => plain(`ALTER TABLE ${database}.entity ADD COLUMN more INT`), []],
+    ['drops the control tables', () => plain('DROP TABLE schemaless.buffer'), []],
+    ['reads a database of another name', () => plain(`SELECT * FROM ${neighbour}.entity`), []],
+    ['reads the accounts', () => plain('SELECT COUNT(*) FROM mysql.user'), []],
+    ['makes users', () => plain("CREATE USER 'other'@'%' IDENTIFIED BY 'other'"), []],
+  ] as const)('%s, or not', async (_, statement, allowed: readonly MadeUser[]) => {
+    for (const user of ALL) expect([user, await outcome(user, statement())]).toEqual([user, allowed.includes(user) ? 'done' : DENIED]);
+  });
+
+  it('have the password that was last given, and no other', async () => {
+    const next = { ...passwords, read: password() };
+    await createUsers(owner, next, [datastore]);
+    const [old, current] = [login('read'), login('read', next.read)];
+    await expect(old.select(plain('SELECT 1'), 'writer')).rejects.toMatchObject({ errno: 1045 });
+    await expect(current.select(plain('SELECT 1'), 'writer')).resolves.toEqual([[expect.anything()]]);
+    await Promise.all([old.close(), current.close()]);
+    await createUsers(owner, passwords, [datastore]);
+  });
+
+  it('get no password that would have to be quoted, and nobody is told which it was', async () => {
+    const wrong = { ...passwords, tail: "a'; DROP TABLE schemaless.shard; -- " };
+    await expect(createUsers(owner, wrong, [datastore])).rejects.toThrow('the password of schemaless_tail: wanted 20 to 128 letters and digits, got 36 characters');
+  });
+});

@@ -1,0 +1,53 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { mysqlClient, type MysqlSettings } from '../../../shared/sql/mysql-client.ts';
+import type { SqlClient } from '../../../shared/sql/client.ts';
+import type { GroupAddress } from '../../../shared/topology/topology.ts';
+import { CERTIFICATE, CERTIFICATE_OF_ANOTHER, startTokenServer, type TokenServer } from './support/token-server.ts';
+
+let server: TokenServer;
+let asked: string[];
+let client: SqlClient | undefined;
+beforeEach(async () => {
+  server = await startTokenServer();
+  asked = [];
+});
+afterEach(async () => {
+  await client?.close();
+  client = undefined;
+  await server[Symbol.asyncDispose]();
+});
+
+const ANY = { sql: 'DO 1', parameters: [] };
+
+function open(settings: MysqlSettings, port = server.port): SqlClient {
+  const endpoint = { host: 'localhost', port };
+  const address: GroupAddress = { name: 'group-1', writer: endpoint, reader: endpoint, nodes: [endpoint], clusterArn: '', secret: '', sharedStorage: true };
+  client = mysqlClient(address, async () => ({ username: 'schemaless_write', token: async ({ host: at, port }) => `token-${asked.push(`${at}:${port}`)}` }), settings);
+  return client;
+}
+
+describe('a login with a token', () => {
+  it('sends one of its own over each connection, signed for its endpoint, and encrypted', async () => {
+    const opened = open({ tls: { ca: CERTIFICATE } });
+    await Promise.all([opened.change(ANY), opened.change(ANY)]);
+    await opened.change(ANY);
+    expect(server.logins).toEqual([1, 2].map((number) => ({ user: 'schemaless_write', token: `token-${number}`, encrypted: true })));
+    expect(asked).toEqual([`localhost:${server.port}`, `localhost:${server.port}`]);
+  });
+
+  it('is not sent to who cannot show a certificate of a trusted authority', async () => {
+    await expect(open({ tls: {} }).change(ANY)).rejects.toThrow(/self-signed certificate/u);
+    expect(server.logins).toEqual([]);
+  });
+
+  it('is not sent to who shows the certificate of another', async () => {
+    await using other = await startTokenServer(CERTIFICATE_OF_ANOTHER);
+    await expect(open({ tls: { ca: CERTIFICATE_OF_ANOTHER } }, other.port).change(ANY)).rejects.toThrow(/localhost.*other\.test/u);
+    expect(other.logins).toEqual([]);
+  });
+
+  it('is not sent in the clear', async () => {
+    await expect(open({}).change(ANY)).rejects.toThrow('localhost: wanted TLS to send a token over, got none');
+    expect([server.logins, asked]).toEqual([[], []]);
+  });
+});
