@@ -24,6 +24,8 @@ export interface EnvironmentProps {
    * to MySQL ends here. @default as many as the account allows
    */
   readonly instances?: Readonly<Record<Route['handler'], number>>;
+  /** MiB of the functions that follow logs all the time, tailers and repair; a function's share of a CPU grows with it, 1,769 is one whole. Paid for by the second. */
+  readonly loopMemoryMb: number;
   /** Each function gives AWS X-Ray a trace of its calls. */
   readonly tracing: boolean;
   /** On how many secondaries a write is buffered: at most groups - 2, so that one lost group refuses no write. */
@@ -71,6 +73,8 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     databaseAuth: 'secret',
     // Instances take requests side by side here.
     connections: { request: 8, loop: 8 },
+    // The bound of their heaps there.
+    loopMemoryMb: 1769,
     tracing: false,
     bufferCopies: 1,
     tailers: 1,
@@ -102,6 +106,8 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     // None are held over the Data API.
     connections: { request: 1, loop: 1 },
     // No instances reserved: accounts that are new may have ten in all.
+    // Enough for a few cells a second, at a third of the price.
+    loopMemoryMb: 512,
     tracing: true,
     bufferCopies: 0,
     tailers: 1,
@@ -133,6 +139,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     connections: { request: 4, loop: 8 },
     // 360 of the 1,000 that an account may have as a rule, and 1,440 connections.
     instances: { 'write-cells': 180, 'read-cells': 120, 'query-index': 55, 'manage-triggers': 5 },
+    loopMemoryMb: 1769,
     tracing: true,
     // Covers the minute in which a writer fails over; within a region Aurora itself loses no acknowledged commit.
     bufferCopies: 1,

@@ -55,11 +55,11 @@ export class ServiceStack extends Stack {
     manageTriggers.grantState();
     const drainBuffer = make('drain-buffer', { description: 'Schemaless: empties the buffer', databaseUser: 'write', kind: 'loop', timeout: LOOP_TIMEOUT, memorySize: 512 });
     drainBuffer.grantState();
-    const repairIndexes = make('repair-indexes', { description: 'Schemaless: completes, builds and drops indexes', databaseUser: 'repair', kind: 'loop', timeout: LOOP_TIMEOUT, memorySize: 1769 });
+    const repairIndexes = make('repair-indexes', { description: 'Schemaless: completes, builds and drops indexes', databaseUser: 'repair', kind: 'loop', timeout: LOOP_TIMEOUT, memorySize: environment.loopMemoryMb });
     repairIndexes.grantState();
     // A version of an index that is complete becomes live; one whose tables were dropped is forgotten.
     repairIndexes.grantTopologyWrites();
-    const tailShards = make('tail-shards', { description: 'Schemaless: sends cells to the queues of the triggers', databaseUser: 'tail', kind: 'loop', timeout: LOOP_TIMEOUT, memorySize: 1769 });
+    const tailShards = make('tail-shards', { description: 'Schemaless: sends cells to the queues of the triggers', databaseUser: 'tail', kind: 'loop', timeout: LOOP_TIMEOUT, memorySize: environment.loopMemoryMb });
 
     const migration = new Migration(this, 'migration', { environment, storage, definitions, triggers, code: code('migrate') });
     this.api = new StoreApi(this, 'http', {

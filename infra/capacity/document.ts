@@ -1,0 +1,50 @@
+import { ENVIRONMENTS, type EnvironmentProps } from '../environments.ts';
+import { ASSUMPTIONS, type Assumptions } from './assumptions.ts';
+import { capacityFor } from './capacity.ts';
+import { loadOn, RATES } from './load.ts';
+import type { Plan } from './plan.ts';
+import { costTable, limitTable, needsTable, priceTable, restTable } from './table.ts';
+
+/** Those of the datastore that comes with the project, in production. */
+export const PROD_SHARDS = 4096;
+const DEV_SHARDS = ENVIRONMENTS.dev.shards['trips'] ?? PROD_SHARDS;
+
+/** What the environments cost while nobody asks for anything. */
+export function plansAtRest(assumptions: Assumptions = ASSUMPTIONS): { readonly dev: Plan; readonly paused: Plan; readonly prod: Plan } {
+  const atRest = (environment: EnvironmentProps, shards: number): Plan => capacityFor(loadOn(environment, shards, 0), assumptions);
+  return {
+    dev: atRest(ENVIRONMENTS.dev, DEV_SHARDS),
+    paused: atRest({ ...ENVIRONMENTS.dev, schedules: false }, DEV_SHARDS),
+    prod: atRest(ENVIRONMENTS.prod, PROD_SHARDS),
+  };
+}
+
+/**
+ * The tables of `infra/capacity.md`, by the names of their markers.
+ *
+ * @param rates writes a second, one column each @default RATES
+ */
+export function tables(rates: readonly number[] = RATES, assumptions: Assumptions = ASSUMPTIONS): Readonly<Record<string, string>> {
+  const plans = rates.map((rate) => capacityFor(loadOn(ENVIRONMENTS.prod, PROD_SHARDS, rate), assumptions));
+  const { dev, paused, prod } = plansAtRest(assumptions);
+  return {
+    needs: needsTable(plans),
+    cost: costTable(plans),
+    rest: restTable({ '`dev`': dev, '`dev` without schedules': paused, '`prod`': prod }),
+    limits: limitTable(plans),
+    prices: priceTable(),
+  };
+}
+
+/**
+ * The text with each table in place of what is between its markers, `<!-- needs -->` and `<!-- /needs -->`.
+ *
+ * @throws Error for a table without markers
+ */
+export function withTables(text: string, made = tables()): string {
+  return Object.entries(made).reduce((before, [name, table]) => {
+    const between = new RegExp(`(?<=<!-- ${name} -->\\n)[\\s\\S]*?(?=<!-- /${name} -->)`, 'u');
+    if (!between.test(before)) throw new Error(`${name}: wanted <!-- ${name} --> and <!-- /${name} --> around its table, got neither or one`);
+    return before.replace(between, () => `${table}\n`);
+  }, text);
+}

@@ -1,0 +1,40 @@
+import { DATABASE_USERS } from '../../shared/topology/database-users.ts';
+import type { Load } from './load.ts';
+
+/** What is deployed and paid for by time, whoever writes. */
+export interface StandingParts {
+  readonly secrets: number;
+  /** Interface endpoints, once for each availability zone. */
+  readonly endpoints: number;
+  /** Metrics that alarms look at. */
+  readonly alarmMetrics: number;
+  readonly dashboards: number;
+  readonly schedules: number;
+}
+
+/** A template that names no account has its network in so many. */
+export const ZONES = 2;
+/** Secrets Manager and SQS. */
+const ENDPOINTS = 2;
+const ALARMS_OF_A_GROUP = 3;
+const ALARMS_OF_READERS = 1;
+/** Of the store: buffer, logs, lags, circuits, API (one of two metrics), functions, triggers as a whole; and of each trigger. */
+const ALARMS_OF_THE_STORE = 29;
+const ALARMS_OF_A_TRIGGER = 4;
+/** Drain, repair and tailers: that they are started. */
+const LOOPS = 3;
+
+/**
+ * The parts of an environment's template, by its description. A test compares them with the templates.
+ *
+ * @param triggers of all datastores, each with a function
+ */
+export function standingPartsOf({ environment: { readersPerGroup, functionsInVpc, schedules } }: Pick<Load, 'environment'>, groups: number, tailers: number, triggers: number): StandingParts {
+  return {
+    secrets: groups * DATABASE_USERS.length,
+    endpoints: functionsInVpc ? ENDPOINTS * ZONES : 0,
+    alarmMetrics: ALARMS_OF_THE_STORE + triggers * ALARMS_OF_A_TRIGGER + groups * (ALARMS_OF_A_GROUP + (readersPerGroup > 0 ? ALARMS_OF_READERS : 0)) + (schedules ? LOOPS : 0),
+    dashboards: 1,
+    schedules: schedules ? 2 + tailers : 0,
+  };
+}

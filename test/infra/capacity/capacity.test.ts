@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { ASSUMPTIONS } from '../../../infra/capacity/assumptions.ts';
+import { capacityFor } from '../../../infra/capacity/capacity.ts';
+import { loadOn, RATES } from '../../../infra/capacity/load.ts';
+import type { Plan } from '../../../infra/capacity/plan.ts';
+import { ENVIRONMENTS, type EnvironmentProps } from '../../../infra/environments.ts';
+import { connectionsOf } from '../../../infra/stacks/max-connections.ts';
+
+const { dev, prod } = ENVIRONMENTS;
+const planFor = (writesPerSecond: number, environment: EnvironmentProps = prod): Plan => capacityFor(loadOn(environment, 4096, writesPerSecond));
+const lineOf = (plan: Plan, name: string): number => plan.bill.find((line) => line.name === name)?.usd ?? Number.NaN;
+
+/** Rates over all orders of magnitude. */
+const rate = fc.oneof(fc.constant(0), fc.double({ min: -3, max: 5.5, noNaN: true }).map((exponent) => 10 ** exponent));
+const environment = fc.constantFrom<EnvironmentProps>(prod, dev, { ...dev, schedules: false }, { ...prod, proxy: false, databaseAuth: 'secret', readersPerGroup: 0, tracing: false });
+
+describe('a plan', () => {
+  it('never costs less for more writes, nor needs fewer groups, ACUs or functions', () => {
+    fc.assert(
+      fc.property(environment, rate, rate, (on, one, other) => {
+        const [less, more] = [Math.min(one, other), Math.max(one, other)].map((writes) => planFor(writes, on)) as [Plan, Plan];
+        // Sums of many floating-point numbers may end a little differently.
+        expect(more.monthlyUsd).toBeGreaterThanOrEqual(less.monthlyUsd * (1 - 1e-9));
+        expect(more.database.groups).toBeGreaterThanOrEqual(less.database.groups);
+        expect(more.database.groups * more.database.groupAcu).toBeGreaterThanOrEqual(less.database.groups * less.database.groupAcu * (1 - 1e-9));
+        expect(more.traffic.writeCells.concurrency).toBeGreaterThanOrEqual(less.traffic.writeCells.concurrency);
+        expect(more.state.writes).toBeGreaterThanOrEqual(less.state.writes);
+        expect(more.state.reads).toBeGreaterThanOrEqual(less.state.reads);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('has a bill of the same lines at every rate, none below nothing, that add up', () => {
+    const names = planFor(0).bill.map(({ name }) => name);
+    for (const writes of RATES) {
+      const { bill, monthlyUsd } = planFor(writes);
+      expect(bill.map(({ name }) => name)).toEqual(names);
+      for (const { usd } of bill) expect(usd).toBeGreaterThanOrEqual(0);
+      expect(bill.reduce((sum, { usd }) => sum + usd, 0)).toBe(monthlyUsd);
+    }
+  });
+
+  it('costs at rest what stands there: least capacity, proxies, endpoints, and functions that run all the time', () => {
+    const plan = planFor(0);
+    // 8 groups of three nodes at 1 ACU; 8 ACU each at the proxies, with an endpoint for readers in two zones.
+    expect(lineOf(plan, 'Aurora: capacity')).toBeCloseTo(8 * 3 * 1 * 0.12 * 730, 6);
+    expect(lineOf(plan, 'RDS Proxy')).toBeCloseTo(8 * 8 * 0.015 * 730 + 8 * 2 * 0.01 * 730, 6);
+    expect(lineOf(plan, 'Network: endpoints, traffic between zones')).toBeCloseTo(2 * 2 * 0.01 * 730, 6);
+    expect(lineOf(plan, 'Secrets Manager')).toBeCloseTo(8 * 5 * 0.4, 6);
+    expect(lineOf(plan, 'HTTP API')).toBe(0);
+    expect(lineOf(plan, 'Aurora: storage')).toBe(0);
+    // Four tailers and the repair with 1,769 MB, the drain with 512.
+    const gigabytes = ((5 * 1769 + 512) / 1024) * (1 + 2 / 60);
+    expect(lineOf(plan, 'Lambda')).toBeCloseTo(gigabytes * 730 * 3600 * 0.0000133334 + 6 * 730 * 60 * 2e-7, 6);
+  });
+
+  it('costs by the month what a second costs: units', () => {
+    const plan = planFor(1000);
+    const seconds = 730 * 3600;
+    // A write, a read, and two reads of the trigger's function; 300 million at one price, the rest at the next.
+    const requests = 4000 * seconds;
+    expect(plan.traffic.requests).toBe(4000);
+    expect(lineOf(plan, 'HTTP API')).toBeCloseTo(300 + ((requests - 300e6) / 1e6) * 0.9, 4);
+    expect(plan.traffic.writeCells.concurrency).toBe(25);
+    expect(plan.traffic.triggerFunctions.concurrency).toBe(50);
+    expect(plan.database.storedBytes).toBe(1000 * seconds * (930 + 300));
+    // Four tailers pass over eight groups every 80 ms; a receive and a delete for each batch; two triggers' queues looked at by each tailer.
+    expect(lineOf(plan, 'SQS')).toBeCloseTo(((400 * 3 + (4 * 2) / 5) * seconds * 0.5) / 1e6, 4);
+  });
+
+  it('takes the cheaper storage: I/O is paid for one by one, or with the capacity', () => {
+    const cheap = planFor(0);
+    expect(cheap.storage).toBe('standard');
+    const plan = planFor(1000);
+    const capacity = plan.database.groups * plan.database.groupAcu * 730;
+    const gigabytes = plan.database.storedBytes / 1024 ** 3;
+    const standard = capacity * 0.12 + gigabytes * 0.1 + plan.database.io * 730 * 3600 * 2e-7;
+    const optimized = capacity * 0.156 + gigabytes * 0.225;
+    expect(plan.storage).toBe(optimized < standard ? 'io-optimized' : 'standard');
+    expect(['Aurora: capacity', 'Aurora: storage', 'Aurora: I/O'].reduce((sum, name) => sum + lineOf(plan, name), 0)).toBeCloseTo(Math.min(standard, optimized), 4);
+  });
+
+  it('has groups enough for the shards, the writes and what is deployed', () => {
+    expect(planFor(0).database.groups).toBe(8);
+    expect(capacityFor(loadOn(prod, 8192, 0)).database.groups).toBe(16);
+    expect(capacityFor(loadOn({ ...prod, groups: 12 }, 4096, 0)).database.groups).toBe(12);
+    expect(planFor(100_000).database.groups).toBe(40);
+  });
+
+  it('keeps a writer within what its capacity may be, and takes its connections from that', () => {
+    for (const writes of RATES) {
+      const { database } = planFor(writes);
+      expect(database.maxAcu).toBeGreaterThanOrEqual(Math.max(prod.capacity.max, database.writerAcu));
+      expect(database.maxConnections).toBe(connectionsOf(database.maxAcu));
+      // The first reader is as large; the second only follows the log.
+      expect(database.groupAcu).toBeGreaterThan(2 * database.writerAcu);
+      expect(database.groupAcu).toBeLessThanOrEqual(3 * database.writerAcu);
+    }
+  });
+
+  it('asks for as many connections as instances may open, and for few through a proxy', () => {
+    const direct = planFor(1000, { ...prod, proxy: false });
+    const { writeCells, readCells, loops } = direct.traffic;
+    expect(direct.database.connections).toBe((writeCells.concurrency + readCells.concurrency) * prod.connections.request + Math.ceil(loops.concurrency) * prod.connections.loop);
+    expect(planFor(1000).database.connections).toBeLessThan(direct.database.connections);
+    expect(planFor(1000, dev).database.connections).toBe(0);
+  });
+
+  it('sends for each cell at low rates, and ten cells a request at high ones', () => {
+    expect(planFor(10).traffic.sends).toBe(10);
+    expect(planFor(10_000).traffic.sends).toBe(1000);
+  });
+
+  it("follows a user's own assumptions", () => {
+    const load = loadOn(prod, 4096, 1000);
+    const slower = capacityFor(load, { ...ASSUMPTIONS, writeMs: 2 * ASSUMPTIONS.writeMs });
+    expect(slower.traffic.writeCells.concurrency).toBe(50);
+    expect(capacityFor(load, { ...ASSUMPTIONS, triggersPerWrite: 0, entriesPerWrite: 0 }).monthlyUsd).toBeLessThan(capacityFor(load).monthlyUsd);
+  });
+
+  it('lets dev pause without schedules: nothing is billed by the hour of a node, nor of a function', () => {
+    const paused = capacityFor(loadOn({ ...dev, schedules: false }, 256, 0));
+    expect(lineOf(paused, 'Aurora: capacity')).toBe(0);
+    expect(lineOf(paused, 'Lambda')).toBe(0);
+    expect(lineOf(paused, 'RDS Data API')).toBe(0);
+    // Awake it has half an ACU at least.
+    expect(lineOf(capacityFor(loadOn(dev, 256, 0)), 'Aurora: capacity')).toBeCloseTo(0.5 * 0.12 * 730, 6);
+  });
+
+  it('is refused for what is no load', () => {
+    expect(() => loadOn(prod, 4096, Number.NaN)).toThrow('writesPerSecond: wanted a number from 0, got NaN');
+    expect(() => loadOn(prod, 4096, -1)).toThrow('writesPerSecond: wanted a number from 0, got -1');
+    expect(() => loadOn(prod, 0.5, 1)).toThrow('shards: wanted a whole number from 1, got 0.5');
+  });
+});

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { capacityFor } from '../../../infra/capacity/capacity.ts';
+import { loadOn } from '../../../infra/capacity/load.ts';
+import { OFFSETS_ITEM, CHECKPOINTS_ITEM } from '../../../infra/capacity/state-table.ts';
+import { ENVIRONMENTS } from '../../../infra/environments.ts';
+import { encodeCheckpoints, encodeOffsets } from '../../../shared/follow/encode-offsets.ts';
+import { TAIL_SETTINGS } from '../../../shared/tail/settings.ts';
+
+const FINGERPRINT = 'ff'.repeat(8);
+const SHARDS = 64;
+/** As many cells as a shard of a hundred thousand writes a second has after two months. */
+const MANY = 2 ** 28 - 2;
+
+const stateAt = (writes: number) => capacityFor(loadOn(ENVIRONMENTS.prod, 4096, writes)).state;
+
+describe('what is asked of DynamoDB', () => {
+  it('counts with items as large as they are written', () => {
+    const offsets = encodeOffsets(Array.from({ length: SHARDS }, () => ({ added_id: MANY, fingerprint: FINGERPRINT, epoch: 1 })));
+    expect(offsets.length).toBeLessThanOrEqual(SHARDS * OFFSETS_ITEM.ofAShard + 1);
+    const checkpoints = encodeCheckpoints(Array.from({ length: SHARDS }, () => Array.from({ length: CHECKPOINTS_ITEM.ofAShard }, (_, place) => ({ added_id: (place + 1) * 100_000, fingerprint: FINGERPRINT }))));
+    expect(checkpoints.length).toBeLessThanOrEqual(SHARDS * (CHECKPOINTS_ITEM.ofAShard * CHECKPOINTS_ITEM.bytes + 1) + 1);
+  });
+
+  it('writes each partition once every few seconds at most, however much is written', () => {
+    // 64 partitions of one trigger and of the repair, and the checkpoints of both; the rest goes on at rest, too.
+    const most = 64 / (TAIL_SETTINGS.commitEveryMs / 1000) + 64 / 5 + (2 * 64 * 12) / 30;
+    const atRest = stateAt(0).writes;
+    expect(stateAt(1000).writes).toBeGreaterThan(atRest + 0.9 * most);
+    expect(stateAt(1000).writes).toBeLessThan(atRest + most);
+    // More tailers announce themselves at the highest rates.
+    expect(stateAt(100_000).writes).toBeLessThan(atRest + most + 100);
+    // A cell now and then is a commit each.
+    expect(stateAt(0.01).writes - atRest).toBeLessThan(0.5);
+  });
+});
