@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -7,19 +8,25 @@ import { startLocalStack, type LocalStack } from '../../infra/local/local-stack.
 import { localSigner } from '../../infra/local/local-signer.ts';
 import { prove } from '../../infra/local/proof.ts';
 import { ROUTES } from '../../shared/api/routes.ts';
+import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
+import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
+import { cellOf } from '../support/datastore-conformance.ts';
+import { SUITE_INDEXES } from '../support/index-conformance.ts';
 
 const folder = temporaryFolder();
 const { engine, access } = inject('servers');
 let stack: LocalStack;
 
 beforeAll(async () => {
-  stack = await startLocalStack({ port: 0, data: join(folder.path, 'data'), groups: 1, shards: 16, engine: engine.kind, access, checkSignatures: true });
+  stack = await startLocalStack({ port: 0, data: join(folder.path, 'data'), shards: 16, engine: engine.kind, access, checkSignatures: true });
 });
 afterAll(async () => {
   await stack?.stop();
   folder[Symbol.dispose]();
 });
+
+const client = (): SchemalessClient => schemalessClient({ url: stack.url, datastore: 'smoke', sign: localSigner() });
 
 /** Runs a program of the project with nothing in its environment but credentials, and says how it ended. */
 async function run(file: string, parameters: readonly string[], secret = 'local'): Promise<{ readonly code: number; readonly output: string; readonly error: string }> {
@@ -53,6 +60,30 @@ describe('npm run smoke, against a local stack that checks signatures', () => {
     const { code, output, error } = await smoke('another');
     expect([code, output]).toEqual([1, '']);
     expect(error).toMatch(/^smoke: \S+\/v1\/health was answered 403: the access key local may not call it [^\n]*\n$/u);
+  });
+});
+
+it('the datastore smoke has the indexes that the suite is about', () => {
+  const found = loadDefinitions(join(PROJECT_ROOT, 'infra/datastores')).datastores.find(({ name }) => name === 'smoke');
+  expect(found?.indexes.map(({ name }) => name).sort()).toEqual(SUITE_INDEXES.map(({ name }) => name).sort());
+  for (const index of SUITE_INDEXES) expect(found?.indexes.find(({ name }) => name === index.name)).toEqual(index);
+});
+
+describe('a whole local stack', () => {
+  it('empties the buffer within seconds in normal running', async () => {
+    await client().batchPut(Array.from({ length: 100 }, () => cellOf()));
+    await expect.poll(async () => (await client().buffer()).map((group) => (group.error ? group.error.message : group.rows)), { timeout: 15_000, interval: 250 }).toEqual([0, 0, 0]);
+  });
+
+  it('goes on writing while a primary is down, and appends what was buffered when it is back', async () => {
+    const cells = Array.from({ length: 40 }, () => cellOf({ row_key: randomUUID() }));
+    await stack.groups.kill('group-1-a');
+    const results = await client().batchPut(cells);
+    const outcomes = new Set(results.map(({ outcome }) => outcome));
+    expect([...outcomes].sort()).toEqual(['buffered', 'stored']);
+    await expect
+      .poll(async () => (await client().batchGet(cells)).map((item) => item && ('body' in item ? item.body : item.error.code)), { timeout: 15_000, interval: 500 })
+      .toEqual(cells.map(({ body }) => body));
   });
 });
 

@@ -93,6 +93,6 @@ function timeOf(date: string): number | undefined {
 }
 
 function headerOf({ headers }: ReceivedRequest, name: string): string | undefined {
-  const value = headers[name];
+  const value = Object.hasOwn(headers, name) ? headers[name] : undefined;
   return Array.isArray(value) ? value.join(',') : value;
 }

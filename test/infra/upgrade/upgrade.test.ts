@@ -1,6 +1,5 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { startLocalStack, type LocalStack } from '../../../infra/local/local-stack.ts';
 import type { LocalStackOptions } from '../../../infra/local/local-stack-options.ts';
@@ -49,8 +48,7 @@ async function leavePreviousRelease(): Promise<void> {
   const bare = await start({ functionsFolder: STAND_INS });
   const client = dynamoClient(bare.endpoints.dynamodb);
   try {
-    const { TableNames = [] } = await client.send(new ListTablesCommand({}));
-    const table = TableNames.find((name) => name.includes('topology')) ?? '';
+    const table = bare.endpoints.tables.find((name) => name.includes('topology')) ?? '';
     const release = { ...runningGroups(bare.groups.groups), datastore, topologyTable: { client, table }, steps: CONTROL_STEPS.length - 1 };
     held = await leaveRelease(release);
     before = await contentsOf(release);
