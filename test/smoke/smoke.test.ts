@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { startLocalStack, type LocalStack } from '../../infra/local/local-stack.ts';
 import { localSigner } from '../../infra/local/local-signer.ts';
@@ -13,6 +13,9 @@ import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 import { cellOf } from '../support/datastore-conformance.ts';
 import { SUITE_INDEXES } from '../support/index-conformance.ts';
+
+/** Synthesis, servers and functions, on a machine that has other things to do. */
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const folder = temporaryFolder();
 const { engine, access } = inject('servers');

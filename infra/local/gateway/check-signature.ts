@@ -42,6 +42,8 @@ export async function checkSignature(request: ReceivedRequest, credentials: Call
   const signed = new Set(names.split(';'));
   const unsigned = ['host', ...Object.keys(request.headers).filter((name) => name.startsWith('x-amz-'))].filter((name) => !signed.has(name));
   if (unsigned.length > 0) return `its signature leaves out the headers ${unsigned.join(', ')}`;
+  const missing = [...signed].filter((name) => headerOf(request, name) === undefined);
+  if (missing.length > 0) return `its signature names the headers ${missing.join(', ')}, which it lacks`;
   const date = headerOf(request, 'x-amz-date') ?? '';
   const time = timeOf(date);
   if (time === undefined || date.slice(0, 8) !== day) return 'its signature and x-amz-date are not of the same day';
