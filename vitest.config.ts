@@ -9,7 +9,7 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Tests that wait for much of their time, and are marked so, go beside others of their file.
     maxConcurrency: 20,
-    // Tests share two cores with the servers they talk to.
-    maxWorkers: 2,
+    // One more than two cores, since many tests wait; they share them with the servers they talk to.
+    maxWorkers: 3,
   },
 });
