@@ -74,10 +74,12 @@ export class ServiceStack extends Stack {
     const consumers = triggers
       .filter(({ definition }) => definition.function !== undefined)
       .map((trigger) => new TriggerFunction(this, bundleOf(trigger), { environment, trigger, code: code(bundleOf(trigger)), tables: storage.tables, api: this.api }));
-    // Nothing is to be drained, repaired, tailed, consumed or asked for before there are databases.
-    for (const part of [...schedules, ...consumers, this.api]) part.node.addDependency(migration.resource);
+    const ofStore = [writeCells, readCells, queryIndex, manageTriggers, drainBuffer, repairIndexes, tailShards];
+    // Nothing is to be drained, repaired, tailed, consumed or asked for before there are databases, nor by new code before
+    // the tables and users that it needs.
+    for (const part of [...ofStore, ...schedules, ...consumers, this.api]) part.node.addDependency(migration.resource);
 
-    const called = Object.fromEntries([...[writeCells, readCells, queryIndex, manageTriggers, drainBuffer, repairIndexes, tailShards].map((one) => [one.node.id, one] as const), ...consumers.map((one) => [one.node.id, one] as const)]);
+    const called = Object.fromEntries([...ofStore, ...consumers].map((one) => [one.node.id, one] as const));
     addStoreAlarms(this, { environment, api: this.api.api, functions: called, loops: [drainBuffer, repairIndexes, ...(triggers.length > 0 ? [tailShards] : [])].map(({ node }) => node.id), triggers });
     addDashboard(this, { environment, api: this.api.api, functions: called, groups: storage.groups, triggers });
     this.url = new CfnOutput(this, 'url', { value: this.api.api.apiEndpoint, description: 'Where the HTTP API is; requests are signed (SigV4, execute-api)' });

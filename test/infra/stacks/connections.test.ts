@@ -92,6 +92,13 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
     for (const { TracingConfig } of ofStore) expect(TracingConfig).toEqual(tracing ? { Mode: 'Active' } : undefined);
   });
 
+  it('get new code once the tables and users that it needs are there, and run on engines that nobody else upgrades', () => {
+    const waiting = resourcesOf(stacks, 'AWS::Lambda::Function').filter(({ Properties }) => (Object(Object(Properties?.['Environment']).Variables).SCHEMALESS_DATABASE_USER ?? 'owner') !== 'owner');
+    expect(waiting).toHaveLength(Object.values(USERS).filter((user) => user !== 'owner').length);
+    for (const one of waiting) expect(Object(one).DependsOn).toContainEqual(expect.stringMatching(/^migrationresource/u));
+    for (const { Properties } of resourcesOf(stacks, 'AWS::RDS::DBInstance')) expect(Properties).toMatchObject({ AutoMinorVersionUpgrade: false });
+  });
+
   it('hold few connections, and none where there are none', () => {
     const held = functions.flatMap(({ Environment }) => Number(Object(Object(Environment).Variables).SCHEMALESS_CONNECTIONS ?? 0));
     expect(Math.max(...held)).toBe(access === 'mysql' ? 8 : 1);

@@ -8,6 +8,7 @@ import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts
 import { CONTROL_STEPS } from '../../../shared/migrate/steps.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
+import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { queueAt, sqsClient } from '../support/fifo-queue.ts';
 import { STAND_INS } from '../support/synthesized.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -78,94 +79,97 @@ async function found(index: string, field: string, value: string | number): Prom
 const wanted = (cells: readonly PlacedCell[], is: (fields: { city: string; fare: number }) => boolean): readonly string[] =>
   latestBases(cells).filter((cell) => is(fieldsOf(cell))).map((cell) => `${cell.row_key} ${fieldsOf(cell).fare}`).sort();
 
-beforeAll(async () => {
-  await leavePreviousRelease();
-  stack = await start();
-});
-afterAll(async () => {
-  await stack?.stop();
-  folder[Symbol.dispose]();
-});
-
-describe('a stack on what the release before left', () => {
-  it('reads every cell as it was', async () => {
-    expect(held.stored).toHaveLength(SHARDS * STORED_A_SHARD);
-    expect(await trips().batchGet(held.stored)).toMatchObject(held.stored);
-  });
-
-  it('appends what was only buffered, behind what was there, and keeps no copy of it', async () => {
-    await expect.poll(async () => (await trips().buffer()).map((group) => (group.error ? group.error.code : [group.rows, group.parked, group.conflicts])), SOON).toEqual([[0, 0, 0], [0, 0, 0], [0, 0, 0]]);
-    expect(await trips().batchGet(held.waiting)).toMatchObject(held.waiting.map((cell) => ({ ...cell, added_id: STORED_A_SHARD + 1 })));
-  });
-
-  it('goes on numbering without a hole', async () => {
-    const cells = ALL.flatMap((shard) => rowsOfShard(shard, SHARDS, 2)).map((row_key) => cellOf({ row_key }));
-    expect((await trips().batchPut(cells)).map(({ outcome }) => outcome)).toEqual(cells.map(() => 'stored'));
-    expect(await addedIds()).toEqual(upTo(STORED_A_SHARD + 3));
-  });
-
-  it('finds rows by the index, those that waited too', async () => {
-    const all = [...held.stored, ...held.waiting];
-    for (const city of ['Lisbon', 'Porto', 'Faro']) {
-      await expect.poll(() => found('city_index', 'city', city), SOON).toEqual(wanted(all, (fields) => fields.city === city));
-    }
-  });
-
-  it('has touched nothing that was there', async () => {
-    expect(await contentsNow()).toEqual(before);
-  });
-});
-
-describe('a second deployment, with a group, a datastore, an index and a trigger more', () => {
-  let heads: unknown;
-
+// Takes minutes of servers, and nothing of it is another over the Data API.
+describe.skipIf(WRITER_ONLY)('an upgrade', () => {
   beforeAll(async () => {
-    heads = await trips().heads();
-    await stack.stop();
-    cpSync(first, later, { recursive: true });
-    for (const [file, text] of Object.entries(LATER)) {
-      mkdirSync(dirname(join(later, file)), { recursive: true });
-      writeFileSync(join(later, file), text);
-    }
-    stack = await start({ groups: 4, datastores: later });
+    await leavePreviousRelease();
+    stack = await start();
+  });
+  afterAll(async () => {
+    await stack?.stop();
+    folder[Symbol.dispose]();
   });
 
-  it('leaves shards and cells where they were', async () => {
-    expect(await trips().heads()).toEqual(heads);
-    expect(await contentsNow()).toEqual(before);
-    expect(await trips().batchGet(held.stored)).toMatchObject(held.stored);
+  describe('a stack on what the release before left', () => {
+    it('reads every cell as it was', async () => {
+      expect(held.stored).toHaveLength(SHARDS * STORED_A_SHARD);
+      expect(await trips().batchGet(held.stored)).toMatchObject(held.stored);
+    });
+
+    it('appends what was only buffered, behind what was there, and keeps no copy of it', async () => {
+      await expect.poll(async () => (await trips().buffer()).map((group) => (group.error ? group.error.code : [group.rows, group.parked, group.conflicts])), SOON).toEqual([[0, 0, 0], [0, 0, 0], [0, 0, 0]]);
+      expect(await trips().batchGet(held.waiting)).toMatchObject(held.waiting.map((cell) => ({ ...cell, added_id: STORED_A_SHARD + 1 })));
+    });
+
+    it('goes on numbering without a hole', async () => {
+      const cells = ALL.flatMap((shard) => rowsOfShard(shard, SHARDS, 2)).map((row_key) => cellOf({ row_key }));
+      expect((await trips().batchPut(cells)).map(({ outcome }) => outcome)).toEqual(cells.map(() => 'stored'));
+      expect(await addedIds()).toEqual(upTo(STORED_A_SHARD + 3));
+    });
+
+    it('finds rows by the index, those that waited too', async () => {
+      const all = [...held.stored, ...held.waiting];
+      for (const city of ['Lisbon', 'Porto', 'Faro']) {
+        await expect.poll(() => found('city_index', 'city', city), SOON).toEqual(wanted(all, (fields) => fields.city === city));
+      }
+    });
+
+    it('has touched nothing that was there', async () => {
+      expect(await contentsNow()).toEqual(before);
+    });
   });
 
-  it('spreads the datastore over all groups, the added one too', async () => {
-    const smoke = schemalessClient({ url: stack.url, datastore: 'smoke' });
-    expect((await smoke.heads()).map(({ group }) => group)).toEqual(Array.from({ length: 8 }, (_, shard) => `group-${(shard % 4) + 1}`));
-    expect((await smoke.put(cellOf({ row_key: rowsOfShard(3, 8, 1)[0] ?? '' }))).outcome).toBe('stored');
-  });
+  describe('a second deployment, with a group, a datastore, an index and a trigger more', () => {
+    let heads: unknown;
 
-  it('lets the added group keep copies of writes to shards that were there before', async () => {
-    const copies = async (): Promise<number> => {
-      await trips().batchPut(ALL.flatMap((shard) => rowsOfShard(shard, SHARDS, 1)).map((row_key) => cellOf({ row_key })));
-      return (await trips().buffer()).reduce((sum, group) => sum + (group.group === 'group-4' && !group.error ? group.rows : 0), 0);
-    };
-    await expect.poll(copies, SOON).toBeGreaterThan(0);
-  });
+    beforeAll(async () => {
+      heads = await trips().heads();
+      await stack.stop();
+      cpSync(first, later, { recursive: true });
+      for (const [file, text] of Object.entries(LATER)) {
+        mkdirSync(dirname(join(later, file)), { recursive: true });
+        writeFileSync(join(later, file), text);
+      }
+      stack = await start({ groups: 4, datastores: later });
+    });
 
-  it('builds the index from the cells that were there', async () => {
-    // Answered 503 until it is complete.
-    await expect.poll(() => found('fare_index', 'fare', 21).catch(String), SOON).toEqual(wanted(held.stored, ({ fare }) => fare === 21));
-    expect(await found('fare_index', 'fare', 30)).toEqual(wanted(held.waiting, () => true));
-    expect(await found('fare_index', 'fare', 20)).toEqual([]);
-  });
+    it('leaves shards and cells where they were', async () => {
+      expect(await trips().heads()).toEqual(heads);
+      expect(await contentsNow()).toEqual(before);
+      expect(await trips().batchGet(held.stored)).toMatchObject(held.stored);
+    });
 
-  it('sends the cells that were there to the trigger', async () => {
-    const queue = stack.queues().find(({ name }) => name.includes('tripselsewherequeue'));
-    const client = sqsClient(stack.endpoints.sqs);
-    try {
-      const stored = async (): Promise<number> => (await addedIds()).flat().length;
-      // Of all cells, one of each shard is a STATUS.
-      await expect.poll(async () => (await queueAt(client, queue?.url ?? '').count()).visible - (await stored()), SOON).toBe(-SHARDS);
-    } finally {
-      client.destroy();
-    }
+    it('spreads the datastore over all groups, the added one too', async () => {
+      const smoke = schemalessClient({ url: stack.url, datastore: 'smoke' });
+      expect((await smoke.heads()).map(({ group }) => group)).toEqual(Array.from({ length: 8 }, (_, shard) => `group-${(shard % 4) + 1}`));
+      expect((await smoke.put(cellOf({ row_key: rowsOfShard(3, 8, 1)[0] ?? '' }))).outcome).toBe('stored');
+    });
+
+    it('lets the added group keep copies of writes to shards that were there before', async () => {
+      const copies = async (): Promise<number> => {
+        await trips().batchPut(ALL.flatMap((shard) => rowsOfShard(shard, SHARDS, 1)).map((row_key) => cellOf({ row_key })));
+        return (await trips().buffer()).reduce((sum, group) => sum + (group.group === 'group-4' && !group.error ? group.rows : 0), 0);
+      };
+      await expect.poll(copies, SOON).toBeGreaterThan(0);
+    });
+
+    it('builds the index from the cells that were there', async () => {
+      // Answered 503 until it is complete.
+      await expect.poll(() => found('fare_index', 'fare', 21).catch(String), SOON).toEqual(wanted(held.stored, ({ fare }) => fare === 21));
+      expect(await found('fare_index', 'fare', 30)).toEqual(wanted(held.waiting, () => true));
+      expect(await found('fare_index', 'fare', 20)).toEqual([]);
+    });
+
+    it('sends the cells that were there to the trigger', async () => {
+      const queue = stack.queues().find(({ name }) => name.includes('tripselsewherequeue'));
+      const client = sqsClient(stack.endpoints.sqs);
+      try {
+        const stored = async (): Promise<number> => (await addedIds()).flat().length;
+        // Of all cells, one of each shard is a STATUS.
+        await expect.poll(async () => (await queueAt(client, queue?.url ?? '').count()).visible - (await stored()), SOON).toBe(-SHARDS);
+      } finally {
+        client.destroy();
+      }
+    });
   });
 });
