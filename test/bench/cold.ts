@@ -7,6 +7,7 @@ import { buildApp } from '../../infra/app.ts';
 import type { EnvironmentName } from '../../infra/environments.ts';
 import { loadAssembly } from '../../infra/local/template/load-assembly.ts';
 import type { Bench, BenchWorld, Measured } from './bench.ts';
+import { median } from './side-by-side.ts';
 
 const run = promisify(execFile);
 /** They differ in their way to MySQL. */
@@ -66,6 +67,3 @@ function synthesize(folder: string, environment: EnvironmentName): ReadonlyMap<s
   );
 }
 
-function median(values: readonly number[]): number {
-  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN;
-}

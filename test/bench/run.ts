@@ -11,8 +11,9 @@ import type { Bench, Measured } from './bench.ts';
 import { coldBench } from './cold.ts';
 import { idleBench } from './idle.ts';
 import { shardsBench } from './shards.ts';
+import { storeBench } from './store-speed.ts';
 
-const BENCHES: readonly Bench[] = [shardsBench, idleBench, coldBench];
+const BENCHES: readonly Bench[] = [storeBench, shardsBench, idleBench, coldBench];
 
 const command = new Command('npm run bench --')
   .description('Measures a store started for this.')

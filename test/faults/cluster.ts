@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { clusterArn } from '../../infra/local/resources/cluster.ts';
 import { startShardGroups, type ShardGroups } from '../../infra/local/mysql/shard-groups.ts';
 import type { EngineKind } from '../../infra/setup/engine.mjs';
+import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import { migrate } from '../../shared/migrate/migrate.ts';
 import { dynamoClient, newTable, startDynamo } from '../support/dynamo.ts';
 import { DATASTORE, groupClient, type GroupAccess, type StoreAccess } from './store-access.ts';
@@ -15,6 +16,8 @@ export interface ClusterOptions {
   readonly readers: number;
   readonly shards: number;
   readonly bufferCopies: number;
+  /** Of the datastore. @default none */
+  readonly indexes?: readonly IndexDefinition[];
   /** @default 0: servers that die stay dead */
   readonly restartAfterSeconds?: number;
   readonly extraArguments?: readonly string[];
@@ -46,7 +49,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
 }
 
 /** Starts a DynamoDB, and makes the datastore on groups that run. Disposing it stops the DynamoDB. */
-export async function createStore(groups: readonly GroupAccess[], { shards, bufferCopies }: Pick<ClusterOptions, 'shards' | 'bufferCopies'>): Promise<AsyncDisposable & { readonly access: StoreAccess }> {
+export async function createStore(groups: readonly GroupAccess[], { shards, bufferCopies, indexes = [] }: Pick<ClusterOptions, 'shards' | 'bufferCopies' | 'indexes'>): Promise<AsyncDisposable & { readonly access: StoreAccess }> {
   await using parts = new AsyncDisposableStack();
   const dynamo = await startDynamo();
   parts.defer(() => dynamo.stop());
@@ -56,7 +59,7 @@ export async function createStore(groups: readonly GroupAccess[], { shards, buff
   await migrate({
     topologyTable,
     connect: ({ name }) => groupClient(groups, name, { queryTimeoutMs: 60_000 }),
-    wish: { groups: groups.map(({ user: _user, password: _password, ...address }) => address), datastores: [{ name: DATASTORE, shards, indexes: [] }] },
+    wish: { groups: groups.map(({ user: _user, password: _password, ...address }) => address), datastores: [{ name: DATASTORE, shards, indexes }] },
     bufferCopies,
     mayGoOn: () => true,
   });

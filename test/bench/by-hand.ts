@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto';
+import { createPool, type Pool, type ResultSetHeader } from 'mysql2';
+import { rowKeyBytes } from '../../shared/address.ts';
+import { decodeBody, encodeBody } from '../../shared/body/codec.ts';
+import type { NewCell } from '../../shared/cell.ts';
+import { readField, shardOfValue } from '../../shared/index/field-value.ts';
+import type { PhysicalIndex } from '../../shared/index/index-table.ts';
+import { shardOf } from '../../shared/shard.ts';
+import type { SqlRow, SqlValue, Statement } from '../../shared/sql/client.ts';
+import { appendCell } from '../../shared/sql/statements/append-cell.ts';
+import { appendCells, type EncodedCell } from '../../shared/sql/statements/append-cells.ts';
+import { insertBuffered } from '../../shared/sql/statements/insert-buffered.ts';
+import { putEntries } from '../../shared/sql/statements/put-entries.ts';
+import { selectRowStates } from '../../shared/sql/statements/select-row-states.ts';
+import type { DatastoreTopology } from '../../shared/topology/topology.ts';
+import { DATASTORE, type GroupAccess } from '../faults/store-access.ts';
+
+/**
+ * What somebody would write who knew exactly what to do and left out everything else: the store's statements, texts made
+ * once, straight through mysql2, with the store's encoding; nobody checks, routes round failures, retries or measures.
+ */
+export interface ByHand extends AsyncDisposable {
+  run(group: string, statement: Pick<Statement, 'sql' | 'parameters'>): Promise<readonly SqlRow[] & ResultSetHeader>;
+  groupOf(shard: number): string;
+  /** Buffer, append, one index entry. */
+  put(cell: NewCell): Promise<void>;
+  /** The append alone. */
+  append(cell: NewCell): Promise<void>;
+  /** `put` for cells of different rows: a statement for each group, shard and table. */
+  batchPut(cells: readonly NewCell[]): Promise<void>;
+}
+
+export interface ByHandOptions {
+  readonly groups: readonly GroupAccess[];
+  readonly topology: DatastoreTopology;
+  /** Of one column and field. */
+  readonly index: PhysicalIndex;
+  /** To each group's writer. */
+  readonly connections: number;
+}
+
+const [DUMMY_KEY, DUMMY] = ['00000000-0000-0000-0000-000000000000', Buffer.from([0])];
+
+export function byHand({ groups, topology, index, connections }: ByHandOptions): ByHand {
+  const pools = new Map(groups.map((group) => [group.name, openPool(group, connections)]));
+  const names = groups.map(({ name }) => name);
+  const [field] = index.definition.fields;
+  if (!field) throw new Error('an index without fields');
+  const { shards } = topology;
+  const columns = [{ column: field.column_key, cells: 2 }];
+  const dummy: EncodedCell = { row_key: DUMMY_KEY, column_name: 'BASE', ref_key: 1, body: null, encoded: DUMMY };
+  const fenceOf = (shard: number) => ({ datastore: DATASTORE, shard, epoch: topology.places[shard]?.epoch ?? 0 });
+  const texts = Array.from({ length: shards }, (_, shard) => ({
+    append: appendCell(fenceOf(shard), dummy).sql,
+    state: selectRowStates(DATASTORE, [{ row_key: DUMMY_KEY, shard }], columns).sql,
+    entry: putEntries(DATASTORE, shard, index, [{ row_key: DUMMY_KEY, values: [DUMMY_KEY], tombstone: false, version: { epoch: 1, added_id: 1 } }]).sql,
+  }));
+  const bufferText = insertBuffered(DATASTORE, [{ ...dummy, shard: 0 }]).sql;
+  const groupOf = (shard: number): string => topology.places[shard]?.group ?? '';
+  const secondaryOf = (primary: string): string => {
+    const others = names.filter((name) => name !== primary);
+    return others[Math.floor(Math.random() * others.length)] ?? '';
+  };
+  const run: ByHand['run'] = (group, { sql, parameters }) =>
+    new Promise((resolve, reject) => {
+      pools.get(group)?.query({ sql, values: [...parameters] }, (error, result) => (error ? reject(error) : resolve(result as never)));
+    });
+
+  async function append({ row_key, column_name, ref_key }: NewCell, encoded: Uint8Array, shard: number): Promise<void> {
+    const { affectedRows } = await run(groupOf(shard), { sql: texts[shard]?.append ?? '', parameters: [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encoded, DATASTORE, shard, topology.places[shard]?.epoch ?? 0] });
+    if (affectedRows !== 1) throw new Error(`${affectedRows} rows appended`);
+  }
+
+  /** The entry that the latest cell of a row asks for. */
+  function entryOf(rowKey: Uint8Array, rows: readonly SqlRow[]): { readonly shard: number; readonly parameters: readonly (SqlValue | Uint8Array)[] } {
+    const [epoch, latest] = [rows.find(([, , column]) => column === null)?.[1], rows.find(([, , column]) => column !== null)];
+    const value = readField(decodeBody(latest?.[3] as Uint8Array), field?.field ?? '', 'UUID') as string;
+    return { shard: shardOfValue(value, 'UUID', shards), parameters: [rowKeyBytes(value), rowKey, Number(epoch), Number(latest?.[1]), 0] };
+  }
+
+  return {
+    run,
+    groupOf,
+    append: (cell) => append(cell, encodeBody(cell.body), shardOf(cell.row_key, shards)),
+    async put(cell) {
+      const encoded = encodeBody(cell.body);
+      const shard = shardOf(cell.row_key, shards);
+      const [primary, rowKey, column] = [groupOf(shard), rowKeyBytes(cell.row_key), Buffer.from(cell.column_name)];
+      await run(secondaryOf(primary), { sql: bufferText, parameters: [DATASTORE, shard, rowKey, column, cell.ref_key, encoded, createHash('sha256').update(encoded).digest()] });
+      await append(cell, encoded, shard);
+      const entry = entryOf(rowKey, await run(primary, { sql: texts[shard]?.state ?? '', parameters: [DATASTORE, shard, rowKey, Buffer.from(field.column_key), 2] }));
+      await run(groupOf(entry.shard), { sql: texts[entry.shard]?.entry ?? '', parameters: entry.parameters });
+    },
+    async batchPut(cells) {
+      const encoded = cells.map((cell) => ({ ...cell, encoded: encodeBody(cell.body), shard: shardOf(cell.row_key, shards) }));
+      await Promise.all(
+        [...Map.groupBy(encoded, ({ shard }) => groupOf(shard))].map(async ([primary, ofGroup]) => {
+          await run(secondaryOf(primary), insertBuffered(DATASTORE, ofGroup));
+          await Promise.all([...Map.groupBy(ofGroup, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
+            if (ofShard.length === 1 && ofShard[0]) await append(ofShard[0], ofShard[0].encoded, shard);
+            else await run(primary, appendCells(fenceOf(shard), ofShard));
+          }));
+          const found = await run(primary, selectRowStates(DATASTORE, ofGroup, columns));
+          const entries = [...Map.groupBy(found, ([item]) => Number(item))].map(([item, rows]) => entryOf(rowKeyBytes(ofGroup[item]?.row_key ?? ''), rows));
+          await Promise.all([...Map.groupBy(entries, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
+            const values = ofShard.map(() => '(?, ?, ?, ?, IF(?, SYSDATE(6), NULL))').join(', ');
+            await run(groupOf(shard), { sql: (texts[shard]?.entry ?? '').replace('(?, ?, ?, ?, IF(?, SYSDATE(6), NULL))', values), parameters: ofShard.flatMap(({ parameters }) => parameters) });
+          }));
+        }),
+      );
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...pools.values()].map((pool) => new Promise((resolve) => pool.end(resolve))));
+    },
+  };
+}
+
+/** With the settings of the store's own pools. */
+function openPool({ writer, user, password }: GroupAccess, connectionLimit: number): Pool {
+  return createPool({ host: writer.host, port: writer.port, user, password, connectionLimit, charset: 'utf8mb4_bin', timezone: 'Z', rowsAsArray: true, dateStrings: true, supportBigNumbers: true, bigNumberStrings: true, enableKeepAlive: true });
+}

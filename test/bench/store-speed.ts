@@ -1,0 +1,167 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import { rowKeyBytes, rowKeyOf } from '../../shared/address.ts';
+import { encodeBody } from '../../shared/body/codec.ts';
+import { LIMITS, type NewCell } from '../../shared/cell.ts';
+import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
+import { maintainedIndexes } from '../../shared/index/maintained-indexes.ts';
+import { parseQuery, type IndexQuery } from '../../shared/index/query.ts';
+import { shardDatabase, shardOf } from '../../shared/shard.ts';
+import { quoteName } from '../../shared/sql/names.ts';
+import { selectCells, type ShardKey } from '../../shared/sql/statements/select-cells.ts';
+import { selectEntries } from '../../shared/sql/statements/select-entries.ts';
+import { selectRow } from '../../shared/sql/statements/select-row.ts';
+import { requireDatastore } from '../../shared/topology/groups.ts';
+import { createStore, startServers } from '../faults/cluster.ts';
+import { DATASTORE, openStore, type OpenStore } from '../faults/store-access.ts';
+import type { Bench, BenchWorld, Measured } from './bench.ts';
+import { byHand, type ByHand } from './by-hand.ts';
+import { sideBySide, type Ratio, type Sides } from './side-by-side.ts';
+
+const GROUPS = 3;
+const SHARDS = 256;
+const CONNECTIONS = 8;
+const BATCH = 100;
+/** Rows that are read back. */
+const ROWS = 400;
+const FOUND = 50;
+const INDEX: IndexDefinition = { name: 'driver_index', fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }], keys: [] };
+
+export const storeBench: Bench = {
+  name: 'store',
+  what: `what the store costs next to its own statements by hand: ${GROUPS} groups, ${SHARDS} shards`,
+
+  async measure({ folder, engine: wish, say, signal }: BenchWorld): Promise<readonly Measured[]> {
+    await using parts = new AsyncDisposableStack();
+    const { servers, groups, engine } = await startServers({ folder, engine: wish, groups: GROUPS, readers: 1, shards: SHARDS });
+    parts.defer(() => servers.stop());
+    const { access } = parts.use(await createStore(groups, { shards: SHARDS, bufferCopies: 1, indexes: [INDEX] }));
+    const store = parts.use(await openStore(access, { connections: CONNECTIONS }));
+    const bare = parts.use(await openStore({ ...access, bufferCopies: 0 }, { connections: CONNECTIONS }));
+    const topology = await requireDatastore(store.context.topology, DATASTORE);
+    const [index] = await maintainedIndexes(store.context.topology, DATASTORE);
+    if (!index) throw new Error('wanted an index, got none');
+    const hand = parts.use(byHand({ groups, topology, index, connections: CONNECTIONS }));
+
+    const measured: Measured[] = [];
+    const compare = async (what: string, least: number | undefined, sides: Sides): Promise<Ratio> => {
+      const ratio = await sideBySide(sides, signal);
+      const figure = `${ratio.ratio.toFixed(2)} (${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}; ${ratio.ours.toFixed(0)}, ${ratio.theirs.toFixed(0)} a second)`;
+      measured.push({ what, figure, bar: least === undefined ? 'printed' : `≥ ${least}`, passed: least === undefined || ratio.ratio >= least, engine });
+      say(`${what}: ${figure}`);
+      return ratio;
+    };
+    await compareWrites({ store, bare, hand }, compare);
+    await compareAppends(hand, compare);
+    await compareReads({ store, hand }, topology.shards, index, compare);
+    return measured;
+  },
+};
+
+type Compare = (what: string, least: number | undefined, sides: Sides) => Promise<Ratio>;
+
+async function compareWrites({ store, bare, hand }: { readonly store: OpenStore; readonly bare: OpenStore; readonly hand: ByHand }, compare: Compare): Promise<void> {
+  for (const atOnce of [1, 32]) {
+    await compare(`put: buffer, append, an entry; ${atOnce} at once`, 0.85, { ours: () => stored(store, trip()), theirs: () => once(hand.put(trip())), atOnce });
+    await compare(`put: append alone; ${atOnce} at once`, 0.9, { ours: () => stored(bare, note()), theirs: () => once(hand.append(note())), atOnce });
+  }
+  const nextRow = rowsOf(7, 40_000);
+  const ofOneShard = (): NewCell[] => Array.from({ length: BATCH }, () => trip(nextRow()));
+  await compare(`batch of ${BATCH} cells of one shard, next to single puts`, 5, { ours: () => storedAll(store, ofOneShard()), theirs: () => stored(store, trip(nextRow())) });
+  const ofAll = (): NewCell[] => Array.from({ length: BATCH }, () => trip());
+  await compare(`batch of ${BATCH} rows, next to the same by hand`, 0.8, { ours: () => storedAll(store, ofAll()), theirs: () => once(hand.batchPut(ofAll()), BATCH) });
+}
+
+/** What a log without holes costs: the same row with an id by AUTO_INCREMENT. */
+async function compareAppends(hand: ByHand, compare: Compare): Promise<void> {
+  const table = (shard: number): string => `${quoteName(shardDatabase(DATASTORE, shard))}.plain`;
+  for (let shard = 0; shard < SHARDS; shard += 1) {
+    await hand.run(hand.groupOf(shard), {
+      sql: `CREATE TABLE ${table(shard)} (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, row_key BINARY(16) NOT NULL, column_name VARBINARY(255) NOT NULL, ref_key BIGINT NOT NULL, body MEDIUMBLOB NULL, created_at DATETIME(6) NOT NULL, UNIQUE KEY cell (row_key, column_name, ref_key)) ENGINE=InnoDB`,
+      parameters: [],
+    });
+  }
+  const plain = async ({ row_key, column_name, ref_key, body }: NewCell): Promise<void> => {
+    const shard = shardOf(row_key, SHARDS);
+    await hand.run(hand.groupOf(shard), { sql: `INSERT INTO ${table(shard)} (row_key, column_name, ref_key, body, created_at) VALUES (?, ?, ?, ?, SYSDATE(6))`, parameters: [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encodeBody(body)] });
+  };
+  await compare(`the append, next to AUTO_INCREMENT; ${SHARDS} shards, 32 at once`, 0.6, { ours: () => once(hand.append(note())), theirs: () => once(plain(note())), atOnce: 32 });
+}
+
+async function compareReads({ store: { datastore }, hand }: { readonly store: OpenStore; readonly hand: ByHand }, shards: number, index: Parameters<typeof selectEntries>[1], compare: Compare): Promise<void> {
+  const driver = randomUUID();
+  const rows = Array.from({ length: ROWS }, (_, place) => trip(randomUUID(), place < FOUND ? driver : randomUUID()));
+  for (let start = 0; start < ROWS; start += BATCH) await datastore.batchPut(rows.slice(start, start + BATCH));
+  const anyRow = (): NewCell => rows[Math.floor(Math.random() * ROWS)] as NewCell;
+  const placed = ({ row_key, column_name }: NewCell): ShardKey => ({ key: { row_key, column_name }, shard: shardOf(row_key, shards) });
+  const select = async (keys: readonly ShardKey[]): Promise<number> => {
+    const found = await Promise.all([...Map.groupBy(keys, ({ shard }) => hand.groupOf(shard))].map(([group, ofGroup]) => hand.run(group, selectCells(DATASTORE, ofGroup, false))));
+    return found.reduce((sum, { length }) => sum + length, 0);
+  };
+
+  for (const atOnce of [1, 32]) {
+    await compare(`get latest; ${atOnce} at once`, 0.85, { ours: async () => ((await datastore.getLatest(anyRow())).cell ? 1 : 0), theirs: () => select([placed(anyRow())]), atOnce });
+  }
+  await compare('get row', 0.85, {
+    ours: async () => (await datastore.row(anyRow().row_key)).cells.length,
+    theirs: async () => {
+      const { row_key } = anyRow();
+      const shard = shardOf(row_key, shards);
+      return (await hand.run(hand.groupOf(shard), selectRow(DATASTORE, shard, { row_key, columns: undefined, after: undefined, limit: LIMITS.listCells + 1, bytes: LIMITS.requestBytes }, false))).length;
+    },
+  });
+  const some = (): NewCell[] => Array.from({ length: BATCH }, anyRow);
+  await compare(`batch get of ${BATCH}`, 0.85, { ours: async () => (await datastore.batchGet(some().map(({ row_key, column_name }) => ({ row_key, column_name })))).length, theirs: () => select(some().map(placed)) });
+
+  const query: IndexQuery = { index: INDEX.name, where: [{ field: 'driver_uuid', operator: 'eq', values: [driver] }], limit: FOUND };
+  const parsed = parseQuery(query, INDEX, shards);
+  const entries = () => hand.run(hand.groupOf(parsed.shard), selectEntries(DATASTORE, index, parsed));
+  await compare(`query of ${FOUND} rows`, 0.8, { ours: async () => (await datastore.query(query)).entries.length, theirs: async () => (await entries()).length });
+  await compare(`query of ${FOUND} rows with a column`, 0.8, {
+    ours: async () => (await datastore.query({ ...query, columns: ['BASE'] })).entries.length,
+    theirs: async () => {
+      await entries();
+      return select(rows.slice(0, FOUND).map(placed));
+    },
+  });
+}
+
+/** A cell of about a kilobyte of JSON. */
+function trip(row_key: string = randomUUID(), driver_uuid: string = randomUUID()): NewCell {
+  const places = Array.from({ length: 8 }, (_, place) => ({ at: `2026-01-31T08:0${place}:00.000Z`, latitude: 38.7 + Math.random() / 10, longitude: -9.1 - Math.random() / 10 }));
+  return { row_key, column_name: 'BASE', ref_key: 1, body: { driver_uuid, rider_uuid: randomUUID(), city: 'Lisbon', status: 'completed', fare: { total: Math.round(Math.random() * 5000) / 100, currency: 'EUR' }, places } };
+}
+
+/** The same in a column that no index looks at. */
+function note(): NewCell {
+  return { ...trip(), column_name: 'NOTE' };
+}
+
+/** Row keys of one shard, made before they are needed: looking for them takes longer than writing to them. */
+function rowsOf(shard: number, count: number): () => string {
+  const made = Array.from({ length: count }, () => rowOf(shard));
+  return () => made.pop() ?? rowOf(shard);
+}
+
+function rowOf(shard: number): string {
+  const bytes = randomBytes(16);
+  for (let last = 0; crc32(bytes) % SHARDS !== shard; last += 1) bytes.writeUInt32LE(last, 12);
+  return rowKeyOf(bytes);
+}
+
+async function stored({ datastore }: OpenStore, cell: NewCell): Promise<number> {
+  const { outcome } = await datastore.put(cell);
+  if (outcome !== 'stored') throw new Error(`a put was answered ${outcome}`);
+  return 1;
+}
+
+async function storedAll({ datastore }: OpenStore, cells: readonly NewCell[]): Promise<number> {
+  const refused = (await datastore.batchPut(cells)).find(({ outcome }) => outcome !== 'stored');
+  if (refused) throw new Error(`a cell of a batch was answered ${refused.outcome}`);
+  return cells.length;
+}
+
+async function once(work: Promise<void>, units = 1): Promise<number> {
+  await work;
+  return units;
+}
