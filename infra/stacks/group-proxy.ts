@@ -20,8 +20,8 @@ export interface GroupProxyProps {
   readonly secrets: readonly ISecret[];
 }
 
-/** As long as a function itself waits for a connection: then the circuit breakers are to know of it. */
 const MYSQL_PORT = 3306;
+/** As long as a function itself waits for a connection: then the circuit breakers are to know of it. */
 const BORROW_TIMEOUT = Duration.seconds(2);
 
 /**

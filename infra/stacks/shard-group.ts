@@ -98,9 +98,9 @@ interface Node {
 function nodesOf({ environment, parameters }: ShardGroupProps): readonly Node[] {
   return Array.from({ length: 1 + environment.readersPerGroup }, (_, index) => {
     const letter = 'abcdef'.charAt(index);
-    // A minor version by itself may lead off the line of long support.
     // The first reader is always as large as the writer, so that a promotion does not shrink it.
     const scaleWithWriter = index === 1;
+    // A minor version that AWS takes by itself may lead off the line of long support.
     return { letter, instance: ClusterInstance.serverlessV2(letter, { autoMinorVersionUpgrade: false, parameterGroup: parameters.ofInstance, ...(index > 0 && { scaleWithWriter }) }) };
   });
 }
