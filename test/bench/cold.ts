@@ -6,7 +6,7 @@ import { App } from 'aws-cdk-lib';
 import { buildApp } from '../../infra/app.ts';
 import type { EnvironmentName } from '../../infra/environments.ts';
 import { loadAssembly } from '../../infra/local/template/load-assembly.ts';
-import type { Bench, BenchWorld, Measured } from './bench.ts';
+import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { median } from './side-by-side.ts';
 
 const run = promisify(execFile);
@@ -21,8 +21,9 @@ const TIMER = "const start = performance.now(); await import(process.argv[1]); c
 export const coldBench: Bench = {
   name: 'cold',
   what: 'how large the bundle of each function is, and how long an instance takes to load it, beside an empty one',
+  limitMinutes: 3,
 
-  async measure({ folder, say, signal }: BenchWorld): Promise<readonly Measured[]> {
+  async measure({ folder, say, signal }: BenchWorld): Promise<Findings> {
     const bundles = new Map(DEPLOYED.flatMap((environment) => [...synthesize(folder, environment)]));
     const empty = join(folder, 'empty.mjs');
     writeFileSync(empty, 'export const handler = async () => {};\n');
@@ -37,7 +38,7 @@ export const coldBench: Bench = {
       }
     }
     const base = median(times.get(empty) ?? []);
-    return [...bundles].map(([name, file]): Measured => {
+    const measured = [...bundles].map(([name, file]): Measured => {
       const bytes = statSync(file).size;
       const milliseconds = median(times.get(file) ?? []);
       return {
@@ -48,6 +49,7 @@ export const coldBench: Bench = {
         engine: `Node ${process.versions.node}`,
       };
     });
+    return { measured };
   },
 };
 

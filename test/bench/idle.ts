@@ -11,7 +11,7 @@ import { groupClient } from '../faults/store-access.ts';
 import type { TailerInput, TailerProgress } from '../faults/triggers/tailer-process.ts';
 import { startTriggerStage, type TriggerStage } from '../faults/triggers/trigger-stage.ts';
 import { openTriggered, type TriggeredStore } from '../faults/triggers/triggered-access.ts';
-import type { Bench, BenchWorld, Measured } from './bench.ts';
+import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { readServerLoad, type ServerLoad } from './server-load.ts';
 
 const SHARDS = 4096;
@@ -27,8 +27,9 @@ const BAR = { statements: 200, megabytes: 4, tailerCpu: 60, serverCpu: 150, shar
 export const idleBench: Bench = {
   name: 'idle',
   what: `tailing ${SHARDS} shards on ${GROUPS} groups for ${TRIGGERS.length} triggers while nothing is written`,
+  limitMinutes: 3,
 
-  async measure(world): Promise<readonly Measured[]> {
+  async measure(world): Promise<Findings> {
     await using stage = await startTriggerStage(world, { groups: GROUPS, readers: 1, shards: SHARDS });
     const access = await stage.define('trips', { triggers: TRIGGERS });
     await using store = await openTriggered(access);
@@ -44,7 +45,7 @@ export const idleBench: Bench = {
     await operations.pauseTrigger(TRIGGERS[1] ?? '');
     const one = await during(stage, tailer, world);
     await tailer.stop();
-    return measured(both, one, stage.engine);
+    return { measured: measured(both, one, stage.engine) };
   },
 };
 

@@ -41,7 +41,7 @@ for (const bench of BENCHES.filter(({ name }) => names.length === 0 || names.inc
   folders.add(folder);
   console.log(`${bench.name}: ${bench.what} (seed ${seed})`);
   try {
-    measured.push(...(await bench.measure({ engine, seed, folder, signal, say: (line) => console.log(`  ${line}`) })));
+    measured.push(...(await bench.measure({ engine, seed, folder, signal, say: (line) => console.log(`  ${line}`) })).measured);
   } catch (error) {
     broken += 1;
     console.error(signal.aborted ? `${bench.name}: stopped` : error);

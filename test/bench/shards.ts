@@ -7,7 +7,7 @@ import { createStore, startServers } from '../faults/cluster.ts';
 import { randomRowKey } from '../faults/load/row-key.ts';
 import { Random } from '../demo/trips/random.ts';
 import { DATASTORE, groupClient, openStore } from '../faults/store-access.ts';
-import type { Bench, BenchWorld, Measured } from './bench.ts';
+import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 
 const SHARDS = 4096;
 const GROUPS = 3;
@@ -21,8 +21,9 @@ const BY_HAND = `SELECT CRC32(UNHEX(REPLACE(?, '-', ''))) % ${SHARDS}`;
 export const shardsBench: Bench = {
   name: 'shards',
   what: `creating a datastore of ${SHARDS} shards on ${GROUPS} fresh groups, each a writer and a reader; finding rows by hand`,
+  limitMinutes: 3,
 
-  async measure({ folder, engine: wish, seed, say }: BenchWorld): Promise<readonly Measured[]> {
+  async measure({ folder, engine: wish, seed, say }: BenchWorld): Promise<Findings> {
     const { servers, groups, engine } = await startServers({ folder, engine: wish, groups: GROUPS, readers: READERS, shards: SHARDS });
     await using parts = new AsyncDisposableStack();
     parts.defer(() => servers.stop());
@@ -48,7 +49,7 @@ export const shardsBench: Bench = {
     let found = 0;
     for (const { rowKey, shard } of written) if (await isFoundByHand(clients, rowKey, shard)) found += 1;
 
-    return [
+    const measured: Measured[] = [
       {
         what: `${SHARDS} shards created, and ${ROWS} puts to random ones answered`,
         figure: `${ready.toFixed(1)} s (created ${created.toFixed(1)} s), ${written.length} stored`,
@@ -58,6 +59,7 @@ export const shardsBench: Bench = {
       },
       { what: 'rows found in the one database that CRC32 names', figure: `${found} of ${ROWS}`, bar: `${ROWS}`, passed: found === ROWS, engine },
     ];
+    return { measured };
   },
 };
 

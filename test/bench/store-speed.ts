@@ -14,7 +14,7 @@ import { selectRow } from '../../shared/sql/statements/select-row.ts';
 import { requireDatastore } from '../../shared/topology/groups.ts';
 import { createStore, startServers } from '../faults/cluster.ts';
 import { DATASTORE, openStore, type OpenStore } from '../faults/store-access.ts';
-import type { Bench, BenchWorld, Measured } from './bench.ts';
+import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { byHand, type ByHand } from './by-hand.ts';
 import { sideBySide, type Ratio, type Sides } from './side-by-side.ts';
 
@@ -30,8 +30,9 @@ const INDEX: IndexDefinition = { name: 'driver_index', fields: [{ field: 'driver
 export const storeBench: Bench = {
   name: 'store',
   what: `what the store costs next to its own statements by hand: ${GROUPS} groups, ${SHARDS} shards`,
+  limitMinutes: 5,
 
-  async measure({ folder, engine: wish, say, signal }: BenchWorld): Promise<readonly Measured[]> {
+  async measure({ folder, engine: wish, say, signal }: BenchWorld): Promise<Findings> {
     await using parts = new AsyncDisposableStack();
     const { servers, groups, engine } = await startServers({ folder, engine: wish, groups: GROUPS, readers: 1, shards: SHARDS });
     parts.defer(() => servers.stop());
@@ -54,7 +55,7 @@ export const storeBench: Bench = {
     await compareWrites({ store, bare, hand }, compare);
     await compareAppends(hand, compare);
     await compareReads({ store, hand }, topology.shards, index, compare);
-    return measured;
+    return { measured };
   },
 };
 
