@@ -30,6 +30,8 @@ function zoneMinutes(zone: string): number {
 
 /** MySQL's `2026-01-31 08:00:00.123456` as RFC 3339. */
 export function fromSqlTime(value: string): string {
+  // As DATETIME(6) always comes.
+  if (value.length === 26) return `${value.slice(0, 10)}T${value.slice(11)}Z`;
   const [seconds = '', decimals = ''] = value.split('.');
   return `${seconds.replace(' ', 'T')}.${decimals.padEnd(6, '0')}Z`;
 }

@@ -43,24 +43,36 @@ export function encodeBody(body: Json, field = 'body'): Buffer {
     : withFormat(text ? FORMAT.text : FORMAT.messagePack, plain);
 }
 
+/** JSON takes at most so many times the bytes of a body that is stored plain: a control character is one byte there and six in JSON. */
+export const JSON_GROWTH = 6;
+
 /**
  * Decodes a stored body.
  *
  * @throws Error saying what is wrong with the bytes; it does not know the cell's address
  */
 export function decodeBody(stored: Uint8Array): Json {
+  return decodeSized(stored).body;
+}
+
+/** Decodes a stored body, and says how many bytes it takes without compression. Throws as `decodeBody`. */
+export function decodeSized(stored: Uint8Array): { readonly body: Json; readonly plainBytes: number } {
   const content = stored.subarray(1);
-  switch (stored[0]) {
+  const plain = stored[0] === FORMAT.messagePackZlib || stored[0] === FORMAT.textZlib ? inflate(content) : content;
+  return { body: decodePlain(stored[0], plain), plainBytes: plain.length };
+}
+
+function decodePlain(format: number | undefined, plain: Uint8Array): Json {
+  switch (format) {
     case FORMAT.messagePackZlib:
-      return decoder.decode(inflate(content)) as Json;
+      return decoder.decode(plain) as Json;
     case FORMAT.messagePack:
-      return toJson(decoder.decode(content));
+      return toJson(decoder.decode(plain));
     case FORMAT.textZlib:
-      return parseJson(toText(inflate(content)));
     case FORMAT.text:
-      return parseJson(toText(content));
+      return parseJson(toText(plain));
     default:
-      throw new Error(`unknown body format ${stored[0] ?? '(empty)'}`);
+      throw new Error(`unknown body format ${format ?? '(empty)'}`);
   }
 }
 

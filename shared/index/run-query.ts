@@ -1,4 +1,6 @@
-import { LIMITS, type Cell, type Role } from '../cell.ts';
+import { JSON_GROWTH } from '../body/codec.ts';
+import { jsonBytes } from '../body/measure.ts';
+import { LIMITS, type Role } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { shardOf } from '../shard.ts';
 import type { Statement } from '../sql/client.ts';
@@ -8,7 +10,8 @@ import { selectRow } from '../sql/statements/select-row.ts';
 import { selectEntries, toFoundEntry, type FoundEntry } from '../sql/statements/select-entries.ts';
 import { toText, type StoredCell } from '../sql/cell-rows.ts';
 import { byGroup, groupBy, placeOf, type StoreContext } from '../store/context.ts';
-import { answerBytes, decodeUntilFull } from '../store/decode.ts';
+import { answerRoom, type Sized } from '../store/answer-room.ts';
+import { decodeOrMark, type DecodedCell } from '../store/decode.ts';
 import { parseRead } from '../store/read-cells.ts';
 import { askEither, pageBytes, readGroup } from '../store/read-group.ts';
 import { requireDatastore } from '../topology/groups.ts';
@@ -57,18 +60,23 @@ function entriesOfPage({ definition }: PhysicalIndex, bytes: number): number {
   return Math.floor(bytes / (ENTRY_ENVELOPE_BYTES + definition.fields.length * STRING_BYTES));
 }
 
-type RowCells = readonly Cell[] | { readonly error: SchemalessError };
+type RowCells = readonly DecodedCell[] | { readonly error: SchemalessError };
 
 function untilFull(found: readonly FoundEntry[], index: PhysicalIndex, { fields }: ParsedQuery, cells: ReadonlyMap<string, RowCells> | undefined): IndexEntry[] {
+  const names = fields.map((place) => index.definition.fields[place]?.field ?? '');
+  const atMostBytes = ENTRY_ENVELOPE_BYTES + names.reduce((sum, name) => sum + (name.length + STRING_BYTES + 1) * JSON_GROWTH, 0);
   const entries: IndexEntry[] = [];
-  let room: number = LIMITS.answerBytes;
+  const room = answerRoom();
   for (const { row_key, values } of found) {
-    const chosen = Object.fromEntries(fields.map((place) => [index.definition.fields[place]?.field ?? '', values[place] ?? null]));
-    const ofRow = cells?.get(row_key);
-    room -= ENTRY_ENVELOPE_BYTES + Buffer.byteLength(JSON.stringify(chosen, (_key, value: unknown) => (typeof value === 'bigint' ? value.toString() : value)));
-    if (Array.isArray(ofRow)) for (const cell of ofRow as readonly Cell[]) room -= answerBytes(cell);
-    if (room < 0 && entries.length > 0) break;
-    entries.push({ row_key, fields: chosen, ...(cells ? { cells: ofRow ?? [] } : {}) });
+    const chosen = Object.fromEntries(fields.map((place, position) => [names[position] ?? '', values[place] ?? null]));
+    const ofRow = cells?.get(row_key) ?? [];
+    const decoded = 'error' in ofRow ? [] : ofRow;
+    const entry: Sized = {
+      atMostBytes: decoded.reduce((sum, cell) => sum + cell.atMostBytes, atMostBytes),
+      measure: () => decoded.reduce((sum, cell) => sum + cell.measure(), ENTRY_ENVELOPE_BYTES + jsonBytes(chosen)),
+    };
+    if (!room.take(entry, entries.length === 0)) break;
+    entries.push({ row_key, fields: chosen, ...(cells ? { cells: 'error' in ofRow ? ofRow : ofRow.map(({ cell }) => cell) } : {}) });
   }
   return entries;
 }
@@ -89,7 +97,7 @@ async function fetchCells(
         const wanted = itemsOf(ofGroup, columns);
         for (const [row_key, places] of groupBy(wanted.map((row, place) => ({ ...row, place })), (row) => row.row_key)) {
           const stored = places.flatMap(({ place }) => items[place]?.cells ?? []);
-          answers.set(row_key, columns === '*' && isCut(stored, bytes) ? { error: tooManyCells(row_key) } : decodeUntilFull(stored, Number.POSITIVE_INFINITY).cells);
+          answers.set(row_key, columns === '*' && isCut(stored, bytes) ? { error: tooManyCells(row_key) } : stored.map(decodeOrMark));
         }
       } catch (error) {
         if (!(error instanceof SchemalessError)) throw error;

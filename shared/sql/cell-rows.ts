@@ -71,10 +71,9 @@ export function toBytes(value: SqlValue | undefined): Uint8Array {
   throw new Error(`wanted bytes, got ${typeof value}`);
 }
 
-/** A byte order mark is a character like any other: column names are bytes. */
-const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
-
-/** The text of a VARBINARY. */
+/** The text of a VARBINARY. A byte order mark is a character like any other: column names are bytes. */
 export function toText(value: SqlValue | undefined): string {
-  return typeof value === 'string' ? value : utf8.decode(toBytes(value));
+  if (typeof value === 'string') return value;
+  const bytes = toBytes(value);
+  return (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString();
 }

@@ -13,7 +13,12 @@ export function quoteName(name: string): string {
 /** The control database, on every group. */
 export const CONTROL = '`schemaless`';
 
+/** Made once: every statement names such a table, some a hundred of them. */
+const entityTables = new Map<string, string[]>();
+
 /** The cells of a shard: `` `trips_0233`.`entity` ``. */
 export function entityTable(datastore: string, shard: number): string {
-  return `${quoteName(shardDatabase(datastore, shard))}.\`entity\``;
+  let tables = entityTables.get(datastore);
+  if (!tables) entityTables.set(datastore, (tables = []));
+  return (tables[shard] ??= `${quoteName(shardDatabase(datastore, shard))}.\`entity\``);
 }

@@ -5,6 +5,7 @@ import { deleteWithdrawn, withdrawBuffered } from '../sql/statements/withdraw-bu
 import { SqlError, type Statement } from '../sql/client.ts';
 import { SchemalessError } from '../errors.ts';
 import type { StoreContext } from './context.ts';
+import type { JoinedWrites } from './join-writes.ts';
 
 /** Tries of one secondary: an unclear end is tried once more, on a fresh connection. */
 const TRIES = 2;
@@ -16,19 +17,20 @@ const TRIES = 2;
  * @param avoid groups that must not be chosen: the primary, and those that hold a copy already
  * @returns the groups that hold a copy now; fewer than `copies` when no more could be reached
  */
-export async function bufferOnSecondaries(context: StoreContext, datastore: string, cells: readonly BufferedCell[], copies: number, avoid: readonly string[]): Promise<readonly string[]> {
+export async function bufferOnSecondaries({ groups, buffer }: Pick<StoreContext, 'groups'> & Pick<JoinedWrites, 'buffer'>, cells: readonly BufferedCell[], copies: number, avoid: readonly string[]): Promise<readonly string[]> {
   if (copies === 0) return [];
-  const candidates = shuffle((await context.groups.names()).filter((group) => !avoid.includes(group)));
+  const candidates = shuffle((await groups.names()).filter((group) => !avoid.includes(group)));
   const holders: string[] = [];
   while (holders.length < copies && candidates.length > 0) {
     const chosen = candidates.splice(0, copies - holders.length);
-    const done = await Promise.all(chosen.map((group) => bufferOn(context, group, datastore, cells)));
+    const done = await Promise.all(chosen.map((group) => buffer(group, cells)));
     holders.push(...chosen.filter((_, place) => done[place]));
   }
   return holders;
 }
 
-async function bufferOn(context: StoreContext, group: string, datastore: string, cells: readonly BufferedCell[]): Promise<boolean> {
+/** Puts copies into one group's buffer. Returns whether it holds them now; what went wrong otherwise is reported. */
+export async function bufferOn(context: StoreContext, group: string, datastore: string, cells: readonly BufferedCell[]): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const client = await context.groups.client(group);

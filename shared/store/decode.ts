@@ -1,18 +1,31 @@
-import { decodeBody } from '../body/codec.ts';
+import { decodeSized, JSON_GROWTH } from '../body/codec.ts';
 import { jsonBytes } from '../body/measure.ts';
-import { LIMITS, type Cell, type Json } from '../cell.ts';
+import type { Cell, Json } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import type { StoredCell } from '../sql/cell-rows.ts';
+import { answerRoom, type AnswerRoom, type Sized } from './answer-room.ts';
+
+/** A cell as it is read, and how large it is in an answer. */
+export interface DecodedCell extends Sized {
+  readonly cell: Cell;
+  /** Of the body without compression. */
+  readonly plainBytes: number;
+}
 
 /**
  * A cell as it is read. Throws `undecodable_body` with the cell's address when its bytes were damaged.
  */
 export function decodeCell(stored: StoredCell): Cell {
+  return decodeSizedCell(stored).cell;
+}
+
+/** The same, with its size. */
+export function decodeSizedCell(stored: StoredCell): DecodedCell {
   const { shard, added_id, row_key, column_name, ref_key, created_at } = stored;
-  if (stored.body === null) return { row_key, column_name, ref_key, body: null, added_id, shard, created_at, erased: true };
-  let body: Json;
+  if (stored.body === null) return withSize({ row_key, column_name, ref_key, body: null, added_id, shard, created_at, erased: true }, 0);
+  let decoded: { readonly body: Json; readonly plainBytes: number };
   try {
-    body = decodeBody(stored.body);
+    decoded = decodeSized(stored.body);
   } catch (cause) {
     const address = { row_key, column_name, ref_key };
     throw new SchemalessError('undecodable_body', `cannot decode the body of ${row_key}/${column_name}/${ref_key} (shard ${shard}, added id ${added_id}): ${(cause as Error).message}`, {
@@ -21,11 +34,16 @@ export function decodeCell(stored: StoredCell): Cell {
       more: { shard, added_id },
     });
   }
-  return { row_key, column_name, ref_key, body, added_id, shard, created_at };
+  return withSize({ row_key, column_name, ref_key, body: decoded.body, added_id, shard, created_at }, decoded.plainBytes);
 }
 
 /** What a cell adds to an answer besides its body: names, address, times. */
 const ENVELOPE_BYTES = 300;
+
+function withSize(cell: Cell, plainBytes: number): DecodedCell {
+  // An escaped character of a name takes six bytes, as one of a body does.
+  return { cell, plainBytes, atMostBytes: ENVELOPE_BYTES + (cell.column_name.length * 3 + plainBytes + 4) * JSON_GROWTH, measure: () => answerBytes(cell) };
+}
 
 /** The size of a cell in an answer, in bytes of JSON: a little over what it really takes. */
 export function answerBytes(cell: Cell): number {
@@ -33,13 +51,13 @@ export function answerBytes(cell: Cell): number {
 }
 
 /** In a list, a damaged cell keeps its place and says what is wrong: it must not hide those behind it. */
-function decodeOrMark(stored: StoredCell): Cell {
+export function decodeOrMark(stored: StoredCell): DecodedCell {
   try {
-    return decodeCell(stored);
+    return decodeSizedCell(stored);
   } catch (error) {
     if (!(error instanceof SchemalessError)) throw error;
     const { shard, added_id, row_key, column_name, ref_key, created_at } = stored;
-    return { row_key, column_name, ref_key, body: null, added_id, shard, created_at, error };
+    return withSize({ row_key, column_name, ref_key, body: null, added_id, shard, created_at, error }, 0);
   }
 }
 
@@ -48,15 +66,12 @@ function decodeOrMark(stored: StoredCell): Cell {
  *
  * @returns the cells that fit; fewer than given means that the list goes on after the last one
  */
-export function decodeUntilFull(stored: readonly StoredCell[], room: number = LIMITS.answerBytes): { readonly cells: Cell[]; readonly bytes: number } {
+export function decodeUntilFull(stored: readonly StoredCell[], room: AnswerRoom = answerRoom()): Cell[] {
   const cells: Cell[] = [];
-  let bytes = 0;
   for (const one of stored) {
-    const cell = decodeOrMark(one);
-    const size = answerBytes(cell);
-    if (cells.length > 0 && bytes + size > room) break;
-    cells.push(cell);
-    bytes += size;
+    const decoded = decodeOrMark(one);
+    if (!room.take(decoded, cells.length === 0)) break;
+    cells.push(decoded.cell);
   }
-  return { cells, bytes };
+  return cells;
 }

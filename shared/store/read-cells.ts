@@ -8,9 +8,11 @@ import { selectRow } from '../sql/statements/select-row.ts';
 import { selectVersions } from '../sql/statements/select-versions.ts';
 import type { Statement } from '../sql/client.ts';
 import { requireDatastore } from '../topology/groups.ts';
+import { answerRoom } from './answer-room.ts';
 import { byGroup, placeOf, type StoreContext } from './context.ts';
+import { joinedByKey } from './joined.ts';
 import type { BatchItem, Datastore, Found, Page, ReadOptions } from './datastore.ts';
-import { answerBytes, decodeCell, decodeUntilFull } from './decode.ts';
+import { decodeCell, decodeSizedCell, decodeUntilFull, type DecodedCell } from './decode.ts';
 import { parseBatch, parseLimit } from './parse.ts';
 import { pageBytes, readGroup } from './read-group.ts';
 
@@ -32,9 +34,14 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
     return { ...answer, bytes };
   }
 
-  async function find(key: CellKey, options: ReadOptions): Promise<Found> {
-    const wanted = { ...key, min_added_id: options.min_added_id };
-    const { cells, served_by, stale } = await readOne(key.row_key, options, (shard, heads) => selectCells(name, [{ key: wanted, shard }], heads));
+  const lookUp = joinLookUps(context, name);
+
+  async function find({ row_key, column_name, ref_key }: CellKey, options: ReadOptions): Promise<Found> {
+    const key: CellKey = { row_key, column_name, ref_key, min_added_id: parseMinimum(options.min_added_id, 'min_added_id') };
+    const read = parseRead(options.read);
+    const shard = shardOf(row_key, shards);
+    const { group } = placeOf(await requireDatastore(context.topology, name), shard);
+    const { cells, served_by, stale } = await context.admit(group, () => lookUp({ group, read, wanted: { key, shard } }));
     return { cell: cells[0] ? decodeCell(cells[0]) : null, served_by, stale };
   }
 
@@ -74,7 +81,8 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
       const read = parseRead(options.read);
       const wanted = parseBatch(keys, 'keys', parseKey).map((key, place) => ({ key, shard: shardOf(key.row_key, shards), place }));
       const topology = await requireDatastore(context.topology, name);
-      const answers: ((ItemRows & Served) | { readonly error: SchemalessError })[] = [];
+      const answers: BatchAnswer[] = [];
+      let early: number = LIMITS.answerBytes;
       await Promise.all(
         [...byGroup(topology, wanted)].map(async ([group, items]) => {
           try {
@@ -86,7 +94,12 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
                 read,
               }),
             );
-            for (const [place, answer] of found.entries()) answers[items[place]?.place ?? -1] = answer;
+            // While other groups are still at work, but for what a full answer has no room for.
+            for (const [place, answer] of found.entries()) {
+              const decoded: BatchAnswer = early > 0 ? decodeFirst(answer) : answer;
+              if ('decoded' in decoded) early -= decoded.decoded?.plainBytes ?? 0;
+              answers[items[place]?.place ?? -1] = decoded;
+            }
           } catch (error) {
             if (!(error instanceof SchemalessError)) throw error;
             for (const { place } of items) answers[place] = { error };
@@ -98,13 +111,39 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
   };
 }
 
+/** Statements that look up cells of a group at a time: as many as its servers may work on side by side. */
+const LOOK_UPS_OF_A_GROUP = 2;
+
+interface LookUp {
+  readonly group: string;
+  readonly read: Role;
+  readonly wanted: ShardKey;
+}
+
+/** Looks up single cells, those that are wanted of a group at the same time in one statement. */
+function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Promise<ItemRows & Served> {
+  return joinedByKey<LookUp, ItemRows & Served>(
+    () => ({
+      atOnce: LOOK_UPS_OF_A_GROUP,
+      fits: ({ length }) => length < LIMITS.batchCells,
+      async run(some) {
+        const [{ group, read }] = some;
+        const statement = (places: readonly number[]): Statement => selectCells(name, places.flatMap((place) => some[place]?.wanted ?? []), true);
+        const { items } = await readGroup(await context.groups.client(group), group, { statement, minima: some.map(({ wanted }) => wanted.key.min_added_id), read });
+        return items;
+      },
+    }),
+    ({ group, read }) => `${group}/${read}`,
+  );
+}
+
 /** Arguments are checked in the same turn; a failed check must still reach the caller as a rejection. */
 async function rejectable<T>(work: () => Promise<T>): Promise<T> {
   return work();
 }
 
 function toPage<Next>(answer: ItemRows & Served & { readonly bytes: number }, limit: number, nextOf: (cell: { readonly ref_key: number; readonly column_name: string }) => Next): Page<Next> {
-  const { cells } = decodeUntilFull(answer.cells.slice(0, limit));
+  const cells = decodeUntilFull(answer.cells.slice(0, limit));
   const last = cells.at(-1);
   // One row more than asked for says whether the list goes on; a list that was cut by its bytes may, too.
   const encoded = answer.cells.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);
@@ -112,26 +151,30 @@ function toPage<Next>(answer: ItemRows & Served & { readonly bytes: number }, li
   return { cells, next: last && more ? nextOf(last) : null, served_by: answer.served_by, stale: answer.stale };
 }
 
-/** Decodes the cells of a batch in order, until the answer is full; an item that fails does so alone. */
-function toBatchItems(answers: readonly ((ItemRows & Served) | { readonly error: SchemalessError })[]): BatchItem[] {
-  let room: number = LIMITS.answerBytes;
+/** What a group said of an item, decoded or not yet. */
+type BatchAnswer = (ItemRows & Served & { readonly decoded?: DecodedCell }) | { readonly error: SchemalessError };
+
+function decodeFirst(answer: ItemRows & Served): BatchAnswer {
+  const [stored] = answer.cells;
+  try {
+    return stored ? { ...answer, decoded: decodeSizedCell(stored) } : answer;
+  } catch (error) {
+    if (error instanceof SchemalessError) return { error };
+    throw error;
+  }
+}
+
+/** The cells of a batch in order, until the answer is full; an item that fails does so alone. */
+function toBatchItems(answers: readonly BatchAnswer[]): BatchItem[] {
+  const room = answerRoom();
   return answers.map((answer): BatchItem => {
-    if ('error' in answer) return answer;
-    const stored = answer.cells[0];
-    if (!stored) return null;
-    try {
-      const cell = decodeCell(stored);
-      const size = answerBytes(cell);
-      if (size > room) {
-        const { row_key, column_name, ref_key } = cell;
-        return { error: new SchemalessError('answer_too_large', `the batch's answer has no room for this cell of ${size} bytes`, { address: { row_key, column_name, ref_key } }) };
-      }
-      room -= size;
-      return { ...cell, served_by: answer.served_by, stale: answer.stale };
-    } catch (error) {
-      if (error instanceof SchemalessError) return { error };
-      throw error;
-    }
+    const known: BatchAnswer = 'error' in answer || answer.decoded ? answer : decodeFirst(answer);
+    if ('error' in known) return known;
+    const { decoded, served_by, stale } = known;
+    if (!decoded) return null;
+    if (room.take(decoded)) return { ...decoded.cell, served_by, stale };
+    const { row_key, column_name, ref_key } = decoded.cell;
+    return { error: new SchemalessError('answer_too_large', `the batch's answer has no room for this cell of ${decoded.measure()} bytes`, { address: { row_key, column_name, ref_key } }) };
   });
 }
 

@@ -6,6 +6,7 @@ import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { selectLog, type LogRange } from '../sql/statements/select-log.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import type { SqlClient } from '../sql/client.ts';
+import { answerRoom, type AnswerRoom } from './answer-room.ts';
 import { byGroup, placeOf, type StoreContext } from './context.ts';
 import type { Datastore, LogOptions, ShardHead, ShardLog } from './datastore.ts';
 import { decodeUntilFull } from './decode.ts';
@@ -29,7 +30,7 @@ export function logReads(context: StoreContext, name: string, shards: number): P
       const wanted = parseBatch(locations, 'locations', (location, prefix) => parseLocation(location, shards, prefix), LIMITS.logCells);
       const topology = await requireDatastore(context.topology, name);
       const answers: ShardLog[] = [];
-      const room = { bytes: LIMITS.answerBytes };
+      const room = answerRoom();
       const groups = byGroup(topology, wanted.map((location, place): Placed => ({ ...location, place })));
       await Promise.all(
         [...groups].map(async ([group, items]) => {
@@ -79,14 +80,15 @@ interface PageRead {
   readonly limit: number;
   readonly read: Role;
   /** What is left of the whole answer's bytes, shared by all pages. */
-  readonly room: { bytes: number };
+  readonly room: AnswerRoom;
 }
 
 async function readPage(client: SqlClient, group: string, read: PageRead): Promise<(readonly [number, ShardLog])[]> {
   const ranges = await toRanges(client, group, read);
+  const left = read.room.left();
   const { role, rows } =
-    read.room.bytes > 0
-      ? await askEither(client, group, read.read, selectLog(read.name, ranges, read.limit, Math.min(pageBytes(client), Math.ceil(read.room.bytes / ranges.length))))
+    left > 0
+      ? await askEither(client, group, read.read, selectLog(read.name, ranges, read.limit, Math.min(pageBytes(client), Math.ceil(left / ranges.length))))
       : { role: read.read, rows: [] };
   return byItem(rows, ranges.length).map(({ cells }, item) => {
     const { shard, after } = ranges[item] as LogRange;
@@ -116,11 +118,10 @@ export function untilHole(cells: readonly StoredCell[], after: number): readonly
   return hole < 0 ? cells : cells.slice(0, hole);
 }
 
-function toShardLog(shard: number, after: number, stored: readonly StoredCell[], role: Role, room: { bytes: number }): ShardLog {
+function toShardLog(shard: number, after: number, stored: readonly StoredCell[], role: Role, room: AnswerRoom): ShardLog {
   const served = { served_by: role, stale: role === 'reader' };
-  if (room.bytes <= 0) return { shard, cells: [], next: after, ...served };
-  const { cells, bytes } = decodeUntilFull(stored, room.bytes);
-  room.bytes -= bytes;
+  if (room.left() <= 0) return { shard, cells: [], next: after, ...served };
+  const cells = decodeUntilFull(stored, room);
   return { shard, cells, next: cells.at(-1)?.added_id ?? after, ...served };
 }
 

@@ -8,10 +8,10 @@ import { shardOf } from '../shard.ts';
 import { SqlError } from '../sql/client.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { requireDatastore } from '../topology/groups.ts';
-import { appendToPrimary } from './append.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies } from './buffer-writes.ts';
 import { byGroup, groupBy, placeOf, type StoreContext } from './context.ts';
 import type { Datastore } from './datastore.ts';
+import { joinWrites, type JoinedWrites } from './join-writes.ts';
 import { parseBatch } from './parse.ts';
 
 /**
@@ -19,6 +19,7 @@ import { parseBatch } from './parse.ts';
  * the shards of a group too.
  */
 export function cellWrites(context: StoreContext, name: string, shards: number): Pick<Datastore, 'put' | 'batchPut'> {
+  const writes: WriteContext = { ...context, datastore: name, ...joinWrites(context, name) };
   const prepare = (cell: NewCell, prefix: string): BufferedCell => {
     const address = parseAddress(cell, prefix);
     return { ...address, body: cell.body, encoded: encodeBody(cell.body, `${prefix}body`), shard: shardOf(address.row_key, shards) };
@@ -44,7 +45,7 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
     const results = new Map<BufferedCell, PutResult>();
     await Promise.all(
       [...byGroup(topology, cells)].map(async ([group, ofGroup]) => {
-        for (const [cell, result] of await admitToGroup(context, name, group, ofGroup)) results.set(cell, result);
+        for (const [cell, result] of await admitToGroup(writes, group, ofGroup)) results.set(cell, result);
       }),
     );
     return cells.map((cell) => {
@@ -72,10 +73,13 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
   };
 }
 
+/** What the write path of one datastore works with. */
+type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string };
+
 /** Refused before anything is buffered where too much of the group is under way: copies of refused writes would only add to it. */
-async function admitToGroup(context: StoreContext, datastore: string, group: string, cells: readonly BufferedCell[]): Promise<(readonly [BufferedCell, PutResult])[]> {
+async function admitToGroup(context: WriteContext, group: string, cells: readonly BufferedCell[]): Promise<(readonly [BufferedCell, PutResult])[]> {
   try {
-    return await context.admit(group, () => writeToGroup(context, datastore, group, cells));
+    return await context.admit(group, () => writeToGroup(context, group, cells));
   } catch (error) {
     if (!(error instanceof SchemalessError) || error.code !== 'overloaded') throw error;
     return cells.map((cell) => [cell, { outcome: 'unavailable', shard: cell.shard, reason: error.message }]);
@@ -83,8 +87,9 @@ async function admitToGroup(context: StoreContext, datastore: string, group: str
 }
 
 /** Cells of one primary: buffered together, appended shard by shard. */
-async function writeToGroup(context: StoreContext, datastore: string, group: string, cells: readonly BufferedCell[]): Promise<(readonly [BufferedCell, PutResult])[]> {
-  const holders = await bufferOnSecondaries(context, datastore, cells, context.bufferCopies, [group]);
+async function writeToGroup(context: WriteContext, group: string, cells: readonly BufferedCell[]): Promise<(readonly [BufferedCell, PutResult])[]> {
+  const { datastore } = context;
+  const holders = await bufferOnSecondaries(context, cells, context.bufferCopies, [group]);
   if (holders.length < Math.min(1, context.bufferCopies)) {
     // The primary is not tried: a cell on it alone could be lost with it.
     return cells.map((cell) => [cell, { outcome: 'unavailable', shard: cell.shard, reason: 'no other group could take a copy' }]);
@@ -92,12 +97,12 @@ async function writeToGroup(context: StoreContext, datastore: string, group: str
   const done = await Promise.all(
     [...groupBy(cells, ({ shard }) => shard)].map(async ([shard, ofShard]): Promise<(readonly [BufferedCell, PutResult])[]> => {
       try {
-        const appended = await appendToPrimary(context, datastore, shard, ofShard);
+        const appended = await context.append(shard, ofShard);
         return ofShard.map((cell, place) => [cell, appended[place] as PutResult]);
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
         context.report({ kind: 'primary_failed', group, error });
-        return settleWithoutPrimary(context, datastore, { group, holders, cells: ofShard });
+        return settleWithoutPrimary(context, { group, holders, cells: ofShard });
       }
     }),
   );
@@ -110,15 +115,14 @@ async function writeToGroup(context: StoreContext, datastore: string, group: str
 
 /** The primary failed: a second copy goes to another group, so that the cells outlive either. */
 async function settleWithoutPrimary(
-  context: StoreContext,
-  datastore: string,
+  context: WriteContext,
   { group, holders, cells }: { readonly group: string; readonly holders: readonly string[]; readonly cells: readonly BufferedCell[] },
 ): Promise<(readonly [BufferedCell, PutResult])[]> {
   if (holders.length === 0) {
     return cells.map((cell) => [cell, { outcome: 'unavailable', shard: cell.shard, reason: 'the primary failed and writes are not buffered here' }]);
   }
-  const more = holders.length >= 2 ? [] : await bufferOnSecondaries(context, datastore, cells, 2 - holders.length, [group, ...holders]);
-  await markAnswered(context, datastore, cells, [...holders, ...more]);
+  const more = holders.length >= 2 ? [] : await bufferOnSecondaries(context, cells, 2 - holders.length, [group, ...holders]);
+  await markAnswered(context, context.datastore, cells, [...holders, ...more]);
   const copies = holders.length + more.length;
   return cells.map((cell) => [cell, { outcome: 'buffered', shard: cell.shard, copies }]);
 }

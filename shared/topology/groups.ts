@@ -26,7 +26,7 @@ export interface GroupsOptions {
 }
 
 export function openGroups(topology: TopologySource, connect: (address: GroupAddress) => SqlClient, { breakers = {}, trips, onTrip = () => undefined }: GroupsOptions = {}): Groups {
-  const clients = new Map<string, { readonly address: string; readonly client: SqlClient; readonly guard: GuardedClient | undefined }>();
+  const clients = new Map<string, { /** The list that it was last found in. */ among: readonly GroupAddress[]; readonly address: string; readonly client: SqlClient; readonly guard: GuardedClient | undefined }>();
 
   function open(address: GroupAddress): { readonly client: SqlClient; readonly guard: GuardedClient | undefined } {
     const client = connect(address);
@@ -51,16 +51,22 @@ export function openGroups(topology: TopologySource, connect: (address: GroupAdd
   return {
     async client(group) {
       trips?.look(heed);
-      const address = (await topology.groups()).find(({ name }) => name === group);
+      const among = await topology.groups();
+      const known = clients.get(group);
+      // The topology gives the same list until it is read again.
+      if (known?.among === among) return known.client;
+      const address = among.find(({ name }) => name === group);
       if (!address) {
         topology.refresh();
         throw new SchemalessError('unavailable', `group ${group} is not described by the topology`);
       }
       const described = JSON.stringify(address);
-      const known = clients.get(group);
-      if (known?.address === described) return known.client;
+      if (known?.address === described) {
+        known.among = among;
+        return known.client;
+      }
       const opened = open(address);
-      clients.set(group, { address: described, ...opened });
+      clients.set(group, { among, address: described, ...opened });
       // A group that was given other endpoints: what still runs on the old ones may end.
       void known?.client.close();
       return opened.client;

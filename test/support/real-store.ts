@@ -37,6 +37,8 @@ export interface RealStore {
   readonly events: StoreEvent[];
   /** The unique name of a datastore. */
   nameOf(datastore: string): string;
+  /** One more deployment over the same topology, as another instance of a function has it. Its caller closes it. */
+  open(): Deployment;
   /** A client of a group that nothing stands in front of. */
   client(group: string): SqlClient;
   close(): Promise<void>;
@@ -74,6 +76,7 @@ export async function openRealStore({ datastores, indexes = {}, triggers = {}, b
     groups: servers.groups,
     events,
     nameOf,
+    open: () => openDeployment(options),
     client(group) {
       let client = direct.get(group);
       if (!client) {

@@ -16,6 +16,8 @@ export interface PutLoad {
   readonly mix: Mix;
   readonly run: string;
   readonly history: string | undefined;
+  /** Each writer opens the store by itself, so that nothing joins their appends, as function instances do. @default they share one */
+  readonly apart?: boolean | undefined;
 }
 
 export interface PutProgress {
@@ -26,13 +28,17 @@ const REPORT_MS = 100;
 /** Before the next write, when one was not confirmed: whatever is down needs some time. */
 const REFUSED_PAUSE_MS = 20;
 
-await runAsWorker<PutLoad, 'stop', PutProgress, Written>(async ({ target, writers, first, seed, mix, run, history: file }, control) => {
-  await using writer = await openTarget(target);
+await runAsWorker<PutLoad, 'stop', PutProgress, Written>(async ({ target, writers, first, seed, mix, run, history: file, apart = false }, control) => {
+  await using stores = new AsyncDisposableStack();
+  const open = async (): Promise<CellWriter> => stores.use(await openTarget(target));
+  const opened = apart ? await Promise.all(Array.from({ length: writers }, open)) : [await open()];
   using history = openHistory(file, run);
   const ledger = new Ledger();
   control.ready();
   const reporting = setInterval(() => control.say({ acked: ledger.size }), REPORT_MS);
-  const write = async (number: number): Promise<void> => {
+  const write = async (place: number): Promise<void> => {
+    const number = first + place;
+    const writer = opened[place % opened.length] as CellWriter;
     const source = new CellSource(seed, number, mix);
     while (control.stopped === undefined) {
       const done = await carryOut(writer, source.next(), `writer-${number}`, history);
@@ -41,7 +47,7 @@ await runAsWorker<PutLoad, 'stop', PutProgress, Written>(async ({ target, writer
     }
   };
   try {
-    await Promise.all(Array.from({ length: writers }, (_, place) => write(first + place)));
+    await Promise.all(Array.from({ length: writers }, (_, place) => write(place)));
   } finally {
     clearInterval(reporting);
   }

@@ -12,6 +12,8 @@ export interface LoadOptions {
   /** Name of the run in histories. */
   readonly run: string;
   readonly history?: string | undefined;
+  /** See `PutLoad`. */
+  readonly apart?: boolean;
 }
 
 export interface Load extends Disposable {

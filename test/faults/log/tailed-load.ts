@@ -44,7 +44,7 @@ export async function runTailedLoad(run: TailedLoad): Promise<TailedLoadResult> 
   const { shards, seed, mix, seconds, history, signal, say } = run;
   using threads = startReaders(run.read, shards);
   await Promise.all(threads.workers.map(({ ready }) => ready));
-  using load = startLoad({ target: run.write, writers: WRITERS, seed, mix, run: 'log', history });
+  using load = startLoad({ target: run.write, writers: WRITERS, seed, mix, run: 'log', history, apart: true });
   await load.ready;
   using pressure = startPressure(run.busyProcesses);
   for (let second = 0; second < seconds; second += 1) {

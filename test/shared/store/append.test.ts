@@ -30,6 +30,8 @@ async function wholeLog(shard: number): Promise<Extract<ShardLog, { cells: unkno
 describe('the append, with writers side by side', () => {
   it('numbers one hot shard densely and in order of time, repeats and batches among the writers, and a tailer misses nothing', async () => {
     const rows = rowsOfShard(0, 2, 6);
+    // Each as an instance of its own: one would join what its writers append at the same time.
+    const writers = Array.from({ length: 12 }, () => store.open());
     const acknowledged = new Map<string, number>();
     let writing = true;
     const tailed: number[] = [];
@@ -44,13 +46,14 @@ describe('the append, with writers side by side', () => {
       }
     })();
     await Promise.all(
-      Array.from({ length: 12 }, async (_, writer) => {
+      writers.map(async (instance, writer) => {
+        const own = await instance.datastore(store.nameOf('trips'));
         for (let round = 0; round < 25; round += 1) {
           const cells: NewCell[] = Array.from({ length: writer % 3 === 0 ? 4 : 1 }, (_unused, place) =>
             // A third of the addresses are shared by all writers.
             cellOf({ row_key: rows[(round + place) % 6] ?? '', ref_key: round % 3 === 0 ? round * 10 + place : writer * 10_000 + round * 10 + place, body: 'same' }),
           );
-          for (const [place, result] of (await trips.batchPut(cells)).entries()) {
+          for (const [place, result] of (await own.batchPut(cells)).entries()) {
             const cell = cells[place];
             if (!cell || !('added_id' in result) || result.added_id === undefined) throw new Error(`not stored: ${JSON.stringify(result)}`);
             expect(['stored', 'stored_before']).toContain(result.outcome);
@@ -63,6 +66,7 @@ describe('the append, with writers side by side', () => {
     );
     writing = false;
     await tail;
+    await Promise.all(writers.map((instance) => instance.close()));
     const { cells } = await wholeLog(0);
     expect(cells.map(({ added_id }) => added_id)).toEqual(cells.map((_, place) => place + 1));
     expect(tailed).toEqual(cells.map(({ added_id }) => added_id));

@@ -9,6 +9,7 @@ import { maintainedIndexes } from '../../../shared/index/maintained-indexes.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import type { BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import { bufferOnSecondaries } from '../../../shared/store/buffer-writes.ts';
+import { joinWrites } from '../../../shared/store/join-writes.ts';
 import type { BufferConflict, BufferOperations, Datastore, IndexOperations } from '../../../shared/store/datastore.ts';
 import { cellOf, errorOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
@@ -150,13 +151,13 @@ describe('over the RDS Data API, the buffer', () => {
     const primary = (await store.topology.datastore(datastore))?.places[0]?.group ?? '';
     const buffered = (cells: readonly NewCell[]): BufferedCell[] => cells.map((cell) => ({ ...cell, encoded: encodeBody(cell.body, 'body'), shard: 0 }));
     const cells = Array.from({ length: COUNT }, (_, ref_key) => large({ row_key, ref_key: 1000 + ref_key }));
-    const holders = await bufferOnSecondaries(store.context, datastore, buffered(cells), 1, [primary]);
+    const holders = await bufferOnSecondaries({ ...store.context, ...joinWrites(store.context, datastore) }, buffered(cells), 1, [primary]);
     const [holder = ''] = holders;
     await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 10_000 });
     expect(await trips.versions({ row_key, column_name: 'BASE' }, { limit: 1000 })).toMatchObject({ cells: expect.arrayContaining([expect.objectContaining({ ref_key: 1000 + COUNT - 1 })]) });
 
     const others = cells.map((cell) => ({ ...cell, body: randomText() }));
-    await bufferOnSecondaries(store.context, datastore, buffered(others), 1, [primary]);
+    await bufferOnSecondaries({ ...store.context, ...joinWrites(store.context, datastore) }, buffered(others), 1, [primary]);
     for (const group of store.groups) await drainPass(store.context, group.name, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 10_000 });
     const conflicts: BufferConflict[] = [];
     for (let after: string | undefined; ; ) {

@@ -1,0 +1,59 @@
+import { LIMITS } from '../cell.ts';
+
+/** Something that may go into an answer. */
+export interface Sized {
+  /** Bytes of JSON that it takes at most, known without looking at it. */
+  readonly atMostBytes: number;
+  /** Bytes of JSON that it takes, or a little more. */
+  readonly measure: () => number;
+}
+
+/** What an answer still has room for. */
+export interface AnswerRoom {
+  /**
+   * Takes what fits.
+   *
+   * @param anyway take it even if it does not fit, as the first of a list, which would never end otherwise
+   * @returns whether it was taken
+   */
+  take(one: Sized, anyway?: boolean): boolean;
+  /** Bytes that are left, or fewer; none are left at 0 or less. */
+  left(): number;
+}
+
+/**
+ * The room of one answer. To measure a cell takes about as long as to decode it, and few answers come near the limit:
+ * what fits however large it may be is taken as it is, and measured only once something else might not fit.
+ *
+ * @param bytes of JSON @default the most that an answer may have
+ */
+export function answerRoom(bytes: number = LIMITS.answerBytes): AnswerRoom {
+  let left = bytes;
+  let unmeasured: Sized[] = [];
+  let unmeasuredAtMost = 0;
+
+  function measureAll(): void {
+    for (const { measure } of unmeasured) left -= measure();
+    unmeasured = [];
+    unmeasuredAtMost = 0;
+  }
+
+  return {
+    take(one, anyway = false) {
+      if (unmeasuredAtMost + one.atMostBytes <= left) {
+        unmeasured.push(one);
+        unmeasuredAtMost += one.atMostBytes;
+        return true;
+      }
+      measureAll();
+      const size = one.measure();
+      if (size > left && !anyway) return false;
+      left -= size;
+      return true;
+    },
+    left() {
+      if (unmeasuredAtMost > left / 2) measureAll();
+      return left - unmeasuredAtMost;
+    },
+  };
+}

@@ -1,0 +1,84 @@
+import { LIMITS } from '../cell.ts';
+import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
+import { appendToPrimary, type AppendResult } from './append.ts';
+import { bufferOn } from './buffer-writes.ts';
+import type { StoreContext } from './context.ts';
+import { joinedByKey } from './joined.ts';
+
+/**
+ * One append of a shard at a time: others would wait for its lock row, each with a connection, and one statement appends
+ * a hundred cells in little more time than one.
+ */
+const APPENDS_OF_A_SHARD = 1;
+/** Copies for one group: inserts do not wait for each other there, so that some go side by side. */
+const COPIES_OF_A_GROUP = 2;
+/** Encoded bytes that are joined at most; a large cell is not to be waited for by small ones. */
+const JOINED_BYTES = 256 * 1024;
+
+/** The two statements of the write path that several writes can share. */
+export interface JoinedWrites {
+  /** As `appendToPrimary`: cells of one shard, no address twice. */
+  append(shard: number, cells: readonly BufferedCell[]): Promise<readonly AppendResult[]>;
+  /** As `bufferOn`. */
+  buffer(group: string, cells: readonly BufferedCell[]): Promise<boolean>;
+}
+
+interface Share {
+  /** The shard, or the group. */
+  readonly where: number | string;
+  readonly cells: readonly BufferedCell[];
+}
+
+/**
+ * Joins the appends of writes that come to a shard while one is under way, and the copies for a group: with many
+ * writers a shard's lock is taken, and the log synced, once for all of them. A function instance serves one request at a
+ * time, and so has nothing to join.
+ */
+export function joinWrites(context: StoreContext, datastore: string): JoinedWrites {
+  const append = joinedByKey<Share, readonly AppendResult[]>(
+    () => ({
+      atOnce: APPENDS_OF_A_SHARD,
+      // A second write to an address is judged by the cell that the first one left there.
+      fits: (taken, next) => isSmall(taken, next) && !taken.some(({ cells }) => cells.some((cell) => next.cells.some((other) => isSameAddress(cell, other)))),
+      async run(shares) {
+        const appended = await appendToPrimary(context, datastore, Number(shares[0].where), cellsOf(shares));
+        let start = 0;
+        return shares.map(({ cells }) => appended.slice(start, (start += cells.length)));
+      },
+    }),
+    ({ where }) => String(where),
+  );
+  const buffer = joinedByKey<Share, boolean>(
+    () => ({
+      atOnce: COPIES_OF_A_GROUP,
+      fits: isSmall,
+      async run(shares) {
+        const isHeld = await bufferOn(context, String(shares[0].where), datastore, cellsOf(shares));
+        return shares.map(() => isHeld);
+      },
+    }),
+    ({ where }) => String(where),
+  );
+  return { append: (shard, cells) => append({ where: shard, cells }), buffer: (group, cells) => buffer({ where: group, cells }) };
+}
+
+function cellsOf(shares: readonly Share[]): readonly BufferedCell[] {
+  return shares.flatMap(({ cells }) => cells);
+}
+
+function isSmall(taken: readonly Share[], next: Share): boolean {
+  let [count, bytes] = [next.cells.length, encodedBytes(next)];
+  for (const share of taken) {
+    count += share.cells.length;
+    bytes += encodedBytes(share);
+  }
+  return count <= LIMITS.batchCells && bytes <= JOINED_BYTES;
+}
+
+function encodedBytes({ cells }: Share): number {
+  return cells.reduce((sum, { encoded }) => sum + encoded.length, 0);
+}
+
+function isSameAddress(a: BufferedCell, b: BufferedCell): boolean {
+  return a.ref_key === b.ref_key && a.row_key === b.row_key && a.column_name === b.column_name;
+}

@@ -1,0 +1,89 @@
+/** How work of one kind goes together. */
+export interface Joining<Item, Result> {
+  /** Does the work of some items at once. Results in the items' order; if it fails, it has failed for all of them. */
+  readonly run: (items: readonly [Item, ...Item[]]) => Promise<readonly Result[]>;
+  /** Runs under way at once; what comes meanwhile waits, and goes together. */
+  readonly atOnce: number;
+  /** Whether one more may go with those. */
+  readonly fits: (taken: readonly [Item, ...Item[]], next: Item) => boolean;
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * Joins work that comes at the same time, or while as much as may be is under way, so that a statement carries it in
+ * place of many. Nobody waits for others to come: what comes alone goes alone, at once.
+ *
+ * An item is never taken into a run that has begun before it came: what it reads is what is there after it came.
+ */
+export function joined<Item, Result>({ run, atOnce, fits }: Joining<Item, Result>): (item: Item) => Promise<Result> {
+  let waiting: Waiting<Item, Result>[] = [];
+  let running = 0;
+  let isDue = false;
+
+  /** Those that go next: the first, and whatever fits with it. */
+  function take(first: Waiting<Item, Result>, others: readonly Waiting<Item, Result>[]): Waiting<Item, Result>[] {
+    const items: [Item, ...Item[]] = [first.item];
+    const taken = [first];
+    waiting = [];
+    for (const one of others) {
+      if (fits(items, one.item)) {
+        items.push(one.item);
+        taken.push(one);
+      } else waiting.push(one);
+    }
+    return taken;
+  }
+
+  async function runSome(some: readonly Waiting<Item, Result>[]): Promise<void> {
+    running += 1;
+    try {
+      const results = await run(some.map(({ item }) => item) as [Item, ...Item[]]);
+      for (const [place, { resolve }] of some.entries()) resolve(results[place] as Result);
+    } catch (error) {
+      for (const { reject } of some) reject(error);
+    } finally {
+      running -= 1;
+      runDue();
+    }
+  }
+
+  function runDue(): void {
+    isDue = false;
+    while (running < atOnce) {
+      const [first, ...others] = waiting;
+      if (!first) return;
+      void runSome(take(first, others));
+    }
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ item, resolve, reject });
+      if (isDue || running >= atOnce) return;
+      isDue = true;
+      // Once everybody who comes in this turn is here.
+      process.nextTick(runDue);
+    });
+}
+
+/** One joining for each key, forgotten once nobody uses it. */
+export function joinedByKey<Item, Result>(joiningOf: () => Joining<Item, Result>, keyOf: (item: Item) => string): (item: Item) => Promise<Result> {
+  const lanes = new Map<string, { readonly join: (item: Item) => Promise<Result>; users: number }>();
+  return async (item) => {
+    const key = keyOf(item);
+    let lane = lanes.get(key);
+    if (!lane) lanes.set(key, (lane = { join: joined(joiningOf()), users: 0 }));
+    lane.users += 1;
+    try {
+      return await lane.join(item);
+    } finally {
+      lane.users -= 1;
+      if (lane.users === 0) lanes.delete(key);
+    }
+  };
+}
