@@ -20,30 +20,36 @@ export interface ColumnDepth {
 }
 
 /**
- * The latest cells of some columns of many rows of one group, with the epochs of their shards, in one statement and so
- * in one snapshot.
+ * The latest cells of some columns of many rows of one group, in one statement; those of a shard, and its epoch, in one
+ * snapshot.
  */
 export function selectRowStates(datastore: string, rows: readonly RowOfShard[], columns: readonly ColumnDepth[]): Statement {
-  const parts = rows.map(({ row_key, shard }, item): Statement => {
+  const byShard = Map.groupBy(rows.map(({ row_key, shard }, item) => ({ row_key, shard, item })), ({ shard }) => shard);
+  const parts = [...byShard].map(([shard, ofShard]): Statement => {
+    const entity = entityTable(datastore, shard);
     const parameters: SqlParameter[] = [datastore, shard];
-    const epoch = `(SELECT ${item} AS item, epoch AS added_id, NULL AS column_name, NULL AS body FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?)`;
-    const cells = columns.map(({ column, cells: depth }) => {
-      parameters.push(rowKeyBytes(row_key), Buffer.from(column), depth);
-      return `(SELECT ${item}, added_id, column_name, body FROM ${entityTable(datastore, shard)} WHERE row_key = ? AND column_name = ? ORDER BY ref_key DESC LIMIT ?)`;
-    });
-    return { sql: [epoch, ...cells].join(' UNION ALL '), parameters };
+    const selects = [`(SELECT ${ofShard[0]?.item ?? 0} AS item, epoch AS added_id, NULL AS column_name, NULL AS body FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?)`];
+    for (const { row_key, item } of ofShard) {
+      const key = rowKeyBytes(row_key);
+      for (const { column, cells } of columns) {
+        parameters.push(key, Buffer.from(column), cells);
+        selects.push(`(SELECT ${item}, added_id, column_name, body FROM ${entity} WHERE row_key = ? AND column_name = ? ORDER BY ref_key DESC LIMIT ?)`);
+      }
+    }
+    return { sql: selects.join(' UNION ALL '), parameters };
   });
   return unionOf(parts);
 }
 
 /** By row; a shard that is not here has epoch 0, so that what is computed of it never wins. */
 export function toRowStates(rows: readonly SqlRow[], wanted: readonly RowOfShard[]): RowState[] {
-  const states = wanted.map(({ row_key }) => ({ row_key, epoch: 0, added_id: 0, bodies: new Map<string, (Json | undefined)[]>() }));
+  const states = wanted.map(({ row_key, shard }) => ({ row_key, shard, added_id: 0, bodies: new Map<string, (Json | undefined)[]>() }));
+  const epochs = new Map<number, number>();
   for (const [item, added_id, column_name, body] of rows) {
     const state = states[toNumber(item)];
     if (!state) throw new Error(`a row for item ${String(item)} of ${wanted.length}`);
     if (column_name === null || column_name === undefined) {
-      state.epoch = toNumber(added_id);
+      epochs.set(state.shard, toNumber(added_id));
       continue;
     }
     state.added_id = Math.max(state.added_id, toNumber(added_id));
@@ -52,7 +58,7 @@ export function toRowStates(rows: readonly SqlRow[], wanted: readonly RowOfShard
     bodies.push(body === null || body === undefined ? undefined : decodeOrSkip(toBytes(body)));
     state.bodies.set(column, bodies);
   }
-  return states.map(({ row_key, epoch, added_id, bodies }) => ({ row_key, version: { epoch, added_id }, bodies }));
+  return states.map(({ row_key, shard, added_id, bodies }) => ({ row_key, version: { epoch: epochs.get(shard) ?? 0, added_id }, bodies }));
 }
 
 /** A damaged body has no fields; reading the cell says what is wrong with it. */
