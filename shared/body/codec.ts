@@ -2,7 +2,7 @@ import { deflateSync, inflateSync } from 'node:zlib';
 import { Decoder, Encoder } from '@msgpack/msgpack';
 import { LIMITS, type Json } from '../cell.ts';
 import { parseJson, stringifyJson } from './json.ts';
-import { measureBody } from './measure.ts';
+import { checkBody } from './measure.ts';
 
 /**
  * How a body is stored: one byte that names the format, then the value. Formats are never renumbered, and new ones may
@@ -35,9 +35,9 @@ const decoder = new Decoder({ useBigInt64: true });
  * @throws SchemalessError when it is not JSON that can be kept, too deep, or over 1 MiB as JSON
  */
 export function encodeBody(body: Json, field = 'body'): Buffer {
-  const { text } = measureBody(body, field);
+  const { text } = checkBody(body, field);
   const plain = text ? Buffer.from(stringifyJson(body)) : encoder.encodeSharedRef(body);
-  const deflated = deflateSync(plain);
+  const deflated = deflateSync(plain, { chunkSize: pieceFor(plain.length + ZLIB_MARGIN) });
   return deflated.length < plain.length
     ? withFormat(text ? FORMAT.textZlib : FORMAT.messagePackZlib, deflated)
     : withFormat(text ? FORMAT.text : FORMAT.messagePack, plain);
@@ -78,18 +78,33 @@ function decodePlain(format: number | undefined, plain: Uint8Array): Json {
 
 /** What lies there without a checksum of its own may have become something that is no JSON at all. */
 function toJson(value: unknown): Json {
-  measureBody(value, 'body', Number.POSITIVE_INFINITY);
+  checkBody(value, 'body', Number.POSITIVE_INFINITY);
   return value as Json;
 }
 
 function inflate(content: Uint8Array): Uint8Array {
   // The types know only the plain result; with `info` the engine says how much it has read.
-  const { buffer, engine } = inflateSync(content, { maxOutputLength: MAX_INFLATED, info: true }) as unknown as {
+  const { buffer, engine } = inflateSync(content, { maxOutputLength: MAX_INFLATED, chunkSize: pieceFor(content.length * USUAL_INFLATION), info: true }) as unknown as {
     buffer: Buffer;
     engine: { bytesWritten: number };
   };
   if (engine.bytesWritten !== content.length) throw new Error(`${content.length - engine.bytesWritten} bytes behind the end of the zlib stream`);
   return buffer;
+}
+
+/** What zlib adds at most to an input that fits into one piece. */
+const ZLIB_MARGIN = 64;
+/** Nearly all bodies inflate to less. */
+const USUAL_INFLATION = 4;
+/** Node's own least and default. */
+const PIECE_BYTES = { least: 64, most: 16 * 1024 };
+
+/**
+ * Bytes of the pieces in which Node takes what zlib gives: it would allocate 16 KiB for each small body. What is longer
+ * comes in several pieces, and is right too.
+ */
+function pieceFor(bytes: number): number {
+  return Math.min(PIECE_BYTES.most, Math.max(PIECE_BYTES.least, bytes));
 }
 
 function withFormat(format: number, content: Uint8Array): Buffer {

@@ -3,21 +3,24 @@ import { invalidField, SchemalessError } from '../errors.ts';
 import { needsText } from './json.ts';
 import { isKeptInteger } from './number.ts';
 
-export interface Measure {
-  /** Size of the value as compact JSON, in bytes of UTF-8. */
-  readonly bytes: number;
+export interface Checked {
   /** The value holds something that only JSON text keeps, so that it is not stored as MessagePack. */
   readonly text: boolean;
 }
 
 /**
- * Checks that a value is JSON that can be kept, and measures it.
+ * Checks that a value is JSON that can be kept.
  *
  * @param field how messages name it: `body`, `cells[3].body`
+ * @param limit of its size as compact JSON, in bytes of UTF-8
  * @throws SchemalessError `invalid_field` naming the place inside the value; `body_too_large`
  */
-export function measureBody(value: unknown, field = 'body', limit: number = LIMITS.bodyBytes): Measure {
-  const gauge = { bytes: 0, text: false };
+export function checkBody(value: unknown, field = 'body', limit: number = LIMITS.bodyBytes): Checked {
+  // Nearly all bodies are so far below the limit that their numbers need not be printed to know it.
+  const estimate: Gauge = { bytes: 0, text: false, atMost: true };
+  measure(value, field, 0, estimate);
+  if (estimate.bytes <= limit) return estimate;
+  const gauge: Gauge = { bytes: 0, text: false, atMost: false };
   measure(value, field, 0, gauge);
   if (gauge.bytes > limit) {
     const wanted = `at most ${limit} bytes of JSON`;
@@ -26,22 +29,34 @@ export function measureBody(value: unknown, field = 'body', limit: number = LIMI
   return gauge;
 }
 
+interface Gauge {
+  bytes: number;
+  text: boolean;
+  /** Numbers count as much as the longest one does: to print them is most of the work. */
+  readonly atMost: boolean;
+}
+
+/** `-0.0000012345678901234567` */
+const LONGEST_NUMBER = 25;
+
 /** The size of a value that is known to be JSON, as compact JSON in bytes of UTF-8. */
 export function jsonBytes(value: Json): number {
-  const gauge = { bytes: 0, text: false };
+  const gauge: Gauge = { bytes: 0, text: false, atMost: false };
   measure(value, 'body', Number.NEGATIVE_INFINITY, gauge);
   return gauge.bytes;
 }
 
-function measure(value: unknown, field: string, depth: number, gauge: { bytes: number; text: boolean }): void {
+function measure(value: unknown, field: string, depth: number, gauge: Gauge): void {
   switch (typeof value) {
-    case 'string':
-      if (!value.isWellFormed()) throw invalidField(field, 'well-formed Unicode', 'a string with a lone surrogate');
-      gauge.bytes += quotedBytes(value);
+    case 'string': {
+      const bytes = quotedBytes(value);
+      if (bytes === undefined) throw invalidField(field, 'well-formed Unicode', 'a string with a lone surrogate');
+      gauge.bytes += bytes;
       return;
+    }
     case 'number':
       if (!Number.isFinite(value)) throw invalidField(field, 'a finite number', value);
-      gauge.bytes += String(value).length;
+      gauge.bytes += gauge.atMost ? LONGEST_NUMBER : String(value).length;
       return;
     case 'bigint':
       if (!isKeptInteger(value)) throw invalidField(field, 'an integer from -2^63 to 2^64-1', value);
@@ -59,7 +74,7 @@ function measure(value: unknown, field: string, depth: number, gauge: { bytes: n
   }
 }
 
-function measureNested(value: object, field: string, depth: number, gauge: { bytes: number; text: boolean }): void {
+function measureNested(value: object, field: string, depth: number, gauge: Gauge): void {
   if (depth > LIMITS.bodyDepth) throw invalidField(field, `arrays and objects nested ${LIMITS.bodyDepth} deep at most`, 'deeper nesting');
   if (Array.isArray(value)) {
     gauge.bytes += Math.max(2, value.length + 1);
@@ -75,15 +90,21 @@ function measureNested(value: object, field: string, depth: number, gauge: { byt
   const keys = Object.keys(object);
   gauge.bytes += Math.max(2, keys.length + 1);
   for (const key of keys) {
-    if (!key.isWellFormed()) throw invalidField(field, 'well-formed Unicode in keys', 'a lone surrogate');
-    gauge.bytes += quotedBytes(key) + 1;
+    const bytes = quotedBytes(key);
+    if (bytes === undefined) throw invalidField(field, 'well-formed Unicode in keys', 'a lone surrogate');
+    gauge.bytes += bytes + 1;
     measure(object[key], field, depth, gauge);
   }
 }
 
+/** All that JSON writes otherwise than byte for byte: what it must escape, and what is more than one byte of UTF-8. */
+const NOT_PLAIN = /[^\u0020\u0021\u0023-\u005b\u005d-\u007f]/;
 // oxlint-disable-next-line no-control-regex -- exactly the characters that JSON must escape
 const ESCAPED = /["\\\u0000-\u001f]/;
 
-function quotedBytes(text: string): number {
+/** The bytes of a text in quotes; undefined where it is no well-formed Unicode. */
+function quotedBytes(text: string): number | undefined {
+  if (!NOT_PLAIN.test(text)) return text.length + 2;
+  if (!text.isWellFormed()) return undefined;
   return ESCAPED.test(text) ? Buffer.byteLength(JSON.stringify(text)) : Buffer.byteLength(text) + 2;
 }

@@ -1,6 +1,6 @@
 import { parseAddress, parseColumnName, parseRowKey } from '../address.ts';
 import { isPathColumnName } from '../api/path-column-name.ts';
-import { measureBody } from '../body/measure.ts';
+import { checkBody } from '../body/measure.ts';
 import type { CellKey, Location, NewCell, PutResult } from '../cell.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import type { BufferOperations, Datastore, Found, IndexOperations, ReadOptions } from '../store/datastore.ts';
@@ -124,7 +124,7 @@ function read({ read, min_added_id }: ReadOptions): NonNullable<Call['query']> {
 /** What JSON text would quietly change (NaN, undefined, a Date) is refused here. */
 function checkCell(cell: NewCell, prefix = ''): NewCell {
   const address = parseAddress(cell, prefix);
-  measureBody(cell.body, `${prefix}body`);
+  checkBody(cell.body, `${prefix}body`);
   return { ...address, body: cell.body };
 }
 

@@ -1,7 +1,7 @@
 import { parseAddress, parseColumnName, parseRefKey, parseRowKey } from '../address.ts';
 import { decodeBody, encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
-import { measureBody } from '../body/measure.ts';
+import { checkBody } from '../body/measure.ts';
 import { LIMITS, type Cell, type CellKey, type Location, type NewCell, type PutResult, type Served } from '../cell.ts';
 import type { IndexDefinition } from '../definitions/definitions.ts';
 import type { IndexAnswer, IndexQuery } from '../index/query.ts';
@@ -41,7 +41,7 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
 
   async function batchPut(cells: readonly NewCell[]): Promise<readonly PutResult[]> {
     return parseBatch(cells, 'cells', (cell, prefix) => {
-      measureBody(cell.body, `${prefix}body`);
+      checkBody(cell.body, `${prefix}body`);
       return { ...parseAddress(cell, prefix), body: cell.body };
     }).map(append);
   }
@@ -53,7 +53,7 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
 
     async put(cell: NewCell): Promise<PutResult> {
       const address = parseAddress(cell);
-      measureBody(cell.body);
+      checkBody(cell.body);
       return append({ ...address, body: cell.body });
     },
 

@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBody, encodeBody, FORMAT } from '../../../shared/body/codec.ts';
+import { decodeBody, decodeSized, encodeBody, FORMAT, JSON_GROWTH } from '../../../shared/body/codec.ts';
 import { equalJson } from '../../../shared/body/equal.ts';
 import { parseJson, stringifyJson } from '../../../shared/body/json.ts';
 import { jsonBytes } from '../../../shared/body/measure.ts';
@@ -30,9 +30,18 @@ describe('the body codec', () => {
         expect(equalJson(decoded, body)).toBe(true);
         expect(stringifyJson(decoded)).toBe(stringifyJson(body));
         expect(jsonBytes(decoded)).toBe(Buffer.byteLength(stringifyJson(body)));
+        // What an answer has room for is judged by this bound.
+        expect(jsonBytes(decoded)).toBeLessThanOrEqual((decodeSized(encodeBody(body)).plainBytes + 4) * JSON_GROWTH);
       }),
       { numRuns: 1000 },
     );
+  });
+
+  it('takes a body of up to a mebibyte of JSON, counting each of its characters', () => {
+    const numbers = (count: number): number[] => new Array<number>(count).fill(1);
+    const most = (LIMITS.bodyBytes - 2) / 2;
+    expect(decodeBody(encodeBody(numbers(most)))).toHaveLength(most);
+    expect(() => encodeBody(numbers(most + 1))).toThrow(`body: wanted at most ${LIMITS.bodyBytes} bytes of JSON, got ${LIMITS.bodyBytes + 1}`);
   });
 
   it('stores MessagePack with zlib, or without where that is smaller', () => {
