@@ -51,16 +51,20 @@ const DEFAULTS = { connections: 8, connectTimeoutMs: 1000, queryTimeoutMs: 4000,
 export function mysqlClient(address: GroupAddress, login: () => Promise<Login>, settings: MysqlSettings = {}): SqlClient {
   const options = { ...DEFAULTS, ...settings };
   const pools = new Map<string, Promise<Pool>>();
+  /** Those of `pools` that are there already, by the endpoint itself: what is asked for with every statement. */
+  const open = new Map<Endpoint, Pool>();
 
-  function poolOf(endpoint: Endpoint): Promise<Pool> {
+  async function openPool(endpoint: Endpoint): Promise<Pool> {
     const key = `${endpoint.host}:${endpoint.port}`;
-    let pool = pools.get(key);
-    if (!pool) {
-      pool = login().then((known) => createPool(poolOptions(endpoint, known, options)));
-      pools.set(key, pool);
+    let opening = pools.get(key);
+    if (!opening) {
+      opening = login().then((known) => createPool(poolOptions(endpoint, known, options)));
+      pools.set(key, opening);
       // A failed look-up of the credentials must not be remembered.
-      pool.catch(() => pools.delete(key));
+      opening.catch(() => pools.delete(key));
     }
+    const pool = await opening;
+    if (pools.get(key) === opening) open.set(endpoint, pool);
     return pool;
   }
 
@@ -69,6 +73,7 @@ export function mysqlClient(address: GroupAddress, login: () => Promise<Login>, 
     const key = `${endpoint.host}:${endpoint.port}`;
     if ((await pools.get(key)) !== pool) return;
     pools.delete(key);
+    open.clear();
     void endPool(pool);
   }
 
@@ -82,16 +87,17 @@ export function mysqlClient(address: GroupAddress, login: () => Promise<Login>, 
 
   async function run<T>(statement: Statement, target: Target): Promise<T> {
     checkParameters(statement.parameters);
-    let pool: Pool;
+    const endpoint = endpointOf(target);
+    let pool = open.get(endpoint);
     try {
-      pool = await poolOf(endpointOf(target));
+      pool ??= await openPool(endpoint);
     } catch (error) {
       throw error instanceof SqlError ? error : toSqlError(error, false);
     }
     try {
-      return await runOn<T>(await acquire(pool, options.acquireTimeoutMs), statement, options.queryTimeoutMs);
+      return await runOn<T>(pool, statement, options);
     } catch (error) {
-      if (error instanceof SqlError && error.errno === ACCESS_DENIED) await forget(endpointOf(target), pool);
+      if (error instanceof SqlError && error.errno === ACCESS_DENIED) await forget(endpoint, pool);
       throw error;
     }
   }
@@ -105,9 +111,10 @@ export function mysqlClient(address: GroupAddress, login: () => Promise<Login>, 
       return { affectedRows, insertId };
     },
     async close(): Promise<void> {
-      const open = await Promise.allSettled(pools.values());
+      const opened = await Promise.allSettled(pools.values());
       pools.clear();
-      await Promise.all(open.map((pool) => (pool.status === 'fulfilled' ? endPool(pool.value) : undefined)));
+      open.clear();
+      await Promise.all(opened.map((pool) => (pool.status === 'fulfilled' ? endPool(pool.value) : undefined)));
     },
   };
 }
@@ -141,38 +148,47 @@ function authentication(endpoint: Endpoint, login: Login, { tls }: MysqlSettings
   return { authPlugins: { mysql_clear_password: () => async () => Buffer.from(`${await login.token(endpoint)}\0`) } };
 }
 
-/** A connection of the pool, or `unreachable` in good time: the pool itself would queue for ever. */
-function acquire(pool: Pool, timeoutMs: number): Promise<PoolConnection> {
+/** Runs a statement on a connection of the pool. */
+function runOn<T>(pool: Pool, statement: Statement, { acquireTimeoutMs, queryTimeoutMs }: { readonly acquireTimeoutMs: number; readonly queryTimeoutMs: number }): Promise<T> {
   return new Promise((resolve, reject) => {
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      reject(new SqlError('unreachable', `no connection free within ${timeoutMs} ms`, { poolExhausted: true }));
-    }, timeoutMs);
-    pool.getConnection((error, connection) => {
-      clearTimeout(timer);
-      if (late) connection?.release();
-      else if (error) reject(toSqlError(error, false));
-      else resolve(connection);
+    acquire(pool, acquireTimeoutMs, (error, connection) => {
+      if (!connection) return reject(error as Error);
+      connection.query({ sql: statement.sql, values: [...statement.parameters], timeout: queryTimeoutMs }, (failure, result) => {
+        if (!failure) {
+          connection.release();
+          resolve(result as T);
+          return;
+        }
+        const sorted = toSqlError(failure, true);
+        // Whatever the server still does with it, no later statement may wait behind it or get its answer. A server
+        // that has turned read-only is no writer any more, so the next connection must be made anew.
+        if (sorted.failure === 'unclear' || sorted.failure === 'unreachable') connection.destroy();
+        else connection.release();
+        reject(sorted);
+      });
     });
   });
 }
 
-function runOn<T>(connection: PoolConnection, statement: Statement, timeoutMs: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    connection.query({ sql: statement.sql, values: [...statement.parameters], timeout: timeoutMs }, (error, result) => {
-      if (!error) {
-        connection.release();
-        resolve(result as T);
-        return;
-      }
-      const sorted = toSqlError(error, true);
-      // Whatever the server still does with it, no later statement may wait behind it or get its answer. A server
-      // that has turned read-only is no writer any more, so the next connection must be made anew.
-      if (sorted.failure === 'unclear' || sorted.failure === 'unreachable') connection.destroy();
-      else connection.release();
-      reject(sorted);
-    });
+/** Gives a connection of the pool, or `unreachable` in good time: the pool itself would queue for ever. */
+function acquire(pool: Pool, timeoutMs: number, give: (error: SqlError | undefined, connection?: PoolConnection) => void): void {
+  let isGiven = false;
+  let isLate = false;
+  let timer: NodeJS.Timeout | undefined;
+  pool.getConnection((error, connection) => {
+    isGiven = true;
+    clearTimeout(timer);
+    if (isLate) connection?.release();
+    else if (error) give(toSqlError(error, false));
+    else give(undefined, connection);
+  });
+  // A free connection is given with the next tick: only who really waits needs a timer.
+  process.nextTick(() => {
+    if (isGiven) return;
+    timer = setTimeout(() => {
+      isLate = true;
+      give(new SqlError('unreachable', `no connection free within ${timeoutMs} ms`, { poolExhausted: true }));
+    }, timeoutMs);
   });
 }
 

@@ -1,30 +1,41 @@
 /** `npm run bench -- NAME …`: measures what has a bar, and holds it against it. */
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Argument, Command, Option } from 'commander';
-import { wishedEngine, type EngineKind } from '../../infra/setup/engine.mjs';
+import { findEngine } from '../../infra/setup/engine.mjs';
 import { textTable } from '../demo/text-table.ts';
+import { engineName } from '../faults/cluster.ts';
 import { onInterrupt } from '../faults/interrupt.ts';
 import { endProcessesOn } from '../faults/leftovers.ts';
-import type { Bench, Measured } from './bench.ts';
+import { backlogBench } from './backlog.ts';
+import type { Bench } from './bench.ts';
+import { carryOut } from './carry-out.ts';
+import { codecBench } from './codec.ts';
 import { coldBench } from './cold.ts';
+import { growthBench } from './growth.ts';
+import { httpBench } from './http.ts';
 import { idleBench } from './idle.ts';
+import { lagsBench } from './lags.ts';
+import { readOptions } from './options.ts';
+import { FORMAT, type BenchReport, type Circumstances } from './report/findings.ts';
+import { rewritePage } from './report/report-file.ts';
 import { shardsBench } from './shards.ts';
+import { soakBench } from './soak.ts';
 import { storeBench } from './store-speed.ts';
+import { ycsbBench } from './ycsb.ts';
 
-const BENCHES: readonly Bench[] = [storeBench, shardsBench, idleBench, coldBench];
+const BENCHES: readonly Bench[] = [storeBench, httpBench, lagsBench, backlogBench, codecBench, coldBench, shardsBench, idleBench, growthBench, soakBench, ycsbBench];
 
-const command = new Command('npm run bench --')
-  .description('Measures a store started for this.')
-  .addArgument(new Argument('[names...]', 'what to measure (default: all)').choices(BENCHES.map(({ name }) => name)))
-  .addOption(new Option('--engine <name>', 'mysql or mariadb (default: SCHEMALESS_ENGINE, else MySQL if it is on the machine, else MariaDB)').choices(['mysql', 'mariadb']))
-  .addOption(new Option('--seed <text>', 'makes the same choices again (default: a new one, printed)'))
-  .addHelpText('after', `\nWhat there is:\n${BENCHES.map(({ name, what }) => `  ${name.padEnd(10)} ${what}`).join('\n')}`)
-  .showHelpAfterError('(--help lists what there is)')
-  .parse();
-const names = command.processedArgs[0] as readonly string[];
-const { engine = wishedEngine([], process.env), seed = String(Math.floor(Math.random() * 1_000_000)) } = command.opts<{ engine?: EngineKind; seed?: string }>();
+const { benches, engine, seed, json, report } = readOptions(BENCHES, process.argv.slice(2));
+const found = findEngine({ wish: engine });
+const run: Circumstances = {
+  engine: found ? engineName(found) : 'no engine',
+  seed,
+  node: process.versions.node,
+  cpu: { model: cpus()[0]?.model.trim() ?? 'unknown', count: cpus().length },
+  started_at: new Date().toISOString(),
+};
+const start = performance.now();
 
 const folders = new Set<string>();
 const clear = (folder: string): void => {
@@ -33,24 +44,32 @@ const clear = (folder: string): void => {
 };
 const signal = onInterrupt(() => folders.forEach(clear));
 
-const measured: Measured[] = [];
-let broken = 0;
-for (const bench of BENCHES.filter(({ name }) => names.length === 0 || names.includes(name))) {
+const done: BenchReport[] = [];
+for (const bench of benches) {
   if (signal.aborted) break;
   const folder = realpathSync(mkdtempSync(join(tmpdir(), `schemaless-bench-${bench.name}-`)));
   folders.add(folder);
   console.log(`${bench.name}: ${bench.what} (seed ${seed})`);
   try {
-    measured.push(...(await bench.measure({ engine, seed, folder, signal, say: (line) => console.log(`  ${line}`) })).measured);
+    done.push(await carryOut(bench, { engine, seed, folder, signal, say: (line) => console.log(`  ${line}`) }, run.engine));
+    // After each, so that what was measured is kept when a later one is cut off.
+    keep();
   } catch (error) {
-    broken += 1;
     console.error(signal.aborted ? `${bench.name}: stopped` : error);
+    if (!signal.aborted) process.exitCode = 1;
   } finally {
     clear(folder);
     folders.delete(folder);
   }
 }
 if (signal.aborted) process.exit(130);
-const rows = measured.map(({ what, figure, bar, passed, engine: on }) => [what, figure, bar, passed ? 'PASS' : 'FAIL', seed, on]);
-for (const line of textTable([['what', 'figure', 'bar', 'verdict', 'seed', 'engine'], ...rows])) console.log(line);
-process.exit(broken === 0 && measured.every(({ passed }) => passed) ? 0 : 1);
+const rows = done.flatMap(({ measured }) => measured);
+const cells = rows.map(({ what, figure, bar, passed, engine: on }) => [what, figure, bar, passed ? 'PASS' : 'FAIL', seed, on]);
+for (const line of textTable([['what', 'figure', 'bar', 'verdict', 'seed', 'engine'], ...cells])) console.log(line);
+process.exit(process.exitCode ?? (rows.every(({ passed }) => passed) ? 0 : 1));
+
+function keep(): void {
+  const all = { format: FORMAT, ...run, seconds: Math.round((performance.now() - start) / 100) / 10, complete: done.length === benches.length, benches: done } as const;
+  if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, undefined, 2)}\n`);
+  if (report !== undefined) rewritePage(report, all, BENCHES.map(({ name }) => name));
+}

@@ -38,7 +38,7 @@ describe('the body codec', () => {
   });
 
   it('takes a body of up to a mebibyte of JSON, counting each of its characters', () => {
-    const numbers = (count: number): number[] => new Array<number>(count).fill(1);
+    const numbers = (count: number): number[] => Array.from({ length: count }, () => 1);
     const most = (LIMITS.bodyBytes - 2) / 2;
     expect(decodeBody(encodeBody(numbers(most)))).toHaveLength(most);
     expect(() => encodeBody(numbers(most + 1))).toThrow(`body: wanted at most ${LIMITS.bodyBytes} bytes of JSON, got ${LIMITS.bodyBytes + 1}`);

@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import type { Json, NewCell, PutResult } from '../../../shared/cell.ts';
+import type { Datastore } from '../../../shared/store/datastore.ts';
+import { baseBody } from '../../demo/trips/base.ts';
+import { tripFacts } from '../../demo/trips/facts.ts';
+
+/** What a library and a client over HTTP do alike. */
+export type Store = Pick<Datastore, 'put' | 'getLatest' | 'row' | 'batchPut' | 'batchGet' | 'query'>;
+
+export interface Operation {
+  readonly what: string;
+  /** Does it once. Returns how many units that was: cells, rows, calls. */
+  readonly once: (store: Store) => Promise<number>;
+}
+
+const BATCH = 100;
+/** Rows that are read back. */
+const ROWS = 400;
+const FOUND = 50;
+/** Bodies that trips are given in turn: making one takes longer than sending it. */
+const BODIES = 100;
+const INDEX = 'driver_partner_index';
+
+/** Writes the rows to be read, and says what can be asked. Trips are those of the demo, some 2 KB of JSON, with the indexes as shipped. */
+export async function prepareOperations(store: Store, seed: string): Promise<readonly Operation[]> {
+  const newTrip = tripMaker(seed);
+  const driver = randomUUID();
+  const rows = Array.from({ length: ROWS }, (_, place) => newTrip(place < FOUND ? driver : randomUUID()));
+  for (let start = 0; start < ROWS; start += BATCH) await putAll(store, rows.slice(start, start + BATCH));
+  const anyRow = (): NewCell => rows[Math.floor(Math.random() * ROWS)] as NewCell;
+  const anyKey = ({ row_key, column_name } = anyRow()): Pick<NewCell, 'row_key' | 'column_name'> => ({ row_key, column_name });
+
+  return [
+    { what: 'put', once: (to) => putOne(to, newTrip()) },
+    { what: `batch put of ${BATCH}`, once: (to) => putAll(to, Array.from({ length: BATCH }, () => newTrip())) },
+    { what: 'get latest', once: async (from) => ((await from.getLatest(anyKey())).cell ? 1 : 0) },
+    { what: 'get row', once: async (from) => (await from.row(anyRow().row_key)).cells.length },
+    { what: `batch get of ${BATCH}`, once: async (from) => (await from.batchGet(Array.from({ length: BATCH }, () => anyKey()))).filter((item) => item && 'body' in item).length },
+    { what: `query of ${FOUND} rows`, once: async (from) => (await from.query({ index: INDEX, where: [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }], limit: FOUND })).entries.length },
+  ];
+}
+
+/** Makes BASE cells of new rows. */
+function tripMaker(seed: string): (driver?: string) => NewCell {
+  const bodies: readonly { readonly [field: string]: Json }[] = Array.from({ length: BODIES }, (_, n) => baseBody(seed, tripFacts(seed, n), 'usual'));
+  let made = 0;
+  return (driver = randomUUID()) => {
+    made += 1;
+    return { row_key: randomUUID(), column_name: 'BASE', ref_key: 1, body: { ...bodies[made % BODIES], driver_partner_uuid: driver } };
+  };
+}
+
+async function putOne(store: Store, cell: NewCell): Promise<number> {
+  if (!isStored(await store.put(cell))) throw new Error('a put was not stored');
+  return 1;
+}
+
+async function putAll(store: Store, cells: readonly NewCell[]): Promise<number> {
+  if (!(await store.batchPut(cells)).every(isStored)) throw new Error('a cell of a batch was not stored');
+  return cells.length;
+}
+
+/** The client repeats what was not answered in time: it may have been stored before. */
+function isStored({ outcome }: PutResult): boolean {
+  return outcome === 'stored' || outcome === 'stored_before';
+}

@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import { findEngine } from '../../../infra/setup/engine.mjs';
+import { engineName } from '../../faults/cluster.ts';
+import { StackProcess } from '../../faults/restart/stack-process.ts';
+import type { BenchWorld } from '../bench.ts';
+
+/** A whole local stack with the datastores as shipped. */
+export interface BenchStack extends AsyncDisposable {
+  readonly stack: StackProcess;
+  /** Its data folder. */
+  readonly data: string;
+  /** "MariaDB 10.11.6" */
+  readonly engine: string;
+}
+
+const START = new URL('../../../infra/local/start.ts', import.meta.url);
+
+/** Runs what `npm start` runs, in processes of its own. Disposing it ends them at once: the folder goes with the measurement. */
+export async function startStack({ folder, engine: wish, signal }: Pick<BenchWorld, 'folder' | 'engine' | 'signal'>): Promise<BenchStack> {
+  const data = join(folder, 'stack');
+  const engine = findEngine({ wish });
+  const stack = await StackProcess.start({ program: START, data, signal, args: ['--data', data, '--port', '0', ...(wish === undefined ? [] : ['--engine', wish])] });
+  return { stack, data, engine: engine ? engineName(engine) : 'unknown engine', [Symbol.asyncDispose]: () => stack.killAll() };
+}

@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { dataFolder } from '../../infra/local/data-folder.ts';
+import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
+import type { NewCell } from '../../shared/cell.ts';
+import { BillWatch } from '../demo/billing/bill-watch.ts';
+import { writeCalmTrips } from '../demo/billing/calm-trips.ts';
+import { startsInLog } from '../demo/billing/handler-starts.ts';
+import { persist } from '../demo/persist.ts';
+import type { Progress } from '../demo/progress.ts';
+import { openLoop } from '../faults/overload/pace.ts';
+import { DATASTORE } from '../faults/store-access.ts';
+import type { Bench, Findings, LinePlot, Measured } from './bench.ts';
+import { startStack } from './http/start-stack.ts';
+import { percentile } from './lags/percentile.ts';
+
+/** Trips written each second; of each the trigger writes two more cells, so that the store takes three times as many puts. */
+const TRIPS_A_SECOND = 10;
+const SECONDS = 40;
+/** Written and billed before, at a rate that is not borne with ease: as many instances of the trigger's function are started as there will ever be, and code is compiled. */
+const WARM = { trips: 150, perSecond: 50 };
+const BILLING_PATIENCE_MS = 20_000;
+const INDEX = 'driver_partner_index';
+const BAR = { indexP99: 20, triggerP50: 150, triggerP99: 500 };
+const UNSEEN: Progress = { advance: () => undefined, note: () => undefined, stop: () => undefined };
+const SHARES = [0.01, ...Array.from({ length: 19 }, (_, place) => (place + 1) / 20), 0.98, 0.99, 0.995, 1];
+
+export const lagsBench: Bench = {
+  name: 'lags',
+  what: `how soon an index and a trigger follow a put through HTTP, ${TRIPS_A_SECOND} trips a second for ${SECONDS} s on a whole local stack`,
+  limitMinutes: 2,
+
+  async measure(world): Promise<Findings> {
+    await using started = await startStack(world);
+    const { stack, data, engine } = started;
+    const store = schemalessClient({ url: stack.url, datastore: DATASTORE });
+    const starts = await startsInLog(dataFolder(data).functionLog);
+    const { signal, say } = world;
+    const watching = { store, starts, patienceMs: BILLING_PATIENCE_MS, signal };
+    const [before, watch] = [new BillWatch(watching), new BillWatch(watching)];
+
+    const indexMs: number[] = [];
+    const write = async (trip: NewCell, billed: BillWatch, lags: number[]): Promise<void> => {
+      billed.acknowledged(trip, true);
+      lags.push(await untilFound(store, trip, signal));
+    };
+    await writeAtRate(store, { ...WARM, signal }, (trip) => write(trip, before, []));
+    await before.finish(UNSEEN);
+    say(`warmed up with ${WARM.trips} trips`);
+    await writeAtRate(store, { trips: TRIPS_A_SECOND * SECONDS, perSecond: TRIPS_A_SECOND, signal }, (trip) => write(trip, watch, indexMs));
+    const unbilled = await watch.finish(UNSEEN);
+    const triggerMs = await watch.lags();
+    say(`${indexMs.length} trips, ${unbilled.length} not billed`);
+    return { measured: measured(indexMs, triggerMs, engine), plots: [plot(indexMs, triggerMs)] };
+  },
+};
+
+interface Rate {
+  readonly trips: number;
+  readonly perSecond: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Writes trips at fixed times, however long earlier ones take, and waits until the last of them is answered and done with.
+ *
+ * @param written told of each trip as it is answered `stored`
+ */
+async function writeAtRate(store: SchemalessClient, { trips, perSecond, signal }: Rate, written: (trip: NewCell) => Promise<void>): Promise<void> {
+  const underWay: Promise<void>[] = [];
+  const writeOne = async (): Promise<void> => {
+    let done: Promise<void> | undefined;
+    await writeCalmTrips(store, { samples: 1, signal, sampled: (trip) => void (done = written(trip)) });
+    await done;
+  };
+  const send = (): void => {
+    const one = writeOne();
+    // Told below: by then nobody may be left whose failure nobody listens to.
+    one.catch(() => undefined);
+    underWay.push(one);
+  };
+  await openLoop({ perSecond, milliseconds: (trips / perSecond) * 1000, send });
+  await Promise.all(underWay);
+}
+
+/** How long it takes, from now on, until the answer of a query shows the trip's row: the query's own time is part of it. */
+async function untilFound(store: SchemalessClient, { row_key, body }: NewCell, signal: AbortSignal): Promise<number> {
+  const start = performance.now();
+  const driver = String(Object(body).driver_partner_uuid);
+  for (;;) {
+    const { entries } = await persist(signal, () => store.query({ index: INDEX, where: [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }], limit: 10 }));
+    if (entries.some((entry) => entry.row_key === row_key)) return performance.now() - start;
+    // An entry comes with its put, as a rule: asking on at once would load the machine for one that a repair brings.
+    await sleep(2, undefined, { signal });
+  }
+}
+
+function measured(indexMs: readonly number[], triggerMs: readonly number[], engine: string): readonly Measured[] {
+  const wanted = TRIPS_A_SECOND * SECONDS;
+  const row = (what: string, lags: readonly number[], share: number, bar: number): Measured => {
+    const lag = percentile(lags, share);
+    return { what: `${what}, p${share * 100} of ${lags.length}`, figure: `${lag.toFixed(1)} ms`, bar: `< ${bar} ms`, passed: lag < bar && lags.length === wanted, engine };
+  };
+  const load = `${TRIPS_A_SECOND} trips a second`;
+  return [
+    row(`index lag, from a put's answer to that of a query that shows it; ${load}`, indexMs, 0.99, BAR.indexP99),
+    row(`trigger lag, from a put's answer to the start of the function; ${load}`, triggerMs, 0.5, BAR.triggerP50),
+    row('… the same', triggerMs, 0.99, BAR.triggerP99),
+  ];
+}
+
+function plot(indexMs: readonly number[], triggerMs: readonly number[]): LinePlot {
+  const line = (name: string, lags: readonly number[]): LinePlot['lines'][number] => ({ name, points: SHARES.map((share) => [percentile(lags, share), share * 100]) });
+  return { kind: 'lines', title: 'How soon index and trigger follow a put', x: 'lag, ms', y: 'of the cells, %', logX: true, lines: [line('index', indexMs), line('trigger', triggerMs)] };
+}
