@@ -75,8 +75,8 @@ export interface ParsedQuery {
   readonly order: { readonly place: number; readonly descending: boolean } | undefined;
   readonly limit: number;
   readonly after: CursorPlace | undefined;
-  /** What a cursor of this query belongs to. */
-  readonly identity: string;
+  /** What a cursor of this query belongs to; few answers need one. */
+  readonly identity: () => string;
 }
 
 const MAX_CONDITIONS = 32;
@@ -107,7 +107,7 @@ export function parseQuery(query: IndexQuery, definition: IndexDefinition, shard
   if (second || filters.some(({ place, operator }) => place === 0 && operator !== 'eq')) throw invalidField(shardField.field, 'one value by equality', 'further conditions');
 
   const order = query.order === undefined ? undefined : { place: placeOf(query.order.replace(/^-/, ''), 'order'), descending: query.order.startsWith('-') };
-  const identity = JSON.stringify([query.index, query.order ?? '', filters.map(({ place, operator, values }) => [place, operator, values.map(String)])]);
+  const identity = (): string => JSON.stringify([query.index, query.order ?? '', filters.map(({ place, operator, values }) => [place, operator, values.map(String)])]);
   return {
     shard: shardOfValue(shardValue, shardField.type, shards),
     shardValue,
@@ -117,7 +117,7 @@ export function parseQuery(query: IndexQuery, definition: IndexDefinition, shard
     // The shard field is the same in all entries.
     order: order?.place === 0 ? undefined : order,
     limit: parseLimit(query.limit),
-    after: query.cursor === undefined ? undefined : decodeCursor(query.cursor, identity),
+    after: query.cursor === undefined ? undefined : decodeCursor(query.cursor, identity()),
     identity,
   };
 }

@@ -42,7 +42,7 @@ export function referenceQuery(indexes: readonly IndexDefinition[], cells: reado
       fields: Object.fromEntries(parsed.fields.map((place) => [definition.fields[place]?.field ?? '', values[place] ?? null])),
       ...(parsed.columns === undefined ? {} : { cells: latest.filter(({ column_name }) => parsed.columns === '*' || parsed.columns?.includes(column_name)) }),
     })),
-    next: last && found.length > page.length ? encodeCursor(last, parsed.identity) : null,
+    next: last && found.length > page.length ? encodeCursor(last, parsed.identity()) : null,
     served_by: 'writer',
     stale: false,
   };

@@ -17,7 +17,7 @@ import { askEither, pageBytes, readGroup } from '../store/read-group.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { encodeCursor } from './cursor.ts';
-import { STRING_BYTES } from './field-value.ts';
+import { STRING_BYTES, type FieldValue } from './field-value.ts';
 import { liveIndex } from './live-index.ts';
 import { parseQuery, type IndexAnswer, type IndexEntry, type IndexQuery, type ParsedQuery } from './query.ts';
 import type { PhysicalIndex } from './index-table.ts';
@@ -40,7 +40,7 @@ export async function runQuery(context: StoreContext, datastore: string, query: 
   const parsed = { ...wanted, limit: Math.min(wanted.limit, entriesOfPage(index, pageBytes(client))) };
   const statement = selectEntries(datastore, index, parsed);
   const { role, rows } = await context.admit(group, () => askEither(client, group, read, statement));
-  const found = rows.slice(0, parsed.limit).map((row) => toFoundEntry(row, index));
+  const found = rows.slice(0, parsed.limit).map((row) => toFoundEntry(row, index, parsed.shardValue));
 
   const cells = parsed.columns === undefined ? undefined : await fetchCells(context, { datastore, topology, found, columns: parsed.columns, read });
   const entries = untilFull(found, index, parsed, cells);
@@ -48,7 +48,7 @@ export async function runQuery(context: StoreContext, datastore: string, query: 
   const more = entries.length < found.length || rows.length > parsed.limit;
   return {
     entries,
-    next: last && more ? encodeCursor({ value: parsed.order ? (last.values[parsed.order.place] ?? null) : null, row_key: last.row_key }, parsed.identity) : null,
+    next: last && more ? encodeCursor({ value: parsed.order ? (last.values[parsed.order.place] ?? null) : null, row_key: last.row_key }, parsed.identity()) : null,
     served_by: role,
     stale: role === 'reader',
     ...(query.explain === true ? { explain: await explain(context, group, parsed.shard, statement) } : {}),
@@ -65,18 +65,19 @@ type RowCells = readonly DecodedCell[] | { readonly error: SchemalessError };
 function untilFull(found: readonly FoundEntry[], index: PhysicalIndex, { fields }: ParsedQuery, cells: ReadonlyMap<string, RowCells> | undefined): IndexEntry[] {
   const names = fields.map((place) => index.definition.fields[place]?.field ?? '');
   const atMostBytes = ENTRY_ENVELOPE_BYTES + names.reduce((sum, name) => sum + (name.length + STRING_BYTES + 1) * JSON_GROWTH, 0);
-  const entries: IndexEntry[] = [];
   const room = answerRoom();
+  const entries: IndexEntry[] = [];
   for (const { row_key, values } of found) {
-    const chosen = Object.fromEntries(fields.map((place, position) => [names[position] ?? '', values[place] ?? null]));
-    const ofRow = cells?.get(row_key) ?? [];
-    const decoded = 'error' in ofRow ? [] : ofRow;
-    const entry: Sized = {
+    const chosen: Record<string, FieldValue> = {};
+    for (const [position, place] of fields.entries()) chosen[names[position] ?? ''] = values[place] ?? null;
+    const ofRow = cells && (cells.get(row_key) ?? []);
+    const decoded = ofRow === undefined || 'error' in ofRow ? [] : ofRow;
+    const size: Sized = {
       atMostBytes: decoded.reduce((sum, cell) => sum + cell.atMostBytes, atMostBytes),
       measure: () => decoded.reduce((sum, cell) => sum + cell.measure(), ENTRY_ENVELOPE_BYTES + jsonBytes(chosen)),
     };
-    if (!room.take(entry, entries.length === 0)) break;
-    entries.push({ row_key, fields: chosen, ...(cells ? { cells: 'error' in ofRow ? ofRow : ofRow.map(({ cell }) => cell) } : {}) });
+    if (!room.take(size, entries.length === 0)) break;
+    entries.push(ofRow === undefined ? { row_key, fields: chosen } : { row_key, fields: chosen, cells: 'error' in ofRow ? ofRow : ofRow.map(({ cell }) => cell) });
   }
   return entries;
 }

@@ -72,8 +72,7 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   }
 
   /** The entry that the latest cell of a row asks for. */
-  function entryOf(rowKey: Uint8Array, rows: readonly SqlRow[]): { readonly shard: number; readonly parameters: readonly (SqlValue | Uint8Array)[] } {
-    const [epoch, latest] = [rows.find(([, , column]) => column === null)?.[1], rows.find(([, , column]) => column !== null)];
+  function entryOf(rowKey: Uint8Array, epoch: SqlValue | undefined, latest: SqlRow | undefined): { readonly shard: number; readonly parameters: readonly (SqlValue | Uint8Array)[] } {
     const value = readField(decodeBody(latest?.[3] as Uint8Array), field?.field ?? '', 'UUID') as string;
     return { shard: shardOfValue(value, 'UUID', shards), parameters: [rowKeyBytes(value), rowKey, Number(epoch), Number(latest?.[1]), 0] };
   }
@@ -88,7 +87,8 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
       const [primary, rowKey, column] = [groupOf(shard), rowKeyBytes(cell.row_key), Buffer.from(cell.column_name)];
       await run(secondaryOf(primary), { sql: bufferText, parameters: [DATASTORE, shard, rowKey, column, cell.ref_key, encoded, createHash('sha256').update(encoded).digest()] });
       await append(cell, encoded, shard);
-      const entry = entryOf(rowKey, await run(primary, { sql: texts[shard]?.state ?? '', parameters: [DATASTORE, shard, rowKey, Buffer.from(field.column_key), 2] }));
+      const states = await run(primary, { sql: texts[shard]?.state ?? '', parameters: [DATASTORE, shard, rowKey, Buffer.from(field.column_key), 2] });
+      const entry = entryOf(rowKey, states.find(isEpoch)?.[1], states.find((row) => !isEpoch(row)));
       await run(groupOf(entry.shard), { sql: texts[entry.shard]?.entry ?? '', parameters: entry.parameters });
     },
     async batchPut(cells) {
@@ -101,7 +101,10 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
             else await run(primary, appendCells(fenceOf(shard), ofShard));
           }));
           const found = await run(primary, selectRowStates(DATASTORE, ofGroup, columns));
-          const entries = [...Map.groupBy(found, ([item]) => Number(item))].map(([item, rows]) => entryOf(rowKeyBytes(ofGroup[item]?.row_key ?? ''), rows));
+          const shardOfItem = ([item]: SqlRow): number => ofGroup[Number(item)]?.shard ?? -1;
+          const epochs = new Map(found.filter(isEpoch).map((row) => [shardOfItem(row), row[1]]));
+          const latest = new Map(found.filter((row) => !isEpoch(row)).toReversed().map((row) => [Number(row[0]), row]));
+          const entries = [...latest].map(([item, row]) => entryOf(rowKeyBytes(ofGroup[item]?.row_key ?? ''), epochs.get(shardOfItem(row)), row));
           await Promise.all([...Map.groupBy(entries, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
             const values = ofShard.map(() => '(?, ?, ?, ?, IF(?, SYSDATE(6), NULL))').join(', ');
             await run(groupOf(shard), { sql: (texts[shard]?.entry ?? '').replace('(?, ?, ?, ?, IF(?, SYSDATE(6), NULL))', values), parameters: ofShard.flatMap(({ parameters }) => parameters) });
@@ -113,6 +116,11 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
       await Promise.all([...pools.values()].map((pool) => new Promise((resolve) => pool.end(resolve))));
     },
   };
+}
+
+/** Among the states of rows, the row that has the epoch of their shard. */
+function isEpoch([, , column]: SqlRow): boolean {
+  return column === null;
 }
 
 /** With the settings of the store's own pools. */

@@ -4,6 +4,8 @@ export type Work = () => Promise<number>;
 export interface Sides {
   readonly ours: Work;
   readonly theirs: Work;
+  /** What ours is held against besides. @default nothing */
+  readonly bare?: Work;
   /** Calls under way at a time, of either. @default 1 */
   readonly atOnce?: number;
 }
@@ -18,27 +20,28 @@ export interface Ratio {
   /** Units a second. */
   readonly ours: number;
   readonly theirs: number;
+  /** Ours next to `bare`, of the medians. */
+  readonly toBare?: number;
 }
 
-const ROUNDS = 7;
-const ROUND_MS = 700;
+const ROUNDS = 9;
+const ROUND_MS = 500;
 const WARM_MS = 400;
 
 /**
- * Lets both sides work in turn on the same servers, each first in every other round, so that what else the machine does
- * falls on both alike. What happens before the first round counts for neither.
+ * Lets the sides work in turn on the same servers, in every other round in the opposite order, so that what else the
+ * machine does falls on all alike. What happens before the first round counts for none.
  */
-export async function sideBySide({ ours, theirs, atOnce = 1 }: Sides, signal: AbortSignal): Promise<Ratio> {
-  for (const work of [ours, theirs]) await rateOf(work, atOnce, WARM_MS, signal);
-  const rounds: { readonly ours: number; readonly theirs: number }[] = [];
+export async function sideBySide({ ours, theirs, bare, atOnce = 1 }: Sides, signal: AbortSignal): Promise<Ratio> {
+  const sides = [ours, theirs, ...(bare ? [bare] : [])].map((work) => ({ work, rates: [] as number[] }));
+  for (const { work } of sides) await rateOf(work, atOnce, WARM_MS, signal);
   for (let round = 0; round < ROUNDS; round += 1) {
-    const first = await rateOf(round % 2 === 0 ? ours : theirs, atOnce, ROUND_MS, signal);
-    const second = await rateOf(round % 2 === 0 ? theirs : ours, atOnce, ROUND_MS, signal);
-    rounds.push(round % 2 === 0 ? { ours: first, theirs: second } : { ours: second, theirs: first });
+    for (const { work, rates } of round % 2 === 0 ? sides : sides.toReversed()) rates.push(await rateOf(work, atOnce, ROUND_MS, signal));
   }
-  const ratios = rounds.map((round) => round.ours / round.theirs);
-  const [oursRate, theirsRate] = [median(rounds.map((round) => round.ours)), median(rounds.map((round) => round.theirs))];
-  return { ratio: oursRate / theirsRate, least: Math.min(...ratios), most: Math.max(...ratios), ours: oursRate, theirs: theirsRate };
+  const [ourRates = [], theirRates = [], bareRates] = sides.map(({ rates }) => rates);
+  const ratios = ourRates.map((rate, round) => rate / (theirRates[round] ?? Number.NaN));
+  const [oursRate, theirsRate] = [median(ourRates), median(theirRates)];
+  return { ratio: oursRate / theirsRate, least: Math.min(...ratios), most: Math.max(...ratios), ours: oursRate, theirs: theirsRate, ...(bareRates && { toBare: oursRate / median(bareRates) }) };
 }
 
 /** Units a second. */

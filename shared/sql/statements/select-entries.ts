@@ -27,7 +27,7 @@ export function selectEntries(datastore: string, index: PhysicalIndex, query: Pa
   parameters.push(query.limit + 1);
   return {
     sql:
-      `SELECT ${orderHint(query)}row_key, ${fields.map((_, place) => `f${place}`).join(', ')} FROM ${indexTable(datastore, query.shard, index)} AS entry ` +
+      `SELECT ${orderHint(query)}${['row_key', ...fields.slice(1).map((_, place) => `f${place + 1}`)].join(', ')} FROM ${indexTable(datastore, query.shard, index)} AS entry ` +
       `WHERE ${conditions.join(' AND ')} ORDER BY ${sorting} LIMIT ?`,
     parameters,
   };
@@ -68,6 +68,9 @@ export interface FoundEntry {
   readonly values: readonly FieldValue[];
 }
 
-export function toFoundEntry(row: SqlRow, index: PhysicalIndex): FoundEntry {
-  return { row_key: rowKeyOf(toBytes(row[0])), values: index.definition.fields.map(({ type }, place) => fromSql(row[place + 1] ?? null, type)) };
+/** @param shardValue of the shard field, which is that of the query and not selected */
+export function toFoundEntry(row: SqlRow, { definition: { fields } }: PhysicalIndex, shardValue: FieldValue): FoundEntry {
+  const values = [shardValue];
+  for (let place = 1; place < fields.length; place += 1) values.push(fromSql(row[place] ?? null, fields[place]?.type ?? 'string'));
+  return { row_key: rowKeyOf(toBytes(row[0])), values };
 }

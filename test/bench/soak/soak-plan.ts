@@ -15,7 +15,10 @@ export interface SoakPlan {
 
 /** One minute of the steady load. */
 export interface SoakMinute {
-  /** From when an operation was due, in milliseconds; those that were refused took for ever. */
+  /**
+   * From when an operation was due, in milliseconds; those that were refused took for ever. Of the twelfths of the
+   * minute the median: some seconds in which the machine had something else to do do not count.
+   */
   readonly p50: number;
   readonly p99: number;
   readonly operations: number;

@@ -7,6 +7,7 @@ import { closedLoop, openLoop } from '../../faults/overload/pace.ts';
 import { runAsProcess } from '../../faults/races/process-side.ts';
 import { openStore } from '../../faults/store-access.ts';
 import { Latencies } from '../growth/latencies.ts';
+import { median } from '../side-by-side.ts';
 import { mixedWork, type MixedWork } from './mixed-work.ts';
 import type { SoakMinute, SoakPlan, SoakProgress } from './soak-plan.ts';
 
@@ -32,16 +33,16 @@ await runAsProcess<SoakPlan, SoakProgress>(async ({ access, seed, written, minut
   await control.say({ peak, minutes: [] });
   await untilDrained(store.datastore);
   const soaked: SoakMinute[] = [];
-  const latencies = new Latencies();
+  const twelfths = Array.from({ length: 12 }, () => new Latencies());
   while (soaked.length < minutes && !control.signal.aborted) {
     const { refused, wrong } = work;
-    await steadyMinute(work, latencies, peak * share, minuteSeconds * 1000);
+    await steadyMinute(work, twelfths, peak * share, minuteSeconds * 1000);
     // Between two minutes, so that no operation waits for it.
     collectGarbage({ type: 'major', execution: 'sync', flavor: 'last-resort' });
     soaked.push({
-      p50: latencies.percentile(50),
-      p99: latencies.percentile(99),
-      operations: latencies.count,
+      p50: median(twelfths.map((latencies) => latencies.percentile(50))),
+      p99: median(twelfths.map((latencies) => latencies.percentile(99))),
+      operations: twelfths.reduce((sum, { count }) => sum + count, 0),
       refused: work.refused - refused,
       wrong: work.wrong - wrong,
       buffered: await buffered(store.datastore),
@@ -79,13 +80,15 @@ async function findPeak(work: MixedWork): Promise<number> {
 }
 
 /** Ends when the last operation has. */
-async function steadyMinute(work: MixedWork, latencies: Latencies, perSecond: number, milliseconds: number): Promise<void> {
-  latencies.reset();
+async function steadyMinute(work: MixedWork, parts: readonly Latencies[], perSecond: number, milliseconds: number): Promise<void> {
+  for (const latencies of parts) latencies.reset();
+  const start = performance.now();
   const underWay = new Set<Promise<void>>();
   const send = (dueAt: number): void => {
+    const latencies = parts[Math.min(parts.length - 1, Math.floor(((dueAt - start) / milliseconds) * parts.length))];
     const done: Promise<void> = work
       .once()
-      .then((isDone) => latencies.note(isDone ? performance.now() - dueAt : FOR_EVER_MS))
+      .then((isDone) => latencies?.note(isDone ? performance.now() - dueAt : FOR_EVER_MS))
       .finally(() => underWay.delete(done));
     underWay.add(done);
   };
