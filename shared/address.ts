@@ -48,8 +48,19 @@ export function rowKeyBytes(rowKey: string): Buffer {
   return Buffer.from(rowKey.replaceAll('-', ''), 'hex');
 }
 
+const DIGITS = Buffer.from('0123456789abcdef');
+/** Written over for each row key: all that changes are its digits. */
+const text = Buffer.from('00000000-0000-0000-0000-000000000000');
+
 /** The row key that 16 bytes stand for. */
 export function rowKeyOf(bytes: Uint8Array): string {
-  const hex = (Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)).toString('hex');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  let at = 0;
+  for (let place = 0; place < 16; place += 1) {
+    if (place === 4 || place === 6 || place === 8 || place === 10) at += 1;
+    const byte = bytes[place] ?? 0;
+    text[at] = DIGITS[byte >> 4] as number;
+    text[at + 1] = DIGITS[byte & 15] as number;
+    at += 2;
+  }
+  return text.toString('latin1');
 }

@@ -45,7 +45,7 @@ const decoder = new Decoder({ useBigInt64: true });
 export function encodeBody(body: Json, field = 'body'): Buffer {
   const { text } = checkBody(body, field);
   const plain = text ? Buffer.from(stringifyJson(body)) : encoder.encodeSharedRef(body);
-  const deflated = plain.length < PLAIN_BELOW ? undefined : deflateSync(plain, { level: LEVEL, chunkSize: pieceFor(plain.length + ZLIB_MARGIN) });
+  const deflated = plain.length < PLAIN_BELOW ? undefined : deflateSync(plain, { level: LEVEL, windowBits: windowFor(plain.length), chunkSize: pieceFor(plain.length + ZLIB_MARGIN) });
   return deflated !== undefined && deflated.length < plain.length
     ? withFormat(text ? FORMAT.textZlib : FORMAT.messagePackZlib, deflated)
     : withFormat(text ? FORMAT.text : FORMAT.messagePack, plain);
@@ -102,6 +102,9 @@ function inflate(content: Uint8Array): Uint8Array {
 
 /** What zlib adds at most to an input that fits into one piece. */
 const ZLIB_MARGIN = 64;
+/** What zlib keeps free at a window's end. */
+const WINDOW_MARGIN = 262;
+const WINDOW_BITS = { least: 9, most: 15 };
 /** Nearly all bodies inflate to less. */
 const USUAL_INFLATION = 4;
 /** Node's own least and default. */
@@ -113,6 +116,12 @@ const PIECE_BYTES = { least: 64, most: 16 * 1024 };
  */
 function pieceFor(bytes: number): number {
   return Math.min(PIECE_BYTES.most, Math.max(PIECE_BYTES.least, bytes));
+}
+
+/** zlib clears its window with every body: the smallest in which all of it can be looked back at. */
+function windowFor(bytes: number): number {
+  const bits = 32 - Math.clz32(bytes + WINDOW_MARGIN);
+  return Math.min(WINDOW_BITS.most, Math.max(WINDOW_BITS.least, bits));
 }
 
 function withFormat(format: number, content: Uint8Array): Buffer {

@@ -1,4 +1,5 @@
-import type { StoreContext } from '../store/context.ts';
+import { groupBy, type StoreContext } from '../store/context.ts';
+import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import type { RowOfShard } from '../sql/statements/select-row-states.ts';
 import { DEPTH, wantedEntries, writeEntries } from './maintain.ts';
 import { maintainedIndexes } from './maintained-indexes.ts';
@@ -12,13 +13,14 @@ const DEADLINE_MS = 250;
 /**
  * Keeps the index entries of rows that were just written, before the write is answered.
  *
- * @param rows with the columns that were written; indexes of other columns are left alone
+ * @param cells that were stored; indexes of other columns than theirs are left alone
  */
-export async function keepEntries(context: StoreContext, datastore: string, rows: readonly (RowOfShard & { readonly column_name: string })[]): Promise<void> {
-  const written = new Set(rows.map(({ column_name }) => column_name));
-  const indexes = (await maintainedIndexes(context.topology, datastore)).filter(({ definition }) => definition.fields.some(({ column_key }) => written.has(column_key)));
+export async function keepEntries(context: StoreContext, datastore: string, cells: readonly BufferedCell[]): Promise<void> {
+  if (cells.length === 0) return;
+  const columns = new Set(cells.map(({ column_name }) => column_name));
+  const indexes = (await maintainedIndexes(context.topology, datastore)).filter(({ definition }) => definition.fields.some(({ column_key }) => columns.has(column_key)));
   if (indexes.length === 0) return;
-  const distinct = [...new Map(rows.map(({ row_key, shard }) => [row_key, { row_key, shard }])).values()];
+  const distinct = [...groupBy(cells, ({ row_key }) => row_key)].map(([row_key, written]): RowOfShard => ({ row_key, shard: written[0]?.shard ?? -1, written }));
   const work = wantedEntries(context, datastore, indexes, distinct, DEPTH.recent).then((entries) => writeEntries(context, datastore, entries));
   await withinDeadline(
     work.then(

@@ -60,6 +60,8 @@ function entriesOfPage({ definition }: PhysicalIndex, bytes: number): number {
   return Math.floor(bytes / (ENTRY_ENVELOPE_BYTES + definition.fields.length * STRING_BYTES));
 }
 
+const NO_CELLS: readonly DecodedCell[] = [];
+
 type RowCells = readonly DecodedCell[] | { readonly error: SchemalessError };
 
 function untilFull(found: readonly FoundEntry[], index: PhysicalIndex, { fields }: ParsedQuery, cells: ReadonlyMap<string, RowCells> | undefined): IndexEntry[] {
@@ -69,9 +71,9 @@ function untilFull(found: readonly FoundEntry[], index: PhysicalIndex, { fields 
   const entries: IndexEntry[] = [];
   for (const { row_key, values } of found) {
     const chosen: Record<string, FieldValue> = {};
-    for (const [position, place] of fields.entries()) chosen[names[position] ?? ''] = values[place] ?? null;
+    for (let position = 0; position < fields.length; position += 1) chosen[names[position] ?? ''] = values[fields[position] ?? 0] ?? null;
     const ofRow = cells && (cells.get(row_key) ?? []);
-    const decoded = ofRow === undefined || 'error' in ofRow ? [] : ofRow;
+    const decoded = ofRow === undefined || 'error' in ofRow ? NO_CELLS : ofRow;
     const size: Sized = {
       atMostBytes: decoded.reduce((sum, cell) => sum + cell.atMostBytes, atMostBytes),
       measure: () => decoded.reduce((sum, cell) => sum + cell.measure(), ENTRY_ENVELOPE_BYTES + jsonBytes(chosen)),

@@ -51,7 +51,7 @@ export async function bufferOn(context: StoreContext, group: string, datastore: 
  * behind the drain judges a conflict again, and keeps.
  */
 export async function withdrawCopies(context: StoreContext, datastore: string, cells: readonly BufferedCell[], holders: readonly string[]): Promise<void> {
-  await onHolders(context, cells, holders, [withdrawBuffered(datastore, cells), deleteWithdrawn(datastore, cells)]);
+  if (cells.length > 0) await onHolders(context, holders, [withdrawBuffered(datastore, cells), deleteWithdrawn(datastore, cells)]);
 }
 
 /**
@@ -60,11 +60,10 @@ export async function withdrawCopies(context: StoreContext, datastore: string, c
  * older of two copies wins.
  */
 export async function markAnswered(context: StoreContext, datastore: string, cells: readonly BufferedCell[], holders: readonly string[]): Promise<void> {
-  await onHolders(context, cells, holders, [answerBuffered(datastore, cells)]);
+  if (cells.length > 0) await onHolders(context, holders, [answerBuffered(datastore, cells)]);
 }
 
-async function onHolders(context: StoreContext, cells: readonly BufferedCell[], holders: readonly string[], statements: readonly Statement[]): Promise<void> {
-  if (cells.length === 0) return;
+async function onHolders(context: StoreContext, holders: readonly string[], statements: readonly Statement[]): Promise<void> {
   await Promise.all(
     holders.map(async (group) => {
       try {

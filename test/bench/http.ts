@@ -14,7 +14,7 @@ const TRIGGER = 'bill_rider';
 export const httpBench: Bench = {
   name: 'http',
   what: 'the same through HTTP, gateway and functions of a whole local stack, next to the library on the same servers',
-  limitMinutes: 2,
+  limitMinutes: 3,
 
   async measure(world): Promise<Findings> {
     const { seed, signal, say } = world;

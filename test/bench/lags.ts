@@ -21,6 +21,8 @@ const WARM = { trips: 150, perSecond: 50 };
 const BILLING_PATIENCE_MS = 20_000;
 const INDEX = 'driver_partner_index';
 const BAR = { indexP99: 20, triggerP50: 150, triggerP99: 500 };
+/** The function's log has whole milliseconds, and a logarithmic axis no place for none. */
+const LEAST_DRAWN_MS = 1;
 const UNSEEN: Progress = { advance: () => undefined, note: () => undefined, stop: () => undefined };
 const SHARES = [0.01, ...Array.from({ length: 19 }, (_, place) => (place + 1) / 20), 0.98, 0.99, 0.995, 1];
 
@@ -109,6 +111,6 @@ function measured(indexMs: readonly number[], triggerMs: readonly number[], engi
 }
 
 function plot(indexMs: readonly number[], triggerMs: readonly number[]): LinePlot {
-  const line = (name: string, lags: readonly number[]): LinePlot['lines'][number] => ({ name, points: SHARES.map((share) => [percentile(lags, share), share * 100]) });
+  const line = (name: string, lags: readonly number[]): LinePlot['lines'][number] => ({ name, points: SHARES.map((share) => [Math.max(LEAST_DRAWN_MS, percentile(lags, share)), share * 100]) });
   return { kind: 'lines', title: 'How soon index and trigger follow a put', x: 'lag, ms', y: 'of the cells, %', logX: true, lines: [line('index', indexMs), line('trigger', triggerMs)] };
 }

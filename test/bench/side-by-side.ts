@@ -12,21 +12,22 @@ export interface Sides {
 
 /** How fast one side was next to the other, over several rounds in turn. */
 export interface Ratio {
-  /** Of the medians. */
+  /** The median of the rounds' ratios. */
   readonly ratio: number;
-  /** Of the rounds, the lowest and the highest. */
+  /** Between them lies half of the rounds' ratios. */
   readonly least: number;
   readonly most: number;
-  /** Units a second. */
+  /** Units a second, medians. */
   readonly ours: number;
   readonly theirs: number;
-  /** Ours next to `bare`, of the medians. */
+  /** Ours next to `bare`, in the same way. */
   readonly toBare?: number;
 }
 
-const ROUNDS = 9;
-const ROUND_MS = 500;
-const WARM_MS = 400;
+/** Many short ones: a machine's speed changes from one second to the next, and falls on both sides of a short round alike. */
+const ROUNDS = 21;
+const ROUND_MS = 180;
+const WARM_MS = 500;
 
 /**
  * Lets the sides work in turn on the same servers, in every other round in the opposite order, so that what else the
@@ -39,9 +40,16 @@ export async function sideBySide({ ours, theirs, bare, atOnce = 1 }: Sides, sign
     for (const { work, rates } of round % 2 === 0 ? sides : sides.toReversed()) rates.push(await rateOf(work, atOnce, ROUND_MS, signal));
   }
   const [ourRates = [], theirRates = [], bareRates] = sides.map(({ rates }) => rates);
-  const ratios = ourRates.map((rate, round) => rate / (theirRates[round] ?? Number.NaN));
-  const [oursRate, theirsRate] = [median(ourRates), median(theirRates)];
-  return { ratio: oursRate / theirsRate, least: Math.min(...ratios), most: Math.max(...ratios), ours: oursRate, theirs: theirsRate, ...(bareRates && { toBare: oursRate / median(bareRates) }) };
+  const ratiosTo = (others: readonly number[]): number[] => ourRates.map((rate, round) => rate / (others[round] ?? Number.NaN));
+  const ratios = ratiosTo(theirRates);
+  return {
+    ratio: median(ratios),
+    least: quantile(ratios, 0.25),
+    most: quantile(ratios, 0.75),
+    ours: median(ourRates),
+    theirs: median(theirRates),
+    ...(bareRates && { toBare: median(ratiosTo(bareRates)) }),
+  };
 }
 
 /** Units a second. */
@@ -61,7 +69,13 @@ async function rateOf(work: Work, atOnce: number, milliseconds: number, signal: 
 }
 
 export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((one, other) => one - other);
-  const [low, high] = [sorted[Math.floor((sorted.length - 1) / 2)], sorted[Math.ceil((sorted.length - 1) / 2)]];
-  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2;
+  return quantile(values, 0.5);
+}
+
+/** The value below which a share of the values lies, between two of them where it has to be. */
+function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((one, other) => one - other);
+  const place = (sorted.length - 1) * share;
+  const [low, high] = [sorted[Math.floor(place)] ?? Number.NaN, sorted[Math.ceil(place)] ?? Number.NaN];
+  return low + (high - low) * (place - Math.floor(place));
 }

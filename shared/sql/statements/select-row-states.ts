@@ -6,11 +6,14 @@ import { toBytes, toNumber, toText } from '../cell-rows.ts';
 import type { SqlParameter, SqlRow, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
+import type { EncodedCell } from './append-cells.ts';
 
 /** A row whose index entries are to be computed. */
 export interface RowOfShard {
   readonly row_key: string;
   readonly shard: number;
+  /** Cells of it that were just written: a body that is found with these very bytes need not be decoded. @default none */
+  readonly written?: readonly Pick<EncodedCell, 'encoded' | 'body'>[];
 }
 
 /** A column of the rows, and how many of its latest cells are read. */
@@ -43,7 +46,7 @@ export function selectRowStates(datastore: string, rows: readonly RowOfShard[], 
 
 /** By row; a shard that is not here has epoch 0, so that what is computed of it never wins. */
 export function toRowStates(rows: readonly SqlRow[], wanted: readonly RowOfShard[]): RowState[] {
-  const states = wanted.map(({ row_key, shard }) => ({ row_key, shard, added_id: 0, bodies: new Map<string, (Json | undefined)[]>() }));
+  const states = wanted.map(({ row_key, shard, written = [] }) => ({ row_key, shard, written, added_id: 0, bodies: new Map<string, (Json | undefined)[]>() }));
   const epochs = new Map<number, number>();
   for (const [item, added_id, column_name, body] of rows) {
     const state = states[toNumber(item)];
@@ -55,10 +58,15 @@ export function toRowStates(rows: readonly SqlRow[], wanted: readonly RowOfShard
     state.added_id = Math.max(state.added_id, toNumber(added_id));
     const column = toText(column_name);
     const bodies = state.bodies.get(column) ?? [];
-    bodies.push(body === null || body === undefined ? undefined : decodeOrSkip(toBytes(body)));
+    bodies.push(body === null || body === undefined ? undefined : knownOrDecoded(toBytes(body), state.written));
     state.bodies.set(column, bodies);
   }
   return states.map(({ row_key, shard, added_id, bodies }) => ({ row_key, version: { epoch: epochs.get(shard) ?? 0, added_id }, bodies }));
+}
+
+function knownOrDecoded(stored: Uint8Array, written: NonNullable<RowOfShard['written']>): Json | undefined {
+  const same = written.find(({ encoded }) => encoded.length === stored.length && Buffer.compare(encoded, stored) === 0);
+  return same ? same.body : decodeOrSkip(stored);
 }
 
 /** A damaged body has no fields; reading the cell says what is wrong with it. */

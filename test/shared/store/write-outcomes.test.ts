@@ -134,10 +134,10 @@ describe('a write', () => {
     await plain.close();
   });
 
-  it('of many cells costs one statement a shard, and one a group for the buffer', async () => {
+  it('of many cells costs one statement a shard, and at most one a group for the buffer', async () => {
     broken.statements.length = 0;
     await trips.batchPut(Array.from({ length: 100 }, () => cellOf()));
-    expect(broken.statements.filter(({ sql }) => sql.includes('INTO `schemaless`.buffer'))).toHaveLength(store.groups.length);
+    expect(broken.statements.filter(({ sql }) => sql.includes('INTO `schemaless`.buffer')).length).toBeLessThanOrEqual(store.groups.length);
     expect(broken.statements.filter(({ sql }) => sql.includes('`.`entity`'))).toHaveLength(SHARDS);
   });
 });
