@@ -15,14 +15,27 @@ export interface Pauses {
 /** What came of a pass: more is waiting, something came, nothing came, or it failed. */
 export type PassEnd = 'full' | 'some' | 'none' | 'failed';
 
-/** How long to pause after a pass: not at all while a page was full, shortly while cells come, then ever longer. */
+/** A pause is at most this share of the time for which nothing has come: who came a moment ago comes again soon. */
+const SHARE_OF_QUIET = 1 / 4;
+
+/**
+ * How long to pause after a pass: not at all while a page was full, shortly while cells come, then ever longer, twice as
+ * long at a time. To double with every pass that found nothing made a group that gets a few cells a second wait longest.
+ */
 export function adaptivePause({ leastMs = 20, mostMs = 500 }: Pauses = {}): (end: PassEnd) => number {
   let pause = leastMs;
+  let quietMs = 0;
   return (end) => {
-    if (end === 'full') pause = 0;
-    else if (end === 'some') pause = leastMs;
-    else pause = Math.min(mostMs, Math.max(leastMs, 1, pause * 2));
-    return Math.min(pause, mostMs);
+    if (end === 'full' || end === 'some') {
+      pause = end === 'full' ? 0 : leastMs;
+      quietMs = 0;
+    } else {
+      quietMs += pause;
+      const longer = Math.max(leastMs, 1, pause * 2);
+      if (end === 'failed' || pause < Math.max(leastMs, 1) || longer <= quietMs * SHARE_OF_QUIET) pause = longer;
+    }
+    pause = Math.min(pause, mostMs);
+    return pause;
   };
 }
 

@@ -27,6 +27,7 @@ const BAR = { statements: 200, megabytes: 4, tailerCpu: 60, serverCpu: 150, shar
 export const idleBench: Bench = {
   name: 'idle',
   what: `tailing ${SHARDS} shards on ${GROUPS} groups for ${TRIGGERS.length} triggers while nothing is written`,
+  apart: true,
   limitMinutes: 3,
 
   async measure(world): Promise<Findings> {

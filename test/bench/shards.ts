@@ -21,6 +21,7 @@ const BY_HAND = `SELECT CRC32(UNHEX(REPLACE(?, '-', ''))) % ${SHARDS}`;
 export const shardsBench: Bench = {
   name: 'shards',
   what: `creating a datastore of ${SHARDS} shards on ${GROUPS} fresh groups, each a writer and a reader; finding rows by hand`,
+  apart: true,
   limitMinutes: 3,
 
   async measure({ folder, engine: wish, seed, say }: BenchWorld): Promise<Findings> {

@@ -4,7 +4,7 @@ import { withCheckpoint, type Checkpoint } from '../../../shared/follow/checkpoi
 import { decodeCheckpoints, decodeOffsets, encodeCheckpoints, encodeOffsets } from '../../../shared/follow/encode-offsets.ts';
 import { fingerprintOf } from '../../../shared/follow/fingerprint.ts';
 import { giveCells } from '../../../shared/follow/give-cells.ts';
-import { adaptivePause } from '../../../shared/follow/pace.ts';
+import { adaptivePause, type PassEnd, type Pauses } from '../../../shared/follow/pace.ts';
 import { shareOf, type Worker } from '../../../shared/follow/share.ts';
 
 const fingerprint = '0123456789abcdef';
@@ -92,9 +92,25 @@ describe('shares', () => {
 });
 
 describe('the pause', () => {
-  it('is none behind a full page, short while cells come, and grows to its most', () => {
-    const pause = adaptivePause({ leastMs: 10, mostMs: 100 });
-    expect(['some', 'none', 'none', 'none', 'none', 'none', 'full', 'none', 'some'].map((end) => pause(end as 'some'))).toEqual([10, 20, 40, 80, 100, 100, 0, 10, 10]);
+  const pausesOf = (ends: readonly PassEnd[], pauses: Pauses = { leastMs: 10, mostMs: 100 }): number[] => {
+    const pause = adaptivePause(pauses);
+    return ends.map((end) => pause(end));
+  };
+
+  it('is none behind a full page, short while cells come, and grows while what should be read cannot be', () => {
+    expect(pausesOf(['some', 'full', 'none', 'some', 'failed', 'failed', 'failed', 'failed', 'failed', 'some'])).toEqual([10, 0, 10, 10, 20, 40, 80, 100, 100, 10]);
+    expect(pausesOf(['none', 'none'], { leastMs: 0 })).toEqual([1, 1]);
+  });
+
+  it('is at most a quarter of the time for which nothing has come, and comes to its most in the end', () => {
+    const pauses = pausesOf(Array.from({ length: 40 }, () => 'none'));
+    let quiet = 0;
+    for (const pause of pauses) {
+      quiet += pause;
+      expect(pause).toBeLessThanOrEqual(Math.max(10, quiet / 4));
+    }
+    expect(pauses.at(-1)).toBe(100);
+    expect(new Set(pauses)).toEqual(new Set([10, 20, 40, 80, 100]));
   });
 });
 
