@@ -25,7 +25,7 @@ export interface Ratio {
 }
 
 /** Many short ones: a machine's speed changes from one second to the next, and falls on both sides of a short round alike. */
-const ROUNDS = 21;
+const ROUNDS = 17;
 const ROUND_MS = 180;
 const WARM_MS = 500;
 
