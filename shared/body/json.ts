@@ -1,5 +1,6 @@
 import { LIMITS, type Json } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
+import { readCanonicalJson } from './canonical-json.ts';
 import { readNumber } from './number.ts';
 
 export interface ParseOptions {
@@ -18,8 +19,8 @@ export interface ParseOptions {
  * @throws SchemalessError `invalid_json`, naming the place
  */
 export function parseJson(text: string, options: ParseOptions = {}): Json {
-  const reader = new JsonReader(text, options.field ?? 'body', options.maxDepth ?? LIMITS.bodyDepth);
-  return reader.readAll();
+  const { field = 'body', maxDepth = LIMITS.bodyDepth } = options;
+  return readCanonicalJson(text, maxDepth) ?? new JsonReader(text, field, maxDepth).readAll();
 }
 
 /**

@@ -2,6 +2,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseJson, stringifyJson } from '../body/json.ts';
 import { LIMITS, type Json } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
+import { exchangeByFetch } from './exchange-by-fetch.ts';
+import { exchangeByHttp } from './exchange-by-http.ts';
+import type { Exchange, Incoming, Outgoing } from './exchange.ts';
 import type { ClientOptions } from './options.ts';
 import { pauseMs } from './pause.ts';
 import { errorOf, isJsonObject } from './problem.ts';
@@ -30,20 +33,26 @@ const DEPTH_AROUND = 6;
 const TIMEOUT_MS = 31_000;
 const ATTEMPTS = 5;
 const RETRY_SHARE = 0.1;
+const NO_HEADERS = {};
+const JSON_HEADERS = { 'content-type': 'application/json' };
 
 /** Every request of the API can be repeated safely, so that each is, while there is hope. */
 export function connect(options: ClientOptions): Connection {
-  const base = `${options.url.replace(/\/+$/, '')}/v1/${encodeURIComponent(options.datastore)}`;
+  const { origin, pathname } = new URL(options.url);
+  const base = `${pathname.replace(/\/+$/, '')}/v1/${encodeURIComponent(options.datastore)}`;
   const most = options.attempts ?? ATTEMPTS;
   const budget = retryBudget(options.retryBudget ?? RETRY_SHARE);
-  return async (call) => {
-    const url = new URL(`${base}/${call.path.map(encodeURIComponent).join('/')}${queryString(call.query)}`);
-    const body = call.body === undefined ? undefined : stringifyJson(call.body);
+  const { sign, timeoutMs = TIMEOUT_MS, signal } = options;
+  const exchange = options.fetch ? exchangeByFetch(options.fetch, origin, signal) : exchangeByHttp(origin, signal);
+  const way: Way = { exchange, origin, sign, timeoutMs };
+  return async ({ method, path, query, body: value }) => {
+    const target = `${base}/${path.map(encodeURIComponent).join('/')}${queryString(query)}`;
+    const body = value === undefined ? undefined : stringifyJson(value);
     budget.earn();
     for (let attempt = 1; ; attempt += 1) {
-      const { reply, error, again, retryAfter } = await tryOnce(options, { method: call.method, url, body });
+      const { reply, error, again, retryAfter } = await tryOnce(way, { method, target, body });
       if (reply !== undefined) return reply;
-      if (!again || attempt >= most || !budget.spend()) throw error;
+      if (!again || attempt >= most || signal?.aborted === true || !budget.spend()) throw error;
       await wait(pauseMs(attempt, retryAfter));
     }
   };
@@ -53,22 +62,26 @@ type Attempt =
   | { readonly reply: Reply; readonly error?: undefined; readonly again?: undefined; readonly retryAfter?: undefined }
   | { readonly reply?: undefined; readonly error: SchemalessError; readonly again: boolean; readonly retryAfter: string | null };
 
-async function tryOnce(options: ClientOptions, { method, url, body }: { method: string; url: URL; body: string | undefined }): Promise<Attempt> {
-  const plain = body === undefined ? {} : { 'content-type': 'application/json' };
-  const headers = options.sign === undefined ? plain : await options.sign({ method, url, headers: plain, body });
-  let response: Response;
-  let text: string;
+interface Way {
+  readonly exchange: Exchange;
+  readonly origin: string;
+  readonly sign: ClientOptions['sign'] | undefined;
+  readonly timeoutMs: number;
+}
+
+async function tryOnce({ exchange, origin, sign, timeoutMs }: Way, { method, target, body }: Omit<Outgoing, 'headers'>): Promise<Attempt> {
+  const plain = body === undefined ? NO_HEADERS : JSON_HEADERS;
+  const headers = sign === undefined ? plain : await sign({ method, url: new URL(target, origin), headers: plain, body });
+  let answer: Incoming;
   try {
-    const signal = AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS);
-    response = await (options.fetch ?? fetch)(url, { method, headers, signal, ...(body === undefined ? {} : { body }) });
-    text = await response.text();
+    answer = await exchange({ method, target, headers, body }, timeoutMs);
   } catch (cause) {
-    return { error: new SchemalessError('unavailable', `No answer from ${url.origin}: ${reason(cause)}`, { cause }), again: true, retryAfter: null };
+    return { error: new SchemalessError('unavailable', `No answer from ${origin}: ${reason(cause)}`, { cause }), again: true, retryAfter: null };
   }
-  if (response.ok) return readReply(response.status, text);
+  const { status, text, retryAfter } = answer;
+  if (status >= 200 && status < 300) return readReply(status, text);
   const problem = readProblem(text);
-  const error = errorOf(problem, response.status);
-  return { error, again: mayHelp(response.status, problem), retryAfter: response.headers.get('retry-after') };
+  return { error: errorOf(problem, status), again: mayHelp(status, problem), retryAfter };
 }
 
 function readReply(status: number, text: string): Attempt {
@@ -94,14 +107,12 @@ function readProblem(text: string): Reply['json'] {
 }
 
 function queryString(query: Call['query'] = {}): string {
-  const pairs = new URLSearchParams();
+  const pairs: string[] = [];
   for (const [name, value] of Object.entries(query)) {
-    for (const one of Array.isArray(value) ? value : [value]) {
-      if (one !== undefined) pairs.append(name, String(one));
-    }
+    if (value === undefined) continue;
+    for (const one of Array.isArray(value) ? value : [value]) pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(String(one))}`);
   }
-  // Spaces as signatures have them; a "+" that is one is %2B here.
-  return pairs.size === 0 ? '' : `?${String(pairs).replaceAll('+', '%20')}`;
+  return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }
 
 /** fetch says "fetch failed" and keeps the reason in the cause. */

@@ -11,8 +11,10 @@ export interface ClientOptions {
   readonly url: string;
   /** The name of the datastore. */
   readonly datastore: string;
-  /** @default the global fetch, which keeps its connections open */
+  /** Sends each request in place of the client's own connections, which are Node's and kept open. */
   readonly fetch?: typeof globalThis.fetch;
+  /** Ends every request, those under way too; none is sent afterwards. */
+  readonly signal?: AbortSignal;
   /**
    * Returns the headers to send instead, for instance with AWS Signature Version 4 for `execute-api`. Called for every
    * attempt, since signatures age.

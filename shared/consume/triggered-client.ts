@@ -19,10 +19,8 @@ export interface TriggeredClient extends Pick<SchemalessClient, 'get' | 'put' | 
 }
 
 /** @param signal ends every request, those under way too */
-export function triggeredClient(options: ClientOptions, signal: AbortSignal): TriggeredClient {
-  const send = options.fetch ?? fetch;
-  const whileInTime: typeof fetch = (input, init = {}) => send(input, { ...init, signal: init.signal ? AbortSignal.any([signal, init.signal]) : signal });
-  const client = schemalessClient({ ...options, fetch: whileInTime });
+export function triggeredClient(options: Omit<ClientOptions, 'signal'>, signal: AbortSignal): TriggeredClient {
+  const client = schemalessClient({ ...options, signal });
   return {
     get: client.get,
     latest: client.getLatest,

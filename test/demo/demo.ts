@@ -30,7 +30,7 @@ async function run(): Promise<number> {
         ...(stack.sign && { sign: stack.sign }),
         // The demo repeats by itself, to count it, and gives up requests in hand when interrupted.
         attempts: 1,
-        fetch: (input, init) => fetch(input, { ...init, signal: AbortSignal.any([interrupt.signal, ...(init?.signal ? [init.signal] : [])]) }),
+        signal: interrupt.signal,
       });
       const starts = stack.functionLog === undefined ? undefined : await startsInLog(stack.functionLog);
       const failed = await runDemo({ store, options, readers: stack.readers, starts, signal: interrupt.signal, print: console.log });

@@ -1,0 +1,10 @@
+import type { Exchange } from './exchange.ts';
+
+/** Over a `fetch` of the caller's. */
+export function exchangeByFetch(send: typeof fetch, origin: string, signal: AbortSignal | undefined): Exchange {
+  return async ({ method, target, headers, body }, timeoutMs) => {
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const response = await send(new URL(target, origin), { method, headers, signal: signal ? AbortSignal.any([signal, timeout]) : timeout, ...(body === undefined ? {} : { body }) });
+    return { status: response.status, text: await response.text(), retryAfter: response.headers.get('retry-after') };
+  };
+}

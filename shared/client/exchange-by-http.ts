@@ -1,0 +1,69 @@
+import { Agent as HttpAgent, request as requestByHttp, type ClientRequest, type IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent, request as requestByHttps } from 'node:https';
+import { urlToHttpOptions } from 'node:url';
+import type { Exchange, Incoming } from './exchange.ts';
+
+/** Milliseconds for which a connection is kept that nobody uses. Load balancers keep theirs for a minute as a rule, and many say so themselves. */
+const IDLE_MS = 4000;
+
+const HTTP = { agent: new HttpAgent({ keepAlive: true, timeout: IDLE_MS }), request: requestByHttp };
+const HTTPS = { agent: new HttpsAgent({ keepAlive: true, timeout: IDLE_MS }), request: requestByHttps };
+
+/**
+ * Over Node's own HTTP client, which takes about half of the time of its fetch. Connections are kept open, shared by
+ * all clients of the process, and do not keep the process running.
+ */
+export function exchangeByHttp(origin: string, signal: AbortSignal | undefined): Exchange {
+  const { protocol, hostname, port } = urlToHttpOptions(new URL(origin));
+  const { agent, request } = protocol === 'https:' ? HTTPS : HTTP;
+
+  return async ({ method, target, headers, body }, timeoutMs) => {
+    for (;;) {
+      signal?.throwIfAborted();
+      const sent = request({ protocol, hostname, port, agent, method, path: target, headers });
+      const answer = await answerTo(sent, body, timeoutMs, signal);
+      if (answer !== undefined) return answer;
+    }
+  };
+}
+
+/** Undefined when the server had closed the connection, which nobody had used for a while; the one that is tried next is another. */
+function answerTo(sent: ClientRequest, body: string | undefined, timeoutMs: number, signal: AbortSignal | undefined): Promise<Incoming | undefined> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (error: Error): void => {
+      reject(error);
+      sent.destroy(error);
+    };
+    const timer = setTimeout(() => giveUp(new Error(`not answered within ${timeoutMs} ms`)), timeoutMs);
+    const abort = (): void => giveUp(signal?.reason);
+    signal?.addEventListener('abort', abort);
+    let answered = false;
+    sent.on('response', (response) => {
+      answered = true;
+      readAnswer(response).then(resolve, reject);
+    });
+    sent.on('error', (error) => (sent.reusedSocket && !answered && isClosed(error) ? resolve(undefined) : reject(error)));
+    sent.on('close', () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', abort);
+    });
+    sent.end(body);
+  });
+}
+
+function readAnswer(response: IncomingMessage): Promise<Incoming> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    response.on('data', (chunk: Buffer) => void chunks.push(chunk));
+    response.on('error', reject);
+    response.on('end', () => {
+      const [only = Buffer.of(), ...more] = chunks;
+      const bytes = more.length === 0 ? only : Buffer.concat(chunks);
+      resolve({ status: response.statusCode ?? 0, text: bytes.toString(), retryAfter: response.headers['retry-after'] ?? null });
+    });
+  });
+}
+
+function isClosed(error: NodeJS.ErrnoException): boolean {
+  return error.code === 'ECONNRESET' || error.code === 'EPIPE';
+}

@@ -1,0 +1,18 @@
+/** A request as it is sent. */
+export interface Outgoing {
+  readonly method: string;
+  /** Without the origin, encoded. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+}
+
+/** An answer as it came, whole. */
+export interface Incoming {
+  readonly status: number;
+  readonly text: string;
+  readonly retryAfter: string | null;
+}
+
+/** Sends one request once, and gives it up after so many milliseconds. Rejects when no whole answer came. */
+export type Exchange = (request: Outgoing, timeoutMs: number) => Promise<Incoming>;

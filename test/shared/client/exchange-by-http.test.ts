@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { exchangeByHttp } from '../../../shared/client/exchange-by-http.ts';
+import type { Exchange, Outgoing } from '../../../shared/client/exchange.ts';
+
+const GET: Outgoing = { method: 'GET', target: '/v1/trips/cells/a%20b?read=reader', headers: {}, body: undefined };
+const PUT: Outgoing = { ...GET, method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"città":"Forlì"}' };
+
+let server: Server;
+let origin: string;
+let answer: (request: IncomingMessage, response: ServerResponse) => void;
+const connections = new Set<Socket>();
+
+beforeEach(async () => {
+  server = createServer((request, response) => answer(request, response)).on('connection', (socket) => connections.add(socket));
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+  connections.clear();
+});
+
+describe('an exchange', () => {
+  it('sends the request as it is, and gives the answer whole', async () => {
+    const got: unknown[] = [];
+    const text = '€'.repeat(300_000);
+    answer = async (request, response) => {
+      got.push(request.method, request.url, request.headers['content-type'], request.headers['content-length'], await textOf(request));
+      response.writeHead(503, { 'retry-after': '2' }).end(text);
+    };
+    expect(await exchangeByHttp(origin, undefined)(PUT, 1000)).toEqual({ status: 503, text, retryAfter: '2' });
+    expect(got).toEqual(['PUT', GET.target, 'application/json', String(Buffer.byteLength(PUT.body ?? '')), PUT.body]);
+  });
+
+  it('keeps its connections for those that follow', async () => {
+    answer = (_request, response) => response.end('{}');
+    const exchange = exchangeByHttp(origin, undefined);
+    for (let call = 0; call < 10; call += 1) await exchange(GET, 1000);
+    expect(connections.size).toBe(1);
+  });
+
+  it('is repeated at once where the server closed the kept connection as the request came', async () => {
+    let asked = 0;
+    answer = (request, response) => {
+      asked += 1;
+      if (asked === 2) request.socket.resetAndDestroy();
+      else response.end('{}');
+    };
+    const exchange = exchangeByHttp(origin, undefined);
+    await exchange(GET, 1000);
+    expect(await exchange(PUT, 1000)).toMatchObject({ status: 200 });
+    expect([asked, connections.size]).toEqual([3, 2]);
+  });
+
+  it.each<[string, RegExp, (request: IncomingMessage, response: ServerResponse) => void]>([
+    ['is reset on a new connection', /ECONNRESET|socket hang up/, (request) => request.socket.resetAndDestroy()],
+    ['breaks off in the middle', /aborted|ECONNRESET/, (_request, response) => response.writeHead(200, { 'content-length': 100 }).write('{"half', () => response.destroy())],
+    ['is not answered in time', /not answered within 50 ms/, () => {}],
+    ['is answered in part, in time', /not answered within 50 ms/, (_request, response) => void response.writeHead(200, { 'content-length': 100 }).write('{"half')],
+  ])('rejects where it %s', async (_case, message, broken) => {
+    answer = broken;
+    await expect(exchangeByHttp(origin, undefined)(GET, 50)).rejects.toThrow(message);
+  });
+
+  it('rejects where nobody listens', async () => {
+    const exchange = exchangeByHttp(origin, undefined);
+    server.close();
+    await once(server, 'close');
+    await expect(exchange(GET, 1000)).rejects.toThrow(/ECONNREFUSED/);
+  });
+
+  it('ends with the signal, many at once, and is not sent after it', async () => {
+    let asked = 0;
+    answer = () => void (asked += 1);
+    const warnings: Error[] = [];
+    const warn = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', warn);
+    const interrupt = new AbortController();
+    const exchange = exchangeByHttp(origin, interrupt.signal);
+    const all = Array.from({ length: 40 }, () => outcomeOf(exchange, PUT));
+    await vi.waitFor(() => expect(asked).toBe(40));
+    interrupt.abort(new Error('told to end'));
+    expect(new Set(await Promise.all(all))).toEqual(new Set(['told to end']));
+    expect(await outcomeOf(exchange, GET)).toBe('told to end');
+    expect([asked, warnings]).toEqual([40, []]);
+    process.off('warning', warn);
+  });
+});
+
+async function outcomeOf(exchange: Exchange, request: Outgoing): Promise<unknown> {
+  return exchange(request, 5000).then(({ status }) => status, (error: unknown) => (error instanceof Error ? error.message : error));
+}
+
+async function textOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = await request.toArray();
+  return Buffer.concat(chunks).toString();
+}
