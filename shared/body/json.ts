@@ -29,7 +29,13 @@ export function parseJson(text: string, options: ParseOptions = {}): Json {
  * @param value as `parseJson` gives it, or any plain JSON value
  */
 export function stringifyJson(value: unknown): string {
-  return orderKept ? write(value) : JSON.stringify(value, bigintAsInteger);
+  if (orderKept) return write(value);
+  try {
+    // Three times as fast as with a function that is asked about each member.
+    return JSON.stringify(value);
+  } catch {
+    return JSON.stringify(value, bigintAsInteger);
+  }
 }
 
 /**

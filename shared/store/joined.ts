@@ -66,8 +66,8 @@ export function joined<Item, Result>({ run, atOnce, fits }: Joining<Item, Result
       waiting.push({ item, resolve, reject });
       if (isDue || running >= atOnce) return;
       isDue = true;
-      // Once everybody who comes in this turn is here.
-      process.nextTick(runDue);
+      // Once everybody is here who comes in this turn of the event loop, from any connection.
+      setImmediate(runDue);
     });
 }
 

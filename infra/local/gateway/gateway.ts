@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listen } from '../listen.ts';
+import type { FunctionResult } from '../lambda/function-result.ts';
 import { checkSignature, type CallerCredentials } from './check-signature.ts';
 import { gatewayAnswer, httpAnswer, type HttpAnswer } from './http-answer.ts';
 import { httpEvent, parseTarget } from './http-event.ts';
@@ -27,7 +28,7 @@ export const GATEWAY_LIMITS = {
 const RETRY_AFTER = '1';
 
 /** Calls a function with JSON text. */
-export type Caller = (event: string) => Promise<string>;
+export type Caller = (event: string) => Promise<FunctionResult>;
 
 /** An HTTP API on the loopback interface. Whoever can reach it may do everything, unless it checks signatures. */
 export interface Gateway {
@@ -93,7 +94,7 @@ export async function openGateway(port: number, onError: (message: string) => vo
     try {
       const result = await within(timeoutMs, call(event).finally(() => (load.calls -= 1)));
       if (result === undefined) return refuse(503, 'Service Unavailable', requestId);
-      if (tooLong(result)) {
+      if (tooLong(result.text, result.body)) {
         onError(`${match.routeKey}: the function's answer is over ${GATEWAY_LIMITS.functionBytes} bytes`);
         return refuse(500, 'Internal Server Error', requestId);
       }
@@ -152,9 +153,11 @@ function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   });
 }
 
-function tooLong(text: string): boolean {
-  // Three bytes are the most that one UTF-16 unit takes: most texts need not be measured.
-  return text.length * 3 > GATEWAY_LIMITS.functionBytes && Buffer.byteLength(text) > GATEWAY_LIMITS.functionBytes;
+/** Whether a function could not take or give this as JSON text. */
+function tooLong(text: string, body = ''): boolean {
+  // Six bytes are the most that one UTF-16 unit takes, as an escape: most texts need not be measured.
+  if ((text.length + body.length) * 6 <= GATEWAY_LIMITS.functionBytes) return false;
+  return Buffer.byteLength(text) + (body === '' ? 0 : Buffer.byteLength(JSON.stringify({ body })) - 1) > GATEWAY_LIMITS.functionBytes;
 }
 
 /** Undefined when it takes longer. */

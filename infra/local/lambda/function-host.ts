@@ -1,5 +1,6 @@
 import { instanceEnvironment, type FunctionDefinition, type FunctionMode } from './function-definition.ts';
 import type { FunctionLog } from './function-log.ts';
+import { wholeText, type FunctionResult } from './function-result.ts';
 import { FunctionError, functionPool, type FunctionPool } from './function-pool.ts';
 
 export interface FunctionHostOptions {
@@ -16,10 +17,10 @@ export interface FunctionHostOptions {
 /** Runs the functions of the template. */
 export interface FunctionHost {
   readonly mode: FunctionMode;
-  /** Calls a function by ARN with JSON text; see `FunctionPool.invoke`. */
+  /** Calls a function by ARN; takes and returns JSON text. See `FunctionPool.invoke`. */
   invoke(arn: string, event: string): Promise<string>;
   /** The function to call again and again: the look-up is done once. */
-  caller(arn: string): (event: string) => Promise<string>;
+  caller(arn: string): (event: string) => Promise<FunctionResult>;
   /** Ends all instances of a function, given by its title, at once. Throws for a title that is not known. */
   kill(title: string): Promise<void>;
   status(): readonly FunctionStatus[];
@@ -49,7 +50,7 @@ export function startFunctionHost({ definitions, mode, shared, sharedInstances, 
 
   for (const pool of pools.values()) pool.warm();
 
-  function caller(arn: string): (event: string) => Promise<string> {
+  function caller(arn: string): (event: string) => Promise<FunctionResult> {
     const pool = pools.get(arn);
     if (!pool) throw new Error(`No function ${arn}: wanted one of ${[...pools.keys()].join(', ')}`);
     return (event) => (stopped ? Promise.reject(new FunctionError('The stack is stopping')) : pool.invoke(event));
@@ -58,7 +59,7 @@ export function startFunctionHost({ definitions, mode, shared, sharedInstances, 
   return {
     mode,
     caller,
-    invoke: (arn, event) => caller(arn)(event),
+    invoke: async (arn, event) => wholeText(await caller(arn)(event)),
     async kill(title) {
       const pool = [...pools.values()].find(({ definition }) => definition.title === title);
       if (!pool) throw new Error(`${title}: wanted one of the functions ${[...pools.values()].map(({ definition }) => definition.title).join(', ')}`);

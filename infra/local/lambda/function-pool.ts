@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { FunctionDefinition, FunctionMode } from './function-definition.ts';
+import type { FunctionResult } from './function-result.ts';
 import { startInstance, type Instance } from './instance.ts';
 import { READY, type AnswerMessage } from './messages.ts';
 
@@ -20,10 +21,10 @@ export interface FunctionPoolOptions {
 export interface FunctionPool {
   readonly definition: FunctionDefinition;
   /**
-   * Calls the function; takes and returns JSON text. Rejects with a `FunctionError` when it throws, ends, or runs out
+   * Calls the function; takes JSON text. Rejects with a `FunctionError` when it throws, ends, or runs out
    * of its time.
    */
-  invoke(event: string): Promise<string>;
+  invoke(event: string): Promise<FunctionResult>;
   /** Starts the shared instances before they are called, so that no caller waits for them to load. */
   warm(): void;
   /** Ends all instances at once, as a crash would; the next call starts new ones. */
@@ -41,7 +42,7 @@ export class FunctionError extends Error {
 }
 
 interface Call {
-  readonly resolve: (result: string) => void;
+  readonly resolve: (result: FunctionResult) => void;
   readonly reject: (error: FunctionError) => void;
   timer: NodeJS.Timeout | undefined;
 }
@@ -66,7 +67,7 @@ export function functionPool({ definition, mode, environment, shared, onOutput }
   let instanceCount = 0;
   let turn = 0;
 
-  function invoke(event: string): Promise<string> {
+  function invoke(event: string): Promise<FunctionResult> {
     const member = pick();
     callCount += 1;
     const id = callCount;

@@ -1,20 +1,22 @@
 /** Runs in a thread or process of its own: loads one function's bundle and answers calls with it. */
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
+import { functionResult } from './function-result.ts';
+import { togetherInATurn } from './together-in-a-turn.ts';
 import { READY, type AnswerMessage, type CallMessage, type RunnerStart } from './messages.ts';
 
 type Handler = (event: unknown, context: object) => unknown;
 
 const start: RunnerStart = parentPort ? workerData : JSON.parse(process.argv[2] ?? '{}');
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-const answer: (message: AnswerMessage | typeof READY) => void = parentPort ? (message) => parentPort?.postMessage(message) : (message) => process.send?.(message);
+const answer = togetherInATurn((messages: (AnswerMessage | typeof READY)[]) => (parentPort ? parentPort.postMessage(messages) : process.send?.(messages)));
 const handler = loadHandler();
 // A bundle that cannot be loaded fails each call, not the runner.
 handler.then(() => answer(READY), () => answer(READY));
 
-if (parentPort) parentPort.on('message', (message: CallMessage) => void call(message));
+if (parentPort) parentPort.on('message', callAll);
 else {
-  process.on('message', (message: CallMessage) => void call(message));
+  process.on('message', callAll);
   // The stack has gone, however it went.
   process.on('disconnect', () => process.exit());
   // Ctrl-C reaches every process of the terminal; the stack ends this one once its calls are answered.
@@ -28,10 +30,14 @@ async function loadHandler(): Promise<Handler> {
   return (event, context) => found(event, context);
 }
 
+function callAll(messages: unknown): void {
+  for (const message of messages as readonly CallMessage[]) void call(message);
+}
+
 async function call({ id, event, requestId, timeoutMs }: CallMessage): Promise<void> {
   try {
     const result = await (await handler)(JSON.parse(event), contextOf(requestId, Date.now() + timeoutMs));
-    answer({ id, result: JSON.stringify(result) ?? 'null' });
+    answer({ id, result: functionResult(result) });
   } catch (error) {
     const { name, message, stack = '' } = error instanceof Error ? error : new Error(String(error));
     console.error(requestId, stack);

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import type { FunctionDefinition, FunctionMode } from './function-definition.ts';
+import { togetherInATurn } from './together-in-a-turn.ts';
 import type { AnswerMessage, CallMessage, READY, RunnerStart } from './messages.ts';
 
 /** A running copy of a function, in a thread or a process. */
@@ -31,7 +32,7 @@ export function startInstance(mode: FunctionMode, definition: FunctionDefinition
 function startThread(start: RunnerStart, environment: Record<string, string>, events: InstanceEvents): Instance {
   const worker = new Worker(RUNNER, { workerData: start, env: environment, stdout: true, stderr: true, execArgv: [], name: start.name, resourceLimits: { maxOldGenerationSizeMb: start.memoryMb } });
   let reason = 'it ended';
-  worker.on('message', events.onMessage);
+  worker.on('message', (messages: readonly (AnswerMessage | typeof READY)[]) => messages.forEach(events.onMessage));
   worker.on('error', (error) => {
     reason = error instanceof Error ? error.message : String(error);
     events.onOutput(Buffer.from(`${error instanceof Error ? error.stack : String(error)}\n`));
@@ -46,7 +47,7 @@ function startThread(start: RunnerStart, environment: Record<string, string>, ev
   return {
     pid: process.pid,
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-    send: (message) => worker.postMessage(message),
+    send: togetherInATurn((messages: readonly CallMessage[]) => worker.postMessage(messages)),
     async kill() {
       await worker.terminate();
       await gone;
@@ -66,12 +67,12 @@ function startProcess(start: RunnerStart, nodeFlags: readonly string[], environm
       if (child.pid === undefined) resolve();
     });
   });
-  child.on('message', (message: AnswerMessage | typeof READY) => events.onMessage(message));
+  child.on('message', (messages: readonly (AnswerMessage | typeof READY)[]) => messages.forEach(events.onMessage));
   forward([child.stdout, child.stderr], events);
   return {
     pid: child.pid ?? 0,
     // What cannot be sent, since the process is going, is answered by its exit.
-    send: (message) => void child.send(message, () => {}),
+    send: togetherInATurn((messages: CallMessage[]) => void child.send(messages, () => {})),
     async kill() {
       child.kill('SIGKILL');
       await gone;

@@ -107,7 +107,7 @@ describe('the gateway', () => {
     try {
       const ends: (() => void)[] = [];
       const routes = [['GET /slow', 'slow'], ['GET /other', 'other']].map(([routeKey = '', functionArn = '']) => ({ routeKey, functionArn, timeoutMs: 30_000, authorization: 'NONE' as const }));
-      busy.serve(routes, (functionArn) => () => (functionArn === 'slow' ? new Promise((resolve) => ends.push(() => resolve('"done"'))) : Promise.resolve('"other"')));
+      busy.serve(routes, (functionArn) => () => (functionArn === 'slow' ? new Promise((resolve) => ends.push(() => resolve({ text: '"done"' }))) : Promise.resolve({ text: '"other"' })));
       const calls = Array.from({ length: GATEWAY_LIMITS.callsAtOnce }, () => fetch(`${busy.url}/slow`));
       await expect.poll(() => ends.length, { timeout: 5000 }).toBe(GATEWAY_LIMITS.callsAtOnce);
       const refused = await fetch(`${busy.url}/slow`);

@@ -43,7 +43,7 @@ async function send({ method, path, headers, body }: Sent): Promise<readonly [nu
 
 const GET: Sent = { method: 'GET', path: '/v1/trips/things/a?limit=1', headers: {} };
 const PUT: Sent = { method: 'PUT', path: '/v1/trips/things/a', headers: { 'content-type': 'application/json' }, body: '{"fare":12}' };
-const ANSWER = '{"called":true}';
+const ANSWER = { text: '{"called":true}' };
 const FORBIDDEN = [403, { message: 'Forbidden' }];
 
 describe('a gateway that checks signatures', () => {
@@ -110,7 +110,7 @@ describe('a gateway that checks signatures', () => {
 
   it('understands what a client asks with spaces and signs', async () => {
     const client = schemalessClient({ url: gateway.url, datastore: 'trips', attempts: 1, sign });
-    gateway.serve([route('GET /v1/{datastore}/indexes/{index}')], () => async () => JSON.stringify({ statusCode: 200, body: '{"entries":[],"next":null}' }));
+    gateway.serve([route('GET /v1/{datastore}/indexes/{index}')], () => async () => ({ text: '{"statusCode":200}', body: '{"entries":[],"next":null}' }));
     const where = [{ field: 'city', operator: 'in' as const, values: ["São Paulo (SP) ~ * '+' &=", 'a b'] }];
     expect((await client.query({ index: 'plate_index', where })).entries).toEqual([]);
     gateway.serve(ROUTES, (functionArn) => async () => (called.push(functionArn), ANSWER));

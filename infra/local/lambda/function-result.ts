@@ -1,0 +1,22 @@
+/**
+ * What a function gave, as JSON text. The `body` of an answer to HTTP comes beside it: as part of the text it would be
+ * escaped, copied and read once more.
+ */
+export interface FunctionResult {
+  /** Without the `body` that came apart. */
+  readonly text: string;
+  readonly body?: string;
+}
+
+export function functionResult(value: unknown): FunctionResult {
+  if (typeof value === 'object' && value !== null && 'body' in value && typeof value.body === 'string' && !('toJSON' in value)) {
+    const { body, ...rest } = value;
+    return { text: JSON.stringify(rest), body };
+  }
+  return { text: JSON.stringify(value) ?? 'null' };
+}
+
+/** The JSON text of all of it, as Lambda hands it on. */
+export function wholeText({ text, body }: FunctionResult): string {
+  return body === undefined ? text : JSON.stringify({ ...JSON.parse(text), body });
+}
