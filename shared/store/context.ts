@@ -38,7 +38,7 @@ export function byGroup<T extends { readonly shard: number }>(datastore: Datasto
   return groupBy(items, ({ shard }) => placeOf(datastore, shard).group);
 }
 
-export function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {
     const key = keyOf(item);

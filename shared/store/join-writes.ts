@@ -23,9 +23,9 @@ export interface JoinedWrites {
   buffer(group: string, cells: readonly BufferedCell[]): Promise<boolean>;
 }
 
-interface Share {
+interface Share<Where extends number | string> {
   /** The shard, or the group. */
-  readonly where: number | string;
+  readonly where: Where;
   readonly cells: readonly BufferedCell[];
 }
 
@@ -35,38 +35,38 @@ interface Share {
  * time, and so has nothing to join.
  */
 export function joinWrites(context: StoreContext, datastore: string): JoinedWrites {
-  const append = joinedByKey<Share, readonly AppendResult[]>(
-    () => ({
+  const append = joinedByKey<Share<number>, readonly AppendResult[]>(
+    {
       atOnce: APPENDS_OF_A_SHARD,
       // A second write to an address is judged by the cell that the first one left there.
       fits: (taken, next) => isSmall(taken, next) && !taken.some(({ cells }) => cells.some((cell) => next.cells.some((other) => isSameAddress(cell, other)))),
       async run(shares) {
-        const appended = await appendToPrimary(context, datastore, Number(shares[0].where), cellsOf(shares));
+        const appended = await appendToPrimary(context, datastore, shares[0].where, cellsOf(shares));
         let start = 0;
         return shares.map(({ cells }) => appended.slice(start, (start += cells.length)));
       },
-    }),
-    ({ where }) => String(where),
+    },
+    ({ where }) => where,
   );
-  const buffer = joinedByKey<Share, boolean>(
-    () => ({
+  const buffer = joinedByKey<Share<string>, boolean>(
+    {
       atOnce: COPIES_OF_A_GROUP,
       fits: isSmall,
       async run(shares) {
-        const isHeld = await bufferOn(context, String(shares[0].where), datastore, cellsOf(shares));
+        const isHeld = await bufferOn(context, shares[0].where, datastore, cellsOf(shares));
         return shares.map(() => isHeld);
       },
-    }),
-    ({ where }) => String(where),
+    },
+    ({ where }) => where,
   );
   return { append: (shard, cells) => append({ where: shard, cells }), buffer: (group, cells) => buffer({ where: group, cells }) };
 }
 
-function cellsOf(shares: readonly Share[]): readonly BufferedCell[] {
+function cellsOf(shares: readonly Share<number | string>[]): readonly BufferedCell[] {
   return shares.flatMap(({ cells }) => cells);
 }
 
-function isSmall(taken: readonly Share[], next: Share): boolean {
+function isSmall(taken: readonly Share<number | string>[], next: Share<number | string>): boolean {
   let [count, bytes] = [next.cells.length, encodedBytes(next)];
   for (const share of taken) {
     count += share.cells.length;
@@ -75,7 +75,7 @@ function isSmall(taken: readonly Share[], next: Share): boolean {
   return count <= LIMITS.batchCells && bytes <= JOINED_BYTES;
 }
 
-function encodedBytes({ cells }: Share): number {
+function encodedBytes({ cells }: Share<number | string>): number {
   return cells.reduce((sum, { encoded }) => sum + encoded.length, 0);
 }
 

@@ -24,6 +24,8 @@ export function joined<Item, Result>({ run, atOnce, fits }: Joining<Item, Result
   let waiting: Waiting<Item, Result>[] = [];
   let running = 0;
   let isDue = false;
+  /** Whether the last run that began had one item: the next that comes is then not likely to have company either. */
+  let isLonely = true;
 
   /** Those that go next: the first, and whatever fits with it. */
   function take(first: Waiting<Item, Result>, others: readonly Waiting<Item, Result>[]): Waiting<Item, Result>[] {
@@ -39,8 +41,21 @@ export function joined<Item, Result>({ run, atOnce, fits }: Joining<Item, Result
     return taken;
   }
 
+  async function runAlone(item: Item): Promise<Result> {
+    running += 1;
+    isLonely = true;
+    try {
+      const [result] = await run([item]);
+      return result as Result;
+    } finally {
+      running -= 1;
+      if (waiting.length > 0) runDue();
+    }
+  }
+
   async function runSome(some: readonly Waiting<Item, Result>[]): Promise<void> {
     running += 1;
+    isLonely = some.length === 1;
     try {
       const results = await run(some.map(({ item }) => item) as [Item, ...Item[]]);
       for (const [place, { resolve }] of some.entries()) resolve(results[place] as Result);
@@ -61,29 +76,25 @@ export function joined<Item, Result>({ run, atOnce, fits }: Joining<Item, Result
     }
   }
 
-  return (item) =>
-    new Promise((resolve, reject) => {
+  return (item) => {
+    if (isLonely && running === 0 && waiting.length === 0) return runAlone(item);
+    return new Promise((resolve, reject) => {
       waiting.push({ item, resolve, reject });
       if (isDue || running >= atOnce) return;
       isDue = true;
       // Once everybody is here who comes in this turn of the event loop, from any connection.
       setImmediate(runDue);
     });
+  };
 }
 
-/** One joining for each key, forgotten once nobody uses it. */
-export function joinedByKey<Item, Result>(joiningOf: () => Joining<Item, Result>, keyOf: (item: Item) => string): (item: Item) => Promise<Result> {
-  const lanes = new Map<string, { readonly join: (item: Item) => Promise<Result>; users: number }>();
-  return async (item) => {
+/** One joining for each key: shards, groups, of which there are only so many. */
+export function joinedByKey<Item, Result>(joining: Joining<Item, Result>, keyOf: (item: Item) => string | number): (item: Item) => Promise<Result> {
+  const lanes = new Map<string | number, (item: Item) => Promise<Result>>();
+  return (item) => {
     const key = keyOf(item);
-    let lane = lanes.get(key);
-    if (!lane) lanes.set(key, (lane = { join: joined(joiningOf()), users: 0 }));
-    lane.users += 1;
-    try {
-      return await lane.join(item);
-    } finally {
-      lane.users -= 1;
-      if (lane.users === 0) lanes.delete(key);
-    }
+    let join = lanes.get(key);
+    if (!join) lanes.set(key, (join = joined(joining)));
+    return join(item);
   };
 }

@@ -123,7 +123,7 @@ interface LookUp {
 /** Looks up single cells, those that are wanted of a group at the same time in one statement. */
 function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Promise<ItemRows & Served> {
   return joinedByKey<LookUp, ItemRows & Served>(
-    () => ({
+    {
       atOnce: LOOK_UPS_OF_A_GROUP,
       fits: ({ length }) => length < LIMITS.batchCells,
       async run(some) {
@@ -132,7 +132,7 @@ function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Prom
         const { items } = await readGroup(await context.groups.client(group), group, { statement, minima: some.map(({ wanted }) => wanted.key.min_added_id), read });
         return items;
       },
-    }),
+    },
     ({ group, read }) => `${group}/${read}`,
   );
 }

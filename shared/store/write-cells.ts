@@ -8,8 +8,9 @@ import { shardOf } from '../shard.ts';
 import { SqlError } from '../sql/client.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { requireDatastore } from '../topology/groups.ts';
+import type { DatastoreTopology } from '../topology/topology.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies } from './buffer-writes.ts';
-import { byGroup, groupBy, placeOf, type StoreContext } from './context.ts';
+import { groupBy, placeOf, type StoreContext } from './context.ts';
 import type { Datastore } from './datastore.ts';
 import { joinWrites, type JoinedWrites } from './join-writes.ts';
 import { parseBatch } from './parse.ts';
@@ -25,50 +26,41 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
     return { ...address, body: cell.body, encoded: encodeBody(cell.body, `${prefix}body`), shard: shardOf(address.row_key, shards) };
   };
 
-  /** Refuses what could not be written, or not be read again, the way that MySQL is reached. */
-  async function checkBounds(cells: readonly BufferedCell[], field: (place: number) => string): Promise<void> {
-    const [first] = cells;
-    if (!first) return;
-    const { group } = placeOf(await requireDatastore(context.topology, name), first.shard);
+  /** Refuses what could not be written, or not be read again, the way that MySQL is reached. All groups are reached alike. */
+  async function checkBounds(cells: readonly BufferedCell[], group: string, field: (place: number) => string): Promise<void> {
     const { bodyBytes, writtenBytes } = (await context.groups.client(group)).abilities.bounds;
+    let bytes = 0;
     for (const [place, { encoded, row_key, column_name, ref_key }] of cells.entries()) {
+      bytes += encoded.length;
       if (encoded.length <= bodyBytes) continue;
       throw new SchemalessError('body_too_large', `${field(place)}: wanted at most ${bodyBytes} bytes, encoded, got ${encoded.length}`, { field: field(place), address: { row_key, column_name, ref_key } });
     }
     const most = Math.min(LIMITS.requestBytes, writtenBytes);
-    const bytes = cells.reduce((sum, { encoded }) => sum + encoded.length, 0);
     if (cells.length > 1 && bytes > most) throw new SchemalessError('request_too_large', `cells: wanted at most ${most} bytes, encoded, got ${bytes}`, { field: 'cells' });
   }
 
-  async function write(cells: readonly BufferedCell[]): Promise<readonly PutResult[]> {
-    const topology = await requireDatastore(context.topology, name);
-    const results = new Map<BufferedCell, PutResult>();
-    await Promise.all(
-      [...byGroup(topology, cells)].map(async ([group, ofGroup]) => {
-        for (const [cell, result] of await admitToGroup(writes, group, ofGroup)) results.set(cell, result);
-      }),
-    );
-    return cells.map((cell) => {
-      const result = results.get(cell);
-      if (!result) throw new Error('a write without a result');
-      context.report({ kind: 'put', datastore: name, outcome: result.outcome });
-      return result;
-    });
+  async function writeAll(topology: DatastoreTopology, cells: readonly BufferedCell[]): Promise<readonly PutResult[]> {
+    const results = await inParts(cells, ({ shard }) => placeOf(topology, shard).group, (group, ofGroup) => admitToGroup(writes, group, ofGroup));
+    for (const { outcome } of results) context.report({ kind: 'put', datastore: name, outcome });
+    return results;
   }
 
   return {
     async put(cell) {
-      const prepared = [prepare(cell, '')];
-      await checkBounds(prepared, () => 'body');
-      const [result] = await write(prepared);
-      if (!result) throw new Error('a put without a result');
-      return result;
+      const prepared = [prepare(cell, '')] as const;
+      const topology = await requireDatastore(context.topology, name);
+      await checkBounds(prepared, placeOf(topology, prepared[0].shard).group, () => 'body');
+      const [result] = await writeAll(topology, prepared);
+      return result as PutResult;
     },
 
     async batchPut(cells) {
       const prepared = parseBatch(cells, 'cells', prepare);
-      await checkBounds(prepared, (place) => `cells[${place}].body`);
-      return settleRepeats(prepared, write);
+      const topology = await requireDatastore(context.topology, name);
+      const [first] = prepared;
+      if (!first) return [];
+      await checkBounds(prepared, placeOf(topology, first.shard).group, (place) => `cells[${place}].body`);
+      return settleRepeats(prepared, (some) => writeAll(topology, some));
     },
   };
 }
@@ -77,39 +69,49 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
 type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string };
 
 /** Refused before anything is buffered where too much of the group is under way: copies of refused writes would only add to it. */
-async function admitToGroup(context: WriteContext, group: string, cells: readonly BufferedCell[]): Promise<(readonly [BufferedCell, PutResult])[]> {
+async function admitToGroup(context: WriteContext, group: string, cells: readonly BufferedCell[]): Promise<readonly PutResult[]> {
   try {
     return await context.admit(group, () => writeToGroup(context, group, cells));
   } catch (error) {
     if (!(error instanceof SchemalessError) || error.code !== 'overloaded') throw error;
-    return cells.map((cell) => [cell, { outcome: 'unavailable', shard: cell.shard, reason: error.message }]);
+    return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: error.message }));
   }
 }
 
 /** Cells of one primary: buffered together, appended shard by shard. */
-async function writeToGroup(context: WriteContext, group: string, cells: readonly BufferedCell[]): Promise<(readonly [BufferedCell, PutResult])[]> {
+async function writeToGroup(context: WriteContext, group: string, cells: readonly BufferedCell[]): Promise<readonly PutResult[]> {
   const { datastore } = context;
   const holders = await bufferOnSecondaries(context, cells, context.bufferCopies, [group]);
   if (holders.length < Math.min(1, context.bufferCopies)) {
     // The primary is not tried: a cell on it alone could be lost with it.
-    return cells.map((cell) => [cell, { outcome: 'unavailable', shard: cell.shard, reason: 'no other group could take a copy' }]);
+    return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'no other group could take a copy' }));
   }
-  const done = await Promise.all(
-    [...groupBy(cells, ({ shard }) => shard)].map(async ([shard, ofShard]): Promise<(readonly [BufferedCell, PutResult])[]> => {
-      try {
-        const appended = await context.append(shard, ofShard);
-        return ofShard.map((cell, place) => [cell, appended[place] as PutResult]);
-      } catch (error) {
-        if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
-        context.report({ kind: 'primary_failed', group, error });
-        return settleWithoutPrimary(context, { group, holders, cells: ofShard });
-      }
+  const results = await inParts(cells, ({ shard }) => shard, async (shard, ofShard): Promise<readonly PutResult[]> => {
+    try {
+      return await context.append(shard, ofShard);
+    } catch (error) {
+      if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
+      context.report({ kind: 'primary_failed', group, error });
+      return settleWithoutPrimary(context, { group, holders, cells: ofShard });
+    }
+  });
+  const conflicts = cells.filter((_, place) => results[place]?.outcome === 'conflict');
+  const stored = cells.filter((_, place) => results[place]?.outcome === 'stored' || results[place]?.outcome === 'stored_before');
+  await Promise.all([withdrawCopies(context, datastore, conflicts, holders), keepEntries(context, datastore, stored)]);
+  return results;
+}
+
+/** Works on the items of each part side by side. Returns what became of each item, in the items' order. */
+async function inParts<Part, Item, Result>(items: readonly Item[], partOf: (item: Item) => Part, work: (part: Part, items: readonly Item[]) => Promise<readonly Result[]>): Promise<readonly Result[]> {
+  const [only] = items;
+  if (items.length === 1 && only !== undefined) return work(partOf(only), items);
+  const results: Result[] = [];
+  await Promise.all(
+    [...groupBy(items.keys(), (place) => partOf(items[place] as Item))].map(async ([part, places]) => {
+      const done = await work(part, places.map((place) => items[place] as Item));
+      for (const [at, place] of places.entries()) results[place] = done[at] as Result;
     }),
   );
-  const results = done.flat();
-  const conflicts = results.filter(([, { outcome }]) => outcome === 'conflict').map(([cell]) => cell);
-  const stored = results.filter(([, { outcome }]) => outcome === 'stored' || outcome === 'stored_before').map(([cell]) => cell);
-  await Promise.all([withdrawCopies(context, datastore, conflicts, holders), keepEntries(context, datastore, stored)]);
   return results;
 }
 
@@ -117,14 +119,14 @@ async function writeToGroup(context: WriteContext, group: string, cells: readonl
 async function settleWithoutPrimary(
   context: WriteContext,
   { group, holders, cells }: { readonly group: string; readonly holders: readonly string[]; readonly cells: readonly BufferedCell[] },
-): Promise<(readonly [BufferedCell, PutResult])[]> {
+): Promise<readonly PutResult[]> {
   if (holders.length === 0) {
-    return cells.map((cell) => [cell, { outcome: 'unavailable', shard: cell.shard, reason: 'the primary failed and writes are not buffered here' }]);
+    return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'the primary failed and writes are not buffered here' }));
   }
   const more = holders.length >= 2 ? [] : await bufferOnSecondaries(context, cells, 2 - holders.length, [group, ...holders]);
   await markAnswered(context, context.datastore, cells, [...holders, ...more]);
   const copies = holders.length + more.length;
-  return cells.map((cell) => [cell, { outcome: 'buffered', shard: cell.shard, copies }]);
+  return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies }));
 }
 
 /**
