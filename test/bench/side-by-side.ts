@@ -8,6 +8,8 @@ export interface Sides {
   readonly bare?: Work;
   /** Calls under way at a time, of either. @default 1 */
   readonly atOnce?: number;
+  /** How long each side works before the first round: until its code is compiled, in whatever processes it runs. @default 500 */
+  readonly warmMs?: number;
 }
 
 /** How fast one side was next to the other, over several rounds in turn. */
@@ -27,15 +29,14 @@ export interface Ratio {
 /** Many short ones: a machine's speed changes from one second to the next, and falls on both sides of a short round alike. */
 const ROUNDS = 17;
 const ROUND_MS = 180;
-const WARM_MS = 500;
 
 /**
  * Lets the sides work in turn on the same servers, in every other round in the opposite order, so that what else the
  * machine does falls on all alike. What happens before the first round counts for none.
  */
-export async function sideBySide({ ours, theirs, bare, atOnce = 1 }: Sides, signal: AbortSignal): Promise<Ratio> {
+export async function sideBySide({ ours, theirs, bare, atOnce = 1, warmMs = 500 }: Sides, signal: AbortSignal): Promise<Ratio> {
   const sides = [ours, theirs, ...(bare ? [bare] : [])].map((work) => ({ work, rates: [] as number[] }));
-  for (const { work } of sides) await rateOf(work, atOnce, WARM_MS, signal);
+  for (const { work } of sides) await rateOf(work, atOnce, warmMs, signal);
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const { work, rates } of round % 2 === 0 ? sides : sides.toReversed()) rates.push(await rateOf(work, atOnce, ROUND_MS, signal));
   }
