@@ -10,17 +10,20 @@ export interface StoreContext {
   readonly groups: Groups;
   /** Secondaries that take a copy of each write before its primary is tried. */
   readonly bufferCopies: number;
+  /** Whether writes that come together share statements. */
+  readonly joinsWrites: boolean;
   /** Bounds the requests of each group that are under way at once. */
   readonly admit: Admission;
   readonly report: (event: StoreEvent) => void;
 }
 
 export function openContext(options: DeploymentOptions): StoreContext {
-  const { topology, connect, bufferCopies, breakers = {}, trips, admission = {}, report = () => undefined } = options;
+  const { topology, connect, bufferCopies, breakers = {}, trips, admission = {}, joinWrites = true, report = () => undefined } = options;
   return {
     topology,
     groups: openGroups(topology, connect, { breakers, ...(trips ? { trips } : {}), onTrip: (group, role, found) => report({ kind: 'circuit_opened', group, role, found }) }),
     bufferCopies,
+    joinsWrites: joinWrites,
     admit: openAdmission(admission),
     report,
   };

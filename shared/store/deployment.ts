@@ -35,6 +35,8 @@ export interface DeploymentOptions {
   readonly breakers?: Partial<BreakerSettings> | false;
   /** How many requests of a group may be under way at once; false: any number. @default ADMISSION_SETTINGS, for those left out */
   readonly admission?: Partial<AdmissionSettings> | false;
+  /** Whether writes that come together share statements. @default true */
+  readonly joinWrites?: boolean;
   /** How instances learn of each other's trips. @default they do not */
   readonly trips?: SharedTrips;
   /** @default nothing is reported */

@@ -12,7 +12,7 @@ import type { DatastoreTopology } from '../topology/topology.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies } from './buffer-writes.ts';
 import { groupBy, placeOf, type StoreContext } from './context.ts';
 import type { Datastore } from './datastore.ts';
-import { joinWrites, type JoinedWrites } from './join-writes.ts';
+import { joinWrites, separateWrites, type JoinedWrites } from './join-writes.ts';
 import { parseBatch } from './parse.ts';
 
 /**
@@ -20,7 +20,7 @@ import { parseBatch } from './parse.ts';
  * the shards of a group too.
  */
 export function cellWrites(context: StoreContext, name: string, shards: number): Pick<Datastore, 'put' | 'batchPut'> {
-  const writes: WriteContext = { ...context, datastore: name, ...joinWrites(context, name) };
+  const writes: WriteContext = { ...context, datastore: name, ...(context.joinsWrites ? joinWrites : separateWrites)(context, name) };
   const prepare = (cell: NewCell, prefix: string): BufferedCell => {
     const address = parseAddress(cell, prefix);
     return { ...address, body: cell.body, encoded: encodeBody(cell.body, `${prefix}body`), shard: shardOf(address.row_key, shards) };

@@ -29,7 +29,7 @@ export const overloadRun: FaultRun = {
   name: 'overload',
   promise: 'Under more load than it can take the store goes on at its peak, refuses the rest early, and is itself again at once',
   fault: `three times the peak for ${OVERLOAD_SECONDS} s, started at fixed times, by clients that repeat what is refused`,
-  control: 'an open door: no admission control, and nothing that bounds a wait; clients that repeat without a budget; refused cells taken for acknowledged',
+  control: 'an open door: no admission control, an append for each write, and nothing that bounds a wait; clients that repeat without a budget; refused cells taken for acknowledged',
   alone: true,
 
   async run(world: RunWorld): Promise<RunOutcome> {
