@@ -1,9 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { exchangeByHttp } from '../../../shared/client/exchange-by-http.ts';
 import type { Exchange, Outgoing } from '../../../shared/client/exchange.ts';
+import { CERTIFICATE, KEY } from '../../support/certificates.ts';
 
 const GET: Outgoing = { method: 'GET', target: '/v1/trips/cells/a%20b?read=reader', headers: {}, body: undefined };
 const PUT: Outgoing = { ...GET, method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"città":"Forlì"}' };
@@ -72,6 +75,21 @@ describe('an exchange', () => {
     server.close();
     await once(server, 'close');
     await expect(exchange(GET, 1000)).rejects.toThrow(/ECONNREFUSED/);
+  });
+
+  it('goes over TLS where the origin says so, and only to who shows a certificate of that name', async () => {
+    const trusted = getCACertificates('default');
+    const secure = createSecureServer({ key: KEY, cert: CERTIFICATE }, (_request, response) => response.end('{}'));
+    await once(secure.listen(0, '127.0.0.1'), 'listening');
+    const { port } = secure.address() as AddressInfo;
+    const outcomeAt = (host: string): Promise<unknown> => outcomeOf(exchangeByHttp(`https://${host}:${port}`, undefined), GET);
+    expect(await outcomeAt('localhost')).toMatch(/self-signed/);
+    setDefaultCACertificates([...trusted, CERTIFICATE]);
+    expect(await outcomeAt('localhost')).toBe(200);
+    expect(await outcomeAt('127.0.0.1')).toMatch(/127\.0\.0\.1/);
+    setDefaultCACertificates(trusted);
+    secure.closeAllConnections();
+    secure.close();
   });
 
   it('ends with the signal, many at once, and is not sent after it', async () => {

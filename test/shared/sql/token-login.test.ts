@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mysqlClient, type MysqlSettings } from '../../../shared/sql/mysql-client.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
-import { CERTIFICATE, CERTIFICATE_OF_ANOTHER, startTokenServer, type TokenServer } from './support/token-server.ts';
+import { CERTIFICATE, CERTIFICATE_OF_ANOTHER } from '../../support/certificates.ts';
+import { startTokenServer, type TokenServer } from './support/token-server.ts';
 
 let server: TokenServer;
 let asked: string[];

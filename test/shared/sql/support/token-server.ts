@@ -1,39 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { createSecureContext, TLSSocket } from 'node:tls';
-
-/** Made for the tests; it protects nothing. */
-const KEY = `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgQRhBRET4lTfru8rK
-2TrdFZQtJUpyIbyP7rltxUVWwzShRANCAATvXiq6rr+tiHNlejo1+V/jiPUNg6eM
-F4WBUDlJqR58BR6iTXa9w9w+JF/qtYrqExwOew0dHH2zWME8yIJqSp1e
------END PRIVATE KEY-----`;
-/** For `localhost`, by itself, until 2126. */
-export const CERTIFICATE = `-----BEGIN CERTIFICATE-----
-MIIBmDCCAT2gAwIBAgIUYt/p4NBPoYUEL8ndp8NEFxevdS0wCgYIKoZIzj0EAwIw
-FTETMBEGA1UEAwwKcHJveHkudGVzdDAgFw0yNjExMjIwMjEzMDNaGA8yMTI2MTAy
-OTAyMTMwM1owFTETMBEGA1UEAwwKcHJveHkudGVzdDBZMBMGByqGSM49AgEGCCqG
-SM49AwEHA0IABO9eKrquv62Ic2V6OjX5X+OI9Q2Dp4wXhYFQOUmpHnwFHqJNdr3D
-3D4kX+q1iuoTHA57DR0cfbNYwTzIgmpKnV6jaTBnMB0GA1UdDgQWBBS/uITkKJUj
-lhXOk6hOFnZ1HfwzvTAfBgNVHSMEGDAWgBS/uITkKJUjlhXOk6hOFnZ1HfwzvTAP
-BgNVHRMBAf8EBTADAQH/MBQGA1UdEQQNMAuCCWxvY2FsaG9zdDAKBggqhkjOPQQD
-AgNJADBGAiEAnUogN7xcQcD6j+v4SOxVLyE98Qqjv17aQCDNRO8dZHACIQDgb+2H
-7HdDMW7cSJWsBoIkUc7cdy+IsLrVmRImnNCPjw==
------END CERTIFICATE-----`;
-
-/** The same for `other.test`. */
-export const CERTIFICATE_OF_ANOTHER = `-----BEGIN CERTIFICATE-----
-MIIBlzCCAT6gAwIBAgIUfuSPog0d4pcmh5QAQSyMvVO41Q8wCgYIKoZIzj0EAwIw
-FTETMBEGA1UEAwwKb3RoZXIudGVzdDAgFw0yNjExMjIwMjI3NThaGA8yMTI2MTAy
-OTAyMjc1OFowFTETMBEGA1UEAwwKb3RoZXIudGVzdDBZMBMGByqGSM49AgEGCCqG
-SM49AwEHA0IABO9eKrquv62Ic2V6OjX5X+OI9Q2Dp4wXhYFQOUmpHnwFHqJNdr3D
-3D4kX+q1iuoTHA57DR0cfbNYwTzIgmpKnV6jajBoMB0GA1UdDgQWBBS/uITkKJUj
-lhXOk6hOFnZ1HfwzvTAfBgNVHSMEGDAWgBS/uITkKJUjlhXOk6hOFnZ1HfwzvTAP
-BgNVHRMBAf8EBTADAQH/MBUGA1UdEQQOMAyCCm90aGVyLnRlc3QwCgYIKoZIzj0E
-AwIDRwAwRAIgIc+kRMBIBMoaUyRQ/Yu5v8uwA0n9r7+MvXqlHOjDtfYCIF5idIAa
-pIov08bVNroRUsDomq332flgUzq4J6F/sBnp
------END CERTIFICATE-----
-`;
+import { CERTIFICATE, KEY } from '../../../support/certificates.ts';
 
 export interface TokenServer extends AsyncDisposable {
   readonly port: number;
