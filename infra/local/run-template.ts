@@ -50,11 +50,10 @@ export async function runTemplate({ local, options, folder, services, log, gatew
   const scheduled = schedules(resources, context);
   const sources = eventSources(resources, context);
   const custom = customResources(resources, context);
-  const looping = new Set(scheduled.map(({ functionArn }) => functionArn));
   const behindRoutes = new Set(routes.map(({ functionArn }) => functionArn));
   const ofCustom = custom.flatMap(({ onEventArn, isCompleteArn }) => (isCompleteArn === undefined ? [onEventArn] : [onEventArn, isCompleteArn]));
-  const called = new Set([...behindRoutes, ...looping, ...sources.map(({ functionArn }) => functionArn), ...ofCustom]);
-  const definitions = lambdaFunctions(resources, context, called).map((definition) => ({ ...definition, memoryMb: options.functionMemory ?? definition.memoryMb, nodeFlags: options.functionArguments, inBackground: looping.has(definition.arn) }));
+  const called = new Set([...behindRoutes, ...[...scheduled, ...sources].map(({ functionArn }) => functionArn), ...ofCustom]);
+  const definitions = lambdaFunctions(resources, context, called).map((definition) => ({ ...definition, memoryMb: options.functionMemory ?? definition.memoryMb, nodeFlags: options.functionArguments }));
   const functions = startFunctionHost({
     definitions,
     mode: options.functions,

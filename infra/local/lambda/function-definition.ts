@@ -15,8 +15,6 @@ export interface FunctionDefinition {
   readonly memoryMb: number;
   /** Further flags of Node for its processes. @default none */
   readonly nodeFlags?: readonly string[];
-  /** Nobody waits for its answers: it gives way to those that somebody waits for. @default false */
-  readonly inBackground?: boolean;
 }
 
 /** Where instances run: worker threads of this process, or processes that can be killed. */

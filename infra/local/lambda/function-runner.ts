@@ -3,7 +3,6 @@ import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
 import { functionResult } from './function-result.ts';
 import { togetherInATurn } from './together-in-a-turn.ts';
-import { yieldToRequests } from './yield-to-requests.ts';
 import { READY, type AnswerMessage, type CallMessage, type RunnerStart } from './messages.ts';
 
 type Handler = (event: unknown, context: object) => unknown;
@@ -11,7 +10,6 @@ type Handler = (event: unknown, context: object) => unknown;
 const start: RunnerStart = parentPort ? workerData : JSON.parse(process.argv[2] ?? '{}');
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 const answer = togetherInATurn((messages: (AnswerMessage | typeof READY)[]) => (parentPort ? parentPort.postMessage(messages) : process.send?.(messages)));
-if (start.inBackground) yieldToRequests();
 const handler = loadHandler();
 // A bundle that cannot be loaded fails each call, not the runner.
 handler.then(() => answer(READY), () => answer(READY));

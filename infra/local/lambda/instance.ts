@@ -24,8 +24,8 @@ export interface InstanceEvents {
 const RUNNER = new URL('function-runner.ts', import.meta.url);
 
 export function startInstance(mode: FunctionMode, definition: FunctionDefinition, environment: Record<string, string>, events: InstanceEvents): Instance {
-  const { module, exportName, name, arn, memoryMb, nodeFlags = [], inBackground = false } = definition;
-  const start: RunnerStart = { module, exportName, name, arn, memoryMb, inBackground };
+  const { module, exportName, name, arn, memoryMb, nodeFlags = [] } = definition;
+  const start: RunnerStart = { module, exportName, name, arn, memoryMb };
   return mode === 'threads' ? startThread(start, environment, events) : startProcess(start, nodeFlags, environment, events);
 }
 

@@ -22,6 +22,4 @@ export interface RunnerStart {
   readonly name: string;
   readonly arn: string;
   readonly memoryMb: number;
-  /** Nobody waits for its answers. */
-  readonly inBackground: boolean;
 }

@@ -10,14 +10,14 @@ export interface StandInHost {
   readonly log: FunctionLog;
 }
 
-/** Functions, `shared`, `alone` and `looping`, which runs in the background, with the code of the stand-in for read-cells. */
+/** Two functions, `shared` and `alone`, with the code of the stand-in for read-cells. */
 export function startStandIns(folder: string, mode: FunctionMode, timeoutMs = 5000): StandInHost {
   const module = join(folder, 'index.mjs');
   buildSync({ entryPoints: [join(STAND_INS, 'read-cells.ts')], outfile: module, bundle: true, format: 'esm', platform: 'node' });
   const log = openFunctionLog(join(folder, `${mode}.log`));
   const definition = (title: string): FunctionDefinition => ({ name: `stack-${title}`, title, arn: title, module, exportName: 'handler', environment: { GREETING: 'hello' }, timeoutMs, memoryMb: 256 });
   const functions = startFunctionHost({
-    definitions: [definition('shared'), definition('alone'), { ...definition('looping'), inBackground: true }, { ...definition('broken'), exportName: 'nothing' }],
+    definitions: [definition('shared'), definition('alone'), { ...definition('broken'), exportName: 'nothing' }],
     mode,
     shared: new Set(['shared']),
     sharedInstances: 1,

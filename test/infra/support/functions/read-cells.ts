@@ -1,18 +1,9 @@
-import { readFileSync } from 'node:fs';
-
 /** A stand-in that answers with the event it got, and does as the query says. */
 interface Event {
   readonly queryStringParameters?: Readonly<Record<string, string>>;
 }
 
 let answered = 0;
-
-/** Of this thread, where the system says so. */
-function niceness(): number | undefined {
-  if (process.platform !== 'linux') return undefined;
-  // The name of the thread, in brackets, may hold spaces; the 17th figure after it is meant.
-  return Number(readFileSync('/proc/thread-self/stat', 'utf8').split(') ').at(-1)?.split(' ')[16]);
-}
 
 export async function handler(event: Event): Promise<unknown> {
   const query = event.queryStringParameters ?? {};
@@ -26,6 +17,6 @@ export async function handler(event: Event): Promise<unknown> {
     statusCode: 201,
     headers: { 'content-type': 'application/json', 'x-stand-in': 'yes' },
     cookies: ['a=1', 'b=2'],
-    body: JSON.stringify({ event, answered, pid: process.pid, niceness: niceness(), environment: process.env }),
+    body: JSON.stringify({ event, answered, pid: process.pid, environment: process.env }),
   };
 }
