@@ -28,7 +28,7 @@ export interface TailSettings {
   readonly pageCells: number;
   /** How long offsets may stay unwritten: what a crash sends again, and how far behind the lag that is shown may be. Each write is an item of one partition. @default 3000 */
   readonly commitEveryMs: number;
-  /** Aligned, so that triggers of a datastore share statements. @default 40 to 640 ms */
+  /** Aligned, so that triggers of a datastore share statements. @default 80 to 640 ms */
   readonly pauses: Pauses;
 }
 
@@ -48,5 +48,5 @@ export const TAIL_SETTINGS: TailSettings = {
   sendForMs: 200,
   pageCells: 50,
   commitEveryMs: 3000,
-  pauses: { leastMs: 40, mostMs: 640, aligned: true },
+  pauses: { leastMs: 80, mostMs: 640, aligned: true },
 };
