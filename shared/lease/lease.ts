@@ -1,4 +1,4 @@
-import { ConditionalCheckFailedException, GetItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { ConditionalCheckFailedException, GetItemCommand, UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoTable } from '../topology/dynamo-topology.ts';
 
 /** The right to do something alone for now. */
@@ -27,10 +27,10 @@ export interface HeldLease {
 export function leases({ client, table }: DynamoTable, owner: string, durationMs: number, now: () => number = () => performance.now()) {
   const seen = new Map<string, HeldLease>();
 
-  /** Writes the item if it is still as it was seen, and says whether it was. */
-  async function write(name: string, update: { readonly set: string; readonly condition: string; readonly values: Record<string, number | string> }): Promise<boolean> {
+  /** Writes the item if it is still as it was seen, and gives what it is now; undefined if it was not. */
+  async function write(name: string, update: { readonly set: string; readonly condition: string; readonly values: Record<string, number | string> }): Promise<LeaseItem | undefined> {
     try {
-      await client.send(
+      const { Attributes } = await client.send(
         new UpdateItemCommand({
           TableName: table,
           Key: { pk: { S: `lease#${name}` } },
@@ -38,18 +38,19 @@ export function leases({ client, table }: DynamoTable, owner: string, durationMs
           ConditionExpression: update.condition,
           ExpressionAttributeNames: namesIn(`${update.set} ${update.condition}`),
           ExpressionAttributeValues: Object.fromEntries(Object.entries(update.values).map(([key, value]) => [key, typeof value === 'number' ? { N: String(value) } : { S: value }])),
+          ReturnValues: 'ALL_NEW',
         }),
       );
-      return true;
+      return toItem(Attributes);
     } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return false;
+      if (error instanceof ConditionalCheckFailedException) return undefined;
       throw error;
     }
   }
 
-  async function read(name: string): Promise<{ readonly owner: string; readonly token: number; readonly beat: number; readonly heir: string } | undefined> {
+  async function read(name: string): Promise<LeaseItem | undefined> {
     const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: `lease#${name}` } }, ConsistentRead: true }));
-    return Item && { owner: Item['owner']?.S ?? '', token: Number(Item['token']?.N ?? 0), beat: Number(Item['beat']?.N ?? 0), heir: Item['heir']?.S ?? '' };
+    return Item && toItem(Item);
   }
 
   return {
@@ -95,8 +96,7 @@ export function leases({ client, table }: DynamoTable, owner: string, durationMs
         values: { ':me': owner, ':token': lease.token, ':one': 1 },
       });
       if (!held) return 'lost';
-      const item = await read(lease.name);
-      return item && item.heir !== '' && item.heir !== owner ? 'wanted' : 'held';
+      return held.heir !== '' && held.heir !== owner ? 'wanted' : 'held';
     },
 
     /** Gives the lease up at once, so that a successor need not wait for it to expire. */
@@ -108,6 +108,18 @@ export function leases({ client, table }: DynamoTable, owner: string, durationMs
       });
     },
   };
+}
+
+/** A lease as the table has it; nobody and nothing are empty. */
+interface LeaseItem {
+  readonly owner: string;
+  readonly token: number;
+  readonly beat: number;
+  readonly heir: string;
+}
+
+function toItem(item: Record<string, AttributeValue> = {}): LeaseItem {
+  return { owner: item['owner']?.S ?? '', token: Number(item['token']?.N ?? 0), beat: Number(item['beat']?.N ?? 0), heir: item['heir']?.S ?? '' };
 }
 
 /** DynamoDB refuses names that an expression does not use. */

@@ -13,27 +13,31 @@ import type { RepairWork } from './repair-work.ts';
  *
  * Not where the nodes of a group share their storage: there a promotion loses nothing.
  *
- * @returns a look, to be repeated
+ * @returns a look, to be repeated, by one run alone at a time
  */
 export function watchWriters(work: RepairWork): () => Promise<void> {
   const { context, datastore, stateTable, topologyTable } = work;
+
+  /** The writers as this run left them in the table, which nobody else writes meanwhile. */
+  const kept = new Map<string, string>();
 
   async function look(group: string): Promise<void> {
     const client = await context.groups.client(group);
     const server = toServer(await client.select(selectServer(), 'writer'));
     // On its way up or down: the next look will tell.
     if (!server.writable) return;
+    if (kept.get(group) === server.id) return;
     const key = `writer#${datastore}#${group}`;
     const known = (await readState(stateTable, key))?.['server']?.S;
-    if (known === server.id) return;
-    if (known !== undefined) {
+    if (known !== undefined && known !== server.id) {
       const topology = await readDatastore(topologyTable, datastore);
       const shards = topology?.places.flatMap((place, shard) => (place.group === group ? [{ shard, epoch: place.epoch }] : [])) ?? [];
       await sideBySide(shards, async ({ shard, epoch }) => void (await raiseEpoch({ table: topologyTable, groups: context.groups, datastore, shard }, epoch)));
       context.topology.refresh();
       work.report({ datastore, kind: 'writer_changed', group, shards: shards.length });
     }
-    await updateState(stateTable, { key, update: 'SET #server = :server', values: { ':server': { S: server.id } } });
+    if (known !== server.id) await updateState(stateTable, { key, update: 'SET #server = :server', values: { ':server': { S: server.id } } });
+    kept.set(group, server.id);
   }
 
   return async () => {
