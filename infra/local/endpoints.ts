@@ -18,14 +18,19 @@ type Places = Omit<Endpoints, 'groups'>;
 
 export interface GroupEndpoints {
   readonly name: string;
+  /** Where the functions connect: the same while the stack runs, whichever server is the writer. */
+  readonly cluster: { readonly writer: Address; readonly reader: Address };
   readonly writer: NodeEndpoint;
   readonly readers: readonly NodeEndpoint[];
 }
 
-/** A server's own address, not its forwarder's. */
-export interface NodeEndpoint {
+export interface Address {
   readonly host: string;
   readonly port: number;
+}
+
+/** A server's own address, not its forwarder's. */
+export interface NodeEndpoint extends Address {
   /** 0 while there is no process. */
   readonly pid: number;
   readonly user: string;
@@ -35,16 +40,21 @@ export interface NodeEndpoint {
 export function endpointsOf({ groups }: Pick<ShardGroups, 'groups'>, places: Places): Endpoints {
   return {
     http: places.http,
-    groups: groups.flatMap(({ name, nodes, user, password }) => {
+    groups: groups.flatMap(({ name, nodes, user, password, writerEndpoint, readerEndpoint }) => {
       const endpointOf = ({ host, port, pid }: NodeStatus): NodeEndpoint => ({ host, port, pid, user, password });
       const writer = nodes.find(({ role }) => role === 'writer');
-      return writer ? [{ name, writer: endpointOf(writer), readers: nodes.filter((node) => node !== writer).map(endpointOf) }] : [];
+      const cluster = { writer: addressOf(writerEndpoint), reader: addressOf(readerEndpoint) };
+      return writer ? [{ name, cluster, writer: endpointOf(writer), readers: nodes.filter((node) => node !== writer).map(endpointOf) }] : [];
     }),
     sqs: places.sqs,
     dynamodb: places.dynamodb,
     tables: places.tables,
     rdsData: places.rdsData,
   };
+}
+
+function addressOf({ host, port }: Address): Address {
+  return { host, port };
 }
 
 /** Writes the file now, and again whenever a process, role or port has changed. */
