@@ -2,6 +2,7 @@ import type { Deployment } from '../shared/store/deployment.ts';
 import { deployment } from './deployment.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
 import { batchGet } from './http/operations/batch-get.ts';
+import { batchRead } from './http/operations/batch-read.ts';
 import { getBuffer, listBufferConflicts } from './http/operations/buffer.ts';
 import { getCell, getLatestCell } from './http/operations/get-cell.ts';
 import { getHealth } from './http/operations/get-health.ts';
@@ -14,7 +15,7 @@ import { readLog, readShardLog } from './http/operations/read-log.ts';
 /** The routes that only read. */
 export function makeReadHandler(deployment: () => Deployment): HttpHandler {
   return httpHandler<'read-cells'>(
-    { getCell, getLatestCell, listVersions, getRow, batchGet, readShardLog, readLog, listShards, getBuffer, listBufferConflicts, getHealth, getOpenApi },
+    { getCell, getLatestCell, listVersions, getRow, batchGet, batchRead, readShardLog, readLog, listShards, getBuffer, listBufferConflicts, getHealth, getOpenApi },
     deployment,
   );
 }

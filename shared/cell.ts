@@ -93,6 +93,8 @@ export const LIMITS = {
   bodyDepth: 100,
   /** Cells of one batch-put, keys of one batch-get. */
   batchCells: 100,
+  /** Reads of one batch-read or batch-query. */
+  batchReads: 32,
   /** One request's body. */
   requestBytes: 4 * 1024 * 1024,
   /** Cells, or locations, of one log read; the default of `limit` everywhere is `defaultLimit`. */

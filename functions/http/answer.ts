@@ -1,11 +1,14 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
-import { stringifyJson } from '../../shared/body/json.ts';
+import { PLAIN_JSON } from '../../shared/api/plain-json.ts';
+import { writeJson, type JsonText } from '../../shared/body/json.ts';
 
 /** What an operation answers. */
 export interface Answer {
   readonly status: number;
   /** Written as JSON; members that are undefined are left out. */
   readonly body: unknown;
+  /** The body, where it is written already. @default that of `body` */
+  readonly json?: JsonText;
   /** @default application/json */
   readonly contentType?: string;
   /** Seconds after which the request should be repeated. @default no such header */
@@ -16,14 +19,16 @@ export interface Answer {
 
 /** An answer in the gateway's form. Every one carries the request id. */
 export function gatewayResult(answer: Answer, requestId: string): APIGatewayProxyStructuredResultV2 {
+  const { text, isPlain } = answer.json ?? writeJson(answer.body);
   return {
     statusCode: answer.status,
     headers: {
       'content-type': answer.contentType ?? 'application/json',
       'x-request-id': requestId,
+      ...(isPlain && PLAIN_JSON),
       ...(answer.retryAfter === undefined ? {} : { 'retry-after': String(answer.retryAfter) }),
     },
-    body: stringifyJson(answer.body),
+    body: text,
     isBase64Encoded: false,
   };
 }

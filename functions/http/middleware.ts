@@ -1,8 +1,8 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import type { SchemalessError } from '../../shared/errors.ts';
 import { gatewayResult, type Answer } from './answer.ts';
 import { logger } from './log.ts';
+import { logProblem } from './log-problem.ts';
 import { count } from './metrics.ts';
 import { problemAnswer, shown } from './problem.ts';
 
@@ -28,19 +28,11 @@ export function observe(): Middleware {
     },
     onError: (request: Request) => {
       const answer = request.response as Answer;
-      const error = shown(request.error);
-      logError(error, { ...circumstances(request, answer), code: error.code, field: error.details.field }, request.error);
-      countOutcomes(request, answer, error.status < 500 ? [] : [error.code]);
+      const { code, status } = shown(request.error);
+      logProblem(request.error, circumstances(request, answer));
+      countOutcomes(request, answer, status < 500 ? [] : [code]);
     },
   };
-}
-
-/** Details are left out where they can quote the request's body, that is, of all that the caller has to mend. */
-function logError({ code, message, status }: SchemalessError, facts: Record<string, unknown>, thrown: unknown): void {
-  if (code === 'cell_not_found' || code === 'conflict') logger.debug('answered', facts);
-  else if (status < 500) logger.info('refused', facts);
-  else if (code === 'unavailable') logger.warn('failed', { ...facts, detail: message });
-  else logger.error('failed', { ...facts, error: thrown });
 }
 
 /** Puts the answer into the gateway's form, with the request id. */

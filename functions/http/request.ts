@@ -21,16 +21,15 @@ export interface HttpRequest {
 export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
   return {
     id: event.requestContext.requestId,
-    path: (name) => readPathParameter(event, name),
+    path: (name) => pathValue(event.pathParameters?.[name], name),
     query: (names = {}) => readQuery(event.rawQueryString, names),
     hasBody: (event.body ?? '') !== '',
     json: (depth) => readJsonBody(event, depth),
   };
 }
 
-/** The gateway has decoded it already; once more is harmless, since `%` is in no value that is taken. */
-function readPathParameter(event: APIGatewayProxyEventV2, name: string): string {
-  const value = event.pathParameters?.[name];
+/** A parameter's value. The gateway has decoded it already; once more is harmless, since `%` is in no value that is taken. Throws `missing_field`, `invalid_field`. */
+export function pathValue(value: string | undefined, name: string): string {
   if (value === undefined || value === '') throw missingField(name, 'a part of the path');
   try {
     return decodeURIComponent(value);

@@ -21,7 +21,7 @@ export interface TriggerFunctionProps {
 }
 
 /** What the client that is handed to the function asks of its datastore; batches and rows where a path cannot hold a column's name. */
-const CALLED = ['getCell', 'getLatestCell', 'getRow', 'batchGet', 'putCell', 'batchPut', 'queryIndex'] as const satisfies readonly Operation[];
+const CALLED = ['getCell', 'getLatestCell', 'getRow', 'batchGet', 'batchRead', 'putCell', 'batchPut', 'queryIndex', 'batchQuery'] as const satisfies readonly Operation[];
 
 /** Batches under way at once, one of each shard: a backlog leaves most of an account's 1,000 to those who ask over HTTP. */
 const MAX_CONCURRENCY = 50;

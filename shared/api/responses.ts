@@ -7,6 +7,7 @@ import { problemWith } from './schemas.ts';
 type Response = { readonly [member: string]: Json };
 
 const REQUEST_ID = { 'x-request-id': { description: 'The id of this request, for reports.', schema: { type: 'string' } } };
+const PLAIN = { 'x-json': { description: '`plain`: a reader that makes a double of each number loses nothing of this answer.', schema: { const: 'plain' } } };
 const RETRY_AFTER = { 'retry-after': { description: 'Seconds after which to repeat it.', schema: { type: 'integer' } } };
 const REFUSAL = { 'application/json': { schema: schema('GatewayRefusal') } };
 
@@ -21,7 +22,7 @@ const OF_GATEWAY: Readonly<Record<number, string>> = {
 export function responsesOf(description: Description): Readonly<Record<string, Json>> {
   const responses: Record<number, Response> = {};
   for (const [status, { means, schema, example }] of Object.entries(description.answers)) {
-    responses[Number(status)] = { description: means, headers: REQUEST_ID, content: { 'application/json': { schema, example } } };
+    responses[Number(status)] = { description: means, headers: { ...REQUEST_ID, ...PLAIN }, content: { 'application/json': { schema, example } } };
   }
   for (const [status, codes] of byStatus(description.problems)) {
     responses[status] = withProblems(responses[status], status, codes);

@@ -10,6 +10,8 @@ export const ROUTES = [
   { operation: 'getRow', method: 'GET', path: '/v1/{datastore}/rows/{row_key}', handler: 'read-cells' },
   { operation: 'batchPut', method: 'POST', path: '/v1/{datastore}/batch-put', handler: 'write-cells' },
   { operation: 'batchGet', method: 'POST', path: '/v1/{datastore}/batch-get', handler: 'read-cells' },
+  { operation: 'batchRead', method: 'POST', path: '/v1/{datastore}/batch-read', handler: 'read-cells' },
+  { operation: 'batchQuery', method: 'POST', path: '/v1/{datastore}/batch-query', handler: 'query-index' },
   { operation: 'readShardLog', method: 'GET', path: '/v1/{datastore}/shards/{shard}/cells', handler: 'read-cells' },
   { operation: 'readLog', method: 'POST', path: '/v1/{datastore}/log', handler: 'read-cells' },
   { operation: 'listShards', method: 'GET', path: '/v1/{datastore}/shards', handler: 'read-cells' },

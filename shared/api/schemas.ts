@@ -72,6 +72,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   },
   Versions: objectOf({ cells: arrayOf(schema('Cell')), next: { ...orNull(schema('RefKey')), description: 'Send it as `after` to go on; null at the end.' }, ...SERVED }),
   Row: objectOf({ cells: arrayOf(schema('Cell')), next: { ...orNull(schema('ColumnName')), description: 'Send it as `after` to go on; null at the end.' }, ...SERVED }),
+  AnswerOfMany: orNull(objectOf({ status: { type: 'integer' }, body: { type: 'object', description: 'Of the status 200, what a GET answers; of any other, a problem.' } })),
   BatchItem: { oneOf: [schema('ReadCell'), { type: 'null' }, schema('ItemError')] },
   Log: objectOf({ cells: arrayOf(schema('Cell')), next: { ...schema('AddedId'), description: 'The last added id read: send it as `after` to go on.' }, ...SERVED }),
   ShardLog: { oneOf: [objectOf({ shard: schema('Shard'), cells: arrayOf(schema('Cell')), next: schema('AddedId'), ...SERVED }), objectOf({ shard: schema('Shard'), error: schema('ErrorOfItem') })] },

@@ -31,17 +31,26 @@ export function toGroupBuffers(value: Json | undefined): readonly GroupBuffer[] 
 export function toIndexAnswer({ json }: Reply): IndexAnswer {
   const { entries, next, explain } = json;
   return {
-    entries: toItems<Omit<IndexEntry, 'cells'> & { readonly cells?: Json }>(entries).map(toEntry),
+    entries: toItems<FoundEntry>(entries).map(toEntry),
     next: next as string | null,
     ...toServed(json),
     ...(explain === undefined ? {} : { explain: explain as unknown as NonNullable<IndexAnswer['explain']> }),
   };
 }
 
-function toEntry({ cells, ...entry }: Omit<IndexEntry, 'cells'> & { readonly cells?: Json }): IndexEntry {
-  if (cells === undefined) return entry;
+/** An entry as it comes. */
+type FoundEntry = Omit<IndexEntry, 'cells'> & { readonly cells?: Json };
+
+function toEntry(found: FoundEntry): IndexEntry {
+  // To copy it would take longer than all else.
+  if (isBare(found)) return found;
+  const { cells, ...entry } = found;
   if (isJsonObject(cells) && isJsonObject(cells['error'])) return { ...entry, cells: { error: errorOf(cells['error']) } };
   return { ...entry, cells: toCells(cells) };
+}
+
+function isBare(entry: FoundEntry): entry is FoundEntry & { readonly cells?: undefined } {
+  return entry.cells === undefined;
 }
 
 export function toFound({ json }: Reply): Found {

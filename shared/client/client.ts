@@ -67,7 +67,7 @@ function toKey({ row_key, column_name, ref_key, min_added_id }: CellKey): CellKe
 
 function reads(send: Connection): Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet' | 'log' | 'heads'> {
   const row: Datastore['row'] = async (rowKey, { columns, after, ...options } = {}) =>
-    toPage<string>(await send({ method: 'GET', path: ['rows', parseRowKey(rowKey)], query: { column: columns, after, ...read(options) } }));
+    toPage<string>(await send({ method: 'GET', path: ['rows', parseRowKey(rowKey)], joins: 'batch-read', query: { column: columns, after, ...read(options) } }));
   const batchGet: Datastore['batchGet'] = async (keys, options = {}) =>
     toBatchItems((await send({ method: 'POST', path: ['batch-get'], query: { read: options.read }, body: { keys: keys.map(toKey) } })).json['cells']);
 
@@ -110,7 +110,7 @@ function reads(send: Connection): Pick<Datastore, 'get' | 'getLatest' | 'version
 /** One cell of the path; none is an answer, too. */
 async function find(send: Connection, path: Call['path'], options: ReadOptions): Promise<Found> {
   try {
-    return toFound(await send({ method: 'GET', path, query: read(options) }));
+    return toFound(await send({ method: 'GET', path, joins: 'batch-read', query: read(options) }));
   } catch (error) {
     if (error instanceof SchemalessError && error.code === 'cell_not_found') return { cell: null, ...toServed(error.details.more ?? {}) };
     throw error;

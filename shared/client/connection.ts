@@ -7,6 +7,7 @@ import { exchangeByHttp } from './exchange-by-http.ts';
 import type { Exchange, Incoming, Outgoing } from './exchange.ts';
 import type { ClientOptions } from './options.ts';
 import { pauseMs } from './pause.ts';
+import { joinReads, type BatchRoute } from './join-reads.ts';
 import { errorOf, isJsonObject } from './problem.ts';
 import { retryBudget } from './retry-budget.ts';
 
@@ -17,6 +18,8 @@ export interface Call {
   /** Those that are undefined are left out; a list is repeated. */
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   readonly body?: unknown;
+  /** Which route answers many of these at once. @default none does */
+  readonly joins?: BatchRoute;
 }
 
 /** An answer, read. */
@@ -28,8 +31,8 @@ export interface Reply {
 /** Sends a call until it is answered, and returns the answer. Throws SchemalessError. */
 export type Connection = (call: Call) => Promise<Reply>;
 
-/** What an answer puts around a cell's body at most: the answer, a list, a log, its list, the cell. */
-const DEPTH_AROUND = 6;
+/** What an answer puts around a cell's body at most: many answers, their list, the one, its body, a list, an entry, its cells, the cell. */
+const DEPTH_AROUND = 9;
 const TIMEOUT_MS = 31_000;
 const ATTEMPTS = 5;
 const RETRY_SHARE = 0.1;
@@ -45,12 +48,17 @@ export function connect(options: ClientOptions): Connection {
   const { sign, timeoutMs = TIMEOUT_MS, signal } = options;
   const exchange = options.fetch ? exchangeByFetch(options.fetch, origin, signal) : exchangeByHttp(origin, signal);
   const way: Way = { exchange, origin, sign, timeoutMs };
-  return async ({ method, path, query, body: value }) => {
-    const target = `${base}/${path.map(encodeURIComponent).join('/')}${queryString(query)}`;
+  const alone = (target: string): Promise<Attempt> => tryOnce(way, { method: 'GET', target: `${base}/${target}`, body: undefined });
+  const together = (route: BatchRoute, targets: readonly string[]): Promise<Attempt> => tryOnce(way, { method: 'POST', target: `${base}/${route}`, body: stringifyJson({ targets }) });
+  const join = options.joinReads === false ? undefined : joinReads({ together, alone, attemptOf });
+  return async ({ method, path, query, body: value, joins }) => {
+    const target = `${path.map(encodeURIComponent).join('/')}${queryString(query)}`;
     const body = value === undefined ? undefined : stringifyJson(value);
     budget.earn();
     for (let attempt = 1; ; attempt += 1) {
-      const { reply, error, again, retryAfter } = await tryOnce(way, { method, target, body });
+      // What did not come of the first attempt together is tried again alone.
+      const isJoined = join && joins !== undefined && attempt === 1;
+      const { reply, error, again, retryAfter } = await (isJoined ? join(joins, target) : tryOnce(way, { method, target: `${base}/${target}`, body }));
       if (reply !== undefined) return reply;
       if (!again || attempt >= most || signal?.aborted === true || !budget.spend()) throw error;
       await wait(pauseMs(attempt, retryAfter));
@@ -58,9 +66,17 @@ export function connect(options: ClientOptions): Connection {
   };
 }
 
-type Attempt =
+/** What came of sending a request once. */
+export type Attempt =
   | { readonly reply: Reply; readonly error?: undefined; readonly again?: undefined; readonly retryAfter?: undefined }
-  | { readonly reply?: undefined; readonly error: SchemalessError; readonly again: boolean; readonly retryAfter: string | null };
+  | {
+      readonly reply?: undefined;
+      readonly error: SchemalessError;
+      /** Of the answer, if one came. */
+      readonly status?: number;
+      readonly again: boolean;
+      readonly retryAfter: string | null;
+    };
 
 interface Way {
   readonly exchange: Exchange;
@@ -79,13 +95,21 @@ async function tryOnce({ exchange, origin, sign, timeoutMs }: Way, { method, tar
     return { error: new SchemalessError('unavailable', `No answer from ${origin}: ${reason(cause)}`, { cause }), again: true, retryAfter: null };
   }
   const { status, text, retryAfter } = answer;
-  if (status >= 200 && status < 300) return readReply(status, text);
-  const problem = readProblem(text);
-  return { error: errorOf(problem, status), again: mayHelp(status, problem), retryAfter };
+  if (status >= 200 && status < 300) return readReply(answer);
+  return failed(status, readProblem(text), retryAfter);
 }
 
-function readReply(status: number, text: string): Attempt {
-  const json = parseJson(text, { field: 'answer', maxDepth: LIMITS.bodyDepth + DEPTH_AROUND });
+/** What an answer means that came among others. */
+function attemptOf(status: number, body: Reply['json']): Attempt {
+  return status === 200 ? { reply: { status, json: body } } : failed(status, body, null);
+}
+
+function failed(status: number, problem: Reply['json'], retryAfter: string | null): Attempt {
+  return { error: errorOf(problem, status), status, again: mayHelp(status, problem), retryAfter };
+}
+
+function readReply({ status, text, isPlain }: Incoming): Attempt {
+  const json: Json = isPlain ? JSON.parse(text) : parseJson(text, { field: 'answer', maxDepth: LIMITS.bodyDepth + DEPTH_AROUND });
   if (isJsonObject(json)) return { reply: { status, json } };
   return { error: new SchemalessError('internal', `Answered ${status} with something else than an object`), again: false, retryAfter: null };
 }

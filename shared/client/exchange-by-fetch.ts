@@ -1,3 +1,4 @@
+import { isPlainJson } from '../api/plain-json.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Over a `fetch` of the caller's. */
@@ -5,6 +6,6 @@ export function exchangeByFetch(send: typeof fetch, origin: string, signal: Abor
   return async ({ method, target, headers, body }, timeoutMs) => {
     const timeout = AbortSignal.timeout(timeoutMs);
     const response = await send(new URL(target, origin), { method, headers, signal: signal ? AbortSignal.any([signal, timeout]) : timeout, ...(body === undefined ? {} : { body }) });
-    return { status: response.status, text: await response.text(), retryAfter: response.headers.get('retry-after') };
+    return { status: response.status, text: await response.text(), retryAfter: response.headers.get('retry-after'), isPlain: isPlainJson(response.headers.get('x-json')) };
   };
 }

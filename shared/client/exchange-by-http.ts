@@ -1,6 +1,7 @@
 import { Agent as HttpAgent, request as requestByHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestByHttps } from 'node:https';
 import { urlToHttpOptions } from 'node:url';
+import { isPlainJson } from '../api/plain-json.ts';
 import type { Exchange, Incoming } from './exchange.ts';
 
 /** Milliseconds for which a connection is kept that nobody uses. Load balancers keep theirs for a minute as a rule, and many say so themselves. */
@@ -59,7 +60,7 @@ function readAnswer(response: IncomingMessage): Promise<Incoming> {
     response.on('end', () => {
       const [only = Buffer.of(), ...more] = chunks;
       const bytes = more.length === 0 ? only : Buffer.concat(chunks);
-      resolve({ status: response.statusCode ?? 0, text: bytes.toString(), retryAfter: response.headers['retry-after'] ?? null });
+      resolve({ status: response.statusCode ?? 0, text: bytes.toString(), retryAfter: response.headers['retry-after'] ?? null, isPlain: isPlainJson(response.headers['x-json']) });
     });
   });
 }

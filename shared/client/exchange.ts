@@ -12,6 +12,8 @@ export interface Incoming {
   readonly status: number;
   readonly text: string;
   readonly retryAfter: string | null;
+  /** JSON.parse loses nothing of it. */
+  readonly isPlain: boolean;
 }
 
 /** Sends one request once, and gives it up after so many milliseconds. Rejects when no whole answer came. */

@@ -17,7 +17,7 @@ export function indexCalls(send: Connection): Pick<Datastore, 'query'> & IndexOp
       if (columns !== '*' && columns?.includes('*') === true) throw invalidField('column', 'names of columns; for all of them "*" instead of a list', '*');
       // The limit always goes along: a request without any parameter asks for the status.
       const query = { ...toParameters(where), fields: fields?.join(','), column: columns, order, limit, cursor, read, explain: explain === true ? 'true' : undefined };
-      return toIndexAnswer(await send({ method: 'GET', path: ['indexes', nameOf(index)], query }));
+      return toIndexAnswer(await send({ method: 'GET', path: ['indexes', nameOf(index)], joins: 'batch-query', query }));
     },
     async indexes() {
       return (await send({ method: 'GET', path: ['indexes'] })).json['indexes'] as unknown as readonly IndexStatus[];

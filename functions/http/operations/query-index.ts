@@ -45,7 +45,8 @@ function readColumns(names: readonly string[] | undefined): readonly string[] | 
   return '*';
 }
 
-function shownEntry({ cells, ...entry }: IndexEntry): object {
-  if (cells === undefined) return entry;
+function shownEntry(found: IndexEntry): object {
+  if (found.cells === undefined) return found;
+  const { cells, ...entry } = found;
   return { ...entry, cells: 'error' in cells ? shownItems([cells])[0] : shownItems(cells) };
 }

@@ -11,6 +11,10 @@ const KEY = objectOf(
   ['ref_key', 'min_added_id'],
 );
 
+const MANY =
+  'What comes of each read is what a GET of it answers, problems included; they are independent. A read is answered null when it was not done soon after ' +
+  `another was, or has no room in the answer of ${LIMITS.answerBytes} bytes: ask for it alone.`;
+
 /** The routes of many cells. */
 export const BATCHES = {
   batchPut: {
@@ -36,6 +40,38 @@ export const BATCHES = {
         means: 'Cells in the order of the keys; null where there is none; an error in the place of a cell that could not be read.',
         schema: objectOf({ cells: arrayOf(schema('BatchItem')) }),
         example: { cells: [{ ...CELL, ...SERVED }, null] },
+      },
+    },
+    problems: [...OF_DATASTORE, ...OF_BODY],
+  },
+  batchRead: {
+    summary: 'Read many cells and rows, each as a GET of its own would',
+    more: MANY,
+    request: {
+      schema: objectOf({ targets: { ...arrayOf({ type: 'string' }, LIMITS.batchReads), description: 'Paths and queries, encoded, after the datastore: `cells/…/COLUMN`, `cells/…/COLUMN/REF_KEY`, `rows/…`.' } }),
+      example: { targets: [`cells/${row_key}/STATUS?read=reader`, `rows/${row_key}`] },
+    },
+    answers: {
+      200: {
+        means: 'The answers, in the order of the targets.',
+        schema: objectOf({ answers: arrayOf(schema('AnswerOfMany')) }),
+        example: { answers: [{ status: 200, body: { ...CELL, ...SERVED } }, null] },
+      },
+    },
+    problems: [...OF_DATASTORE, ...OF_BODY],
+  },
+  batchQuery: {
+    summary: 'Ask many queries, each as a GET of its own would',
+    more: MANY,
+    request: {
+      schema: objectOf({ targets: { ...arrayOf({ type: 'string' }, LIMITS.batchReads), description: 'Paths and queries, encoded, after the datastore: `indexes/INDEX?FIELD=value`.' } }),
+      example: { targets: ['indexes/driver_partner_index?driver_partner_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10&limit=10'] },
+    },
+    answers: {
+      200: {
+        means: 'The answers, in the order of the targets.',
+        schema: objectOf({ answers: arrayOf(schema('AnswerOfMany')) }),
+        example: { answers: [{ status: 200, body: { entries: [], next: null, ...SERVED } }] },
       },
     },
     problems: [...OF_DATASTORE, ...OF_BODY],

@@ -29,7 +29,7 @@ function allows(patterns: readonly RegExp[], { method, path }: (typeof ROUTES)[n
 }
 
 const WRITES = ['putCell', 'batchPut', 'pauseTrigger', 'resumeTrigger', 'rewindTrigger', 'retryParkedCells', 'discardParkedCells', 'discardBufferConflicts'];
-const OF_CLIENTS = ['putCell', 'batchPut', 'getCell', 'getLatestCell', 'listVersions', 'getRow', 'batchGet', 'readShardLog', 'readLog', 'listShards', 'listIndexes', 'queryIndex'];
+const OF_CLIENTS = ['putCell', 'batchPut', 'getCell', 'getLatestCell', 'listVersions', 'getRow', 'batchGet', 'batchRead', 'readShardLog', 'readLog', 'listShards', 'listIndexes', 'queryIndex', 'batchQuery'];
 
 describe('the policies of callers', () => {
   it.each(ROUTES)('let readers call $operation only if it changes nothing', (route) => {

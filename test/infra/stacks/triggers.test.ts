@@ -129,6 +129,8 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
       'GET/v1/trips/rows/*',
       'POST/v1/trips/batch-get',
       'POST/v1/trips/batch-put',
+      'POST/v1/trips/batch-query',
+      'POST/v1/trips/batch-read',
       'PUT/v1/trips/cells/*/*/*',
     ]);
     const written = granted['dynamodb']?.filter(({ actions }) => actions.includes('dynamodb:PutItem'));

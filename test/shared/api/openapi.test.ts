@@ -49,6 +49,8 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   getRow: { method: 'GET', path: `/v1/trips/rows/${ROW}` },
   batchPut: { method: 'POST', path: '/v1/trips/batch-put', body: JSON.stringify({ cells: [{ ...ADDRESS, body: 1 }] }) },
   batchGet: { method: 'POST', path: '/v1/trips/batch-get', body: JSON.stringify({ keys: [ADDRESS, { row_key: ROW, column_name: 'NONE' }] }) },
+  batchRead: { method: 'POST', path: '/v1/trips/batch-read', body: JSON.stringify({ targets: [`cells/${ROW}/BASE`, `rows/${ROW}`, `cells/${ROW}/NONE`] }) },
+  batchQuery: { method: 'POST', path: '/v1/trips/batch-query', body: JSON.stringify({ targets: ['indexes/driver_index?driver_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10'] }) },
   readShardLog: { method: 'GET', path: '/v1/trips/shards/0/cells?after=0' },
   readLog: { method: 'POST', path: '/v1/trips/log', body: '{"locations":[{"shard":0,"after":0},{"shard":2,"after":0}]}' },
   listShards: { method: 'GET', path: '/v1/trips/shards' },
@@ -188,6 +190,6 @@ describe('the OpenAPI document', () => {
   it('is what the API answers', async () => {
     const { json } = await gateway(fakeDeployment())({ method: 'GET', path: '/v1/openapi.json' });
     expect(json).toEqual(DOCUMENT);
-    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.3.0' } });
+    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.4.0' } });
   });
 });

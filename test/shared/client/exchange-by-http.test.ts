@@ -34,9 +34,9 @@ describe('an exchange', () => {
     const text = '€'.repeat(300_000);
     answer = async (request, response) => {
       got.push(request.method, request.url, request.headers['content-type'], request.headers['content-length'], await textOf(request));
-      response.writeHead(503, { 'retry-after': '2' }).end(text);
+      response.writeHead(503, { 'retry-after': '2', 'x-json': 'plain' }).end(text);
     };
-    expect(await exchangeByHttp(origin, undefined)(PUT, 1000)).toEqual({ status: 503, text, retryAfter: '2' });
+    expect(await exchangeByHttp(origin, undefined)(PUT, 1000)).toEqual({ status: 503, text, retryAfter: '2', isPlain: true });
     expect(got).toEqual(['PUT', GET.target, 'application/json', String(Buffer.byteLength(PUT.body ?? '')), PUT.body]);
   });
 

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { LIMITS, type Cell } from '../../../shared/cell.ts';
+import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
+import type { ClientOptions } from '../../../shared/client/options.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+import type { Datastore } from '../../../shared/store/datastore.ts';
+import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
+import { gateway, gatewayFetch, type Gateway } from '../../functions/support/gateway.ts';
+
+const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
+const DRIVER = '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10';
+const SERVED = { served_by: 'writer', stale: false } as const;
+const cellOf = (ref_key: number): Cell => ({ row_key: ROW, column_name: 'BASE', ref_key, body: { ref_key, large: 2n ** 63n }, added_id: ref_key, shard: 0, created_at: '2026-01-31T08:00:00.000000Z' });
+
+/** A client of a store in memory that has every cell, and what it sent; `answer` may answer in the place of the gateway. */
+function client(changes: Partial<Datastore> = {}, options: Partial<ClientOptions> = {}, answer: (path: string) => Response | undefined = () => undefined): { trips: SchemalessClient; sent: string[] } {
+  const sent: string[] = [];
+  const ask: Gateway = gateway(fakeDeployment({ get: async ({ ref_key }) => ({ cell: cellOf(ref_key), ...SERVED }), ...changes }));
+  const toGateway = gatewayFetch(ask);
+  const fetch: typeof globalThis.fetch = async (input, init) => {
+    const path = new URL(String(input)).pathname.replace('/v1/trips/', '');
+    sent.push(`${init?.method} ${path}`);
+    return answer(path) ?? toGateway(input, init);
+  };
+  return { trips: schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch, ...options }), sent };
+}
+
+const getMany = (trips: SchemalessClient, many: number) => Promise.all(Array.from({ length: many }, (_, ref_key) => trips.get({ row_key: ROW, column_name: 'BASE', ref_key })));
+const refused = (status: number, problem: object = { message: 'refused' }): Response => new Response(JSON.stringify(problem), { status });
+
+describe('reads that are begun in one turn', () => {
+  it('go in few requests, and are answered as each by itself', async () => {
+    const { trips, sent } = client();
+    const found = await getMany(trips, 20);
+    expect(found).toEqual(Array.from({ length: 20 }, (_, ref_key) => ({ cell: cellOf(ref_key), ...SERVED })));
+    expect(sent).toEqual(['POST batch-read', 'POST batch-read']);
+    expect(LIMITS.batchReads).toBeGreaterThanOrEqual(16);
+  });
+
+  it('go alone where there is one, or the client is told so', async () => {
+    const one = client();
+    await getMany(one.trips, 1);
+    await getMany(one.trips, 1);
+    expect(one.sent).toEqual([`GET cells/${ROW}/BASE/0`, `GET cells/${ROW}/BASE/0`]);
+    const apart = client({}, { joinReads: false });
+    await getMany(apart.trips, 2);
+    expect(apart.sent).toEqual([`GET cells/${ROW}/BASE/0`, `GET cells/${ROW}/BASE/1`]);
+  });
+
+  it('are cells and rows together, queries apart, and nothing else', async () => {
+    const { trips, sent } = client();
+    const query = { index: 'driver_index', where: [{ field: 'driver_uuid', operator: 'eq' as const, values: [DRIVER] }] };
+    const [, row, one, other] = await Promise.all([trips.getLatest({ row_key: ROW, column_name: 'NONE' }), trips.row(ROW), trips.query(query), trips.query(query), trips.heads(), trips.batchGet([]), trips.versions({ row_key: ROW, column_name: 'BASE' })]);
+    expect(row).toEqual({ cells: [], next: null, ...SERVED });
+    expect(one).toEqual({ entries: [], next: null, ...SERVED });
+    expect(other).toEqual(one);
+    expect(sent.toSorted()).toEqual([`GET cells/${ROW}/BASE/versions`, 'GET shards', 'POST batch-get', 'POST batch-query', 'POST batch-read']);
+  });
+
+  it('find nothing, or fail, each as it would alone', async () => {
+    const { trips } = client({
+      getLatest: async () => ({ cell: null, served_by: 'reader', stale: true }),
+      row: async () => { throw new SchemalessError('answer_too_large', 'too large'); },
+    });
+    const [none, failed] = await Promise.allSettled([trips.getLatest({ row_key: ROW, column_name: 'BASE' }, { read: 'reader' }), trips.row(ROW)]);
+    expect(none).toMatchObject({ value: { cell: null, served_by: 'reader', stale: true } });
+    expect(failed).toMatchObject({ reason: { name: 'SchemalessError', code: 'answer_too_large' } });
+  });
+
+  it('are asked for alone where the server was not done with them in time', async () => {
+    let asked = 0;
+    const slowOnce = async ({ ref_key }: { readonly ref_key: number }) => {
+      if (ref_key === 1 && (asked += 1) === 1) await new Promise(() => undefined);
+      return { cell: cellOf(ref_key), ...SERVED };
+    };
+    const { trips, sent } = client({ get: slowOnce });
+    expect((await getMany(trips, 3)).map(({ cell }) => cell?.ref_key)).toEqual([0, 1, 2]);
+    expect(sent).toEqual(['POST batch-read', `GET cells/${ROW}/BASE/1`]);
+  });
+
+  it('are tried again alone, after a pause, where that may help', async () => {
+    let fails = 1;
+    const failsOnce = async ({ ref_key }: { readonly ref_key: number }) => {
+      if (ref_key === 1 && fails-- > 0) throw new SchemalessError('unavailable', 'group-1 does not answer');
+      return { cell: cellOf(ref_key), ...SERVED };
+    };
+    const { trips, sent } = client({ get: failsOnce });
+    expect((await getMany(trips, 2)).map(({ cell }) => cell?.ref_key)).toEqual([0, 1]);
+    expect(sent).toEqual(['POST batch-read', `GET cells/${ROW}/BASE/1`]);
+  });
+
+  it.each([429, 503])('are tried again alone where the request was refused with %i, as far as the budget of retries goes', async (status) => {
+    const { trips, sent } = client({}, {}, (path) => (path === 'batch-read' ? refused(status) : undefined));
+    expect((await getMany(trips, 3)).map(({ cell }) => cell?.ref_key)).toEqual([0, 1, 2]);
+    expect(sent.toSorted()).toEqual([0, 1, 2].map((ref_key) => `GET cells/${ROW}/BASE/${ref_key}`).concat('POST batch-read'));
+    const spent = client({}, { attempts: 1 }, (path) => (path === 'batch-read' ? refused(status) : undefined));
+    await expect(getMany(spent.trips, 3)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(spent.sent).toEqual(['POST batch-read']);
+  });
+
+  it.each([403, 404])('go alone from then on where a server answers %i: it does not know such requests, or does not let this caller send them', async (status) => {
+    const { trips, sent } = client({}, { attempts: 1 }, (path) => (path === 'batch-read' ? refused(status) : undefined));
+    await getMany(trips, 2);
+    await getMany(trips, 2);
+    const alone = [0, 1].map((ref_key) => `GET cells/${ROW}/BASE/${ref_key}`);
+    expect(sent).toEqual(['POST batch-read', ...alone, ...alone]);
+  });
+});
