@@ -48,14 +48,7 @@ export function batchOfReads(operations: { readonly [operation in Operation]?: H
       const { text, isPlain } = writeJson(answer.body);
       return { text: `{"status":${answer.status},"body":${text}}`, isPlain, failure: answer.failure };
     }), PATIENCE_MS);
-    let left: number = LIMITS.answerBytes;
-    const fitting = answers.map((answer) => {
-      const bytes = answer === undefined ? 0 : Buffer.byteLength(answer.text);
-      if (answer === undefined || bytes > left) return 'null';
-      left -= bytes;
-      return answer.text;
-    });
-    const json = { text: `{"answers":[${fitting.join(',')}]}`, isPlain: answers.every((answer) => answer?.isPlain !== false) };
+    const json = { text: `{"answers":[${untilFull(answers.map((answer) => answer?.text)).join(',')}]}`, isPlain: answers.every((answer) => answer?.isPlain !== false) };
     return { status: 200, body: undefined, json, outcomes: answers.flatMap((answer) => answer?.failure ?? []) };
   };
 }
@@ -95,4 +88,22 @@ async function answerOf({ answer, parts, values, query, path }: Read, whole: Htt
 
 function literals({ parts }: Template): number {
   return parts.filter((part) => !part.startsWith('{')).length;
+}
+
+/** UTF-8 takes three bytes for a UTF-16 unit at most. */
+const MOST_BYTES = 3;
+
+/** The texts that an answer has room for, in order; null in the place of the others, and of those that are not there. */
+function untilFull(texts: readonly (string | undefined)[]): readonly string[] {
+  const units = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
+  // To measure them takes a look at each character.
+  const fitAnyway = units * MOST_BYTES <= LIMITS.answerBytes;
+  let left: number = LIMITS.answerBytes;
+  return texts.map((text) => {
+    if (text === undefined) return 'null';
+    const bytes = fitAnyway ? 0 : Buffer.byteLength(text);
+    if (bytes > left) return 'null';
+    left -= bytes;
+    return text;
+  });
 }

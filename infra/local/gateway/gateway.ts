@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { listen } from '../listen.ts';
-import type { FunctionResult } from '../lambda/function-result.ts';
+import { textOf, type FunctionResult } from '../lambda/function-result.ts';
 import { checkSignature, type CallerCredentials } from './check-signature.ts';
 import { gatewayAnswer, httpAnswer, type HttpAnswer } from './http-answer.ts';
 import { httpEvent, parseTarget } from './http-event.ts';
@@ -157,10 +157,10 @@ function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 }
 
 /** Whether a function could not take or give this as JSON text. */
-function tooLong(text: string, body = ''): boolean {
+function tooLong(text: string, body: string | Uint8Array = ''): boolean {
   // Six bytes are the most that one UTF-16 unit takes, as an escape: most texts need not be measured.
   if ((text.length + body.length) * 6 <= GATEWAY_LIMITS.functionBytes) return false;
-  return Buffer.byteLength(text) + (body === '' ? 0 : Buffer.byteLength(JSON.stringify({ body })) - 1) > GATEWAY_LIMITS.functionBytes;
+  return Buffer.byteLength(text) + (body === '' ? 0 : Buffer.byteLength(JSON.stringify({ body: textOf(body) })) - 1) > GATEWAY_LIMITS.functionBytes;
 }
 
 /** Undefined when it takes longer. */

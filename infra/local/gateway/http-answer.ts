@@ -1,10 +1,10 @@
 import type { OutgoingHttpHeaders } from 'node:http';
-import { wholeText, type FunctionResult } from '../lambda/function-result.ts';
+import { textOf, wholeText, type FunctionResult } from '../lambda/function-result.ts';
 
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: OutgoingHttpHeaders;
-  readonly body: string | Buffer;
+  readonly body: string | Uint8Array;
 }
 
 /** What the gateway answers by itself; not problem+json, as in the cloud. */
@@ -30,8 +30,8 @@ export function httpAnswer(result: FunctionResult): HttpAnswer {
   for (const [name, value] of Object.entries(answer.headers ?? {})) headers[name.toLowerCase()] = String(value);
   headers['content-type'] ??= 'text/plain; charset=utf-8';
   if (answer.cookies !== undefined) headers['set-cookie'] = [...answer.cookies];
-  const text = result.body ?? (typeof answer.body === 'string' ? answer.body : answer.body === undefined ? '' : JSON.stringify(answer.body));
-  return { status, headers, body: answer.isBase64Encoded === true ? Buffer.from(text, 'base64') : text };
+  const body = result.body ?? (typeof answer.body === 'string' ? answer.body : answer.body === undefined ? '' : JSON.stringify(answer.body));
+  return { status, headers, body: answer.isBase64Encoded === true ? Buffer.from(textOf(body), 'base64') : body };
 }
 
 /** Anything without a status code is the body of a 200. */

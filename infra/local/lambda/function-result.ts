@@ -5,10 +5,11 @@
 export interface FunctionResult {
   /** Without the `body` that came apart. */
   readonly text: string;
-  readonly body?: string;
+  /** UTF-8 where it is bytes, which threads hand over without copying them. */
+  readonly body?: string | Uint8Array;
 }
 
-export function functionResult(value: unknown): FunctionResult {
+export function functionResult(value: unknown): FunctionResult & { readonly body?: string } {
   if (typeof value === 'object' && value !== null && 'body' in value && typeof value.body === 'string' && !('toJSON' in value)) {
     const { body, ...rest } = value;
     return { text: JSON.stringify(rest), body };
@@ -18,5 +19,9 @@ export function functionResult(value: unknown): FunctionResult {
 
 /** The JSON text of all of it, as Lambda hands it on. */
 export function wholeText({ text, body }: FunctionResult): string {
-  return body === undefined ? text : JSON.stringify({ ...JSON.parse(text), body });
+  return body === undefined ? text : JSON.stringify({ ...JSON.parse(text), body: textOf(body) });
+}
+
+export function textOf(body: string | Uint8Array): string {
+  return typeof body === 'string' ? body : new TextDecoder().decode(body);
 }

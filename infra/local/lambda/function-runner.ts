@@ -1,15 +1,16 @@
 /** Runs in a thread or process of its own: loads one function's bundle and answers calls with it. */
 import { pathToFileURL } from 'node:url';
 import { parentPort, workerData } from 'node:worker_threads';
-import { functionResult } from './function-result.ts';
+import { functionResult, type FunctionResult } from './function-result.ts';
 import { togetherInATurn } from './together-in-a-turn.ts';
 import { READY, type AnswerMessage, type CallMessage, type RunnerStart } from './messages.ts';
 
 type Handler = (event: unknown, context: object) => unknown;
 
 const start: RunnerStart = parentPort ? workerData : JSON.parse(process.argv[2] ?? '{}');
-// oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-const answer = togetherInATurn((messages: (AnswerMessage | typeof READY)[]) => (parentPort ? parentPort.postMessage(messages) : process.send?.(messages)));
+/** A body of so many characters is handed over, and not copied, to the thread that sends it on. */
+const LARGE = 16_384;
+const answer = togetherInATurn((messages: (AnswerMessage | typeof READY)[]) => (parentPort ? parentPort.postMessage(messages, messages.flatMap(handedOver)) : process.send?.(messages)));
 const handler = loadHandler();
 // A bundle that cannot be loaded fails each call, not the runner.
 handler.then(() => answer(READY), () => answer(READY));
@@ -37,12 +38,23 @@ function callAll(messages: unknown): void {
 async function call({ id, event, requestId, timeoutMs }: CallMessage): Promise<void> {
   try {
     const result = await (await handler)(JSON.parse(event), contextOf(requestId, Date.now() + timeoutMs));
-    answer({ id, result: functionResult(result) });
+    answer({ id, result: inBytes(functionResult(result)) });
   } catch (error) {
     const { name, message, stack = '' } = error instanceof Error ? error : new Error(String(error));
     console.error(requestId, stack);
     answer({ id, error: { name, message, stack } });
   }
+}
+
+/** With a large body as bytes of its own, in a thread: to other processes text is what goes best. */
+function inBytes(result: ReturnType<typeof functionResult>): FunctionResult {
+  if (!parentPort || result.body === undefined || result.body.length < LARGE) return result;
+  return { ...result, body: new TextEncoder().encode(result.body) };
+}
+
+function handedOver(message: AnswerMessage | typeof READY): ArrayBuffer[] {
+  const body = message === READY || message.error !== undefined ? undefined : message.result.body;
+  return body instanceof Uint8Array && body.buffer instanceof ArrayBuffer ? [body.buffer] : [];
 }
 
 function contextOf(awsRequestId: string, deadline: number): object {
