@@ -19,8 +19,8 @@ interface Waiting {
   readonly resolve: (attempt: Attempt | Promise<Attempt>) => void;
 }
 
-/** Reads of one request: of more than these some can be read here while others are made there. */
-const TOGETHER = LIMITS.batchReads / 2;
+/** Reads of one request. Answers to queries are long: of half as many some can be read here while others are made there. */
+const TOGETHER: Readonly<Record<BatchRoute, number>> = { 'batch-read': LIMITS.batchReads, 'batch-query': LIMITS.batchReads / 2 };
 const FORBIDDEN = 403;
 
 /**
@@ -51,7 +51,8 @@ export function joinReads({ together, alone, attemptOf }: JoinedAsk): (route: Ba
   function sendAll(route: BatchRoute): void {
     const waiting = lanes.get(route) ?? [];
     lanes.delete(route);
-    for (let start = 0; start < waiting.length; start += TOGETHER) void send(route, waiting.slice(start, start + TOGETHER));
+    const most = TOGETHER[route];
+    for (let start = 0; start < waiting.length; start += most) void send(route, waiting.slice(start, start + most));
   }
 
   return (route, target) => {

@@ -10,6 +10,8 @@ export interface Sides {
   readonly atOnce?: number;
   /** How long each side works before the first round: until its code is compiled, in whatever processes it runs. @default 500 */
   readonly warmMs?: number;
+  /** How long a side works in each round: many times what one call takes, since a round ends with the last of those under way. @default 180 */
+  readonly roundMs?: number;
 }
 
 /** How fast one side was next to the other, over several rounds in turn. */
@@ -34,11 +36,11 @@ const ROUND_MS = 180;
  * Lets the sides work in turn on the same servers, in every other round in the opposite order, so that what else the
  * machine does falls on all alike. What happens before the first round counts for none.
  */
-export async function sideBySide({ ours, theirs, bare, atOnce = 1, warmMs = 500 }: Sides, signal: AbortSignal): Promise<Ratio> {
+export async function sideBySide({ ours, theirs, bare, atOnce = 1, warmMs = 500, roundMs = ROUND_MS }: Sides, signal: AbortSignal): Promise<Ratio> {
   const sides = [ours, theirs, ...(bare ? [bare] : [])].map((work) => ({ work, rates: [] as number[] }));
   for (const { work } of sides) await rateOf(work, atOnce, warmMs, signal);
   for (let round = 0; round < ROUNDS; round += 1) {
-    for (const { work, rates } of round % 2 === 0 ? sides : sides.toReversed()) rates.push(await rateOf(work, atOnce, ROUND_MS, signal));
+    for (const { work, rates } of round % 2 === 0 ? sides : sides.toReversed()) rates.push(await rateOf(work, atOnce, roundMs, signal));
   }
   const [ourRates = [], theirRates = [], bareRates] = sides.map(({ rates }) => rates);
   const ratiosTo = (others: readonly number[]): number[] => ourRates.map((rate, round) => rate / (others[round] ?? Number.NaN));

@@ -31,10 +31,10 @@ const refused = (status: number, problem: object = { message: 'refused' }): Resp
 describe('reads that are begun in one turn', () => {
   it('go in few requests, and are answered as each by itself', async () => {
     const { trips, sent } = client();
-    const found = await getMany(trips, 20);
-    expect(found).toEqual(Array.from({ length: 20 }, (_, ref_key) => ({ cell: cellOf(ref_key), ...SERVED })));
+    const many = LIMITS.batchReads + 4;
+    const found = await getMany(trips, many);
+    expect(found).toEqual(Array.from({ length: many }, (_, ref_key) => ({ cell: cellOf(ref_key), ...SERVED })));
     expect(sent).toEqual(['POST batch-read', 'POST batch-read']);
-    expect(LIMITS.batchReads).toBeGreaterThanOrEqual(16);
   });
 
   it('go alone where there is one, or the client is told so', async () => {
