@@ -37,7 +37,7 @@ function plotsOf(minutes: readonly WatchedMinute[]): readonly LinePlot[] {
     points: minutes.map((minute, place): readonly [number, number] => [place + 1, valueOf(minute)]),
   });
   return [
-    { kind: 'lines', title: `Latency at ${SHARE * 100} % of the peak`, x: 'minute', y: 'milliseconds', lines: [line('p50', ({ p50 }) => p50), line('p99', ({ p99 }) => p99)] },
+    { kind: 'lines', title: `Latency at ${SHARE * 100} % of the peak`, x: 'minute', y: 'milliseconds', lines: [line('p50', ({ p50 }) => p50), line('p99', ({ p99 }) => p99), line('p99 of a bare client', ({ bareP99 }) => bareP99)] },
     { kind: 'lines', title: "Memory of the store's process", x: 'minute', y: 'MiB', lines: [line('after a garbage collection', ({ residentBytes }) => residentBytes / MEBIBYTE)] },
     { kind: 'lines', title: 'Memory of the database servers', x: 'minute', y: 'MiB', lines: [line('all of them', ({ serverBytes }) => serverBytes / MEBIBYTE)] },
   ];

@@ -2,10 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcess } from '../../faults/races/killable-process.ts';
 import { processTree } from '../../faults/soak/process-tree.ts';
 import type { BenchWorld } from '../bench.ts';
+import { openBareClient } from './bare-client.ts';
 import type { SoakMinute, SoakPlan, SoakProgress } from './soak-plan.ts';
 
-/** A minute, and what the database servers took of the machine's memory at its end. */
+/** A minute, and what was seen of the machine beside it. */
 export interface WatchedMinute extends SoakMinute {
+  /** Of a bare client on the same servers, in milliseconds. */
+  readonly bareP99: number;
+  /** What the database servers took of memory at its end. */
   readonly serverBytes: number;
 }
 
@@ -20,6 +24,7 @@ export const MEBIBYTE = 1024 * 1024;
 
 /** Soaks in a process of its own. @param serverPids the database servers, children of this process */
 export async function runSoak(plan: SoakPlan, serverPids: readonly number[], { folder, signal, say }: BenchWorld): Promise<Soaked> {
+  await using bare = await openBareClient(plan.access.groups);
   using soaking = startProcess<SoakPlan, SoakProgress>(new URL('soak-process.ts', import.meta.url), folder, plan);
   await soaking.ready;
   const minutes: WatchedMinute[] = [];
@@ -30,10 +35,12 @@ export async function runSoak(plan: SoakPlan, serverPids: readonly number[], { f
   let told = false;
   while (minutes.length < plan.minutes) {
     const { peak, minutes: known = [] } = soaking.progress ?? {};
+    // What it saw while the peak was looked for is of no minute.
+    if (peak !== undefined && !told) bare.p99();
     if (peak !== undefined && !told) say(`peak ${peak.toFixed(0)} operations a second; ${plan.minutes} minutes at ${(peak * plan.share).toFixed(0)}`);
     told = peak !== undefined;
     for (const minute of known.slice(minutes.length)) {
-      const watched = { ...minute, serverBytes: residentBytes(serverPids) };
+      const watched = { ...minute, bareP99: bare.p99(), serverBytes: residentBytes(serverPids) };
       minutes.push(watched);
       say(minuteLine(minutes.length, watched));
     }
@@ -48,7 +55,7 @@ function residentBytes(pids: readonly number[]): number {
   return processTree(process.pid).filter(({ pid }) => pids.includes(pid)).reduce((sum, process) => sum + process.residentBytes, 0);
 }
 
-function minuteLine(number: number, { p50, p99, operations, refused, buffered, residentBytes: own, serverBytes }: WatchedMinute): string {
+function minuteLine(number: number, { p50, p99, bareP99, operations, refused, buffered, residentBytes: own, serverBytes }: WatchedMinute): string {
   const memory = `${(own / MEBIBYTE).toFixed(0)} MiB, servers ${(serverBytes / MEBIBYTE).toFixed(0)} MiB`;
-  return `minute ${number}: p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms of ${operations.toLocaleString('en-US')}, ${refused} refused; ${buffered} buffered; ${memory}`;
+  return `minute ${number}: p50 ${p50.toFixed(1)}, p99 ${p99.toFixed(1)} ms (bare ${bareP99.toFixed(1)}) of ${operations.toLocaleString('en-US')}, ${refused} refused; ${buffered} buffered; ${memory}`;
 }
