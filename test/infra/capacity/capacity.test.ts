@@ -66,8 +66,8 @@ describe('a plan', () => {
     expect(plan.traffic.writeCells.concurrency).toBe(25);
     expect(plan.traffic.triggerFunctions.concurrency).toBe(50);
     expect(plan.database.storedBytes).toBe(1000 * seconds * (930 + 300));
-    // Four tailers pass over eight groups every 80 ms; a receive and a delete for each batch; two triggers' queues looked at by each tailer.
-    expect(lineOf(plan, 'SQS')).toBeCloseTo(((400 * 3 + (4 * 2) / 5) * seconds * 0.5) / 1e6, 4);
+    // Four tailers pass over eight groups every 120 ms; a receive and a delete for each batch; two triggers' queues looked at by each tailer.
+    expect(lineOf(plan, 'SQS')).toBeCloseTo(((((4 * 8 * 1000) / 120) * 3 + (4 * 2) / 5) * seconds * 0.5) / 1e6, 4);
   });
 
   it('takes the cheaper storage: I/O is paid for one by one, or with the capacity', () => {
