@@ -99,6 +99,15 @@ async function tryOnce({ exchange, origin, sign, timeoutMs }: Way, { method, tar
   return failed(status, readProblem(text), retryAfter);
 }
 
+/** Undefined for what is no JSON, whose error is then the usual one. */
+function readPlain(text: string): Json | undefined {
+  try {
+    return JSON.parse(text) as Json;
+  } catch {
+    return undefined;
+  }
+}
+
 /** What an answer means that came among others. */
 function attemptOf(status: number, body: Reply['json']): Attempt {
   return status === 200 ? { reply: { status, json: body } } : failed(status, body, null);
@@ -109,7 +118,7 @@ function failed(status: number, problem: Reply['json'], retryAfter: string | nul
 }
 
 function readReply({ status, text, isPlain }: Incoming): Attempt {
-  const json: Json = isPlain ? JSON.parse(text) : parseJson(text, { field: 'answer', maxDepth: LIMITS.bodyDepth + DEPTH_AROUND });
+  const json = (isPlain ? readPlain(text) : undefined) ?? parseJson(text, { field: 'answer', maxDepth: LIMITS.bodyDepth + DEPTH_AROUND });
   if (isJsonObject(json)) return { reply: { status, json } };
   return { error: new SchemalessError('internal', `Answered ${status} with something else than an object`), again: false, retryAfter: null };
 }

@@ -36,14 +36,15 @@ export function joinReads({ together, alone, attemptOf }: JoinedAsk): (route: Ba
   async function send(route: BatchRoute, some: readonly Waiting[]): Promise<void> {
     const [only, ...others] = some;
     if (only && others.length === 0) return only.resolve(alone(only.target));
-    const attempt = await together(route, some.map(({ target }) => target));
-    const answers = attempt.reply?.json['answers'];
-    if (attempt.error?.code === 'unknown_route' || (attempt.error && attempt.status === FORBIDDEN)) isKnown = false;
+    // What cannot be signed, or read, fails each of them by itself.
+    const attempt = await together(route, some.map(({ target }) => target)).catch(() => undefined);
+    const answers = attempt?.reply?.json['answers'];
+    if (attempt?.error?.code === 'unknown_route' || (attempt?.error && attempt.status === FORBIDDEN)) isKnown = false;
     for (const [place, { target, resolve }] of some.entries()) {
       const answer = Array.isArray(answers) ? (answers as readonly Json[])[place] : undefined;
       if (isJsonObject(answer) && isJsonObject(answer['body'])) resolve(attemptOf(Number(answer['status']), answer['body']));
       // Each may be tried again by itself, after a pause, as far as the budget goes.
-      else if (attempt.error && attempt.again) resolve(attempt);
+      else if (attempt?.error && attempt.again) resolve(attempt);
       else resolve(alone(target));
     }
   }

@@ -98,6 +98,16 @@ describe('reads that are begun in one turn', () => {
     expect(spent.sent).toEqual(['POST batch-read']);
   });
 
+  it('fail each by itself where requests cannot be signed, or their answers not be read', async () => {
+    const unsigned = client({}, { sign: () => Promise.reject(new Error('no credentials')) });
+    const ends = await Promise.allSettled([0, 1].map((ref_key) => unsigned.trips.get({ row_key: ROW, column_name: 'BASE', ref_key })));
+    expect(ends).toMatchObject([{ reason: { message: 'no credentials' } }, { reason: { message: 'no credentials' } }]);
+    const broken = client({}, {}, (path) => (path === 'batch-read' || path.endsWith('/0') ? new Response('{"answers":[', { headers: { 'x-json': 'plain' } }) : undefined));
+    const [failed, found] = await Promise.allSettled([0, 1].map((ref_key) => broken.trips.get({ row_key: ROW, column_name: 'BASE', ref_key })));
+    expect(failed).toMatchObject({ reason: { name: 'SchemalessError', code: 'invalid_json' } });
+    expect(found).toMatchObject({ value: { cell: { ref_key: 1 } } });
+  });
+
   it.each([403, 404])('go alone from then on where a server answers %i: it does not know such requests, or does not let this caller send them', async (status) => {
     const { trips, sent } = client({}, { attempts: 1 }, (path) => (path === 'batch-read' ? refused(status) : undefined));
     await getMany(trips, 2);
