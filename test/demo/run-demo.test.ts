@@ -30,7 +30,7 @@ async function demo(change: (store: BilledStore) => Partial<BilledStore>, cards?
     options: OPTIONS,
     readers: true,
     patienceMs: 50,
-    billingPatienceMs: 2500,
+    billingPatienceMs: 5000,
     lagSamples: 10,
     calmTrips: 10,
     starts: store.starts,
