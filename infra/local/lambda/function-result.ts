@@ -23,5 +23,6 @@ export function wholeText({ text, body }: FunctionResult): string {
 }
 
 export function textOf(body: string | Uint8Array): string {
-  return typeof body === 'string' ? body : new TextDecoder().decode(body);
+  // A byte order mark is kept, as in a text that was never bytes.
+  return typeof body === 'string' ? body : new TextDecoder('utf-8', { ignoreBOM: true }).decode(body);
 }

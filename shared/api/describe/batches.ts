@@ -1,4 +1,4 @@
-import { LIMITS } from '../../cell.ts';
+import { LIMITS, type Json } from '../../cell.ts';
 import { arrayOf, objectOf, schema } from '../schema.ts';
 import { OF_BODY, OF_DATASTORE, type Description } from './description.ts';
 import { ADDRESS, BODY, CELL, SERVED } from './examples.ts';
@@ -10,10 +10,6 @@ const KEY = objectOf(
   { row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey'), min_added_id: schema('AddedId') },
   ['ref_key', 'min_added_id'],
 );
-
-const MANY =
-  'What comes of each read is what a GET of it answers, problems included; they are independent. A read is answered null when it was not done soon after ' +
-  `another was, or has no room in the answer of ${LIMITS.answerBytes} bytes: ask for it alone.`;
 
 /** The routes of many cells. */
 export const BATCHES = {
@@ -44,36 +40,39 @@ export const BATCHES = {
     },
     problems: [...OF_DATASTORE, ...OF_BODY],
   },
-  batchRead: {
+  batchRead: manyReads({
     summary: 'Read many cells and rows, each as a GET of its own would',
-    more: MANY,
-    request: {
-      schema: objectOf({ targets: { ...arrayOf({ type: 'string' }, LIMITS.batchReads), description: 'Paths and queries, encoded, after the datastore: `cells/…/COLUMN`, `cells/…/COLUMN/REF_KEY`, `rows/…`.' } }),
-      example: { targets: [`cells/${row_key}/STATUS?read=reader`, `rows/${row_key}`] },
-    },
-    answers: {
-      200: {
-        means: 'The answers, in the order of the targets.',
-        schema: objectOf({ answers: arrayOf(schema('AnswerOfMany')) }),
-        example: { answers: [{ status: 200, body: { ...CELL, ...SERVED } }, null] },
-      },
-    },
-    problems: [...OF_DATASTORE, ...OF_BODY],
-  },
-  batchQuery: {
+    targets: '`cells/…/COLUMN`, `cells/…/COLUMN/REF_KEY`, `cells/…/COLUMN/versions`, `rows/…`',
+    example: [`cells/${row_key}/STATUS?read=reader`, `rows/${row_key}`],
+    answers: [{ status: 200, body: { ...CELL, ...SERVED } }, null],
+  }),
+  batchQuery: manyReads({
     summary: 'Ask many queries, each as a GET of its own would',
-    more: MANY,
-    request: {
-      schema: objectOf({ targets: { ...arrayOf({ type: 'string' }, LIMITS.batchReads), description: 'Paths and queries, encoded, after the datastore: `indexes/INDEX?FIELD=value`.' } }),
-      example: { targets: ['indexes/driver_partner_index?driver_partner_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10&limit=10'] },
-    },
-    answers: {
-      200: {
-        means: 'The answers, in the order of the targets.',
-        schema: objectOf({ answers: arrayOf(schema('AnswerOfMany')) }),
-        example: { answers: [{ status: 200, body: { entries: [], next: null, ...SERVED } }] },
-      },
-    },
-    problems: [...OF_DATASTORE, ...OF_BODY],
-  },
+    targets: '`indexes/INDEX?FIELD=value`',
+    example: ['indexes/driver_partner_index?driver_partner_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10&limit=10'],
+    answers: [{ status: 200, body: { entries: [], next: null, ...SERVED } }],
+  }),
 } as const satisfies Record<string, Description>;
+
+interface ManyReads {
+  readonly summary: string;
+  /** What the targets can be. */
+  readonly targets: string;
+  readonly example: readonly string[];
+  readonly answers: readonly Json[];
+}
+
+function manyReads({ summary, targets, example, answers }: ManyReads): Description {
+  return {
+    summary,
+    more:
+      'What comes of each read is what a GET of it answers, problems included; they are independent. A read is answered null when it was not done soon after ' +
+      `another was, or has no room in the answer of ${LIMITS.answerBytes} bytes: ask for it alone.`,
+    request: {
+      schema: objectOf({ targets: { ...arrayOf({ type: 'string' }, LIMITS.batchReads), description: `Paths and queries, encoded, after the datastore: ${targets}.` } }),
+      example: { targets: example },
+    },
+    answers: { 200: { means: 'The answers, in the order of the targets.', schema: objectOf({ answers: arrayOf(schema('AnswerOfMany')) }), example: { answers } } },
+    problems: [...OF_DATASTORE, ...OF_BODY],
+  };
+}

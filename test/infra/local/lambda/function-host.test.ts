@@ -49,6 +49,13 @@ describe.each(['threads', 'process'] as const)('functions in %s', (mode) => {
     expect(pidsOf('alone')).toHaveLength(3);
   });
 
+  it('give large answers and small ones whole, of any characters, many at once', async () => {
+    const texts = ['x', '€', '\ufeff', '𝄞', ''];
+    const invokeRaw = async (text: string, times: number): Promise<string> => JSON.parse(await host.functions.invoke('shared', JSON.stringify({ queryStringParameters: { text, times: String(times) } }))).body;
+    const bodies = await Promise.all([10, 20_000, 300_000].flatMap((times) => texts.map(async (text) => (await invokeRaw(text, times)) === text.repeat(times))));
+    expect(bodies).toEqual(bodies.map(() => true));
+  });
+
   it('fail the call that throws, and write why into the log', async () => {
     await expect(invoke('shared', { throw: 'a reason' })).rejects.toThrow('shared threw Error: a reason');
     await expect(invoke('broken', {})).rejects.toThrow(/broken threw Error: .*wanted an exported function nothing, got undefined/u);

@@ -11,6 +11,7 @@ export async function handler(event: Event): Promise<unknown> {
   if (query['throw'] !== undefined) throw new Error(query['throw']);
   if (query['exit'] !== undefined) process.exit(1);
   if (query['bytes'] !== undefined) return { statusCode: 200, body: 'x'.repeat(Number(query['bytes'])) };
+  if (query['text'] !== undefined) return { statusCode: 200, body: query['text'].repeat(Number(query['times'])) };
   if (query['plain'] !== undefined) return { plain: query['plain'] };
   answered += 1;
   return {
