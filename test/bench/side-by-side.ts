@@ -8,8 +8,10 @@ export interface Sides {
   readonly bare?: Work;
   /** Calls under way at a time, of either. @default 1 */
   readonly atOnce?: number;
-  /** How long each side works before the first round: until its code is compiled, in whatever processes it runs. @default 500 */
+  /** How long each side works before the first round: until its code is compiled. @default 500 */
   readonly warmMs?: number;
+  /** The same for ours, where it has to be compiled in other processes, too. @default warmMs */
+  readonly ourWarmMs?: number;
   /** How long a side works in each round: many times what one call takes, since a round ends with the last of those under way. @default 180 */
   readonly roundMs?: number;
 }
@@ -36,9 +38,9 @@ const ROUND_MS = 180;
  * Lets the sides work in turn on the same servers, in every other round in the opposite order, so that what else the
  * machine does falls on all alike. What happens before the first round counts for none.
  */
-export async function sideBySide({ ours, theirs, bare, atOnce = 1, warmMs = 500, roundMs = ROUND_MS }: Sides, signal: AbortSignal): Promise<Ratio> {
+export async function sideBySide({ ours, theirs, bare, atOnce = 1, warmMs = 500, ourWarmMs = warmMs, roundMs = ROUND_MS }: Sides, signal: AbortSignal): Promise<Ratio> {
   const sides = [ours, theirs, ...(bare ? [bare] : [])].map((work) => ({ work, rates: [] as number[] }));
-  for (const { work } of sides) await rateOf(work, atOnce, warmMs, signal);
+  for (const { work } of sides) await rateOf(work, atOnce, work === ours ? ourWarmMs : warmMs, signal);
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const { work, rates } of round % 2 === 0 ? sides : sides.toReversed()) rates.push(await rateOf(work, atOnce, roundMs, signal));
   }

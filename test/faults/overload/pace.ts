@@ -16,7 +16,7 @@ export async function openLoop({ perSecond, milliseconds, send }: OpenLoop): Pro
   const start = performance.now();
   for (let sent = 0; ; ) {
     const elapsed = Math.min(performance.now() - start, milliseconds);
-    for (const due = Math.floor((elapsed / 1000) * perSecond); sent < due; sent += 1) send(start + (sent * 1000) / perSecond);
+    for (const due = Math.ceil((elapsed / 1000) * perSecond); sent < due; sent += 1) send(start + (sent * 1000) / perSecond);
     if (elapsed >= milliseconds) return;
     await sleep(TICK_MS);
   }
