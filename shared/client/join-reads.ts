@@ -19,8 +19,8 @@ interface Waiting {
   readonly resolve: (attempt: Attempt | Promise<Attempt>) => void;
 }
 
-/** Reads of one request. Answers to queries are long: of half as many some can be read here while others are made there. */
-const TOGETHER: Readonly<Record<BatchRoute, number>> = { 'batch-read': LIMITS.batchReads, 'batch-query': LIMITS.batchReads / 2 };
+/** Reads of one request. Answers to queries are long: of a quarter as many some are read here while others are made there. */
+const TOGETHER: Readonly<Record<BatchRoute, number>> = { 'batch-read': LIMITS.batchReads, 'batch-query': LIMITS.batchReads / 4 };
 const FORBIDDEN = 403;
 
 /**
