@@ -8,6 +8,8 @@ import { readQuery, type Query, type QueryNames } from './query.ts';
 export interface HttpRequest {
   /** The gateway's request id. */
   readonly id: string;
+  /** Whether it came among others in one request, whose answers go back with its own. */
+  readonly isJoined: boolean;
   /** A parameter of the route's path, decoded. Throws `missing_field`, `invalid_field`. */
   path(name: string): string;
   /** The query parameters, of which these may come. Throws `unknown_field`, `invalid_field`. */
@@ -21,6 +23,7 @@ export interface HttpRequest {
 export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
   return {
     id: event.requestContext.requestId,
+    isJoined: false,
     path: (name) => pathValue(event.pathParameters?.[name], name),
     query: (names = {}) => readQuery(event.rawQueryString, names),
     hasBody: (event.body ?? '') !== '',

@@ -33,6 +33,12 @@ export interface IndexQuery {
   /** `next` of the answer before. */
   readonly cursor?: string | undefined;
   readonly read?: Role | undefined;
+  /**
+   * May share a statement with others of the same index that are asked at the same time, if it reads no more entries
+   * than it answers. That takes about half the work, of the servers and here; those that share one fail together, and
+   * wait for each other. Through HTTP those do that the client sends in one request. @default false
+   */
+  readonly together?: boolean | undefined;
   /** Answer also which shard, group and statement it was, and its plan. */
   readonly explain?: boolean | undefined;
 }

@@ -7,7 +7,7 @@ import type { Statement } from '../sql/client.ts';
 import { unionOf } from '../sql/union.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
 import { selectRow } from '../sql/statements/select-row.ts';
-import { selectEntries, toFoundEntry, type FoundEntry } from '../sql/statements/select-entries.ts';
+import { selectEntries, type FoundEntry } from '../sql/statements/select-entries.ts';
 import { toText, type StoredCell } from '../sql/cell-rows.ts';
 import { byGroup, groupBy, placeOf, type StoreContext } from '../store/context.ts';
 import { answerRoom, type Sized } from '../store/answer-room.ts';
@@ -19,6 +19,7 @@ import type { DatastoreTopology } from '../topology/topology.ts';
 import { encodeCursor } from './cursor.ts';
 import { STRING_BYTES, type FieldValue } from './field-value.ts';
 import { liveIndex } from './live-index.ts';
+import { isBounded, type EntryReads } from './read-entries.ts';
 import { parseQuery, type IndexAnswer, type IndexEntry, type IndexQuery, type ParsedQuery } from './query.ts';
 import type { PhysicalIndex } from './index-table.ts';
 
@@ -30,7 +31,7 @@ const ENTRY_ENVELOPE_BYTES = 120;
  *
  * @throws SchemalessError `unknown_index`; `index_building` with its progress; `unavailable`
  */
-export async function runQuery(context: StoreContext, datastore: string, query: IndexQuery): Promise<IndexAnswer> {
+export async function runQuery(context: StoreContext, datastore: string, reads: EntryReads, query: IndexQuery): Promise<IndexAnswer> {
   const topology = await requireDatastore(context.topology, datastore);
   const index = await liveIndex(context, datastore, query.index);
   const wanted = parseQuery(query, index.definition, topology.shards);
@@ -38,20 +39,20 @@ export async function runQuery(context: StoreContext, datastore: string, query: 
   const { group } = placeOf(topology, wanted.shard);
   const client = await context.groups.client(group);
   const parsed = { ...wanted, limit: Math.min(wanted.limit, entriesOfPage(index, pageBytes(client))) };
-  const statement = selectEntries(datastore, index, parsed);
-  const { role, rows } = await context.admit(group, () => askEither(client, group, read, statement));
-  const found = rows.slice(0, parsed.limit).map((row) => toFoundEntry(row, index, parsed.shardValue));
+  const readEntries = (query.together ?? false) && isBounded(parsed) ? reads.together : reads.alone;
+  const { role, found: all } = await context.admit(group, () => readEntries({ group, read, index, query: parsed }));
+  const found = all.slice(0, parsed.limit);
 
   const cells = parsed.columns === undefined ? undefined : await fetchCells(context, { datastore, topology, found, columns: parsed.columns, read });
   const entries = untilFull(found, index, parsed, cells);
   const last = found[entries.length - 1];
-  const more = entries.length < found.length || rows.length > parsed.limit;
+  const more = entries.length < all.length;
   return {
     entries,
     next: last && more ? encodeCursor({ value: parsed.order ? (last.values[parsed.order.place] ?? null) : null, row_key: last.row_key }, parsed.identity()) : null,
     served_by: role,
     stale: role === 'reader',
-    ...(query.explain === true ? { explain: await explain(context, group, parsed.shard, statement) } : {}),
+    ...(query.explain === true ? { explain: await explain(context, group, parsed.shard, selectEntries(datastore, index, parsed)) } : {}),
   };
 }
 

@@ -131,6 +131,7 @@ async function compareReads({ store: { datastore }, hand }: { readonly store: Op
   const parsed = parseQuery(query, INDEX, shards);
   const entries = (): Promise<Rows> => hand.run(hand.groupOf(parsed.shard), selectEntries(DATASTORE, index, parsed));
   await compare(`query of ${FOUND} rows`, 0.8, { ours: async () => (await datastore.query(query)).entries.length, theirs: async () => (await entries()).length });
+  await compare(`query of ${FOUND} rows that may share a statement, next to one each; 32 at once`, undefined, { ours: async () => (await datastore.query({ ...query, together: true })).entries.length, theirs: async () => (await datastore.query(query)).entries.length, atOnce: 32 });
   const withColumn = async (): Promise<Rows[]> => {
     const found = await entries();
     return select(found.map(([row_key]) => placed({ ...(rows[0] as NewCell), row_key: rowKeyOf(row_key as Uint8Array) })));

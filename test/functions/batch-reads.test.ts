@@ -53,6 +53,20 @@ describe('many reads in one request', () => {
     expect(await asking(fakeDeployment()).refused(route, body)).toMatchObject({ status: 400, json: { code, field } });
   });
 
+  it('of an index may share a statement, which one that comes by itself may not', async () => {
+    const asked: (boolean | undefined)[] = [];
+    const { ask, answers } = asking(fakeDeployment({
+      async query({ together }) {
+        asked.push(together);
+        return { entries: [], next: null, ...SERVED };
+      },
+    }));
+    const target = `indexes/driver_index?driver_uuid=${DRIVER}`;
+    await answers('batch-query', [target, target]);
+    await ask({ method: 'GET', path: `/v1/trips/${target}` });
+    expect(asked).toEqual([true, true, false]);
+  });
+
   it('are told of what is no UTF-8', async () => {
     expect(await asking(fakeDeployment()).answers('batch-read', [`cells/${ROW}/%ff`])).toMatchObject([{ status: 400, body: { code: 'invalid_field', field: 'column_name' } }]);
   });

@@ -52,6 +52,7 @@ describe('the query string of an index', () => {
       limit: 7,
       cursor: 'abc',
       read: 'reader',
+      together: false,
       explain: true,
     });
     expect(await queryOf('column=*&fields=&explain=false')).toMatchObject({ where: [], columns: '*', fields: [], explain: false });

@@ -72,6 +72,7 @@ interface Read extends Template {
 async function answerOf({ answer, parts, values, query, path }: Read, whole: HttpRequest, deployment: Deployment): Promise<Answer & { readonly failure?: string }> {
   const request: HttpRequest = {
     id: whole.id,
+    isJoined: true,
     path: (name) => (name === 'datastore' ? whole.path(name) : pathValue(values[parts.indexOf(`{${name}}`)], name)),
     query: (names = {}) => readQuery(query, names),
     hasBody: false,

@@ -13,7 +13,7 @@ const NAMES = { once: ['fields', 'order', 'limit', 'cursor', 'read', 'explain'],
 export const queryIndex: HttpOperation = async (request, deployment) => {
   const index = request.path('index');
   const parameters = request.query(NAMES);
-  const query = parameters.empty ? undefined : readIndexQuery(index, parameters);
+  const query = parameters.empty ? undefined : readIndexQuery(index, parameters, request.isJoined);
   const datastore = await deployment.datastore(request.path('datastore'));
   if (query === undefined) return { status: 200, body: await datastore.index(index) };
   const answer = await datastore.query(query);
@@ -21,7 +21,7 @@ export const queryIndex: HttpOperation = async (request, deployment) => {
 };
 
 /** What only the definition can tell, fields and the types of values, is the datastore's to check. */
-function readIndexQuery(index: string, query: Query): IndexQuery {
+function readIndexQuery(index: string, query: Query, together: boolean): IndexQuery {
   return {
     index,
     where: readConditions(query.others),
@@ -31,6 +31,7 @@ function readIndexQuery(index: string, query: Query): IndexQuery {
     limit: readLimit(query),
     cursor: query.text('cursor'),
     read: readRole(query),
+    together,
     explain: query.choice('explain', ['true', 'false']) === 'true',
   };
 }

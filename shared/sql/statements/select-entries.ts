@@ -7,8 +7,12 @@ import type { SqlParameter, SqlRow, Statement } from '../client.ts';
 
 const COMPARISON: Readonly<Record<Exclude<Operator, 'in'>, string>> = { eq: '=', ne: '<>', lt: '<', lte: '<=', gt: '>', gte: '>=' };
 
-/** The entries that a query finds in its one shard: a page of them and one more, which says whether there are more. */
-export function selectEntries(datastore: string, index: PhysicalIndex, query: ParsedQuery): Statement {
+/**
+ * The entries that a query finds in its one shard: a page of them and one more, which says whether there are more.
+ *
+ * @param item a number for a last column, where the statement is part of a union
+ */
+export function selectEntries(datastore: string, index: PhysicalIndex, query: ParsedQuery, item?: number): Statement {
   const { fields } = index.definition;
   const parameters: SqlParameter[] = [toSql(query.shardValue, fields[0]?.type ?? 'UUID')];
   const conditions = ['f0 = ?', 'tombstone_at IS NULL'];
@@ -25,12 +29,11 @@ export function selectEntries(datastore: string, index: PhysicalIndex, query: Pa
   const direction = order?.descending ? 'DESC' : 'ASC';
   const sorting = order ? `f${order.place} ${direction}, row_key ${direction}` : 'row_key ASC';
   parameters.push(query.limit + 1);
-  return {
-    sql:
-      `SELECT ${orderHint(query)}${['row_key', ...fields.slice(1).map((_, place) => `f${place + 1}`)].join(', ')} FROM ${indexTable(datastore, query.shard, index)} AS entry ` +
-      `WHERE ${conditions.join(' AND ')} ORDER BY ${sorting} LIMIT ?`,
-    parameters,
-  };
+  const columns = ['row_key', ...fields.slice(1).map((_, place) => `f${place + 1}`), ...(item === undefined ? [] : [`${item} AS item`])];
+  const sql =
+    `SELECT ${orderHint(query)}${columns.join(', ')} FROM ${indexTable(datastore, query.shard, index)} AS entry ` +
+    `WHERE ${conditions.join(' AND ')} ORDER BY ${sorting} LIMIT ?`;
+  return { sql: item === undefined ? sql : `(${sql})`, parameters };
 }
 
 /**

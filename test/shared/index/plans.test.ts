@@ -5,7 +5,7 @@ import type { IndexDefinition } from '../../../shared/definitions/definitions.ts
 import { shardOfValue } from '../../../shared/index/field-value.ts';
 import { indexTable, type PhysicalIndex } from '../../../shared/index/index-table.ts';
 import { DEPTH } from '../../../shared/index/maintain.ts';
-import { parseQuery, type Condition, type IndexQuery } from '../../../shared/index/query.ts';
+import { parseQuery, type Condition, type IndexQuery, type ParsedQuery } from '../../../shared/index/query.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
 import { deleteTombstones } from '../../../shared/sql/statements/delete-tombstones.ts';
 import { putEntries, type IndexRow } from '../../../shared/sql/statements/put-entries.ts';
@@ -14,6 +14,7 @@ import { selectExistingEntries } from '../../../shared/sql/statements/select-exi
 import { selectIndexPage } from '../../../shared/sql/statements/select-index-page.ts';
 import { selectRowKeys } from '../../../shared/sql/statements/select-row-keys.ts';
 import { selectRowStates } from '../../../shared/sql/statements/select-row-states.ts';
+import { unionOf } from '../../../shared/sql/union.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 
@@ -92,7 +93,11 @@ const where = (field: string, operator: Condition['operator'], ...values: unknow
 const minute = (at: number): string => new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString();
 
 function queryOf(conditions: readonly Condition[], rest: Partial<IndexQuery> = {}): Statement {
-  return selectEntries(datastore, index, parseQuery({ index: DEFINITION.name, where: [where('driver', 'eq', driver), ...conditions], ...rest }, DEFINITION, SHARDS));
+  return selectEntries(datastore, index, parsed(conditions, rest));
+}
+
+function parsed(conditions: readonly Condition[], rest: Partial<IndexQuery> = {}): ParsedQuery {
+  return parseQuery({ index: DEFINITION.name, where: [where('driver', 'eq', driver), ...conditions], ...rest }, DEFINITION, SHARDS);
 }
 
 describe('rows read by queries', () => {
@@ -103,6 +108,7 @@ describe('rows read by queries', () => {
     ['a range: 20 entries', () => queryOf([where('created_at', 'gte', minute(100)), where('created_at', 'lt', minute(120))], { limit: 1000 }), 20 * 3],
     ['one of two values: 20 entries', () => queryOf([where('city', 'in', 'city 7', 'city 8')], { limit: 1000 }), 20 * 3],
     ['combined keys: 2 entries', () => queryOf([where('city', 'eq', 'city 7'), where('created_at', 'lt', minute(100))], { limit: 1000 }), 2 * 3 + 10],
+    ['pages of a driver and of one of their cities, in one statement', () => unionOf([parsed([], { limit: 20 }), parsed([where('city', 'eq', 'city 7')], { limit: 20 })].map((one, item) => selectEntries(datastore, index, one, item))), 20 + 10 + 10 * 3],
     ['a page in the order of a field', () => queryOf([], { limit: 20, order: 'created_at' }), 20 + 10],
     ['a page in the reverse order of a field', () => queryOf([], { limit: 20, order: '-created_at' }), 20 + 10],
   ])('for %s are those of the range', async (_what, statement, most) => {

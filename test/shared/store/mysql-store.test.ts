@@ -1,4 +1,6 @@
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
+import type { IndexAnswer } from '../../../shared/index/query.ts';
+import type { Datastore } from '../../../shared/store/datastore.ts';
 import { describeIndexes, SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { describeDatastore, type Subject } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
@@ -15,3 +17,13 @@ afterAll(() => store.close());
 
 describeDatastore('MySQL store', async () => subject);
 describeIndexes('MySQL store', async () => subject.first);
+describeIndexes('MySQL store, queries that share a statement', async () => ({ ...subject.first, query: amongOthers(subject.first) }));
+
+/** Asks each query three times at once: the first may go alone, the others share a statement if they may. */
+function amongOthers({ query }: Datastore): Datastore['query'] {
+  return async (asked) => {
+    const [first, ...others] = await Promise.all([1, 2, 3].map(() => query({ ...asked, together: true })));
+    for (const other of others) expect(other).toEqual(first);
+    return others[0] as IndexAnswer;
+  };
+}

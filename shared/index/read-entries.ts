@@ -1,0 +1,83 @@
+import { LIMITS, type Role } from '../cell.ts';
+import { selectEntries, toFoundEntry, type FoundEntry } from '../sql/statements/select-entries.ts';
+import { unionOf } from '../sql/union.ts';
+import type { StoreContext } from '../store/context.ts';
+import { joinedByKey } from '../store/joined.ts';
+import { askEither } from '../store/read-group.ts';
+import { indexTableName, type PhysicalIndex } from './index-table.ts';
+import type { ParsedQuery } from './query.ts';
+
+/** What a query asks of the group that holds its shard. */
+export interface EntriesWanted {
+  readonly group: string;
+  readonly read: Role;
+  readonly index: PhysicalIndex;
+  readonly query: ParsedQuery;
+}
+
+/** The entries that a query finds, in its order: a page of them and one more, which says whether there are more. */
+export interface EntriesFound {
+  readonly found: readonly FoundEntry[];
+  readonly role: Role;
+}
+
+/** Statements for joined queries of an index that are under way at a time, of one group. */
+const STATEMENTS_AT_ONCE = 2;
+
+/** Two ways to read what queries find. */
+export interface EntryReads {
+  /** With a statement for the query. */
+  alone(wanted: EntriesWanted): Promise<EntriesFound>;
+  /** With one for those of an index and group that come at the same time; if it fails, it has failed for all of them. */
+  together(wanted: EntriesWanted): Promise<EntriesFound>;
+}
+
+export function entryReads(context: StoreContext, datastore: string): EntryReads {
+  async function readAll(some: readonly [EntriesWanted, ...EntriesWanted[]]): Promise<EntriesFound[]> {
+    const [{ group, read, index, query: first }] = some;
+    const isUnion = some.length > 1;
+    const statement = unionOf(some.map(({ query }, item) => selectEntries(datastore, index, query, isUnion ? item : undefined)));
+    const { role, rows } = await askEither(await context.groups.client(group), group, read, statement);
+    if (!isUnion) return [{ found: rows.map((row) => toFoundEntry(row, index, first.shardValue)), role }];
+
+    const ofQueries = some.map(({ query }) => ({ shardValue: query.shardValue, found: [] as FoundEntry[] }));
+    for (const row of rows) {
+      const item = row[index.definition.fields.length];
+      const ofQuery = ofQueries[Number(item)];
+      if (!ofQuery) throw new Error(`a row for item ${String(item)} of ${some.length}`);
+      ofQuery.found.push(toFoundEntry(row, index, ofQuery.shardValue));
+    }
+    // A union promises no order.
+    return ofQueries.map(({ found }) => ({ found: found.sort(byRowKey), role }));
+  }
+
+  return {
+    async alone(wanted) {
+      const [only] = await readAll([wanted]);
+      if (!only) throw new Error('an answer without its only query');
+      return only;
+    },
+    together: joinedByKey<EntriesWanted, EntriesFound>(
+      {
+        atOnce: STATEMENTS_AT_ONCE,
+        // As much as one query may ask for.
+        fits: (taken, next) => taken.reduce((sum, { query }) => sum + query.limit, next.query.limit) <= LIMITS.listCells,
+        run: readAll,
+      },
+      ({ group, read, index }) => `${group}/${read}/${indexTableName(index.name, index.hash)}`,
+    ),
+  };
+}
+
+/**
+ * Whether a query reads no more entries than it answers: those of its shard value, or of one value of one more field,
+ * lie in a key in the order of their rows. What it is joined with does not wait for it then.
+ */
+export function isBounded({ filters, order }: ParsedQuery): boolean {
+  return order === undefined && filters.length <= 1 && filters.every(({ operator }) => operator === 'eq');
+}
+
+/** The order of those queries. Row keys sort as their bytes do. */
+function byRowKey(one: FoundEntry, other: FoundEntry): number {
+  return one.row_key < other.row_key ? -1 : 1;
+}
