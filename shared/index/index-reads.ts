@@ -6,7 +6,7 @@ import { indexStatus, indexStatuses } from './status.ts';
 
 /** The reads of a datastore's indexes. */
 export function indexReads(context: StoreContext, datastore: string): Pick<Datastore, 'query'> & IndexOperations {
-  const reads = entryReads(context, datastore);
+  const reads = entryReads(datastore);
   return {
     query: (query) => runQuery(context, datastore, reads, query),
     indexes: () => indexStatuses(context, datastore),

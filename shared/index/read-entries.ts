@@ -1,7 +1,7 @@
 import { LIMITS, type Role } from '../cell.ts';
+import type { SqlClient } from '../sql/client.ts';
 import { selectEntries, toFoundEntry, type FoundEntry } from '../sql/statements/select-entries.ts';
 import { unionOf } from '../sql/union.ts';
-import type { StoreContext } from '../store/context.ts';
 import { joinedByKey } from '../store/joined.ts';
 import { askEither } from '../store/read-group.ts';
 import { indexTableName, type PhysicalIndex } from './index-table.ts';
@@ -10,6 +10,7 @@ import type { ParsedQuery } from './query.ts';
 /** What a query asks of the group that holds its shard. */
 export interface EntriesWanted {
   readonly group: string;
+  readonly client: SqlClient;
   readonly read: Role;
   readonly index: PhysicalIndex;
   readonly query: ParsedQuery;
@@ -32,12 +33,12 @@ export interface EntryReads {
   together(wanted: EntriesWanted): Promise<EntriesFound>;
 }
 
-export function entryReads(context: StoreContext, datastore: string): EntryReads {
+export function entryReads(datastore: string): EntryReads {
   async function readAll(some: readonly [EntriesWanted, ...EntriesWanted[]]): Promise<EntriesFound[]> {
-    const [{ group, read, index, query: first }] = some;
+    const [{ group, client, read, index, query: first }] = some;
     const isUnion = some.length > 1;
     const statement = unionOf(some.map(({ query }, item) => selectEntries(datastore, index, query, isUnion ? item : undefined)));
-    const { role, rows } = await askEither(await context.groups.client(group), group, read, statement);
+    const { role, rows } = await askEither(client, group, read, statement);
     if (!isUnion) return [{ found: rows.map((row) => toFoundEntry(row, index, first.shardValue)), role }];
 
     const ofQueries = some.map(({ query }) => ({ shardValue: query.shardValue, found: [] as FoundEntry[] }));

@@ -40,7 +40,7 @@ export async function runQuery(context: StoreContext, datastore: string, reads: 
   const client = await context.groups.client(group);
   const parsed = { ...wanted, limit: Math.min(wanted.limit, entriesOfPage(index, pageBytes(client))) };
   const readEntries = (query.together ?? false) && isBounded(parsed) ? reads.together : reads.alone;
-  const { role, found: all } = await context.admit(group, () => readEntries({ group, read, index, query: parsed }));
+  const { role, found: all } = await context.admit(group, () => readEntries({ group, client, read, index, query: parsed }));
   const found = all.slice(0, parsed.limit);
 
   const cells = parsed.columns === undefined ? undefined : await fetchCells(context, { datastore, topology, found, columns: parsed.columns, read });
@@ -68,11 +68,17 @@ type RowCells = readonly DecodedCell[] | { readonly error: SchemalessError };
 function untilFull(found: readonly FoundEntry[], index: PhysicalIndex, { fields }: ParsedQuery, cells: ReadonlyMap<string, RowCells> | undefined): IndexEntry[] {
   const names = fields.map((place) => index.definition.fields[place]?.field ?? '');
   const atMostBytes = ENTRY_ENVELOPE_BYTES + names.reduce((sum, name) => sum + (name.length + STRING_BYTES + 1) * JSON_GROWTH, 0);
+  const choose = (values: readonly FieldValue[]): Record<string, FieldValue> => {
+    const chosen: Record<string, FieldValue> = {};
+    for (let position = 0; position < fields.length; position += 1) chosen[names[position] ?? ''] = values[fields[position] ?? 0] ?? null;
+    return chosen;
+  };
+  if (!cells && found.length * atMostBytes <= LIMITS.answerBytes) return found.map(({ row_key, values }) => ({ row_key, fields: choose(values) }));
+
   const room = answerRoom();
   const entries: IndexEntry[] = [];
   for (const { row_key, values } of found) {
-    const chosen: Record<string, FieldValue> = {};
-    for (let position = 0; position < fields.length; position += 1) chosen[names[position] ?? ''] = values[fields[position] ?? 0] ?? null;
+    const chosen = choose(values);
     const ofRow = cells && (cells.get(row_key) ?? []);
     const decoded = ofRow === undefined || 'error' in ofRow ? NO_CELLS : ofRow;
     const size: Sized = {

@@ -53,11 +53,8 @@ const FROZEN_MS = 1000;
  */
 export function breaker({ name, probe, settings, onTrip }: BreakerOptions): Breaker {
   const count = failureCount(settings.failures);
-  const policy = circuitBreaker(
-    handleWhen(isOutage).orWhenResult((result) => (result as Timed<unknown>).milliseconds > settings.slowMs),
-    { halfOpenAfter: new ExponentialBackoff({ initialDelay: settings.probeAfterMs, maxDelay: settings.probeMostMs }), breaker: count },
-  );
-  const { silentMs } = settings;
+  const policy = circuitBreaker(handleWhen(isOutage), { halfOpenAfter: new ExponentialBackoff({ initialDelay: settings.probeAfterMs, maxDelay: settings.probeMostMs }), breaker: count });
+  const { silentMs, slowMs } = settings;
   let closedAt = 0;
   let answeredAt = performance.now();
   /** By the wall clock: a monotonic one may stand still in an instance that is frozen. */
@@ -93,7 +90,7 @@ export function breaker({ name, probe, settings, onTrip }: BreakerOptions): Brea
   function ask(): Promise<void> {
     lookedAt = Date.now();
     asking ??= policy
-      .execute(() => timed(() => within(settings.probeTimeoutMs, probe())))
+      .execute(() => within(settings.probeTimeoutMs, probe()))
       .then(() => undefined, () => undefined)
       .finally(() => {
         asking = undefined;
@@ -101,31 +98,38 @@ export function breaker({ name, probe, settings, onTrip }: BreakerOptions): Brea
     return asking;
   }
 
+  /** Lets the policy take note of a failure, while it counts any. */
+  async function fail(failure: SqlError, opens: boolean): Promise<void> {
+    if (!isClosed()) return;
+    if (opens) count.openNext();
+    await policy.execute(() => Promise.reject(failure)).catch(() => undefined);
+  }
+
   return {
+    // Of a statement that succeeds, as nearly all do, the policy is not asked: it takes as long as much of the rest.
     async run(statement) {
       if (!isClosed() && Date.now() - lookedAt > FROZEN_MS) await ask();
       if (!isClosed()) throw new SqlError('unreachable', `the circuit of ${name} is open`);
       const begun = performance.now();
-      const { value } = await policy.execute(() =>
-        timed(statement).catch((error: unknown) => {
-          // What began before the circuit last closed says nothing of how it is now.
-          if (begun < closedAt) throw new Outdated(error);
-          const found = error instanceof SqlError && error.poolExhausted && performance.now() - answeredAt > silentMs ? silence(error) : error;
-          if (found instanceof SqlError && found.timedOut) count.openNext();
-          throw found;
-        }),
-      ).catch((error: unknown) => {
-        throw error instanceof Outdated ? error.cause : error;
-      });
-      answeredAt = performance.now();
-      return value;
+      try {
+        const value = await statement();
+        answeredAt = performance.now();
+        if (answeredAt - begun <= slowMs) count.success(CircuitState.Closed);
+        else await fail(new SqlError('unclear', 'slow'), false);
+        return value;
+      } catch (error) {
+        // What began before the circuit last closed says nothing of how it is now.
+        if (!(error instanceof SqlError) || begun < closedAt) throw error;
+        const found = error.poolExhausted && performance.now() - answeredAt > silentMs ? silence(error) : error;
+        if (isOutage(found)) await fail(found, found.timedOut);
+        throw found;
+      }
     },
 
     trip(why) {
       if (!isClosed()) return;
       isTold = true;
-      count.openNext();
-      policy.execute(() => Promise.reject(new SqlError('unreachable', why))).catch(() => undefined);
+      void fail(new SqlError('unreachable', why), true);
     },
 
     state: () => (isClosed() ? 'closed' : 'open'),
@@ -135,23 +139,6 @@ export function breaker({ name, probe, settings, onTrip }: BreakerOptions): Brea
 /** All connections are in use and none has been answered for a while: they hang, whatever time limits have yet to pass. */
 function silence(cause: SqlError): SqlError {
   return new SqlError('unreachable', cause.message, { timedOut: true, cause });
-}
-
-/** The failure of a statement that does not count. */
-class Outdated extends Error {
-  constructor(cause: unknown) {
-    super('outdated', { cause });
-  }
-}
-
-interface Timed<T> {
-  readonly value: T;
-  readonly milliseconds: number;
-}
-
-async function timed<T>(work: () => Promise<T>): Promise<Timed<T>> {
-  const start = performance.now();
-  return { value: await work(), milliseconds: performance.now() - start };
 }
 
 /** Whether a failure speaks against the server; a refused statement, or one that met a lock, shows that it lives. */
@@ -166,10 +153,8 @@ function failureCount(most: number): IBreaker & { openNext(): void } {
   return {
     state: undefined,
     openNext: () => void (opens = true),
-    success: () => {
-      failures = 0;
-      opens = false;
-    },
+    // What succeeds meanwhile does not forgive the failure that opens.
+    success: () => void (failures = 0),
     failure: () => {
       failures += 1;
       const isEnough = opens || failures >= most;

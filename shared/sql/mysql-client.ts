@@ -88,12 +88,9 @@ export function mysqlClient(address: GroupAddress, login: () => Promise<Login>, 
   async function run<T>(statement: Statement, target: Target): Promise<T> {
     checkParameters(statement.parameters);
     const endpoint = endpointOf(target);
-    let pool = open.get(endpoint);
-    try {
-      pool ??= await openPool(endpoint);
-    } catch (error) {
+    const pool = open.get(endpoint) ?? (await openPool(endpoint).catch((error: unknown) => {
       throw error instanceof SqlError ? error : toSqlError(error, false);
-    }
+    }));
     try {
       return await runOn<T>(pool, statement, options);
     } catch (error) {
@@ -153,21 +150,63 @@ function runOn<T>(pool: Pool, statement: Statement, { acquireTimeoutMs, queryTim
   return new Promise((resolve, reject) => {
     acquire(pool, acquireTimeoutMs, (error, connection) => {
       if (!connection) return reject(error as Error);
-      connection.query({ sql: statement.sql, values: [...statement.parameters], timeout: queryTimeoutMs }, (failure, result) => {
+      const limit = timeLimitOf(connection, queryTimeoutMs);
+      limit.begin((late) => {
+        // Whatever the server still does with it, no later statement may wait behind it or get its answer.
+        connection.destroy();
+        reject(late);
+      });
+      connection.query({ sql: statement.sql, values: [...statement.parameters] }, (failure, result) => {
+        if (!limit.end()) return;
         if (!failure) {
           connection.release();
           resolve(result as T);
           return;
         }
         const sorted = toSqlError(failure, true);
-        // Whatever the server still does with it, no later statement may wait behind it or get its answer. A server
-        // that has turned read-only is no writer any more, so the next connection must be made anew.
+        // Nor may one follow what is not known to be over. A server that has turned read-only is no writer any more, so
+        // that the next connection must be made anew.
         if (sorted.failure === 'unclear' || sorted.failure === 'unreachable') connection.destroy();
         else connection.release();
         reject(sorted);
       });
     });
   });
+}
+
+/** How long a statement may take on a connection, which runs one at a time. */
+interface TimeLimit {
+  begin(onLate: (error: SqlError) => void): void;
+  /** Returns whether it was in time. */
+  end(): boolean;
+}
+
+const timeLimits = new WeakMap<PoolConnection, TimeLimit>();
+
+/** The time limit of a connection's statements. To make and clear a timer for each, as mysql2 does, takes longer than all else here. */
+function timeLimitOf(connection: PoolConnection, milliseconds: number): TimeLimit {
+  const known = timeLimits.get(connection);
+  if (known) return known;
+  let onLate: ((error: SqlError) => void) | undefined;
+  // It goes on beyond the end of a statement; the next sets it anew, whether it has fired meanwhile or not.
+  const timer = setTimeout(() => {
+    const tell = onLate;
+    onLate = undefined;
+    tell?.(new SqlError('unclear', `no answer within ${milliseconds} ms`, { timedOut: true }));
+  }, milliseconds).unref();
+  const made: TimeLimit = {
+    begin(tell) {
+      onLate = tell;
+      timer.refresh();
+    },
+    end() {
+      const inTime = onLate !== undefined;
+      onLate = undefined;
+      return inTime;
+    },
+  };
+  timeLimits.set(connection, made);
+  return made;
 }
 
 /** Gives a connection of the pool, or `unreachable` in good time: the pool itself would queue for ever. */

@@ -14,8 +14,8 @@ const CONTENTION = new Set([1205, 1213, 1020]);
 const UNCLEAR = new Set([1053, 1317, 1927, 3024, 1969]);
 /** The server did not let the session in: too many connections, access denied, host blocked. */
 const UNREACHABLE = new Set([1040, 1045, 1129, 1130, 1203, 1226]);
-/** The driver's: no connection, or no answer, in time. */
-const TIMED_OUT = new Set(['ETIMEDOUT', 'PROTOCOL_SEQUENCE_TIMEOUT']);
+/** The driver's: no connection in time. */
+const TIMED_OUT = 'ETIMEDOUT';
 /** Read-only server: what the writer answers after it lost its role. ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE. */
 const READ_ONLY = new Set([1290, 1836]);
 
@@ -28,7 +28,7 @@ export function toSqlError(error: unknown, sent: boolean): SqlError {
   const { code = '', errno = 0, message = String(error) } = (error ?? {}) as DriverError;
   const serverErrno = errno > 0 && code.startsWith('ER_') ? errno : 0;
   const failure = sortOut(serverErrno, sent);
-  return new SqlError(failure, message, { errno: serverErrno, timedOut: TIMED_OUT.has(code), cause: error, ...(failure === 'duplicate' ? { key: duplicateKey(message) } : {}) });
+  return new SqlError(failure, message, { errno: serverErrno, timedOut: code === TIMED_OUT, cause: error, ...(failure === 'duplicate' ? { key: duplicateKey(message) } : {}) });
 }
 
 /** @param errno 0: the driver's own error, no server's */

@@ -49,14 +49,16 @@ export function openAdmission(settings: Partial<AdmissionSettings> | false = {},
 
   const mayWaitMs = (lane: Lane): number => (now() - lane.emptyAt > burstMs ? overloadMs : burstMs);
 
-  function take(lane: Lane, group: string): Promise<void> {
-    if (lane.queue.length === 0) {
-      lane.emptyAt = now();
-      if (lane.running < atOnce) {
-        lane.running += 1;
-        return Promise.resolve();
-      }
-    }
+  /** Whether there was room at once. */
+  function enter(lane: Lane): boolean {
+    if (lane.queue.length > 0) return false;
+    lane.emptyAt = now();
+    if (lane.running >= atOnce) return false;
+    lane.running += 1;
+    return true;
+  }
+
+  function wait(lane: Lane, group: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const refuse = (): void => reject(new SchemalessError('overloaded', `more requests of ${group} than can be served: this one waited for its turn in vain`));
       const leave = (): void => {
@@ -81,7 +83,7 @@ export function openAdmission(settings: Partial<AdmissionSettings> | false = {},
 
   return async (group, work) => {
     const lane = laneOf(group);
-    await take(lane, group);
+    if (!enter(lane)) await wait(lane, group);
     try {
       return await work();
     } finally {

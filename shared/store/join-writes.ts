@@ -47,6 +47,7 @@ export function joinWrites(context: StoreContext, datastore: string): JoinedWrit
       fits: (taken, next) => isSmall(taken, next) && !taken.some(({ cells }) => cells.some((cell) => next.cells.some((other) => isSameAddress(cell, other)))),
       async run(shares) {
         const appended = await appendToPrimary(context, datastore, shares[0].where, cellsOf(shares));
+        if (shares.length === 1) return [appended];
         let start = 0;
         return shares.map(({ cells }) => appended.slice(start, (start += cells.length)));
       },
@@ -67,8 +68,8 @@ export function joinWrites(context: StoreContext, datastore: string): JoinedWrit
   return { append: (shard, cells) => append({ where: shard, cells }), buffer: (group, cells) => buffer({ where: group, cells }) };
 }
 
-function cellsOf(shares: readonly Share<number | string>[]): readonly BufferedCell[] {
-  return shares.flatMap(({ cells }) => cells);
+function cellsOf(shares: readonly [Share<number | string>, ...Share<number | string>[]]): readonly BufferedCell[] {
+  return shares.length === 1 ? shares[0].cells : shares.flatMap(({ cells }) => cells);
 }
 
 function isSmall(taken: readonly Share<number | string>[], next: Share<number | string>): boolean {

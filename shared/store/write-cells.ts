@@ -97,14 +97,18 @@ async function writeToGroup(context: WriteContext, group: string, cells: readonl
   });
   const conflicts = cells.filter((_, place) => results[place]?.outcome === 'conflict');
   const stored = cells.filter((_, place) => results[place]?.outcome === 'stored' || results[place]?.outcome === 'stored_before');
-  await Promise.all([withdrawCopies(context, datastore, conflicts, holders), keepEntries(context, datastore, stored)]);
+  if (conflicts.length === 0) await keepEntries(context, datastore, stored);
+  else await Promise.all([withdrawCopies(context, datastore, conflicts, holders), keepEntries(context, datastore, stored)]);
   return results;
 }
 
 /** Works on the items of each part side by side. Returns what became of each item, in the items' order. */
-async function inParts<Part, Item, Result>(items: readonly Item[], partOf: (item: Item) => Part, work: (part: Part, items: readonly Item[]) => Promise<readonly Result[]>): Promise<readonly Result[]> {
+function inParts<Part, Item, Result>(items: readonly Item[], partOf: (item: Item) => Part, work: (part: Part, items: readonly Item[]) => Promise<readonly Result[]>): Promise<readonly Result[]> {
   const [only] = items;
-  if (items.length === 1 && only !== undefined) return work(partOf(only), items);
+  return items.length === 1 && only !== undefined ? work(partOf(only), items) : inSeveral(items, partOf, work);
+}
+
+async function inSeveral<Part, Item, Result>(items: readonly Item[], partOf: (item: Item) => Part, work: (part: Part, items: readonly Item[]) => Promise<readonly Result[]>): Promise<readonly Result[]> {
   const results: Result[] = [];
   await Promise.all(
     [...groupBy(items.keys(), (place) => partOf(items[place] as Item))].map(async ([part, places]) => {

@@ -40,6 +40,8 @@ const PATIENCE_MS = 1000;
  */
 export function dynamoTopology(table: DynamoTable): TopologySource {
   let known: WholeTopology | undefined;
+  /** The same, for who asks while it is fresh: nearly everybody, several times a request. */
+  let knownAlready: Promise<WholeTopology> | undefined;
   let reading: Promise<WholeTopology> | undefined;
   let validUntil = 0;
   let isAway = false;
@@ -47,6 +49,7 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
   async function read(): Promise<WholeTopology> {
     try {
       known = await readTopology(table);
+      knownAlready = Promise.resolve(known);
       isAway = false;
       validUntil = performance.now() + MAX_AGE_MS;
       return known;
@@ -60,8 +63,11 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
     }
   }
 
-  async function current(): Promise<WholeTopology> {
-    if (known && performance.now() < validUntil) return known;
+  function current(): Promise<WholeTopology> {
+    return knownAlready && performance.now() < validUntil ? knownAlready : refreshed();
+  }
+
+  async function refreshed(): Promise<WholeTopology> {
     reading ??= read();
     if (!known) return reading;
     // An attempt may take many seconds: nobody waits for all of it, nor again while the table is away.

@@ -57,6 +57,11 @@ export async function sideBySide({ ours, theirs, bare, atOnce = 1, warmMs = 500,
   };
 }
 
+/** Lets each work for so long, so that what they share is compiled before anything is measured. */
+export async function warmUp(works: readonly Work[], { atOnce, milliseconds }: { readonly atOnce: number; readonly milliseconds: number }, signal: AbortSignal): Promise<void> {
+  for (const work of works) await rateOf(work, atOnce, milliseconds, signal);
+}
+
 /** Units a second. */
 async function rateOf(work: Work, atOnce: number, milliseconds: number, signal: AbortSignal): Promise<number> {
   const start = performance.now();

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SqlError, type SqlClient, type SqlParameter, type Statement } from '../../shared/sql/client.ts';
 
@@ -167,6 +168,16 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
         expect(await failureOf(under.hasty.select(sql('SELECT SLEEP(4)'), 'writer'))).toMatchObject({ failure: 'unclear', timedOut: true });
         expect(performance.now() - since).toBeLessThan(3000);
         expect(await under.hasty.select(sql('SELECT 7'), 'writer')).toHaveLength(1);
+      });
+
+      it('every statement has all of the time, and no more, whatever its connection did before', async () => {
+        await under.hasty.select(sql('SELECT 7'), 'writer');
+        expect(await under.hasty.select(sql('SELECT SLEEP(0.7)'), 'writer')).toHaveLength(1);
+        expect(await under.hasty.select(sql('SELECT SLEEP(0.7)'), 'writer')).toHaveLength(1);
+        await sleep(1200);
+        const since = performance.now();
+        expect(await failureOf(under.hasty.select(sql('SELECT SLEEP(4)'), 'writer'))).toMatchObject({ failure: 'unclear', timedOut: true });
+        expect(performance.now() - since).toBeLessThan(3000);
       });
 
       it('where nobody listens nothing was done', async () => {

@@ -21,7 +21,7 @@ export interface FirstCallsOfStack {
   readonly calls: readonly FirstCalls[];
 }
 
-const ROUNDS = 7;
+const ROUNDS = 5;
 /** As the local environment has them, with fewer shards, which no call here notices. */
 const SHARDS = 16;
 

@@ -28,7 +28,6 @@ describe('toSqlError', () => {
     [{ code: 'ER_OPTION_PREVENTS_STATEMENT', errno: 1290 }, 'unreachable'],
     [{ code: 'ER_SERVER_SHUTDOWN', errno: 1053 }, 'unclear'],
     [{ code: 'PROTOCOL_CONNECTION_LOST' }, 'unclear'],
-    [{ code: 'PROTOCOL_SEQUENCE_TIMEOUT' }, 'unclear'],
     // The system's own numbers are no answers of the server: ECONNRESET is 104.
     [{ code: 'ECONNRESET', errno: -104 }, 'unclear'],
   ])('sorts %o as %s once the statement was sent', (error, failure) => {
