@@ -109,6 +109,21 @@ describe('a guarded client', () => {
     expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
   });
 
+  it('opens after a time limit whatever else succeeds at that moment', async () => {
+    for (let turns = 0; turns < 12; turns += 1) {
+      const fake = fakeClient();
+      const client = guardedClient(fake.client, 'group-1', { settings: QUICK });
+      fake.answer = () => Promise.reject(timeout());
+      const late = failureOf(client.select(STATEMENT, 'writer'));
+      fake.answer = async () => {
+        for (let turn = 0; turn < turns; turn += 1) await undefined;
+        return [];
+      };
+      await Promise.all([late, client.select(STATEMENT, 'writer')]);
+      expect(client.circuit('writer'), `${turns} turns later`).toBe('open');
+    }
+  });
+
   it('takes slow for down, and still gives the slow answers', async () => {
     const fake = fakeClient();
     const client = guardedClient(fake.client, 'group-1', { settings: { ...QUICK, probeAfterMs: 10_000 } });
