@@ -2,6 +2,7 @@ import { LIMITS, type CellAddress } from './cell.ts';
 import { invalidField, missingField } from './errors.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const WANTED_NAME = `a string of 1 to ${LIMITS.columnNameBytes} bytes of UTF-8`;
 const WANTED_UUID = 'a UUID of 36 characters, like 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 
 /** A row key: a UUID in either case, any version. Returned in lower case. Throws `invalid_field`. */
@@ -13,12 +14,11 @@ export function parseRowKey(value: unknown, field = 'row_key'): string {
 
 /** A column name: 1 to 255 bytes of well-formed UTF-8. Throws `invalid_field`. */
 export function parseColumnName(value: unknown, field = 'column_name'): string {
-  const wanted = `a string of 1 to ${LIMITS.columnNameBytes} bytes of UTF-8`;
-  if (value === undefined) throw missingField(field, wanted);
-  if (typeof value !== 'string' || value === '') throw invalidField(field, wanted, value);
-  if (!value.isWellFormed()) throw invalidField(field, `${wanted}, well-formed`, 'a lone surrogate');
+  if (value === undefined) throw missingField(field, WANTED_NAME);
+  if (typeof value !== 'string' || value === '') throw invalidField(field, WANTED_NAME, value);
+  if (!value.isWellFormed()) throw invalidField(field, `${WANTED_NAME}, well-formed`, 'a lone surrogate');
   const bytes = Buffer.byteLength(value);
-  if (bytes > LIMITS.columnNameBytes) throw invalidField(field, wanted, `${value.slice(0, 20)}… of ${bytes} bytes`);
+  if (bytes > LIMITS.columnNameBytes) throw invalidField(field, WANTED_NAME, `${value.slice(0, 20)}… of ${bytes} bytes`);
   return value;
 }
 

@@ -5,7 +5,7 @@ import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { keepEntries } from '../index/keep-entries.ts';
 import { shardOf } from '../shard.ts';
-import { SqlError } from '../sql/client.ts';
+import { SqlError, type SqlClient } from '../sql/client.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
@@ -22,13 +22,13 @@ import { parseBatch } from './parse.ts';
 export function cellWrites(context: StoreContext, name: string, shards: number): Pick<Datastore, 'put' | 'batchPut'> {
   const writes: WriteContext = { ...context, datastore: name, ...(context.joinsWrites ? joinWrites : separateWrites)(context, name) };
   const prepare = (cell: NewCell, prefix: string): BufferedCell => {
-    const address = parseAddress(cell, prefix);
-    return { ...address, body: cell.body, encoded: encodeBody(cell.body, `${prefix}body`), shard: shardOf(address.row_key, shards) };
+    const { row_key, column_name, ref_key } = parseAddress(cell, prefix);
+    return { row_key, column_name, ref_key, body: cell.body, encoded: encodeBody(cell.body, `${prefix}body`), shard: shardOf(row_key, shards) };
   };
 
   /** Refuses what could not be written, or not be read again, the way that MySQL is reached. All groups are reached alike. */
-  async function checkBounds(cells: readonly BufferedCell[], group: string, field: (place: number) => string): Promise<void> {
-    const { bodyBytes, writtenBytes } = (await context.groups.client(group)).abilities.bounds;
+  function checkBounds(cells: readonly BufferedCell[], { abilities }: SqlClient, field: (place: number) => string): void {
+    const { bodyBytes, writtenBytes } = abilities.bounds;
     let bytes = 0;
     for (const [place, { encoded, row_key, column_name, ref_key }] of cells.entries()) {
       bytes += encoded.length;
@@ -48,10 +48,11 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
   return {
     async put(cell) {
       const prepared = [prepare(cell, '')] as const;
-      const topology = await requireDatastore(context.topology, name);
-      await checkBounds(prepared, placeOf(topology, prepared[0].shard).group, () => 'body');
-      const [result] = await writeAll(topology, prepared);
-      return result as PutResult;
+      const { group } = placeOf(await requireDatastore(context.topology, name), prepared[0].shard);
+      checkBounds(prepared, await context.groups.client(group), () => 'body');
+      const [result] = (await admitToGroup(writes, group, prepared)) as readonly [PutResult];
+      context.report({ kind: 'put', datastore: name, outcome: result.outcome });
+      return result;
     },
 
     async batchPut(cells) {
@@ -59,11 +60,13 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
       const topology = await requireDatastore(context.topology, name);
       const [first] = prepared;
       if (!first) return [];
-      await checkBounds(prepared, placeOf(topology, first.shard).group, (place) => `cells[${place}].body`);
+      checkBounds(prepared, await context.groups.client(placeOf(topology, first.shard).group), (place) => `cells[${place}].body`);
       return settleRepeats(prepared, (some) => writeAll(topology, some));
     },
   };
 }
+
+const NO_GROUPS: readonly string[] = [];
 
 /** What the write path of one datastore works with. */
 type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string };
@@ -81,7 +84,7 @@ async function admitToGroup(context: WriteContext, group: string, cells: readonl
 /** Cells of one primary: buffered together, appended shard by shard. */
 async function writeToGroup(context: WriteContext, group: string, cells: readonly BufferedCell[]): Promise<readonly PutResult[]> {
   const { datastore } = context;
-  const holders = await bufferOnSecondaries(context, cells, context.bufferCopies, [group]);
+  const holders = context.bufferCopies === 0 ? NO_GROUPS : await bufferOnSecondaries(context, cells, context.bufferCopies, [group]);
   if (holders.length < Math.min(1, context.bufferCopies)) {
     // The primary is not tried: a cell on it alone could be lost with it.
     return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'no other group could take a copy' }));
@@ -95,11 +98,16 @@ async function writeToGroup(context: WriteContext, group: string, cells: readonl
       return settleWithoutPrimary(context, { group, holders, cells: ofShard });
     }
   });
-  const conflicts = cells.filter((_, place) => results[place]?.outcome === 'conflict');
-  const stored = cells.filter((_, place) => results[place]?.outcome === 'stored' || results[place]?.outcome === 'stored_before');
-  if (conflicts.length === 0) await keepEntries(context, datastore, stored);
-  else await Promise.all([withdrawCopies(context, datastore, conflicts, holders), keepEntries(context, datastore, stored)]);
+  if (results.every(isStored)) await keepEntries(context, datastore, cells);
+  else {
+    const conflicts = cells.filter((_, place) => results[place]?.outcome === 'conflict');
+    await Promise.all([withdrawCopies(context, datastore, conflicts, holders), keepEntries(context, datastore, cells.filter((_, place) => results[place] && isStored(results[place])))]);
+  }
   return results;
+}
+
+function isStored({ outcome }: PutResult): boolean {
+  return outcome === 'stored' || outcome === 'stored_before';
 }
 
 /** Works on the items of each part side by side. Returns what became of each item, in the items' order. */

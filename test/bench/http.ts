@@ -9,7 +9,7 @@ import { sideBySide } from './side-by-side.ts';
 
 const AT_ONCE = 32;
 const LEAST = 0.5;
-const WARM_MS = 2500;
+const WARM_MS = 1500;
 /** Threads of three processes have to be compiled: with four seconds a query came out at 0.65, with eight at 0.66. */
 const WARM_HTTP_MS = 4000;
 /** Through HTTP 32 calls take 5 to 15 ms. */

@@ -31,7 +31,7 @@ export interface Ratio {
 }
 
 /** Many short ones: a machine's speed changes from one second to the next, and falls on both sides of a short round alike. */
-const ROUNDS = 17;
+const ROUNDS = 15;
 const ROUND_MS = 180;
 
 /**

@@ -12,15 +12,11 @@ import { writerFence, type EncodedCell, type ShardFence } from './append-cells.t
  */
 export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
   const entity = entityTable(fence.datastore, fence.shard);
+  const texts = fence.anyWriter === true ? anyWriterTexts : writerTexts;
+  let sql = texts.get(entity);
+  if (sql === undefined) texts.set(entity, (sql = textOf(entity, fence)));
   return {
-    sql:
-      `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, body, created_at) ` +
-      `SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + 1), ?, ?, ?, ?, ` +
-      `GREATEST(SYSDATE(6), COALESCE(last.created_at, '2000-01-01')) ` +
-      `FROM ${CONTROL}.shard AS log ` +
-      `LEFT JOIN ${entity} AS last ON last.added_id = ` +
-      `(SELECT tip.added_id FROM ${entity} AS tip WHERE tip.added_id >= log.first_id ORDER BY tip.added_id DESC LIMIT 1 FOR UPDATE) ` +
-      `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} FOR UPDATE`,
+    sql,
     parameters: [
       rowKeyBytes(cell.row_key),
       Buffer.from(cell.column_name),
@@ -31,4 +27,19 @@ export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
       fence.epoch,
     ],
   };
+}
+
+/** By table: a text is made of a dozen pieces, and is the same for each cell of a shard. */
+const [writerTexts, anyWriterTexts] = [new Map<string, string>(), new Map<string, string>()];
+
+function textOf(entity: string, fence: ShardFence): string {
+  return [
+    `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, body, created_at)`,
+    'SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + 1), ?, ?, ?, ?,',
+    "GREATEST(SYSDATE(6), COALESCE(last.created_at, '2000-01-01'))",
+    `FROM ${CONTROL}.shard AS log`,
+    `LEFT JOIN ${entity} AS last ON last.added_id =`,
+    `(SELECT tip.added_id FROM ${entity} AS tip WHERE tip.added_id >= log.first_id ORDER BY tip.added_id DESC LIMIT 1 FOR UPDATE)`,
+    `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} FOR UPDATE`,
+  ].join(' ');
 }
