@@ -39,7 +39,7 @@ export interface IndexQuery {
    * wait for each other. Through HTTP those do that the client sends in one request. @default false
    */
   readonly together?: boolean | undefined;
-  /** Answer also which shard, group and statement it was, and its plan. */
+  /** Answer also which shard, group and statement it was, and its plan. Such a query shares its statement with none. */
   readonly explain?: boolean | undefined;
 }
 

@@ -39,7 +39,9 @@ export async function runQuery(context: StoreContext, datastore: string, reads: 
   const { group } = placeOf(topology, wanted.shard);
   const client = await context.groups.client(group);
   const parsed = { ...wanted, limit: Math.min(wanted.limit, entriesOfPage(index, pageBytes(client))) };
-  const readEntries = (query.together ?? false) && isBounded(parsed) ? reads.together : reads.alone;
+  // What is explained is the statement that ran.
+  const mayJoin = query.together === true && query.explain !== true && isBounded(parsed);
+  const readEntries = mayJoin ? reads.together : reads.alone;
   const { role, found: all } = await context.admit(group, () => readEntries({ group, client, read, index, query: parsed }));
   const found = all.slice(0, parsed.limit);
 

@@ -121,6 +121,12 @@ describe('queries of one group that are asked together', () => {
     expect(statements).toHaveLength(DRIVERS);
   });
 
+  it('take one each where they ask how: what is explained is what was run', async () => {
+    const { together, statements } = await askBoth(drivers.map((driver) => queryOf(driver, { explain: true })));
+    const ran = statements.filter((sql) => !sql.startsWith('EXPLAIN'));
+    expect(ran.toSorted()).toEqual(together.map(({ explain }) => explain?.statement).toSorted());
+  });
+
   it('fail together, and leave nothing behind', async () => {
     broken.behaviours.set(group, 'down');
     const results = await Promise.allSettled(drivers.map((driver) => trips.query(queryOf(driver, { together: true }))));
