@@ -12,7 +12,7 @@ export interface Sides {
   readonly warmMs?: number;
   /** The same for ours, where it has to be compiled in other processes, too. @default warmMs */
   readonly ourWarmMs?: number;
-  /** How long a side works in each round, in turns. @default 180 */
+  /** How long a side works in each round, in turns, but for what is under way as a turn ends. @default 180 */
   readonly roundMs?: number;
 }
 
@@ -52,13 +52,14 @@ export async function sideBySide({ ours, theirs, bare, atOnce = 1, warmMs = 500,
   const warm = [];
   for (const { work } of sides) warm.push(await spell(work, atOnce, work === ours ? ourWarmMs : warmMs, signal));
   const callMs = Math.max(...warm.map(({ ms, calls }) => (atOnce * ms) / calls));
-  const turnMs = atOnce === 1 ? TURN_MS : Math.min(Math.max(TURN_MS, CALLS_A_TURN * callMs), roundMs);
+  const turns = Math.max(1, Math.floor(roundMs / (atOnce === 1 ? TURN_MS : Math.max(TURN_MS, CALLS_A_TURN * callMs))));
   for (let round = 0; round < ROUNDS; round += 1) {
     const sums = sides.map(({ work, rates }) => ({ work, rates, ms: 0, units: 0 }));
-    for (let turn = round; sums.some(({ ms }) => ms < roundMs); turn += 1) {
-      for (const sum of turn % 2 === 0 ? sums : sums.toReversed()) {
+    for (let turn = 0; turn < turns; turn += 1) {
+      for (const sum of (round + turn) % 2 === 0 ? sums : sums.toReversed()) {
+        // A call may take longer than all turns of a round.
         if (sum.ms >= roundMs) continue;
-        const { ms, units } = await spell(sum.work, atOnce, turnMs, signal);
+        const { ms, units } = await spell(sum.work, atOnce, roundMs / turns, signal);
         sum.ms += ms;
         sum.units += units;
       }
