@@ -29,11 +29,10 @@ const LATER = {
 
 const SHARDS = 6;
 const ALL = Array.from({ length: SHARDS }, (_, shard) => shard);
-const folder = temporaryFolder();
 const first = join(import.meta.dirname, 'datastores');
-const later = join(folder.path, 'datastores');
 const datastore = loadDefinitions(first).datastores[0];
 
+let folder: ReturnType<typeof temporaryFolder>;
 let held: Held;
 let before: Contents;
 let stack: LocalStack;
@@ -82,12 +81,14 @@ const wanted = (cells: readonly PlacedCell[], is: (fields: { city: string; fare:
 // Takes minutes of servers, and nothing of it is another over the Data API.
 describe.skipIf(WRITER_ONLY)('an upgrade', () => {
   beforeAll(async () => {
+    // Here, since what is skipped would not dispose of it.
+    folder = temporaryFolder();
     await leavePreviousRelease();
     stack = await start();
   });
   afterAll(async () => {
     await stack?.stop();
-    folder[Symbol.dispose]();
+    folder?.[Symbol.dispose]();
   });
 
   describe('a stack on what the release before left', () => {
@@ -125,6 +126,7 @@ describe.skipIf(WRITER_ONLY)('an upgrade', () => {
     beforeAll(async () => {
       heads = await trips().heads();
       await stack.stop();
+      const later = join(folder.path, 'datastores');
       cpSync(first, later, { recursive: true });
       for (const [file, text] of Object.entries(LATER)) {
         mkdirSync(dirname(join(later, file)), { recursive: true });
