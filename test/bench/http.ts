@@ -12,7 +12,7 @@ const LEAST = 0.5;
 const WARM_MS = 1500;
 /** Threads of three processes have to be compiled: with four seconds get latest came out at 0.52 to 0.62, with eight at 0.57 to 0.64. */
 const WARM_HTTP_MS = 6000;
-/** Of 32 puts each takes 100 to 250 ms. */
+/** Of 32 puts each takes 100 to 250 ms, and a round ends with the last of them. */
 const ROUND_MS = 240;
 const TRIGGER = 'bill_rider';
 

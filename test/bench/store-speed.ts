@@ -28,7 +28,7 @@ const WRITERS = 64;
 const WARM_PUTS_MS = 2000;
 /** The store's side of each row. */
 const WARM_MS = 1500;
-/** A put takes 15 ms among 32, and a round ends with the last of them. */
+/** Of 32 puts each takes 15 to 110 ms, by the disk: several turns of a round on a fast one, one on a slow one. */
 const PUTS_ROUND_MS = 360;
 const HOT_SHARD = 7;
 /** Rows that are read back. */
