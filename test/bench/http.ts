@@ -11,7 +11,7 @@ const AT_ONCE = 32;
 const LEAST = 0.5;
 const WARM_MS = 1500;
 /** Threads of three processes have to be compiled: with four seconds get latest came out at 0.52 to 0.62, with eight at 0.57 to 0.64. */
-const WARM_HTTP_MS = 6000;
+const WARM_HTTP_MS = 8000;
 /** Of 32 puts each takes 100 to 250 ms, and a round ends with the last of them. */
 const ROUND_MS = 240;
 const TRIGGER = 'bill_rider';
@@ -39,7 +39,7 @@ export const httpBench: Bench = {
       say(`${row.what}: ${row.figure}`);
     };
     for (const { what, once, atOnce = AT_ONCE } of operations) {
-      const sides = { ours: () => once(client), theirs: () => once(datastore), atOnce, warmMs: WARM_MS, ourWarmMs: WARM_HTTP_MS, roundMs: ROUND_MS };
+      const sides = { ours: () => once(client), theirs: () => once(datastore), atOnce, warmMs: WARM_MS, ourWarmMs: WARM_HTTP_MS, roundMs: ROUND_MS, bar: LEAST };
       const { ratio, least, most, ours, theirs } = await sideBySide(sides, signal);
       const figure = `${ratio.toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)}; ${ours.toFixed(0)}, ${theirs.toFixed(0)} a second)`;
       add({ what: `${what}; ${atOnce} at once`, figure, bar: `≥ ${LEAST}`, passed: ratio >= LEAST });

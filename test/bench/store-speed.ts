@@ -56,7 +56,7 @@ export const storeBench: Bench = {
     const measured: Measured[] = [];
     const bars: BarPlot['bars'][number][] = [];
     const compare = async (what: string, least: number | undefined, sides: Sides): Promise<Ratio> => {
-      const ratio = await sideBySide({ ourWarmMs: WARM_MS, ...sides }, signal);
+      const ratio = await sideBySide({ ourWarmMs: WARM_MS, bar: least, ...sides }, signal);
       const toBare = ratio.toBare === undefined ? '' : `; ${ratio.toBare.toFixed(2)} of what leaves bodies as they are`;
       const figure = `${ratio.ratio.toFixed(2)} (${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}; ${ratio.ours.toFixed(0)}, ${ratio.theirs.toFixed(0)} a second${toBare})`;
       const passed = least === undefined || ratio.ratio >= least;

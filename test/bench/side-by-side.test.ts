@@ -1,0 +1,59 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { isInDoubt, sideBySide, type Work } from './side-by-side.ts';
+
+const { signal } = new AbortController();
+
+/** Takes so long, and notes that it was its turn. */
+function taking(milliseconds: number, turns: string[] = [], name = ''): Work {
+  return async () => {
+    if (turns.at(-1) !== name) turns.push(name);
+    await sleep(milliseconds);
+    return 1;
+  };
+}
+
+it.each([
+  { of: 11, below: 2, inDoubt: false },
+  { of: 11, below: 3, inDoubt: true },
+  { of: 45, below: 15, inDoubt: false },
+  { of: 45, below: 16, inDoubt: true },
+])('takes $below of $of rounds below the bar for a doubt: $inDoubt', ({ of, below, inDoubt }) => {
+  const ratios = Array.from({ length: of }, (_, round) => (round < below ? 0.84 : 0.85));
+  expect(isInDoubt(ratios, 0.85)).toBe(inDoubt);
+  expect(isInDoubt(ratios, undefined)).toBe(false);
+});
+
+it('takes a round that measured nothing for one below', () => {
+  expect(isInDoubt(Array.from({ length: 11 }, () => Number.NaN), 0.85)).toBe(true);
+});
+
+it('takes as many rounds as a bar needs, and no more than four times as many', async () => {
+  const sides = { theirs: taking(4), warmMs: 1, roundMs: 1 };
+  expect(await sideBySide({ ...sides, ours: taking(1), bar: 0.9 }, signal)).toMatchObject({ rounds: 11 });
+  const slow = await sideBySide({ ...sides, ours: taking(12), bar: 0.9 }, signal);
+  expect(slow).toMatchObject({ rounds: 45 });
+  expect(slow.most).toBeLessThan(0.9);
+  expect(await sideBySide({ ...sides, ours: taking(12) }, signal)).toMatchObject({ rounds: 11 });
+});
+
+it('gives each side its turns, in the opposite order every other time', async () => {
+  const turns: string[] = [];
+  const [ours, theirs, bare] = ['ours', 'theirs', 'bare'].map((name) => taking(2, turns, name)) as [Work, Work, Work];
+  const ratio = await sideBySide({ ours, theirs, bare, warmMs: 1, roundMs: 60 }, signal);
+  expect(turns.slice(0, 13)).toEqual(['ours', 'theirs', 'bare', 'ours', 'theirs', 'bare', 'theirs', 'ours', 'bare', 'theirs', 'ours', 'theirs', 'bare']);
+  expect(ratio.toBare).toBeGreaterThan(0);
+});
+
+it('has as many calls under way as it is asked to, and counts what they did', async () => {
+  let [underWay, most] = [0, 0];
+  const work: Work = async () => {
+    most = Math.max(most, (underWay += 1));
+    await sleep(1);
+    underWay -= 1;
+    return 10;
+  };
+  const { ratio } = await sideBySide({ ours: work, theirs: taking(1), atOnce: 4, warmMs: 1, roundMs: 20 }, signal);
+  expect(most).toBe(4);
+  expect(ratio).toBeGreaterThan(2);
+});
