@@ -14,8 +14,8 @@ function taking(milliseconds: number, turns: string[] = [], name = ''): Work {
 }
 
 it.each([
-  { of: 11, below: 2, inDoubt: false },
-  { of: 11, below: 3, inDoubt: true },
+  { of: 9, below: 1, inDoubt: false },
+  { of: 9, below: 2, inDoubt: true },
   { of: 45, below: 15, inDoubt: false },
   { of: 45, below: 16, inDoubt: true },
 ])('takes $below of $of rounds below the bar for a doubt: $inDoubt', ({ of, below, inDoubt }) => {
@@ -25,16 +25,16 @@ it.each([
 });
 
 it('takes a round that measured nothing for one below', () => {
-  expect(isInDoubt(Array.from({ length: 11 }, () => Number.NaN), 0.85)).toBe(true);
+  expect(isInDoubt(Array.from({ length: 9 }, () => Number.NaN), 0.85)).toBe(true);
 });
 
-it('takes as many rounds as a bar needs, and no more than four times as many', async () => {
+it('takes as many rounds as a bar needs, and no more than five times as many', async () => {
   const sides = { theirs: taking(4), warmMs: 1, roundMs: 1 };
-  expect(await sideBySide({ ...sides, ours: taking(1), bar: 0.9 }, signal)).toMatchObject({ rounds: 11 });
+  expect(await sideBySide({ ...sides, ours: taking(1), bar: 0.9 }, signal)).toMatchObject({ rounds: 9 });
   const slow = await sideBySide({ ...sides, ours: taking(12), bar: 0.9 }, signal);
   expect(slow).toMatchObject({ rounds: 45 });
   expect(slow.most).toBeLessThan(0.9);
-  expect(await sideBySide({ ...sides, ours: taking(12) }, signal)).toMatchObject({ rounds: 11 });
+  expect(await sideBySide({ ...sides, ours: taking(12) }, signal)).toMatchObject({ rounds: 9 });
 });
 
 it('gives each side its turns, in the opposite order every other time', async () => {

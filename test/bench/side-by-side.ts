@@ -33,7 +33,7 @@ export interface Ratio {
   readonly toBare?: number;
 }
 
-const [FEWEST_ROUNDS, MOST_ROUNDS] = [11, 45];
+const [FEWEST_ROUNDS, MOST_ROUNDS] = [9, 45];
 const ROUND_MS = 180;
 /**
  * A machine's speed changes from one moment to the next, and falls on both sides of a short turn alike: the ratio of the
@@ -50,7 +50,7 @@ const CALLS_A_TURN = 8;
  * Lets the sides work on the same servers, each in its turn and in the opposite order every other time, so that what else
  * the machine does falls on all alike. What happens before the first round counts for none.
  *
- * Where the ratio has a bar to reach, it is measured until it clearly does, up to four times as long: the same two sides
+ * Where the ratio has a bar to reach, it is measured until it clearly does, up to five times as long: the same two sides
  * came out at 0.87 to 0.97 in fifteen rounds.
  */
 export async function sideBySide({ ours, theirs, bare, atOnce = 1, warmMs = 500, ourWarmMs = warmMs, roundMs = ROUND_MS, bar }: Sides, signal: AbortSignal): Promise<Ratio> {
@@ -92,7 +92,7 @@ export async function sideBySide({ ours, theirs, bare, atOnce = 1, warmMs = 500,
 
 /**
  * Whether rounds leave open that their true median reaches a bar. If it lay just there, each round would fall below as a
- * coin falls, and no more than `n / 2 - sqrt(n)` of them, two standard deviations off, once in thirty times or less. (W. J.
+ * coin falls, and no more than `n / 2 - sqrt(n)` of them, two standard deviations off, once in twenty-five times at most. (W. J.
  * Dixon, A. M. Mood, "The Statistical Sign Test", 1946.)
  */
 export function isInDoubt(ratios: readonly number[], bar: number | undefined): boolean {

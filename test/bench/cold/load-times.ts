@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import type { BenchWorld } from '../bench.ts';
 
 const run = promisify(execFile);
-const ROUNDS = 9;
+const ROUNDS = 5;
 /** Prints how long it takes until a module and what it imports are there, as an instance does before its first call. */
 const TIMER = "const start = performance.now(); await import(process.argv[1]); console.log(performance.now() - start); process.exit(0);";
 
