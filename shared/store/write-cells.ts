@@ -100,8 +100,8 @@ async function writeToGroup(context: WriteContext, group: string, cells: readonl
   });
   if (results.every(isStored)) await keepEntries(context, datastore, cells);
   else {
-    const conflicts = cells.filter((_, place) => results[place]?.outcome === 'conflict');
-    await Promise.all([withdrawCopies(context, datastore, conflicts, holders), keepEntries(context, datastore, cells.filter((_, place) => results[place] && isStored(results[place])))]);
+    const whose = (isSo: (result: PutResult) => boolean): BufferedCell[] => cells.filter((_, place) => isSo(results[place] as PutResult));
+    await Promise.all([withdrawCopies(context, datastore, whose(({ outcome }) => outcome === 'conflict'), holders), keepEntries(context, datastore, whose(isStored))]);
   }
   return results;
 }
