@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -7,6 +8,7 @@ import { startDataApi } from '../../infra/local/data-api/data-api.ts';
 import { startShardGroups } from '../../infra/local/mysql/shard-groups.ts';
 import { ACCESSES, type Access } from '../../shared/environment.ts';
 import type { GroupAddress } from '../../shared/topology/topology.ts';
+import { endProcessesOn } from '../faults/leftovers.ts';
 import { startDynamo } from './dynamo.ts';
 import { wishedAws, type OutsideAws } from './outside-aws.ts';
 
@@ -38,6 +40,7 @@ export default async function start(project: TestProject): Promise<() => Promise
   process.once('beforeExit', (code) => process.exit(code));
   const outsideAws = await wishedAws(process.env);
   const dataDir = await mkdtemp(join(tmpdir(), 'schemaless-test-'));
+  endWith(dataDir);
   const groups = await startShardGroups({
     dataDir,
     engine: wishedEngine([], process.env),
@@ -74,8 +77,22 @@ export default async function start(project: TestProject): Promise<() => Promise
   return async () => {
     await dataApi.stop();
     await Promise.all([groups.stop(), dynamo?.stop()]);
-    await rm(dataDir, { recursive: true, force: true });
   };
+}
+
+/**
+ * Leaves neither a process nor a file behind, however the run ends: told to by a signal, Vitest exits without its teardown,
+ * and its workers without the ends of their tests. Those have their folders within this one.
+ */
+function endWith(folder: string): void {
+  process.env['TMPDIR'] = folder;
+  process.once('exit', () => {
+    endProcessesOn(folder);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  });
+  // One Ctrl-C may arrive twice, from the terminal and passed on by npm. The second would end this process before its exit.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
+  process.on('SIGHUP', () => process.exit(129));
 }
 
 /** What the run's RDS Data API calls a group. */
