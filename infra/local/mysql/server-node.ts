@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { InstalledEngine } from '../../setup/engine.mjs';
 import { accountsSql } from './accounts.ts';
@@ -76,6 +76,8 @@ export class ServerNode {
   /** Starts the server, read-only and without replication; it is `starting` until `serve`. */
   async start(serverId: number): Promise<void> {
     const { engine, folder, passwords, shards, extraArguments } = this.#options;
+    // Nothing there outlives its server. MySQL's replication does not start where one that was killed left its trial file.
+    rmSync(temporaryFolder(folder), { recursive: true, force: true });
     mkdirSync(temporaryFolder(folder), { recursive: true, mode: 0o700 });
     const accounts = accountsFile(folder);
     writeFileSync(accounts, accountsSql(engine, passwords), { mode: 0o600 });
