@@ -54,16 +54,15 @@ const CALLS_A_TURN = 8;
  * came out at 0.87 to 0.97 in fifteen rounds.
  */
 export async function sideBySide({ ours, theirs, bare, atOnce = 1, warmMs = 500, ourWarmMs = warmMs, roundMs = ROUND_MS, bar }: Sides, signal: AbortSignal): Promise<Ratio> {
-  const sides = [ours, theirs, ...(bare ? [bare] : [])].map((work) => ({ work, rates: [] as number[] }));
+  const sides = [ours, theirs, ...(bare ? [bare] : [])];
   const warm = [];
-  for (const { work } of sides) warm.push(await spell(work, atOnce, work === ours ? ourWarmMs : warmMs, signal));
+  for (const work of sides) warm.push(await spell(work, atOnce, work === ours ? ourWarmMs : warmMs, signal));
   const callMs = Math.max(...warm.map(({ ms, calls }) => (atOnce * ms) / calls));
   const turns = Math.max(1, Math.floor(roundMs / (atOnce === 1 ? TURN_MS : Math.max(TURN_MS, CALLS_A_TURN * callMs))));
 
-  const ratios: number[] = [];
-  const toBare: number[] = [];
+  const [ourRates, theirRates, ratios, toBare]: [number[], number[], number[], number[]] = [[], [], [], []];
   for (let round = 0; round < FEWEST_ROUNDS || (round < MOST_ROUNDS && isInDoubt(ratios, bar)); round += 1) {
-    const sums = sides.map(({ work, rates }) => ({ work, rates, ms: 0, units: 0 }));
+    const sums = sides.map((work) => ({ work, ms: 0, units: 0 }));
     for (let turn = 0; turn < turns; turn += 1) {
       for (const sum of (round + turn) % 2 === 0 ? sums : sums.toReversed()) {
         // A call may take longer than all turns of a round.
@@ -74,11 +73,11 @@ export async function sideBySide({ ours, theirs, bare, atOnce = 1, warmMs = 500,
       }
     }
     const [ourRate = Number.NaN, theirRate = Number.NaN, bareRate = Number.NaN] = sums.map(({ ms, units }) => (units / ms) * 1000);
-    for (const [place, rate] of [ourRate, theirRate, bareRate].entries()) sides[place]?.rates.push(rate);
+    ourRates.push(ourRate);
+    theirRates.push(theirRate);
     ratios.push(ourRate / theirRate);
     toBare.push(ourRate / bareRate);
   }
-  const [ourRates = [], theirRates = []] = sides.map(({ rates }) => rates);
   return {
     ratio: median(ratios),
     rounds: ratios.length,
