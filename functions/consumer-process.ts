@@ -64,6 +64,7 @@ export async function runConsumer({ config, trigger, fn, stopping }: ConsumerPro
     stopping.addEventListener('abort', () => polling.stop(), { once: true });
     polling.start();
     await stopped;
+    await (await open()).consumer.notes.flush();
   }
   sqs.destroy();
 }

@@ -3,6 +3,10 @@ import { requestSigner } from '../shared/client/sign-request.ts';
 import { setting } from './setting.ts';
 import { PermanentFailure, triggerHandler } from './trigger-handler.ts';
 
+// Read as the function is loaded: what misses is told before a cell waits for it.
+const url = copyUrl(setting('COPY_TO_URL'));
+const region = setting('COPY_TO_REGION', '');
+
 let opened: SchemalessClient | undefined;
 
 /**
@@ -25,6 +29,10 @@ export const handler = triggerHandler('copy_cells', async (rowKey, message, sche
 });
 
 function openCopy(datastore: string): SchemalessClient {
-  const region = setting('COPY_TO_REGION', '');
-  return schemalessClient({ url: setting('COPY_TO_URL'), datastore: setting('COPY_TO_DATASTORE', datastore), ...(region === '' ? {} : { sign: requestSigner(region) }) });
+  return schemalessClient({ url, datastore: setting('COPY_TO_DATASTORE', datastore), ...(region === '' ? {} : { sign: requestSigner(region) }) });
+}
+
+function copyUrl(value: string): string {
+  if (/^https?:\/\//u.test(value) && URL.canParse(value)) return value;
+  throw new Error(`The environment variable COPY_TO_URL: wanted an http or https URL, got ${JSON.stringify(value)}`);
 }

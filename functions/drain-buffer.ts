@@ -1,5 +1,6 @@
 import type { Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
+import { progressItems } from '../shared/drain/progress-item.ts';
 import { LEASE_MS, runDrain } from '../shared/drain/run-drain.ts';
 import { leases } from '../shared/lease/lease.ts';
 import { METRICS } from '../shared/metrics.ts';
@@ -19,15 +20,18 @@ let opened: StoreContext | undefined;
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
   const config = readConfig();
   opened ??= openContext(deploymentOptions(config));
+  const state = { client: dynamoClient(), table: config.stateTable };
   await runDrain({
     context: opened,
-    leases: leases({ client: dynamoClient(), table: config.stateTable }, randomUUID(), LEASE_MS),
+    leases: leases(state, randomUUID(), LEASE_MS),
+    progress: progressItems(state),
     deadline: Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS,
-    measured: (group, { rows, oldest_age, parked, conflicts }) => {
-      logger.debug('buffer', { group, rows, oldest_age, parked, conflicts });
-      gauge({ [METRICS.bufferRows]: rows, [METRICS.bufferOldestSeconds]: oldest_age ?? 0, [METRICS.bufferParked]: parked, [METRICS.bufferConflicts]: conflicts });
+    measured: (group, status) => {
+      const { rows, oldest_age, parked, conflicts, undecided } = status;
+      logger.debug('buffer', { group, ...status });
+      gauge({ [METRICS.bufferRows]: rows, [METRICS.bufferOldestSeconds]: oldest_age ?? 0, [METRICS.bufferParked]: parked, [METRICS.bufferConflicts]: conflicts, [METRICS.bufferUndecided]: undecided });
     },
-    recovered: (group, cells) => logger.warn('a new writer has every acknowledged cell again', { group, cells }),
-    report: (group, { unreachable, ...counts }) => logger.info('drained', { group, ...counts, unreachable: [...unreachable] }),
+    recovered: (group, { appended, opened, closed }) => logger.warn('a new writer gets what it lacks', { group, appended, opened, closed: closed.length, first: closed[0] }),
+    report: (group, { unreachable, refused, ...counts }) => logger.info('drained', { group, ...counts, unreachable: [...unreachable], refused: [...refused] }),
   });
 }

@@ -4,6 +4,9 @@ import { stringifyJson } from '../shared/body/json.ts';
 import { setting } from './setting.ts';
 import { triggerHandler } from './trigger-handler.ts';
 
+// Read as the function is loaded: what misses is told before a cell waits for it.
+const folder = setting('WAREHOUSE_FOLDER');
+
 /**
  * Appends every cell as a line of JSON to `WAREHOUSE_FOLDER/<day>.ndjson`, as a warehouse loads them. Each line carries
  * the cell's shard and added id: a cell that came twice is there twice with the same ones, and whoever loads the files
@@ -13,7 +16,6 @@ export const handler = triggerHandler('feed_warehouse', async (rowKey, message, 
   const { column_name, ref_key, shard, added_id, created_at } = message;
   const { cell } = await schemaless.get({ row_key: rowKey, column_name, ref_key });
   if (cell === null) throw new Error(`The cell ${rowKey}/${column_name}/${ref_key} cannot be read yet`);
-  const folder = setting('WAREHOUSE_FOLDER');
   await mkdir(folder, { recursive: true });
   const line = stringifyJson({ shard, added_id, created_at, row_key: rowKey, column_name, ref_key, body: cell.body });
   // One write at the file's end, so that lines of several processes do not mix.

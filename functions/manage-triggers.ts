@@ -1,17 +1,20 @@
 import { openContext } from '../shared/store/context.ts';
+import { sqsTriggerQueues } from '../shared/trigger/sqs-trigger-queues.ts';
 import { triggerManagement, type TriggerManagement } from '../shared/trigger/trigger-management.ts';
 import { readConfig } from './config.ts';
 import { deploymentOptions } from './deployment.ts';
 import { dynamoClient } from './dynamo.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
+import { discardDeadMessages, listDeadMessages, replayDeadMessages } from './http/operations/dead-messages.ts';
 import { getTrigger, listTriggers } from './http/operations/list-triggers.ts';
 import { discardParkedCells, listParkedCells, retryParkedCells } from './http/operations/parked-cells.ts';
 import { pauseTrigger, resumeTrigger, rewindTrigger } from './http/operations/switch-trigger.ts';
+import { sqsClient } from './sqs.ts';
 
 /** The routes of triggers. */
 export function makeTriggersHandler(management: () => TriggerManagement): HttpHandler {
   return httpHandler<'manage-triggers', TriggerManagement>(
-    { listTriggers, getTrigger, pauseTrigger, resumeTrigger, rewindTrigger, listParkedCells, retryParkedCells, discardParkedCells },
+    { listTriggers, getTrigger, pauseTrigger, resumeTrigger, rewindTrigger, listParkedCells, retryParkedCells, discardParkedCells, listDeadMessages, replayDeadMessages, discardDeadMessages },
     management,
   );
 }
@@ -20,7 +23,7 @@ let opened: TriggerManagement | undefined;
 
 function management(): TriggerManagement {
   const config = readConfig();
-  opened ??= triggerManagement({ context: openContext(deploymentOptions(config)), stateTable: { client: dynamoClient(), table: config.stateTable } });
+  opened ??= triggerManagement({ context: openContext(deploymentOptions(config)), stateTable: { client: dynamoClient(), table: config.stateTable }, queues: sqsTriggerQueues(sqsClient()) });
   return opened;
 }
 

@@ -1,10 +1,9 @@
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import type { ClientOptions } from '../shared/client/options.ts';
 import { requestSigner } from '../shared/client/sign-request.ts';
 import { openConsumer, type ConsumeEvent, type Consumer } from '../shared/consume/consumer.ts';
 import { sqsQueue } from '../shared/consume/sqs-queue.ts';
 import type { TriggerFunction } from '../shared/consume/trigger-function.ts';
-import { triggeredClient } from '../shared/consume/triggered-client.ts';
+import { triggeredClients } from '../shared/consume/triggered-client.ts';
 import { dynamoTopology } from '../shared/topology/dynamo-topology.ts';
 import type { DeployedTrigger } from '../shared/topology/topology.ts';
 import { triggerStore } from '../shared/trigger/dynamo-trigger-store.ts';
@@ -35,7 +34,7 @@ export function consumerOpener({ config, trigger, fn, sqs, report }: ConsumerPar
   const client = dynamoClient();
   const topology = dynamoTopology({ client, table: config.topologyTable });
   const { apiUrl: url, datastore, region } = config;
-  const options: ClientOptions = { url, datastore, sign: requestSigner(region) };
+  const clients = triggeredClients({ url, datastore, sign: requestSigner(region) });
   let opened: OpenedConsumer | undefined;
   return async () => {
     const triggers = await topology.triggers(datastore);
@@ -47,7 +46,7 @@ export function consumerOpener({ config, trigger, fn, sqs, report }: ConsumerPar
     if (opened?.deployed === deployed) return opened;
     const store = triggerStore({ client, table: config.stateTable }, { datastore, trigger });
     const { definition, queueUrl } = deployed;
-    const consumer = openConsumer({ datastore, definition, store, queue: sqsQueue(sqs, queueUrl), fn, client: (signal) => triggeredClient(options, signal), report });
+    const consumer = openConsumer({ datastore, definition, store, queue: sqsQueue(sqs, queueUrl), fn, client: clients, report });
     opened = { consumer, deployed };
     return opened;
   };

@@ -3,7 +3,7 @@ import { deployment } from './deployment.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
 import { batchGet } from './http/operations/batch-get.ts';
 import { batchRead } from './http/operations/batch-read.ts';
-import { getBuffer, listBufferConflicts } from './http/operations/buffer.ts';
+import { getBuffer, listBufferConflicts, listUndecidedWrites } from './http/operations/buffer.ts';
 import { getCell, getLatestCell } from './http/operations/get-cell.ts';
 import { getHealth } from './http/operations/get-health.ts';
 import { getOpenApi } from './http/operations/get-open-api.ts';
@@ -15,7 +15,7 @@ import { readLog, readShardLog } from './http/operations/read-log.ts';
 /** The routes that only read. */
 export function makeReadHandler(deployment: () => Deployment): HttpHandler {
   return httpHandler<'read-cells'>(
-    { getCell, getLatestCell, listVersions, getRow, batchGet, batchRead, readShardLog, readLog, listShards, getBuffer, listBufferConflicts, getHealth, getOpenApi },
+    { getCell, getLatestCell, listVersions, getRow, batchGet, batchRead, readShardLog, readLog, listShards, getBuffer, listBufferConflicts, listUndecidedWrites, getHealth, getOpenApi },
     deployment,
   );
 }

@@ -30,7 +30,7 @@ export function consumedReport(trigger: string): { readonly report: (event: Cons
 }
 
 function log(trigger: string, event: ConsumeEvent): void {
-  if (event.kind === 'consumed' || event.kind === 'repeated' || event.kind === 'returned') logger.debug('trigger', { trigger, event });
+  if (event.kind === 'consumed' || event.kind === 'repeated' || event.kind === 'void' || event.kind === 'returned') logger.debug('trigger', { trigger, event });
   else if (event.kind === 'stopped') logger.error('trigger stopped', { trigger });
   else logger.warn('trigger', { trigger, event });
 }

@@ -22,7 +22,7 @@ export function tailReport(): { readonly report: (event: TailEvent) => void; rea
   return {
     report(event) {
       if (event.kind === 'lag') {
-        gauge({ [METRICS.triggerLagCells]: event.cells, [METRICS.triggerLagSeconds]: event.seconds });
+        gauge({ [METRICS.triggerLagCells]: event.cells, [METRICS.triggerLagSeconds]: event.seconds, [METRICS.triggerUnsentCells]: event.unsentCells, [METRICS.triggerUnsentSeconds]: event.unsentSeconds });
         return;
       }
       log(event);
@@ -53,7 +53,7 @@ function counted(event: TailEvent): readonly [string | undefined, number] {
 function log(event: TailEvent): void {
   if (event.kind === 'sent') return;
   if (event.kind === 'followed') logFollowed(event, event.event);
-  else if (event.kind === 'failed' || event.kind === 'send_failed' || event.kind === 'held_back') logger.warn('tail', { event });
+  else if (event.kind === 'failed' || event.kind === 'send_failed' || event.kind === 'held_back' || event.kind === 'resent') logger.warn('tail', { event });
   else logger.info('tail', { event });
 }
 

@@ -1,4 +1,5 @@
 import type { CellAddress } from './cell.ts';
+import { closestName } from './closest-name.ts';
 
 /** What the caller should do: mend the request, give up, or repeat it as it is. */
 export type Retry = 'never' | 'later';
@@ -29,7 +30,7 @@ export const ERRORS = {
   request_too_large: { status: 413, retry: 'never', title: 'The request is over its limit', cure: 'Send fewer cells a request' },
   answer_too_large: { status: 413, retry: 'never', title: 'The item does not fit into this answer', cure: 'Ask for it alone, or in a smaller batch' },
   undecodable_body: { status: 500, retry: 'never', title: 'The stored body of this cell cannot be decoded', cure: 'Look at the cell at the address given: its bytes were damaged' },
-  index_building: { status: 503, retry: 'later', title: 'The index is being built and cannot answer yet', cure: 'Repeat it once the build is complete; `progress` says how far it is' },
+  index_building: { status: 503, retry: 'later', title: 'The index, or the definition of it that can answer this, is being built', cure: 'Repeat it once the build is complete; `progress` says how far it is' },
   internal: { status: 500, retry: 'later', title: 'An error that should not happen', cure: 'Repeat it; report it with the request id' },
   overloaded: { status: 503, retry: 'later', title: 'More requests at once than the group of this row can serve', cure: 'Repeat it after `Retry-After` seconds, and send fewer at once: nothing was begun' },
   unavailable: { status: 503, retry: 'later', title: 'Not confirmed: no node that could answer was reached in time', cure: 'Repeat it after `Retry-After` seconds: every request can be repeated safely' },
@@ -82,9 +83,16 @@ export function missingField(field: string, wanted: string): SchemalessError {
   return new SchemalessError('missing_field', `${field}: wanted ${wanted}, got nothing`, { field, wanted, got: 'nothing' });
 }
 
-export function unknownField(field: string, known: readonly string[]): SchemalessError {
-  const wanted = known.length === 0 ? 'none at all' : `one of ${known.join(', ')}`;
-  return new SchemalessError('unknown_field', `${field} is not known here: wanted ${wanted}`, { field, wanted, got: field });
+/**
+ * @param known names that would do
+ * @param otherwise names that would do, and mean something else @default none
+ */
+export function unknownField(field: string, known: readonly string[], otherwise: readonly string[] = []): SchemalessError {
+  const names = [known, otherwise].filter(({ length }) => length > 0).map((some) => some.join(', '));
+  const wanted = names.length === 0 ? 'none at all' : `one of ${names.join('; or ')}`;
+  const likely = closestName(field, [...known, ...otherwise]);
+  const hint = likely === undefined ? '' : `; did you mean ${likely}?`;
+  return new SchemalessError('unknown_field', `${field} is not known here: wanted ${wanted}${hint}`, { field, wanted, got: field });
 }
 
 /** A short, safe rendering of any value for a message: never the whole of a body. */

@@ -2,11 +2,12 @@
 export const METRICS = {
   /** An instance found a role of a group down. */
   circuitOpened: 'circuit_opened',
-  /** Of each group, every half minute: rows that wait, the age of the oldest, rows set aside, and those that lost against another body. */
+  /** Of each group, every half minute: rows that wait, the age of the oldest, rows set aside, those that lost against another body, and those that wait for an operator's word. */
   bufferRows: 'buffer_rows',
   bufferOldestSeconds: 'buffer_oldest_seconds',
   bufferParked: 'buffer_parked',
   bufferConflicts: 'buffer_conflicts',
+  bufferUndecided: 'buffer_undecided',
   /** Of each datastore with indexes, every few seconds: cells behind which the repair is, and entries that it had to write. */
   indexLagCells: 'index_lag_cells',
   indexRepaired: 'index_repaired',
@@ -14,9 +15,11 @@ export const METRICS = {
   triggerSent: 'trigger_sent',
   triggerRetried: 'trigger_retried',
   triggerSendFailed: 'trigger_send_failed',
-  /** Of each trigger, every half minute: how far sending is behind the logs. */
+  /** Of each trigger, every half minute: how far consuming is behind the logs, and how far sending is. */
   triggerLagCells: 'trigger_lag_cells',
   triggerLagSeconds: 'trigger_lag_seconds',
+  triggerUnsentCells: 'trigger_unsent_cells',
+  triggerUnsentSeconds: 'trigger_unsent_seconds',
   /** What became of them at their functions. */
   triggerConsumed: 'trigger_consumed',
   triggerFailed: 'trigger_failed',

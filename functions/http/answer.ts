@@ -17,7 +17,7 @@ export interface Answer {
   readonly outcomes?: readonly string[];
 }
 
-/** An answer in the gateway's form. Every one carries the request id. */
+/** An answer in the gateway's form. Every one carries the request id, and ends its line, for those who look at it in a terminal. */
 export function gatewayResult(answer: Answer, requestId: string): APIGatewayProxyStructuredResultV2 {
   const { text, isPlain } = answer.json ?? writeJson(answer.body);
   return {
@@ -28,7 +28,7 @@ export function gatewayResult(answer: Answer, requestId: string): APIGatewayProx
       ...(isPlain && PLAIN_JSON),
       ...(answer.retryAfter === undefined ? {} : { 'retry-after': String(answer.retryAfter) }),
     },
-    body: text,
+    body: `${text}\n`,
     isBase64Encoded: false,
   };
 }

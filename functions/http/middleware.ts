@@ -5,6 +5,7 @@ import { logger } from './log.ts';
 import { logProblem } from './log-problem.ts';
 import { count } from './metrics.ts';
 import { problemAnswer, shown } from './problem.ts';
+import { requestIdOf } from './request-id.ts';
 
 type Request = middy.Request<APIGatewayProxyEventV2, unknown>;
 type Middleware = middy.MiddlewareObj<APIGatewayProxyEventV2, unknown>;
@@ -13,7 +14,7 @@ type Middleware = middy.MiddlewareObj<APIGatewayProxyEventV2, unknown>;
 export function answerProblems(): Middleware {
   return {
     onError: (request: Request) => {
-      request.response = problemAnswer(shown(request.error), request.event.requestContext.requestId);
+      request.response = problemAnswer(shown(request.error), requestIdOf(request.event));
     },
   };
 }
@@ -38,16 +39,18 @@ export function observe(): Middleware {
 /** Puts the answer into the gateway's form, with the request id. */
 export function answerGateway(): Middleware {
   const convert = (request: Request): void => {
-    request.response = gatewayResult(request.response as Answer, request.event.requestContext.requestId);
+    request.response = gatewayResult(request.response as Answer, requestIdOf(request.event));
   };
   return { after: convert, onError: convert };
 }
 
 /** Never anything of a body. */
-function circumstances({ event }: Request, answer: Answer): { request_id: string; route: string; path: string; status: number } {
-  return { request_id: event.requestContext.requestId, route: event.routeKey, path: event.rawPath, status: answer.status };
+function circumstances({ event }: Request, answer: Answer): Record<string, string | number> {
+  const [request_id, ofGateway] = [requestIdOf(event), event.requestContext.requestId];
+  // The gateway's access log knows its own alone.
+  return { request_id, ...(request_id === ofGateway ? {} : { gateway_request_id: ofGateway }), route: event.routeKey, path: event.rawPath, status: answer.status };
 }
 
 function countOutcomes({ event }: Request, answer: Answer, otherwise: readonly string[] = []): void {
-  count(answer.outcomes ?? otherwise, event.requestContext.requestId);
+  count(answer.outcomes ?? otherwise, requestIdOf(event));
 }

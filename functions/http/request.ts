@@ -1,15 +1,19 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { Json } from '../../shared/cell.ts';
 import { invalidField, missingField } from '../../shared/errors.ts';
+import type { AnswerRoom } from '../../shared/store/answer-room.ts';
 import { readJsonBody } from './request-body.ts';
+import { requestIdOf } from './request-id.ts';
 import { readQuery, type Query, type QueryNames } from './query.ts';
 
 /** A request as the operations see it. Nothing is read before an operation asks for it. */
 export interface HttpRequest {
-  /** The gateway's request id. */
+  /** The request id: the caller's own, or the gateway's. */
   readonly id: string;
-  /** Whether it came among others in one request, whose answers go back with its own. */
-  readonly isJoined: boolean;
+  /** Whether it had to be signed. */
+  readonly isSigned: boolean;
+  /** What is left of the answer, where it came among others in one request whose answers go back with its own. @default undefined: it came alone */
+  readonly room?: AnswerRoom;
   /** A parameter of the route's path, decoded. Throws `missing_field`, `invalid_field`. */
   path(name: string): string;
   /** The query parameters, of which these may come. Throws `unknown_field`, `invalid_field`. */
@@ -22,13 +26,19 @@ export interface HttpRequest {
 
 export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
   return {
-    id: event.requestContext.requestId,
-    isJoined: false,
+    id: requestIdOf(event),
+    isSigned: isSigned(event),
     path: (name) => pathValue(event.pathParameters?.[name], name),
     query: (names = {}) => readQuery(event.rawQueryString, names),
     hasBody: (event.body ?? '') !== '',
     json: (depth) => readJsonBody(event, depth),
   };
+}
+
+/** The gateway says who signed a request, where it asks for that. */
+function isSigned({ requestContext }: APIGatewayProxyEventV2): boolean {
+  const { authorizer } = requestContext as { readonly authorizer?: { readonly iam?: unknown } };
+  return authorizer?.iam !== undefined;
 }
 
 /** A parameter's value. The gateway has decoded it already; once more is harmless, since `%` is in no value that is taken. Throws `missing_field`, `invalid_field`. */

@@ -19,7 +19,7 @@ const ENDPOINTS = 2;
 const ALARMS_OF_A_GROUP = 3;
 const ALARMS_OF_READERS = 1;
 /** Of the store: buffer, logs, lags, circuits, API (one of two metrics), functions, triggers as a whole; and of each trigger. */
-const ALARMS_OF_THE_STORE = 29;
+const ALARMS_OF_THE_STORE = 31;
 const ALARMS_OF_A_TRIGGER = 4;
 /** Drain, repair and tailers: that they are started. */
 const LOOPS = 3;

@@ -1,4 +1,4 @@
-/** `node infra/local/consume.ts FILE`: runs a trigger's function in a process of its own, over the local stack's queue. */
+/** `npm run consume -- FILE`: runs a trigger's function in a process of its own, over the local stack's queue. */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { dataFolder } from './data-folder.ts';
 import type { Endpoints } from './endpoints.ts';
 import { dataFlag } from './flags.ts';
 
-const command = new Command('node infra/local/consume.ts')
+const command = new Command('npm run consume --')
   .description("Runs a trigger's function in a process of its own, over the queue of the local stack that npm start runs, until Ctrl-C.")
   .argument('<file>', "that exports the trigger's handler, for instance functions/feed-warehouse.ts")
   .option('--datastore <name>', 'whose cells are consumed', 'trips')

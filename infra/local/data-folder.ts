@@ -13,6 +13,7 @@ export interface DataFolder {
   readonly functionLog: string;
   readonly endpoints: string;
   readonly customResources: string;
+  readonly queues: string;
   readonly control: string;
 }
 
@@ -25,6 +26,7 @@ export function dataFolder(root: string): DataFolder {
     functionLog: join(root, 'functions.log'),
     endpoints: join(root, 'endpoints.json'),
     customResources: join(root, 'custom-resources.json'),
+    queues: join(root, 'queues.json'),
     control: join(root, 'control.json'),
   };
 }

@@ -9,6 +9,7 @@ export class ForwardedConnection {
   readonly #server: Socket;
   readonly #commands = new CommandReader();
   #fault: Fault | undefined;
+  #isForgotten = false;
   /** What happens to the answer of the command that was sent last. */
   #fate: 'pass' | 'cut' | 'drop' = 'pass';
   /** When the last delayed answer goes out, so that a shorter delay does not overtake it. */
@@ -21,7 +22,7 @@ export class ForwardedConnection {
     client.on('data', (chunk) => this.#request(chunk));
     this.#server.on('data', (chunk) => this.#answer(chunk));
     client.once('end', () => this.#server.end());
-    this.#server.once('end', () => { if (this.#fate !== 'drop') this.#later(() => client.end()); });
+    this.#server.once('end', () => { if (this.#fate !== 'drop' && !this.#isForgotten) this.#later(() => client.end()); });
     for (const socket of [client, this.#server]) socket.once('error', () => this.reset());
     client.once('close', () => {
       this.#server.destroy();
@@ -49,7 +50,13 @@ export class ForwardedConnection {
     this.#server.resetAndDestroy();
   }
 
+  /** The client hears of it when it sends something, and then sees a reset connection. */
+  forget(): void {
+    this.#isForgotten = true;
+  }
+
   #request(chunk: Buffer): void {
+    if (this.#isForgotten) return this.reset();
     const fault = this.#fault;
     for (let left = this.#commands.read(chunk); left > 0; left -= 1) {
       if (this.#fate === 'drop') continue;
@@ -61,7 +68,7 @@ export class ForwardedConnection {
   }
 
   #answer(chunk: Buffer): void {
-    if (this.#fate === 'drop') return;
+    if (this.#fate === 'drop' || this.#isForgotten) return;
     if (this.#fate === 'cut') this.reset();
     else this.#later(() => this.#pass(this.#server, this.#client, chunk));
   }

@@ -14,6 +14,11 @@ export interface Forwarder {
   setFault(fault: Fault | undefined): void;
   /** Resets the open connections, so that clients come again and reach the server that is right now. */
   dropConnections(): void;
+  /**
+   * Forgets the open connections, as whatever stands between does with those of an instance that was frozen for long:
+   * neither end hears of it, and a client that sends on one is reset.
+   */
+  forgetConnections(): void;
   close(): Promise<void>;
 }
 
@@ -67,6 +72,10 @@ class TcpForwarder implements Forwarder {
 
   dropConnections(): void {
     for (const connection of this.#connections) connection.reset();
+  }
+
+  forgetConnections(): void {
+    for (const connection of this.#connections) connection.forget();
   }
 
   async close(): Promise<void> {

@@ -10,6 +10,7 @@ import type { Service } from './emulators/emulator.ts';
 import { startRdsData } from './emulators/rds-data.ts';
 import { openService } from './emulators/open-service.ts';
 import { endpointsOf, keepEndpointsFile, type Endpoints } from './endpoints.ts';
+import { checkShardCounts } from './fixed-shards.ts';
 import { lockFolder } from './folder-lock.ts';
 import { openFunctionLog } from './lambda/function-log.ts';
 import type { FunctionHost } from './lambda/function-host.ts';
@@ -22,6 +23,7 @@ import { runTemplate } from './run-template.ts';
 import { stackQueues, type StackQueue } from './stack-queues.ts';
 import { DEPLOYED_APP, synthesize } from './synthesize.ts';
 import type { Tailers } from './tailers.ts';
+import { undefinedDatastores, type UndefinedDatastore } from './undefined-datastores.ts';
 
 /** A whole deployment on this machine. */
 export interface LocalStack {
@@ -39,6 +41,8 @@ export interface LocalStack {
   readonly services: { readonly dynamodb: Service; readonly sqs: Service };
   /** The datastores with the shard counts that they have here. */
   readonly datastores: readonly DatastoreDefinition[];
+  /** Those that are in the data and not defined any more. */
+  readonly undefinedDatastores: readonly UndefinedDatastore[];
   /** Where the functions' output goes. */
   readonly functionLog: string;
   /** Ends all instances of a function (`write-cells`) at once; the next call starts a new one. */
@@ -61,6 +65,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
   try {
     const lock = lockFolder(folder.root);
     parts.defer(() => lock.release());
+    checkShardCounts({ file: folder.customResources, definitions: definitions.datastores, datastores: options.datastores });
     const log = openFunctionLog(folder.functionLog);
     parts.defer(() => log.close());
     const closing = <T extends { close(): Promise<void> }>(part: T): T => {
@@ -92,6 +97,8 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
 
     const places = { http: gateway.url, sqs: sqs.url, dynamodb: dynamodb.url, tables: running.tableNames, rdsData: rdsData.url };
     keepEndpointsFile(folder.endpoints, groups, places);
+    const { datastores } = definitions;
+    const left = await undefinedDatastores(running.tableNames, dynamodb.url, new Set(datastores.map(({ name }) => name)));
     const stack: LocalStack = {
       url: gateway.url,
       get endpoints() {
@@ -101,13 +108,14 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       functions: running.functions,
       tailers: running.tailers,
       queues: () => stackQueues(running),
-      datastores: definitions.datastores,
+      datastores,
+      undefinedDatastores: left,
       services: { dynamodb, sqs },
       functionLog: log.path,
       killFunction: (title) => running.functions.kill(title),
       stop: () => parts.disposeAsync(),
     };
-    closing(await startControlServer(folder.control, commandsOf(stack)));
+    closing(await startControlServer(folder.control, commandsOf(stack, folder.root)));
     // Last in, first out: calls for messages end while there is still an API to ask; nobody asks it any more when the
     // functions go.
     parts.defer(() => gateway.close());

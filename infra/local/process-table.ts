@@ -11,6 +11,12 @@ export function startTimeOf(pid: number): string | undefined {
   return fields(pid)?.[19];
 }
 
+/** What a process has in memory, what it shares with others included; 0 when there is no such process. */
+export function residentBytes(pid: number): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/mu.exec(readOr(`/proc/${pid}/status`)) ?? [];
+  return Number(kilobytes ?? 0) * 1024;
+}
+
 /** The processes that were started with exactly this argument. */
 export function processesWithArgument(argument: string): readonly number[] {
   return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number)

@@ -1,4 +1,5 @@
 import type { DataFolder } from './data-folder.ts';
+import { deleteFormerQueues } from './former-queues.ts';
 import { startFunctionHost, type FunctionHost } from './lambda/function-host.ts';
 import type { FunctionLog } from './lambda/function-log.ts';
 import type { Gateway } from './gateway/gateway.ts';
@@ -70,6 +71,8 @@ export async function runTemplate({ local, options, folder, services, log, gatew
   const { invoke } = functions;
   try {
     await runCustomResources(custom, folder.customResources, invoke);
+    const urls = queueUrls(resources, context);
+    await deleteFormerQueues({ file: folder.queues, urls, sqsUrl: services.sqs, log: options.log });
     const wish = tailerWish(scheduled, definitions, services.dynamodb);
     if (options.tailers !== undefined) await wish?.write(options.tailers);
     const slots = await wish?.read();
@@ -84,7 +87,7 @@ export async function runTemplate({ local, options, folder, services, log, gatew
     return {
       functions,
       tailers: tailersOf(runningSchedules, wish),
-      queueUrls: queueUrls(resources, context),
+      queueUrls: urls,
       tableNames: tableNames(resources, context),
       eventSources: runningSources,
       settle,

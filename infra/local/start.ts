@@ -7,6 +7,7 @@ import { startFlags } from './flags.ts';
 import { localSigner } from './local-signer.ts';
 import { startLocalStack, type LocalStack } from './local-stack.ts';
 import type { LocalStackOptions } from './local-stack-options.ts';
+import { loadTriggers } from './load-triggers.ts';
 import { prove } from './proof.ts';
 
 interface Flags {
@@ -52,21 +53,24 @@ try {
   }
 }
 
-async function show({ groups, datastores, url }: LocalStack): Promise<void> {
+async function show({ groups, datastores, undefinedDatastores, functions, url }: LocalStack): Promise<void> {
   const nodes = groups.status();
   const readers = nodes.filter(({ role }) => role === 'reader').length;
   const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
   console.log(`${groups.engine.kind === 'mysql' ? 'MySQL' : 'MariaDB'} ${groups.engine.version}: ${counted(groups.groups.length, 'group')}, ${counted(nodes.length - readers, 'writer')} and ${counted(readers, 'reader')}`);
-  console.log(`datastores: ${datastores.map(({ name, shards }) => `${name} (${counted(shards, 'shard')})`).join(', ')}`);
-  const datastore = datastores.find(({ name }) => name === 'trips') ?? datastores[0];
-  if (datastore) {
-    for (const line of await prove({ url, datastore: datastore.name, readers: readers > 0 && flags.access === 'mysql', sign: localSigner() })) console.log(line);
+  const named = (some: readonly { readonly name: string; readonly shards: number }[]): string => some.map(({ name, shards }) => `${name} (${counted(shards, 'shard')})`).join(', ');
+  console.log(`datastores: ${named(datastores)}`);
+  if (undefinedDatastores.length > 0) {
+    const [its, it] = undefinedDatastores.length === 1 ? ['Its', 'it'] : ['Their', 'them'];
+    console.log(`not defined any more: ${named(undefinedDatastores)}. ${its} cells are kept, and can be read and written; no trigger is called for them. Define ${it} again, or delete all data of a stopped stack with npm run local -- reset`);
   }
+  for (const line of await prove({ url, datastores: datastores.map(({ name }) => name), readers: readers > 0 && flags.access === 'mysql', sign: localSigner() })) console.log(line);
   if (flags.checkSignatures) {
     const { region, credentials } = awsLogin();
     console.log(`requests are signed (SigV4, execute-api): AWS_REGION=${region} AWS_ACCESS_KEY_ID=${credentials.accessKeyId}`);
   }
   console.log(`ready ${url}`);
+  for (const line of await loadTriggers({ datastores, functions })) console.log(line);
 }
 
 async function stop(signal: NodeJS.Signals): Promise<void> {

@@ -14,5 +14,11 @@ const metadata = { 'aws:cdk:enable-asset-metadata': true, 'aws:cdk:enable-path-m
 const fast = { '@aws-cdk/core:validateAgainstDefaultRules': false };
 const app = new App({ outdir: folder, context: { ...settings.context, ...metadata, ...fast, ...context }, analyticsReporting: false, treeMetadata: false });
 const { buildApp }: { readonly buildApp: (app: App) => unknown } = await import(pathToFileURL(path).href);
-buildApp(app);
-app.synth();
+try {
+  buildApp(app);
+  app.synth();
+} catch (error) {
+  // The bundler has said what is wrong, and where; the way to it through the CDK is nobody's business.
+  if (!(error instanceof Error && 'errors' in error && Array.isArray(error.errors))) throw error;
+  process.exitCode = 1;
+}

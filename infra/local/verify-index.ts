@@ -88,12 +88,15 @@ async function findIndex(topology: TopologySource, datastore: string, name: stri
 }
 
 /** Returns the exit code. */
-function show(name: string, { rows, entries, problems, mended }: Verification, repair: boolean): number {
-  const count = (kind: IndexProblem['kind']): string => `${problems.filter((problem) => problem.kind === kind).length} ${kind}`;
+function show(name: string, { rows, entries, found, problems, mended, failed }: Verification, repair: boolean): number {
+  const count = (kind: IndexProblem['kind']): string => `${found[kind]} ${kind}`;
+  const all = found.missing + found.extra + found.wrong;
   for (const { kind, row_key, value } of problems.slice(0, SHOWN)) console.log(`${kind.padEnd(7)}  row ${row_key}  under ${String(value)}`);
-  if (problems.length > SHOWN) console.log(`… and ${problems.length - SHOWN} more`);
+  if (all > SHOWN) console.log(`… and ${all - SHOWN} more`);
   console.log(`${name}: ${rows} rows, ${entries} entries: ${count('missing')}, ${count('extra')}, ${count('wrong')}${repair ? `; ${mended} entries written` : ''}`);
-  if (problems.length === 0) return 0;
+  for (const [shard, error] of failed) console.log(`shard ${shard} could not be compared whole: ${error instanceof Error ? error.message : String(error)}`);
+  if (failed.size > 0) return 1;
+  if (all === 0) return 0;
   if (!repair) console.log('Mend them with --repair.');
   return repair ? 0 : 1;
 }

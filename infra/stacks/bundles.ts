@@ -8,6 +8,8 @@ import { DEFINITIONS_FILE, type Access } from '../../shared/environment.ts';
 export interface BundlesProps {
   /** The path of each function's file, by the name it gets here. */
   readonly functions: Readonly<Record<string, string>>;
+  /** Functions of triggers, by the names they get here. @default none */
+  readonly triggers?: Readonly<Record<string, BundledTrigger>>;
   /** The way to MySQL that the bundles hold. */
   readonly access: Access;
   /** Functions reach MySQL through proxies, whose certificates everybody trusts. */
@@ -16,6 +18,16 @@ export interface BundlesProps {
   readonly definitions: Definitions;
   /** Where the bundles go, a folder for each. */
   readonly folder: string;
+}
+
+/** The function of a trigger: its module is loaded by ours, see `loadedTrigger`. */
+export interface BundledTrigger {
+  /** The name of the trigger. */
+  readonly trigger: string;
+  /** As the definition says it. */
+  readonly file: string;
+  /** Of the file. */
+  readonly path: string;
 }
 
 /** How many functions of a bundle get their names back: all that it makes while it loads and opens what it works with. */
@@ -32,9 +44,10 @@ const NAMING = /\b(?<naming>[\w$]+)=\((?<fn>[\w$]+),(?<name>[\w$]+)\)=>(?<define
  * start of the local stack would wait for; here all take a fraction of a second together, since they share most files.
  */
 export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> {
+  const functions = { ...props.functions, ...triggerEntries(props) };
   const { outputFiles } = buildSync({
     write: false,
-    entryPoints: Object.fromEntries(Object.entries(props.functions).map(([name, path]) => [join(name, 'index'), path])),
+    entryPoints: Object.fromEntries(Object.entries(functions).map(([name, path]) => [join(name, 'index'), path])),
     outdir: props.folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -61,11 +74,28 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
     writeFileSync(path, namingFirst(text, path));
   }
   return new Map(
-    Object.keys(props.functions).map((name) => {
+    Object.keys(functions).map((name) => {
       const folder = join(props.folder, name);
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, DEFINITIONS_FILE), JSON.stringify(props.definitions));
       return [name, Code.fromAsset(folder)];
+    }),
+  );
+}
+
+const LOADED_TRIGGER = join(import.meta.dirname, '../../functions/loaded-trigger.ts');
+
+/** Writes what each trigger's bundle begins with; returns the paths. */
+function triggerEntries({ triggers = {}, folder }: BundlesProps): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(triggers).map(([name, { trigger, file, path }]) => {
+      const entry = join(folder, 'entries', `${name}.ts`);
+      mkdirSync(dirname(entry), { recursive: true });
+      const source = `{ trigger: ${JSON.stringify(trigger)}, file: ${JSON.stringify(file)}, load: () => import(${JSON.stringify(path)}) }`;
+      writeFileSync(entry, `import { loadedTrigger } from ${JSON.stringify(LOADED_TRIGGER)};
+export const handler = loadedTrigger(${source});
+`);
+      return [name, entry];
     }),
   );
 }

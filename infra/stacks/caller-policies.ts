@@ -7,7 +7,7 @@ import { acknowledgeRoutes } from './evidence.ts';
 import type { StoreApi } from './store-api.ts';
 
 /** What changes nothing. */
-const READS = ['getCell', 'getLatestCell', 'listVersions', 'getRow', 'batchGet', 'batchRead', 'readShardLog', 'readLog', 'listShards', 'listIndexes', 'queryIndex', 'batchQuery', 'listTriggers', 'getTrigger', 'listParkedCells', 'getBuffer', 'listBufferConflicts', 'getHealth', 'getOpenApi'] as const satisfies readonly Operation[];
+const READS = ['getCell', 'getLatestCell', 'listVersions', 'getRow', 'batchGet', 'batchRead', 'readShardLog', 'readLog', 'listShards', 'listIndexes', 'queryIndex', 'batchQuery', 'listTriggers', 'getTrigger', 'listParkedCells', 'listDeadMessages', 'getBuffer', 'listBufferConflicts', 'listUndecidedWrites', 'getHealth', 'getOpenApi'] as const satisfies readonly Operation[];
 
 /** What an application does with its own datastore. */
 const CLIENT = ['putCell', 'batchPut', 'getCell', 'getLatestCell', 'listVersions', 'getRow', 'batchGet', 'batchRead', 'readShardLog', 'readLog', 'listShards', 'listIndexes', 'queryIndex', 'batchQuery'] as const satisfies readonly Operation[];

@@ -40,7 +40,7 @@ export class ServiceStack extends Stack {
     super(scope, id, props);
     const { environment, storage, definitions } = props;
     const triggers = definitions.datastores.flatMap(({ name, triggers: defined }) =>
-      defined.map((definition) => new TriggerQueue(this, `queue-${name}-${definition.name}`, { datastore: name, definition })),
+      defined.map((definition) => new TriggerQueue(this, `queue-${name}-${definition.name}`, { datastore: name, definition, protectedFromDeletion: environment.protectedFromDeletion })),
     );
     const code = this.bundle(props, triggers);
     const instances = new Map<string, number>(Object.entries(environment.instances ?? {}));
@@ -53,6 +53,7 @@ export class ServiceStack extends Stack {
     for (const one of [writeCells, readCells, queryIndex]) one.grantTrips();
     const manageTriggers = make('manage-triggers', { description: 'Schemaless: shows and steers triggers', databaseUser: 'read', kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
     manageTriggers.grantState();
+    for (const trigger of triggers) trigger.grantManagement(manageTriggers);
     const drainBuffer = make('drain-buffer', { description: 'Schemaless: empties the buffer', databaseUser: 'write', kind: 'loop', timeout: LOOP_TIMEOUT, memorySize: 512 });
     drainBuffer.grantState();
     const repairIndexes = make('repair-indexes', { description: 'Schemaless: completes, builds and drops indexes', databaseUser: 'repair', kind: 'loop', timeout: LOOP_TIMEOUT, memorySize: environment.loopMemoryMb });
@@ -88,9 +89,13 @@ export class ServiceStack extends Stack {
   /** Bundles all functions; what it returns gives the code of one. */
   private bundle({ environment, definitions, functionsFolder, projectFolder }: AppProps, triggers: readonly TriggerQueue[]): (name: string) => Code {
     const ownedHere = FUNCTIONS.map((name) => [name, join(functionsFolder, `${name}.ts`)] as const);
-    const ofTriggers = triggers.flatMap((trigger) => (trigger.definition.function === undefined ? [] : [[bundleOf(trigger), join(projectFolder, trigger.definition.function)] as const]));
+    const ofTriggers = triggers.flatMap((trigger) => {
+      const { name, function: file } = trigger.definition;
+      return file === undefined ? [] : [[bundleOf(trigger), { trigger: name, file, path: join(projectFolder, file) }] as const];
+    });
     const bundles = bundleFunctions({
-      functions: Object.fromEntries([...ownedHere, ...ofTriggers]),
+      functions: Object.fromEntries(ownedHere),
+      triggers: Object.fromEntries(ofTriggers),
       definitions,
       access: environment.access,
       proxy: environment.proxy,

@@ -26,6 +26,8 @@ const OLDEST_BUFFERED_SECONDS = 300;
 const MOST_INDEX_LAG = 100_000;
 /** A tailer that died is succeeded within seconds, a trigger that is behind sends thousands of cells a second. */
 const OLDEST_UNSENT_SECONDS = 300;
+/** A failing cell is parked before, unless its function takes very long. */
+const OLDEST_UNCONSUMED_SECONDS = 900;
 const MOST_CIRCUITS = 3;
 /** Of all requests, in percent. */
 const MOST_SERVER_ERRORS = 1;
@@ -41,9 +43,11 @@ export function addStoreAlarms(scope: Construct, { environment, api, functions, 
   addAlarm(alarms, 'buffer-oldest', { section: 'buffer-oldest', what: 'a buffered write waits for its primary, or for one of its readers, for over five minutes', metric: most(METRICS.bufferOldestSeconds), above: OLDEST_BUFFERED_SECONDS });
   addAlarm(alarms, 'buffer-parked', { section: 'buffer-parked', what: 'buffered writes that cannot be appended were set aside', metric: most(METRICS.bufferParked), above: 0 });
   addAlarm(alarms, 'buffer-conflicts', { section: 'buffer-conflicts', what: 'buffered writes lost against another body', metric: most(METRICS.bufferConflicts), above: 0 });
+  addAlarm(alarms, 'buffer-undecided', { section: 'buffer-undecided', what: 'two bodies may have been acknowledged for one address, and its shard takes no appends until one is chosen', metric: most(METRICS.bufferUndecided), above: 0 });
   addAlarm(alarms, 'circuits', { section: 'circuits', what: 'functions find nodes down again and again', metric: sum(METRICS.circuitOpened), above: MOST_CIRCUITS, periods: 3 });
   addAlarm(alarms, 'index-lag', { section: 'index-lag', what: 'the repair of indexes is far behind', metric: most(METRICS.indexLagCells), above: MOST_INDEX_LAG, periods: 15 });
-  addAlarm(alarms, 'trigger-lag', { section: 'trigger-lag', what: 'cells wait for over five minutes to be sent to a queue', metric: most(METRICS.triggerLagSeconds), above: OLDEST_UNSENT_SECONDS, periods: 3 });
+  addAlarm(alarms, 'trigger-lag', { section: 'trigger-lag', what: 'cells wait for over a quarter of an hour to be consumed', metric: most(METRICS.triggerLagSeconds), above: OLDEST_UNCONSUMED_SECONDS, periods: 3 });
+  addAlarm(alarms, 'trigger-unsent', { section: 'trigger-unsent', what: 'cells wait for over five minutes to be sent to a queue', metric: most(METRICS.triggerUnsentSeconds), above: OLDEST_UNSENT_SECONDS, periods: 3 });
   addAlarm(alarms, 'log-hole', { section: 'log-hole', what: 'a log has a hole that does not close', metric: sum(METRICS.logHole), above: 0 });
   addAlarm(alarms, 'log-cut', { section: 'log-cut', what: 'a log lost cells that were sent to triggers', metric: sum(METRICS.logCut), above: 0 });
 
@@ -79,6 +83,6 @@ export function addStoreAlarms(scope: Construct, { environment, api, functions, 
   for (const { datastore, definition, queue, parked } of triggers) {
     const name = `${datastore}-${definition.name}`;
     addAlarm(alarms, `${name}-oldest`, { section: 'trigger-behind', what: `trigger ${definition.name} of ${datastore} is a quarter of an hour behind`, metric: queue.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }), above: OLDEST_MESSAGE_SECONDS });
-    addAlarm(alarms, `${name}-given-up`, { section: 'trigger-given-up', what: `SQS gave up on messages of trigger ${definition.name} of ${datastore}`, metric: parked.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }), above: 0 });
+    addAlarm(alarms, `${name}-given-up`, { section: 'trigger-given-up', what: `SQS gave up on messages of trigger ${definition.name} of ${datastore}: GET /v1/${datastore}/triggers/${definition.name}/dead lists them`, metric: parked.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }), above: 0 });
   }
 }

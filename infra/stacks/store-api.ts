@@ -1,5 +1,5 @@
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
-import { HttpApi, HttpMethod, HttpStage, LogGroupLogDestination } from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpApi, HttpMethod, HttpRoute, HttpRouteKey, HttpStage, LogGroupLogDestination, type HttpRouteIntegration } from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
@@ -7,7 +7,7 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { EnvironmentProps } from '../environments.ts';
 import { functionLog } from './function-log.ts';
-import { ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
+import { DEFAULT_HANDLER, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
 
 export interface StoreApiProps {
   readonly environment: EnvironmentProps;
@@ -34,6 +34,8 @@ const ACCESS_LOG = {
 export class StoreApi extends Construct {
   readonly api: HttpApi;
   readonly stage: HttpStage;
+  /** Of all other paths and methods. */
+  readonly fallback: HttpRoute;
 
   constructor(scope: Construct, id: string, props: StoreApiProps) {
     super(scope, id);
@@ -58,11 +60,14 @@ export class StoreApi extends Construct {
         new HttpLambdaIntegration(name, handler, { scopePermissionToRoute: false }),
       ]),
     );
-    for (const route of ROUTES) {
-      const integration = integrations.get(route.handler);
-      if (!integration) throw new Error(`${route.operation}: wanted a function ${route.handler}, got none`);
-      this.api.addRoutes({ path: route.path, methods: [HttpMethod[route.method]], integration });
-    }
+    const integrationOf = (handler: Route['handler']): HttpRouteIntegration => {
+      const integration = integrations.get(handler);
+      if (!integration) throw new Error(`the API: wanted a function ${handler}, got none`);
+      return integration;
+    };
+    for (const route of ROUTES) this.api.addRoutes({ path: route.path, methods: [HttpMethod[route.method]], integration: integrationOf(route.handler) });
+    // By itself the gateway answers what it has no route for in a form of its own.
+    this.fallback = new HttpRoute(this, 'fallback', { httpApi: this.api, routeKey: HttpRouteKey.DEFAULT, integration: integrationOf(DEFAULT_HANDLER), authorizer: new HttpIamAuthorizer() });
   }
 
   /** May call these operations of one datastore. */

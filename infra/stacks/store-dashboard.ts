@@ -34,7 +34,7 @@ export function addDashboard(scope: Construct, { environment, api, functions, gr
     graph('Writes by outcome', OUTCOMES.map(sum)),
   );
   dashboard.addWidgets(
-    graph('Buffered writes', [most(METRICS.bufferRows), most(METRICS.bufferParked), most(METRICS.bufferConflicts)], [most(METRICS.bufferOldestSeconds)]),
+    graph('Buffered writes', [most(METRICS.bufferRows), most(METRICS.bufferParked), most(METRICS.bufferConflicts), most(METRICS.bufferUndecided)], [most(METRICS.bufferOldestSeconds)]),
     graph('Circuits that opened', [sum(METRICS.circuitOpened)]),
     graph('Functions: errors and throttles', Object.entries(functions).flatMap(([name, called]) => [called.metricErrors({ ...options, label: `${name} errors` }), called.metricThrottles({ ...options, label: `${name} throttles` })])),
   );

@@ -24,6 +24,10 @@ export function startTailers(scope: Construct, { target, count, triggers, isStar
   // Who notices that a log was cut raises the shard's epoch.
   target.grantTopologyWrites();
   target.addEnvironment(ENVIRONMENT_VARIABLES.tailers, String(count));
-  for (const { queue } of triggers) queue.grantSendMessages(target);
+  for (const { queue, parked } of triggers) {
+    queue.grantSendMessages(target);
+    // Whether SQS gave up on messages.
+    parked.grant(target, 'sqs:GetQueueAttributes');
+  }
   return Array.from({ length: triggers.length === 0 || !isStarted ? 0 : count }, (_, slot) => startEachMinute(scope, `tail-${slot}`, target, { slot }));
 }

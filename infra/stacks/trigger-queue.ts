@@ -1,9 +1,13 @@
-import { CfnOutput, Duration } from 'aws-cdk-lib';
+import { CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { AnyPrincipal, Effect, PolicyStatement, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import { DeduplicationScope, FifoThroughputLimit, Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { TriggerDefinition } from '../../shared/definitions/definitions.ts';
+import { mostReceipts, RETENTION_MS } from '../../shared/trigger/queue-limits.ts';
 
 export interface TriggerQueueProps {
+  /** Its queues stay when their stack goes, or the trigger does. */
+  readonly protectedFromDeletion: boolean;
   readonly datastore: string;
   readonly definition: TriggerDefinition;
 }
@@ -14,18 +18,6 @@ export interface DeployedTriggerTokens {
   readonly queueUrl: string;
   readonly parkedQueueUrl: string;
 }
-
-/** As long as SQS keeps a message at most. */
-const RETENTION = Duration.days(14);
-
-/** The most that SQS counts to. Our functions park a cell long before, by attempts that are counted for each cell. */
-const LAST_RESORT_RECEIPTS = 1000;
-
-/**
- * Where the consumer is elsewhere. SQS counts receipts of the messages behind a failing one, too: ten failing cells of
- * five attempts each must not take the one behind them along.
- */
-const RECEIPTS_ELSEWHERE = 100;
 
 /** How much longer than a call may take its messages stay hidden. */
 const HANDED_BACK_SECONDS = 60;
@@ -44,6 +36,12 @@ export function batchTimeout({ timeoutSeconds }: TriggerDefinition): Duration {
   return Duration.seconds(Math.min(BATCH_SIZE * timeoutSeconds + 60, MAX_FUNCTION_SECONDS));
 }
 
+/** What a queue holds is not to be lost by a slip: nobody purges it, and a protected one outlives its stack. */
+function keep(queue: Queue, isProtected: boolean): void {
+  queue.addToResourcePolicy(new PolicyStatement({ effect: Effect.DENY, principals: [new AnyPrincipal()], actions: ['sqs:PurgeQueue'], resources: [queue.queueArn] }));
+  if (isProtected) queue.applyRemovalPolicy(RemovalPolicy.RETAIN);
+}
+
 /**
  * The FIFO queue of a trigger, with a message group for each shard, and the queue that gets what the first one gives up
  * on: in order within a shard, at high throughput, sent and read over TLS alone.
@@ -60,7 +58,7 @@ export class TriggerQueue extends Construct {
 
   constructor(scope: Construct, id: string, props: TriggerQueueProps) {
     super(scope, id);
-    const { definition } = props;
+    const { definition, protectedFromDeletion } = props;
     this.datastore = props.datastore;
     this.definition = definition;
     const parked = this.fifo('parked', {});
@@ -69,10 +67,17 @@ export class TriggerQueue extends Construct {
       // Not the six times the function's time that are usual for queues without groups: a function that dies hard would
       // hold up its shard for an hour.
       visibilityTimeout: Duration.seconds(batchTimeout(definition).toSeconds() + HANDED_BACK_SECONDS),
-      deadLetterQueue: { queue: parked, maxReceiveCount: definition.function === undefined ? Math.max(RECEIPTS_ELSEWHERE, definition.maxAttempts) : LAST_RESORT_RECEIPTS },
+      deadLetterQueue: { queue: parked, maxReceiveCount: mostReceipts(definition) },
     });
+    for (const queue of [this.queue, parked]) keep(queue, protectedFromDeletion);
     this.url = new CfnOutput(this, 'url', { value: this.queue.queueUrl, description: `The queue of trigger ${definition.name} of ${props.datastore}` });
     this.deployed = { definition, queueUrl: this.queue.queueUrl, parkedQueueUrl: parked.queueUrl };
+  }
+
+  /** May see how much is on its queues, and look after what SQS gave up on. */
+  grantManagement(grantee: IGrantable): void {
+    this.queue.grant(grantee, 'sqs:GetQueueAttributes');
+    this.parked.grantConsumeMessages(grantee);
   }
 
   private fifo(id: string, rest: QueueProps): Queue {
@@ -81,7 +86,7 @@ export class TriggerQueue extends Construct {
       // High throughput: the limits are for each shard, not for the queue.
       deduplicationScope: DeduplicationScope.MESSAGE_GROUP,
       fifoThroughputLimit: FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
-      retentionPeriod: RETENTION,
+      retentionPeriod: Duration.millis(RETENTION_MS),
       encryption: QueueEncryption.SQS_MANAGED,
       enforceSSL: true,
       ...rest,

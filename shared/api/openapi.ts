@@ -12,32 +12,42 @@ import { ROUTES, type Operation, type Route } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 
 /** Goes up with every change of the API that its users can see; the first number with those that break them. */
-export const API_VERSION = '1.4.0';
+export const API_VERSION = '1.5.0';
 
 /** A new route without a description does not compile. */
 const DESCRIPTIONS: Readonly<Record<Operation, Description>> = { ...CELLS, ...BATCHES, ...SHARDS, ...INDEXES, ...TRIGGERS, ...SERVICE };
 
-/** The HTTP API as an OpenAPI 3.1 document, made from the routes. */
-export function openApi(): Json {
-  return DOCUMENT;
+/**
+ * The HTTP API as an OpenAPI 3.1 document, made from the routes.
+ *
+ * @param isSigned requests have to be signed, as in the cloud: tools that read the document refuse others then
+ */
+export function openApi({ isSigned }: { readonly isSigned: boolean }): Json {
+  return isSigned ? SIGNED : UNSIGNED;
 }
 
-const DOCUMENT: Json = {
+const PARTS: { readonly [member: string]: Json } = {
   openapi: '3.1.0',
   info: {
     title: 'Schemaless',
     version: API_VERSION,
-    description: 'An append-only, sharded store of versioned JSON cells. Every answer carries `x-request-id`; every request can be repeated safely.',
+    description:
+      'An append-only, sharded store of versioned JSON cells. Every request can be repeated safely. Every answer carries `x-request-id`, which is that of the request where it has one. ' +
+      'Paths and methods that are not here are answered 404, `unknown_route`.',
     license: { name: 'MIT', identifier: 'MIT' },
   },
   servers: [{ url: '/' }],
-  security: [{ iam: [] }],
   paths: pathsOf(ROUTES),
+};
+
+const UNSIGNED: Json = { ...PARTS, security: [], components: { schemas: SCHEMAS } };
+
+const SIGNED: Json = {
+  ...PARTS,
+  security: [{ iam: [] }],
   components: {
     schemas: SCHEMAS,
-    securitySchemes: {
-      iam: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'AWS Signature Version 4, for `execute-api`. The local stack asks for none by default.' },
-    },
+    securitySchemes: { iam: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'AWS Signature Version 4, for `execute-api`.' } },
   },
 };
 

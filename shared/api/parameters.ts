@@ -38,7 +38,7 @@ export const QUERY_PARAMETERS = {
   afterShard: { name: 'after', schema: schema('Shard'), description: 'Go on after this shard.', example: 99 },
   afterParked: { name: 'after', schema: { type: 'string' }, description: 'Go on beyond this place: `next` of the page before.', example: '233/17' },
   since: { name: 'since', schema: schema('Time'), description: 'Read the cells written at this time or later. Either this or `after`.', example: '2026-01-31T08:00:00.000000Z' },
-  column: { name: 'column', schema: { type: 'array', items: schema('ColumnName') }, description: 'Only this column; may be repeated. All columns when left out.', example: 'BASE' },
+  column: { name: 'column', schema: { type: 'array', items: schema('ColumnName') }, description: 'Only this column; may be repeated. All columns when left out.', example: ['BASE', 'STATUS'] },
   conditions: {
     name: 'conditions',
     schema: { type: 'object', additionalProperties: { anyOf: [{ type: 'string' }, arrayOf({ type: 'string' })] } },
@@ -48,9 +48,9 @@ export const QUERY_PARAMETERS = {
     example: { driver_partner_uuid: '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10', 'city[in]': ['Lisbon', 'Porto'], 'fare.total[gte]': '1000' },
   },
   fields: { name: 'fields', schema: arrayOf({ type: 'string' }), explode: false, description: 'Only these fields, separated by commas. All when left out.', example: ['city', 'fare.total'] },
-  cellsOf: { name: 'column', schema: arrayOf(schema('ColumnName')), description: 'Bring the latest cell of this column of each row along; may be repeated, or `*` for all. None when left out.', example: 'BASE' },
+  cellsOf: { name: 'column', schema: arrayOf(schema('ColumnName')), description: 'Bring the latest cell of this column of each row along; may be repeated, or `*` for all. None when left out.', example: ['BASE'] },
   orderBy: { name: 'order', schema: { type: 'string' }, description: 'By this field, absent ones first; with `-` before it the other way. By row key when left out.', example: '-fare.total' },
-  cursor: { name: 'cursor', schema: { type: 'string' }, description: 'Go on from `next` of an answer to this same query.', example: 'WyJMaXNib24iLCI2ZTNhMGY5Yy0uLi4iLCIuLi4iXQ' },
+  afterEntry: { name: 'after', schema: { type: 'string' }, description: 'Go on from `next` of an answer to this same query. Its old name, `cursor`, is taken as well.', example: 'WyJMaXNib24iLCI2ZTNhMGY5Yy0uLi4iLCIuLi4iXQ' },
   explain: { name: 'explain', schema: { enum: ['true', 'false'], default: 'false' }, description: 'Answer also which statement was asked, where, and its plan.', example: 'true' },
 } as const satisfies Record<string, Parameter & { readonly name: string }>;
 

@@ -25,12 +25,20 @@ export const ROUTES = [
   { operation: 'listParkedCells', method: 'GET', path: '/v1/{datastore}/triggers/{trigger}/parked', handler: 'manage-triggers' },
   { operation: 'retryParkedCells', method: 'POST', path: '/v1/{datastore}/triggers/{trigger}/parked/retry', handler: 'manage-triggers' },
   { operation: 'discardParkedCells', method: 'POST', path: '/v1/{datastore}/triggers/{trigger}/parked/discard', handler: 'manage-triggers' },
+  { operation: 'listDeadMessages', method: 'GET', path: '/v1/{datastore}/triggers/{trigger}/dead', handler: 'manage-triggers' },
+  { operation: 'replayDeadMessages', method: 'POST', path: '/v1/{datastore}/triggers/{trigger}/dead/replay', handler: 'manage-triggers' },
+  { operation: 'discardDeadMessages', method: 'POST', path: '/v1/{datastore}/triggers/{trigger}/dead/discard', handler: 'manage-triggers' },
   { operation: 'getBuffer', method: 'GET', path: '/v1/{datastore}/buffer', handler: 'read-cells' },
   { operation: 'listBufferConflicts', method: 'GET', path: '/v1/{datastore}/buffer/conflicts', handler: 'read-cells' },
   { operation: 'discardBufferConflicts', method: 'POST', path: '/v1/{datastore}/buffer/conflicts/discard', handler: 'write-cells' },
+  { operation: 'listUndecidedWrites', method: 'GET', path: '/v1/{datastore}/buffer/undecided', handler: 'read-cells' },
+  { operation: 'keepUndecidedWrites', method: 'POST', path: '/v1/{datastore}/buffer/undecided/keep', handler: 'write-cells' },
   { operation: 'getHealth', method: 'GET', path: '/v1/health', handler: 'read-cells' },
   { operation: 'getOpenApi', method: 'GET', path: '/v1/openapi.json', handler: 'read-cells' },
 ] as const;
 
 export type Route = (typeof ROUTES)[number];
 export type Operation = Route['operation'];
+
+/** Who answers all other paths and methods: that there is no such route. */
+export const DEFAULT_HANDLER = 'read-cells' satisfies Route['handler'];

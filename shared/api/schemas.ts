@@ -28,6 +28,14 @@ const PROGRESS = orNull(
   objectOf({ done: { type: 'integer', minimum: 0, description: 'Cells looked at.' }, total: { type: 'integer', minimum: 0, description: 'Cells there are.' } }),
 );
 
+/** Where a log read ended. */
+const LOG = {
+  cells: arrayOf(schema('Cell')),
+  next: { ...schema('AddedId'), description: 'The last added id read: send it as `after` to go on.' },
+  more: { type: 'boolean', description: 'The log goes on behind `next`; false only where it was read to its end. With no cells: it had no room in the answer, or its next cell is not visible yet.' },
+  ...SERVED,
+};
+
 const WHERE = { shard: schema('Shard'), added_id: schema('AddedId') };
 
 /** What the members of a problem document, or of an item's error, can be beside those that always come. */
@@ -74,8 +82,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Row: objectOf({ cells: arrayOf(schema('Cell')), next: { ...orNull(schema('ColumnName')), description: 'Send it as `after` to go on; null at the end.' }, ...SERVED }),
   AnswerOfMany: orNull(objectOf({ status: { type: 'integer' }, body: { type: 'object', description: 'Of the status 200, what a GET answers; of any other, a problem.' } })),
   BatchItem: { oneOf: [schema('ReadCell'), { type: 'null' }, schema('ItemError')] },
-  Log: objectOf({ cells: arrayOf(schema('Cell')), next: { ...schema('AddedId'), description: 'The last added id read: send it as `after` to go on.' }, ...SERVED }),
-  ShardLog: { oneOf: [objectOf({ shard: schema('Shard'), cells: arrayOf(schema('Cell')), next: schema('AddedId'), ...SERVED }), objectOf({ shard: schema('Shard'), error: schema('ErrorOfItem') })] },
+  Log: objectOf(LOG),
+  ShardLog: { oneOf: [objectOf({ shard: schema('Shard'), ...LOG }), objectOf({ shard: schema('Shard'), error: schema('ErrorOfItem') })] },
   ShardHead: {
     oneOf: [
       objectOf({ shard: schema('Shard'), group: { type: 'string' }, head: { ...schema('AddedId'), description: 'The added id of its last cell, 0 when it is empty.' } }),
@@ -93,7 +101,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ),
   Explanation: objectOf({ shard: schema('Shard'), group: { type: 'string' }, statement: { type: 'string' }, plan: { description: 'As the database explains it; each engine in its own form.' } }),
   IndexAnswer: objectOf(
-    { entries: arrayOf(schema('IndexEntry')), next: { ...orNull({ type: 'string' }), description: 'Send it as `cursor` to go on; null at the end.' }, ...SERVED, explain: schema('Explanation') },
+    { entries: arrayOf(schema('IndexEntry')), next: { ...orNull({ type: 'string' }), description: 'Send it as `after` to go on; null at the end.' }, ...SERVED, explain: schema('Explanation') },
     ['explain'],
   ),
   IndexStatus: objectOf({
@@ -104,11 +112,22 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     progress: { ...PROGRESS, description: 'Of the build under way; null where there is none, or while nobody knows.' },
     lag: { ...orNull({ type: 'integer', minimum: 0 }), description: 'Cells that the repair is behind the logs; null while nobody knows.' },
     largest_share: { ...orNull({ type: 'number', minimum: 0, maximum: 1 }), description: "The largest shard's share of all entries: far above 1 / shards, the shard field spreads badly. Null while nobody knows." },
+    mistyped: {
+      ...arrayOf(
+        objectOf({
+          field: { type: 'string' },
+          rows: { type: 'integer', minimum: 1, description: "How often the repair found a row's latest cell to have the field with another type, since this definition was listed. It looks at a row some seconds after each write to it, and a build at each row once: a row that is written again is counted again, and one that was mended stays counted. A run that dies loses a few seconds of it." },
+          row_key: { ...schema('RowKey'), description: 'The row that was found last.' },
+          at: { ...schema('Time'), description: 'When that was: whether it still goes on.' },
+        }),
+      ),
+      description: 'Fields that rows have with another type than `fields` says: such a value counts as null, and in the shard field the row has no entry. None when all fit.',
+    },
   }),
   ...TRIGGER_SCHEMAS,
   GroupBuffer: {
     oneOf: [
-      objectOf({ group: { type: 'string' }, rows: { type: 'integer' }, oldest_age: { type: ['number', 'null'], description: 'Seconds; null when none waits.' }, parked: { type: 'integer' }, conflicts: { type: 'integer' } }),
+      objectOf({ group: { type: 'string' }, rows: { type: 'integer' }, oldest_age: { type: ['number', 'null'], description: "Seconds, by the group's own clock; null when none waits." }, parked: { type: 'integer' }, conflicts: { type: 'integer' }, undecided: { type: 'integer' } }),
       objectOf({ group: { type: 'string' }, error: schema('ErrorOfItem') }),
     ],
   },

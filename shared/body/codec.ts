@@ -65,9 +65,22 @@ export function decodeBody(stored: Uint8Array): Json {
 
 /** Decodes a stored body, and says how many bytes it takes without compression. Throws as `decodeBody`. */
 export function decodeSized(stored: Uint8Array): { readonly body: Json; readonly plainBytes: number } {
-  const content = stored.subarray(1);
-  const plain = stored[0] === FORMAT.messagePackZlib || stored[0] === FORMAT.textZlib ? inflate(content) : content;
+  const plain = plainOf(stored);
   return { body: decodePlain(stored[0], plain), plainBytes: plain.length };
+}
+
+/** How many bytes a stored body takes without compression; 0 where it is damaged. */
+export function plainBytesOf(stored: Uint8Array): number {
+  try {
+    return plainOf(stored).length;
+  } catch {
+    return 0;
+  }
+}
+
+function plainOf(stored: Uint8Array): Uint8Array {
+  const content = stored.subarray(1);
+  return stored[0] === FORMAT.messagePackZlib || stored[0] === FORMAT.textZlib ? inflate(content) : content;
 }
 
 function decodePlain(format: number | undefined, plain: Uint8Array): Json {

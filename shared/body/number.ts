@@ -4,6 +4,7 @@ const LARGEST_INTEGER = 2n ** 64n - 1n;
 const LONGEST_INTEGER = 20;
 /** Every decimal of up to 15 digits survives the way into a double and back (IEEE 754 binary64). */
 const SAFE_DIGITS = 15;
+const ZERO = 0x30;
 
 /**
  * The value of a JSON number literal, or undefined when neither 64 bits of integer nor a double keep it.
@@ -31,11 +32,30 @@ export function isKeptInteger(integer: bigint): boolean {
   return integer >= SMALLEST_INTEGER && integer <= LARGEST_INTEGER;
 }
 
-/** Sign, digits without zeros at either end, and exponent: one form for every way to write a decimal. */
-function normalized(literal: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal) ?? [];
-  const digits = `${whole}${fraction}`.replace(/^0+/, '');
-  const kept = digits.replace(/0+$/, '');
-  if (kept === '') return '0';
-  return `${sign}${kept}e${BigInt(exponent) - BigInt(fraction.length) + BigInt(digits.length - kept.length)}`;
+/**
+ * Sign, digits without zeros at either end, and exponent: one form for every way to write a decimal. Takes time in
+ * proportion to the literal's length, whatever it is made of; undefined for exponents that no double comes near.
+ */
+function normalized(literal: string): string | undefined {
+  const [, sign = '', whole = '', fraction = '', minus = '', exponent = ''] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?)0*(\d*))?$/.exec(literal) ?? [];
+  const digits = `${whole}${fraction}`;
+  const [start, end] = [firstDigit(digits), lastDigit(digits)];
+  if (start > end) return '0';
+  if (exponent.length > SAFE_DIGITS) return undefined;
+  const power = (minus === '-' ? -1 : 1) * Number(exponent);
+  return `${sign}${digits.slice(start, end + 1)}e${power - fraction.length + digits.length - 1 - end}`;
+}
+
+/** The place of the first digit that is no zero; behind all of them where there is none. */
+function firstDigit(digits: string): number {
+  let at = 0;
+  while (digits.charCodeAt(at) === ZERO) at += 1;
+  return at;
+}
+
+/** The place of the last one; -1 where there is none. A regular expression would look at each run of zeros from each of its places. */
+function lastDigit(digits: string): number {
+  let at = digits.length - 1;
+  while (digits.charCodeAt(at) === ZERO) at -= 1;
+  return at;
 }

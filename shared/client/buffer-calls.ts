@@ -15,5 +15,12 @@ export function bufferCalls(send: Connection): BufferOperations {
     async discardConflicts(ids) {
       return Number((await send({ method: 'POST', path: ['buffer', 'conflicts', 'discard'], body: { ids } })).json['discarded']);
     },
+    async undecidedWrites({ limit, after } = {}) {
+      const { json } = await send({ method: 'GET', path: ['buffer', 'undecided'], query: { limit, after } });
+      return { undecided: json['undecided'] as unknown as readonly BufferConflict[], next: json['next'] as string | null };
+    },
+    async keepUndecided(ids) {
+      return Number((await send({ method: 'POST', path: ['buffer', 'undecided', 'keep'], body: { ids } })).json['kept']);
+    },
   };
 }

@@ -9,7 +9,7 @@ import type { ClientOptions } from './options.ts';
 import { pauseMs } from './pause.ts';
 import { joinReads, type BatchRoute } from './join-reads.ts';
 import { errorOf, isJsonObject } from './problem.ts';
-import { retryBudget } from './retry-budget.ts';
+import { RETRY_SHARE, retryBudget } from './retry-budget.ts';
 
 export interface Call {
   readonly method: 'GET' | 'PUT' | 'POST';
@@ -35,7 +35,6 @@ export type Connection = (call: Call) => Promise<Reply>;
 const DEPTH_AROUND = 9;
 const TIMEOUT_MS = 31_000;
 const ATTEMPTS = 5;
-const RETRY_SHARE = 0.1;
 const NO_HEADERS = {};
 const JSON_HEADERS = { 'content-type': 'application/json' };
 
@@ -44,7 +43,8 @@ export function connect(options: ClientOptions): Connection {
   const { origin, pathname } = new URL(options.url);
   const base = `${pathname.replace(/\/+$/, '')}/v1/${encodeURIComponent(options.datastore)}`;
   const most = options.attempts ?? ATTEMPTS;
-  const budget = retryBudget(options.retryBudget ?? RETRY_SHARE);
+  const { retryBudget: wished = RETRY_SHARE } = options;
+  const budget = typeof wished === 'object' ? wished : retryBudget(wished);
   const { sign, timeoutMs = TIMEOUT_MS, signal } = options;
   const exchange = options.fetch ? exchangeByFetch(options.fetch, origin, signal) : exchangeByHttp(origin, signal);
   const way: Way = { exchange, origin, sign, timeoutMs };

@@ -1,3 +1,5 @@
+import type { RetryBudget } from './retry-budget.ts';
+
 /** A request as a signer sees it. */
 export interface UnsignedRequest {
   readonly method: string;
@@ -26,8 +28,8 @@ export interface ClientOptions {
   readonly joinReads?: boolean;
   /** How often a request is sent at most, when it was not answered or may succeed later. @default 5 */
   readonly attempts?: number;
-  /** Retries for each request that this client may make as a rule, besides a reserve of 20 and 2 a second; false: any number. @default 0.1 */
-  readonly retryBudget?: number | false;
+  /** Retries for each request that this client may make as a rule, besides a reserve of 20 and 2 a second; false: any number; or a budget that clients share. @default 0.1 */
+  readonly retryBudget?: number | false | RetryBudget;
   /** An attempt without an answer in this time is given up. @default 31000, a little over the gateway's own limit */
   readonly timeoutMs?: number;
 }

@@ -7,6 +7,8 @@ type JsonObject = { readonly [member: string]: Json };
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   404: 'unknown_route',
   413: 'request_too_large',
+  414: 'request_too_large',
+  431: 'request_too_large',
   429: 'unavailable',
   502: 'unavailable',
   503: 'unavailable',

@@ -1,3 +1,5 @@
+/** Retries for each request, unless a client is told otherwise. */
+export const RETRY_SHARE = 0.1;
 /** Retries that are there from the start, for a caller who asks rarely. */
 const RESERVE = 20;
 /** What time alone adds, in retries a second. */

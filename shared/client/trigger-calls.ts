@@ -2,7 +2,7 @@ import type { Json } from '../cell.ts';
 import { TRIGGER_NAME } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import type { RewindTo } from '../follow/rewind-follower.ts';
-import type { ParkedPage, TriggerDetails, TriggerOperations, TriggerSummary, TriggerSwitch } from '../trigger/trigger-operations.ts';
+import type { DeadCount, DeadPage, ParkedCount, ParkedPage, TriggerDetails, TriggerOperations, TriggerSummary, TriggerSwitch } from '../trigger/trigger-operations.ts';
 import type { Call, Connection } from './connection.ts';
 
 /** The operator's view of a datastore's triggers, over HTTP. */
@@ -19,9 +19,22 @@ export function triggerCalls(send: Connection): TriggerOperations {
     resumeTrigger: async (name) => (await ask('POST', name, ['resume'])) as unknown as TriggerSwitch,
     rewindTrigger: async (name, to) => (await ask('POST', name, ['rewind'], { body: { to: written(to) } })) as unknown as TriggerSwitch,
     parkedCells: async (name, { limit, after } = {}) => (await ask('GET', name, ['parked'], { query: { limit, after } })) as unknown as ParkedPage,
-    retryParked: async (name, cells) => Number((await ask('POST', name, ['parked', 'retry'], { body: { cells } }))['wanted']),
-    discardParked: async (name, cells) => Number((await ask('POST', name, ['parked', 'discard'], { body: { cells } }))['discarded']),
+    retryParked: async (name, cells) => toParkedCount(await ask('POST', name, ['parked', 'retry'], { body: { cells } }), 'wanted'),
+    discardParked: async (name, cells) => toParkedCount(await ask('POST', name, ['parked', 'discard'], { body: { cells } }), 'discarded'),
+    deadMessages: async (name, { limit } = {}) => (await ask('GET', name, ['dead'], { query: { limit } })) as unknown as DeadPage,
+    replayDead: async (name) => toDeadCount(await ask('POST', name, ['dead', 'replay']), 'replayed'),
+    discardDead: async (name) => toDeadCount(await ask('POST', name, ['dead', 'discard']), 'discarded'),
   };
+}
+
+type Answer = Readonly<Record<string, Json>>;
+
+function toParkedCount(answer: Answer, what: string): ParkedCount {
+  return { count: Number(answer[what]), not_parked: (answer['not_parked'] ?? []) as unknown as ParkedCount['not_parked'] };
+}
+
+function toDeadCount(answer: Answer, what: string): DeadCount {
+  return { count: Number(answer[what]), left: Number(answer['left']) };
 }
 
 /** As `parseRewind` reads it. */

@@ -1,4 +1,6 @@
 import type { TriggerMessage } from '../trigger/message.ts';
+import { isUnsound } from '../trigger/queue-limits.ts';
+import { isAtWork, type TriggerStatus } from '../trigger/trigger-store.ts';
 import { reasonOf } from './call-function.ts';
 import { consumeMessage, type MessageEnd } from './consume-message.ts';
 import type { Consumer, ReturnReason } from './consumer.ts';
@@ -60,11 +62,22 @@ export function openBatch(consumer: Consumer, records: readonly QueueRecord[], l
   }
 
   /** What of a batch can be done only once the trigger is known to run. */
-  async function viewsOnce(): Promise<ShardViews | undefined> {
-    const { state, troubled } = await consumer.status.read();
-    if (isHalted || state !== 'running') return undefined;
-    views ??= shardViews(store, doubtfulShards(records, readings, troubled));
-    return views;
+  async function viewsOnce(): Promise<{ readonly viewOf: ShardViews; readonly least: number } | undefined> {
+    const status = await consumer.status.read();
+    if (isHalted || !isAtWork(status)) return undefined;
+    if (isUnsound(status, settings.safeHaltMs)) {
+      await wantResend(status);
+      return undefined;
+    }
+    views ??= shardViews(store, doubtfulShards(records, readings, status.troubled));
+    return { viewOf: views, least: status.least_generation ?? 0 };
+  }
+
+  /** Messages before these may have gone to the last queue, or have expired: nothing is consumed until they were sent again. */
+  async function wantResend(seen: TriggerStatus): Promise<void> {
+    isHalted = true;
+    await store.wantResend({ why: `its messages were not consumed for longer than is safe, since ${seen.sound_at}`, seen });
+    consumer.status.forget();
   }
 
   async function parkMalformed({ messageId, body }: QueueRecord, error: unknown): Promise<RecordEnd> {
@@ -91,10 +104,18 @@ export function openBatch(consumer: Consumer, records: readonly QueueRecord[], l
   async function consume(record: QueueRecord): Promise<RecordEnd> {
     if (back.has(record)) return 'back';
     if (limits.stopping?.aborted === true) return leave(record, { reason: 'stopping', seconds: 0 });
-    const viewOf = await viewsOnce();
-    if (!viewOf) return leave(record, notRunning(record));
+    const known = await viewsOnce();
+    if (!known) return leave(record, notRunning(record));
     const { message, error } = readings.get(record) ?? readRecord(record, consumer.datastore, definition.name);
-    return message ? consumeCell(record, message, await viewOf(message.shard)) : parkMalformed(record, error);
+    if (!message) return parkMalformed(record, error);
+    if (isRetry(record)) return consumeCell(record, message, await known.viewOf(message.shard));
+    if (message.generation !== undefined && message.generation < known.least) {
+      report({ kind: 'void', message });
+      return 'done';
+    }
+    const end = await consumeCell(record, message, await known.viewOf(message.shard));
+    if (end === 'done') consumer.notes.note(message);
+    return end;
   }
 
   return {
@@ -106,7 +127,9 @@ export function openBatch(consumer: Consumer, records: readonly QueueRecord[], l
         return giveBack(record, { ...failed(record.receipts), reason: 'state_away' });
       }
     },
-    end: () => hold.end(),
+    async end() {
+      await Promise.all([hold.end(), consumer.notes.keep()]);
+    },
   };
 }
 

@@ -1,6 +1,8 @@
 import type { TriggerDefinition } from '../definitions/definitions.ts';
 import type { TriggerMessage } from '../trigger/message.ts';
+import { LONGEST_PAUSE_SECONDS, safeHaltMs } from '../trigger/queue-limits.ts';
 import type { TriggerStore } from '../trigger/trigger-store.ts';
+import { consumedNotes, type ConsumedNotes, type NoteSettings } from './consumed-notes.ts';
 import type { HoldSettings } from './hold.ts';
 import { knownStatus, type KnownStatus } from './known-status.ts';
 import { marks, type Marks, type MarkSettings } from './marks.ts';
@@ -13,6 +15,8 @@ export type ConsumeEvent =
   | { readonly kind: 'consumed'; readonly message: TriggerMessage; readonly attempt: number }
   /** Parked, done or discarded already: the function was not called. */
   | { readonly kind: 'repeated'; readonly message: TriggerMessage }
+  /** Its cell was sent again since, with those before it: the function was not called. */
+  | { readonly kind: 'void'; readonly message: TriggerMessage }
   | { readonly kind: 'failed'; readonly message: TriggerMessage; readonly attempts: number; readonly error: string }
   | { readonly kind: 'parked'; readonly message: TriggerMessage; readonly error: string }
   /** A parked cell that was sent again failed again. */
@@ -30,7 +34,7 @@ export type ConsumeEvent =
 /** `no_time`: the batch's time limit is too near; `stopping`: so is the end of the process. */
 export type ReturnReason = 'failed' | 'not_running' | 'no_time' | 'stopping' | 'state_away';
 
-export interface ConsumeSettings extends HoldSettings, MarkSettings {
+export interface ConsumeSettings extends HoldSettings, MarkSettings, NoteSettings {
   /** How old the known status of the trigger may be. */
   readonly statusMs: number;
   /** A failed message and those behind it come back after 1, 2, 4 … seconds, at most so many. */
@@ -41,16 +45,17 @@ export interface ConsumeSettings extends HoldSettings, MarkSettings {
   readonly marginMs: number;
 }
 
-const SETTINGS: ConsumeSettings = {
+const SETTINGS: Omit<ConsumeSettings, 'safeHaltMs'> = {
   statusMs: 1000,
   longestBackoffSeconds: 60,
-  longestPauseSeconds: 300,
+  longestPauseSeconds: LONGEST_PAUSE_SECONDS,
   marginMs: 5000,
   holdSeconds: 60,
   holdEveryMs: 15_000,
   lateMs: 60_000,
   keepsUpMs: 30_000,
   markEveryMs: 10_000,
+  consumedEveryMs: 30_000,
 };
 
 export interface ConsumerOptions {
@@ -70,10 +75,12 @@ export interface Consumer extends Omit<ConsumerOptions, 'settings'> {
   readonly settings: ConsumeSettings;
   readonly status: KnownStatus;
   readonly marks: Marks;
+  readonly notes: ConsumedNotes;
 }
 
 export function openConsumer(options: ConsumerOptions): Consumer {
-  const settings = { ...SETTINGS, ...options.settings };
+  const settings = { ...SETTINGS, safeHaltMs: safeHaltMs(options.definition), ...options.settings };
   const stateAway = (error: unknown): void => options.report({ kind: 'state_away', error });
-  return { ...options, settings, status: knownStatus(options.store, settings.statusMs, stateAway), marks: marks(options.store, settings, stateAway) };
+  const { store } = options;
+  return { ...options, settings, status: knownStatus(store, settings.statusMs, stateAway), marks: marks(store, settings, stateAway), notes: consumedNotes(store, settings, stateAway) };
 }

@@ -1,6 +1,7 @@
 import type { PutResult } from '../cell.ts';
 import { schemalessClient, type SchemalessClient } from '../client/client.ts';
 import type { ClientOptions } from '../client/options.ts';
+import { RETRY_SHARE, retryBudget } from '../client/retry-budget.ts';
 import { SchemalessError } from '../errors.ts';
 
 /**
@@ -18,15 +19,23 @@ export interface TriggeredClient extends Pick<SchemalessClient, 'get' | 'put' | 
   readonly latest: SchemalessClient['getLatest'];
 }
 
-/** @param signal ends every request, those under way too */
-export function triggeredClient(options: Omit<ClientOptions, 'signal'>, signal: AbortSignal): TriggeredClient {
-  const client = schemalessClient({ ...options, signal });
-  return {
-    get: client.get,
-    latest: client.getLatest,
-    query: client.query,
-    put: async (cell) => confirmed(await client.put(cell)),
-    putNext: async (cell) => confirmed(await client.putNext(cell)),
+/**
+ * Makes the clients of a trigger's calls, one for each call. To be made once for a process: all calls share one budget
+ * of retries, since each with a reserve of its own would multiply the load on an API that refuses most of it.
+ *
+ * @returns a client whose requests, those under way too, end with the signal
+ */
+export function triggeredClients(options: Omit<ClientOptions, 'signal' | 'retryBudget'>): (signal: AbortSignal) => TriggeredClient {
+  const budget = retryBudget(RETRY_SHARE);
+  return (signal) => {
+    const client = schemalessClient({ ...options, retryBudget: budget, signal });
+    return {
+      get: client.get,
+      latest: client.getLatest,
+      query: client.query,
+      put: async (cell) => confirmed(await client.put(cell)),
+      putNext: async (cell) => confirmed(await client.putNext(cell)),
+    };
   };
 }
 

@@ -1,6 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, join, parse } from 'node:path';
 import type { Problem } from './definitions-error.ts';
+import { entriesOf, isFolder } from './folder-entries.ts';
+import { didYouMean } from './misplaced.ts';
 
 /** What the place of a file says that is in it. */
 export interface FilePlace {
@@ -45,10 +47,12 @@ export function loadFiles<T extends { readonly name: string }>(folder: string, d
   const files = new Map<string, string>();
   const problems: Problem[] = [];
   const warnings: Problem[] = [];
-  for (const fileName of filesOf(join(folder, datastore, kind.folder))) {
+  const own = join(folder, datastore, kind.folder);
+  for (const { name: fileName, kind: entryKind } of isFolder(own) ? entriesOf(own) : []) {
     const file = join(datastore, kind.folder, fileName);
-    if (!fileName.endsWith('.yaml')) {
-      problems.push({ file, line: 0, message: `wanted only files named <${kind.noun}>.yaml in the folder ${kind.folder}` });
+    if (entryKind === 'folder' || !fileName.endsWith('.yaml')) {
+      const meant = entryKind === 'file' && /\.(?:ya?ml|json)$/iu.test(fileName) ? `${parse(fileName).name}.yaml` : undefined;
+      problems.push({ file, line: 0, message: `wanted only files named <${kind.noun}>.yaml in the folder ${kind.folder}${didYouMean(meant)}` });
       continue;
     }
     const parsed = kind.parse({ file, name: basename(fileName, '.yaml'), datastore }, readFileSync(join(folder, file), 'utf8'));
@@ -62,12 +66,4 @@ export function loadFiles<T extends { readonly name: string }>(folder: string, d
     definitions.set(name, parsed.definition);
   }
   return { definitions: [...definitions.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), problems, warnings };
-}
-
-/** Sorted; without what editors and file managers hide there. */
-function filesOf(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  return readdirSync(folder)
-    .filter((name) => !name.startsWith('.'))
-    .sort();
 }

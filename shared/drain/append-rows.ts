@@ -1,63 +1,68 @@
-import { decodeBody } from '../body/codec.ts';
 import { keepEntries } from '../index/keep-entries.ts';
-import { SqlError, type SqlClient } from '../sql/client.ts';
-import type { EncodedCell, ShardFence } from '../sql/statements/append-cells.ts';
-import { bodyHash } from '../sql/statements/insert-buffered.ts';
-import { selectBuffered, toBufferRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
+import { SqlError } from '../sql/client.ts';
+import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { appendToPrimary } from '../store/append.ts';
 import type { StoreContext } from '../store/context.ts';
+import type { OpenRow } from './open-rows.ts';
 
-/** A buffered write whose body was fetched and can be decoded. */
-export interface OpenRow extends WaitingRow, EncodedCell {}
+/** A row that the server refused, whatever the reason: it waits. */
+export interface RefusedRow {
+  readonly row: WaitingRow;
+  readonly error: SqlError;
+}
 
-/** What became of rows. */
+/** What became of rows of one shard that were to be appended. */
 export interface AppendedRows {
-  readonly conflicts: WaitingRow[];
-  readonly failed: { readonly row: WaitingRow; readonly error: string }[];
+  /** Rows that were judged: stored now or before, or a conflict. */
+  taken: number;
+  /** Of them, those that were stored now. */
   appended: number;
+  readonly conflicts: WaitingRow[];
+  readonly refused: RefusedRow[];
 }
 
-export type AppendedLog = Omit<ShardFence, 'epoch'>;
+/** So many refusals, and nothing taken: it is not for one of the cells, and the rest is not tried. */
+const REFUSALS = 3;
 
-/** Fetches the bodies, in the order of the buffer; one that was damaged, or cannot be decoded, is a failure of its row. */
-export async function openRows(holder: SqlClient, rows: readonly WaitingRow[], settled: Pick<AppendedRows, 'failed'>): Promise<OpenRow[]> {
-  if (rows.length === 0) return [];
-  const fetched = await holder.select(selectBuffered(rows.map(({ id }) => id)), 'writer');
-  return fetched.map(toBufferRow).sort((one, other) => one.id - other.id).flatMap(({ body, ...row }): OpenRow[] => {
-    try {
-      if (Buffer.compare(bodyHash(body), row.body_hash) !== 0) throw new Error('the body is not the one that was buffered');
-      return [{ ...row, encoded: body, body: decodeBody(body) }];
-    } catch (error) {
-      settled.failed.push({ row, error: `cannot be used: ${(error as Error).message}` });
-      return [];
+/** Whether the server refuses whatever is appended to the shard. */
+export function refusesAll({ taken, refused }: Pick<AppendedRows, 'taken' | 'refused'>): boolean {
+  return refused.length >= REFUSALS && taken === 0;
+}
+
+/**
+ * Appends rows of one shard in the order of the buffer; two bodies for one address go one after the other. Where the
+ * server refuses them together, each is tried by itself.
+ *
+ * @throws SqlError or SchemalessError where the primary fails, or the shard takes no appends
+ */
+export async function appendRows(context: StoreContext, rows: readonly OpenRow[], done: AppendedRows): Promise<void> {
+  const [first, later] = firstOfAddresses(rows);
+  const [head] = first;
+  if (!head || refusesAll(done)) return;
+  try {
+    const results = await appendToPrimary(context, head.datastore, head.shard, first);
+    done.taken += results.length;
+    for (const [place, { outcome }] of results.entries()) {
+      if (outcome === 'conflict') done.conflicts.push(first[place] as OpenRow);
+      else if (outcome === 'stored') done.appended += 1;
     }
-  });
+    await keepEntries(context, head.datastore, first.filter((_, place) => results[place]?.outcome !== 'conflict'));
+  } catch (error) {
+    if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
+    if (first.length === 1) done.refused.push({ row: head, error });
+    else for (const row of first) await appendRows(context, [row], done);
+  }
+  await appendRows(context, later, done);
 }
 
-/** Appends rows of one shard in the order of the buffer; two bodies for one address go one after the other. */
-export async function appendRows(context: StoreContext, log: AppendedLog, rows: readonly OpenRow[], settled: AppendedRows): Promise<void> {
-  const { datastore, shard } = log;
-  const first: OpenRow[] = [];
-  const later: OpenRow[] = [];
+/** The first row of each address, and the others. */
+function firstOfAddresses(rows: readonly OpenRow[]): readonly [OpenRow[], OpenRow[]] {
   const addresses = new Set<string>();
+  const [first, later]: [OpenRow[], OpenRow[]] = [[], []];
   for (const row of rows) {
     const address = `${row.row_key}/${row.ref_key}/${row.column_name}`;
     (addresses.has(address) ? later : first).push(row);
     addresses.add(address);
   }
-  try {
-    const results = await appendToPrimary(context, datastore, shard, first, log);
-    for (const [place, { outcome }] of results.entries()) {
-      if (outcome === 'conflict') settled.conflicts.push(first[place] as OpenRow);
-      else if (outcome === 'stored') settled.appended += 1;
-    }
-    await keepEntries(context, datastore, first.filter((_, place) => results[place]?.outcome !== 'conflict'));
-  } catch (error) {
-    if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
-    // The server refuses the statement, perhaps for one of its cells: each by itself then.
-    const [only, ...others] = first;
-    if (only && others.length === 0) settled.failed.push({ row: only, error: error.message });
-    else for (const row of first) await appendRows(context, log, [row], settled);
-  }
-  if (later.length > 0) await appendRows(context, log, later, settled);
+  return [first, later];
 }

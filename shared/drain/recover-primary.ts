@@ -1,106 +1,107 @@
-import { toText } from '../sql/cell-rows.ts';
-import type { SqlClient } from '../sql/client.ts';
+import { SchemalessError } from '../errors.ts';
+import { SqlError } from '../sql/client.ts';
 import { recordWriter } from '../sql/statements/record-writer.ts';
-import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
-import { selectToBringBack, toWaitingRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
-import { selectUnknownWriter, toUnknownWriter } from '../sql/statements/select-unknown-writer.ts';
-import { groupBy, type StoreContext } from '../store/context.ts';
-import { appendRows, openRows, type AppendedRows, type OpenRow } from './append-rows.ts';
+import { selectFencedShards, toFencedShards, type FencedShard } from '../sql/statements/select-fenced-shards.ts';
+import { groupBy, placeOf, type StoreContext } from '../store/context.ts';
+import { requireDatastore } from '../topology/groups.ts';
+import { mendEpoch } from '../topology/raise-epoch.ts';
+import { bringBackShard, type BringingBack } from './bring-back-shard.ts';
 
-/** A copy on some group, and since when it is there. */
-interface Copy {
-  readonly holder: string;
-  readonly row: WaitingRow;
-  readonly since: string;
+/** What was done for a group whose writer may have lacked acknowledged cells. */
+export interface Recovery {
+  /** Cells brought back. */
+  readonly appended: number;
+  /** Shards that take appends again. */
+  readonly opened: number;
+  /** Shards that do not, and why not. */
+  readonly closed: readonly { readonly datastore: string; readonly shard: number; readonly reason: string }[];
 }
 
-/** Rows of a buffer table read at a time. */
-const PAGE_ROWS = 1000;
-/** Copies brought back together: the order of those of one address holds among them, too. */
-const BATCH_COPIES = 200;
+/** Since when two bodies wait for an address, by this process's clock. */
+export interface UndecidedSince {
+  /** Begins a look at all addresses: those that are not seen in it are forgotten. */
+  look(): (address: string) => boolean;
+}
+
+/** Longer than any request lives: whoever was under way with a body has been answered by then, or died. */
+const REQUEST_LIFE_MS = 30_000;
+
+export function undecidedSince(requestLifeMs = REQUEST_LIFE_MS, now: () => number = () => performance.now()): UndecidedSince {
+  let seen = new Map<string, number>();
+  return {
+    look() {
+      const before = seen;
+      seen = new Map();
+      return (address) => {
+        const since = before.get(address) ?? now();
+        seen.set(address, since);
+        return now() - since >= requestLifeMs;
+      };
+    },
+  };
+}
+
+/** Shards worked on side by side. */
+const SHARDS_AT_ONCE = 8;
 
 /**
- * Brings back what a group's new writer lacks: a reader that was promoted without the last cells takes no appends until
- * every other group's copies were looked through. Those first that somebody may have been told are stored, oldest first,
- * then those of writers that were answered `buffered`, which give way to them; so a cell that was acknowledged as stored
- * wins over whatever was sent to its address since.
+ * Brings back what a group's new writer lacks: a reader that was promoted without the last cells takes no appends to a
+ * shard until every other group's copies of it were looked through, and what somebody may have been told is stored is there. What
+ * was only ever answered `buffered` gives way to it, and is left to the drain.
  *
- * Can be repeated after a crash anywhere in between, and done by several at once: an append leaves out what is there.
+ * The shard's epoch is lifted to the topology's first: where the server lacks that, too, it refuses what is brought back, and
+ * followers, who lift it where they find cells, find none in a log that has lost all of its own.
  *
- * @returns how many cells were brought back; undefined when the writer is known to have them all
- * @throws SqlError or SchemalessError when a group cannot be asked: the shards stay closed to appends, and writes to
- * them are buffered, until this is done
+ * Shard by shard: one whose table refuses an append, or with an address where two bodies may have been acknowledged,
+ * stays closed, writes to it are buffered, and the others go on. Can be repeated after a crash anywhere in between, and done
+ * by several at once: an append leaves out what is there.
+ *
+ * @param since kept between calls: it tells how long addresses have been undecided
+ * @returns undefined when the writer is known to have all cells of all its shards
+ * @throws SqlError or SchemalessError when the writer, or a group that may hold copies, cannot be asked: whatever was not looked through stays closed
  */
-export async function recoverPrimary(context: StoreContext, primary: string): Promise<number | undefined> {
-  const client = await context.groups.client(primary);
-  const serverId = toUnknownWriter(await client.select(selectUnknownWriter(), 'writer'));
-  if (serverId === undefined) return undefined;
-  const holders = (await context.groups.names()).filter((group) => group !== primary);
-  const done: AppendedRows = { conflicts: [], failed: [], appended: 0 };
-  for (const gaveWay of [false, true]) {
-    let batch: Copy[] = [];
-    for await (const copy of oldestFirst(await Promise.all(holders.map((holder) => copiesOf(context, holder, gaveWay))))) {
-      if (!(await isOf(context, primary, copy.row))) continue;
-      batch.push(copy);
-      if (batch.length < BATCH_COPIES) continue;
-      await bringBack(context, client, batch, done);
-      batch = [];
+export async function recoverPrimary(context: StoreContext, primary: string, since: UndecidedSince = undecidedSince()): Promise<Recovery | undefined> {
+  const writer = await context.groups.client(primary);
+  const fenced = await ownShards(context, primary, toFencedShards(await writer.select(selectFencedShards(), 'writer')));
+  if (fenced.length === 0) return undefined;
+  const groups = (await context.groups.names()).filter((group) => group !== primary);
+  const holders = await Promise.all(groups.map(async (group) => ({ group, client: await context.groups.client(group) })));
+  const hasWaited = since.look();
+  const recovery = { appended: 0, opened: 0, closed: [] as Recovery['closed'][number][] };
+  for (let start = 0; start < fenced.length; start += SHARDS_AT_ONCE) {
+    const some = fenced.slice(start, start + SHARDS_AT_ONCE);
+    const ends = await Promise.allSettled(some.map(({ datastore, shard }) => whyClosed({ context, writer, holders, datastore, shard, hasWaited }, recovery)));
+    const opened = some.filter((_, place) => ends[place]?.status === 'fulfilled' && ends[place].value === undefined);
+    for (const [datastore, ofDatastore] of groupBy(opened, (one) => one.datastore)) {
+      await writer.change(recordWriter(some[0]?.serverId ?? 0, datastore, ofDatastore.map(({ shard }) => shard)));
     }
-    if (batch.length > 0) await bringBack(context, client, batch, done);
+    recovery.opened += opened.length;
+    for (const [place, end] of ends.entries()) {
+      if (end.status === 'rejected') throw end.reason;
+      const { datastore, shard } = some[place] as FencedShard;
+      if (end.value !== undefined) recovery.closed.push({ datastore, shard, reason: end.value });
+    }
   }
-  await client.change(recordWriter(serverId));
-  return done.appended;
+  return recovery;
 }
 
-async function isOf({ topology }: StoreContext, primary: string, { datastore, shard }: WaitingRow): Promise<boolean> {
-  return (await topology.datastore(datastore))?.places[shard]?.group === primary;
+/** Those that the topology says are the group's. */
+async function ownShards({ topology }: StoreContext, primary: string, shards: readonly FencedShard[]): Promise<FencedShard[]> {
+  const own: FencedShard[] = [];
+  for (const one of shards) if ((await topology.datastore(one.datastore))?.places[one.shard]?.group === primary) own.push(one);
+  return own;
 }
 
-/** The copies that a group holds, oldest first, read page by page. */
-async function copiesOf(context: StoreContext, holder: string, gaveWay: boolean): Promise<AsyncGenerator<Copy>> {
-  const client = await context.groups.client(holder);
-  return (async function* () {
-    for (let after = 0; ; ) {
-      const rows = await client.select(selectToBringBack(gaveWay, after, PAGE_ROWS), 'writer');
-      for (const row of rows) yield { holder, row: toWaitingRow(row), since: toText(row[7]) };
-      if (rows.length < PAGE_ROWS) return;
-      after = toWaitingRow(rows.at(-1) ?? []).id;
-    }
-  })();
-}
-
-/** Several lists, each in order, as one. */
-async function* oldestFirst(lists: readonly AsyncGenerator<Copy>[]): AsyncGenerator<Copy> {
-  const heads = await Promise.all(lists.map((list) => list.next()));
-  for (;;) {
-    let oldest: number | undefined;
-    for (const [place, head] of heads.entries()) {
-      const best = oldest === undefined ? undefined : heads[oldest];
-      if (!head.done && (!best || best.done || head.value.since < best.value.since)) oldest = place;
-    }
-    if (oldest === undefined) return;
-    const head = heads[oldest];
-    if (head?.done === false) yield head.value;
-    heads[oldest] = await (lists[oldest] as AsyncGenerator<Copy>).next();
+/** Undefined: everything that may have been acknowledged is there. */
+async function whyClosed(work: BringingBack, recovery: { appended: number }): Promise<string | undefined> {
+  try {
+    await mendEpoch({ ...work.context, datastore: work.datastore, shard: work.shard }, placeOf(await requireDatastore(work.context.topology, work.datastore), work.shard));
+    const { appended, undecided } = await bringBackShard(work);
+    recovery.appended += appended;
+    return undecided === 0 ? undefined : `${undecided} addresses have two bodies that may have been acknowledged`;
+  } catch (error) {
+    // Who cannot be reached is not asked about the next shard either; anything else may be for this shard alone.
+    if (error instanceof SchemalessError || (error instanceof SqlError && error.failure !== 'unreachable')) return error.message;
+    throw error;
   }
-}
-
-/** Appends those copies that the writer lacks, in their order. */
-async function bringBack(context: StoreContext, client: SqlClient, copies: readonly Copy[], done: AppendedRows): Promise<void> {
-  const { hashes } = toBodyHashes(await client.select(selectBodyHashes(copies.map(({ row }) => row)), 'writer'), copies.length);
-  const missing = copies.filter((_, place) => hashes[place] === undefined);
-  const opened = new Map<string, OpenRow>();
-  await Promise.all(
-    [...groupBy(missing, ({ holder }) => holder)].map(async ([holder, ofHolder]) => {
-      const rows = await openRows(await context.groups.client(holder), ofHolder.map(({ row }) => row), done);
-      for (const row of rows) opened.set(`${holder}/${row.id}`, row);
-    }),
-  );
-  const rows = missing.flatMap(({ holder, row }) => opened.get(`${holder}/${row.id}`) ?? []);
-  await Promise.all(
-    [...groupBy(rows, ({ datastore, shard }) => `${datastore}/${shard}`).values()].map(async (ofShard) => {
-      const [{ datastore, shard } = { datastore: '', shard: 0 }] = ofShard;
-      await appendRows(context, { datastore, shard, anyWriter: true }, ofShard, done);
-    }),
-  );
 }

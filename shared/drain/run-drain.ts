@@ -4,8 +4,13 @@ import type { Lease, Leases } from '../lease/lease.ts';
 import { SqlError } from '../sql/client.ts';
 import { selectBufferStatus, toBufferStatus, type BufferStatus } from '../sql/statements/select-buffer-status.ts';
 import type { StoreContext } from '../store/context.ts';
-import { recoverPrimary } from './recover-primary.ts';
-import { drainPass, type DrainReport, type DrainSettings } from './drain-pass.ts';
+import { openHolderDrain, type HolderDrain } from './drain-holder.ts';
+import { laneTurn, type Lane } from './drain-lane.ts';
+import type { DrainReport, DrainSettings } from './drain-settings.ts';
+import type { ProgressStore } from './progress-item.ts';
+import { recoverPrimary, undecidedSince, type Recovery } from './recover-primary.ts';
+import { releaseOpened } from './release-undecided.ts';
+import { PAUSE_MS } from './turns.ts';
 
 export interface DrainRun {
   readonly context: StoreContext;
@@ -13,10 +18,12 @@ export interface DrainRun {
   /** When to end, by `Date.now()`, whatever comes: short of the function's own time limit. */
   readonly deadline: number;
   readonly settings?: DrainSettings;
+  /** Where the run before this one stood, and where this one leaves it. @default each run begins at the first rows */
+  readonly progress?: ProgressStore;
   readonly report: (group: string, report: DrainReport) => void;
-  /** A group's new writer lacked so many cells, and has them now. @default nobody wants to know */
-  readonly recovered?: (group: string, cells: number) => void;
-  /** What waits in a group's buffer table, every half minute. @default nobody wants to know */
+  /** A group's new writer lacked cells: what was brought back, and what is still closed. @default nobody wants to know */
+  readonly recovered?: (group: string, recovery: Recovery) => void;
+  /** What waits in a group's buffer table, every half minute; the age by the clock of the drain. @default nobody wants to know */
   readonly measured?: (group: string, status: BufferStatus) => void;
 }
 
@@ -25,10 +32,12 @@ export const RENEW_MS = 2000;
 /** How long a holder may be silent before its lease is taken. */
 export const LEASE_MS = 10_000;
 const TAKE_PAUSE_MS = 500;
-/** Between passes; a pass goes on by itself while its pages are full. Rows wait two seconds anyway, and few passes over many rows cost less. */
-const PAUSE_MS = 1000;
 /** Between figures of how much waits, and since when: an alarm on them needs no finer ones. */
 const MEASURE_MS = 30_000;
+/** While rows are left behind: what a run that dies hard takes with it. */
+const KEEP_MS = 10_000;
+/** Of the time that looking for what waits takes: so that a buffer of millions is not counted all the time. */
+const WATCH_SHARE = 20;
 
 /**
  * Drains the buffer tables of all groups side by side, each under its lease, until a successor has taken over each of
@@ -41,25 +50,42 @@ export async function runDrain(run: DrainRun): Promise<void> {
   await Promise.all(groups.map((group) => drainGroup(run, group)));
 }
 
+/** One group's drain under its lease. */
+interface HeldDrain {
+  readonly run: DrainRun;
+  readonly group: string;
+  readonly drain: HolderDrain;
+  readonly lease: Lease;
+  /** Aborted once the lease is lost or wanted, or the time is up. */
+  readonly end: AbortController;
+}
+
 async function drainGroup(run: DrainRun, group: string): Promise<void> {
   const lease = await takeLease(run, `drain/${group}`);
   if (!lease) return;
-  const state = { going: true };
-  const stop = new AbortController();
-  const renewing = keepRenewing(run, lease, state, stop.signal);
-  let measuredAt = Number.NEGATIVE_INFINITY;
+  const end = new AbortController();
+  const deadline = setTimeout(() => end.abort(), Math.max(0, run.deadline - Date.now()));
+  const renewing = keepRenewing(run, lease, end);
   try {
-    while (state.going && Date.now() < run.deadline) {
-      await recover(run, group);
-      await onePass(run, group, () => state.going && Date.now() < run.deadline);
-      if (run.measured && performance.now() - measuredAt >= MEASURE_MS) {
-        measuredAt = performance.now();
-        await measure(run, group);
-      }
-      if (state.going) await sleep(PAUSE_MS);
-    }
+    // A table that cannot be reached holds nobody up: then this begins at the first rows.
+    const progress = await run.progress?.read(group).catch(() => undefined);
+    const held: HeldDrain = { run, group, lease, end, drain: await openHolderDrain(run.context, group, run.settings, progress) };
+    const since = undecidedSince();
+    const working = [
+      repeat(held, 'primary_failed', async () => (await recover(held, since), PAUSE_MS)),
+      repeat(held, 'secondary_failed', async () => (await releaseOpened(run.context, group), PAUSE_MS)),
+      repeat(held, 'secondary_failed', async () => (await measure(held), MEASURE_MS)),
+      repeat(held, 'secondary_failed', async () => (await keep(held), KEEP_MS)),
+      watch(held),
+    ];
+    // The first that dies of an error of our own ends the others.
+    for (const work of working) work.catch(() => end.abort());
+    await Promise.allSettled(working);
+    await run.progress?.write(group, lease, held.drain.progress()).catch(() => undefined);
+    await Promise.all(working);
   } finally {
-    stop.abort();
+    clearTimeout(deadline);
+    end.abort();
     await renewing;
     // One that is not released is taken once it has been silent for long enough.
     await run.leases.release(lease).catch(() => undefined);
@@ -76,45 +102,74 @@ async function takeLease(run: DrainRun, name: string): Promise<Lease | undefined
   return undefined;
 }
 
-async function keepRenewing(run: DrainRun, lease: Lease, state: { going: boolean }, signal: AbortSignal): Promise<void> {
-  while (state.going && !signal.aborted) {
-    await sleep(RENEW_MS, undefined, { signal }).catch(() => undefined);
-    if (signal.aborted) return;
+async function keepRenewing(run: DrainRun, lease: Lease, end: AbortController): Promise<void> {
+  while (!end.signal.aborted) {
+    await pause(RENEW_MS, end.signal);
+    if (end.signal.aborted) return;
     // A table that cannot be reached takes the lease from nobody: go on, and try again.
     const held = await run.leases.renew(lease).catch(() => 'held' as const);
-    if (held !== 'held') state.going = false;
+    if (held !== 'held') end.abort();
   }
 }
 
-async function measure({ context, measured }: DrainRun, group: string): Promise<void> {
-  try {
-    const client = await context.groups.client(group);
-    measured?.(group, toBufferStatus(await client.select(selectBufferStatus(), 'writer')));
-  } catch (error) {
-    if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
-    context.report({ kind: 'secondary_failed', group, error });
+/**
+ * Does something again and again, after the pause that it asks for. A group that cannot be reached is reported, and
+ * tried again.
+ */
+async function repeat({ run, group, end: { signal } }: HeldDrain, failing: 'primary_failed' | 'secondary_failed', work: () => Promise<number>): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await pause(await work(), signal);
+    } catch (error) {
+      if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
+      run.context.report({ kind: failing, group, error });
+      await pause(PAUSE_MS, signal);
+    }
   }
 }
 
-/** Lets the group take appends again after another of its servers became the writer. */
-async function recover({ context, recovered }: DrainRun, group: string): Promise<void> {
-  try {
-    const cells = await recoverPrimary(context, group);
-    if (cells !== undefined) recovered?.(group, cells);
-  } catch (error) {
-    // It, or one that may hold its copies, cannot be asked now.
-    if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
-    context.report({ kind: 'primary_failed', group, error });
-  }
+async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
+  if (milliseconds > 0) await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 }
 
-async function onePass(run: DrainRun, group: string, mayGoOn: () => boolean): Promise<void> {
-  try {
-    const report = await drainPass(run.context, group, mayGoOn, run.settings);
+/** Looks what waits, and lets each primary's lane go at its own pace. */
+async function watch(held: HeldDrain): Promise<void> {
+  const { run, group, drain } = held;
+  const lanes = new Map<Lane, Promise<void>>();
+  await repeat(held, 'secondary_failed', async () => {
+    const since = performance.now();
+    await drain.watch();
+    const took = performance.now() - since;
+    for (const lane of drain.lanes.values()) {
+      if (lanes.has(lane)) continue;
+      const going = repeat(held, 'secondary_failed', () => laneTurn(lane));
+      going.catch(() => held.end.abort());
+      lanes.set(lane, going);
+    }
+    const report = drain.report();
     if (report.seen > 0) run.report(group, report);
-  } catch (error) {
-    // This group's own table cannot be reached now: it is looked at again after the pause.
-    if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
-    run.context.report({ kind: 'secondary_failed', group, error });
-  }
+    return Math.max(PAUSE_MS, WATCH_SHARE * took);
+  });
+  await Promise.all(lanes.values());
+  const report = drain.report();
+  if (report.seen > 0) run.report(group, report);
+}
+
+async function keep({ run, group, lease, drain }: HeldDrain): Promise<void> {
+  const progress = drain.progress();
+  if (Object.keys(progress.places).length > 0) await run.progress?.write(group, lease, progress).catch(() => undefined);
+}
+
+async function measure({ run, group, drain }: HeldDrain): Promise<void> {
+  if (!run.measured) return;
+  const client = await run.context.groups.client(group);
+  const status = toBufferStatus(await client.select(selectBufferStatus(), 'writer'));
+  const oldest = drain.oldest();
+  run.measured(group, { ...status, oldest_age: oldest === null ? null : oldest / 1000 });
+}
+
+/** Lets the group's shards take appends again after another of its servers became the writer. */
+async function recover({ run: { context, recovered }, group }: HeldDrain, since: ReturnType<typeof undecidedSince>): Promise<void> {
+  const recovery = await recoverPrimary(context, group, since);
+  if (recovery && (recovery.opened > 0 || recovery.closed.length > 0)) recovered?.(group, recovery);
 }

@@ -1,49 +1,137 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { SchemalessError } from '../errors.ts';
-import { SqlError } from '../sql/client.ts';
 import { placeOf } from '../store/context.ts';
 import { requireDatastore } from '../topology/groups.ts';
-import { followShards, type FollowWork, type ShardAtWork } from './follow-shards.ts';
+import { fail, followShards, type FollowWork, type ShardAtWork } from './follow-shards.ts';
 import { HandleError } from './give-cells.ts';
-import type { HeldShard } from './held-partition.ts';
+import type { HeldShard } from './held-shard.ts';
 import type { Holdings } from './holdings.ts';
 import { adaptivePause, pauseFor, untilMultiple, type PassEnd, type Pauses } from './pace.ts';
+import { afterFailedPage, isAlone, isWaiting } from './trouble.ts';
 
 /** Shards that one statement reads: 64 take about 1 ms, far more take longer each. */
 export const SHARDS_A_PAGE = 64;
+/** A page that takes longer goes on by itself, and the next one is begun beside it. */
+const PAGE_MS = 1000;
+/** Pages under way at once; they are that many only where some take long. */
+const PAGES_AT_ONCE = 4;
+/** Shards in trouble that are tried at once, each alone: they never take the place of a page. */
+const ALONE_AT_ONCE = 4;
 
 const ORDER: readonly PassEnd[] = ['none', 'failed', 'some', 'full'];
 
+type OpenShard = Omit<ShardAtWork, 'tenure'>;
+
 /**
  * Follows the shards of one group among those held, again and again until the signal. Each group has a loop of its own,
- * so that one that is away, or slow to be handled, keeps nobody waiting.
+ * so that one that is away, or slow to be handled, keeps nobody waiting; a page that is slow keeps its own shards waiting,
+ * and a shard in trouble itself.
  */
 export async function followGroup(work: FollowWork, group: string, holdings: Holdings, pauses: Pauses, signal: AbortSignal): Promise<void> {
   const pauseAfter = adaptivePause(pauses);
-  const failing = new Set<string>();
+  const pages = pagesUnderWay(work, group);
   while (!signal.aborted) {
     const shards = await shardsOf(work, group, holdings).catch(() => []);
+    pages.beginAlone(shards.filter(({ held }) => isAlone(held.trouble)));
+    const well = shards.filter(({ held }) => !isAlone(held.trouble));
+    for (let start = 0; start < well.length && !signal.aborted; start += SHARDS_A_PAGE) await pages.begin(well.slice(start, start + SHARDS_A_PAGE));
     // Holding nothing costs nothing: what is taken next is not to wait for a long pause to end.
-    let end: PassEnd = holdings.open().length === 0 ? 'some' : 'none';
-    for (let start = 0; start < shards.length && !signal.aborted; start += SHARDS_A_PAGE) {
-      const came = await onePage(work, group, shards.slice(start, start + SHARDS_A_PAGE), failing);
-      if (ORDER.indexOf(came) > ORDER.indexOf(end)) end = came;
-    }
+    const end = pages.ended(holdings.open().length === 0 ? 'some' : 'none');
     const pause = pauseAfter(end);
     await pauseFor(pauses.aligned ? untilMultiple(pause) : pause, signal);
     // A pause of none still lets timers and other groups have their turn.
     if (end === 'full') await sleep(0);
   }
+  await pages.allEnded();
 }
 
 /** Those whose cells are wanted now; a shard whose place to begin is not known yet finds it in any case. */
-async function shardsOf({ context, follower }: FollowWork, group: string, holdings: Holdings) {
+async function shardsOf({ context, follower, now }: FollowWork, group: string, holdings: Holdings): Promise<OpenShard[]> {
   const topology = await requireDatastore(context.topology, follower.datastore);
+  const time = now();
   const isWanted = ({ shard, offset }: HeldShard): boolean => placeOf(topology, shard).group === group && (!offset || follower.wants?.(shard, offset.added_id) !== false);
-  return holdings.open().flatMap((partition) => partition.shards.filter(isWanted).map((held) => ({ partition, held })));
+  return holdings.open().flatMap((partition) => partition.shards.filter((held) => !held.isBusy && !isWaiting(held.trouble, time) && isWanted(held)).map((held) => ({ partition, held })));
 }
 
-async function onePage(work: FollowWork, group: string, shards: readonly Omit<ShardAtWork, 'tenure'>[], failing: Set<string>): Promise<PassEnd> {
+/** The pages of one group that are under way, and what came of those that ended. */
+function pagesUnderWay(work: FollowWork, group: string) {
+  const failing = new Set<string>();
+  const underWay = new Set<Promise<void>>();
+  const alone = new Set<Promise<void>>();
+  let waiting: OpenShard[] = [];
+  let ends: PassEnd[] = [];
+
+  function run(among: Set<Promise<void>>, page: () => Promise<PassEnd>): Promise<void> {
+    const running = page().then((end) => {
+      among.delete(running);
+      ends.push(end);
+    });
+    among.add(running);
+    return running;
+  }
+
+  function nextAlone(): void {
+    while (alone.size < ALONE_AT_ONCE) {
+      const at = waiting.shift();
+      if (!at) return;
+      void run(alone, () => oneAlone(work, group, at)).then(nextAlone);
+    }
+  }
+
+  return {
+    /** Begins a page, and waits until it has ended or has taken long. */
+    async begin(shards: readonly OpenShard[]): Promise<void> {
+      while (underWay.size >= PAGES_AT_ONCE) await Promise.race(underWay);
+      const patience = new AbortController();
+      await Promise.race([run(underWay, () => onePage(work, group, shards, failing)), pauseFor(PAGE_MS, patience.signal)]);
+      patience.abort();
+    },
+
+    /** Tries shards in trouble, a few at a time; waits for nothing. */
+    beginAlone(shards: readonly OpenShard[]): void {
+      waiting = [...shards];
+      nextAlone();
+    },
+
+    /** What came, at best, of the pages that ended since this was last asked. */
+    ended(otherwise: PassEnd): PassEnd {
+      const best = ends.reduce((one, other) => (ORDER.indexOf(other) > ORDER.indexOf(one) ? other : one), otherwise);
+      ends = [];
+      return best;
+    },
+
+    async allEnded(): Promise<void> {
+      waiting = [];
+      await Promise.all([...underWay, ...alone]);
+    },
+  };
+}
+
+async function onePage(work: FollowWork, group: string, shards: readonly OpenShard[], failing: Set<string>): Promise<PassEnd> {
+  try {
+    const end = await busy(shards, (page) => followShards(work, group, page));
+    failing.clear();
+    return end;
+  } catch (error) {
+    const isHandled = error instanceof HandleError;
+    const kind = isHandled ? 'handle_failed' : 'group_failed';
+    if (!failing.has(kind)) work.report({ kind, group, error });
+    failing.add(kind);
+    if (isHandled) for (const { held } of shards) held.trouble = afterFailedPage(held.trouble, work.now());
+    return 'failed';
+  }
+}
+
+async function oneAlone(work: FollowWork, group: string, at: OpenShard): Promise<PassEnd> {
+  try {
+    return await busy([at], (page) => followShards(work, group, page));
+  } catch (error) {
+    fail(work, at.held, error);
+    return 'none';
+  }
+}
+
+/** Works on shards that nobody works on, and whose partitions may be worked on; nobody else does meanwhile. */
+async function busy(shards: readonly OpenShard[], work: (page: readonly ShardAtWork[]) => Promise<PassEnd>): Promise<PassEnd> {
   const page = shards.filter(({ partition, held }) => partition.isOpen() && !held.isBusy).map((at) => ({ ...at, tenure: at.partition.tenure() }));
   if (page.length === 0) return 'none';
   for (const { partition, held } of page) {
@@ -51,16 +139,7 @@ async function onePage(work: FollowWork, group: string, shards: readonly Omit<Sh
     held.isBusy = true;
   }
   try {
-    const end = await followShards(work, group, page);
-    failing.clear();
-    return end;
-  } catch (error) {
-    const kind = error instanceof HandleError ? 'handle_failed' : 'group_failed';
-    if (!failing.has(kind)) work.report({ kind, group, error });
-    failing.add(kind);
-    // A statement refused may mean that a shard is not here any more.
-    if (error instanceof SchemalessError && error.cause instanceof SqlError && error.cause.failure === 'rejected') work.context.topology.refresh();
-    return 'failed';
+    return await work(page);
   } finally {
     for (const { partition, held } of page) {
       partition.leave();

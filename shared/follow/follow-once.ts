@@ -2,10 +2,10 @@ import type { Role } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { byGroup, type StoreContext } from '../store/context.ts';
-import { askEither } from '../store/read-group.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import { SHARDS_A_PAGE } from './follow-group.ts';
 import { pauseFor } from './pace.ts';
+import { askAllShards } from './ask-shards.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import type { Follower } from './follower.ts';
 import { giveCells } from './give-cells.ts';
@@ -64,7 +64,7 @@ export async function followOnce(options: FollowOnceOptions): Promise<void> {
 
 async function openShards({ context, follower }: FollowOnceOptions, group: string, shards: readonly number[]): Promise<OpenShard[]> {
   const client = await context.groups.client(group);
-  const heads = toHeads((await askEither(client, group, 'writer', selectHeads(follower.datastore, shards))).rows);
+  const heads = toHeads((await askAllShards(client, group, 'writer', selectHeads(follower.datastore, shards))).rows);
   const starts = await startOffsets(context, group, follower.datastore, shards, follower.start);
   return shards.flatMap((shard) => {
     const offset = starts.get(shard);
@@ -77,7 +77,9 @@ async function followToHead({ follower, context, read, pageCells: limit = 500 }:
   for (;;) {
     const behind = shards.filter(({ offset, head }) => offset.added_id < head);
     if (behind.length === 0) return;
-    const { role, logs } = await readPlaces(context, group, { datastore: follower.datastore, limit, behindMs: 0, read }, behind);
+    const { role, logs } = await readPlaces(context, group, { datastore: follower.datastore, limit, read }, behind);
+    const refused = logs.find(({ state }) => state === 'refused');
+    if (refused) throw refused.refusal?.error;
     const cut = behind.find((_, item) => logs[item]?.state !== 'whole' && role === 'writer');
     if (cut) throw new SchemalessError('unavailable', `the log of shard ${cut.shard} of ${follower.datastore} was cut at ${cut.offset.added_id} while it was read`);
     const done = await giveCells(follower, group, behind.map(({ shard }, item) => ({ shard, generation: 0, places: logs[item]?.places ?? [] })));

@@ -3,20 +3,25 @@ import { groupBy, placeOf, type StoreContext } from '../store/context.ts';
 import type { DynamoTable } from '../topology/dynamo-topology.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import { mendEpoch } from '../topology/raise-epoch.ts';
+import type { Refusal } from './ask-shards.ts';
 import { findCut } from './cut-log.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import type { Follower, FollowEvent } from './follower.ts';
 import { giveCells } from './give-cells.ts';
-import type { Doubt, DoubtKind, HeldPartition, HeldShard, Tenure } from './held-partition.ts';
+import type { HeldPartition, Tenure } from './held-partition.ts';
+import type { Doubt, DoubtKind, HeldShard } from './held-shard.ts';
 import type { PassEnd } from './pace.ts';
 import { offsetAt, readPlaces, type FetchPlaces, type LogRead } from './read-places.ts';
-import { startOffsets } from './start-offsets.ts';
+import { knownFor, withHead } from './seen-heads.ts';
+import { findStarts } from './start-offsets.ts';
+import { afterFailure, elsewhere } from './trouble.ts';
 
 export interface FollowWork {
   readonly follower: Follower;
   readonly context: StoreContext;
   readonly topologyTable: DynamoTable;
   readonly read: Role;
+  /** How long this worker has known a cell before it hands it out. */
   readonly behindMs: number;
   /** Of each shard, at a time. */
   readonly pageCells: number;
@@ -47,6 +52,7 @@ const WRITER_MS = 5000;
  * @throws what reading or the handler throw; the offsets then stay
  */
 export async function followShards(work: FollowWork, group: string, shards: readonly ShardAtWork[]): Promise<PassEnd> {
+  const troubles = shards.map(({ held }) => held.trouble);
   await begin(work, group, shards);
   const begun = shards.flatMap((at) => (at.held.offset ? [{ at, shard: at.held.shard, offset: at.held.offset }] : []));
   if (begun.length === 0) return 'none';
@@ -58,6 +64,8 @@ export async function followShards(work: FollowWork, group: string, shards: read
     const last = log.places[(done[item] ?? 0) - 1];
     at.partition.move(at.held, last ? offsetAt(last, log.offset.epoch) : log.offset, at.tenure);
   }
+  // What is over: nothing new was found to be wrong with it.
+  for (const [item, { held }] of shards.entries()) if (held.trouble === troubles[item]) held.trouble = undefined;
   if (done.every((count) => count === 0)) return 'none';
   return whole.some(({ log }, item) => log.full && done[item] === log.places.length) ? 'full' : 'some';
 }
@@ -70,24 +78,67 @@ interface WholeLog {
 /** Reads shards from one role, and keeps those whose logs may be used. */
 async function readWhole(work: FollowWork, group: string, read: Role, shards: readonly { readonly at: ShardAtWork; readonly shard: number; readonly offset: ShardOffset }[]): Promise<WholeLog[]> {
   const { follower, behindMs, fingerprints, fetch, pageCells: limit } = work;
-  const { role, logs } = await readPlaces(work.context, group, { datastore: follower.datastore, limit, behindMs, read, fingerprints, fetch }, shards);
+  const from = { datastore: follower.datastore, limit, withHead: behindMs > 0, read, fingerprints, fetch };
+  const { role, logs } = await readPlaces(work.context, group, from, behindMs > 0 ? shards.map((one) => upToKnown(work, one)) : shards);
   const whole: WholeLog[] = [];
   for (const [item, log] of logs.entries()) {
     const at = shards[item]?.at;
-    if (at && log.state !== 'quiet' && (await isSound(work, at, role, log))) whole.push({ at, log });
+    if (!at) continue;
+    if (log.refusal) refuse(work, at.held, log.refusal, role);
+    if (log.state !== 'quiet' && log.state !== 'refused' && (await isSound(work, at, role, log))) whole.push({ at, log: behindMs > 0 ? onlyKnown(work, at.held, log) : log });
   }
   return whole;
 }
 
-/** Finds where to begin with shards that have no offset yet. */
-async function begin({ context, follower }: FollowWork, group: string, shards: readonly ShardAtWork[]): Promise<void> {
+/** With the last cell that has been known for long enough; the one done last, or the first, is read in any case, and with it how far the log goes. */
+function upToKnown<T extends { readonly at: ShardAtWork; readonly offset: ShardOffset }>({ behindMs, now }: FollowWork, one: T): T & { readonly to: number } {
+  return { ...one, to: Math.max(1, one.offset.added_id, knownFor(one.at.held.heads, now(), behindMs)) };
+}
+
+/** Remembers how far the log goes, and leaves out cells that have not been known for long enough. */
+function onlyKnown({ behindMs, now }: FollowWork, held: HeldShard, log: LogRead): LogRead {
+  const known = knownFor(held.heads, now(), behindMs);
+  if (log.head !== undefined) held.heads = withHead(held.heads, { added_id: log.head, at: now() }, behindMs);
+  const places = log.places.filter(({ added_id }) => added_id <= known);
+  return { ...log, places, full: log.full && places.length === log.places.length };
+}
+
+/** A shard that could not be read where it was asked for first is read alone from now on, until it can be. */
+function refuse(work: FollowWork, held: HeldShard, { error, isAnswered }: Refusal, role: Role): void {
+  const now = work.now();
+  if (isAnswered) {
+    held.trouble = elsewhere(held.trouble, now);
+    if (role === 'reader') held.writerUntil = now + WRITER_MS;
+  } else fail(work, held, error);
+}
+
+/** This shard waits for a while; the others go on. */
+export function fail({ now, report, context }: FollowWork, held: HeldShard, error: unknown): void {
+  if (!held.trouble?.isTold) report({ kind: 'shard_failed', shard: held.shard, error });
+  held.trouble = afterFailure(held.trouble, now());
+  // It may not be here any more.
+  context.topology.refresh();
+}
+
+/**
+ * Finds where to begin with shards that have no offset yet, once, and has it written: they are followed from the next
+ * pass on, when it is. Nobody waits for that, nor tells a failure: who commits in turn does.
+ */
+async function begin(work: FollowWork, group: string, shards: readonly ShardAtWork[]): Promise<void> {
+  const { context, follower } = work;
   const fresh = shards.filter(({ held }) => !held.offset);
-  if (fresh.length === 0) return;
-  const found = await startOffsets(context, group, follower.datastore, fresh.map(({ held }) => held.shard), follower.start);
-  for (const { partition, held, tenure } of fresh) {
-    const offset = found.get(held.shard);
-    if (offset) partition.move(held, offset, tenure);
+  const unknown = fresh.filter(({ held }) => !held.start);
+  if (unknown.length > 0) {
+    const { found, refused } = await findStarts(context, group, follower.datastore, unknown.map(({ held }) => held.shard), follower.start);
+    for (const { partition, held, tenure } of unknown) {
+      if (refused.has(held.shard)) fail(work, held, refused.get(held.shard));
+      const start = found.get(held.shard);
+      // The log's start is the same whoever looks.
+      if (start && follower.start === 'start') partition.move(held, start, tenure);
+      else if (start) partition.startAt(held, start, tenure);
+    }
   }
+  for (const partition of new Set(fresh.flatMap(({ partition, held }) => (held.start ? [partition] : [])))) partition.commit().catch(() => undefined);
 }
 
 /** Whether what was read may be used. Looks after logs that were cut, holes, and epochs that do not fit. */

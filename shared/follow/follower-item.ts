@@ -16,7 +16,7 @@ export interface FollowerName {
 }
 
 const DEFAULT_PARTITIONS = 64;
-/** So that a partition's checkpoints stay far under DynamoDB's 400 KB an item. */
+/** DynamoDB takes 400 KB an item: 17 checkpoints of a shard are 273 bytes at most, those of so many shards 280 KB. */
 const MOST_SHARDS = 1024;
 
 export function followerKey({ name, datastore }: FollowerName): string {

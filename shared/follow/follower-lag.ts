@@ -1,10 +1,11 @@
 import type { Role } from '../cell.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { byGroup, type StoreContext } from '../store/context.ts';
-import { askEither } from '../store/read-group.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import type { DynamoTable } from '../topology/dynamo-topology.ts';
+import { askShards } from './ask-shards.ts';
 import { readFollower, type FollowerName } from './follower-item.ts';
+import type { ShardOffset } from './encode-offsets.ts';
 import { offsetItems } from './offset-items.ts';
 
 /** How far a follower is with one shard. */
@@ -12,7 +13,7 @@ export interface ShardLag {
   readonly shard: number;
   /** As last written; undefined before the follower's first time there. */
   readonly offset: number | undefined;
-  /** Undefined while the shard's group cannot be read. */
+  /** Undefined while the shard, or its group, cannot be read. */
   readonly head: number | undefined;
 }
 
@@ -35,7 +36,7 @@ export async function followerLag(stateTable: DynamoTable, context: StoreContext
         const page = items.slice(start, start + HEADS_A_STATEMENT).map(({ shard }) => shard);
         const found = await context.groups
           .client(group)
-          .then((client) => askEither(client, group, read, selectHeads(follower.datastore, page)))
+          .then((client) => askShards(client, group, read, selectHeads(follower.datastore, page)))
           .catch(() => undefined);
         for (const [shard, head] of toHeads(found?.rows ?? [])) heads.set(shard, head);
       }
@@ -46,13 +47,18 @@ export async function followerLag(stateTable: DynamoTable, context: StoreContext
 
 /** The offsets as last written: the added id of each shard in order, undefined where there is none. */
 export async function committedOffsets(stateTable: DynamoTable, follower: FollowerName, shards: number): Promise<(number | undefined)[]> {
-  const offsets: (number | undefined)[] = Array.from({ length: shards }, () => undefined);
+  return (await committedPlaces(stateTable, follower, shards)).map((place) => place?.added_id);
+}
+
+/** The offsets as last written, with the fingerprints of their cells. */
+export async function committedPlaces(stateTable: DynamoTable, follower: FollowerName, shards: number): Promise<(ShardOffset | undefined)[]> {
+  const offsets: (ShardOffset | undefined)[] = Array.from({ length: shards }, () => undefined);
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
   const items = offsetItems(stateTable, { ...follower, shards, partitions });
   await Promise.all(
     Array.from({ length: partitions }, async (_, partition) => {
       const item = await items.read(partition);
-      for (const [place, offset] of item?.offsets.entries() ?? []) offsets[partition + place * partitions] = offset?.added_id;
+      for (const [place, offset] of item?.offsets.entries() ?? []) offsets[partition + place * partitions] = offset;
     }),
   );
   return offsets;

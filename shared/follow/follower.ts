@@ -36,11 +36,12 @@ export interface Follower {
   /** Whether cells of a shard after this added id are wanted now: the shard is not read while they are not. @default always */
   wants?(shard: number, after: number): boolean;
   /**
-   * Does what is to be done with cells of one group, in log order for each shard. Calls for different groups run side
-   * by side, those for one group one after another.
+   * Does what is to be done with cells of one group, in log order for each shard. Calls run side by side, for different
+   * groups and where one takes long, but never two with cells of the same shard.
    *
    * @returns how far each shard is done, as the added id of one of the cells given. A shard left out, or done in part,
-   *   is given again from there. Throwing leaves every offset where it is.
+   *   is given again from there. Throwing leaves every offset where it is; where it
+   *   throws again, each shard is given by itself, so that the others go on.
    */
   handle(group: string, cells: readonly LogPlace[]): Promise<ReadonlyMap<number, number>>;
 }
@@ -55,7 +56,10 @@ export type FollowEvent =
   | { readonly kind: 'reader_differs'; readonly shard: number; readonly added_id: number }
   /** The epoch of a shard's row was behind the topology, and was lifted. */
   | { readonly kind: 'epoch_mended'; readonly shard: number; readonly epoch: number }
-  /** A log in doubt cannot be looked into: this shard waits. */
+  /**
+   * A log cannot be read, or one in doubt not be looked into, or its cells cannot be handled: this shard waits, is tried
+   * again within seconds, and keeps no other waiting. Told at the first failure of a row of them.
+   */
   | { readonly kind: 'shard_failed'; readonly shard: number; readonly error: unknown }
   /** A group cannot be read, or a handler threw. Told at the first failure of a row of them. */
   | { readonly kind: 'group_failed' | 'handle_failed'; readonly group: string; readonly error: unknown }

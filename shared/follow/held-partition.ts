@@ -1,31 +1,7 @@
-import { withCheckpoint, type Checkpoint } from './checkpoints.ts';
+import type { Checkpoint } from './checkpoints.ts';
 import type { ShardOffset } from './encode-offsets.ts';
+import { heldShard, moveTo, setAnew, type HeldShard } from './held-shard.ts';
 import type { OffsetItem, OffsetItems } from './offset-items.ts';
-
-/** One shard of a partition that this worker holds. */
-export interface HeldShard {
-  readonly shard: number;
-  /** Undefined until it is known where to begin. */
-  offset: ShardOffset | undefined;
-  checkpoints: readonly Checkpoint[];
-  /** What looks wrong, and may pass by itself. */
-  readonly doubts: Map<DoubtKind, Doubt>;
-  /** A page with this shard is under way. */
-  isBusy: boolean;
-  /** Until when, by the local clock, it is read from the writer whatever was wished: a reader was found wrong. */
-  writerUntil: number;
-}
-
-/** A hole in the log; the cell at the offset gone; an epoch that does not fit. */
-export type DoubtKind = 'hole' | 'gone' | 'epoch';
-
-export interface Doubt {
-  /** The added id, or epoch, in doubt. */
-  readonly at: number;
-  /** By the local clock. */
-  since: number;
-  told: boolean;
-}
 
 /** What a page of work is done under; it does not count any more once the partition was rewound or lost. */
 export interface Tenure {
@@ -51,14 +27,19 @@ export function heldPartition(items: OffsetItems, partition: number, taken: Offs
   let pages = 0;
   let committing: Promise<unknown> | undefined;
 
-  const shards: readonly HeldShard[] = taken.offsets.map((offset, place) => ({ shard: partition + place * stride, offset, checkpoints: checkpoints[place] ?? [], doubts: new Map(), isBusy: false, writerUntil: Number.NEGATIVE_INFINITY }));
+  const shards: readonly HeldShard[] = taken.offsets.map((offset, place) => heldShard(partition + place * stride, offset, checkpoints[place]));
 
   async function write(last = false): Promise<boolean> {
     const reached = changes;
-    const written = await items.commit(partition, { token, generation }, shards.map(({ offset }) => offset), last);
-    if (written) committed = reached;
-    else await reload();
-    return written;
+    const offsets = shards.map(({ offset, start }) => offset ?? start);
+    const written = await items.commit(partition, { token, generation }, offsets, last);
+    if (!written) {
+      await reload();
+      return false;
+    }
+    committed = reached;
+    for (const [place, shard] of shards.entries()) shard.offset ??= offsets[place];
+    return true;
   }
 
   /** Looks whether the partition was taken or rewound, and goes on from where the item says. */
@@ -71,11 +52,7 @@ export function heldPartition(items: OffsetItems, partition: number, taken: Offs
     }
     if (item.generation === generation) return 'held';
     generation = item.generation;
-    for (const [place, shard] of shards.entries()) {
-      shard.offset = item.offsets[place];
-      shard.checkpoints = shard.checkpoints.filter(({ added_id }) => added_id < (shard.offset?.added_id ?? 0));
-      shard.doubts.clear();
-    }
+    for (const [place, shard] of shards.entries()) setAnew(shard, item.offsets[place]);
     committed = changes;
     return 'rewound';
   }
@@ -95,15 +72,21 @@ export function heldPartition(items: OffsetItems, partition: number, taken: Offs
     enter: () => void (pages += 1),
     leave: () => void (pages -= 1),
 
+    /**
+     * Says where a shard begins that has no offset. It gets one with the next commit, and not before: who takes the
+     * partition next would look for a start of its own otherwise, and skip what lies between the two.
+     */
+    startAt(shard: HeldShard, start: ShardOffset, under: Tenure): void {
+      if (lost || under.generation !== generation || shard.offset || shard.start) return;
+      shard.start = start;
+      changes += 1;
+    },
+
     /** Sets how far a shard is done, unless the partition was rewound or lost since. Goes back only where a log was cut. */
     move(shard: HeldShard, offset: ShardOffset, under: Tenure): void {
       if (lost || under.generation !== generation) return;
-      const before = shard.offset;
-      if (before && before.added_id === offset.added_id && before.fingerprint === offset.fingerprint && before.epoch === offset.epoch) return;
-      shard.offset = offset;
+      if (!moveTo(shard, offset)) return;
       changes += 1;
-      if (before && offset.added_id < before.added_id) shard.checkpoints = shard.checkpoints.filter(({ added_id }) => added_id <= offset.added_id);
-      else if (offset.added_id > (before?.added_id ?? 0)) shard.checkpoints = withCheckpoint(shard.checkpoints, offset);
       marked = true;
     },
 

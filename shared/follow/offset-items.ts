@@ -55,16 +55,22 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
     /**
      * Takes a partition unless one of `others` holds it. From then on nobody else's commit passes.
      *
-     * @param others the other workers alive: at most 100
+     * Who holds it is read first, and the write is conditional on its token: a condition that names the others is refused
+     * by DynamoDB from 101 of them on, and costs a write each time it does not hold.
+     *
+     * @param others the other workers alive, however many
      */
     async take(partition: number, owner: string, others: readonly string[]): Promise<OffsetItem | undefined> {
-      const item = await updateState(table, {
-        key: keyOf('offsets', partition),
+      const key = keyOf('offsets', partition);
+      const { owner: holder, token } = (await readState(table, key)) ?? {};
+      if (others.includes(holder?.S ?? '')) return undefined;
+      const taken = await updateState(table, {
+        key,
         update: 'SET #owner = :me ADD #token :one',
-        ...(others.length > 0 ? { condition: `attribute_not_exists(#owner) OR NOT #owner IN (${others.map((_, n) => `:other${n}`).join(', ')})` } : {}),
-        values: { ':me': { S: owner }, ':one': { N: '1' }, ...Object.fromEntries(others.map((other, n) => [`:other${n}`, { S: other }])) },
+        condition: token ? '#token = :seen' : 'attribute_not_exists(#token)',
+        values: { ':me': { S: owner }, ':one': { N: '1' }, ...(token ? { ':seen': token } : {}) },
       });
-      return item && toItem(partition, item);
+      return taken && toItem(partition, taken);
     },
 
     /**
@@ -99,18 +105,24 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
       });
     },
 
-    /** Changes the offsets under whoever holds the partition, and raises the generation with them. */
-    async rewind(partition: number, change: (offsets: OffsetItem['offsets']) => OffsetItem['offsets']): Promise<void> {
+    /**
+     * Changes the offsets under whoever holds the partition, and raises the generation with them.
+     *
+     * @param to the generation from then on; a partition that has it, or a higher one, stays as it is. @default the next one
+     */
+    async rewind(partition: number, change: (offsets: OffsetItem['offsets']) => OffsetItem['offsets'], to?: number): Promise<void> {
       for (let attempt = 1; attempt <= REWIND_TRIES; attempt += 1) {
         const item = await readState(table, keyOf('offsets', partition));
+        if (to !== undefined && Number(item?.['generation']?.N ?? 0) >= to) return;
         const before = item?.['offsets'];
+        const unmoved = before ? '#offsets = :before' : 'attribute_not_exists(#offsets)';
         const written = await updateState(table, {
           key: keyOf('offsets', partition),
-          update: 'SET #offsets = :offsets ADD #generation :one',
-          condition: before ? '#offsets = :before' : 'attribute_not_exists(#offsets)',
+          update: to === undefined ? 'SET #offsets = :offsets ADD #generation :by' : 'SET #offsets = :offsets, #generation = :by',
+          condition: to === undefined ? unmoved : `${unmoved} AND (attribute_not_exists(#generation) OR #generation < :by)`,
           values: {
             ':offsets': { B: encodeOffsets(change(decodeOffsets(before?.B, sizeOf(partition)))) },
-            ':one': { N: '1' },
+            ':by': { N: String(to ?? 1) },
             ...(before ? { ':before': before } : {}),
           },
         });

@@ -2,7 +2,7 @@ import type { Role } from '../cell.ts';
 import type { PlaceRange, ShardPlaces } from '../sql/statements/select-log-places.ts';
 import { selectNextCells, toItems } from '../sql/statements/select-next-cells.ts';
 import type { StoreContext } from '../store/context.ts';
-import { askEither } from '../store/read-group.ts';
+import { askShards } from './ask-shards.ts';
 import { fetchPlaces, type FetchPlaces } from './read-places.ts';
 
 /** Which of the ranges have a next cell, by their places in the list. */
@@ -20,8 +20,9 @@ export interface PeekOptions {
 }
 
 const peekNext: FetchNews = async (context, group, { datastore, read }, ranges) => {
-  const { role, rows } = await askEither(await context.groups.client(group), group, read, selectNextCells(datastore, ranges));
-  return { role, items: toItems(rows) };
+  const { role, rows, refused } = await askShards(await context.groups.client(group), group, read, selectNextCells(datastore, ranges));
+  // What cannot be looked at is read: that says why.
+  return { role, items: new Set([...toItems(rows), ...refused.keys()]) };
 };
 
 /** The end of a shard's log as it was last read in full. */
@@ -73,9 +74,9 @@ export function peekFirst({ checkEveryMs = 3000, fetch = fetchPlaces, peek = pee
 const NOTHING: ShardPlaces = { places: [], epoch: undefined };
 
 /** What a read of this shard would show from the end of what was found on; undefined where there may be more, a hole, or no sound beginning. */
-function endOf({ places, epoch }: ShardPlaces = NOTHING, at: number, limit: number): ShardPlaces | undefined {
+function endOf({ places, epoch, refusal }: ShardPlaces = NOTHING, at: number, limit: number): ShardPlaces | undefined {
   const next = at > 0 ? places.slice(1) : places;
-  const isSound = at === 0 || places[0]?.added_id === at;
+  const isSound = refusal === undefined && (at === 0 || places[0]?.added_id === at);
   if (!isSound || next.length >= limit || next.some(({ added_id }, place) => added_id !== at + place + 1)) return undefined;
   return { places: places.slice(-1), epoch };
 }

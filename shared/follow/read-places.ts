@@ -2,7 +2,7 @@ import type { Role } from '../cell.ts';
 import type { StoredPlace } from '../sql/statements/select-log-places.ts';
 import { selectLogPlaces, toShardPlaces, type PlaceRange, type PlacesWanted, type ShardPlaces } from '../sql/statements/select-log-places.ts';
 import type { StoreContext } from '../store/context.ts';
-import { askEither } from '../store/read-group.ts';
+import { askShards, type Refusal } from './ask-shards.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { fingerprintOf, UNKNOWN_FINGERPRINT } from './fingerprint.ts';
 
@@ -20,8 +20,9 @@ export interface ReadFrom extends PlacesWanted {
 export type FetchPlaces = (context: StoreContext, group: string, from: Omit<ReadFrom, 'fingerprints' | 'fetch'>, ranges: readonly PlaceRange[]) => Promise<{ readonly role: Role; readonly found: readonly ShardPlaces[] }>;
 
 export const fetchPlaces: FetchPlaces = async (context, group, from, ranges) => {
-  const { role, rows } = await askEither(await context.groups.client(group), group, from.read, selectLogPlaces(from.datastore, ranges, from));
-  return { role, found: toShardPlaces(rows, ranges.length) };
+  const { role, rows, refused } = await askShards(await context.groups.client(group), group, from.read, selectLogPlaces(from.datastore, ranges, from));
+  const found = toShardPlaces(rows, ranges.length);
+  return { role, found: refused.size === 0 ? found : found.map((places, item) => ({ ...places, ...(refused.has(item) ? { refusal: refused.get(item) as Refusal } : {}) })) };
 };
 
 /** What a read says of a shard's log. */
@@ -31,8 +32,11 @@ export interface LogRead {
    * - `missing`: it is not there: this node lags, or the log was cut.
    * - `other`: another cell is there: the log was cut, or this node is one that was left behind.
    * - `quiet`: it was that cell a moment ago, and none follows it.
+   * - `refused`: no node could read this shard, whatever became of the others.
    */
-  readonly state: 'whole' | 'missing' | 'other' | 'quiet';
+  readonly state: 'whole' | 'missing' | 'other' | 'quiet' | 'refused';
+  /** Why it could not be read where it was asked for first; the other role may have answered. */
+  readonly refusal?: Refusal | undefined;
   /** The offset, with the fingerprint and the epoch as this read knows them. */
   readonly offset: ShardOffset;
   /** The cells after the offset, without a hole. None unless `whole`. */
@@ -41,6 +45,8 @@ export interface LogRead {
   readonly hole: number | undefined;
   /** As many cells came as were asked for: there may be more. */
   readonly full: boolean;
+  /** How far the log goes, where that was asked for and a cell was found. */
+  readonly head?: number | undefined;
   /** Of the shard's row on this group; undefined where the log is empty, or the group does not own the shard. */
   readonly epoch: number | undefined;
 }
@@ -48,24 +54,27 @@ export interface LogRead {
 /**
  * The next cells of shards of one group, in one statement.
  *
- * @param shards at most some 64, each with its offset
+ * @param shards at most some 64, each with its offset, and the last added id wanted unless that is all
  * @returns in the order of `shards`, with the role that answered
  * @throws SchemalessError `unavailable` when no node answered
  */
-export async function readPlaces(context: StoreContext, group: string, from: ReadFrom, shards: readonly { readonly shard: number; readonly offset: ShardOffset }[]): Promise<{ readonly role: Role; readonly logs: readonly LogRead[] }> {
-  const ranges = shards.map(({ shard, offset }) => ({ shard, at: offset.added_id }));
+export async function readPlaces(context: StoreContext, group: string, from: ReadFrom, shards: readonly { readonly shard: number; readonly offset: ShardOffset; readonly to?: number }[]): Promise<{ readonly role: Role; readonly logs: readonly LogRead[] }> {
+  const ranges = shards.map(({ shard, offset, to }) => ({ shard, at: offset.added_id, ...(to === undefined ? {} : { to }) }));
   const { role, found } = await (from.fetch ?? fetchPlaces)(context, group, from, ranges);
   return {
     role,
     logs: shards.map(({ offset }, item) => {
-      const { places, epoch, isQuiet = false } = found[item] ?? { places: [], epoch: undefined };
-      return isQuiet ? { state: 'quiet', offset, places: [], hole: undefined, full: false, epoch } : judge(offset, places, epoch, from);
+      const answer = found[item] ?? { places: [], epoch: undefined };
+      const { epoch, refusal } = answer;
+      const none = { offset, places: [], hole: undefined, full: false, epoch, refusal };
+      if (refusal?.isAnswered === false) return { ...none, state: 'refused' };
+      return answer.isQuiet ? { ...none, state: 'quiet' } : judge(offset, answer, from);
     }),
   };
 }
 
-function judge(offset: ShardOffset, found: readonly StoredPlace[], epoch: number | undefined, { limit, fingerprints = true }: ReadFrom): LogRead {
-  const none = { offset, places: [], hole: undefined, full: false, epoch };
+function judge(offset: ShardOffset, { places: found, epoch, head, refusal }: ShardPlaces, { limit, fingerprints = true }: ReadFrom): LogRead {
+  const none = { offset, places: [], hole: undefined, full: false, head, epoch, refusal };
   const begun = offset.added_id > 0;
   const first = begun ? found[0] : undefined;
   if (begun && first?.added_id !== offset.added_id && fingerprints) return { ...none, state: 'missing' };
@@ -80,7 +89,9 @@ function judge(offset: ShardOffset, found: readonly StoredPlace[], epoch: number
     places,
     hole: places.length < next.length ? offset.added_id + places.length + 1 : undefined,
     full: places.length >= limit,
+    head,
     epoch,
+    refusal,
   };
 }
 

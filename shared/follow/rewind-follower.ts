@@ -1,12 +1,12 @@
 import { invalidField } from '../errors.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { byGroup, type StoreContext } from '../store/context.ts';
-import { askEither } from '../store/read-group.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import { deleteState } from './state-table.ts';
 import type { DynamoTable } from '../topology/dynamo-topology.ts';
 import { followerKey, openFollower, readFollower, tellChange, type FollowerName } from './follower-item.ts';
+import { askAllShards } from './ask-shards.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { offsetItems } from './offset-items.ts';
 import { startOffsets, unread } from './start-offsets.ts';
@@ -23,8 +23,17 @@ export type RewindTo = 'start' | { readonly since: string } | { readonly shards:
  *   `unavailable` when the logs cannot be looked at: then nothing is changed
  */
 export async function rewindFollower(stateTable: DynamoTable, context: StoreContext, follower: FollowerName, to: RewindTo): Promise<void> {
+  await setPlaces(stateTable, context, follower, await rewindPlaces(context, follower.datastore, to));
+}
+
+/** Where each shard concerned goes on from. Throws as `rewindFollower` does. */
+export async function rewindPlaces(context: StoreContext, datastore: string, to: RewindTo): Promise<ReadonlyMap<number, ShardOffset>> {
+  return placesOf(context, await requireDatastore(context.topology, datastore), to);
+}
+
+/** Sets some shards to other places. Holds from when it returns, as `rewindFollower` does. */
+export async function setPlaces(stateTable: DynamoTable, context: StoreContext, follower: FollowerName, places: ReadonlyMap<number, ShardOffset>): Promise<void> {
   const topology = await requireDatastore(context.topology, follower.datastore);
-  const places = await placesOf(context, topology, to);
   const { partitions } = await openFollower(stateTable, follower, topology.shards);
   const items = offsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
   for (const partition of new Set([...places.keys()].map((shard) => shard % partitions))) {
@@ -58,7 +67,7 @@ async function chosenPlaces(context: StoreContext, topology: DatastoreTopology, 
     if (!Number.isInteger(shard) || shard < 0 || shard >= topology.shards) throw invalidField('shard', `an integer from 0 to ${topology.shards - 1}`, shard);
   }
   for (const [group, items] of byGroup(topology, [...chosen.keys()].map((shard) => ({ shard })))) {
-    const heads = toHeads((await askEither(await context.groups.client(group), group, 'writer', selectHeads(topology.datastore, items.map(({ shard }) => shard)))).rows);
+    const heads = toHeads((await askAllShards(await context.groups.client(group), group, 'writer', selectHeads(topology.datastore, items.map(({ shard }) => shard)))).rows);
     for (const { shard } of items) {
       const [id = 0, head = 0] = [chosen.get(shard), heads.get(shard)];
       if (!Number.isSafeInteger(id) || id < 0 || id > head) throw invalidField(`${shard}`, `an added id from 0 to ${head}, where the log of shard ${shard} ends`, id);

@@ -31,7 +31,7 @@ export interface FollowerRun {
   readonly partitions?: number;
   /** Which node is read; the other one when it is away. */
   readonly read: Role;
-  /** Only cells at least this old, by the server's clock. @default 0 */
+  /** Hands out cells only once this worker has known them for so long, by its own clock. @default 0 */
   readonly behindMs?: number;
   /** Of each shard at a time. @default 100 */
   readonly pageCells?: number;

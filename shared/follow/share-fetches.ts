@@ -22,8 +22,8 @@ export function shareFetches(fetch: FetchPlaces = fetchPlaces, forMs = FOR_MS): 
   const known = new Map<string, Promise<Fetched>>();
 
   return async (context, group, from, ranges) => {
-    const { datastore, read, limit, behindMs } = from;
-    const keyOf = ({ shard, at }: (typeof ranges)[number]): string => `${group} ${datastore} ${read} ${limit} ${behindMs} ${shard} ${at}`;
+    const { datastore, read, limit, withHead = false } = from;
+    const keyOf = ({ shard, at, to }: (typeof ranges)[number]): string => `${group} ${datastore} ${read} ${limit} ${withHead} ${shard} ${at} ${to}`;
     const missing = ranges.filter((range) => !known.has(keyOf(range)));
     if (missing.length > 0) {
       const answer = fetch(context, group, from, missing);

@@ -1,28 +1,59 @@
+import { SchemalessError } from '../errors.ts';
+import type { SqlClient } from '../sql/client.ts';
 import { findLocations, toAfterIds } from '../sql/statements/find-locations.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
+import { selectLogPlaces, toShardPlaces, type PlaceRange } from '../sql/statements/select-log-places.ts';
 import type { StoreContext } from '../store/context.ts';
-import { askEither } from '../store/read-group.ts';
 import { parseTime } from '../time.ts';
+import { askShards } from './ask-shards.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { UNKNOWN_FINGERPRINT } from './fingerprint.ts';
 import type { StartPlace } from './follower.ts';
+import { offsetAt } from './read-places.ts';
+
+/** Where a start lies in some shards, and why it could not be found in others. */
+export interface Starts {
+  readonly found: ReadonlyMap<number, ShardOffset>;
+  readonly refused: ReadonlyMap<number, unknown>;
+}
 
 /**
- * Where a start lies in each shard of one group, by its writer's log. The fingerprints are unknown: the cells at these
- * places give them when they are first read.
+ * Where a start lies in each shard of one group, by its writer's log, with the fingerprints of the cells there: where a log
+ * is cut before it is first read, another cell may have taken that place by then, and would never be given.
  *
  * @throws SchemalessError `unavailable`, and `invalid_field` for a time that cannot be read
  */
-export async function startOffsets(context: StoreContext, group: string, datastore: string, shards: readonly number[], start: StartPlace): Promise<Map<number, ShardOffset>> {
-  if (start === 'start') return new Map(shards.map((shard) => [shard, unread(0)]));
+export async function findStarts(context: StoreContext, group: string, datastore: string, shards: readonly number[], start: StartPlace): Promise<Starts> {
+  if (start === 'start') return { found: new Map(shards.map((shard) => [shard, unread(0)])), refused: new Map() };
   const client = await context.groups.client(group);
-  if (start === 'now') {
-    const heads = toHeads((await askEither(client, group, 'writer', selectHeads(datastore, shards))).rows);
-    return new Map(shards.map((shard) => [shard, unread(heads.get(shard) ?? 0)]));
+  const since = start === 'now' ? '' : parseTime(start.since, 'since');
+  const statement = start === 'now' ? selectHeads(datastore, shards) : findLocations(datastore, shards.map((shard) => ({ shard, since })));
+  const { rows, refused } = await askShards(client, group, 'writer', statement);
+  const [heads, afters] = start === 'now' ? [toHeads(rows), []] : [new Map<number, number>(), toAfterIds(rows)];
+  const unknown = new Map(shards.flatMap((shard, item) => (refused.get(item)?.isAnswered === false ? [[shard, refused.get(item)?.error] as const] : [])));
+  const ranges = shards.flatMap((shard, item) => (unknown.has(shard) ? [] : [{ shard, at: heads.get(shard) ?? afters[item] ?? 0 }]));
+  return readStarts(client, group, datastore, { ranges, refused: unknown });
+}
+
+/** The cells at the places that were found. */
+async function readStarts(client: SqlClient, group: string, datastore: string, { ranges, refused }: { readonly ranges: readonly PlaceRange[]; readonly refused: Map<number, unknown> }): Promise<Starts> {
+  const found = new Map(ranges.flatMap(({ shard, at }) => (at === 0 ? [[shard, unread(0)] as const] : [])));
+  const begun = ranges.filter(({ at }) => at > 0);
+  if (begun.length === 0) return { found, refused };
+  const answer = await askShards(client, group, 'writer', selectLogPlaces(datastore, begun, { limit: 0 }));
+  for (const [item, { places: [place], epoch = 0 }] of toShardPlaces(answer.rows, begun.length).entries()) {
+    const { shard, at } = begun[item] as PlaceRange;
+    if (place?.added_id === at) found.set(shard, offsetAt(place, epoch));
+    else refused.set(shard, answer.refused.get(item)?.error ?? new SchemalessError('unavailable', `the log of shard ${shard} of ${datastore} was cut at ${at} while its start was looked for`));
   }
-  const since = parseTime(start.since, 'since');
-  const after = toAfterIds((await askEither(client, group, 'writer', findLocations(datastore, shards.map((shard) => ({ shard, since }))))).rows);
-  return new Map(shards.map((shard, item) => [shard, unread(after[item] ?? 0)]));
+  return { found, refused };
+}
+
+/** Where a start lies in each of some shards. Throws as `findStarts` does, also where a single shard cannot be read. */
+export async function startOffsets(context: StoreContext, group: string, datastore: string, shards: readonly number[], start: StartPlace): Promise<ReadonlyMap<number, ShardOffset>> {
+  const { found, refused } = await findStarts(context, group, datastore, shards, start);
+  for (const error of refused.values()) throw error;
+  return found;
 }
 
 /** An added id whose cell was not looked at. */

@@ -11,7 +11,7 @@ export interface WorkersOptions {
   readonly owner: string;
   /** Which of the workers wished for this one is; the next of the same slot succeeds it. @default its own: nobody does */
   readonly slot?: string;
-  /** @default 1000 */
+  /** At least: a crew of many beats more slowly, see `UNITS_A_SECOND`. @default 1000 */
   readonly heartbeatMs?: number;
   /** Who is silent for so long counts as dead. @default 6000 */
   readonly silenceMs?: number;
@@ -35,6 +35,13 @@ export interface Workers {
 }
 
 const PREFIX = 'worker/';
+/**
+ * What the beats of a crew may cost together. Each writes the whole item, about 75 bytes for each worker, and a write is
+ * counted by the kilobyte: 128 workers, as 64 are at a hand-over, would write 1,280 units a second. DynamoDB takes 1,000
+ * for one item ("Best practices for designing partition keys"), and looks and joins are to have their share.
+ */
+const UNITS_A_SECOND = 600;
+const UNIT_BYTES = 1024;
 
 /**
  * Announces this worker and keeps it announced. One item for a crew holds an attribute for each worker, so that one
@@ -53,6 +60,7 @@ export function joinWorkers(options: WorkersOptions): Workers {
   let me = { number: 0, beat: 0 };
   let lives = 0;
   let lastLook = now();
+  let itemBytes = 0;
   let asking: Promise<void> | undefined;
 
   const text = (): string => JSON.stringify([slot, me.number, me.beat, readiness.size > 0 && [...readiness.values()].every(Boolean)]);
@@ -61,8 +69,8 @@ export function joinWorkers(options: WorkersOptions): Workers {
     me.beat += 1;
     const item = me.number > 0 ? await updateState(table, { key, update: 'SET #me = :me', condition: 'attribute_exists(#me)', names, values: { ':me': { S: text() } } }) : undefined;
     if (item) return see(item);
-    const joined = await updateState(table, { key, update: 'ADD #joined :one', values: { ':one': { N: '1' } } });
-    me = { number: Number(joined?.['joined']?.N), beat: 0 };
+    // Who was taken for dead comes back as who it was: a new number would make it the heir of its own successor.
+    if (me.number === 0) me = { number: Number((await updateState(table, { key, update: 'ADD #joined :one', values: { ':one': { N: '1' } } }))?.['joined']?.N), beat: 0 };
     see((await updateState(table, { key, update: 'SET #me = :me', names, values: { ':me': { S: text() } } })) ?? {});
     lives += 1;
   }
@@ -71,6 +79,7 @@ export function joinWorkers(options: WorkersOptions): Workers {
     const time = now();
     const couldNotLook = time - lastLook >= silenceMs / 2;
     lastLook = time;
+    itemBytes = Object.entries(item).reduce((sum, [attribute, { S = '', N = '' }]) => sum + Buffer.byteLength(attribute) + Buffer.byteLength(S) + N.length, 0);
     for (const [attribute, { S: said = '' }] of Object.entries(item)) {
       if (!attribute.startsWith(PREFIX)) continue;
       const known = seen.get(attribute);
@@ -80,6 +89,11 @@ export function joinWorkers(options: WorkersOptions): Workers {
   }
 
   const isAlive = ([attribute, { since }]: readonly [string, { readonly since: number }]): boolean => attribute === names['#me'] || lastLook - since < silenceMs;
+
+  function beatEveryMs(): number {
+    const units = Math.ceil(itemBytes / UNIT_BYTES) * seen.size;
+    return Math.max(heartbeatMs, Math.min((units * 1000) / UNITS_A_SECOND, silenceMs / 3));
+  }
 
   async function removeDead(): Promise<void> {
     for (const [attribute, { text }] of [...seen].filter((entry) => !isAlive(entry))) {
@@ -98,7 +112,7 @@ export function joinWorkers(options: WorkersOptions): Workers {
   const beating = (async () => {
     while (!stop.signal.aborted) {
       await ask(beat).then(removeDead).catch((error: unknown) => options.onError?.(error));
-      await sleep(heartbeatMs, undefined, { signal: stop.signal }).catch(() => undefined);
+      await sleep(beatEveryMs(), undefined, { signal: stop.signal }).catch(() => undefined);
     }
   })();
 

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
-import { invalidField } from '../errors.ts';
-import type { FieldValue } from './field-value.ts';
+import type { Json } from '../cell.ts';
+import type { FieldType } from '../definitions/definitions.ts';
+import { invalidField, type SchemalessError } from '../errors.ts';
+import { toFieldValue, type FieldValue } from './field-value.ts';
 
 /**
  * The entry that a page ended with: the value it was ordered by (null, too) and its row key. A place in the order, not
@@ -17,25 +19,35 @@ export function encodeCursor(place: CursorPlace, identity: string): string {
   return Buffer.from(JSON.stringify([value, place.row_key, fingerprint(identity)])).toString('base64url');
 }
 
-/** Throws `invalid_field` for what is no cursor, or one of another query. */
-export function decodeCursor(cursor: string, identity: string): CursorPlace {
-  const wanted = '`next` of an answer to this same query';
+export interface CursorUse {
+  readonly identity: string;
+  /** Of the field that the query is ordered by; undefined where it is ordered by row key. */
+  readonly type: FieldType | undefined;
+  /** How messages name it. */
+  readonly field: string;
+}
+
+/** Throws `invalid_field` for what is no cursor, or one of another query, or whose value is none of the type. */
+export function decodeCursor(cursor: string, { identity, type, field }: CursorUse): CursorPlace {
+  const refuse = (): SchemalessError => invalidField(field, '`next` of an answer to this same query', cursor);
   let parsed: unknown;
   try {
     parsed = JSON.parse(Buffer.from(cursor, 'base64url').toString());
   } catch {
-    throw invalidField('cursor', wanted, cursor);
+    throw refuse();
   }
-  if (!Array.isArray(parsed) || parsed.length !== 3) throw invalidField('cursor', wanted, cursor);
-  const [value, row_key, mark] = parsed as unknown[];
-  if (typeof row_key !== 'string' || !/^[0-9a-f-]{36}$/.test(row_key) || mark !== fingerprint(identity)) throw invalidField('cursor', wanted, cursor);
-  if (typeof value === 'object' && value !== null) {
-    const { integer } = value as { readonly integer?: unknown };
-    if (typeof integer !== 'string' || !/^-?\d{1,20}$/.test(integer)) throw invalidField('cursor', wanted, cursor);
-    return { value: BigInt(integer), row_key };
-  }
-  if (value !== null && typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') throw invalidField('cursor', wanted, cursor);
+  if (!Array.isArray(parsed) || parsed.length !== 3) throw refuse();
+  const [written, row_key, mark] = parsed as unknown[];
+  if (typeof row_key !== 'string' || toFieldValue(row_key, 'UUID') !== row_key || mark !== fingerprint(identity)) throw refuse();
+  const value = written === null ? null : type && toFieldValue(readValue(written), type);
+  if (value === undefined || value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) throw refuse();
   return { value, row_key };
+}
+
+/** As `encodeCursor` writes it; what is no value of any type comes back as it is. */
+function readValue(written: unknown): Json {
+  const { integer } = (written ?? {}) as { readonly integer?: unknown };
+  return typeof integer === 'string' && /^-?\d{1,20}$/.test(integer) ? BigInt(integer) : (written as Json);
 }
 
 function fingerprint(identity: string): string {

@@ -1,9 +1,11 @@
 import { groupBy, placeOf, type StoreContext } from '../store/context.ts';
 import { selectExistingEntries, toExistingEntries, type ExistingEntry } from '../sql/statements/select-existing-entries.ts';
+import { selectDivided } from '../sql/select-divided.ts';
 import { requireDatastore } from '../topology/groups.ts';
+import type { DatastoreTopology } from '../topology/topology.ts';
 import type { Version } from './entry.ts';
 import { keyOfValue } from './field-value.ts';
-import type { PlacedEntry } from './maintain.ts';
+import type { MissedEntries, PlacedEntry } from './maintain.ts';
 
 /** An entry that is not as it should be. `held` is what is there, undefined where nothing is. */
 export interface Difference {
@@ -13,33 +15,51 @@ export interface Difference {
 
 export interface Differences {
   readonly differences: readonly Difference[];
-  /** Groups that could not be asked, with the entries that belong there. */
-  readonly unasked: readonly { readonly group: string; readonly entries: readonly PlacedEntry[]; readonly error: unknown }[];
+  /** Entries whose places could not be asked, by reason: a table that is refused stands alone. */
+  readonly unasked: readonly MissedEntries[];
 }
 
+/** Places that one statement looks at: a row may have ten thousand former values. */
+const PLACES_A_STATEMENT = 1000;
+
 /**
- * Compares what indexes should hold with what they hold: one statement for each index and group. An entry of a higher
- * version than the wanted one was written by somebody who has seen more, and is right.
+ * Compares what indexes should hold with what they hold: one statement for each index and group, or a thousand entries.
+ * An entry of a higher version than the wanted one was written by somebody who has seen more, and is right.
  */
 export async function differencesOf(context: StoreContext, datastore: string, wanted: readonly PlacedEntry[]): Promise<Differences> {
   if (wanted.length === 0) return { differences: [], unasked: [] };
   const topology = await requireDatastore(context.topology, datastore);
-  const parts = groupBy(wanted, ({ index, shard }) => `${placeOf(topology, shard).group}/${index.name}/${index.hash}`);
+  const ofIndexes = [...groupBy(wanted, ({ index, shard }) => `${placeOf(topology, shard).group}/${index.name}/${index.hash}`).values()];
   const answers = await Promise.all(
-    [...parts.values()].map(async (entries) => {
-      const [{ index, shard }] = entries as [PlacedEntry];
-      const { group } = placeOf(topology, shard);
-      try {
-        const client = await context.groups.client(group);
-        const keys = entries.map((entry) => ({ shard: entry.shard, value: entry.row.values[0] ?? null, row_key: entry.row.row_key }));
-        const held = toExistingEntries(await client.select(selectExistingEntries(datastore, index, keys), 'writer'), index, entries.length);
-        return { differences: entries.flatMap((entry, place): Difference[] => (isRight(entry, held[place]) ? [] : [{ wanted: entry, held: held[place] }])) };
-      } catch (error) {
-        return { unasked: { group, entries, error } };
-      }
+    ofIndexes.map(async (ofIndex) => {
+      const found: Differences[] = [];
+      for (let start = 0; start < ofIndex.length; start += PLACES_A_STATEMENT) found.push(await compare(context, datastore, topology, ofIndex.slice(start, start + PLACES_A_STATEMENT)));
+      return found;
     }),
   );
-  return { differences: answers.flatMap(({ differences = [] }) => differences), unasked: answers.flatMap(({ unasked }) => unasked ?? []) };
+  const all = answers.flat();
+  return { differences: all.flatMap(({ differences }) => differences), unasked: all.flatMap(({ unasked }) => unasked) };
+}
+
+/** Compares entries of one index and group. */
+async function compare(context: StoreContext, datastore: string, topology: DatastoreTopology, entries: readonly PlacedEntry[]): Promise<Differences> {
+  const [first] = entries;
+  if (!first) return { differences: [], unasked: [] };
+  const { index } = first;
+  const { group } = placeOf(topology, first.shard);
+  const tables = [...groupBy(entries.map((entry, item) => ({ entry, item })), ({ entry }) => entry.shard).values()];
+  const parts = tables.map((ofTable) => selectExistingEntries(datastore, index, ofTable.map(({ entry: { shard, row }, item }) => ({ item, shard, value: row.values[0] ?? null, row_key: row.row_key }))));
+  try {
+    const { rows, refused } = await selectDivided(await context.groups.client(group), parts, 'writer');
+    const held = toExistingEntries(rows, index, entries.length);
+    const asked = tables.filter((_, part) => !refused.has(part)).flat();
+    return {
+      differences: asked.flatMap(({ entry, item }): Difference[] => (isRight(entry, held[item]) ? [] : [{ wanted: entry, held: held[item] }])),
+      unasked: [...refused].map(([part, error]) => ({ group, entries: (tables[part] ?? []).map(({ entry }) => entry), error })),
+    };
+  } catch (error) {
+    return { differences: [], unasked: [{ group, entries, error }] };
+  }
 }
 
 function isRight({ row }: PlacedEntry, held: ExistingEntry | undefined): boolean {

@@ -8,22 +8,24 @@ export interface Version {
   readonly added_id: number;
 }
 
-/** What the writer of a row's group shows of it, in one snapshot. */
-export interface RowState {
-  readonly row_key: string;
-  readonly version: Version;
-  /** By column: its cells' bodies, the latest first; as many as were asked for. Undefined: erased or damaged. */
-  readonly bodies: ReadonlyMap<string, readonly (Json | undefined)[]>;
-}
-
 /** What an index should hold of one row. */
 export interface RowEntries {
   /** Its values in the order of the fields, or undefined where the row has no entry. */
   readonly values: readonly FieldValue[] | undefined;
   /** Former values of the shard field, each to be a tombstone. */
   readonly former: readonly Exclude<FieldValue, null>[];
-  /** Fields that are there but of another type; each counts as null. */
-  readonly mistyped: readonly string[];
+  /** Places of the fields that the latest cells have, but of another type; each counts as null. */
+  readonly mistyped: readonly number[];
+}
+
+/** Makes an index's entries of a row from its bodies, given one after another: what is no field of the index is not kept. */
+export interface GatheredEntries {
+  /**
+   * @param body of a cell of this column; undefined: erased or damaged
+   * @param isLatest whether it is the column's latest cell; of earlier ones the shard field is taken
+   */
+  take(column: string, body: Json | undefined, isLatest: boolean): void;
+  entries(): RowEntries;
 }
 
 /** The columns that an index reads, the shard field's first. */
@@ -36,21 +38,37 @@ export function columnsOf({ fields }: IndexDefinition): string[] {
  * each column. Missing, null and mistyped fields are null; a column that is not written yet, and a body that is no
  * object, have none of them.
  */
-export function entriesOf(definition: IndexDefinition, state: RowState): RowEntries {
-  const mistyped: string[] = [];
-  const values = definition.fields.map(({ field, type, column_key }): FieldValue => {
-    const value = readField(state.bodies.get(column_key)?.[0], field, type);
-    if (value === undefined) mistyped.push(field);
-    return value ?? null;
-  });
-  const [shardField] = definition.fields;
-  const current = values[0] ?? null;
+export function gatherEntries({ fields }: IndexDefinition): GatheredEntries {
+  const [shardField] = fields;
+  const values = fields.map((): FieldValue => null);
+  const mistyped: number[] = [];
   const former = new Map<string, Exclude<FieldValue, null>>();
-  if (shardField) {
-    for (const body of state.bodies.get(shardField.column_key)?.slice(1) ?? []) {
-      const value = readField(body, shardField.field, shardField.type) ?? null;
-      if (value !== null && (current === null || keyOfValue(value) !== keyOfValue(current))) former.set(keyOfValue(value), value);
-    }
-  }
-  return { values: current === null ? undefined : values, former: [...former.values()], mistyped };
+
+  return {
+    take(column, body, isLatest) {
+      if (!isLatest) {
+        const value = shardField?.column_key === column ? (readField(body, shardField.field, shardField.type) ?? null) : null;
+        if (value !== null) former.set(keyOfValue(value), value);
+        return;
+      }
+      for (const [place, { field, type, column_key }] of fields.entries()) {
+        if (column_key !== column) continue;
+        const value = readField(body, field, type);
+        if (value === undefined) mistyped.push(place);
+        values[place] = value ?? null;
+      }
+    },
+    entries() {
+      const current = values[0] ?? null;
+      const others = current === null ? [...former.values()] : [...former].flatMap(([key, value]) => (key === keyOfValue(current) ? [] : [value]));
+      return { values: current === null ? undefined : values, former: others, mistyped };
+    },
+  };
+}
+
+/** The entries of a row whose latest bodies are all in hand, by column. */
+export function entriesOf(definition: IndexDefinition, latest: ReadonlyMap<string, Json | undefined>): RowEntries {
+  const gathered = gatherEntries(definition);
+  for (const [column, body] of latest) gathered.take(column, body, true);
+  return gathered.entries();
 }

@@ -21,15 +21,12 @@ export async function keepEntries(context: StoreContext, datastore: string, cell
   const indexes = (await maintainedIndexes(context.topology, datastore)).filter(({ definition }) => definition.fields.some(({ column_key }) => columns.has(column_key)));
   if (indexes.length === 0) return;
   const distinct = [...groupBy(cells, ({ row_key }) => row_key)].map(([row_key, written]): RowOfShard => ({ row_key, shard: written[0]?.shard ?? -1, written }));
-  const work = wantedEntries(context, datastore, indexes, distinct, DEPTH.recent).then((entries) => writeEntries(context, datastore, entries));
-  await withinDeadline(
-    work.then(
-      (missed) => {
-        for (const { group, error } of missed) context.report({ kind: 'index_missed', group, error });
-      },
-      (error: unknown) => context.report({ kind: 'index_missed', group: '', error }),
-    ),
-  );
+  const miss = (group: string, error: unknown): void => context.report({ kind: 'index_missed', group, error });
+  const work = wantedEntries(context, datastore, indexes, distinct, DEPTH.recent).then(async ({ entries, unread }) => {
+    for (const { error } of unread) miss('', error);
+    for (const [group, [missed]] of groupBy(await writeEntries(context, datastore, entries), (one) => one.group)) miss(group, missed?.error);
+  });
+  await withinDeadline(work.catch((error: unknown) => miss('', error)));
 }
 
 function withinDeadline(work: Promise<void>): Promise<void> {

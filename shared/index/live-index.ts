@@ -1,25 +1,98 @@
 import { SchemalessError } from '../errors.ts';
 import type { StoreContext } from '../store/context.ts';
+import type { IndexVersion } from '../topology/index-catalogue.ts';
+import type { IndexNow } from '../topology/index-now.ts';
 import type { PhysicalIndex } from './index-table.ts';
+import { parseQuery, type IndexQuery, type ParsedQuery } from './query.ts';
 
 /**
- * The version of an index that answers queries.
+ * The version of an index that answers queries. What is cached may be a minute old: where it knows of none, the index is
+ * looked up past the cache.
  *
- * @throws SchemalessError `unknown_index`; `index_building` while its first version is being built
+ * @throws SchemalessError `unknown_index`; `index_building` while its first version is being built; `unavailable`
  */
-export async function liveIndex(context: StoreContext, datastore: string, name: string): Promise<PhysicalIndex> {
-  const catalogues = await context.topology.indexes(datastore);
-  const catalogue = catalogues.find((one) => one.name === name);
-  const live = catalogue?.versions.find(({ state }) => state === 'live');
-  if (live) return { name, hash: live.hash, definition: live.definition };
-  if (catalogue?.versions.some(({ state }) => state === 'building')) {
-    // It may have become live since the catalogue was cached.
+async function liveIndex(context: StoreContext, datastore: string, name: string): Promise<PhysicalIndex> {
+  const cached = versionOf(name, (await context.topology.indexes(datastore)).find((one) => one.name === name)?.versions, 'live');
+  if (cached) return cached;
+  const now = await indexNow(context, datastore, name);
+  const live = versionOf(name, now.versions, 'live');
+  if (live) {
     context.topology.refresh();
-    const progress = await context.topology.indexProgress(datastore, name).catch(() => undefined);
-    const build = Object.values(progress?.builds ?? {})[0];
-    throw new SchemalessError('index_building', `${name} is being built${build ? `: ${build.done} of ${build.total} cells` : ''}`, { more: { index: name, progress: build ?? null } });
+    return live;
   }
+  const building = versionOf(name, now.versions, 'building');
+  if (building) throw beingBuilt(name, building.hash, now, `${name} is being built`);
+  throw await unknownIndex(context, datastore, name);
+}
+
+/** A query, and the version of its index that answers it. */
+export interface AnsweredQuery {
+  readonly index: PhysicalIndex;
+  readonly parsed: ParsedQuery;
+}
+
+/**
+ * Checks a query against the definition that answers it: that of the live version as it is cached; where the query does
+ * not fit that one, of the version that is live now.
+ *
+ * @throws SchemalessError what is wrong with the query; `index_building` where a version that is being built will answer it
+ */
+export async function parseForIndex(context: StoreContext, datastore: string, query: IndexQuery, shards: number): Promise<AnsweredQuery> {
+  const index = await liveIndex(context, datastore, query.index);
+  try {
+    return { index, parsed: parseQuery(query, index.definition, shards) };
+  } catch (error) {
+    if (!(error instanceof SchemalessError)) throw error;
+    // Where it cannot be looked up, what is cached is what is known.
+    const now = await indexNow(context, datastore, query.index).catch(() => undefined);
+    const live = versionOf(query.index, now?.versions, 'live');
+    if (live && live.hash !== index.hash) {
+      context.topology.refresh();
+      if (fits(query, live, shards)) return { index: live, parsed: parseQuery(query, live.definition, shards) };
+    }
+    const building = versionOf(query.index, now?.versions, 'building');
+    if (now && building && fits(query, building, shards)) throw beingBuilt(query.index, building.hash, now, `the definition of ${query.index} that can answer this is being built`);
+    throw error;
+  }
+}
+
+/**
+ * An index as the topology table says at this moment.
+ *
+ * @throws SchemalessError `unavailable` when the table cannot be read
+ */
+export async function indexNow(context: StoreContext, datastore: string, name: string): Promise<IndexNow> {
+  try {
+    return await context.topology.indexNow(datastore, name);
+  } catch (cause) {
+    throw new SchemalessError('unavailable', 'the topology cannot be read', { cause });
+  }
+}
+
+/** For a name that no index has, or none that is not retired. */
+export async function unknownIndex(context: StoreContext, datastore: string, name: string): Promise<SchemalessError> {
+  const catalogues = await context.topology.indexes(datastore);
   const known = catalogues.filter(({ versions }) => versions.some(({ state }) => state !== 'retired')).map((one) => one.name);
   const got = JSON.stringify(name.slice(0, 60));
-  throw new SchemalessError('unknown_index', `index: wanted one of ${known.join(', ') || '(none defined)'}, got ${got}`, { field: 'index', wanted: 'the name of an index', got });
+  return new SchemalessError('unknown_index', `index: wanted one of ${known.join(', ') || '(none defined)'}, got ${got}`, { field: 'index', wanted: 'the name of an index', got });
+}
+
+function beingBuilt(name: string, hash: string, { progress }: IndexNow, what: string): SchemalessError {
+  const build = progress?.builds[hash];
+  return new SchemalessError('index_building', `${what}${build ? `: ${build.done} of ${build.total} cells` : ''}`, { more: { index: name, progress: build ?? null } });
+}
+
+/** The last version in a state. */
+function versionOf(name: string, versions: readonly IndexVersion[] | undefined, wanted: IndexVersion['state']): PhysicalIndex | undefined {
+  const found = versions?.findLast(({ state }) => state === wanted);
+  return found && { name, hash: found.hash, definition: found.definition };
+}
+
+function fits(query: IndexQuery, { definition }: PhysicalIndex, shards: number): boolean {
+  try {
+    parseQuery(query, definition, shards);
+    return true;
+  } catch {
+    return false;
+  }
 }

@@ -1,7 +1,8 @@
 import { parseColumnName } from '../address.ts';
-import type { Cell, Role, Served } from '../cell.ts';
-import type { IndexDefinition, IndexField } from '../definitions/definitions.ts';
+import { LIMITS, type Cell, type Role, type Served } from '../cell.ts';
+import type { FieldType, IndexDefinition, IndexField } from '../definitions/definitions.ts';
 import { describe, invalidField, missingField, SchemalessError, unknownField } from '../errors.ts';
+import type { AnswerRoom } from '../store/answer-room.ts';
 import { parseLimit } from '../store/parse.ts';
 import { decodeCursor, type CursorPlace } from './cursor.ts';
 import { fromText, shardOfValue, toFieldValue, type FieldValue } from './field-value.ts';
@@ -31,14 +32,17 @@ export interface IndexQuery {
   /** 1 to 1000. @default 100 */
   readonly limit?: number | undefined;
   /** `next` of the answer before. */
+  readonly after?: string | undefined;
+  /** The same, by its old name. */
   readonly cursor?: string | undefined;
   readonly read?: Role | undefined;
   /**
    * May share a statement with others of the same index that are asked at the same time, if it reads no more entries
-   * than it answers. That takes about half the work, of the servers and here; those that share one fail together, and
-   * wait for each other. Through HTTP those do that the client sends in one request. @default false
+   * than it answers. That takes about half the work, of the servers and here; those that share one wait for each other. Through HTTP those do that the client sends in one request. @default false
    */
   readonly together?: boolean | undefined;
+  /** As that of other reads. */
+  readonly room?: AnswerRoom | undefined;
   /** Answer also which shard, group and statement it was, and its plan. Such a query shares its statement with none. */
   readonly explain?: boolean | undefined;
 }
@@ -85,6 +89,8 @@ export interface ParsedQuery {
   readonly identity: () => string;
 }
 
+/** What a query says beside its conditions. */
+const OTHERWISE = ['limit', 'after', 'order', 'fields', 'column', 'read', 'explain'] as const;
 const MAX_CONDITIONS = 32;
 const MAX_VALUES = 100;
 
@@ -97,7 +103,7 @@ export function parseQuery(query: IndexQuery, definition: IndexDefinition, shard
   const names = definition.fields.map(({ field }) => field);
   const placeOf = (name: string, parameter: string): number => {
     const place = names.indexOf(name);
-    if (place < 0) throw parameter === 'where' ? unknownField(name, names) : invalidField(parameter, `a field of the index: ${names.join(', ')}`, name);
+    if (place < 0) throw parameter === 'where' ? unknownField(name, names, OTHERWISE) : invalidField(parameter, `a field of the index: ${names.join(', ')}`, name);
     return place;
   };
   if (query.where.length > MAX_CONDITIONS) throw invalidField('where', `at most ${MAX_CONDITIONS} conditions`, query.where.length);
@@ -118,20 +124,29 @@ export function parseQuery(query: IndexQuery, definition: IndexDefinition, shard
     shard: shardOfValue(shardValue, shardField.type, shards),
     shardValue,
     filters: filters.filter(({ place }) => place > 0),
-    fields: query.fields === undefined ? names.map((_, place) => place) : query.fields.map((name) => placeOf(name, 'fields')),
+    // Each once: a field named a million times would be answered as often for each entry.
+    fields: query.fields === undefined ? names.map((_, place) => place) : [...new Set(query.fields)].map((name) => placeOf(name, 'fields')),
     columns: parseColumns(query.columns),
     // The shard field is the same in all entries.
     order: order?.place === 0 ? undefined : order,
     limit: parseLimit(query.limit),
-    after: query.cursor === undefined ? undefined : decodeCursor(query.cursor, identity()),
+    after: parseAfter(query, identity, order && definition.fields[order.place]?.type),
     identity,
   };
+}
+
+/** Where to go on, by either name. */
+function parseAfter({ after, cursor }: IndexQuery, identity: () => string, type: FieldType | undefined): CursorPlace | undefined {
+  if (after !== undefined && cursor !== undefined) throw invalidField('cursor', 'either `after` or its old name, `cursor`', 'both');
+  if (after !== undefined) return decodeCursor(after, { identity: identity(), type, field: 'after' });
+  return cursor === undefined ? undefined : decodeCursor(cursor, { identity: identity(), type, field: 'cursor' });
 }
 
 /** The columns to bring along, each once; none when the list is empty. */
 function parseColumns(columns: IndexQuery['columns']): readonly string[] | '*' | undefined {
   if (columns === undefined || columns === '*') return columns;
   const distinct = [...new Set(columns.map((column) => parseColumnName(column, 'column')))];
+  if (distinct.length > LIMITS.listCells) throw invalidField('column', `at most ${LIMITS.listCells} columns`, distinct.length);
   return distinct.length === 0 ? undefined : distinct;
 }
 

@@ -1,9 +1,10 @@
 import { LIMITS, type Role } from '../cell.ts';
+import type { SchemalessError } from '../errors.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { selectEntries, toFoundEntry, type FoundEntry } from '../sql/statements/select-entries.ts';
 import { unionOf } from '../sql/union.ts';
 import { joinedByKey } from '../store/joined.ts';
-import { askEither } from '../store/read-group.ts';
+import { askParts, partsOf } from '../store/read-group.ts';
 import { indexTableName, type PhysicalIndex } from './index-table.ts';
 import type { ParsedQuery } from './query.ts';
 
@@ -29,17 +30,17 @@ const STATEMENTS_AT_ONCE = 2;
 export interface EntryReads {
   /** With a statement for the query. */
   alone(wanted: EntriesWanted): Promise<EntriesFound>;
-  /** With one for those of an index and group that come at the same time; if it fails, it has failed for all of them. */
+  /** With one for those of an index and group that come at the same time; if no node answers it, it has failed for all of them. */
   together(wanted: EntriesWanted): Promise<EntriesFound>;
 }
 
 export function entryReads(datastore: string): EntryReads {
-  async function readAll(some: readonly [EntriesWanted, ...EntriesWanted[]]): Promise<EntriesFound[]> {
+  async function readAll(some: readonly [EntriesWanted, ...EntriesWanted[]]): Promise<(EntriesFound | SchemalessError)[]> {
     const [{ group, client, read, index, query: first }] = some;
     const isUnion = some.length > 1;
     const statement = unionOf(some.map(({ query }, item) => selectEntries(datastore, index, query, isUnion ? item : undefined)));
-    const { role, rows } = await askEither(client, group, read, statement);
-    if (!isUnion) return [{ found: rows.map((row) => toFoundEntry(row, index, first.shardValue)), role }];
+    const { rows, roleOf, errors } = await askParts(client, group, read, partsOf(statement));
+    if (!isUnion) return [errors.get(0) ?? { found: rows.map((row) => toFoundEntry(row, index, first.shardValue)), role: roleOf(0) }];
 
     const ofQueries = some.map(({ query }) => ({ shardValue: query.shardValue, found: [] as FoundEntry[] }));
     for (const row of rows) {
@@ -49,25 +50,31 @@ export function entryReads(datastore: string): EntryReads {
       ofQuery.found.push(toFoundEntry(row, index, ofQuery.shardValue));
     }
     // A union promises no order.
-    return ofQueries.map(({ found }) => ({ found: found.sort(byRowKey), role }));
+    return ofQueries.map(({ found }, item) => errors.get(item) ?? { found: found.sort(byRowKey), role: roleOf(item) });
   }
+
+  const join = joinedByKey<EntriesWanted, EntriesFound | SchemalessError>(
+    {
+      atOnce: STATEMENTS_AT_ONCE,
+      // As much as one query may ask for.
+      fits: (taken, next) => taken.reduce((sum, { query }) => sum + query.limit, next.query.limit) <= LIMITS.listCells,
+      run: readAll,
+    },
+    ({ group, read, index }) => `${group}/${read}/${indexTableName(index.name, index.hash)}`,
+  );
 
   return {
     async alone(wanted) {
       const [only] = await readAll([wanted]);
-      if (!only) throw new Error('an answer without its only query');
-      return only;
+      return toFound(only);
     },
-    together: joinedByKey<EntriesWanted, EntriesFound>(
-      {
-        atOnce: STATEMENTS_AT_ONCE,
-        // As much as one query may ask for.
-        fits: (taken, next) => taken.reduce((sum, { query }) => sum + query.limit, next.query.limit) <= LIMITS.listCells,
-        run: readAll,
-      },
-      ({ group, read, index }) => `${group}/${read}/${indexTableName(index.name, index.hash)}`,
-    ),
+    together: async (wanted) => toFound(await join(wanted)),
   };
+}
+
+function toFound(found: EntriesFound | SchemalessError | undefined): EntriesFound {
+  if (found && 'found' in found) return found;
+  throw found ?? new Error('an answer without its only query');
 }
 
 /**

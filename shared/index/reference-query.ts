@@ -20,8 +20,7 @@ export function referenceQuery(indexes: readonly IndexDefinition[], cells: reado
 
   const entries = [...rows].flatMap(([row_key, ofRow]) => {
     const latest = [...groupBy(ofRow, ({ column_name }) => column_name).values()].map((column) => column.reduce((a, b) => (a.ref_key > b.ref_key ? a : b)));
-    const bodies = new Map(latest.map(({ column_name, body }) => [column_name, [body]]));
-    const { values } = entriesOf(definition, { row_key, version: { epoch: 1, added_id: 1 }, bodies });
+    const { values } = entriesOf(definition, new Map(latest.map(({ column_name, body }) => [column_name, body])));
     return values ? [{ row_key, values, latest }] : [];
   });
   const orderOf = (values: readonly FieldValue[]): FieldValue => (order ? (values[order.place] ?? null) : null);

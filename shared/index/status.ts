@@ -1,6 +1,6 @@
-import { SchemalessError } from '../errors.ts';
 import type { StoreContext } from '../store/context.ts';
-import type { IndexCatalogue } from '../topology/index-catalogue.ts';
+import type { IndexNow } from '../topology/index-now.ts';
+import { indexNow, unknownIndex } from './live-index.ts';
 
 /** An index as operators see it. */
 export interface IndexStatus {
@@ -16,36 +16,56 @@ export interface IndexStatus {
   readonly lag: number | null;
   /** The largest shard's share of all entries, 0 to 1: far above 1 / shards, the shard field spreads badly. */
   readonly largest_share: number | null;
+  /** Fields that rows were found to have with another type than `fields` says, so that they count as null, or the row has no entry; none when all fit. */
+  readonly mistyped: readonly MistypedStatus[];
 }
 
-/** The indexes of a datastore, by name. */
+/**
+ * What the repair came across since this definition was listed: it looks at each row some seconds after a cell of it was
+ * written, and a build at each row once. A row that is written again is counted again, and one that was mended stays
+ * counted: `at` says whether it still goes on.
+ */
+export interface MistypedStatus {
+  readonly field: string;
+  /** How often a row's latest cell had the field with another type. */
+  readonly rows: number;
+  /** The row that was found last. */
+  readonly row_key: string;
+  /** When that was: RFC 3339, UTC. */
+  readonly at: string;
+}
+
+/** The indexes of a datastore, by name, as they are at this moment. Throws `unavailable`. */
 export async function indexStatuses(context: StoreContext, datastore: string): Promise<readonly IndexStatus[]> {
-  const catalogues = (await context.topology.indexes(datastore)).filter(({ versions }) => versions.some(({ state }) => state !== 'retired'));
-  return Promise.all(catalogues.map((catalogue) => statusOf(context, datastore, catalogue)));
-}
-
-/** One index. Throws `unknown_index`. */
-export async function indexStatus(context: StoreContext, datastore: string, name: string): Promise<IndexStatus> {
+  // One that was added a moment ago is to be listed.
+  context.topology.refresh();
   const catalogues = await context.topology.indexes(datastore);
-  const catalogue = catalogues.find((one) => one.name === name && one.versions.some(({ state }) => state !== 'retired'));
-  if (!catalogue) throw new SchemalessError('unknown_index', `no index ${JSON.stringify(name.slice(0, 60))} of ${datastore}`, { field: 'index', wanted: 'the name of an index', got: JSON.stringify(name.slice(0, 60)) });
-  return statusOf(context, datastore, catalogue);
+  const statuses = await Promise.all(catalogues.map(async ({ name }) => statusOf(name, await indexNow(context, datastore, name))));
+  return statuses.filter((status) => status !== undefined);
 }
 
-async function statusOf(context: StoreContext, datastore: string, { name, versions }: IndexCatalogue): Promise<IndexStatus> {
+/** One index, as it is at this moment. Throws `unknown_index`, `unavailable`. */
+export async function indexStatus(context: StoreContext, datastore: string, name: string): Promise<IndexStatus> {
+  const status = statusOf(name, await indexNow(context, datastore, name));
+  if (!status) throw await unknownIndex(context, datastore, name);
+  return status;
+}
+
+/** Undefined where all versions are retired. */
+function statusOf(name: string, { versions, progress, mistyped }: IndexNow): IndexStatus | undefined {
   const live = versions.find(({ state }) => state === 'live');
   const building = versions.findLast(({ state }) => state === 'building');
   const shown = live ?? building;
-  if (!shown) throw new Error(`index ${name} has no version that is live or being built`);
-  const progress = await context.topology.indexProgress(datastore, name);
+  if (!shown) return undefined;
+  const { fields, keys } = shown.definition;
   return {
     index: name,
     state: building ? (live ? 'changing' : 'building') : 'live',
-    fields: shown.definition.fields.map(({ field, type, column_key }) => ({ field, type, column_key })),
-    keys: shown.definition.keys,
+    fields: fields.map(({ field, type, column_key }) => ({ field, type, column_key })),
+    keys,
     progress: (building && progress?.builds[building.hash]) ?? null,
     lag: progress?.lag ?? null,
     largest_share: progress?.largest_share ?? null,
+    mistyped: mistyped.flatMap(({ hash, place, rows, row_key, at }) => (hash === shown.hash && fields[place] ? [{ field: fields[place].field, rows, row_key, at }] : [])),
   };
 }
-

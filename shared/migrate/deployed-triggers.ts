@@ -4,6 +4,7 @@ import type { DynamoTable } from '../topology/dynamo-table.ts';
 import type { DeployedTrigger } from '../topology/topology.ts';
 import { triggerFollower } from '../trigger/follower-name.ts';
 import { forgetTrigger } from '../trigger/trigger-items.ts';
+import { wantResend } from '../trigger/trigger-status.ts';
 
 /** What is wished of one datastore. */
 export interface WishedTriggers {
@@ -25,6 +26,8 @@ const GONE_AFTER_MS = 10 * 60_000;
  * Lists the triggers that are wished as they are deployed now, and removes the others: also those of datastores that
  * are not wished at all, if each wished one says its triggers.
  *
+ * What a queue had that is replaced by another one is sent again to that.
+ *
  * Offsets, parked cells and state of a removed trigger are forgotten when it is added again, before it is listed, so
  * that it begins at its `start`; else by the first migration that comes ten minutes later, when nobody works for it any
  * more who would write them anew.
@@ -37,11 +40,17 @@ export async function deployTriggers({ topologyTable, stateTable }: TriggerTable
     await forgetTrigger(stateTable, { datastore, trigger: name });
   };
 
+  // Before anybody knows of the new one: nothing is consumed from it until what the old one had is on it.
+  const leaveQueue = async (datastore: string, { definition, queueUrl }: DeployedTrigger): Promise<void> => {
+    if (stateTable) await wantResend(stateTable, { datastore, trigger: definition.name }, { why: 'its queue was replaced', seen: {}, queueUrl });
+  };
+
   for (const { name: datastore, triggers = [] } of datastores) {
     for (const trigger of triggers) {
       const { name } = trigger.definition;
       const before = listed.find((item) => item.datastore === datastore && item.trigger.definition.name === name);
       if (before?.removed_at !== undefined) await forget(datastore, name);
+      else if (before && before.trigger.queueUrl !== trigger.queueUrl) await leaveQueue(datastore, trigger);
       await writeTrigger(topologyTable, datastore, trigger);
     }
   }

@@ -39,8 +39,8 @@ export interface Migration {
 
 /** Rows of `shard` written with one statement. */
 const ROWS_A_STATEMENT = 64;
-/** The error of adding a column twice. */
-const COLUMN_EXISTS = 1060;
+/** The errors of adding a column or a key twice, and of dropping one twice. */
+const DONE_BEFORE = new Set([1060, 1061, 1091]);
 
 /**
  * Brings every group's control database and users, the topology, the shards' databases, the indexes' catalogue and tables and the
@@ -61,7 +61,7 @@ export async function migrate(migration: Migration): Promise<boolean> {
     await writeGroups(topologyTable, wish.groups);
     const datastores: MigratedDatastore[] = [];
     for (const definition of wish.datastores) datastores.push(await prepareDatastore(topologyTable, definition, wish.groups));
-    const work = (step: typeof createShards): Promise<readonly boolean[]> => Promise.all([...clients].map(([group, client]) => step(migration, group, client, datastores)));
+    const work = (step: typeof createShards): Promise<readonly boolean[]> => Promise.all(wish.groups.map((group) => step(migration, group, clients.get(group.name) as SqlClient, datastores)));
     if ((await work(createShards)).includes(false) || (await work(createTables)).includes(false)) return false;
     await Promise.all(wish.groups.map((group) => fenceWriter(migration, group, clients)));
     const listed = await Promise.all(datastores.map(({ definition, versions }) => listWishedVersions(topologyTable, definition, versions.missing)));
@@ -116,11 +116,11 @@ function spread(datastore: string, shards: number, groups: readonly GroupAddress
  * Where writes have copies on other groups and the nodes of a group do not share their storage, only the writer that is
  * known to have every acknowledged cell takes appends: see `recover-primary`. Here the first one is taken for that.
  */
-async function fenceWriter({ bufferCopies = 0, wish }: Migration, { name, sharedStorage }: GroupAddress, clients: ReadonlyMap<string, SqlClient>): Promise<void> {
+async function fenceWriter(migration: Migration, group: GroupAddress, clients: ReadonlyMap<string, SqlClient>): Promise<void> {
+  const { wish } = migration;
   if (wish.datastores.length === 0) return;
-  const isFenced = bufferCopies > 0 && wish.groups.length > 1 && !sharedStorage;
-  const change = isFenced ? 'SET writer_id = @@server_id WHERE writer_id IS NULL' : 'SET writer_id = NULL WHERE writer_id IS NOT NULL';
-  await clients.get(name)?.change({
+  const change = isFenced(migration, group) ? 'SET writer_id = @@server_id WHERE writer_id IS NULL' : 'SET writer_id = NULL WHERE writer_id IS NOT NULL';
+  await clients.get(group.name)?.change({
     sql: `UPDATE ${CONTROL}.shard ${change} AND datastore IN (${wish.datastores.map(() => '?').join(', ')})`,
     parameters: wish.datastores.map((datastore) => datastore.name),
   });
@@ -130,14 +130,14 @@ async function stepControl(client: SqlClient): Promise<void> {
   const [[known] = []] = await client.select({ sql: "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'schemaless' AND table_name = 'migration'", parameters: [] }, 'writer');
   const [[last] = []] = toNumber(known) === 0 ? [[0]] : await client.select({ sql: `SELECT COALESCE(MAX(step), 0) FROM ${CONTROL}.migration`, parameters: [] }, 'writer');
   for (let step = toNumber(last) + 1; step <= CONTROL_STEPS.length; step += 1) {
-    for (const sql of CONTROL_STEPS[step - 1] ?? []) await client.change({ sql, parameters: [] }).catch(unlessThere);
+    for (const sql of CONTROL_STEPS[step - 1] ?? []) await client.change({ sql, parameters: [] }).catch(unlessDone);
     await client.change({ sql: `INSERT IGNORE INTO ${CONTROL}.migration (step, applied_at) VALUES (?, SYSDATE(6))`, parameters: [step] });
   }
 }
 
-/** A migration that was cut off had added the column. */
-function unlessThere(error: unknown): void {
-  if (!(error instanceof SqlError) || error.errno !== COLUMN_EXISTS) throw error;
+/** A migration that was cut off had come past this statement. */
+function unlessDone(error: unknown): void {
+  if (!(error instanceof SqlError) || !DONE_BEFORE.has(error.errno)) throw error;
 }
 
 interface WantedShard {
@@ -151,19 +151,20 @@ interface WantedShard {
 }
 
 /** Creates, or brings up to date, the databases of the shards that a group owns. The rows come last: they open the shards. */
-async function createShards({ mayGoOn }: Migration, group: string, client: SqlClient, datastores: readonly MigratedDatastore[]): Promise<boolean> {
+async function createShards(migration: Migration, group: GroupAddress, client: SqlClient, datastores: readonly MigratedDatastore[]): Promise<boolean> {
+  const { mayGoOn } = migration;
   const rows = await client.select({ sql: `SELECT datastore, shard, step FROM ${CONTROL}.shard`, parameters: [] }, 'writer');
   const reached = new Map(rows.map((row) => [shardDatabase(toText(row[0]), toNumber(row[1])), toNumber(row[2])]));
   const wanted = datastores
     .flatMap(({ topology: { datastore, places }, versions }) =>
       places.map((place, shard) => ({ datastore, shard, ...place, step: reached.get(shardDatabase(datastore, shard)) ?? 0, versions: versions.listed })),
     )
-    .filter((shard) => shard.group === group && shard.step < SHARD_STEPS.length);
+    .filter((shard) => shard.group === group.name && shard.step < SHARD_STEPS.length);
   for (let start = 0; start < wanted.length; start += ROWS_A_STATEMENT) {
     if (!mayGoOn()) return false;
     const page = wanted.slice(start, start + ROWS_A_STATEMENT);
     await sideBySide(page, (shard) => createDatabase(client, shard));
-    await client.change(upsertShards(page));
+    await client.change(upsertShards(page, isFenced(migration, group)));
   }
   return true;
 }
@@ -177,7 +178,7 @@ async function createDatabase(client: SqlClient, { datastore, shard, step, versi
 }
 
 /** Creates the tables of the index versions that are to be listed. */
-async function createTables({ mayGoOn }: Migration, group: string, client: SqlClient, datastores: readonly MigratedDatastore[]): Promise<boolean> {
+async function createTables({ mayGoOn }: Migration, { name: group }: GroupAddress, client: SqlClient, datastores: readonly MigratedDatastore[]): Promise<boolean> {
   for (const { topology, versions } of datastores) {
     for (const version of versions.missing) {
       if (!(await createIndexTables(client, group, topology, version, mayGoOn))) return false;
@@ -186,10 +187,15 @@ async function createTables({ mayGoOn }: Migration, group: string, client: SqlCl
   return true;
 }
 
-function upsertShards(shards: readonly WantedShard[]) {
+function isFenced({ bufferCopies = 0, wish }: Migration, { sharedStorage }: GroupAddress): boolean {
+  return bufferCopies > 0 && wish.groups.length > 1 && !sharedStorage;
+}
+
+/** @param fenced whether a new shard knows its writer from its first cell on */
+function upsertShards(shards: readonly WantedShard[], fenced: boolean) {
   return {
     sql:
-      `INSERT INTO ${CONTROL}.shard (datastore, shard, epoch, step) VALUES ${shards.map(() => '(?, ?, ?, ?)').join(', ')} ` +
+      `INSERT INTO ${CONTROL}.shard (datastore, shard, epoch, step, writer_id) VALUES ${shards.map(() => `(?, ?, ?, ?, ${fenced ? '@@server_id' : 'NULL'})`).join(', ')} ` +
       `ON DUPLICATE KEY UPDATE step = GREATEST(step, VALUES(step))`,
     parameters: shards.flatMap(({ datastore, shard, epoch }) => [datastore, shard, epoch, SHARD_STEPS.length]),
   };

@@ -1,7 +1,7 @@
 /**
  * The tables, as numbered steps. Forward only: a step that has been released is never changed, the next one alters.
- * Every statement can be repeated, since a migration that was cut off starts again: a column that is there already is no
- * error.
+ * Every statement can be repeated, since a migration that was cut off starts again: a column or key that is there already,
+ * or gone already, is no error.
  */
 
 /** What the control database of every group needs, step by step. Step n is at n - 1. */
@@ -42,6 +42,11 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
     'ALTER TABLE `schemaless`.shard ADD COLUMN writer_id INT UNSIGNED NULL',
     // Of the writers: those that were answered `buffered`.
     'ALTER TABLE `schemaless`.buffer ADD COLUMN answered INT UNSIGNED NOT NULL DEFAULT 0',
+  ],
+  [
+    // The drain goes from shard to shard, and finds the rows of each by keys alone.
+    'ALTER TABLE `schemaless`.buffer ADD KEY place (state, datastore, shard, id)',
+    'ALTER TABLE `schemaless`.buffer DROP KEY state',
   ],
 ];
 

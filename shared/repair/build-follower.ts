@@ -3,7 +3,7 @@ import { pauseFor } from '../follow/pace.ts';
 import { columnsOf } from '../index/entry.ts';
 import type { PhysicalIndex } from '../index/index-table.ts';
 import type { RepairWork } from './repair-work.ts';
-import { lastOf } from './repair-follower.ts';
+import { firstFailures, lastOf } from './repair-follower.ts';
 import { repairRows } from './repair-rows.ts';
 
 /** A page that takes longer shows that its groups have enough to do: they get a pause of half that time. */
@@ -14,11 +14,12 @@ export function buildName({ name, hash }: Pick<PhysicalIndex, 'name' | 'hash'>):
 }
 
 /**
- * Builds one version of an index from the start of the logs. Goes on where it stopped, by its offsets. A group that
- * cannot take its entries makes the build wait: nobody reads them yet.
+ * Builds one version of an index from the start of the logs. Goes on where it stopped, by its offsets. A shard whose rows
+ * cannot be read, or whose entries cannot be written, waits, and the build with it: nobody reads them yet.
  */
 export function buildFollower(work: RepairWork, index: PhysicalIndex, throttle: Throttle, signal: AbortSignal): Follower {
   const { datastore } = work;
+  const tellWaiting = firstFailures(work, `building ${index.name}, shard`);
   return {
     name: buildName(index),
     datastore,
@@ -27,12 +28,14 @@ export function buildFollower(work: RepairWork, index: PhysicalIndex, throttle: 
     async handle(_group, cells) {
       await throttle.take(cells.length, signal);
       const start = performance.now();
-      const { missed } = await repairRows(work, [index], cells);
-      const [away] = missed.keys();
-      if (away !== undefined) throw new Error(`${away} cannot take entries of ${index.name}`);
+      const { missed, unread, mistyped } = await repairRows(work, [index], cells);
+      const waiting = new Map(unread);
+      for (const [group, rows] of missed) for (const { shard, row_key } of cells) if (rows.has(row_key)) waiting.set(shard, new Error(`${group} cannot take entries of ${index.name}`));
+      tellWaiting(cells, waiting);
+      work.mistyped.add(mistyped);
       const took = performance.now() - start;
       if (took > SLOW_MS) await pauseFor(took / 2, signal);
-      return lastOf(cells);
+      return lastOf(cells, waiting);
     },
   };
 }

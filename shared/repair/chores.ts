@@ -1,6 +1,6 @@
 import type { Leases } from '../lease/lease.ts';
 import { pauseFor } from '../follow/pace.ts';
-import { catchUp } from './catch-up.ts';
+import { watchPending } from './catch-up.ts';
 import { watchBuilds } from './complete-builds.ts';
 import { dropRetired } from './drop-retired.ts';
 import { dueTimes } from './due-times.ts';
@@ -22,7 +22,7 @@ export async function doChores(work: RepairWork, pending: PendingMarks, leases: 
   const due = dueTimes(work.stateTable, work.datastore);
   const shares = largestShares(work, due);
   const chores: readonly (readonly [string, number, () => Promise<void>])[] = [
-    ['catch-up', lookMs, () => catchUp(work, pending, signal)],
+    ['catch-up', lookMs, watchPending(work, pending, signal)],
     ['builds', lookMs, watchBuilds(work, shares)],
     ['counts', lookMs, () => shares.look()],
     ['writers', WRITERS_MS, watchWriters(work)],

@@ -1,4 +1,8 @@
 import { followerLag, type ShardLag } from '../follow/follower-lag.ts';
+import { SqlError } from '../sql/client.ts';
+import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
+import { byGroup, type StoreContext } from '../store/context.ts';
+import { requireDatastore } from '../topology/groups.ts';
 import { writeIndexProgress } from '../topology/index-progress.ts';
 import { setIndexState } from '../topology/index-catalogue.ts';
 import { buildName } from './build-follower.ts';
@@ -10,12 +14,13 @@ import type { RepairWork } from './repair-work.ts';
 const TARGETS_MS = 10_000;
 /** Progress is written less often while nothing is being built. */
 const IDLE_LOOKS = 5;
+/** Shards whose heads one statement asks for. */
+const HEADS_A_STATEMENT = 256;
 
 interface Build {
-  readonly seenAt: number;
   /** By shard: the added id to come to. */
-  targets: readonly number[] | undefined;
-  takenAt: number;
+  readonly targets: readonly number[];
+  readonly takenAt: number;
 }
 
 /**
@@ -25,10 +30,10 @@ interface Build {
  *
  * - Cells up to a log's end were read by the build, and their rows' entries written after that.
  * - Cells behind it are the repair's: it looks up which versions are maintained after it has read the cells, in a
- *   catalogue that is at most `versionsAgeMs` old. The ends were taken twice as long after this version was seen in the
- *   catalogue, so that whoever has read a cell behind them finds it there, even a run that is about to end.
- * - Where the end of a log was asked of a reader that lags, the repair may have been further: the ends are never before
- *   its offsets, which are as old as their last commit. And it must have an offset for each shard, since a repair that is new begins at the ends of the logs.
+ *   catalogue that is at most `versionsAgeMs` old. The ends are taken when this version has been in the catalogue for
+ *   twice as long, and asked of the writers: a cell behind them is one that nobody can have read before, so that whoever
+ *   reads it finds the version there, even a run that is about to end.
+ * - The repair must have an offset for each shard before the ends are taken, since a repair that is new begins at the ends of the logs.
  *
  * @returns a look, to be repeated
  */
@@ -40,15 +45,19 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
   const lagOf = (name: string): Promise<readonly ShardLag[]> => followerLag(stateTable, context, { name, datastore });
 
   /** Whether the build is past its targets. Sets them anew where they are old, or there are none. */
-  function isComplete(build: Build, ofBuild: readonly ShardLag[], ofRepair: readonly ShardLag[]): boolean {
-    const { targets } = build;
-    if (targets && ofBuild.every(({ offset = -1 }, shard) => offset >= (targets[shard] ?? 0))) return true;
+  async function isComplete(name: string, hash: string, ofBuild: readonly ShardLag[], ofRepair: readonly ShardLag[]): Promise<boolean> {
+    const known = builds.get(hash);
+    const isPast = ({ targets }: Build): boolean => ofBuild.every(({ offset = -1 }, shard) => offset >= (targets[shard] ?? 0));
+    if (known && isPast(known)) return true;
     const now = performance.now();
-    if (targets && now - build.takenAt < TARGETS_MS) return false;
-    const known = ofBuild.every(({ head }) => head !== undefined) && ofRepair.every(({ offset }) => offset !== undefined);
-    build.targets = known && now - build.seenAt >= 2 * settings.versionsAgeMs + settings.commitEveryMs ? ofBuild.map(({ head = 0 }, shard) => Math.max(head, ofRepair[shard]?.offset ?? 0)) : undefined;
-    build.takenAt = now;
-    return false;
+    if (known && now - known.takenAt < TARGETS_MS) return false;
+    builds.delete(hash);
+    const seenAt = work.indexes.seenAt(datastore, name, hash) ?? now;
+    if (now - seenAt < 2 * settings.versionsAgeMs || ofRepair.some(({ offset }) => offset === undefined)) return false;
+    const targets = await writerHeads(context, datastore);
+    if (!targets) return false;
+    builds.set(hash, { targets, takenAt: now });
+    return isPast({ targets, takenAt: now });
   }
 
   return async () => {
@@ -65,18 +74,37 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
         if (state !== 'building') continue;
         const ofBuild = await lagOf(buildName({ name, hash }));
         progress[hash] = { done: sum(ofBuild.map(({ offset = 0 }) => offset)), total: sum(ofBuild.map(({ offset = 0, head = 0 }) => Math.max(offset, head))) };
-        const build = builds.get(hash) ?? { seenAt: performance.now(), targets: undefined, takenAt: 0 };
-        builds.set(hash, build);
-        if (!isComplete(build, ofBuild, ofRepair)) continue;
+        if (!(await isComplete(name, hash, ofBuild, ofRepair))) continue;
         builds.delete(hash);
         delete progress[hash];
         if (await setIndexState(topologyTable, { datastore, name }, hash, 'building', 'live')) report({ datastore, kind: 'live', index: name, hash });
         await shares.countSoon();
         context.topology.refresh();
       }
-      await writeIndexProgress(topologyTable, datastore, name, { builds: progress, lag, largest_share: await shares.of(name), at: new Date().toISOString() });
+      await writeIndexProgress(topologyTable, { datastore, name }, { builds: progress, lag, largest_share: await shares.of(name), at: new Date().toISOString() });
     }
   };
+}
+
+/** The ends of all logs, by shard; undefined where a group's writer cannot be asked: a reader may be behind. */
+async function writerHeads(context: StoreContext, datastore: string): Promise<readonly number[] | undefined> {
+  const topology = await requireDatastore(context.topology, datastore);
+  const heads = new Map<number, number>();
+  try {
+    await Promise.all(
+      [...byGroup(topology, topology.places.map((_, shard) => ({ shard })))].map(async ([group, shards]) => {
+        const client = await context.groups.client(group);
+        for (let start = 0; start < shards.length; start += HEADS_A_STATEMENT) {
+          const page = shards.slice(start, start + HEADS_A_STATEMENT).map(({ shard }) => shard);
+          for (const [shard, head] of toHeads(await client.select(selectHeads(datastore, page), 'writer'))) heads.set(shard, head);
+        }
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof SqlError)) throw error;
+    return undefined;
+  }
+  return topology.places.map((_, shard) => heads.get(shard) ?? 0);
 }
 
 function sum(values: readonly number[]): number {

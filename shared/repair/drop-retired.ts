@@ -5,6 +5,8 @@ import { dropIndexTable } from '../sql/statements/drop-index-table.ts';
 import { byGroup } from '../store/context.ts';
 import { forgetIndexVersion } from '../topology/index-catalogue.ts';
 import { requireDatastore } from '../topology/groups.ts';
+import type { PhysicalIndex } from '../index/index-table.ts';
+import { forgetMistyped } from '../topology/mistyped-fields.ts';
 import { buildName } from './build-follower.ts';
 import type { RepairWork } from './repair-work.ts';
 
@@ -17,7 +19,7 @@ export async function dropRetired(work: RepairWork, leases: Leases, renewMs: num
   const { datastore, settings } = work;
   const isDue = (retiredAt: string | undefined): boolean => retiredAt !== undefined && Date.now() - Date.parse(retiredAt) >= settings.retiredForMs;
   const catalogues = await work.indexes.catalogues(datastore);
-  const due = catalogues.flatMap(({ name, versions }) => versions.filter(({ state, retired_at }) => state === 'retired' && isDue(retired_at)).map(({ hash }) => ({ name, hash })));
+  const due = catalogues.flatMap(({ name, versions }) => versions.filter(({ state, retired_at }) => state === 'retired' && isDue(retired_at)).map(({ hash, definition }) => ({ name, hash, definition })));
   if (due.length === 0) return;
   const lease = await leases.take('migrate');
   if (!lease) return;
@@ -28,28 +30,43 @@ export async function dropRetired(work: RepairWork, leases: Leases, renewMs: num
       () => undefined,
     );
   }, renewMs);
+  const failures: unknown[] = [];
   try {
     for (const version of due) {
-      if (!(await dropTables(work, version, () => !held.lost && !signal.aborted))) return;
-      await forgetFollower(work.stateTable, { name: buildName(version), datastore });
-      if (await forgetIndexVersion(work.topologyTable, { datastore, name: version.name }, version.hash)) work.report({ datastore, kind: 'dropped', index: version.name, hash: version.hash });
+      try {
+        if (!(await dropTables(work, version, () => !held.lost && !signal.aborted))) return;
+        await forget(work, version);
+      } catch (error) {
+        // A table that cannot be dropped keeps its version in the catalogue, and no other one.
+        failures.push(error);
+      }
     }
   } finally {
     clearInterval(renewing);
     await leases.release(lease).catch(() => undefined);
   }
+  if (failures.length > 0) throw failures[0];
+}
+
+async function forget(work: RepairWork, { name, hash, definition }: PhysicalIndex): Promise<void> {
+  const { datastore, stateTable, topologyTable } = work;
+  await forgetFollower(stateTable, { name: buildName({ name, hash }), datastore });
+  await forgetMistyped(topologyTable, { datastore, name }, hash, definition.fields.length);
+  if (await forgetIndexVersion(topologyTable, { datastore, name }, hash)) work.report({ datastore, kind: 'dropped', index: name, hash });
 }
 
 /** Returns whether all are gone. Can be repeated: what is gone is passed over. */
 async function dropTables({ context, datastore }: RepairWork, version: { readonly name: string; readonly hash: string }, mayGoOn: () => boolean): Promise<boolean> {
   const topology = await requireDatastore(context.topology, datastore);
+  const failures: unknown[] = [];
   await Promise.all(
     [...byGroup(topology, topology.places.map((_, shard) => ({ shard })))].map(async ([group, shards]) => {
       const client = await context.groups.client(group);
       await sideBySide(shards, async ({ shard }) => {
-        if (mayGoOn()) await client.change(dropIndexTable(datastore, shard, version));
+        if (mayGoOn()) await client.change(dropIndexTable(datastore, shard, version)).catch((error: unknown) => void failures.push(error));
       });
     }),
   );
+  if (failures.length > 0) throw failures[0];
   return mayGoOn();
 }

@@ -55,6 +55,7 @@ export function repairDatastore(work: RepairWork, run: DatastoreRun): DatastoreR
   const running = new Map<string, RunningFollower>();
   const tasks = new Set<Promise<void>>();
   let choring = false;
+  spawn(work.mistyped.keep(run.signal));
 
   function spawn(task: Promise<void>): void {
     tasks.add(task);

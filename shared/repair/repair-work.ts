@@ -2,6 +2,8 @@ import type { FollowEvent } from '../follow/follower.ts';
 import type { StoreContext } from '../store/context.ts';
 import type { DynamoTable } from '../topology/dynamo-table.ts';
 import type { AwayGroups } from './away-groups.ts';
+import type { MistypedCounts } from './mistyped-counts.ts';
+import type { SlowShards } from './slow-shards.ts';
 import type { RepairSettings } from './settings.ts';
 import type { WatchedIndexes } from './watched-indexes.ts';
 
@@ -14,6 +16,8 @@ export interface RepairWork {
   readonly settings: RepairSettings;
   readonly indexes: WatchedIndexes;
   readonly away: AwayGroups;
+  readonly slow: SlowShards;
+  readonly mistyped: MistypedCounts;
   readonly report: (event: RepairEvent) => void;
 }
 

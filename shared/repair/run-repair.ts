@@ -5,9 +5,11 @@ import { leases, type Leases } from '../lease/lease.ts';
 import type { StoreContext } from '../store/context.ts';
 import type { DynamoTable } from '../topology/dynamo-table.ts';
 import { awayGroups } from './away-groups.ts';
+import { mistypedCounts } from './mistyped-counts.ts';
 import { repairDatastore, type DatastoreRepair } from './repair-datastore.ts';
 import type { RepairEvent } from './repair-work.ts';
 import { REPAIR_SETTINGS, type RepairSettings } from './settings.ts';
+import { slowShards } from './slow-shards.ts';
 import { watchIndexes } from './watched-indexes.ts';
 
 export interface RepairRun {
@@ -28,7 +30,8 @@ export interface RepairRun {
   readonly report?: (event: RepairEvent) => void;
 }
 
-const HEARTBEAT = { heartbeatMs: 2000, silenceMs: 10_000 };
+/** As that of the tailers: what a run that was killed held is free soon, the watch over builds too. */
+const HEARTBEAT = { heartbeatMs: 1000, silenceMs: 6000 };
 
 /** What a run has in hand beside its options. */
 interface Going extends Required<Pick<RepairRun, 'report'>> {
@@ -81,7 +84,8 @@ async function repairAll(run: RepairRun, going: Going, repairs: Map<string, Data
         const catalogues = await indexes.catalogues(datastore);
         if (!repairs.has(datastore) && catalogues.length > 0 && !isSucceeded) {
           const { context, topologyTable, stateTable, owner, deadline } = run;
-          const work = { context, topologyTable, stateTable, datastore, settings, indexes, away, report };
+          const mistyped = mistypedCounts(topologyTable, datastore, (error) => report({ datastore, kind: 'failed', what: 'counting mistyped fields', error }));
+          const work = { context, topologyTable, stateTable, datastore, settings, indexes, away, slow: slowShards(), mistyped, report };
           repairs.set(datastore, repairDatastore(work, { workers, leases: going.leases, owner, deadline, renewMs: going.heartbeat.heartbeatMs, signal }));
         }
         repairs.get(datastore)?.look(catalogues, isSucceeded);

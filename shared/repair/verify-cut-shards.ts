@@ -4,6 +4,9 @@ import { mendEpoch } from '../topology/raise-epoch.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';
 import type { RepairWork } from './repair-work.ts';
 
+/** Before all is compared once more where a part could not be: as long as it took, and this at most. */
+const MOST_REST_MS = 60_000;
+
 /**
  * After a log was cut, entries of the lost cells lead to rows, or say of rows, what no cell says any more, and nothing
  * that is followed tells which. And the group whose logs were cut has lost its last index entries with its last cells:
@@ -19,8 +22,10 @@ export function verifyCutShards(work: RepairWork): () => Promise<void> {
   const { context, datastore, settings, report } = work;
   const key = `verified#${datastore}`;
   const seen = new Map<string, number>();
+  let restUntil = 0;
 
   return async () => {
+    if (performance.now() < restUntil) return;
     const topology = await readDatastore(work.topologyTable, datastore);
     const raised = topology?.places.flatMap(({ epoch }, shard) => (epoch > 1 ? [{ shard, epoch }] : [])) ?? [];
     if (raised.length === 0) return;
@@ -36,9 +41,16 @@ export function verifyCutShards(work: RepairWork): () => Promise<void> {
     // Entries take their epoch from the shard's row: it must have the new one.
     for (const { shard, epoch } of due) await mendEpoch({ groups: context.groups, datastore, shard }, { group: topology?.places[shard]?.group ?? '', epoch });
     const shards = due.map(({ shard }) => shard);
+    const failures: unknown[] = [];
+    const begun = performance.now();
     for (const index of await work.indexes.maintained(datastore)) {
-      const { problems, mended } = await verifyIndex(context, datastore, index, { repair: true });
-      report({ datastore, kind: 'verified', index: index.name, shards: shards.length, problems: problems.length, mended });
+      const { found, mended, failed } = await verifyIndex(context, datastore, index, { repair: true });
+      report({ datastore, kind: 'verified', index: index.name, shards: shards.length, problems: found.missing + found.extra + found.wrong, mended });
+      failures.push(...failed.values());
+    }
+    if (failures.length > 0) {
+      restUntil = performance.now() + Math.min(MOST_REST_MS, performance.now() - begun);
+      throw failures[0];
     }
     for (const { shard, epoch } of due) {
       await updateState(work.stateTable, { key, update: `SET #epoch${shard} = :epoch`, values: { ':epoch': { N: String(epoch) } } });

@@ -11,6 +11,8 @@ export interface WatchedIndexes {
   /** The versions whose entries are to be kept: live, building, and retired just now. Throws as `catalogues` does. */
   maintained(datastore: string): Promise<readonly PhysicalIndex[]>;
   datastores(): Promise<readonly string[]>;
+  /** When a version that is listed was first seen here, by this process's clock; undefined when it was not. */
+  seenAt(datastore: string, name: string, hash: string): number | undefined;
 }
 
 /**
@@ -29,11 +31,22 @@ export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: nu
 
   const isMaintained = ({ state, retired_at }: IndexVersion): boolean => state !== 'retired' || (retired_at !== undefined && Date.now() - Date.parse(retired_at) < retiredForMs);
 
+  const seen = new Map<string, ReadonlyMap<string, number>>();
+
+  async function look(datastore: string): Promise<readonly IndexCatalogue[]> {
+    const catalogues = await current().indexes(datastore);
+    const before = seen.get(datastore);
+    // Who is not listed any more is forgotten: a version of the same name may come again.
+    seen.set(datastore, new Map(catalogues.flatMap(({ name, versions }) => versions.map(({ hash }) => [`${name}/${hash}`, before?.get(`${name}/${hash}`) ?? performance.now()] as const))));
+    return catalogues;
+  }
+
   return {
-    catalogues: (datastore) => current().indexes(datastore),
+    catalogues: look,
+    seenAt: (datastore, name, hash) => seen.get(datastore)?.get(`${name}/${hash}`),
     datastores: () => current().datastores(),
     async maintained(datastore) {
-      const catalogues = await current().indexes(datastore);
+      const catalogues = await look(datastore);
       return catalogues.flatMap(({ name, versions }) => versions.filter(isMaintained).map(({ hash, definition }) => ({ name, hash, definition })));
     },
   };

@@ -21,10 +21,19 @@ export interface ItemRows {
 
 /**
  * The select list that every reading statement shares, so that one mapper reads them all. The item says which key or
- * location of the request a row answers; both numbers are ours, not the client's.
+ * location of the request a row answers; all numbers are ours, not the client's.
+ *
+ * @param most bytes of a body that comes; of a longer one only its length does @default all come
  */
-export function cellColumns(item: number, shard: number): string {
-  return `${item} AS item, ${shard} AS shard, entity.added_id, entity.row_key, entity.column_name, entity.ref_key, entity.body, entity.created_at`;
+export function cellColumns(item: number, shard: number, most = Number.POSITIVE_INFINITY): string {
+  const body = Number.isSafeInteger(most) ? `IF(LENGTH(entity.body) > ${most}, CONCAT(X'00', LENGTH(entity.body)), entity.body)` : 'entity.body';
+  return `${item} AS item, ${shard} AS shard, entity.added_id, entity.row_key, entity.column_name, entity.ref_key, ${body}, entity.created_at`;
+}
+
+/** The length of a body that was left out for it, in bytes; undefined of one that came. No format of bodies is 0. */
+export function leftOutBytes({ body }: StoredCell): number | undefined {
+  const digits = body?.[0] === 0 ? toText(body.subarray(1)) : '';
+  return /^\d{1,15}$/.test(digits) ? Number(digits) : undefined;
 }
 
 /** One more row for an item: how far its shard's log goes in this very snapshot. */

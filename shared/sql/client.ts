@@ -13,6 +13,8 @@ export interface Statement {
   readonly parameters: readonly SqlParameter[];
   /** Of a union: what it is made of, see `unionOf`. */
   readonly parts?: readonly Statement[];
+  /** Run on a fresh connection of its own: neither a dead socket nor others that wait keep it from being answered. @default on any */
+  readonly apart?: true;
 }
 
 /** A value of a result: integers, decimals and times come as strings, binary columns as bytes. */

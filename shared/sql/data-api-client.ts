@@ -39,6 +39,7 @@ const STATEMENT_CHARACTERS = 65_536;
  * up to 400 bytes a cell, and 1,001 cells a page; bodies travel as base64.
  */
 const BOUNDS: SqlBounds = { bodyBytes: 60 * KIB, writtenBytes: 2900 * KIB, pageBytes: 512 * KIB };
+const SETS_INSERT_ID = /\bLAST_INSERT_ID\(./;
 /** After a refusal that did nothing; twice as long after each further one. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 3000;
@@ -95,7 +96,10 @@ export function dataApiClient(client: RDSDataClient, cluster: DataApiCluster, se
     select: selectAll,
     async change(statement) {
       const { numberOfRecordsUpdated = 0, generatedFields = [] } = await run(statement);
-      return { affectedRows: numberOfRecordsUpdated, insertId: Number(generatedFields[0]?.longValue ?? generatedFields[0]?.stringValue ?? 0) };
+      const insertId = Number(generatedFields[0]?.longValue ?? generatedFields[0]?.stringValue ?? 0);
+      // Added ids are counted back from it: without one nobody knows what was done, and the caller has to look.
+      if (insertId < numberOfRecordsUpdated && SETS_INSERT_ID.test(statement.sql)) throw new SqlError('unclear', `${numberOfRecordsUpdated} rows, and insert id ${insertId}`);
+      return { affectedRows: numberOfRecordsUpdated, insertId };
     },
     // The client is its owner's: others share it.
     close: async () => undefined,

@@ -1,8 +1,10 @@
-import { createPool, type Pool, type PoolConnection, type PoolOptions, type ResultSetHeader } from 'mysql2';
+import type { ConnectionOptions, ResultSetHeader } from 'mysql2';
 import type { Endpoint, GroupAddress } from '../topology/topology.ts';
 import { checkParameters } from './check-parameters.ts';
 import { SqlError, UNBOUNDED, type SqlChange, type SqlClient, type SqlRow, type Statement, type Target } from './client.ts';
 import { toSqlError } from './mysql-error.ts';
+import { MysqlPool } from './mysql-pool.ts';
+import { ownStandstill, type Standstill } from './standstill.ts';
 
 export interface Credentials {
   readonly username: string;
@@ -35,6 +37,8 @@ export interface MysqlSettings {
    * out, by one that Node trusts. @default not encrypted
    */
   readonly tls?: { readonly ca?: string | string[] };
+  /** When the process that asks stood still: a time limit that passes meanwhile is no evidence. @default this thread's own watch */
+  readonly standstill?: Standstill;
 }
 
 const ACCESS_DENIED = 1045;
@@ -43,22 +47,23 @@ const DEFAULTS = { connections: 8, connectTimeoutMs: 1000, queryTimeoutMs: 4000,
 
 /**
  * One group reached directly over the MySQL protocol: small pools for the writer, the reader endpoint, and each node
- * by itself, opened when first used. Text protocol (`query`), since server-side prepared statements pin the
- * connections of a proxy.
+ * by itself, opened when first used. Text protocol (`query`), since server-side prepared statements pin the connections of
+ * a proxy. A statement that returns rows is run once more where its connection was lost: a dead socket says nothing of the
+ * server. One that changes rows is its caller's to repeat.
  *
  * @param login asked once per new pool; a promise, since secrets are fetched
  */
 export function mysqlClient(address: GroupAddress, login: () => Promise<Login>, settings: MysqlSettings = {}): SqlClient {
-  const options = { ...DEFAULTS, ...settings };
-  const pools = new Map<string, Promise<Pool>>();
+  const options = { ...DEFAULTS, standstill: ownStandstill(), ...settings };
+  const pools = new Map<string, Promise<MysqlPool>>();
   /** Those of `pools` that are there already, by the endpoint itself: what is asked for with every statement. */
-  const open = new Map<Endpoint, Pool>();
+  const open = new Map<Endpoint, MysqlPool>();
 
-  async function openPool(endpoint: Endpoint): Promise<Pool> {
+  async function openPool(endpoint: Endpoint): Promise<MysqlPool> {
     const key = `${endpoint.host}:${endpoint.port}`;
     let opening = pools.get(key);
     if (!opening) {
-      opening = login().then((known) => createPool(poolOptions(endpoint, known, options)));
+      opening = login().then((known) => new MysqlPool({ ...options, connection: connectionOptions(endpoint, known, options) }));
       pools.set(key, opening);
       // A failed look-up of the credentials must not be remembered.
       opening.catch(() => pools.delete(key));
@@ -69,12 +74,12 @@ export function mysqlClient(address: GroupAddress, login: () => Promise<Login>, 
   }
 
   /** A password that no longer holds was rotated: the next statement asks for the credentials again. */
-  async function forget(endpoint: Endpoint, pool: Pool): Promise<void> {
+  async function forget(endpoint: Endpoint, pool: MysqlPool): Promise<void> {
     const key = `${endpoint.host}:${endpoint.port}`;
     if ((await pools.get(key)) !== pool) return;
     pools.delete(key);
     open.clear();
-    void endPool(pool);
+    void pool.end();
   }
 
   function endpointOf(target: Target): Endpoint {
@@ -85,16 +90,17 @@ export function mysqlClient(address: GroupAddress, login: () => Promise<Login>, 
     return endpoint;
   }
 
-  async function run<T>(statement: Statement, target: Target): Promise<T> {
+  async function run<T>(statement: Statement, target: Target, mayRepeat: boolean): Promise<T> {
     checkParameters(statement.parameters);
     const endpoint = endpointOf(target);
     const pool = open.get(endpoint) ?? (await openPool(endpoint).catch((error: unknown) => {
       throw error instanceof SqlError ? error : toSqlError(error, false);
     }));
     try {
-      return await runOn<T>(pool, statement, options);
+      return await (statement.apart === true ? pool.runApart<T>(statement) : pool.run<T>(statement));
     } catch (error) {
       if (error instanceof SqlError && error.errno === ACCESS_DENIED) await forget(endpoint, pool);
+      if (mayRepeat && isLost(error)) return await run<T>(statement, target, false);
       throw error;
     }
   }
@@ -102,30 +108,26 @@ export function mysqlClient(address: GroupAddress, login: () => Promise<Login>, 
   return {
     abilities: { readsFromReaders: true, survivesDiskLoss: !address.sharedStorage, bounds: UNBOUNDED },
     nodes: address.nodes.length,
-    select: (statement, target) => run<readonly SqlRow[]>(statement, target),
+    select: (statement, target) => run<readonly SqlRow[]>(statement, target, true),
     async change(statement): Promise<SqlChange> {
-      const { affectedRows, insertId } = await run<ResultSetHeader>(statement, 'writer');
+      const { affectedRows, insertId } = await run<ResultSetHeader>(statement, 'writer', false);
       return { affectedRows, insertId };
     },
     async close(): Promise<void> {
       const opened = await Promise.allSettled(pools.values());
       pools.clear();
       open.clear();
-      await Promise.all(opened.map((pool) => (pool.status === 'fulfilled' ? endPool(pool.value) : undefined)));
+      await Promise.all(opened.map((pool) => (pool.status === 'fulfilled' ? pool.value.end() : undefined)));
     },
   };
 }
 
-function poolOptions(endpoint: Endpoint, login: Login, options: typeof DEFAULTS & MysqlSettings): PoolOptions {
+function connectionOptions(endpoint: Endpoint, login: Login, options: typeof DEFAULTS & MysqlSettings): ConnectionOptions {
   return {
     host: endpoint.host,
     port: endpoint.port,
     user: login.username,
     ...authentication(endpoint, login, options),
-    connectionLimit: options.connections,
-    // Idle ones are closed at all only where fewer may be idle than open. One that is open keeps a serverless cluster awake.
-    maxIdle: Math.max(1, options.connections - 1),
-    idleTimeout: 60_000,
     connectTimeout: options.connectTimeoutMs,
     charset: 'utf8mb4_bin',
     timezone: 'Z',
@@ -139,100 +141,13 @@ function poolOptions(endpoint: Endpoint, login: Login, options: typeof DEFAULTS 
   };
 }
 
-function authentication(endpoint: Endpoint, login: Login, { tls }: MysqlSettings): PoolOptions {
+function authentication(endpoint: Endpoint, login: Login, { tls }: MysqlSettings): ConnectionOptions {
   if ('password' in login) return { password: login.password };
   if (!tls) throw new Error(`${endpoint.host}: wanted TLS to send a token over, got none`);
   return { authPlugins: { mysql_clear_password: () => async () => Buffer.from(`${await login.token(endpoint)}\0`) } };
 }
 
-/** Runs a statement on a connection of the pool. */
-function runOn<T>(pool: Pool, statement: Statement, { acquireTimeoutMs, queryTimeoutMs }: { readonly acquireTimeoutMs: number; readonly queryTimeoutMs: number }): Promise<T> {
-  return new Promise((resolve, reject) => {
-    acquire(pool, acquireTimeoutMs, (error, connection) => {
-      if (!connection) return reject(error as Error);
-      const limit = timeLimitOf(connection, queryTimeoutMs);
-      limit.begin((late) => {
-        // Whatever the server still does with it, no later statement may wait behind it or get its answer.
-        connection.destroy();
-        reject(late);
-      });
-      connection.query({ sql: statement.sql, values: [...statement.parameters] }, (failure, result) => {
-        if (!limit.end()) return;
-        if (!failure) {
-          connection.release();
-          resolve(result as T);
-          return;
-        }
-        const sorted = toSqlError(failure, true);
-        // Nor may one follow what is not known to be over. A server that has turned read-only is no writer any more, so
-        // that the next connection must be made anew.
-        if (sorted.failure === 'unclear' || sorted.failure === 'unreachable') connection.destroy();
-        else connection.release();
-        reject(sorted);
-      });
-    });
-  });
-}
-
-/** How long a statement may take on a connection, which runs one at a time. */
-interface TimeLimit {
-  begin(onLate: (error: SqlError) => void): void;
-  /** Returns whether it was in time. */
-  end(): boolean;
-}
-
-const timeLimits = new WeakMap<PoolConnection, TimeLimit>();
-
-/** The time limit of a connection's statements. To make and clear a timer for each, as mysql2 does, takes longer than all else here. */
-function timeLimitOf(connection: PoolConnection, milliseconds: number): TimeLimit {
-  const known = timeLimits.get(connection);
-  if (known) return known;
-  let onLate: ((error: SqlError) => void) | undefined;
-  // It goes on beyond the end of a statement; the next sets it anew, whether it has fired meanwhile or not.
-  const timer = setTimeout(() => {
-    const tell = onLate;
-    onLate = undefined;
-    tell?.(new SqlError('unclear', `no answer within ${milliseconds} ms`, { timedOut: true }));
-  }, milliseconds).unref();
-  const made: TimeLimit = {
-    begin(tell) {
-      onLate = tell;
-      timer.refresh();
-    },
-    end() {
-      const inTime = onLate !== undefined;
-      onLate = undefined;
-      return inTime;
-    },
-  };
-  timeLimits.set(connection, made);
-  return made;
-}
-
-/** Gives a connection of the pool, or `unreachable` in good time: the pool itself would queue for ever. */
-function acquire(pool: Pool, timeoutMs: number, give: (error: SqlError | undefined, connection?: PoolConnection) => void): void {
-  let isGiven = false;
-  let isLate = false;
-  let timer: NodeJS.Timeout | undefined;
-  pool.getConnection((error, connection) => {
-    isGiven = true;
-    clearTimeout(timer);
-    if (isLate) connection?.release();
-    else if (error) give(toSqlError(error, false));
-    else give(undefined, connection);
-  });
-  // A free connection is given with the next tick: only who really waits needs a timer.
-  process.nextTick(() => {
-    if (isGiven) return;
-    timer = setTimeout(() => {
-      isLate = true;
-      give(new SqlError('unreachable', `no connection free within ${timeoutMs} ms`, { poolExhausted: true }));
-    }, timeoutMs);
-  });
-}
-
-function endPool(pool: Pool): Promise<void> {
-  return new Promise((resolve) => {
-    pool.end(() => resolve());
-  });
+/** Whether a connection was lost under a statement, which then may be repeated where it changes nothing. A time limit that passed is no such end. */
+function isLost(error: unknown): boolean {
+  return error instanceof SqlError && error.failure === 'unclear' && error.errno === 0 && !error.timedOut;
 }

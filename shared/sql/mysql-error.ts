@@ -37,7 +37,8 @@ export function sortOut(errno: number, sent: boolean): SqlFailure {
   if (CONTENTION.has(errno)) return 'contention';
   if (UNCLEAR.has(errno)) return 'unclear';
   if (UNREACHABLE.has(errno) || READ_ONLY.has(errno)) return 'unreachable';
-  if (errno > 0) return 'rejected';
+  // Who is not let in has had no statement refused: the server may let in nobody.
+  if (errno > 0) return sent ? 'rejected' : 'unreachable';
   return sent ? 'unclear' : 'unreachable';
 }
 

@@ -11,18 +11,34 @@ export interface AdmissionSettings {
 
 export const ADMISSION_SETTINGS: AdmissionSettings = { atOnce: 32, burstMs: 1000, overloadMs: 100 };
 
-/** Lets so many pieces of work run at once, each group's for itself: a slow group cannot hold the others' requests. */
+/** Work that has not ended within a burst waits for one table or the whole group: it holds no place, up to so many times as much as has one. */
+const MOST_OVERDUE = 3;
+
+/**
+ * Lets so many pieces of work run at once, each group's for itself: a slow group cannot hold the others' requests, nor can
+ * a table that somebody locked those of its group.
+ */
 export type Admission = <T>(group: string, work: () => Promise<T>) => Promise<T>;
 
 interface Waiting {
   readonly since: number;
-  readonly enter: () => void;
+  readonly enter: (work: Running) => void;
   readonly refuse: () => void;
   timer: NodeJS.Timeout;
 }
 
+/** Work under way. */
+interface Running {
+  readonly since: number;
+  isOverdue: boolean;
+}
+
 interface Lane {
-  running: number;
+  /** Those that hold a place, in the order in which they began. */
+  readonly running: Set<Running>;
+  overdue: number;
+  /** While somebody waits. */
+  timer: NodeJS.Timeout | undefined;
   readonly queue: Waiting[];
   /** When last nobody waited: a queue that stays is no burst. */
   emptyAt: number;
@@ -43,22 +59,44 @@ export function openAdmission(settings: Partial<AdmissionSettings> | false = {},
 
   function laneOf(group: string): Lane {
     let lane = lanes.get(group);
-    if (!lane) lanes.set(group, (lane = { running: 0, queue: [], emptyAt: now() }));
+    if (!lane) lanes.set(group, (lane = { running: new Set(), overdue: 0, timer: undefined, queue: [], emptyAt: now() }));
     return lane;
   }
 
   const mayWaitMs = (lane: Lane): number => (now() - lane.emptyAt > burstMs ? overloadMs : burstMs);
 
-  /** Whether there was room at once. */
-  function enter(lane: Lane): boolean {
-    if (lane.queue.length > 0) return false;
-    lane.emptyAt = now();
-    if (lane.running >= atOnce) return false;
-    lane.running += 1;
-    return true;
+  /** Takes the place of work that begins. */
+  function begin(lane: Lane): Running {
+    const work: Running = { since: now(), isOverdue: false };
+    lane.running.add(work);
+    return work;
   }
 
-  function wait(lane: Lane, group: string): Promise<void> {
+  /** Has work give up its place that has had it for longer than a burst, and comes again when the next will have. */
+  function clear(lane: Lane): void {
+    clearTimeout(lane.timer);
+    lane.timer = undefined;
+    for (const work of lane.running) {
+      const leftMs = work.since + burstMs - now();
+      if (lane.overdue >= MOST_OVERDUE * atOnce) return;
+      if (leftMs > 0) {
+        if (lane.queue.length > 0) lane.timer = setTimeout(clear, leftMs, lane);
+        return;
+      }
+      work.isOverdue = true;
+      lane.overdue += 1;
+      release(lane, work);
+    }
+  }
+
+  function hasRoom(lane: Lane): boolean {
+    if (lane.queue.length > 0) return false;
+    lane.emptyAt = now();
+    if (lane.running.size >= atOnce) clear(lane);
+    return lane.running.size < atOnce;
+  }
+
+  function wait(lane: Lane, group: string): Promise<Running> {
     return new Promise((resolve, reject) => {
       const refuse = (): void => reject(new SchemalessError('overloaded', `more requests of ${group} than can be served: this one waited for its turn in vain`));
       const leave = (): void => {
@@ -67,27 +105,29 @@ export function openAdmission(settings: Partial<AdmissionSettings> | false = {},
       };
       const waiting: Waiting = { since: now(), enter: resolve, refuse, timer: setTimeout(leave, mayWaitMs(lane)) };
       lane.queue.push(waiting);
+      if (!lane.timer) clear(lane);
     });
   }
 
-  /** Passes a turn on, to the first whose time is not up. */
-  function release(lane: Lane): void {
+  /** Passes a place on, to the first whose time is not up. */
+  function release(lane: Lane, work: Running): void {
+    lane.running.delete(work);
     for (let next = lane.queue.shift(); next; next = lane.queue.shift()) {
       clearTimeout(next.timer);
-      if (now() - next.since <= mayWaitMs(lane)) return next.enter();
+      if (now() - next.since <= mayWaitMs(lane)) return next.enter(begin(lane));
       next.refuse();
     }
     lane.emptyAt = now();
-    lane.running -= 1;
   }
 
   return async (group, work) => {
     const lane = laneOf(group);
-    if (!enter(lane)) await wait(lane, group);
+    const running = hasRoom(lane) ? begin(lane) : await wait(lane, group);
     try {
       return await work();
     } finally {
-      release(lane);
+      if (running.isOverdue) lane.overdue -= 1;
+      else release(lane, running);
     }
   };
 }

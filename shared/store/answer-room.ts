@@ -1,4 +1,5 @@
 import { LIMITS } from '../cell.ts';
+import { SchemalessError } from '../errors.ts';
 
 /** Something that may go into an answer. */
 export interface Sized {
@@ -56,4 +57,9 @@ export function answerRoom(bytes: number = LIMITS.answerBytes): AnswerRoom {
       return left - unmeasuredAtMost;
     },
   };
+}
+
+/** What a read ends with that shares an answer with others. */
+export function noRoomLeft(): SchemalessError {
+  return new SchemalessError('answer_too_large', 'the answer that this read shares with others has no room for it: ask for it alone');
 }

@@ -21,7 +21,7 @@ export function openContext(options: DeploymentOptions): StoreContext {
   const { topology, connect, bufferCopies, breakers = {}, trips, admission = {}, joinWrites = true, report = () => undefined } = options;
   return {
     topology,
-    groups: openGroups(topology, connect, { breakers, ...(trips ? { trips } : {}), onTrip: (group, role, found) => report({ kind: 'circuit_opened', group, role, found }) }),
+    groups: openGroups(topology, connect, { breakers, ...(trips ? { trips } : {}), onOpen: (group, role, found) => report({ kind: 'circuit_opened', group, role, found }) }),
     bufferCopies,
     joinsWrites: joinWrites,
     admit: openAdmission(admission),

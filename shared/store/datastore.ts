@@ -1,5 +1,6 @@
 import type { Cell, CellAddress, CellKey, Json, Location, NewCell, PutResult, ReadCell, Role, Served } from '../cell.ts';
 import type { SchemalessError } from '../errors.ts';
+import type { AnswerRoom } from './answer-room.ts';
 import type { IndexAnswer, IndexQuery } from '../index/query.ts';
 import type { IndexStatus } from '../index/status.ts';
 
@@ -38,6 +39,9 @@ export interface Datastore {
   /**
    * Reads the logs of up to 1000 shards, `limit` cells of each at most, in added-id order. Stops at a hole: a cell
    * that is committed but not visible yet. A reader that goes on from `next` never skips a cell.
+   *
+   * The shards share one answer fairly: a cell of each, then the next of each, until it is full. What came of a shard
+   * says nothing of whether it goes on, only `more` does: true without any cell, too, where there was no room or at a hole.
    */
   log(locations: readonly Location[], options?: LogOptions): Promise<readonly ShardLog[]>;
 
@@ -56,6 +60,11 @@ export interface ReadOptions {
   readonly read?: Role | undefined;
   /** A reader that has not seen this added id of the row's shard is passed over. */
   readonly min_added_id?: number | undefined;
+  /**
+   * Of an answer that this read shares with others, what room is left. A read that finds too little, or that would be cut
+   * where it would not be alone, throws `answer_too_large`. @default an answer of its own
+   */
+  readonly room?: AnswerRoom | undefined;
 }
 
 export interface VersionsOptions extends ReadOptions {
@@ -93,7 +102,15 @@ export interface Page<Next> extends Served {
 export type BatchItem = ReadCell | null | { readonly error: SchemalessError };
 
 export type ShardLog =
-  | ({ readonly shard: number; readonly cells: readonly Cell[]; readonly next: number; readonly error?: undefined } & Served)
+  | ({
+      readonly shard: number;
+      readonly cells: readonly Cell[];
+      /** The last added id read; with none read, what the location stands for. */
+      readonly next: number;
+      /** There are cells behind `next` that did not come. False only where the log was read to its end, as the node that answered shows it. */
+      readonly more: boolean;
+      readonly error?: undefined;
+    } & Served)
   | { readonly shard: number; readonly error: SchemalessError };
 
 export type ShardHead =
@@ -113,19 +130,24 @@ export type GroupBuffer =
       readonly group: string;
       /** Waiting for their primaries. */
       readonly rows: number;
-      /** Age of the oldest of them in seconds, null when none waits. */
+      /** Age of the oldest of them in seconds, null when none waits. By the group's own clock: nothing goes by it. */
       readonly oldest_age: number | null;
       /** Set aside after repeated failures of the row itself. */
       readonly parked: number;
       /** Kept because another body is at their address. */
       readonly conflicts: number;
+      /** Copies of two bodies for one address, either of which may have been acknowledged: they wait for an operator's word. */
+      readonly undecided: number;
       readonly error?: undefined;
     }
   | { readonly group: string; readonly error: SchemalessError };
 
-/** A buffered write that lost: it was answered 202, and then another body turned out to be at its address. */
+/**
+ * A buffered write that is kept: one that lost, since it was answered 202, and then another body turned out to be at its
+ * address; or one that is undecided.
+ */
 export interface BufferConflict extends CellAddress {
-  /** `group/number`; what `discardConflicts` takes. */
+  /** `group/number`; what `discardConflicts` and `keepUndecided` take. */
   readonly id: string;
   readonly body: Json;
   readonly shard: number;
@@ -136,12 +158,27 @@ export interface BufferConflict extends CellAddress {
 /** The operator's view of the buffer, for one datastore, over all groups. */
 export interface BufferOperations {
   buffer(): Promise<readonly GroupBuffer[]>;
-  bufferConflicts(options?: { readonly limit?: number | undefined; readonly after?: string | undefined }): Promise<{
-    readonly conflicts: readonly BufferConflict[];
-    readonly next: string | null;
-  }>;
+  bufferConflicts(options?: KeptOptions): Promise<{ readonly conflicts: readonly BufferConflict[]; readonly next: string | null }>;
   /** Deletes kept conflicts for good. Returns how many there were. */
   discardConflicts(ids: readonly string[]): Promise<number>;
+  /**
+   * Copies of two bodies for one address, either of which may have been acknowledged before its primary lost it. Their
+   * shards take no appends until one is kept.
+   */
+  undecidedWrites(options?: KeptOptions): Promise<{ readonly undecided: readonly BufferConflict[]; readonly next: string | null }>;
+  /**
+   * Decides for these bodies: each is stored within seconds, and the others at its address become kept conflicts. Returns
+   * how many of the ids were undecided. Throws `unavailable` where not every group can be told; to be repeated then.
+   */
+  keepUndecided(ids: readonly string[]): Promise<number>;
+}
+
+/** A page of what is kept in the buffers. */
+export interface KeptOptions {
+  /** 1 to 1000. @default 100 */
+  readonly limit?: number | undefined;
+  /** The id of the last one seen. */
+  readonly after?: string | undefined;
 }
 
 /** Health of one group as the answering instance sees it. */

@@ -1,4 +1,4 @@
-import { decodeSized, JSON_GROWTH } from '../body/codec.ts';
+import { decodeSized, JSON_GROWTH, plainBytesOf } from '../body/codec.ts';
 import { jsonBytes } from '../body/measure.ts';
 import type { Cell, Json } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
@@ -8,8 +8,6 @@ import { answerRoom, type AnswerRoom, type Sized } from './answer-room.ts';
 /** A cell as it is read, and how large it is in an answer. */
 export interface DecodedCell extends Sized {
   readonly cell: Cell;
-  /** Of the body without compression. */
-  readonly plainBytes: number;
 }
 
 /**
@@ -41,12 +39,21 @@ export function decodeSizedCell(stored: StoredCell): DecodedCell {
 const ENVELOPE_BYTES = 300;
 
 function withSize(cell: Cell, plainBytes: number): DecodedCell {
-  // An escaped character of a name takes six bytes, as one of a body does.
-  return { cell, plainBytes, atMostBytes: ENVELOPE_BYTES + (cell.column_name.length * 3 + plainBytes + 4) * JSON_GROWTH, measure: () => answerBytes(cell) };
+  return { cell, atMostBytes: atMost(cell.column_name, plainBytes), measure: () => answerBytes(cell) };
+}
+
+/** An escaped character of a name takes six bytes, as one of a body does. */
+function atMost(columnName: string, plainBytes: number): number {
+  return ENVELOPE_BYTES + (columnName.length * 3 + plainBytes + 4) * JSON_GROWTH;
+}
+
+/** What a cell takes in an answer at most: to know it takes a small part of the time and memory that decoding it does. */
+export function atMostBytesOf({ column_name, body }: StoredCell): number {
+  return atMost(column_name, body === null ? 0 : plainBytesOf(body));
 }
 
 /** The size of a cell in an answer, in bytes of JSON: a little over what it really takes. */
-export function answerBytes(cell: Cell): number {
+function answerBytes(cell: Cell): number {
   return ENVELOPE_BYTES + Buffer.byteLength(cell.column_name) * 2 + jsonBytes(cell.body);
 }
 
@@ -62,15 +69,15 @@ export function decodeOrMark(stored: StoredCell): DecodedCell {
 }
 
 /**
- * Decodes cells until the answer is full, one at least, so that bodies that deflate a thousandfold cannot fill memory.
+ * Decodes cells until the answer is full, one at least unless told otherwise, so that bodies that deflate a thousandfold cannot fill memory.
  *
  * @returns the cells that fit; fewer than given means that the list goes on after the last one
  */
-export function decodeUntilFull(stored: readonly StoredCell[], room: AnswerRoom = answerRoom()): Cell[] {
+export function decodeUntilFull(stored: readonly StoredCell[], room: AnswerRoom = answerRoom(), anyway = true): Cell[] {
   const cells: Cell[] = [];
   for (const one of stored) {
     const decoded = decodeOrMark(one);
-    if (!room.take(decoded, cells.length === 0)) break;
+    if (!room.take(decoded, anyway && cells.length === 0)) break;
     cells.push(decoded.cell);
   }
   return cells;

@@ -20,6 +20,10 @@ export type StoreEvent =
   /** A circuit breaker opened: found by this instance, or by another that told it. */
   | { readonly kind: 'circuit_opened'; readonly group: string; readonly role: Role; readonly found: 'here' | 'elsewhere' }
   | { readonly kind: 'primary_failed' | 'secondary_failed'; readonly group: string; readonly error: unknown }
+  /** A shard takes none of its buffered writes: its primary refuses them, or it is closed. The other shards go on. */
+  | { readonly kind: 'shard_refused'; readonly group: string; readonly datastore: string; readonly shard: number; readonly error: unknown }
+  /** Two bodies may have been acknowledged for an address, and an operator has to say which: its shard takes no appends until then. */
+  | { readonly kind: 'undecided'; readonly datastore: string; readonly shard: number; readonly row_key: string; readonly column_name: string; readonly ref_key: number }
   /** Index entries that a write could not keep; the repair makes them good. */
   | { readonly kind: 'index_missed'; readonly group: string; readonly error: unknown }
   /** An append met its own added id: the log's numbering was raced, which the lock row forbids. Expected never. */

@@ -2,19 +2,20 @@ import { parseAddress, parseColumnName, parseCount, parseRefKey, parseRowKey } f
 import { LIMITS, type CellKey, type Role, type Served } from '../cell.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import { shardOf } from '../shard.ts';
-import type { ItemRows } from '../sql/cell-rows.ts';
+import type { ItemRows, StoredCell } from '../sql/cell-rows.ts';
 import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
 import { selectRow } from '../sql/statements/select-row.ts';
 import { selectVersions } from '../sql/statements/select-versions.ts';
 import type { Statement } from '../sql/client.ts';
 import { requireDatastore } from '../topology/groups.ts';
-import { answerRoom } from './answer-room.ts';
-import { byGroup, placeOf, type StoreContext } from './context.ts';
+import { answerRoom, noRoomLeft, type AnswerRoom } from './answer-room.ts';
+import { placeOf, type StoreContext } from './context.ts';
 import { joinedByKey } from './joined.ts';
 import type { BatchItem, Datastore, Found, Page, ReadOptions } from './datastore.ts';
-import { decodeCell, decodeSizedCell, decodeUntilFull, type DecodedCell } from './decode.ts';
+import { decodeSizedCell, decodeUntilFull } from './decode.ts';
 import { parseBatch, parseLimit } from './parse.ts';
-import { pageBytes, readGroup } from './read-group.ts';
+import { pageBytes, readGroup, type GroupItem } from './read-group.ts';
+import { readWanted, wantingCells, type WantedCells } from './wanted-cells.ts';
 
 type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
 
@@ -27,10 +28,10 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
     const shard = shardOf(rowKey, shards);
     const { group } = placeOf(await requireDatastore(context.topology, name), shard);
     const client = await context.groups.client(group);
-    const bytes = pageBytes(client);
-    const { items } = await context.admit(group, () => readGroup(client, group, { statement: () => statement(shard, minimum !== undefined, bytes), minima: [minimum], read }));
-    const [answer] = items;
+    const bytes = Math.floor(pageBytes(client) / (options.room ? SHARERS : 1));
+    const [answer] = await context.admit(group, () => readGroup(client, group, { statement: () => statement(shard, minimum !== undefined, bytes), minima: [minimum], read }));
     if (!answer) throw new Error('an answer without its only item');
+    if (answer.error) throw answer.error;
     return { ...answer, bytes };
   }
 
@@ -41,8 +42,12 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
     const read = parseRead(options.read);
     const shard = shardOf(row_key, shards);
     const { group } = placeOf(await requireDatastore(context.topology, name), shard);
-    const { cells, served_by, stale } = await context.admit(group, () => lookUp({ group, read, wanted: { key, shard } }));
-    return { cell: cells[0] ? decodeCell(cells[0]) : null, served_by, stale };
+    const found = await context.admit(group, () => lookUp({ group, read, wanted: { key, shard } }));
+    if (found.error) throw found.error;
+    const { cells, served_by, stale } = found;
+    const decoded = cells[0] && decodeSizedCell(cells[0]);
+    if (decoded && options.room?.take(decoded) === false) throw noRoomLeft();
+    return { cell: decoded?.cell ?? null, served_by, stale };
   }
 
   return {
@@ -61,7 +66,7 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
         limit: limit + 1,
       };
       const answer = await readOne(range.row_key, options, (shard, heads, bytes) => selectVersions(name, shard, { ...range, bytes }, heads));
-      return toPage(answer, limit, ({ ref_key }) => ref_key);
+      return toPage(answer, { limit, room: options.room }, ({ ref_key }) => ref_key);
     },
 
     async row(rowKey, options = {}): Promise<Page<string>> {
@@ -74,43 +79,23 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
       if (range.columns?.length === 0) range.columns = undefined;
       if ((range.columns?.length ?? 0) > LIMITS.listCells) throw invalidField('column', `at most ${LIMITS.listCells} columns`, range.columns?.length);
       const answer = await readOne(range.row_key, options, (shard, heads, bytes) => selectRow(name, shard, { ...range, bytes }, heads));
-      return toPage(answer, LIMITS.listCells, ({ column_name }) => column_name);
+      return toPage(answer, { limit: LIMITS.listCells, room: options.room }, ({ column_name }) => column_name);
     },
 
     async batchGet(keys, options = {}): Promise<readonly BatchItem[]> {
       const read = parseRead(options.read);
-      const wanted = parseBatch(keys, 'keys', parseKey).map((key, place) => ({ key, shard: shardOf(key.row_key, shards), place }));
-      const topology = await requireDatastore(context.topology, name);
-      const answers: BatchAnswer[] = [];
-      let early: number = LIMITS.answerBytes;
-      await Promise.all(
-        [...byGroup(topology, wanted)].map(async ([group, items]) => {
-          try {
-            const client = await context.groups.client(group);
-            const { items: found } = await context.admit(group, () =>
-              readGroup(client, group, {
-                statement: (places) => selectCells(name, places.map((place) => items[place] as ShardKey), true),
-                minima: items.map(({ key }) => key.min_added_id),
-                read,
-              }),
-            );
-            // While other groups are still at work, but for what a full answer has no room for.
-            for (const [place, answer] of found.entries()) {
-              const decoded: BatchAnswer = early > 0 ? decodeFirst(answer) : answer;
-              if ('decoded' in decoded) early -= decoded.decoded?.plainBytes ?? 0;
-              answers[items[place]?.place ?? -1] = decoded;
-            }
-          } catch (error) {
-            if (!(error instanceof SchemalessError)) throw error;
-            for (const { place } of items) answers[place] = { error };
-          }
-        }),
-      );
-      return toBatchItems(answers);
+      const wanted = parseBatch(keys, 'keys', parseKey).map((key): ShardKey => ({ key, shard: shardOf(key.row_key, shards) }));
+      const cells = await readWanted(wantingCells({ context, name, topology: await requireDatastore(context.topology, name), read }), wanted);
+      const full: FullAnswer = { room: answerRoom(), refused: false };
+      const items: BatchItem[] = [];
+      for (const place of wanted.keys()) items.push(await toBatchItem(cells, place, full));
+      return items;
     },
   };
 }
 
+/** Reads that share an answer fetch so small a part each of what one may have: few are longer, and those are asked for alone. */
+const SHARERS = 8;
 /** Statements that look up cells of a group at a time: as many as its servers may work on side by side. */
 const LOOK_UPS_OF_A_GROUP = 2;
 
@@ -121,16 +106,15 @@ interface LookUp {
 }
 
 /** Looks up single cells, those that are wanted of a group at the same time in one statement. */
-function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Promise<ItemRows & Served> {
-  return joinedByKey<LookUp, ItemRows & Served>(
+function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Promise<GroupItem> {
+  return joinedByKey<LookUp, GroupItem>(
     {
       atOnce: LOOK_UPS_OF_A_GROUP,
       fits: ({ length }) => length < LIMITS.batchCells,
       async run(some) {
         const [{ group, read }] = some;
         const statement = (places: readonly number[]): Statement => selectCells(name, places.flatMap((place) => some[place]?.wanted ?? []), true);
-        const { items } = await readGroup(await context.groups.client(group), group, { statement, minima: some.map(({ wanted }) => wanted.key.min_added_id), read });
-        return items;
+        return readGroup(await context.groups.client(group), group, { statement, minima: some.map(({ wanted }) => wanted.key.min_added_id), read });
       },
     },
     ({ group, read }) => `${group}/${read}`,
@@ -142,40 +126,47 @@ async function rejectable<T>(work: () => Promise<T>): Promise<T> {
   return work();
 }
 
-function toPage<Next>(answer: ItemRows & Served & { readonly bytes: number }, limit: number, nextOf: (cell: { readonly ref_key: number; readonly column_name: string }) => Next): Page<Next> {
-  const cells = decodeUntilFull(answer.cells.slice(0, limit));
+interface PageWanted {
+  readonly limit: number;
+  readonly room: AnswerRoom | undefined;
+}
+
+function toPage<Next>(answer: ItemRows & Served & { readonly bytes: number }, { limit, room }: PageWanted, nextOf: (cell: { readonly ref_key: number; readonly column_name: string }) => Next): Page<Next> {
+  const wanted = answer.cells.slice(0, limit);
+  const cells = decodeUntilFull(wanted, room, room === undefined);
   const last = cells.at(-1);
   // One row more than asked for says whether the list goes on; a list that was cut by its bytes may, too.
   const encoded = answer.cells.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);
   const more = cells.length < answer.cells.length || encoded >= answer.bytes;
+  if (room && (cells.length < wanted.length || (encoded >= answer.bytes && answer.cells.length <= limit))) throw noRoomLeft();
   return { cells, next: last && more ? nextOf(last) : null, served_by: answer.served_by, stale: answer.stale };
 }
 
-/** What a group said of an item, decoded or not yet. */
-type BatchAnswer = (ItemRows & Served & { readonly decoded?: DecodedCell }) | { readonly error: SchemalessError };
-
-function decodeFirst(answer: ItemRows & Served): BatchAnswer {
+/** An item of a batch, if the answer still has room for it; one that fails does so alone. */
+async function toBatchItem(cells: WantedCells, place: number, full: FullAnswer): Promise<BatchItem> {
+  const { room } = full;
+  await cells.complete({ from: place, to: place + 1 }, room.left());
+  const answer = cells.answer(place);
+  if (answer.error) return { error: answer.error };
   const [stored] = answer.cells;
-  try {
-    return stored ? { ...answer, decoded: decodeSizedCell(stored) } : answer;
-  } catch (error) {
-    if (error instanceof SchemalessError) return { error };
-    throw error;
-  }
+  if (!stored) return null;
+  // Behind one that had no room only such are decoded that fit in any case: a hundred may be large, to be thrown away.
+  if (cells.isLeftOut(place) || (full.refused && cells.atMostBytes(stored) > room.left())) return { error: noRoomFor(stored) };
+  const decoded = cells.decode(stored);
+  if (decoded.cell.error) return { error: decoded.cell.error };
+  if (room.take(decoded)) return { ...decoded.cell, served_by: answer.served_by, stale: answer.stale };
+  full.refused = true;
+  return { error: noRoomFor(stored) };
 }
 
-/** The cells of a batch in order, until the answer is full; an item that fails does so alone. */
-function toBatchItems(answers: readonly BatchAnswer[]): BatchItem[] {
-  const room = answerRoom();
-  return answers.map((answer): BatchItem => {
-    const known: BatchAnswer = 'error' in answer || answer.decoded ? answer : decodeFirst(answer);
-    if ('error' in known) return known;
-    const { decoded, served_by, stale } = known;
-    if (!decoded) return null;
-    if (room.take(decoded)) return { ...decoded.cell, served_by, stale };
-    const { row_key, column_name, ref_key } = decoded.cell;
-    return { error: new SchemalessError('answer_too_large', `the batch's answer has no room for this cell of ${decoded.measure()} bytes`, { address: { row_key, column_name, ref_key } }) };
-  });
+interface FullAnswer {
+  readonly room: AnswerRoom;
+  /** An item had no room. */
+  refused: boolean;
+}
+
+function noRoomFor({ row_key, column_name, ref_key }: StoredCell): SchemalessError {
+  return new SchemalessError('answer_too_large', "the batch's answer has no room for this cell: ask for it alone, or with fewer", { address: { row_key, column_name, ref_key } });
 }
 
 function parseKey(key: CellKey, prefix: string): CellKey {

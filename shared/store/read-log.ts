@@ -1,25 +1,27 @@
-import { LIMITS, type Location, type Role } from '../cell.ts';
+import { LIMITS, type Role } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { findLocations, toAfterIds } from '../sql/statements/find-locations.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
-import { selectLog, type LogRange } from '../sql/statements/select-log.ts';
+import { selectLog } from '../sql/statements/select-log.ts';
 import { requireDatastore } from '../topology/groups.ts';
-import type { SqlClient } from '../sql/client.ts';
-import { answerRoom, type AnswerRoom } from './answer-room.ts';
+import type { DatastoreTopology } from '../topology/topology.ts';
+import { answerRoom } from './answer-room.ts';
 import { byGroup, placeOf, type StoreContext } from './context.ts';
 import type { Datastore, LogOptions, ShardHead, ShardLog } from './datastore.ts';
-import { decodeUntilFull } from './decode.ts';
+import { openLog, takeInTurn, toShardLog, type OpenLog } from './open-log.ts';
 import { parseBatch, parseLimit, parseLocation } from './parse.ts';
 import { parseRead } from './read-cells.ts';
-import { askEither, pageBytes } from './read-group.ts';
+import { askParts, pageBytes, partsOf } from './read-group.ts';
 
 /** Shards whose logs one statement reads. Some 64 branches take about 1 ms; beyond, parsing grows. */
 const SHARDS_A_STATEMENT = 64;
 /** Shards whose heads one statement asks for. */
 const HEADS_A_STATEMENT = 256;
-
-type Placed = Location & { readonly place: number };
+/** An answer with less room than this is full: to fill it up would take statements for a few cells each. */
+const FULL_BYTES = LIMITS.answerBytes / 4;
+/** Halved as often, a thousand shards are one. */
+const MOST_ROUNDS = 16;
 
 /** The reads of shards' logs. */
 export function logReads(context: StoreContext, name: string, shards: number): Pick<Datastore, 'log' | 'heads'> {
@@ -29,84 +31,121 @@ export function logReads(context: StoreContext, name: string, shards: number): P
       const read = parseRead(options.read);
       const wanted = parseBatch(locations, 'locations', (location, prefix) => parseLocation(location, shards, prefix), LIMITS.logCells);
       const topology = await requireDatastore(context.topology, name);
-      const answers: ShardLog[] = [];
-      const room = answerRoom();
-      const groups = byGroup(topology, wanted.map((location, place): Placed => ({ ...location, place })));
-      await Promise.all(
-        [...groups].map(async ([group, items]) => {
-          for (const page of pagesOf(items, SHARDS_A_STATEMENT)) {
-            try {
-              const client = await context.groups.client(group);
-              const logs = await context.admit(group, () => readPage(client, group, { name, page, limit, read, room }));
-              for (const [place, log] of logs) answers[place] = log;
-            } catch (error) {
-              if (!(error instanceof SchemalessError)) throw error;
-              for (const { shard, place } of page) answers[place] = { shard, error };
-            }
-          }
-        }),
-      );
-      return answers;
+      const logs = wanted.map(openLog);
+      const reading: Reading = { context, name, topology, limit, read };
+      await locate(reading, logs.filter(({ since }) => since !== undefined));
+      await readInTurn(reading, logs);
+      return logs.map(toShardLog);
     },
 
     async heads(options = {}): Promise<readonly ShardHead[]> {
       const read = parseRead(options.read);
       const topology = await requireDatastore(context.topology, name);
-      const answers: ShardHead[] = [];
-      const groups = byGroup(topology, topology.places.map((_, shard) => ({ shard })));
-      await Promise.all(
-        [...groups].flatMap(([group, items]) =>
-          pagesOf(items, HEADS_A_STATEMENT).map(async (page) => {
-            try {
-              const client = await context.groups.client(group);
-              const { rows } = await context.admit(group, () => askEither(client, group, read, selectHeads(name, page.map(({ shard }) => shard))));
-              const heads = toHeads(rows);
-              for (const { shard } of page) answers[shard] = { shard, group, head: heads.get(shard) ?? 0 };
-            } catch (error) {
-              if (!(error instanceof SchemalessError)) throw error;
-              for (const { shard } of page) answers[shard] = { shard, group: placeOf(topology, shard).group, error };
-            }
-          }),
-        ),
-      );
+      const answers: ShardHead[] = topology.places.map(({ group }, shard) => ({ shard, group, head: 0 }));
+      await eachPage({ topology, size: HEADS_A_STATEMENT }, answers.map(({ shard }) => ({ shard })), async (page, group) => {
+        const client = await context.groups.client(group);
+        const statement = selectHeads(name, page.map(({ shard }) => shard));
+        const { rows, errors } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
+        const heads = toHeads(rows);
+        for (const [place, { shard }] of page.entries()) {
+          const error = errors.get(place);
+          answers[shard] = error ? { shard, group, error } : { shard, group, head: heads.get(shard) ?? 0 };
+        }
+      }, ({ shard }, error) => void (answers[shard] = { shard, group: placeOf(topology, shard).group, error }));
       return answers;
     },
   };
 }
 
-interface PageRead {
+interface Reading {
+  readonly context: StoreContext;
   readonly name: string;
-  readonly page: readonly Placed[];
+  readonly topology: DatastoreTopology;
+  /** Cells a shard. */
   readonly limit: number;
   readonly read: Role;
-  /** What is left of the whole answer's bytes, shared by all pages. */
-  readonly room: AnswerRoom;
 }
 
-async function readPage(client: SqlClient, group: string, read: PageRead): Promise<(readonly [number, ShardLog])[]> {
-  const ranges = await toRanges(client, group, read);
-  const left = read.room.left();
-  const { role, rows } =
-    left > 0
-      ? await askEither(client, group, read.read, selectLog(read.name, ranges, read.limit, Math.min(pageBytes(client), Math.ceil(left / ranges.length))))
-      : { role: read.read, rows: [] };
-  return byItem(rows, ranges.length).map(({ cells }, item) => {
-    const { shard, after } = ranges[item] as LogRange;
-    const place = read.page[item]?.place ?? -1;
-    return [place, toShardLog(shard, after, untilHole(cells, after), role, read.room)];
-  });
+/** Where times stand in the logs. */
+async function locate({ context, name, topology, read }: Reading, logs: readonly OpenLog[]): Promise<void> {
+  await eachPage({ topology, size: SHARDS_A_STATEMENT }, logs, async (page, group) => {
+    const client = await context.groups.client(group);
+    const statement = findLocations(name, page.map(({ shard, since = '' }) => ({ shard, since })));
+    const { rows, errors } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
+    const found = toAfterIds(rows);
+    for (const [place, log] of page.entries()) {
+      log.next = found[place] ?? 0;
+      log.error = errors.get(place);
+    }
+  }, (log, error) => void (log.error = error));
 }
 
-/** Where each location stands: times are looked up, in one statement. */
-async function toRanges(client: SqlClient, group: string, { name, page, read }: PageRead): Promise<LogRange[]> {
-  const times = page.flatMap(({ shard, since }) => (since === undefined ? [] : [{ shard, since }]));
-  const found = times.length === 0 ? [] : toAfterIds((await askEither(client, group, read, findLocations(name, times))).rows);
-  let next = 0;
-  return page.map(({ shard, after }) => {
-    if (after !== undefined) return { shard, after };
-    next += 1;
-    return { shard, after: found[next - 1] ?? 0 };
-  });
+/**
+ * Reads logs into one answer, each shard an equal share of what room there is: of all a cell, then of all the next one.
+ *
+ * Shares are bounded by what bodies take as they are stored. What shards that have little leave over goes to those that
+ * were cut by theirs, in further rounds; of half as many shards at a time where the next cells of most are larger than
+ * their shares. The first shard's first cell comes whatever its size, and which one is first is chosen anew for each
+ * request: so none is kept waiting for ever behind others, whatever the sizes of their cells.
+ */
+async function readInTurn(reading: Reading, logs: readonly OpenLog[]): Promise<void> {
+  const room = answerRoom();
+  const start = Math.floor(Math.random() * logs.length);
+  const queue = [...logs.slice(start), ...logs.slice(0, start)].filter(({ error }) => !error);
+  let size = queue.length;
+  let isEmpty = true;
+  for (let round = 0; round < MOST_ROUNDS && queue.length > 0 && (isEmpty || room.left() > FULL_BYTES); round += 1) {
+    const asked = queue.splice(0, size);
+    await fetchNext(reading, asked, Math.max(0, room.left()));
+    const { cells, isFull } = takeInTurn(asked, room, isEmpty);
+    if (isFull) break;
+    isEmpty &&= cells === 0;
+    queue.push(...asked.filter((log) => log.isCut && log.cells.length < reading.limit));
+    if (cells < asked.length / 2) size = Math.ceil(asked.length / 2);
+  }
+}
+
+/** Fetches what comes next in logs, of all of them no more than `room` bytes. */
+async function fetchNext({ context, name, topology, limit, read }: Reading, logs: readonly OpenLog[], room: number): Promise<void> {
+  const [first] = logs;
+  const share = Math.floor(room / logs.length);
+  await eachPage({ topology, size: SHARDS_A_STATEMENT }, logs, async (page, group) => {
+    const client = await context.groups.client(group);
+    const bytes = Math.min(share, Math.floor(pageBytes(client) / page.length));
+    const statement = selectLog(name, page.map((log) => ({ shard: log.shard, after: log.next, onlyFitting: log !== first })), limit, bytes);
+    const { rows, roleOf, errors } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
+    for (const [place, { cells, head }] of byItem(rows, page.length).entries()) {
+      const log = page[place];
+      if (!log) continue;
+      const error = errors.get(place);
+      if (error) fail(log, error);
+      else fetched(log, { cells, head, role: roleOf(place), limit });
+    }
+  }, fail);
+}
+
+interface Fetched {
+  readonly cells: readonly StoredCell[];
+  readonly head: number;
+  readonly role: Role;
+  readonly limit: number;
+}
+
+function fetched(log: OpenLog, { cells: unordered, head, role, limit }: Fetched): void {
+  // A union keeps no order.
+  const cells = unordered.toSorted((one, other) => one.added_id - other.added_id);
+  log.head = Math.max(log.head, head);
+  log.role = log.role === 'reader' ? 'reader' : role;
+  log.stored = untilHole(cells, log.next).slice(0, limit - log.cells.length);
+  // At a hole there is nothing more to fetch.
+  log.isCut = cells.length < limit && log.stored.length === cells.length && log.next + cells.length < head;
+}
+
+/** What was read before stands, and is gone on from. */
+function fail(log: OpenLog, error: SchemalessError): void {
+  log.isCut = false;
+  log.stored = [];
+  if (log.role === undefined) log.error = error;
 }
 
 /**
@@ -118,13 +157,30 @@ export function untilHole(cells: readonly StoredCell[], after: number): readonly
   return hole < 0 ? cells : cells.slice(0, hole);
 }
 
-function toShardLog(shard: number, after: number, stored: readonly StoredCell[], role: Role, room: AnswerRoom): ShardLog {
-  const served = { served_by: role, stale: role === 'reader' };
-  if (room.left() <= 0) return { shard, cells: [], next: after, ...served };
-  const cells = decodeUntilFull(stored, room);
-  return { shard, cells, next: cells.at(-1)?.added_id ?? after, ...served };
+interface Paging {
+  readonly topology: DatastoreTopology;
+  /** Items of a page. */
+  readonly size: number;
 }
 
-function pagesOf<T>(items: readonly T[], size: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / size) }, (_, page) => items.slice(page * size, (page + 1) * size));
+/** Asks for items of shards page by page, groups side by side; a page that fails is an error of each of its items. */
+async function eachPage<T extends { readonly shard: number }>(
+  { topology, size }: Paging,
+  items: readonly T[],
+  ask: (page: readonly T[], group: string) => Promise<void>,
+  failed: (item: T, error: SchemalessError) => void,
+): Promise<void> {
+  await Promise.all(
+    [...byGroup(topology, items)].map(async ([group, ofGroup]) => {
+      for (let from = 0; from < ofGroup.length; from += size) {
+        const page = ofGroup.slice(from, from + size);
+        try {
+          await ask(page, group);
+        } catch (error) {
+          if (!(error instanceof SchemalessError)) throw error;
+          for (const item of page) failed(item, error);
+        }
+      }
+    }),
+  );
 }

@@ -105,7 +105,7 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
         const since = location.since;
         const from = since === undefined ? (location.after ?? 0) : log.filter((cell) => cell.created_at < since).length;
         const cells = log.slice(from, from + limit);
-        return { shard: location.shard, cells, next: from + cells.length, ...SERVED };
+        return { shard: location.shard, cells, next: from + cells.length, more: from + cells.length < log.length, ...SERVED };
       });
     },
 

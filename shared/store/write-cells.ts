@@ -143,7 +143,7 @@ async function settleWithoutPrimary(
 
 /**
  * The same address twice in one batch. The first is written; a later one is judged by what became of it, or, where
- * the first lost against another body, written after it.
+ * the first lost against another body or is only buffered, so that nobody knows yet which one is stored, written after it.
  */
 async function settleRepeats(cells: readonly BufferedCell[], write: (cells: readonly BufferedCell[]) => Promise<readonly PutResult[]>): Promise<readonly PutResult[]> {
   const firsts = [...groupBy(cells, ({ row_key, column_name, ref_key }) => `${row_key}/${ref_key}/${column_name}`).values()].map(([first]) => first as BufferedCell);
@@ -157,20 +157,16 @@ async function settleRepeats(cells: readonly BufferedCell[], write: (cells: read
     const { first, result } = byAddress.get(addressOf(cell)) ?? { first: cell, result: undefined };
     if (!result) throw new Error('a repeat without its first');
     if (cell === first) results.push(result);
-    else if (result.outcome === 'conflict' && !equalJson(first.body, cell.body)) results.push(...(await write([cell])));
-    else results.push(judgeRepeat(result, equalJson(first.body, cell.body)));
+    else {
+      const equal = equalJson(first.body, cell.body);
+      const isOpen = !equal && (result.outcome === 'conflict' || result.outcome === 'buffered');
+      results.push(...(isOpen ? await write([cell]) : [judgeRepeat(result, equal)]));
+    }
   }
   return results;
 }
 
 function judgeRepeat(first: PutResult, equal: boolean): PutResult {
-  switch (first.outcome) {
-    case 'stored':
-    case 'stored_before':
-      return { ...first, outcome: equal ? 'stored_before' : 'conflict' };
-    case 'buffered':
-      return equal ? first : { outcome: 'conflict', shard: first.shard };
-    default:
-      return first;
-  }
+  if (first.outcome !== 'stored' && first.outcome !== 'stored_before') return first;
+  return { ...first, outcome: equal ? 'stored_before' : 'conflict' };
 }

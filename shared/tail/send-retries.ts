@@ -1,6 +1,6 @@
 import { pauseFor } from '../follow/pace.ts';
 import { encodeMessage, retryDeduplicationId, retryGroupId } from '../trigger/queue-message.ts';
-import type { FailingCell } from '../trigger/trigger-store.ts';
+import { isAtWork, type FailingCell } from '../trigger/trigger-store.ts';
 import type { QueueMessage } from './queue-client.ts';
 import type { TailSettings } from './settings.ts';
 import type { TailWork } from './tail-work.ts';
@@ -9,6 +9,8 @@ import type { TriggerWatch } from './watch-trigger.ts';
 /** Taken and not sent yet at most: what a worker that dies then leaves behind waits for `lostRetryMs`. */
 const MOST_TAKEN = 100;
 const MESSAGES_A_REQUEST = 10;
+/** So much the clocks of two machines may differ as a rule. */
+const CLOCKS_DIFFER_MS = 60_000;
 
 /**
  * Sends parked cells again that somebody wants retried, or whose time has come: those of the shards that this worker
@@ -19,7 +21,8 @@ export async function sendRetries(work: TailWork, watch: TriggerWatch, signal: A
   let taken: QueueMessage[] = [];
   let failing = false;
   while (!signal.aborted) {
-    if (watch.status()?.state === 'running') {
+    const status = watch.status();
+    if (status && isAtWork(status)) {
       try {
         taken = await takeDue(work, watch, taken);
         const left = await sendTaken(work, taken);
@@ -51,6 +54,8 @@ function isDue({ parked_at, retried_at, retry }: FailingCell, now: number, { los
   if (parked_at === undefined) return false;
   if (retry === 'wanted') return true;
   const age = now - Date.parse(retried_at ?? parked_at);
+  // Written by a clock that was ahead: when that was cannot be told, and it is not to wait until this one is there.
+  if (age < -CLOCKS_DIFFER_MS) return everyMs !== undefined || retry === 'sent';
   return age >= (everyMs ?? Number.POSITIVE_INFINITY) || (retry === 'sent' && age >= lostRetryMs);
 }
 

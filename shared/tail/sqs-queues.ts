@@ -1,4 +1,5 @@
-import { GetQueueAttributesCommand, SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { SendMessageBatchCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { queueDepth } from '../trigger/sqs-trigger-queues.ts';
 import type { QueueClient } from './queue-client.ts';
 
 /** A request that takes longer is given up and repeated: whatever of it was done is dropped by its deduplication ids. */
@@ -21,12 +22,6 @@ export function sqsQueues(client: SQSClient): QueueClient {
       return messages.map((_, item) => (accepted.has(String(item)) ? undefined : new Error(reasons.get(String(item)) ?? 'SQS did not say what became of it')));
     },
 
-    async depth(queueUrl) {
-      const { Attributes = {} } = await client.send(
-        new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] }),
-        { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
-      );
-      return Number(Attributes['ApproximateNumberOfMessages'] ?? 0) + Number(Attributes['ApproximateNumberOfMessagesNotVisible'] ?? 0);
-    },
+    depth: (queueUrl) => queueDepth(client, queueUrl),
   };
 }

@@ -8,7 +8,9 @@ import type { ListedTrigger } from './list-triggers.ts';
 import type { TailRun } from './run-tailers.ts';
 import { sendRetries } from './send-retries.ts';
 import type { TailSettings } from './settings.ts';
-import { tailFollower } from './tail-follower.ts';
+import { knownMarks } from './known-marks.ts';
+import { mindQueue } from './mind-queue.ts';
+import { tailFollower, type TailWatches } from './tail-follower.ts';
 import type { TailHappening, TailProtections, TailWork } from './tail-work.ts';
 import { watchDepth } from './watch-depth.ts';
 import { watchLag } from './watch-lag.ts';
@@ -41,18 +43,18 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
   const trigger = deployed.definition.name;
   const report = (happening: TailHappening): void => run.report?.({ datastore, trigger, ...happening });
   const work: TailWork = { datastore, deployed, queues: run.queues, store: triggerStore(run.stateTable, { datastore, trigger }), settings, protections, report };
-  const watch = watchTrigger(work);
-  const depth = watchDepth(work);
-  const follower = tailFollower(work, watch, depth);
+  const watches: TailWatches = { watch: watchTrigger(work), depth: watchDepth(work), marks: knownMarks(work) };
+  const { watch, depth } = watches;
+  const follower = tailFollower(work, watches);
   const { signal, end } = untilEnd(crew.signal);
   let state: ReturnType<TriggerTail['state']> = 'running';
 
   async function follow(): Promise<void> {
     const { context, stateTable, topologyTable, owner, deadline, partitions } = run;
     const { pageCells, commitEveryMs, pauses } = settings;
-    const watches = new AbortController();
+    const lookouts = new AbortController();
     // Beside the following, until its last page has ended.
-    const watching = [watch.run(watches.signal), depth.run(watches.signal), sendRetries(work, watch, signal), ...(run.slot === 0 ? [watchLag(work, run, watches.signal)] : [])];
+    const watching = [watch.run(lookouts.signal), depth.run(lookouts.signal), sendRetries(work, watch, signal), mindQueue(work, run, watches, lookouts.signal), ...(run.slot === 0 ? [watchLag(work, run, lookouts.signal)] : [])];
     let outcome: ReturnType<TriggerTail['state']> = 'failed';
     try {
       await runFollower({
@@ -68,7 +70,7 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
       await pauseFor(settings.lookMs, signal);
     }
     end();
-    watches.abort();
+    lookouts.abort();
     await Promise.all(watching);
     // What is not followed any more keeps no successor waiting.
     workers.ready(`${follower.name}#${datastore}`, true);

@@ -4,7 +4,7 @@ import type { DynamoTable } from '../topology/dynamo-table.ts';
 
 const KEY = 'tailers';
 
-/** Workers alive are named in conditions, of which DynamoDB takes 100 values: see `offsetItems`. */
+/** One for each of the 64 partitions that a trigger has by default: more would hold nothing. */
 export const MAX_TAILERS = 64;
 
 /** How many tailers are wished for at run time; undefined while nobody has said: then the environment's number holds. */

@@ -4,6 +4,8 @@ import type { TailWork } from './tail-work.ts';
 export interface DepthWatch {
   /** By what was last seen, and what this worker has sent since. */
   isFull(): boolean;
+  /** Since when every look found it empty, by `performance.now()`; undefined where the last one did not, or failed. */
+  emptySince(): number | undefined;
   /** Counts messages that this worker sent. */
   add(messages: number): void;
   run(signal: AbortSignal): Promise<void>;
@@ -14,16 +16,20 @@ export function watchDepth({ queues, deployed, settings, report }: Pick<TailWork
   let depth = 0;
   let sinceLook = 0;
   let failing = false;
+  let emptySince: number | undefined;
 
   async function look(): Promise<void> {
     const before = sinceLook;
+    const at = performance.now();
     depth = await queues.depth(deployed.queueUrl);
     // What was sent while the answer was under way may be in it or not.
     sinceLook -= before;
+    emptySince = depth === 0 ? (emptySince ?? at) : undefined;
   }
 
   return {
     isFull: () => depth + sinceLook >= settings.depthLimit,
+    emptySince: () => emptySince,
     add: (messages) => void (sinceLook += messages),
     async run(signal) {
       while (!signal.aborted) {
@@ -31,6 +37,7 @@ export function watchDepth({ queues, deployed, settings, report }: Pick<TailWork
           await look();
           failing = false;
         } catch (error) {
+          emptySince = undefined;
           if (!failing) report({ kind: 'failed', what: 'looking at its queue', error });
           failing = true;
         }

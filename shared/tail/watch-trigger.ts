@@ -4,13 +4,13 @@ import type { TailWork } from './tail-work.ts';
 
 /** A shard that nobody asked about for so long is not this worker's any more. */
 const MINE_MS = 5000;
+/** So much the clocks of two machines may differ as a rule. */
+const CLOCKS_DIFFER_MS = 60_000;
 
 /** What is known of a trigger's state. Answers at once, by what was last seen: nothing here waits for DynamoDB. */
 export interface TriggerWatch {
   /** Undefined until it could be read for the first time. */
   status(): TriggerStatus | undefined;
-  /** When the status known was asked for, by `performance.now()`. */
-  askedAt(): number;
   /** Up to which added id a shard may be sent that is sent up to `after`. Remembers that the shard is this worker's. */
   limitOf(shard: number, after: number): number;
   /** Those of this worker's shards that are not in order. */
@@ -33,7 +33,6 @@ export function watchTrigger({ store, settings, report }: Pick<TailWork, 'store'
   let shards = new Map<number, TroubledShard>();
   /** Troubled shards whose items were asked for, whatever came of it. */
   let looked = new Set<number>();
-  let askedAt = Number.NEGATIVE_INFINITY;
   let looking: Promise<void> | undefined;
   let failing = false;
 
@@ -41,7 +40,6 @@ export function watchTrigger({ store, settings, report }: Pick<TailWork, 'store'
     const at = performance.now();
     for (const [shard, when] of asked) if (at - when > MINE_MS) asked.delete(shard);
     status = await store.status();
-    askedAt = at;
     troubled = new Set(status.troubled);
     const mine = status.troubled.filter((shard) => asked.has(shard));
     try {
@@ -76,7 +74,6 @@ export function watchTrigger({ store, settings, report }: Pick<TailWork, 'store'
 
   return {
     status: () => status,
-    askedAt: () => askedAt,
     limitOf(shard, after) {
       asked.set(shard, performance.now());
       if (!troubled.has(shard)) return Number.POSITIVE_INFINITY;
@@ -85,10 +82,11 @@ export function watchTrigger({ store, settings, report }: Pick<TailWork, 'store'
         return 0;
       }
       const mark = shards.get(shard)?.mark;
-      // A rewind moved the shard elsewhere: a mark from before says nothing of it.
-      if (!mark || Date.parse(mark.at) <= Date.parse(status?.rewound_at ?? '')) return Number.POSITIVE_INFINITY;
+      if (!mark) return Number.POSITIVE_INFINITY;
       const limit = mark.added_id + settings.pastMark;
-      return Date.now() - Date.parse(mark.at) < settings.oldMarkMs ? limit : limitPastOld(shard, after, { at: mark.at, limit });
+      const age = Date.now() - Date.parse(mark.at);
+      // One from times to come was made by another clock, which says nothing of its age.
+      return age < settings.oldMarkMs && age > -CLOCKS_DIFFER_MS ? limit : limitPastOld(shard, after, { at: mark.at, limit });
     },
     troubled: () => [...shards.values()],
     look,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
 import type { DynamoTable } from './dynamo-table.ts';
 import { toIndexCatalogue, type IndexCatalogue } from './index-catalogue.ts';
-import { readIndexProgress } from './index-progress.ts';
+import { readIndexNow } from './index-now.ts';
 import type { DatastoreTopology, DeployedTrigger, GroupAddress, TopologySource } from './topology.ts';
 import { toTriggerItem } from './trigger-catalogue.ts';
 
@@ -15,6 +15,7 @@ import { toTriggerItem } from './trigger-catalogue.ts';
  * | `groups` | `groups`: how every group is reached, JSON |
  * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch |
  * | `index#trips#rider_index` | the versions of an index, see `index-catalogue.ts` |
+ * | `progress#trips#rider_index` | how far the repair is with it, see `index-progress.ts` |
  * | `trigger#trips#bill_rider` | a trigger, see `trigger-catalogue.ts` |
  *
  * One item a datastore: 4096 shards take about 30 KB, a cold instance reads them with one request, and a shard moves
@@ -79,7 +80,7 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
     datastores: async () => [...(await current()).datastores.keys()].sort(),
     groups: async () => (await current()).groups,
     indexes: async (datastore) => (await current()).indexes.get(datastore) ?? [],
-    indexProgress: (datastore, name) => readIndexProgress(table, datastore, name),
+    indexNow: (datastore, name) => readIndexNow(table, { datastore, name }),
     triggers: async (datastore) => (await current()).triggers.get(datastore) ?? [],
     refresh() {
       validUntil = 0;

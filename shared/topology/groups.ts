@@ -2,7 +2,7 @@ import { SchemalessError } from '../errors.ts';
 import type { Role } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { guardedClient, type GuardedClient } from '../sql/guarded-client.ts';
-import type { BreakerSettings, CircuitName } from '../sql/breaker.ts';
+import type { BreakerSettings, CircuitName, SuspectedBy } from '../sql/breaker.ts';
 import type { SharedTrips } from './shared-trips.ts';
 import type { DatastoreTopology, GroupAddress, TopologySource } from './topology.ts';
 
@@ -21,11 +21,11 @@ export interface GroupsOptions {
   readonly breakers?: Partial<BreakerSettings> | false;
   /** How instances tell each other of circuits that opened. @default they do not */
   readonly trips?: SharedTrips;
-  /** A circuit opened: found by this instance, or by another. @default nobody is told */
-  readonly onTrip?: (group: string, role: Role, found: 'here' | 'elsewhere') => void;
+  /** A circuit opened, since this instance, or another, suspected that the role is down. @default nobody is told */
+  readonly onOpen?: (group: string, role: Role, suspectedBy: SuspectedBy) => void;
 }
 
-export function openGroups(topology: TopologySource, connect: (address: GroupAddress) => SqlClient, { breakers = {}, trips, onTrip = () => undefined }: GroupsOptions = {}): Groups {
+export function openGroups(topology: TopologySource, connect: (address: GroupAddress) => SqlClient, { breakers = {}, trips, onOpen = () => undefined }: GroupsOptions = {}): Groups {
   const clients = new Map<string, { /** The list that it was last found in. */ among: readonly GroupAddress[]; readonly address: string; readonly client: SqlClient; readonly guard: GuardedClient | undefined }>();
 
   function open(address: GroupAddress): { readonly client: SqlClient; readonly guard: GuardedClient | undefined } {
@@ -33,20 +33,16 @@ export function openGroups(topology: TopologySource, connect: (address: GroupAdd
     if (breakers === false) return { client, guard: undefined };
     const guard = guardedClient(client, address.name, {
       settings: breakers,
-      onTrip: (role) => {
-        onTrip(address.name, role, 'here');
-        trips?.tell(address.name, role);
+      onOpen: (role, suspectedBy) => {
+        onOpen(address.name, role, suspectedBy);
+        // Who suspected it first has told all.
+        if (suspectedBy === 'here') trips?.tell(address.name, role);
       },
     });
     return { client: guard, guard };
   }
 
-  function heed(group: string, role: Role): void {
-    const guard = clients.get(group)?.guard;
-    if (guard?.circuit(role) !== 'closed') return;
-    guard.trip(role);
-    onTrip(group, role, 'elsewhere');
-  }
+  const heed = (group: string, role: Role): void => clients.get(group)?.guard?.doubt(role);
 
   return {
     async client(group) {

@@ -127,16 +127,17 @@ export function inState(version: IndexVersion, state: IndexState, now = new Date
   return { ...rest, state, ...(state === 'retired' && { retired_at: now.toISOString() }) };
 }
 
-function keyOf({ datastore, name }: IndexName): AttributeValue {
+export function indexKey({ datastore, name }: IndexName): AttributeValue {
   return { S: `${INDEX}${datastore}#${name}` };
 }
 
-function versionsOf(item: Record<string, AttributeValue> | undefined): readonly IndexVersion[] {
+/** The versions that an item lists. */
+export function versionsOf(item: Record<string, AttributeValue> | undefined): readonly IndexVersion[] {
   return JSON.parse(item?.['catalogue']?.S ?? '[]') as IndexVersion[];
 }
 
 async function read({ client, table }: DynamoTable, index: IndexName): Promise<{ readonly versions: readonly IndexVersion[]; readonly revision: string | undefined }> {
-  const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: keyOf(index) }, ConsistentRead: true }));
+  const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: indexKey(index) }, ConsistentRead: true }));
   return { versions: versionsOf(Item), revision: Item?.['revision']?.N };
 }
 
@@ -145,7 +146,7 @@ async function write({ client, table }: DynamoTable, index: IndexName, versions:
   await client.send(
     new PutItemCommand({
       TableName: table,
-      Item: { pk: keyOf(index), ...next },
+      Item: { pk: indexKey(index), ...next },
       ...(revision === undefined
         ? { ConditionExpression: 'attribute_not_exists(pk)' }
         : { ConditionExpression: 'revision = :seen', ExpressionAttributeValues: { ':seen': { N: revision } } }),

@@ -1,9 +1,11 @@
-import { GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { GetItemCommand, UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoTable } from './dynamo-table.ts';
+import type { IndexName } from './index-catalogue.ts';
 
 /**
  * How far the repair has come with an index: an item `progress#trips#rider_index` of the topology table, written by
- * `repair-indexes` every few seconds and read past every cache.
+ * `repair-indexes` every few seconds and read past every cache. Counts of mistyped fields lie there too, see
+ * `mistyped-fields.ts`.
  */
 export interface IndexProgress {
   /** Of each version that is being built: cells of the logs looked at, of those there are. By hash. */
@@ -16,11 +18,26 @@ export interface IndexProgress {
   readonly at: string;
 }
 
-export async function readIndexProgress({ client, table }: DynamoTable, datastore: string, name: string): Promise<IndexProgress | undefined> {
-  const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: `progress#${datastore}#${name}` } } }));
-  return Item?.['progress']?.S === undefined ? undefined : (JSON.parse(Item['progress'].S) as IndexProgress);
+export function progressKey({ datastore, name }: IndexName): AttributeValue {
+  return { S: `progress#${datastore}#${name}` };
 }
 
-export async function writeIndexProgress({ client, table }: DynamoTable, datastore: string, name: string, progress: IndexProgress): Promise<void> {
-  await client.send(new PutItemCommand({ TableName: table, Item: { pk: { S: `progress#${datastore}#${name}` }, progress: { S: JSON.stringify(progress) } } }));
+export function toProgress(item: Record<string, AttributeValue> | undefined): IndexProgress | undefined {
+  return item?.['progress']?.S === undefined ? undefined : (JSON.parse(item['progress'].S) as IndexProgress);
+}
+
+export async function readIndexProgress({ client, table }: DynamoTable, index: IndexName): Promise<IndexProgress | undefined> {
+  return toProgress((await client.send(new GetItemCommand({ TableName: table, Key: { pk: progressKey(index) } }))).Item);
+}
+
+export async function writeIndexProgress({ client, table }: DynamoTable, index: IndexName, progress: IndexProgress): Promise<void> {
+  await client.send(
+    new UpdateItemCommand({
+      TableName: table,
+      Key: { pk: progressKey(index) },
+      UpdateExpression: 'SET #progress = :progress',
+      ExpressionAttributeNames: { '#progress': 'progress' },
+      ExpressionAttributeValues: { ':progress': { S: JSON.stringify(progress) } },
+    }),
+  );
 }

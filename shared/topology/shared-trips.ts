@@ -7,7 +7,10 @@ export const TRIPS_KEY = 'trips';
 
 /** How often whoever asks for anything looks at the item: as long as one that hangs may hold a request that nobody warned. */
 const LOOK_EVERY_MS = 2000;
-/** What an instance that has never looked before takes for news. Clocks may differ; a trip too many costs one sign of life. */
+/**
+ * How old a trip may be that is news. An instance that had nothing to do, or was frozen, looks again long after an outage
+ * is over. Clocks may differ; a trip too many costs one sign of life.
+ */
 const NEWS_MS = 5000;
 /** Nobody waits for the item, but a socket should not hang on it. */
 const TIMEOUT_MS = 1000;
@@ -22,19 +25,16 @@ export interface SharedTrips {
 
 export function sharedTrips({ client, table }: DynamoTable, now: () => number = Date.now): SharedTrips {
   let lookedAt = Number.NEGATIVE_INFINITY;
-  let isFirst = true;
   const seen = new Map<string, number>();
 
   async function news(): Promise<string[]> {
     const { Item: item = {} } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: TRIPS_KEY } } }), { abortSignal: AbortSignal.timeout(TIMEOUT_MS) });
-    const fresh = Object.entries(item).flatMap(([name, { N: value = '' }]) => {
+    return Object.entries(item).flatMap(([name, { N: value = '' }]) => {
       const at = Number(value);
       if (name === 'pk' || seen.get(name) === at) return [];
       seen.set(name, at);
-      return isFirst && Math.abs(now() - at) > NEWS_MS ? [] : [name];
+      return Math.abs(now() - at) > NEWS_MS ? [] : [name];
     });
-    isFirst = false;
-    return fresh;
   }
 
   return {
@@ -48,7 +48,7 @@ export function sharedTrips({ client, table }: DynamoTable, now: () => number = 
         .catch(() => undefined);
     },
     look(onNews) {
-      if (now() - lookedAt < LOOK_EVERY_MS) return;
+      if (Math.abs(now() - lookedAt) < LOOK_EVERY_MS) return;
       lookedAt = now();
       news().then(
         (names) => {

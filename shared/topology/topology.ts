@@ -1,7 +1,7 @@
 import type { TriggerDefinition } from '../definitions/definitions.ts';
 import type { MadeUser } from './database-users.ts';
 import type { IndexCatalogue } from './index-catalogue.ts';
-import type { IndexProgress } from './index-progress.ts';
+import type { IndexNow } from './index-now.ts';
 
 /**
  * Which group holds which shard, and how each group is reached: data in a DynamoDB table, not code, since shards move
@@ -59,8 +59,8 @@ export interface TopologySource {
   groups(): Promise<readonly GroupAddress[]>;
   /** The indexes of a datastore that have a version, by name; none when the datastore has none, or is not known. */
   indexes(datastore: string): Promise<readonly IndexCatalogue[]>;
-  /** How far the repair has come with an index, past every cache; undefined while nobody has written it. */
-  indexProgress(datastore: string, name: string): Promise<IndexProgress | undefined>;
+  /** One index as it is at this moment, past every cache. Throws when the table cannot be read. */
+  indexNow(datastore: string, name: string): Promise<IndexNow>;
   /** The triggers of a datastore, by name; none when the datastore has none, or is not known. */
   triggers(datastore: string): Promise<readonly DeployedTrigger[]>;
   /** Forgets what is cached, so that the next call reads the table: after an append found a shard closed or gone. */

@@ -1,13 +1,15 @@
+import { SchemalessError } from '../errors.ts';
 import { updateState } from '../follow/state-table.ts';
 import type { DynamoTable } from '../topology/dynamo-table.ts';
-import { afterAttempt, answered, findCell, withCell } from './failing-cell.ts';
+import { consumedMarks } from './consumed-marks.ts';
+import { afterAttempt, answered, findCell, parkedCell, withCell } from './failing-cell.ts';
 import { malformedMessages } from './malformed-messages.ts';
 import { parkCell } from './park-cell.ts';
 import { changeParked, forgetAttempts } from './parked-cells.ts';
 import { statusKey, type TriggerName } from './trigger-items.ts';
-import { readStatus, writeState } from './trigger-status.ts';
+import { beginQueue, readStatus, wantResend, writeState } from './trigger-status.ts';
 import type { FailingCell, TriggerStatus, TriggerStore } from './trigger-store.ts';
-import { troubledShards, type ShardChange } from './troubled-shards.ts';
+import { fits, troubledShards, type ShardChange } from './troubled-shards.ts';
 
 /** The state of a trigger in the state table: see `trigger-items.ts`. */
 export function triggerStore(table: DynamoTable, name: TriggerName): TriggerStore {
@@ -33,6 +35,10 @@ export function triggerStore(table: DynamoTable, name: TriggerName): TriggerStor
       await writeState(table, name, 'running');
     },
     markRewound: async (at) => void (await updateState(table, { key: statusKey(name), update: 'SET #rewound_at = :at', values: { ':at': { S: at } } })),
+    consumed: consumedMarks(table, name),
+    confirmSound: async () => void (await updateState(table, { key: statusKey(name), update: 'SET #sound_at = :now', values: { ':now': { S: new Date().toISOString() } } })),
+    beginQueue: (queueUrl, soundAt) => beginQueue(table, name, queueUrl, soundAt),
+    wantResend: (wish) => wantResend(table, name, wish),
     shards: (numbers) => shards.read(numbers),
 
     begin: (message) =>
@@ -45,6 +51,15 @@ export function triggerStore(table: DynamoTable, name: TriggerName): TriggerStor
       }),
 
     park: (message, error, stopAfterParked) => parkCell({ table, name, shards, stopAfterParked }, message, error),
+
+    async parkDead(message, error) {
+      await shards.change(message.shard, (before): ShardChange<void> => {
+        const cell = parkedCell(afterAttempt(findCell(before.cells, message.added_id), message, 1, error));
+        const cells = withCell(before.cells, message.added_id, { ...cell, retry: 'wanted' });
+        if (!fits(cells)) throw new SchemalessError('unavailable', `shard ${message.shard} has as many parked cells as can be kept of one shard: retry or discard some of them first`);
+        return { result: undefined, next: { ...before, cells } };
+      });
+    },
 
     retryFailed: (message, error) =>
       changeCell(message.shard, message.added_id, (cell) => ({ next: cell?.parked_at === undefined ? null : answered(afterAttempt(cell, message, 1, error)), result: undefined })),

@@ -6,16 +6,21 @@ import type { DatastoreTopology, DeployedTrigger } from '../topology/topology.ts
 import { triggerStore } from './dynamo-trigger-store.ts';
 import { triggerFollower } from './follower-name.ts';
 import type { FollowerName } from '../follow/follower-item.ts';
+import type { TriggerQueues } from './trigger-queues.ts';
 import type { TriggerStore } from './trigger-store.ts';
 
 export interface TriggerManagementOptions {
   readonly context: StoreContext;
   readonly stateTable: DynamoTable;
+  readonly queues: TriggerQueues;
+  /** For how long messages may wait until their queue cannot be trusted any more. @default see `safeHaltMs` */
+  readonly safeHaltMs?: number;
 }
 
 /** One trigger of a datastore, with all that its management works on. */
 export interface ManagedTrigger extends TriggerManagementOptions {
   readonly definition: DeployedTrigger['definition'];
+  readonly deployed: DeployedTrigger;
   readonly topology: DatastoreTopology;
   readonly follower: FollowerName;
   readonly store: TriggerStore;
@@ -24,12 +29,13 @@ export interface ManagedTrigger extends TriggerManagementOptions {
 /** The triggers of a datastore, by name. */
 export async function managedTriggers(options: TriggerManagementOptions, datastore: string): Promise<readonly ManagedTrigger[]> {
   const topology = await requireDatastore(options.context.topology, datastore);
-  return (await options.context.topology.triggers(datastore)).map(({ definition }) => ({
+  return (await options.context.topology.triggers(datastore)).map((deployed) => ({
     ...options,
-    definition,
+    deployed,
+    definition: deployed.definition,
     topology,
-    follower: { name: triggerFollower(definition.name), datastore },
-    store: triggerStore(options.stateTable, { datastore, trigger: definition.name }),
+    follower: { name: triggerFollower(deployed.definition.name), datastore },
+    store: triggerStore(options.stateTable, { datastore, trigger: deployed.definition.name }),
   }));
 }
 

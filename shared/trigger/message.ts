@@ -8,6 +8,11 @@ export interface TriggerMessage extends CellAddress {
   readonly added_id: number;
   /** RFC 3339, UTC, six decimals. */
   readonly created_at: string;
-  /** Sent again on purpose: after a rewind, or since it was parked. */
+  /** Sent again on purpose: after a rewind, since its queue could not be trusted, or since it was parked. */
   readonly replay: boolean;
+  /**
+   * Under which it was sent: goes up with each rewind. Where all was sent again, messages of lower ones are void. Left out by
+   * releases before 0.1.0, whose messages are never void, since nobody knows whether their cells were sent again.
+   */
+  readonly generation?: number;
 }

@@ -3,7 +3,7 @@ import { afterAttempt, findCell, parkedCell, withCell } from './failing-cell.ts'
 import type { TriggerMessage } from './message.ts';
 import type { TriggerName } from './trigger-items.ts';
 import { readStatus, stopRunning, toStatus } from './trigger-status.ts';
-import type { ParkEnd } from './trigger-store.ts';
+import { isAtWork, type ParkEnd } from './trigger-store.ts';
 import { fits, type ShardChange, type TroubledShards } from './troubled-shards.ts';
 
 /** Where a cell is parked. */
@@ -24,7 +24,7 @@ export interface ParkPlace {
  */
 export async function parkCell({ table, name, shards, stopAfterParked }: ParkPlace, message: TriggerMessage, error: string): Promise<ParkEnd> {
   const seen = await readStatus(table, name);
-  if (seen.state !== 'running') return 'not_running';
+  if (!isAtWork(seen)) return 'not_running';
   const { result: parked, status: item } = await shards.change(message.shard, (before): ShardChange<boolean> => {
     const cell = findCell(before.cells, message.added_id);
     const cells = withCell(before.cells, message.added_id, parkedCell(afterAttempt(cell, message, 0, error)));

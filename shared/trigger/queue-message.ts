@@ -5,26 +5,26 @@ import { fingerprintOf } from '../follow/fingerprint.ts';
 import type { LogPlace } from '../follow/follower.ts';
 import { parseTime } from '../time.ts';
 import type { TriggerMessage } from './message.ts';
-import type { FailingCell, TriggerStatus } from './trigger-store.ts';
+import type { FailingCell } from './trigger-store.ts';
 
 /**
- * What a trigger's queue carries for a cell. A replay is a cell that was read again after a rewind; one that came after
- * the rewind is new, although the offset's generation stays raised.
+ * What a trigger's queue carries for a cell. A replay is a cell that was in its log when the shard was last rewound; one
+ * that came after it is new, although the offset's generation stays raised.
  *
- * @param status read after the cell's generation was known, so that it knows of the rewind that raised it
+ * @param replayedTo of the shard's mark, read after the cell's generation was known, so that it knows of the rewind that raised it
  */
-export function toMessage(cell: LogPlace, trigger: { readonly datastore: string; readonly trigger: string }, status: Pick<TriggerStatus, 'rewound_at'>): TriggerMessage {
+export function toMessage(cell: LogPlace, trigger: { readonly datastore: string; readonly trigger: string }, replayedTo: number): TriggerMessage {
   const { shard, added_id, row_key, column_name, ref_key, created_at, generation } = cell;
-  const replay = generation > 0 && created_at <= (status.rewound_at ?? '');
-  return { datastore: trigger.datastore, trigger: trigger.trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay };
+  const replay = generation > 0 && added_id <= replayedTo;
+  return { datastore: trigger.datastore, trigger: trigger.trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay, generation };
 }
 
 /** What SQS refuses (U+FFFE, U+FFFF), and emulators of it do (characters beyond U+FFFF): a column name may hold either. */
 const REFUSED = /[\uD800-\uDFFF\uFFFE\uFFFF]/g;
 
 /** Its JSON, with characters escaped that queues refuse. */
-export function encodeMessage({ datastore, trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay }: TriggerMessage): string {
-  const text = JSON.stringify({ datastore, trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay });
+export function encodeMessage({ datastore, trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay, generation }: TriggerMessage): string {
+  const text = JSON.stringify({ datastore, trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay, generation });
   return text.replaceAll(REFUSED, (unit) => String.raw`\u` + unit.charCodeAt(0).toString(16));
 }
 
@@ -46,6 +46,8 @@ export function parseMessage(text: string): TriggerMessage {
     ref_key,
     created_at: parseTime(fields['created_at'], 'created_at'),
     replay: parseReplay(fields['replay']),
+    // Messages of an earlier version do not say it.
+    ...(fields['generation'] !== undefined && { generation: parseCount(fields['generation'], 'generation', 0, Number.MAX_SAFE_INTEGER) }),
   };
 }
 

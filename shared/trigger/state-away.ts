@@ -6,8 +6,15 @@ export async function overState<T>(task: () => Promise<T>): Promise<T> {
     return await task();
   } catch (cause) {
     if (!isFromDynamo(cause)) throw cause;
-    throw new SchemalessError('unavailable', `the state table did not answer: ${cause.name}`, { cause });
+    throw new SchemalessError('unavailable', `the state table (DynamoDB) did not answer: ${describe(cause)}`, { cause });
   }
+}
+
+/** What the network throws may have a code and no message; what was given up has a name. */
+function describe(error: Error & { readonly code?: unknown }): string {
+  const { cause } = error;
+  const told = [error.message, error.code, cause instanceof Error ? cause.message : undefined].find((text) => typeof text === 'string' && text !== '');
+  return [error.name, ...(told === undefined ? [] : [told])].join(': ');
 }
 
 /** The SDK puts `$metadata` on all that it throws, what the network threw included; a time limit comes as an abort. */

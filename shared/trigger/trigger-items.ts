@@ -14,13 +14,15 @@ export interface TriggerName {
  *
  * | pk | holds |
  * |---|---|
- * | `trigger#trips#bill_rider` | its status: `state`, `reason`, `changed_at`, `rewound_at`, `troubled` (shards), `changes` (goes up whenever a shard becomes troubled) |
+ * | `trigger#trips#bill_rider` | its status: `state`, `reason`, `changed_at`, `rewound_at`, `troubled` (shards), `changes` (goes up whenever a shard becomes troubled); of its queue `queue_url`, `sound_at`, `dead_seen`, `least_generation`; of the last resend `resend_why`, `resend_asked_at`, `resend_done_at`, and while it is wanted `resend_id`, `resend_queue`; `consumed_pages` |
  * | `troubled#trips#bill_rider#17` | of a shard that is not in order: `cells` (JSON, deflated), `mark_id`, `mark_at`, `version` (another with each write) |
  * | `malformed#trips#bill_rider` | the last messages that could not be read: `messages` (JSON, deflated), `version` |
+ * | `consumed#trips#bill_rider#3` | how far its consumers are with the shards 192 to 255: `marks` (JSON, deflated), `version` |
  */
 export const statusKey = ({ datastore, trigger }: TriggerName): string => `trigger#${datastore}#${trigger}`;
 export const troubledKey = ({ datastore, trigger }: TriggerName, shard: number): string => `troubled#${datastore}#${trigger}#${shard}`;
 export const malformedKey = ({ datastore, trigger }: TriggerName): string => `malformed#${datastore}#${trigger}`;
+export const consumedKey = ({ datastore, trigger }: TriggerName, page: number): string => `consumed#${datastore}#${trigger}#${page}`;
 
 /** DynamoDB's own limit. */
 const KEYS_A_READ = 100;
@@ -53,6 +55,7 @@ export async function readItems({ client, table }: DynamoTable, keys: readonly s
 export async function forgetTrigger(table: DynamoTable, name: TriggerName): Promise<void> {
   const status = await readState(table, statusKey(name));
   for (const shard of status?.['troubled']?.NS ?? []) await deleteState(table, troubledKey(name, Number(shard)));
+  for (const page of status?.['consumed_pages']?.NS ?? []) await deleteState(table, consumedKey(name, Number(page)));
   await deleteState(table, malformedKey(name));
   await deleteState(table, statusKey(name));
 }

@@ -2,12 +2,15 @@ import { invalidField } from '../errors.ts';
 import { parseLimit, parseShard } from '../store/parse.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
+import { discardDead, listDead, replayDead } from './dead-messages.ts';
 import { lookAtTrigger, switchOf, troubledShards } from './look-at-trigger.ts';
 import { managedTrigger, managedTriggers, type ManagedTrigger, type TriggerManagementOptions } from './managed-trigger.ts';
+import type { CellPlace } from './parked-cells.ts';
 import { parkedPage, parseParkedCursor } from './parked-page.ts';
+import { resumeTrigger } from './resume-trigger.ts';
 import { rewindTrigger } from './rewind-trigger.ts';
 import { overState } from './state-away.ts';
-import type { ParkedChoice, TriggerDetails, TriggerOperations, TriggerSwitch } from './trigger-operations.ts';
+import type { ParkedChoice, ParkedCount, TriggerDetails, TriggerOperations, TriggerSwitch } from './trigger-operations.ts';
 
 /** The triggers of every datastore, for those who run them. */
 export interface TriggerManagement {
@@ -50,16 +53,38 @@ function triggerOperations(options: TriggerManagementOptions, datastore: string)
     },
 
     pauseTrigger: (name, reason) => switchWith(name, ({ store }) => store.setState('paused', reason)),
-    resumeTrigger: (name) => switchWith(name, ({ store }) => store.resume()),
+    resumeTrigger(name) {
+      // Where its queue is by now.
+      options.context.topology.refresh();
+      return switchWith(name, resumeTrigger);
+    },
     rewindTrigger: (name, to) => switchWith(name, (trigger) => rewindTrigger(trigger, to)),
 
     async parkedCells(name, { limit, after } = {}) {
       const wanted = { limit: parseLimit(limit), after: after === undefined ? undefined : parseParkedCursor(after) };
       return over(name, async ({ store }) => parkedPage(await troubledShards(store), await store.malformed(), wanted));
     },
-    retryParked: (name, cells) => over(name, async ({ store, topology }) => store.wantRetry(chosen(cells, topology))),
-    discardParked: (name, cells) => over(name, async ({ store, topology }) => store.discard(chosen(cells, topology))),
+    retryParked: (name, cells) => over(name, (trigger) => change(trigger, cells, trigger.store.wantRetry)),
+    discardParked: (name, cells) => over(name, (trigger) => change(trigger, cells, trigger.store.discard)),
+
+    async deadMessages(name, { limit } = {}) {
+      const most = parseLimit(limit);
+      return over(name, (trigger) => listDead(trigger, most));
+    },
+    replayDead: (name) => over(name, replayDead),
+    discardDead: (name) => over(name, discardDead),
   };
+}
+
+/** Changes parked cells, and says which of those named are not parked. */
+async function change({ store, topology }: ManagedTrigger, choice: ParkedChoice, how: (cells?: readonly CellPlace[]) => Promise<number>): Promise<ParkedCount> {
+  const cells = chosen(choice, topology);
+  const parked = new Set(cells && (await troubledShards(store)).flatMap((shard) => shard.cells.filter(({ parked_at }) => parked_at !== undefined).map(({ message }) => placeName(message))));
+  return { count: await how(cells), not_parked: (cells ?? []).filter((cell) => !parked.has(placeName(cell))).map(({ shard, added_id }) => ({ shard, added_id })) };
+}
+
+function placeName({ shard, added_id }: CellPlace): string {
+  return `${shard}/${added_id}`;
 }
 
 /** As the store takes it: nothing said means all. */

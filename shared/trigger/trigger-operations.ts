@@ -28,10 +28,17 @@ export interface TriggerOperations {
 
   /** Cells by shard and added id, then the messages that could not be read. */
   parkedCells(name: string, options?: ParkedOptions): Promise<ParkedPage>;
-  /** Wants parked cells to be sent again, `*`: all of them. Returns how many there were. */
-  retryParked(name: string, cells: ParkedChoice): Promise<number>;
-  /** Forgets parked cells for good, `*`: all of them, and the messages that could not be read. Returns how many there were. */
-  discardParked(name: string, cells: ParkedChoice): Promise<number>;
+  /** Wants parked cells to be sent again, `*`: all of them. */
+  retryParked(name: string, cells: ParkedChoice): Promise<ParkedCount>;
+  /** Forgets parked cells for good, `*`: all of them, and the messages that could not be read. */
+  discardParked(name: string, cells: ParkedChoice): Promise<ParkedCount>;
+
+  /** What SQS gave up on, as far as it shows it: ten messages of a shard at most. Hides them from others for a moment. */
+  deadMessages(name: string, options?: Pick<ParkedOptions, 'limit'>): Promise<DeadPage>;
+  /** Parks the cells of all messages that SQS gave up on, to be sent again soon, and takes them out of the last queue. */
+  replayDead(name: string): Promise<DeadCount>;
+  /** Deletes all messages that SQS gave up on. */
+  discardDead(name: string): Promise<DeadCount>;
 }
 
 /** Whether it runs, and since when. */
@@ -44,6 +51,15 @@ export interface TriggerSwitch {
   readonly changed_at: string | null;
   /** Of the last rewind; null where there was none. */
   readonly rewound_at: string | null;
+  /** The last time that all that was not known to be consumed was sent again, since the queue could not be trusted; null where there was none. */
+  readonly resent: TriggerResend | null;
+}
+
+export interface TriggerResend {
+  readonly why: string;
+  readonly asked_at: string;
+  /** Null while it is under way: nothing is sent or consumed until then. */
+  readonly done_at: string | null;
 }
 
 /** A trigger: what its definition says, how it does. */
@@ -58,18 +74,35 @@ export interface TriggerSummary extends TriggerSwitch {
   /** Null: never. */
   readonly retry_parked_every_seconds: number | null;
   readonly timeout_seconds: number;
+  /** How far consuming is behind the logs: at most so much, since what is consumed is written down now and then. */
   readonly lag: TriggerLag;
+  /** How far sending is behind the logs. Offsets are written up to three seconds late, so some cells may be sent already. */
+  readonly sent: TriggerLag;
+  /** Messages on its queue, being consumed or not, as SQS counts them: about. Null while SQS does not say. */
+  readonly waiting: number | null;
+  /** Messages in its last queue, which SQS gave up on: about. Null while SQS does not say. */
+  readonly dead: number | null;
   /** Cells that are parked now. */
   readonly parked: number;
   /** Messages that could not be read, and are kept. */
   readonly malformed: number;
   /** Cells that failed, and are tried again. */
   readonly failing: number;
+  /** What was last thrown for one of the failing and parked cells; null where there is none. */
+  readonly last_error: TriggerError | null;
 }
 
-/** How far sending is behind the logs. Offsets are written up to three seconds late, so some cells may be sent already. */
+/** A failure of a trigger's function. */
+export interface TriggerError {
+  readonly error: string;
+  readonly at: string;
+  readonly shard: number;
+  readonly added_id: number;
+}
+
+/** Something that is behind the logs. */
 export interface TriggerLag {
-  /** Cells of any column after the offsets. */
+  /** Cells of any column that come after it. */
   readonly cells: number;
   /** Age of the oldest of them; 0 where there is none. */
   readonly seconds: number;
@@ -89,9 +122,11 @@ export interface TriggerShard {
   readonly shard: number;
   /** The added id up to which cells were sent; null before the trigger has begun there. */
   readonly offset: number | null;
+  /** The added id up to which cells are known to be consumed; null before the trigger has begun there. */
+  readonly consumed: number | null;
   /** The last added id of the log; null while its group cannot be read. */
   readonly head: number | null;
-  /** Cells of any column after the offset; null while it is not known. */
+  /** Cells of any column that are not known to be consumed; null while it is not known. */
   readonly cells: number | null;
   /** Age of the oldest of them; null while it is not known. */
   readonly seconds: number | null;
@@ -136,6 +171,41 @@ export interface ParkedPage {
   readonly malformed: readonly MalformedMessage[];
   /** What to send as `after` to go on; null at the end. */
   readonly next: string | null;
+}
+
+/** What came of a choice of parked cells. */
+export interface ParkedCount {
+  /** How many there were. */
+  readonly count: number;
+  /** Those of the choice that are not parked. */
+  readonly not_parked: readonly CellPlace[];
+}
+
+/** A message that SQS gave up on. */
+export interface DeadMessageShown {
+  readonly message_id: string;
+  /** When it was sent, or SQS moved it. */
+  readonly sent_at: string;
+  /** Null where it is not one of ours: see `body`. */
+  readonly cell: (CellAddress & CellPlace & { readonly created_at: string }) | null;
+  /** Its cell was sent again since, with those before it: nothing is lost with it. */
+  readonly resent: boolean;
+  /** At most 1000 characters; null where the cell says all. */
+  readonly body: string | null;
+}
+
+export interface DeadPage {
+  readonly messages: readonly DeadMessageShown[];
+  /** In the last queue, shown or not, about. */
+  readonly count: number;
+}
+
+/** What became of the messages that SQS gave up on. */
+export interface DeadCount {
+  /** How many were taken out. */
+  readonly count: number;
+  /** Left, about: hidden from us, or more than one request has time for. Repeat it. */
+  readonly left: number;
 }
 
 /** Some parked cells by their places, 1 to 1000; or all of them. */

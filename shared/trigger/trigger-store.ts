@@ -1,3 +1,4 @@
+import type { ConsumedMarks } from './consumed-marks.ts';
 import type { TriggerMessage } from './message.ts';
 
 /**
@@ -16,8 +17,34 @@ export interface TriggerStatus {
   readonly changed_at?: string;
   /** Shards that have cells which failed, or whose consumer is behind: there is an item for each. */
   readonly troubled: readonly number[];
-  /** When a rewind was last asked for: cells older than it, in a generation above 0, are replays. RFC 3339, UTC, six decimals. */
+  /** When a rewind was last asked for. RFC 3339, UTC, six decimals. */
   readonly rewound_at?: string;
+  /** The queue that has what was sent and not consumed; undefined before anything was sent. */
+  readonly queue_url?: string;
+  /** When it was last known that messages leave the queue by being consumed; undefined before anything was sent. RFC 3339, UTC. */
+  readonly sound_at?: string;
+  /** So many messages in the last queue are known of, and were looked after. */
+  readonly dead_seen?: number;
+  /** Messages of lower generations are void: their cells were sent again since. */
+  readonly least_generation?: number;
+  /** The last time that everything not known to be consumed was, or is to be, sent again. */
+  readonly resend?: Resend;
+}
+
+/** Everything that is not known to be consumed is sent again, since the queue may have lost some of it. */
+export interface Resend {
+  /** While it is wanted and not done: nothing is sent or consumed meanwhile. */
+  readonly id?: string;
+  /** Where the cells then go, where that is another queue than before. */
+  readonly queue_url?: string;
+  readonly why: string;
+  readonly asked_at: string;
+  readonly done_at?: string;
+}
+
+/** Whether cells are sent and consumed now. */
+export function isAtWork({ state, resend }: Pick<TriggerStatus, 'state' | 'resend'>): boolean {
+  return state === 'running' && resend?.id === undefined;
 }
 
 /** A cell that its consumer failed on. */
@@ -55,6 +82,14 @@ export interface TroubledShard {
   readonly mark?: { readonly added_id: number; readonly at: string };
 }
 
+export interface ResendWish {
+  readonly why: string;
+  /** What the wish rests on. */
+  readonly seen: Pick<TriggerStatus, 'sound_at'>;
+  /** Where the cells go from now on. @default the queue that there is */
+  readonly queueUrl?: string | undefined;
+}
+
 /** What became of a cell that was to be parked. */
 export type ParkEnd =
   | 'parked'
@@ -73,6 +108,14 @@ export interface TriggerStore {
   /** Lets it run. Whoever does has mended something, so the attempts of cells that are not parked begin anew. */
   resume(): Promise<void>;
   markRewound(at: string): Promise<void>;
+  /** How far the consumers of its shards are. */
+  readonly consumed: ConsumedMarks;
+  /** Says that messages leave the queue by being consumed. */
+  confirmSound(): Promise<void>;
+  /** Says where cells are sent to; only the first one who does is heard. */
+  beginQueue(queueUrl: string, soundAt: string): Promise<void>;
+  /** Wants everything not known to be consumed to be sent again, see `resendUnconsumed`; not when it was since the status was seen. */
+  wantResend(wish: ResendWish): Promise<void>;
   /** Consistent reads, in batches, in the order asked for; shards without an item are left out. */
   shards(shards: readonly number[]): Promise<readonly TroubledShard[]>;
   /** Counts an attempt before it is made: one that ends the process is known then. Returns how many there were before. */
@@ -81,6 +124,8 @@ export interface TriggerStore {
   failed(message: TriggerMessage, error: string, counted: boolean): Promise<number>;
   /** Parks a cell that has failed, unless the trigger is not running any more. */
   park(message: TriggerMessage, error: string, stopAfterParked: number): Promise<ParkEnd>;
+  /** Parks a cell that SQS gave up on, to be sent again soon. Throws an Error where its shard can keep no more. */
+  parkDead(message: TriggerMessage, error: string): Promise<void>;
   /** Parks a message that cannot be read. */
   parkMalformed(message: Omit<MalformedMessage, 'parked_at'>): Promise<void>;
   malformed(): Promise<readonly MalformedMessage[]>;

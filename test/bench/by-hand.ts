@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createPool, type Pool, type ResultSetHeader } from 'mysql2';
 import { rowKeyBytes } from '../../shared/address.ts';
 import { decodeBody, encodeBody } from '../../shared/body/codec.ts';
-import type { NewCell } from '../../shared/cell.ts';
+import { LIMITS, type NewCell } from '../../shared/cell.ts';
 import { readField, shardOfValue } from '../../shared/index/field-value.ts';
 import type { PhysicalIndex } from '../../shared/index/index-table.ts';
 import { shardOf } from '../../shared/shard.ts';
@@ -12,6 +12,7 @@ import { appendCells, type EncodedCell } from '../../shared/sql/statements/appen
 import { insertBuffered } from '../../shared/sql/statements/insert-buffered.ts';
 import { putEntries } from '../../shared/sql/statements/put-entries.ts';
 import { selectRowStates } from '../../shared/sql/statements/select-row-states.ts';
+import { unionOf } from '../../shared/sql/union.ts';
 import type { DatastoreTopology } from '../../shared/topology/topology.ts';
 import { DATASTORE, type GroupAccess } from '../faults/store-access.ts';
 
@@ -52,7 +53,7 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   const fenceOf = (shard: number) => ({ datastore: DATASTORE, shard, epoch: topology.places[shard]?.epoch ?? 0 });
   const texts = Array.from({ length: shards }, (_, shard) => ({
     append: appendCell(fenceOf(shard), dummy).sql,
-    state: selectRowStates(DATASTORE, [{ row_key: DUMMY_KEY, shard }], columns).sql,
+    state: unionOf(selectRowStates(DATASTORE, [{ row_key: DUMMY_KEY, shard }], columns, LIMITS.answerBytes)).sql,
     entry: putEntries(DATASTORE, shard, index, [{ row_key: DUMMY_KEY, values: [DUMMY_KEY], tombstone: false, version: { epoch: 1, added_id: 1 } }]).sql,
   }));
   const bufferText = insertBuffered(DATASTORE, [{ ...dummy, shard: 0 }]).sql;
@@ -100,7 +101,7 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
             if (ofShard.length === 1 && ofShard[0]) await append(ofShard[0], ofShard[0].encoded, shard);
             else await run(primary, appendCells(fenceOf(shard), ofShard));
           }));
-          const found = await run(primary, selectRowStates(DATASTORE, ofGroup, columns));
+          const found = await run(primary, unionOf(selectRowStates(DATASTORE, ofGroup, columns, LIMITS.answerBytes)));
           const shardOfItem = ([item]: SqlRow): number => ofGroup[Number(item)]?.shard ?? -1;
           const epochs = new Map(found.filter(isEpoch).map((row) => [shardOfItem(row), row[1]]));
           const latest = new Map(found.filter((row) => !isEpoch(row)).toReversed().map((row) => [Number(row[0]), row]));

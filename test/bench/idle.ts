@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { committedOffsets } from '../../shared/follow/follower-lag.ts';
 import { shardOf } from '../../shared/shard.ts';
 import { triggerFollower } from '../../shared/trigger/follower-name.ts';
+import { sqsTriggerQueues } from '../../shared/trigger/sqs-trigger-queues.ts';
 import { triggerManagement } from '../../shared/trigger/trigger-management.ts';
 import { Random } from '../demo/trips/random.ts';
 import { randomRowKey } from '../faults/load/row-key.ts';
@@ -42,7 +43,7 @@ export const idleBench: Bench = {
     await untilDone(store, world);
 
     const both = await during(stage, tailer, world);
-    const operations = await triggerManagement({ context: store.context, stateTable: store.stateTable }).triggers(access.datastore);
+    const operations = await triggerManagement({ context: store.context, stateTable: store.stateTable, queues: sqsTriggerQueues(store.sqs) }).triggers(access.datastore);
     await operations.pauseTrigger(TRIGGERS[1] ?? '');
     const one = await during(stage, tailer, world);
     await tailer.stop();

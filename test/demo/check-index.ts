@@ -100,16 +100,19 @@ async function showExample(store: DemoStore, trips: readonly IndexedTrip[], { si
  * From a put's answer until a query shows what it wrote, one cell after another: STATUS cells of trips without a fare,
  * since cells of BASE would call the trigger, whose billing would be measured with them.
  */
-async function measureLag(store: DemoStore, { samples, signal }: Pick<IndexCheck, 'samples' | 'signal'>): Promise<number[]> {
-  const trips = Array.from({ length: LAG_TRIPS }, () => ({ row_key: randomUUID(), driver: randomUUID() }));
-  await inParallel(trips, LAG_TRIPS, signal, async ({ row_key, driver }) => {
-    await persist(signal, () => store.put({ row_key, column_name: 'BASE', ref_key: 1, body: { driver_partner_uuid: driver, trip_created_at: new Date().toISOString() } }));
+async function measureLag(store: DemoStore, { samples, patienceMs, signal, differences }: IndexCheck): Promise<number[]> {
+  const trips: { readonly row_key: string; readonly driver: string }[] = [];
+  await inParallel(Array.from({ length: LAG_TRIPS }, () => ({ row_key: randomUUID(), driver: randomUUID() })), LAG_TRIPS, signal, async ({ row_key, driver }) => {
+    const { outcome } = await persist(signal, () => store.put({ row_key, column_name: 'BASE', ref_key: 1, body: { driver_partner_uuid: driver, trip_created_at: new Date().toISOString() } }));
+    // Without it the index has no entry whose change could show.
+    if (outcome === 'stored') trips.push({ row_key, driver });
   });
+  if (trips.length === 0) return [];
   await sleep(SETTLE_MS, undefined, { signal });
   const lags: number[] = [];
   for (let sample = 0; sample < samples; sample += 1) {
-    const { row_key, driver } = trips[sample % LAG_TRIPS] ?? { row_key: '', driver: '' };
-    const ref_key = Math.floor(sample / LAG_TRIPS);
+    const { row_key, driver } = trips[sample % trips.length] ?? { row_key: '', driver: '' };
+    const ref_key = Math.floor(sample / trips.length);
     const isCompleted = ref_key % 2 === 0;
     const { outcome } = await persist(signal, () => store.put({ row_key, column_name: 'STATUS', ref_key, body: { is_completed: isCompleted } }));
     if (outcome !== 'stored') continue;
@@ -118,7 +121,12 @@ async function measureLag(store: DemoStore, { samples, signal }: Pick<IndexCheck
       const { entries } = await persist(signal, () => store.query({ index: INDEX, where: [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }], limit: 10 }));
       return entries.some((entry) => entry.row_key === row_key && entry.fields['is_completed'] === isCompleted);
     };
-    while (!(await isShown())) signal.throwIfAborted();
+    for (let isThere = await isShown(); !isThere; isThere = await isShown()) {
+      signal.throwIfAborted();
+      if (performance.now() - start < patienceMs) continue;
+      differences.fail(`driver ${driver}`, `index: a changed STATUS was not shown within ${patienceMs / 1000} s`);
+      return lags;
+    }
     if (sample >= WARM_UP_SAMPLES) lags.push(performance.now() - start);
   }
   return lags;

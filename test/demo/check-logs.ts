@@ -7,7 +7,7 @@ import { inChunks, inParallel } from './parallel.ts';
 import { persist } from './persist.ts';
 import type { Progress } from './progress.ts';
 import type { ShardPart } from './write.ts';
-import type { WrittenTrips } from './written-trips.ts';
+import { askedText, type WrittenTrips } from './written-trips.ts';
 
 export interface CheckLogsOptions {
   readonly read: Role;
@@ -85,7 +85,7 @@ export async function checkLogs(
   for (const { shard, next, head } of readings) {
     if (next < head) differences.fail(`shard ${shard}`, `its log ends at ${next}, wanted its head ${head} (${options.read})`);
   }
-  for (const cell of trips) if (!found.has(addressText(cell))) differences.fail(cell, `not in the log (${options.read})`);
+  for (const cell of trips.acknowledged()) if (!found.has(addressText(cell))) differences.fail(cell, `not in the log ${askedText(options.read, trips.outcomeOf(cell))}`);
   return found.size;
 }
 

@@ -1,13 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import type { CellKey, NewCell, Role } from '../../shared/cell.ts';
+import type { Cell, CellKey, NewCell, Role } from '../../shared/cell.ts';
 import { describe } from '../../shared/errors.ts';
 import type { BatchItem } from '../../shared/store/datastore.ts';
 import type { DemoStore } from './demo-store.ts';
 import type { Differences } from './differences.ts';
-import { inChunks, inParallel } from './parallel.ts';
 import { persist } from './persist.ts';
 import type { Progress } from './progress.ts';
+import { recheck, type Wrong } from './recheck.ts';
+import { askedText, type WrittenTrips } from './written-trips.ts';
 
 export interface ReadBackOptions {
   /** @default 'writer' */
@@ -20,41 +20,32 @@ export interface ReadBackOptions {
   readonly signal: AbortSignal;
   readonly progress: Progress;
   readonly differences: Differences;
+  /** Told of every cell that was as it should be. */
+  readonly found?: (cell: Cell) => void;
 }
 
 const KEYS_A_REQUEST = 50;
-const PAUSE_MS = 200;
 
-/** Reads every cell back and compares; asks again for those that are not there yet. Returns how many were equal. */
-export async function readBack(store: DemoStore, cells: Iterable<NewCell>, options: ReadBackOptions): Promise<number> {
+/** Reads every cell back that was acknowledged, and compares; asks again for those that are not there yet. Returns how many were equal. */
+export async function readBack(store: DemoStore, trips: WrittenTrips, options: ReadBackOptions): Promise<number> {
   const { differences, progress, read = 'writer', signal } = options;
   let equal = 0;
-  let left = cells;
-  for (let end = Number.POSITIVE_INFINITY; ; ) {
-    const wrong: { readonly cell: NewCell; readonly what: string }[] = [];
-    await inParallel(inChunks(left, KEYS_A_REQUEST), options.concurrency, signal, async (chunk) => {
-      const items = await persist(signal, () => store.batchGet(chunk.map((cell) => keyOf(cell, options.latest)), { read }));
-      for (const [place, cell] of chunk.entries()) {
-        const what = difference(cell, items[place], read);
-        if (what !== undefined) {
-          wrong.push({ cell, what });
-          continue;
-        }
-        equal += 1;
-        differences.pass();
-        progress.advance();
-      }
+  const check = async (chunk: readonly NewCell[]): Promise<readonly Wrong<NewCell>[]> => {
+    const items = await persist(signal, () => store.batchGet(chunk.map((cell) => keyOf(cell, options.latest)), { read }));
+    return chunk.flatMap((cell, place) => {
+      const item = items[place];
+      const what = difference(cell, item, read);
+      if (what !== undefined) return [{ item: cell, what }];
+      if (item && 'body' in item) options.found?.(item);
+      equal += 1;
+      differences.pass();
+      progress.advance();
+      return [];
     });
-    if (wrong.length === 0) return equal;
-    // The clock runs from the end of the first pass, however long that took.
-    if (end === Number.POSITIVE_INFINITY) end = Date.now() + options.patienceMs;
-    if (Date.now() > end) {
-      for (const { cell, what } of wrong) differences.fail(cell, `${what} (asked the ${read})`);
-      return equal;
-    }
-    left = wrong.map(({ cell }) => cell);
-    await sleep(PAUSE_MS, undefined, { signal });
-  }
+  };
+  const cells = options.latest === true ? trips.latest() : trips.acknowledged();
+  for (const { item, what } of await recheck(cells, check, { ...options, size: KEYS_A_REQUEST })) differences.fail(item, `${what} ${askedText(read, trips.outcomeOf(item))}`);
+  return equal;
 }
 
 function keyOf({ row_key, column_name, ref_key }: NewCell, latest: boolean | undefined): CellKey {

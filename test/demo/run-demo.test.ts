@@ -1,19 +1,26 @@
 import { describe, expect, test } from 'vitest';
 import type { CardService } from '../../functions/billing/card-service.ts';
-import type { Role } from '../../shared/cell.ts';
+import type { NewCell, PutResult, Role } from '../../shared/cell.ts';
 import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
 import { SchemalessError } from '../../shared/errors.ts';
+import { shardOf } from '../../shared/shard.ts';
 import { referenceStore } from '../../shared/store/reference-store.ts';
 import { billedStore, type BilledStore } from './billing/billed-store.ts';
 import type { DemoStore } from './demo-store.ts';
-import { runDemo } from './run-demo.ts';
+import { runDemo, type DemoRun } from './run-demo.ts';
 
 const TRIPS_INDEXES = loadDefinitions('infra/datastores').datastores.find(({ name }) => name === 'trips')?.indexes ?? [];
+const SHARDS = 8;
 /** So many cards decline that some of few trips are parked on the way. */
 const DECLINE_RATE = 0.4;
-const tripsStore = (cards?: (cards: CardService) => CardService): BilledStore => billedStore(referenceStore('trips', 8, TRIPS_INDEXES), DECLINE_RATE, cards);
+const tripsStore = (cards?: (cards: CardService) => CardService): BilledStore => billedStore(referenceStore('trips', SHARDS, TRIPS_INDEXES), DECLINE_RATE, cards);
 
 const OPTIONS = { trips: 40, seed: 'test', size: 'usual', concurrency: 4, batch: 7 } as const;
+
+/** For what is never right. */
+const IMPATIENT = { patienceMs: 50, confirmedWithinMs: 1500 };
+/** For what is right in the end: all of these tests share a thread. */
+const PATIENT = { patienceMs: 10_000, confirmedWithinMs: 10_000 };
 
 interface Outcome {
   readonly failed: number;
@@ -21,7 +28,7 @@ interface Outcome {
 }
 
 /** Runs the demo against a store whose readers answer as the writer does. */
-async function demo(change: (store: BilledStore) => Partial<BilledStore>, cards?: (cards: CardService) => CardService): Promise<Outcome> {
+async function demo(change: (store: BilledStore) => Partial<BilledStore>, cards?: (cards: CardService) => CardService, clocks: Partial<DemoRun> = IMPATIENT): Promise<Outcome> {
   const honest = withReaders(tripsStore(cards));
   const store = { ...honest, ...change(honest) };
   const lines: string[] = [];
@@ -29,8 +36,8 @@ async function demo(change: (store: BilledStore) => Partial<BilledStore>, cards?
     store,
     options: OPTIONS,
     readers: true,
-    patienceMs: 50,
     billingPatienceMs: 5000,
+    ...clocks,
     lagSamples: 10,
     calmTrips: 10,
     starts: store.starts,
@@ -48,6 +55,16 @@ function withReaders(store: BilledStore): BilledStore {
     log: async (locations, options) => (await store.log(locations, options)).map((log) => served(log, options?.read)),
   };
 }
+
+const unconfirmed = (cells: readonly NewCell[]): readonly PutResult[] => cells.map(() => ({ outcome: 'unavailable', shard: 0, reason: 'test' }));
+const buffered = (cells: readonly NewCell[]): readonly PutResult[] => cells.map(({ row_key }) => ({ outcome: 'buffered', shard: shardOf(row_key, SHARDS), copies: 1 }));
+const later = (write: () => Promise<unknown>, cells: readonly NewCell[]): readonly PutResult[] => {
+  setTimeout(() => void write(), 20);
+  return buffered(cells);
+};
+/** The two trips to look at; those of the many have more than four cells. */
+const isModel = (cells: readonly NewCell[]): boolean => cells.length <= 3 && cells.some(({ body }) => 'from' in Object(body));
+const wrongs = (text: string): readonly string[] => text.split('\n').filter((line) => line.includes('wrong: '));
 
 test.concurrent('a store that keeps its promises passes', async () => {
   const { failed, text } = await demo(() => ({}));
@@ -70,6 +87,13 @@ test.concurrent('a run on the same trips again finds all of them stored before',
   expect(text).not.toMatch(/ stored \d/);
 });
 
+test.concurrent('cells that are buffered though they were there before are found in the logs', async () => {
+  const store = withReaders(tripsStore());
+  await demo(() => store);
+  const { failed, text } = await demo(() => ({ ...store, batchPut: async (cells) => buffered(cells) }), undefined, PATIENT);
+  expect(failed, text).toBe(0);
+});
+
 test.concurrent('cells that are not confirmed at first are sent again', async () => {
   let calls = 0;
   const { failed, text } = await demo((store) => ({
@@ -79,9 +103,74 @@ test.concurrent('cells that are not confirmed at first are sent again', async ()
       const results = await store.batchPut(cells);
       return unconfirmed ? results.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'test' })) : results;
     },
-  }));
+  }), undefined, PATIENT);
   expect(failed, text).toBe(0);
   expect(text).toMatch(/repeated \d/);
+});
+
+test.concurrent('the two trips are sent again until they are confirmed', async () => {
+  let refusals = 2;
+  const { failed, text } = await demo((store) => ({
+    batchPut: async (cells) => (refusals-- > 0 ? unconfirmed(cells) : store.batchPut(cells)),
+  }), undefined, PATIENT);
+  expect(failed, text).toBe(0);
+});
+
+test.concurrent('cells of the two trips that are not readable yet are waited for', async () => {
+  const { failed, text } = await demo((store) => ({ batchPut: async (cells) => (isModel(cells) ? later(() => store.batchPut(cells), cells) : store.batchPut(cells)) }), undefined, PATIENT);
+  expect(failed, text).toBe(0);
+});
+
+test.concurrent('what a reader answers in place of a writer that is down is asked for again', async () => {
+  const asked = new Set<string>();
+  const { failed, text } = await demo((store) => ({
+    versions: async (key, options) => {
+      const column = `${key.row_key}/${key.column_name}`;
+      const isFirst = !asked.has(column);
+      asked.add(column);
+      return isFirst ? { cells: [], next: null, served_by: 'reader', stale: true } : store.versions(key, options);
+    },
+  }), undefined, PATIENT);
+  expect(failed, text).toBe(0);
+});
+
+describe('what was not written is reported as that, once, and not as lost', () => {
+  test.concurrent('where the two trips stay unconfirmed', async () => {
+    const { failed, text } = await demo((store) => ({ batchPut: async (cells) => (isModel(cells) ? unconfirmed(cells) : store.batchPut(cells)) }));
+    expect(wrongs(text)).toEqual([1, 2, 3, 4].map(() => expect.stringMatching(/\/(BASE|NOTES)\/\d: not confirmed within 1\.5 s: test$/)));
+    expect(failed).toBe(4);
+  });
+
+  test.concurrent('where the two trips stay in a buffer', async () => {
+    const { text } = await demo((store) => ({ batchPut: async (cells) => (isModel(cells) ? buffered(cells) : store.batchPut(cells)) }), undefined, { ...IMPATIENT, billingPatienceMs: 500 });
+    expect(wrongs(text).filter((line) => /\/(?:BASE|NOTES)/u.test(line))).toEqual(['BASE', 'BASE', 'NOTES'].map((column) => expect.stringMatching(new RegExp(`/${column}: wanted ref keys .*, got none; answered buffered, and not readable after 0.05 s$`))));
+  });
+
+  test.concurrent('where the store has no room for notes', async () => {
+    const { failed, text } = await demo((store) => ({
+      put: async (cell) => (cell.column_name === 'NOTES' ? { outcome: 'unavailable', shard: 0, reason: 'test' } : store.put(cell)),
+    }));
+    expect(failed).toBeGreaterThan(0);
+    expect(wrongs(text)).toEqual(wrongs(text).map(() => expect.stringMatching(/\/NOTES\/\d: not confirmed within 1\.5 s: test$/)));
+  });
+
+  test.concurrent('where notes have another body', async () => {
+    const { text } = await demo((store) => ({ put: async (cell) => (cell.column_name === 'NOTES' ? { outcome: 'conflict', shard: 0 } : store.put(cell)) }));
+    expect(wrongs(text)).toEqual(wrongs(text).map(() => expect.stringMatching(/\/NOTES\/\d: another body is at this address$/)));
+  });
+
+  test.concurrent('where notes stay in a buffer', async () => {
+    const { text } = await demo((store) => ({ put: async (cell) => (cell.column_name === 'NOTES' ? { outcome: 'buffered', shard: 0, copies: 1 } : store.put(cell)) }));
+    expect(text).toMatch(/\/NOTES\/\d: not found \(asked the writer; its put was answered buffered\)/);
+  });
+
+  test.concurrent('where the trips that measure the index are not written', async () => {
+    const { failed, text } = await demo((store) => ({
+      put: async (cell) => (cell.column_name === 'BASE' && !('fare' in Object(cell.body)) ? { outcome: 'unavailable', shard: 0, reason: 'test' } : store.put(cell)),
+    }));
+    expect(failed, text).toBe(0);
+    expect(text).toMatch(/index lag +- /);
+  });
 });
 
 describe('a store that breaks a promise fails', () => {
@@ -195,7 +284,7 @@ describe('the billing', () => {
   });
 
   test.concurrent('fails where a trip is not billed', async () => {
-    const { failed, text } = await demo(() => ({ retryParked: async () => 0 }));
+    const { failed, text } = await demo(() => ({ retryParked: async () => ({ count: 0, not_parked: [] }) }));
     expect(failed).toBeGreaterThan(0);
     expect(text).toMatch(/wrong: bill_rider: \d+ trips are not billed, .*; it is running, 0 cells behind, \d+ parked/);
     expect(text).toMatch(/wrong: trip .*: charged 0 times, wanted once/);

@@ -1,4 +1,4 @@
-import type { NewCell, PutResult } from '../../shared/cell.ts';
+import type { Cell, NewCell, PutResult } from '../../shared/cell.ts';
 import { DemoBilling, hasTrigger } from './billing/demo-billing.ts';
 import type { HandlerStarts } from './billing/handler-starts.ts';
 import { writeCalmTrips } from './billing/calm-trips.ts';
@@ -18,6 +18,7 @@ import { writeCells, type Written } from './write.ts';
 import { WrittenTrips } from './written-trips.ts';
 
 const PATIENCE_MS = 30_000;
+const CONFIRMED_WITHIN_MS = 60_000;
 const BILLING_PATIENCE_MS = 60_000;
 const LAG_SAMPLES = 500;
 const CALM_TRIPS = 200;
@@ -29,6 +30,8 @@ export interface DemoRun {
   readonly readers: boolean;
   /** How long cells may take to appear on readers, and buffered ones at all. @default 30 s */
   readonly patienceMs?: number;
+  /** How long a write that is answered `unavailable` is repeated. @default a minute */
+  readonly confirmedWithinMs?: number;
   /** How long no trip may be billed while some wait: a cell that failed waits, too. @default 60 s */
   readonly billingPatienceMs?: number;
   /** Cells that are written one after another, to see how soon the index follows. @default 500 */
@@ -47,7 +50,7 @@ export interface DemoRun {
  * many checks failed.
  */
 export async function runDemo(run: DemoRun): Promise<number> {
-  const { store, options, signal, print, patienceMs = PATIENCE_MS, billingPatienceMs = BILLING_PATIENCE_MS, lagSamples = LAG_SAMPLES, calmTrips = CALM_TRIPS } = run;
+  const { store, options, signal, print, patienceMs = PATIENCE_MS, confirmedWithinMs = CONFIRMED_WITHIN_MS, billingPatienceMs = BILLING_PATIENCE_MS, lagSamples = LAG_SAMPLES, calmTrips = CALM_TRIPS } = run;
   const { trips, concurrency } = options;
   const differences = new Differences();
   const printAll = (lines: readonly string[]): void => {
@@ -55,13 +58,13 @@ export async function runDemo(run: DemoRun): Promise<number> {
     print('');
   };
   const billed = await hasTrigger(store, signal);
-  const billing = billed ? new DemoBilling({ store, starts: run.starts, patienceMs: billingPatienceMs, concurrency, signal, differences }) : undefined;
+  const billing = billed ? new DemoBilling({ store, starts: run.starts, patienceMs: billingPatienceMs, readableWithinMs: patienceMs, concurrency, signal, differences }) : undefined;
   print('Two trips, as the rows and versions they are: a row for each trip, cells that never change, a higher ref key for what is newer.\n');
-  printAll(await showModelTrips(store, { billedWithinMs: billed ? billingPatienceMs : undefined, signal, differences }));
+  printAll(await showModelTrips(store, { billedWithinMs: billed ? billingPatienceMs : undefined, confirmedWithinMs, patienceMs, signal, differences }));
 
   print(`Now ${grouped(trips)} trips: writing their cells${billed ? ', which a trigger bills meanwhile' : ''}, then reading every one back.\n`);
   const written = new WrittenTrips(options.seed, trips, options.size);
-  const writing = await writeTrips(written, { ...run, billing, differences });
+  const writing = await writeTrips(written, { ...run, confirmedWithinMs, billing, differences });
   if (billing) await withProgress('billing', trips, 'trips', (progress) => billing.finish('loaded', progress));
   const verified = await verify(written, writing, { ...run, patienceMs, differences });
   const indexed = await checkIndex(store, written.latest(), { concurrency, patienceMs, signal, differences, samples: lagSamples });
@@ -70,7 +73,7 @@ export async function runDemo(run: DemoRun): Promise<number> {
     await writeCalmTrips(store, { samples: calmTrips, signal, sampled: (trip) => billing.sampled(trip) });
     await withProgress('billing', calmTrips, 'trips', (progress) => billing.finish('calm', progress));
   }
-  printAll(report({ trips, written: writing, verified, indexed, billing: await billing?.findings(written.bases()), sizes: bodySizes(written) }));
+  printAll(report({ trips, written: writing, verified, indexed, billing: await billing?.findings(written.bases()), sizes: bodySizes(written.toWrite()) }));
   return verdict(differences, print);
 }
 
@@ -78,18 +81,26 @@ interface Part extends DemoRun {
   readonly differences: Differences;
 }
 
-function writeTrips(written: WrittenTrips, { store, options, signal, differences, billing }: Part & { readonly billing: DemoBilling | undefined }): Promise<Written> {
-  const answered = (cell: NewCell, { outcome }: PutResult): void => billing?.acknowledged(cell, outcome === 'stored');
+function writeTrips(written: WrittenTrips, { store, options, confirmedWithinMs, signal, differences, billing }: Part & { readonly confirmedWithinMs: number; readonly billing: DemoBilling | undefined }): Promise<Written> {
+  const answered = (cell: NewCell, { outcome }: PutResult): void => {
+    written.note(cell, outcome);
+    if (outcome !== 'unavailable' && outcome !== 'conflict') billing?.acknowledged(cell, outcome === 'stored');
+  };
   return withProgress('writing', options.trips, 'trips', (progress) => {
-    const write = (): Promise<Written> => writeCells(store, written, { ...options, signal, progress, differences, answered });
+    const write = (): Promise<Written> => writeCells(store, written.toWrite(), { ...options, confirmedWithinMs, signal, progress, differences, answered });
     return billing ? billing.loaded.during(write, progress) : write();
   });
 }
 
 async function verify(written: WrittenTrips, { cells, shards }: Written, { store, options, readers, patienceMs = PATIENCE_MS, signal, differences }: Part): Promise<Verified> {
   const { concurrency } = options;
+  // A put that was buffered does not say where its cell is: it may have been there before this run.
+  const found = ({ shard, added_id }: Cell): void => {
+    const part = shards.get(shard);
+    if (part) part.after = Math.min(part.after, added_id - 1);
+  };
   const read = (role: 'writer' | 'reader'): Promise<number> =>
-    withProgress(`reading, ${role}s`, cells, 'cells', (progress) => readBack(store, written, { read: role, concurrency, patienceMs, signal, progress, differences }));
+    withProgress(`reading, ${role}s`, cells, 'cells', (progress) => readBack(store, written, { read: role, concurrency, patienceMs, signal, progress, differences, found }));
   const logs = (role: 'writer' | 'reader'): Promise<number> =>
     withProgress(`logs, ${role}s`, cells, 'cells', (progress) => checkLogs(store, written, shards, { read: role, patienceMs, signal, progress, differences }));
   const severalVersions: Iterable<readonly NewCell[]> = written.columns().filter((column) => column.length > 1);
@@ -97,9 +108,9 @@ async function verify(written: WrittenTrips, { cells, shards }: Written, { store
     writer: await read('writer'),
     readers: readers ? await read('reader') : undefined,
     latest: await withProgress('reading latest cells', cells, 'cells', (progress) =>
-      readBack(store, written.latest(), { latest: true, concurrency, patienceMs, signal, progress, differences }),
+      readBack(store, written, { latest: true, concurrency, patienceMs, signal, progress, differences }),
     ),
-    versions: await checkVersions(store, severalVersions, { concurrency, signal, differences }),
+    versions: await checkVersions(store, severalVersions, { concurrency, patienceMs, signal, differences }),
     writerLogs: await logs('writer'),
     readerLogs: readers ? await logs('reader') : undefined,
   };

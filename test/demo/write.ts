@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell, PutResult } from '../../shared/cell.ts';
+import { notWritten, writeUntilConfirmed } from './confirm.ts';
 import type { DemoStore } from './demo-store.ts';
 import type { Differences } from './differences.ts';
 import { inParallel } from './parallel.ts';
@@ -28,6 +28,8 @@ export interface WriteOptions {
   readonly concurrency: number;
   /** Cells of a batch-put; 1 sends every cell alone. */
   readonly batch: number;
+  /** How long a cell that is answered `unavailable` is sent again. */
+  readonly confirmedWithinMs: number;
   readonly signal: AbortSignal;
   readonly progress: Progress;
   readonly differences: Differences;
@@ -35,33 +37,21 @@ export interface WriteOptions {
   readonly answered: (cell: NewCell, result: PutResult) => void;
 }
 
-/** How long a cell that is answered `unavailable` is sent again. */
-const PERSIST_MS = 60_000;
-
 /** Writes all cells, some alone and most in batches, and repeats what is not confirmed. */
 export async function writeCells(store: DemoStore, cells: Iterable<NewCell>, options: WriteOptions): Promise<Written> {
   const heads = new Map<number, number>();
   for (const head of await persist(options.signal, () => store.heads())) if (head.error === undefined) heads.set(head.shard, head.head);
   const written: Written = { cells: 0, outcomes: new Map(), shards: new Map(), putMs: [], batchMs: [], seconds: 0 };
   const started = performance.now();
-  await inParallel(requests(cells, options.batch), options.concurrency, options.signal, async (request) => {
-    let left = request;
-    const end = Date.now() + PERSIST_MS;
-    for (;;) {
-      const results = await send(store, left, written, options.signal);
-      const again: NewCell[] = [];
-      for (const [place, cell] of left.entries()) {
-        const result = results[place];
-        if (result === undefined) throw new Error(`batch-put: wanted ${left.length} results, got ${results.length}`);
-        if (result.outcome === 'unavailable' && Date.now() < end) again.push(cell);
-        else note(written, heads, cell, result, options);
-      }
-      left = again;
-      if (left.length === 0) return;
-      count(written.outcomes, 'repeated', left.length);
-      await sleep(200, undefined, { signal: options.signal });
-    }
-  });
+  await inParallel(requests(cells, options.batch), options.concurrency, options.signal, (request) =>
+    writeUntilConfirmed(request, {
+      send: (left) => send(store, left, written, options.signal),
+      answered: (cell, result) => note(written, heads, cell, result, options),
+      again: (times) => count(written.outcomes, 'repeated', times),
+      withinMs: options.confirmedWithinMs,
+      signal: options.signal,
+    }),
+  );
   written.seconds = (performance.now() - started) / 1000;
   return written;
 }
@@ -105,8 +95,9 @@ function note(written: Written, heads: ReadonlyMap<number, number>, cell: NewCel
   count(written.outcomes, result.outcome, 1);
   options.answered(cell, result);
   if (cell.column_name === 'BASE' && cell.ref_key === 1) options.progress.advance();
-  if (result.outcome === 'conflict') options.differences.fail(cell, 'another body is at this address');
-  if (result.outcome === 'unavailable') options.differences.fail(cell, `not confirmed within ${PERSIST_MS / 1000} s: ${result.reason}`);
+  const why = notWritten(result, options.confirmedWithinMs);
+  // What was not written is counted here, and looked for nowhere.
+  if (why !== undefined) return options.differences.fail(cell, why);
   const part = written.shards.get(result.shard) ?? { after: heads.get(result.shard) ?? 0, cells: 0 };
   part.cells += 1;
   // A cell that was there before this run is further up in the log.

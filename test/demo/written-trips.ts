@@ -1,14 +1,22 @@
-import type { NewCell } from '../../shared/cell.ts';
+import type { CellAddress, NewCell, PutResult, Role } from '../../shared/cell.ts';
+import { addressText } from './differences.ts';
 import type { TripSize } from './trips/journey.ts';
 import { tripStream } from './trips/stream.ts';
 import { tripCells, tripRowKey } from './trips/trip.ts';
 
-/** The trips of one run. Their cells are made again each time they are asked for, so a run needs little memory. */
-export class WrittenTrips implements Iterable<NewCell> {
+type Outcome = PutResult['outcome'];
+
+/**
+ * The trips of one run, and what became of their puts. Their cells are made again each time they are asked for, so a run
+ * needs little memory.
+ */
+export class WrittenTrips {
   readonly #seed: string;
   readonly #trips: number;
   readonly #size: TripSize;
   readonly #numbers = new Map<string, number>();
+  /** Of the cells that a put did not store. */
+  readonly #outcomes = new Map<string, Outcome>();
 
   constructor(seed: string, trips: number, size: TripSize) {
     this.#seed = seed;
@@ -18,8 +26,23 @@ export class WrittenTrips implements Iterable<NewCell> {
   }
 
   /** All cells, in the order in which they are written. */
-  [Symbol.iterator](): Generator<NewCell, void> {
+  toWrite(): Generator<NewCell, void> {
     return tripStream({ seed: this.#seed, trips: this.#trips, size: this.#size });
+  }
+
+  /** A cell's put was answered. */
+  note(cell: CellAddress, outcome: Outcome): void {
+    if (outcome !== 'stored' && outcome !== 'stored_before') this.#outcomes.set(addressText(cell), outcome);
+  }
+
+  /** How a cell's put was answered; `stored` also where it was there before. */
+  outcomeOf(cell: CellAddress): Outcome {
+    return this.#outcomes.get(addressText(cell)) ?? 'stored';
+  }
+
+  /** The cells that the store has to have. */
+  *acknowledged(): Generator<NewCell, void> {
+    for (const cell of this.toWrite()) if (this.#isAcknowledged(cell)) yield cell;
   }
 
   /** Every cell of a row, or undefined when it is no trip of this run. */
@@ -33,11 +56,14 @@ export class WrittenTrips implements Iterable<NewCell> {
     for (const cell of this.latest()) if (cell.column_name === 'BASE') yield cell;
   }
 
-  /** The cells of each column of each row, lowest ref key first. */
+  /** The cells of each column of each row, lowest ref key first; without columns of which not all was acknowledged, which may be there or not. */
   *columns(): Generator<readonly NewCell[], void> {
     for (const n of this.#numbers.values()) {
       const columns = Map.groupBy(tripCells(this.#seed, n, this.#size), ({ cell }) => cell.column_name);
-      for (const timed of columns.values()) yield timed.map(({ cell }) => cell);
+      for (const timed of columns.values()) {
+        const cells = timed.map(({ cell }) => cell);
+        if (cells.every((cell) => this.#isAcknowledged(cell))) yield cells;
+      }
     }
   }
 
@@ -48,4 +74,14 @@ export class WrittenTrips implements Iterable<NewCell> {
       if (last !== undefined) yield last;
     }
   }
+
+  #isAcknowledged(cell: CellAddress): boolean {
+    const outcome = this.outcomeOf(cell);
+    return outcome !== 'conflict' && outcome !== 'unavailable';
+  }
+}
+
+/** Behind what is wrong with a cell: "(asked the writer; its put was answered buffered)". */
+export function askedText(read: Role, outcome: Outcome): string {
+  return `(asked the ${read}${outcome === 'buffered' ? '; its put was answered buffered' : ''})`;
 }

@@ -7,7 +7,9 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
+import { localSigner } from '../../infra/local/local-signer.ts';
 import { startLocalStack, type LocalStack } from '../../infra/local/local-stack.ts';
+import { prove } from '../../infra/local/proof.ts';
 import type { NewCell } from '../../shared/cell.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
 import { fakeDeployment } from '../functions/support/fake-deployment.ts';
@@ -58,6 +60,12 @@ function linesOfWarehouse(): readonly Line[] {
   const files = readdirSync(folder.path).includes('warehouse') ? readdirSync(warehouse) : [];
   return files.flatMap((file) => readFileSync(join(warehouse, file), 'utf8').trimEnd().split('\n')).map((line) => JSON.parse(line) as Line);
 }
+
+test('a stack without the datastore smoke proves itself without a write', async () => {
+  expect(await prove({ url: stack.url, datastores: ['trips'], readers: false, sign: localSigner() })).toEqual([expect.stringMatching(/^looked where the logs of trips end, on every group's writer, [\d.]+ ms$/u)]);
+  const heads = await schemalessClient({ url: stack.url, datastore: 'trips' }).heads();
+  expect(heads.map((head) => ('head' in head ? head.head : head.error))).toEqual([0, 0, 0, 0]);
+});
 
 test('every cell reaches the warehouse and the second deployment, each by a trigger of its own', { timeout: 180_000 }, async () => {
   const trips = schemalessClient({ url: stack.url, datastore: 'trips' });

@@ -32,7 +32,7 @@ const EMPTY_PATIENCE_MS = 120_000;
 /** Waits for the buffers, reads every acknowledged cell back through the store, and then looks at the tables themselves. */
 export async function inspect({ datastore, groups, written, signal }: Scene): Promise<Aftermath> {
   const { acked, outcomes, wrong, wrongExamples } = written;
-  const { rows, parked, conflicts, seconds } = await untilBuffersEmpty(datastore, EMPTY_PATIENCE_MS, signal);
+  const { rows, parked, conflicts, undecided, seconds } = await untilBuffersEmpty(datastore, EMPTY_PATIENCE_MS, signal);
   const unreadable = await countUnreadable(datastore, acked);
   const logs = await storedLogs(groups);
   const { lost, moved, doubled } = compareKept(acked, logs);
@@ -40,7 +40,7 @@ export async function inspect({ datastore, groups, written, signal }: Scene): Pr
     acked: acked.length,
     // What moved cannot be read as it was acknowledged either, and is counted by itself.
     lost: Math.max(lost, unreadable - moved),
-    faults: { moved, doubled, 'ids missing': holesIn(logs), 'wrong answers': wrong, 'left in the buffer': rows + parked + conflicts },
+    faults: { moved, doubled, 'ids missing': holesIn(logs), 'wrong answers': wrong, 'left in the buffer': rows + parked + conflicts + undecided },
     outcomes,
     wrongExamples,
     drainSeconds: seconds,

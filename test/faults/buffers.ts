@@ -6,6 +6,7 @@ export interface BufferRest {
   readonly rows: number;
   readonly parked: number;
   readonly conflicts: number;
+  readonly undecided: number;
   /** How long it took until they were empty, or given up, in seconds. */
   readonly seconds: number;
 }
@@ -16,7 +17,7 @@ const POLL_MS = 250;
 export async function untilBuffersEmpty(operations: Pick<BufferOperations, 'buffer'>, patienceMs: number, signal: AbortSignal): Promise<BufferRest> {
   const start = performance.now();
   for (;;) {
-    const rest = { rows: 0, parked: 0, conflicts: 0, seconds: (performance.now() - start) / 1000 };
+    const rest = { rows: 0, parked: 0, conflicts: 0, undecided: 0, seconds: (performance.now() - start) / 1000 };
     let answered = true;
     for (const group of await operations.buffer().catch(() => [])) {
       if (group.error) {
@@ -26,6 +27,7 @@ export async function untilBuffersEmpty(operations: Pick<BufferOperations, 'buff
       rest.rows += group.rows;
       rest.parked += group.parked;
       rest.conflicts += group.conflicts;
+      rest.undecided += group.undecided;
     }
     if (answered && rest.rows === 0) return rest;
     if (performance.now() - start > patienceMs) {

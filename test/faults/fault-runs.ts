@@ -1,13 +1,18 @@
 import { acksRun } from './acks/acks-run.ts';
+import { awayRun } from './away/away-run.ts';
 import { buildRun } from './build/build-run.ts';
 import { conflictsRun } from './conflicts/conflicts-run.ts';
 import { damageRun } from './damage/damage-run.ts';
 import { dataApiRun } from './data-api/data-api-run.ts';
 import type { FaultRun } from './fault-run.ts';
+import { freezeRun } from './freeze/freeze-run.ts';
+import { haltedRun } from './halted/halted-run.ts';
 import { hostileRun } from './hostile/hostile-run.ts';
 import { killRun } from './kill/kill-run.ts';
+import { lockedRun } from './locked/locked-run.ts';
 import { lostDiskRun } from './lost-disk/lost-disk-run.ts';
 import { logRun } from './log/log-run.ts';
+import { quietRun } from './quiet/quiet-run.ts';
 import { racesRun } from './races/races-run.ts';
 import { poisonRun } from './poison/poison-run.ts';
 import { outageRun } from './outage/outage-run.ts';
@@ -15,6 +20,7 @@ import { overloadRun } from './overload/overload-run.ts';
 import { pausedRun } from './paused/paused-run.ts';
 import { readersDownRun } from './readers-down/readers-down-run.ts';
 import { replicationRun } from './replication/replication-run.ts';
+import { refusedRun } from './refused/refused-run.ts';
 import { restartRun } from './restart/restart-run.ts';
 import { simulateRun } from './simulate/simulate-run.ts';
 import { soakRun } from './soak/soak-run.ts';
@@ -24,8 +30,8 @@ import { triggersRun } from './triggers/triggers-run.ts';
 /** Every fault run there is, in the order in which they are begun; those that have to be alone come after the others. */
 export const FAULT_RUNS: readonly FaultRun[] = [
   // The longest begins first, since others go beside it.
-  soakRun, triggersRun, logRun, killRun, lostDiskRun, conflictsRun, acksRun, dataApiRun, damageRun, hostileRun, restartRun, racesRun, buildRun, poisonRun, simulateRun,
-  replicationRun, outageRun, readersDownRun, pausedRun, overloadRun, tailersRun,
+  soakRun, triggersRun, logRun, killRun, lostDiskRun, refusedRun, conflictsRun, acksRun, dataApiRun, damageRun, hostileRun, restartRun, racesRun, buildRun, poisonRun, haltedRun, simulateRun,
+  replicationRun, outageRun, awayRun, readersDownRun, pausedRun, lockedRun, freezeRun, quietRun, overloadRun, tailersRun,
 ];
 
 /** Those that take under four minutes together, and judge no latency: they hold also where other work is done beside them. */

@@ -37,7 +37,7 @@ describe('what readers saw', () => {
     let rows: readonly SqlRow[] = [];
     const client = watch.watch({ select: async () => rows } as unknown as SqlClient);
     const read = async (...ids: readonly number[]): Promise<void> => {
-      rows = ids.map((id) => [0, 7, String(id), null, null, null, null, null]);
+      rows = ids.map((id) => [0, 7, String(id), new Uint8Array(16), null, null, null, null]);
       await client.select(selectLog('trips', [{ shard: 7, after: 4 }], 100, 1000), 'writer');
     };
     await read(5, 6);

@@ -117,7 +117,11 @@ const QUERIES: readonly Refusal[] = [
   ['an empty column', 'GET', `${index}?${DRIVER}&column=`, undefined, 400, 'invalid_field', 'column', '1 to 255', '""'],
   ['all columns and one', 'GET', `${index}?${DRIVER}&column=*&column=BASE`, undefined, 400, 'invalid_field', 'column', '`*` alone', '*, BASE'],
   ['a limit over 1000', 'GET', `${index}?${DRIVER}&limit=1001`, undefined, 400, 'invalid_field', 'limit', '1 to 1000', '1001'],
-  ['a cursor that is none', 'GET', `${index}?${DRIVER}&cursor=abc`, undefined, 400, 'invalid_field', 'cursor', 'next', 'abc'],
+  ['a place to go on after that is none', 'GET', `${index}?${DRIVER}&after=abc`, undefined, 400, 'invalid_field', 'after', 'next', 'abc'],
+  ['the same by its old name', 'GET', `${index}?${DRIVER}&cursor=abc`, undefined, 400, 'invalid_field', 'cursor', 'next', 'abc'],
+  ['both names of it', 'GET', `${index}?${DRIVER}&after=abc&cursor=abc`, undefined, 400, 'invalid_field', 'cursor', 'either', 'both'],
+  ['an operator on the place to go on after', 'GET', `${index}?${DRIVER}&after[gt]=1`, undefined, 400, 'invalid_field', 'after[gt]', 'without an operator', 'after[gt]'],
+  ['`next` where it wants `after`', 'GET', `${index}?${DRIVER}&next=abc`, undefined, 400, 'unknown_field', 'next', 'limit, after, order, fields, column, read, explain', 'next'],
   ['another node', 'GET', `${index}?${DRIVER}&read=both`, undefined, 400, 'invalid_field', 'read', 'writer or reader', 'both'],
   ['an explain of neither', 'GET', `${index}?${DRIVER}&explain=1`, undefined, 400, 'invalid_field', 'explain', 'true or false', '"1"'],
 ];
@@ -160,6 +164,27 @@ const TRIGGERS: readonly Refusal[] = [
   ['a shard that is text', 'POST', `${trigger}/parked/retry`, some({ shard: '0', added_id: 1 }), 400, 'invalid_field', 'cells[0].shard', 'shard', '"0"'],
   ['an unknown member of a cell', 'POST', `${trigger}/parked/retry`, some({ shard: 0, added_id: 1, row_key: ROW }), 400, 'unknown_field', 'cells[0].row_key', 'added_id', 'row_key'],
 ];
+
+describe('a name that is nearly right', () => {
+  it.each([
+    ['GET', `${index}?${DRIVER}&limt=1`, 'limit'],
+    ['GET', `${index}?${DRIVER}&ctiy=Lisbon`, 'city'],
+    ['GET', `${index}?${DRIVER}&colums=BASE`, 'column'],
+    ['GET', `${versions}?limits=3`, 'limit'],
+    ['GET', `${versions}?Order=asc`, 'order'],
+    ['GET', `${CELL}?min_addedid=3`, 'min_added_id'],
+    ['GET', `${log}?afer=3`, 'after'],
+    ['GET', '/v1/trips/buffer/conflicts?limt=3', 'limit'],
+  ])('is answered with what was probably meant: %s %s', async (method, path, meant) => {
+    const { status, json } = await gateway(fakeDeployment())({ method, path });
+    expect([status, json['code']]).toEqual([400, 'unknown_field']);
+    expect(json['detail']).toMatch(new RegExp(`did you mean ${meant}\\?$`, 'u'));
+  });
+
+  it.each([`${index}?${DRIVER}&colour=red`, `${versions}?x=1`, `${versions}?${'l'.repeat(4000)}=1`])('is not guessed at where it is another: %.80s', async (path) => {
+    expect((await gateway(fakeDeployment())({ method: 'GET', path })).json['detail']).not.toContain('did you mean');
+  });
+});
 
 describe.each([
   ['puts', PUTS],

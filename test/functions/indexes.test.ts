@@ -42,7 +42,7 @@ describe('the query string of an index', () => {
   });
 
   it('says what to answer', async () => {
-    const query = await queryOf(`driver_uuid=${DRIVER}&fields=city,fare.total&column=BASE&column=FARE+ADJUSTMENT&order=-city&limit=7&cursor=abc&read=reader&explain=true`);
+    const query = await queryOf(`driver_uuid=${DRIVER}&fields=city,fare.total&column=BASE&column=FARE+ADJUSTMENT&order=-city&limit=7&after=abc&read=reader&explain=true`);
     expect(query).toEqual({
       index: 'driver_index',
       where: [{ field: 'driver_uuid', operator: 'eq', values: [DRIVER] }],
@@ -50,7 +50,7 @@ describe('the query string of an index', () => {
       columns: ['BASE', 'FARE ADJUSTMENT'],
       order: '-city',
       limit: 7,
-      cursor: 'abc',
+      after: 'abc',
       read: 'reader',
       together: false,
       explain: true,
@@ -90,11 +90,11 @@ describe('indexes', () => {
     expect(plain['entries']).toEqual([{ row_key: ROWS[1], fields: {} }, { row_key: ROWS[2], fields: {} }]);
   });
 
-  it('page by cursor', async () => {
+  it('go on after `next`, by its old name, too', async () => {
     const path = `${PATH}?driver_uuid=${DRIVER}&order=city&limit=2`;
     const { json } = await get(path);
     expect(json).toMatchObject({ entries: [{ row_key: ROWS[2] }, { row_key: ROWS[0] }], next: expect.any(String) });
-    expect((await get(`${path}&cursor=${String(json['next'])}`)).json).toMatchObject({ entries: [{ row_key: ROWS[1] }], next: null });
+    for (const name of ['after', 'cursor']) expect((await get(`${path}&${name}=${String(json['next'])}`)).json).toMatchObject({ entries: [{ row_key: ROWS[1] }], next: null });
   });
 
   it('keep integers of 64 bits, and answer errors of cells in their places', async () => {

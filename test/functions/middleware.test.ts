@@ -45,6 +45,11 @@ describe('every request', () => {
     expect(messages()).toMatchObject([{ level: 'ERROR', request_id: headers['x-request-id'], code: 'internal', error: { name: 'TypeError', message: 'password hunter2 at 10.0.0.7', stack: expect.any(String) } }]);
   });
 
+  it('is answered with a line that ends, so that answers in a terminal stand below each other', async () => {
+    const ask = gateway(fakeDeployment());
+    for (const request of [GET, { method: 'GET', path: '/v1/health' }, { method: 'GET', path: '/v1/nothing/shards' }]) expect((await ask(request)).text).toMatch(/[^\n]\n$/u);
+  });
+
   it('leaves a line with its id, and never anything of a body', async () => {
     const ask = gateway(fakeDeployment());
     const answers = [
@@ -73,6 +78,30 @@ describe('every request', () => {
   it('counts what was not confirmed', async () => {
     await gateway(failingDeployment(new SchemalessError('unavailable', 'group-1 does not answer')))(GET);
     expect(metrics()).toMatchObject([{ unavailable: 1 }]);
+  });
+
+  it('is known by the id that its caller gave it, in the answer and in the log', async () => {
+    const ask = gateway(fakeDeployment());
+    const own = { 'x-request-id': 'Root=1-67891233-abcdef012345678912345678' };
+    const found = await ask({ ...PUT, body: '1', headers: own });
+    expect(found).toMatchObject({ status: 201, headers: own });
+    const refused = await ask({ ...PUT, body: '{', headers: own });
+    expect(refused).toMatchObject({ status: 400, headers: own, json: { request_id: own['x-request-id'] } });
+    expect(messages()).toMatchObject([{ request_id: own['x-request-id'], gateway_request_id: expect.stringMatching(/^request-/u) }, { request_id: own['x-request-id'] }]);
+    expect(metrics()).toMatchObject([{ request_id: own['x-request-id'] }]);
+  });
+
+  it.each(['', 'two words', 'x'.repeat(129), 'a\nb', '"quoted"', 'é'])('is known by the id of the gateway where its own is no plain word: %j', async (id) => {
+    const { headers, json } = await gateway(fakeDeployment())({ ...GET, path: '/v1/nope/shards', headers: { 'x-request-id': id } });
+    expect(headers['x-request-id']).toMatch(/^request-\d+$/u);
+    expect(json['request_id']).toBe(headers['x-request-id']);
+  });
+
+  it.each([['GET', '/v1/foo'], ['GET', '/'], ['DELETE', `/v1/trips/cells/${ROW}/BASE/1`], ['POST', '/v1/trips/shards'], ['OPTIONS', '/v1/trips/log']])('for a path or method that is not there is a 404 as any other: %s %s', async (method, path) => {
+    const { status, headers, json } = await gateway(fakeDeployment())({ method, path });
+    expect(status).toBe(404);
+    expect(headers).toMatchObject({ 'content-type': 'application/problem+json', 'x-request-id': expect.stringMatching(/^request-/u) });
+    expect(json).toMatchObject({ code: 'unknown_route', status: 404, retry: 'never', detail: expect.stringContaining(`${method} ${path}`), request_id: headers['x-request-id'] });
   });
 
   it('for a route that is not there is a 404', async () => {

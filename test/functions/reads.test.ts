@@ -80,20 +80,20 @@ describe('reads', () => {
   });
 
   it('reads the log of one shard from an added id, or from a time in any zone', async () => {
-    expect((await get(`/shards/${SHARD}/cells?after=3&limit=1`)).json).toEqual({ cells: [expect.objectContaining({ added_id: 4 })], next: 4, ...SERVED });
+    expect((await get(`/shards/${SHARD}/cells?after=3&limit=1`)).json).toEqual({ cells: [expect.objectContaining({ added_id: 4 })], next: 4, more: true, ...SERVED });
     const { json } = await get(`/shards/${SHARD}/cells?since=2020-01-01T00:00:00%2B02:00`);
-    expect(json).toMatchObject({ cells: [{ added_id: 1 }, {}, {}, {}, {}], next: 5 });
+    expect(json).toMatchObject({ cells: [{ added_id: 1 }, {}, {}, {}, {}], next: 5, more: false });
   });
 
   it('reads the logs of many shards; the limit is per shard', async () => {
     const empty = (SHARD + 1) % SHARDS;
     const { json } = await post('/log', { locations: [{ shard: SHARD, after: 1 }, { shard: empty, since: '2020-01-01T00:00:00Z' }], limit: 2 });
-    expect(json['logs']).toMatchObject([{ shard: SHARD, cells: [{ added_id: 2 }, { added_id: 3 }], next: 3 }, { shard: empty, cells: [], next: 0 }]);
+    expect(json['logs']).toMatchObject([{ shard: SHARD, cells: [{ added_id: 2 }, { added_id: 3 }], next: 3, more: true }, { shard: empty, cells: [], next: 0, more: false }]);
   });
 
   it('keeps a damaged cell in its place of a list, with the error', async () => {
     const page = { cells: [DAMAGED], next: null, ...SERVED };
-    const log = { shard: SHARD, cells: [DAMAGED], next: 1, ...SERVED };
+    const log = { shard: SHARD, cells: [DAMAGED], next: 1, more: false, ...SERVED };
     const damaged = gateway(fakeDeployment({ versions: async () => page, row: async () => ({ ...page, next: null }), log: async () => [log] }));
     const shown = [{ body: null, error: { code: 'undecodable_body', address: { row_key: ROW, column_name: 'BASE', ref_key: 1 } } }];
     for (const path of [`/cells/${ROW}/BASE/versions`, `/rows/${ROW}`, `/shards/${SHARD}/cells?after=0`]) {

@@ -33,11 +33,11 @@ interface Started {
   readonly ended: Promise<{ readonly code: number; readonly error: string }>;
 }
 
-async function start(file: string, parameters: readonly string[], callMs = 0): Promise<Started> {
+async function start(file: string, parameters: readonly string[], callMs = 0, variables: Readonly<Record<string, string>> = {}): Promise<Started> {
   const notes = join(folder, file);
   await writeFile(notes, '');
   const child = spawn(process.execPath, ['functions/run-consumer.ts', ...parameters], {
-    env: { ...process.env, ...deployed.environment, APPEND_TO: notes, CALL_MS: String(callMs) },
+    env: { ...process.env, ...deployed.environment, APPEND_TO: notes, CALL_MS: String(callMs), ...variables },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let error = '';
@@ -82,11 +82,27 @@ describe('a consumer in a plain process', () => {
 
   it.each([
     [[], '--module: wanted the file that exports the trigger\'s handler, got nothing'],
+    [['--module', 'functions/nothing.ts'], '--module: wanted the file that exports the trigger\'s handler, got functions/nothing.ts, which is not there\n'],
     [['--module', 'functions/sqs.ts'], '--module: functions/sqs.ts exports no handler made by triggerHandler'],
     [['--module', MODULE, '--trigger', 'bill_driver'], 'is the function of bill_rider, not of bill_driver'],
     [['--module', MODULE, '--datastore', 'riders'], 'Datastore riders has no trigger bill_rider: it has none'],
   ])('refuses %j', async (parameters, error) => {
     const { ended } = await start('refused', parameters);
     expect(await ended).toEqual({ code: 1, error: expect.stringContaining(error) });
+  }, 30_000);
+
+  it.each([
+    ['functions/copy-cells.ts', {}, 'The environment variable COPY_TO_URL is not set\n'],
+    ['functions/copy-cells.ts', { COPY_TO_URL: 'localhost:5000' }, 'The environment variable COPY_TO_URL: wanted an http or https URL, got "localhost:5000"\n'],
+    ['functions/feed-warehouse.ts', {}, 'The environment variable WAREHOUSE_FOLDER is not set\n'],
+    ['functions/bill-rider.ts', { CARD_DECLINE_RATE: 'often' }, 'The environment variable CARD_DECLINE_RATE: wanted a number from 0 to 1, got "often"\n'],
+  ])('says what %s misses before there is a cell', async (module, variables, error) => {
+    const { ended } = await start('unset', ['--module', module], 0, { COPY_TO_URL: '', WAREHOUSE_FOLDER: '', ...variables });
+    expect(await ended).toEqual({ code: 1, error });
+  }, 30_000);
+
+  it('says how it is run', async () => {
+    const { ended } = await start('help', ['--help']);
+    expect(await ended).toEqual({ code: 0, error: '' });
   }, 30_000);
 });

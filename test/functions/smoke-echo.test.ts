@@ -10,7 +10,7 @@ const store = referenceStore('smoke', 4);
 const client: TriggeredClient = { get: store.get, latest: store.getLatest, put: store.put, putNext: putNextOver(store), query: store.query };
 
 async function call(message: Pick<TriggerMessage, 'row_key' | 'ref_key'>): Promise<void> {
-  const rest = { datastore: 'smoke', trigger: 'echo', shard: 0, added_id: 1, column_name: 'CALL', created_at: '2026-01-31T08:00:00.000000Z', replay: false };
+  const rest = { datastore: 'smoke', trigger: 'echo', shard: 0, added_id: 1, column_name: 'CALL', created_at: '2026-01-31T08:00:00.000000Z', replay: false, generation: 0 };
   await handler.fn(message.row_key, { ...rest, ...message }, client, { signal: new AbortController().signal, attempt: 1 });
 }
 

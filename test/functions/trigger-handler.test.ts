@@ -1,11 +1,11 @@
 import './support/quiet.ts';
-import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PermanentFailure, triggerHandler } from '../../functions/trigger-handler.ts';
 import { encodeMessage } from '../../shared/trigger/queue-message.ts';
 import { cellOf, messageOf, sendTo, startEmulators, type Emulators } from '../shared/consume/support/stage.ts';
 import { deployTrigger, type DeployedForTest } from './support/deployed-trigger.ts';
+import { nextEvent } from './support/next-event.ts';
 
 let emulators: Emulators;
 let deployed: DeployedForTest;
@@ -27,26 +27,6 @@ async function send(...cells: readonly (readonly [shard: number, addedId: number
   for (const [shard, addedId] of cells) await sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(shard, addedId)), String(shard));
 }
 
-/** The event that Lambda makes of one receive. */
-async function nextEvent(): Promise<SQSEvent> {
-  const { Messages = [] } = await emulators.sqs.send(
-    new ReceiveMessageCommand({ QueueUrl: deployed.queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 3, MessageSystemAttributeNames: ['All'] }),
-  );
-  return {
-    Records: Messages.map(({ MessageId = '', ReceiptHandle = '', Body = '', Attributes, MD5OfBody = '' }) => ({
-      messageId: MessageId,
-      receiptHandle: ReceiptHandle,
-      body: Body,
-      attributes: Attributes as SQSEvent['Records'][number]['attributes'],
-      messageAttributes: {},
-      md5OfBody: MD5OfBody,
-      eventSource: 'aws:sqs',
-      eventSourceARN: 'arn:aws:sqs:us-east-1:000000000000:trips-bill_rider.fifo',
-      awsRegion: 'us-east-1',
-    })),
-  };
-}
-
 const LAMBDA = { awsRequestId: 'request-1', getRemainingTimeInMillis: () => 60_000 };
 const idsOf = (event: SQSEvent, ...cells: readonly string[]) => event.Records.filter(({ body }) => cells.includes(cellOf(JSON.parse(body)))).map(({ messageId }) => ({ itemIdentifier: messageId }));
 
@@ -62,7 +42,7 @@ describe('a trigger\'s Lambda handler', () => {
     const { row_key } = messageOf(17, 1);
     await deployed.deployment.trips.put({ row_key, column_name: 'BASE', ref_key: 1, body: { fare: 12 } });
     await send([17, 1]);
-    expect(await handler(await nextEvent(), LAMBDA)).toEqual({ batchItemFailures: [] });
+    expect(await handler(await nextEvent(emulators, deployed), LAMBDA)).toEqual({ batchItemFailures: [] });
     expect(bodies).toEqual([{ fare: 12 }]);
     expect((await deployed.deployment.trips.getLatest({ row_key, column_name: 'STATUS' })).cell?.body).toEqual({ is_completed: true });
   });
@@ -76,7 +56,7 @@ describe('a trigger\'s Lambda handler', () => {
       if (cellOf(message) === '4/1') throw new PermanentFailure('no fare');
     });
     await send([17, 1], [17, 2], [17, 3], [4, 1], [4, 2]);
-    const event = await nextEvent();
+    const event = await nextEvent(emulators, deployed);
     expect(await handler(event, LAMBDA)).toEqual({ batchItemFailures: idsOf(event, '17/2', '17/3') });
     expect(called).toEqual(['17/1', '17/2', '4/1', '4/2']);
     expect(await deployed.store.status()).toMatchObject({ troubled: [4, 17] });
@@ -88,7 +68,7 @@ describe('a trigger\'s Lambda handler', () => {
     const handler = triggerHandler('bill_rider', (_rowKey, message) => called.push(cellOf(message)));
     await deployed.store.setState('paused');
     await send([17, 1], [4, 1]);
-    const event = await nextEvent();
+    const event = await nextEvent(emulators, deployed);
     expect(await handler(event, LAMBDA)).toEqual({ batchItemFailures: idsOf(event, '17/1', '4/1') });
     expect(called).toEqual([]);
   });
@@ -98,14 +78,14 @@ describe('a trigger\'s Lambda handler', () => {
     let left = 60_000;
     const handler = triggerHandler('bill_rider', () => void (left = 9000));
     await send([17, 1], [17, 2]);
-    const event = await nextEvent();
+    const event = await nextEvent(emulators, deployed);
     expect(await handler(event, { ...LAMBDA, getRemainingTimeInMillis: () => left })).toEqual({ batchItemFailures: idsOf(event, '17/2') });
   });
 
   it('says which triggers there are when it is not one of them', async () => {
     await deploy();
     await send([17, 1]);
-    await expect(triggerHandler('bill_driver', () => undefined)(await nextEvent(), LAMBDA)).rejects.toThrow('Datastore trips has no trigger bill_driver: it has bill_rider');
+    await expect(triggerHandler('bill_driver', () => undefined)(await nextEvent(emulators, deployed), LAMBDA)).rejects.toThrow('Datastore trips has no trigger bill_driver: it has bill_rider');
   });
 
   it('names the variable that its environment lacks', async () => {

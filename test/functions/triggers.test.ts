@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { TriggerOperations } from '../../shared/trigger/trigger-operations.ts';
 import { fakeDeployment } from './support/fake-deployment.ts';
-import { fakeTriggers, MALFORMED, PARKED, SUMMARY, TRIGGER_SHARDS } from './support/fake-triggers.ts';
+import { DEAD, fakeTriggers, MALFORMED, PARKED, SUMMARY, TRIGGER_SHARDS } from './support/fake-triggers.ts';
 import { gateway, type GatewayAnswer } from './support/gateway.ts';
 
 const PATH = '/v1/trips/triggers';
@@ -49,8 +49,15 @@ describe('the routes of triggers', () => {
   it('retry and discard the cells named, or all', async () => {
     const cells = [{ shard: 0, added_id: 7 }, { shard: 3, added_id: 1 }];
     const retry = await ask('POST', '/bill_rider/parked/retry', { cells });
-    expect([retry.answer.json, retry.asked]).toEqual([{ wanted: 2 }, [['retry', 'bill_rider', cells]]]);
+    expect([retry.answer.json, retry.asked]).toEqual([{ wanted: 1, not_parked: [{ shard: 3, added_id: 1 }] }, [['retry', 'bill_rider', cells]]]);
     const discard = await ask('POST', '/bill_rider/parked/discard', { cells: '*' });
-    expect([discard.answer.json, discard.asked]).toEqual([{ discarded: 9 }, [['discard', 'bill_rider', '*']]]);
+    expect([discard.answer.json, discard.asked]).toEqual([{ discarded: 9, not_parked: [] }, [['discard', 'bill_rider', '*']]]);
+  });
+
+  it('list, replay and discard what SQS gave up on', async () => {
+    const dead = await ask('GET', '/bill_rider/dead?limit=7');
+    expect([dead.answer.json, dead.asked]).toEqual([{ messages: [DEAD], count: 1 }, [['dead', 'bill_rider', { limit: 7 }]]]);
+    expect((await ask('POST', '/bill_rider/dead/replay')).answer.json).toEqual({ replayed: 1, left: 0 });
+    expect((await ask('POST', '/bill_rider/dead/discard')).answer.json).toEqual({ discarded: 1, left: 2 });
   });
 });

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, inject } from 'vitest';
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import { requestSigner, type Sign } from '../../shared/client/sign-request.ts';
 import type { Datastore } from '../../shared/store/datastore.ts';
+import { patientStore } from './patient-store.ts';
 import { DATASTORE, type Environment } from './reach.ts';
 
 declare module 'vitest' {
@@ -44,10 +45,10 @@ export function noteRequests(): void {
   });
 }
 
-/** The datastore that is written to, over HTTP, with signed requests. */
+/** The datastore that is written to, over HTTP, with signed requests; what a primary that is away for a moment holds up is waited for. */
 export function smokeStore(): SchemalessClient & Datastore {
   const { url, region, shards } = inject('smoke');
-  return { ...schemalessClient({ url, datastore: DATASTORE, sign: requestSigner(region), fetch: notingFetch }), shards };
+  return patientStore({ ...schemalessClient({ url, datastore: DATASTORE, sign: requestSigner(region), fetch: notingFetch }), shards });
 }
 
 /** Sends a request that the client has no method for. */

@@ -84,7 +84,7 @@ describe('a local stack that checks signatures', () => {
   });
 
   it('proves itself, and shows the states of its triggers, with requests that are signed', async () => {
-    expect(await prove({ url: stack.url, datastore: 'trips', readers: false, sign: localSigner() })).toHaveLength(2);
+    expect(await prove({ url: stack.url, datastores: ['smoke', 'trips'], readers: false, sign: localSigner() })).toHaveLength(2);
     const { output } = await run('infra/local/control.ts', ['status', '--data', join(folder.path, 'data')]);
     expect(output).toMatch(/^smoke\/echo +running /mu);
     expect(output).toMatch(/^trips\/bill_rider +running /mu);

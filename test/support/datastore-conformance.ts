@@ -329,6 +329,27 @@ function logs(open: () => Promise<Subject>): void {
     expect(await readLog(store, { shard, since: '2001-01-01T00:00:00Z' }, 1)).toMatchObject({ cells: [{ added_id: 1 }], next: 1 });
   });
 
+  it('says of each shard whether its log goes on', async () => {
+    const store = await openLogs();
+    const shard = 3 % store.shards;
+    const [row_key = ''] = rowsOfShard(shard, store.shards, 1);
+    const head = await headOf(store, shard);
+    for (let ref_key = 0; ref_key < 4; ref_key += 1) await store.put(cellOf({ row_key, ref_key, body: ref_key }));
+    expect(await readLog(store, { shard, after: head }, 3)).toMatchObject({ next: head + 3, more: true });
+    expect(await readLog(store, { shard, since: '2001-01-01T00:00:00Z' }, 1)).toMatchObject({ more: true });
+    // Followed by nothing but its answers, a log comes to its end, where the limit is met exactly, too.
+    const last = await headOf(store, shard);
+    for (const limit of [1, 2, 1000]) {
+      let next = Math.max(0, last - 2);
+      for (let more = true; more; ) {
+        const log = await readLog(store, { shard, after: next }, limit);
+        expect(log.cells.length > 0 || !log.more).toBe(true);
+        ({ next, more } = log);
+      }
+      expect(next).toBeGreaterThanOrEqual(last);
+    }
+  });
+
   it('reads many shards at once, in the order asked for, also one twice', async () => {
     const store = await openLogs();
     const ends = (await store.heads()).map((head) => ({ shard: head.shard, after: head.error ? Number.NaN : head.head }));

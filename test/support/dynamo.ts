@@ -2,8 +2,8 @@ import './skip-without-aws.ts';
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
-import dynalite from 'dynalite';
 import { closeDynalite } from '../../infra/local/emulators/close-dynalite.ts';
+import { openDynalite } from '../../infra/local/emulators/open-dynalite.ts';
 import type { DynamoTable } from '../../shared/topology/dynamo-topology.ts';
 
 export interface LocalDynamo {
@@ -13,7 +13,7 @@ export interface LocalDynamo {
 
 /** DynamoDB over its wire protocol, in memory. */
 export async function startDynamo(): Promise<LocalDynamo> {
-  const server = dynalite({ createTableMs: 0 });
+  const server = openDynalite();
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve());
   });

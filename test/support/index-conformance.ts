@@ -5,6 +5,7 @@ import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import type { FieldValue } from '../../shared/index/field-value.ts';
 import type { Condition, IndexQuery } from '../../shared/index/query.ts';
 import { shardOfValue } from '../../shared/index/field-value.ts';
+import { SchemalessError } from '../../shared/errors.ts';
 import type { Datastore } from '../../shared/store/datastore.ts';
 import { cellOf, errorOf } from './datastore-conformance.ts';
 
@@ -194,27 +195,37 @@ function pages(open: Open): void {
     const { driver, rows } = await tripsOf(store, Array.from({ length: 25 }, (_, place) => bodyOf(place)));
     for (const order of [undefined, 'city', '-city', 'fare.total', '-riders']) {
       const seen: string[] = [];
-      for (let cursor: string | undefined; ; ) {
-        const page = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)], order, limit: 4, cursor });
+      for (let after: string | undefined; ; ) {
+        const page = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)], order, limit: 4, after });
         expect(page.entries.length === 4 || page.next === null).toBe(true);
         seen.push(...page.entries.map(({ row_key }) => row_key));
         // Rows that come meanwhile may show or not; they must not push others out, or in again.
         await store.put(cellOf({ body: { driver_uuid: driver, city: 'Aveiro', fare: { total: -99 }, riders: 99 } }));
         if (page.next === null) break;
-        cursor = page.next;
+        after = page.next;
       }
       expect(new Set(seen).size, order).toBe(seen.length);
       expect(rows.filter((row) => !seen.includes(row)), order).toEqual([]);
     }
   });
 
-  it('end exactly at the limit: no cursor where nothing is left', async () => {
+  it('end exactly at the limit: nowhere to go on where nothing is left', async () => {
     const store = await open();
     const { driver } = await tripsOf(store, [{}, {}, {}]);
     const ask = (limit: number) => store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)], limit });
     expect(await ask(3)).toMatchObject({ next: null, entries: { length: 3 } });
     expect((await ask(2)).next).not.toBeNull();
     expect((await store.query({ index: 'driver_index', where: [eq('driver_uuid', randomUUID())] })).entries).toEqual([]);
+  });
+}
+
+/** Queries that are too long for the address of a request: of stores that are asked without HTTP. */
+export function describeLongQueries(label: string, open: Open): void {
+  it(`${label}: refuses a query of 1001 columns`, async () => {
+    const columns = Array.from({ length: 1001 }, (_, place) => `COLUMN ${place}`);
+    const store = await open();
+    const error = await errorOf(() => store.query({ index: 'driver_index', where: [eq('driver_uuid', randomUUID())], columns }));
+    expect([error.code, error.details.field]).toEqual(['invalid_field', 'column']);
   });
 }
 
@@ -231,19 +242,54 @@ function refusals(open: Open): void {
     ['a time without zone', { index: 'driver_index', where: [driver, { field: 'created_at', operator: 'lt', values: ['2026-01-01T00:00:00'] }] }, 'invalid_field', 'created_at[lt]'],
     ['in without values', { index: 'driver_index', where: [driver, { field: 'city', operator: 'in', values: [] }] }, 'invalid_field', 'city[in]'],
     ['a limit of 0', { index: 'driver_index', where: [driver], limit: 0 }, 'invalid_field', 'limit'],
-    ['a cursor that is none', { index: 'driver_index', where: [driver], cursor: 'nonsense' }, 'invalid_field', 'cursor'],
+    ['a place to go on after that is none', { index: 'driver_index', where: [driver], after: 'nonsense' }, 'invalid_field', 'after'],
+    ['the same by its old name', { index: 'driver_index', where: [driver], cursor: 'nonsense' }, 'invalid_field', 'cursor'],
+    ['both names at once', { index: 'driver_index', where: [driver], after: 'nonsense', cursor: 'nonsense' }, 'invalid_field', 'cursor'],
   ])('refuse %s', async (_what, query, code, field) => {
     const store = await open();
     const error = await errorOf(() => store.query(query));
     expect([error.code, error.details.field]).toEqual([code, field]);
   });
 
-  it('refuse the cursor of another query', async () => {
+  it('go on after what their old name for it says, too', async () => {
+    const store = await open();
+    const { driver: uuid, rows } = await tripsOf(store, [{}, {}, {}]);
+    const where = [eq('driver_uuid', uuid)];
+    const { next } = await store.query({ index: 'driver_index', where, limit: 1 });
+    const { entries } = await store.query({ index: 'driver_index', where, cursor: next ?? '' });
+    expect(entries.map(({ row_key }) => row_key)).toEqual(rows.toSorted().slice(1));
+  });
+
+  it('refuse the place of another query', async () => {
     const store = await open();
     const { driver: uuid } = await tripsOf(store, [{}, {}, {}]);
     const where = [eq('driver_uuid', uuid)];
     const { next } = await store.query({ index: 'driver_index', where, limit: 1 });
-    const error = await errorOf(() => store.query({ index: 'driver_index', where, limit: 1, order: 'city', cursor: next ?? '' }));
-    expect(error.details.field).toBe('cursor');
+    const error = await errorOf(() => store.query({ index: 'driver_index', where, limit: 1, order: 'city', after: next ?? '' }));
+    expect(error.details.field).toBe('after');
   });
+
+  it('refuse a place whose value is none of the type that they are ordered by', async () => {
+    const store = await open();
+    const { driver: uuid } = await tripsOf(store, [bodyOf(1), bodyOf(2), bodyOf(3)]);
+    const where = [eq('driver_uuid', uuid)];
+    const others = ['text', true, 1.5, 1e300, { integer: '1' }, { integer: '99999999999999999999' }, '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10', '2026-01-31T08:00:00Z', 'x'.repeat(256), '\ud800', [], {}];
+    for (const order of [undefined, 'city', 'fare.total', '-riders', 'created_at', 'is_completed']) {
+      const { next } = await store.query({ index: 'driver_index', where, order, limit: 1 });
+      const [, ...rest] = JSON.parse(Buffer.from(next ?? '', 'base64url').toString()) as unknown[];
+      const codes = await Promise.all(
+        others.map((other) => {
+          const after = Buffer.from(JSON.stringify([other, ...rest]).replace('1e+300', '1e999')).toString('base64url');
+          // What fits is a place, whether or not an entry is there.
+          return store.query({ index: 'driver_index', where, order, after }).then(() => 'found', codeOf);
+        }),
+      );
+      expect(new Set(codes).difference(new Set(['found', 'invalid_field after'])), order).toEqual(new Set());
+      expect(codes.filter((code) => code !== 'found').length, order).toBeGreaterThan(others.length / 2);
+    }
+  });
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof SchemalessError ? `${error.code} ${error.details.field}` : String(error);
 }

@@ -2,6 +2,7 @@ import { ROUTES, type Operation } from '../../../shared/api/routes.ts';
 import { writeJson } from '../../../shared/body/json.ts';
 import { LIMITS, type Json } from '../../../shared/cell.ts';
 import { invalidField } from '../../../shared/errors.ts';
+import { answerRoom } from '../../../shared/store/answer-room.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import type { Answer } from '../answer.ts';
 import { logProblem } from '../log-problem.ts';
@@ -43,8 +44,11 @@ export function batchOfReads(operations: { readonly [operation in Operation]?: H
     const { targets } = readMembers(request.json(), ['targets']);
     const reads = readArray(targets, 'targets', LIMITS.batchReads).map(find);
     await deployment.datastore(request.path('datastore'));
+    // One for all: each by itself may be as long as any answer, and all of them would be in memory together.
+    const room = answerRoom();
     const answers = await soonDone(reads.map(async (read) => {
-      const answer = await answerOf(read, request, deployment);
+      const answer = await answerOf(read, { ...request, room }, deployment);
+      if (answer === undefined) return undefined;
       const { text, isPlain } = writeJson(answer.body);
       return { text: `{"status":${answer.status},"body":${text}}`, isPlain, failure: answer.failure };
     }), PATIENCE_MS);
@@ -68,11 +72,12 @@ interface Read extends Template {
   readonly path: string;
 }
 
-/** What a read answers, and the code of the failure that is to be counted, if it is one. */
-async function answerOf({ answer, parts, values, query, path }: Read, whole: HttpRequest, deployment: Deployment): Promise<Answer & { readonly failure?: string }> {
+/** What a read answers, and the code of the failure that is to be counted, if it is one; undefined where there was no room for it. */
+async function answerOf({ answer, parts, values, query, path }: Read, whole: HttpRequest, deployment: Deployment): Promise<(Answer & { readonly failure?: string }) | undefined> {
   const request: HttpRequest = {
     id: whole.id,
-    isJoined: true,
+    isSigned: whole.isSigned,
+    ...(whole.room && { room: whole.room }),
     path: (name) => (name === 'datastore' ? whole.path(name) : pathValue(values[parts.indexOf(`{${name}}`)], name)),
     query: (names = {}) => readQuery(query, names),
     hasBody: false,
@@ -82,6 +87,7 @@ async function answerOf({ answer, parts, values, query, path }: Read, whole: Htt
     return await answer(request, deployment);
   } catch (error) {
     const { code, status } = shown(error);
+    if (code === 'answer_too_large') return undefined;
     logProblem(error, { request_id: whole.id, path, status });
     return { ...problemAnswer(shown(error), whole.id), ...(status < 500 ? {} : { failure: code }) };
   }

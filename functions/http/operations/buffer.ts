@@ -24,12 +24,33 @@ export const listBufferConflicts: HttpOperation = async (request, deployment) =>
 
 /** POST /buffer/conflicts/discard `{ids: […]}`: deletes kept conflicts for good. */
 export const discardBufferConflicts: HttpOperation = async (request, deployment) => {
+  const ids = readIds(request, LIMITS.listCells, 'the id of a kept conflict, as GET /buffer/conflicts lists it');
+  const datastore = await deployment.datastore(request.path('datastore'));
+  return { status: 200, body: { discarded: await datastore.discardConflicts(ids) } };
+};
+
+/** GET /buffer/undecided: bodies for one address that may both have been acknowledged. */
+export const listUndecidedWrites: HttpOperation = async (request, deployment) => {
+  const query = request.query({ once: ['limit', 'after'] });
+  const options = { limit: readLimit(query), after: query.text('after') };
+  const datastore = await deployment.datastore(request.path('datastore'));
+  const { undecided, next } = await datastore.undecidedWrites(options);
+  return { status: 200, body: { undecided, next } };
+};
+
+/** POST /buffer/undecided/keep `{ids: […]}`: says which of them are stored. */
+export const keepUndecidedWrites: HttpOperation = async (request, deployment) => {
+  const ids = readIds(request, LIMITS.batchCells, 'the id of an undecided write, as GET /buffer/undecided lists it');
+  const datastore = await deployment.datastore(request.path('datastore'));
+  return { status: 200, body: { kept: await datastore.keepUndecided(ids) } };
+};
+
+/** @param wanted what an id has to be */
+function readIds(request: Parameters<HttpOperation>[0], most: number, wanted: string): readonly string[] {
   request.query();
   const { ids } = readMembers(request.json(), ['ids']);
-  const parsed = readArray(ids, 'ids', LIMITS.listCells).map((id, place) => {
-    if (typeof id !== 'string' || id === '') throw invalidField(`ids[${place}]`, 'the id of a kept conflict, as GET /buffer/conflicts lists it', id);
+  return readArray(ids, 'ids', most).map((id, place) => {
+    if (typeof id !== 'string' || id === '') throw invalidField(`ids[${place}]`, wanted, id);
     return id;
   });
-  const datastore = await deployment.datastore(request.path('datastore'));
-  return { status: 200, body: { discarded: await datastore.discardConflicts(parsed) } };
-};
+}

@@ -9,7 +9,7 @@ import { READ_NAMES, readOptions } from './read-options.ts';
 /** GET /cells/{row_key}/{column_name}/{ref_key}: one cell. */
 export const getCell: HttpOperation = async (request, deployment) => {
   const address = pathAddress(request);
-  const options = readOptions(request.query({ once: READ_NAMES }));
+  const options = readOptions(request, request.query({ once: READ_NAMES }));
   const datastore = await deployment.datastore(request.path('datastore'));
   return answerFound(address, await datastore.get(address, options));
 };
@@ -17,7 +17,7 @@ export const getCell: HttpOperation = async (request, deployment) => {
 /** GET /cells/{row_key}/{column_name}: the latest cell of the column. */
 export const getLatestCell: HttpOperation = async (request, deployment) => {
   const key = pathColumn(request);
-  const options = readOptions(request.query({ once: READ_NAMES }));
+  const options = readOptions(request, request.query({ once: READ_NAMES }));
   const datastore = await deployment.datastore(request.path('datastore'));
   return answerFound(key, await datastore.getLatest(key, options));
 };

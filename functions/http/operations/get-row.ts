@@ -12,7 +12,7 @@ export const getRow: HttpOperation = async (request, deployment) => {
   const options = {
     columns: query.texts('column')?.map((name) => parseColumnName(name, 'column')),
     after: after === undefined ? undefined : parseColumnName(after, 'after'),
-    ...readOptions(query),
+    ...readOptions(request, query),
   };
   const datastore = await deployment.datastore(request.path('datastore'));
   const { cells, next, served_by, stale } = await datastore.row(rowKey, options);

@@ -12,7 +12,7 @@ export const listVersions: HttpOperation = async (request, deployment) => {
     limit: readLimit(query),
     order: query.choice('order', ['desc', 'asc']),
     after: query.integer('after', 0, LIMITS.refKey),
-    ...readOptions(query),
+    ...readOptions(request, query),
   };
   const datastore = await deployment.datastore(request.path('datastore'));
   const { cells, next, served_by, stale } = await datastore.versions(key, options);

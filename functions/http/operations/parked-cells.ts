@@ -17,7 +17,8 @@ export const retryParkedCells: HttpOperation<TriggerManagement> = async (request
   request.query();
   const cells = parseChoice(readMembers(request.json(), ['cells']).cells);
   const operations = await management.triggers(request.path('datastore'));
-  return { status: 200, body: { wanted: await operations.retryParked(request.path('trigger'), cells) } };
+  const { count, not_parked } = await operations.retryParked(request.path('trigger'), cells);
+  return { status: 200, body: { wanted: count, not_parked } };
 };
 
 /** POST /triggers/{trigger}/parked/discard `{cells}`: forgets parked cells for good. */
@@ -25,5 +26,6 @@ export const discardParkedCells: HttpOperation<TriggerManagement> = async (reque
   request.query();
   const cells = parseChoice(readMembers(request.json(), ['cells']).cells);
   const operations = await management.triggers(request.path('datastore'));
-  return { status: 200, body: { discarded: await operations.discardParked(request.path('trigger'), cells) } };
+  const { count, not_parked } = await operations.discardParked(request.path('trigger'), cells);
+  return { status: 200, body: { discarded: count, not_parked } };
 };

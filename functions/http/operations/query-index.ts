@@ -1,5 +1,6 @@
 import { parseColumnName } from '../../../shared/address.ts';
 import { invalidField } from '../../../shared/errors.ts';
+import type { AnswerRoom } from '../../../shared/store/answer-room.ts';
 import type { IndexEntry, IndexQuery } from '../../../shared/index/query.ts';
 import { readConditions } from '../conditions.ts';
 import { shownItems } from '../problem.ts';
@@ -7,13 +8,13 @@ import type { Query } from '../query.ts';
 import type { HttpOperation } from './operation.ts';
 import { readLimit, readRole } from './read-options.ts';
 
-const NAMES = { once: ['fields', 'order', 'limit', 'cursor', 'read', 'explain'], repeated: ['column'], others: true } as const;
+const NAMES = { once: ['fields', 'order', 'limit', 'after', 'cursor', 'read', 'explain'], repeated: ['column'], others: true } as const;
 
 /** GET /indexes/{index}: the entries that meet the conditions; without any parameter, the state of the index. */
 export const queryIndex: HttpOperation = async (request, deployment) => {
   const index = request.path('index');
   const parameters = request.query(NAMES);
-  const query = parameters.empty ? undefined : readIndexQuery(index, parameters, request.isJoined);
+  const query = parameters.empty ? undefined : readIndexQuery(index, parameters, request.room);
   const datastore = await deployment.datastore(request.path('datastore'));
   if (query === undefined) return { status: 200, body: await datastore.index(index) };
   const answer = await datastore.query(query);
@@ -21,7 +22,7 @@ export const queryIndex: HttpOperation = async (request, deployment) => {
 };
 
 /** What only the definition can tell, fields and the types of values, is the datastore's to check. */
-function readIndexQuery(index: string, query: Query, together: boolean): IndexQuery {
+function readIndexQuery(index: string, query: Query, room: AnswerRoom | undefined): IndexQuery {
   return {
     index,
     where: readConditions(query.others),
@@ -29,9 +30,11 @@ function readIndexQuery(index: string, query: Query, together: boolean): IndexQu
     columns: readColumns(query.texts('column')),
     order: query.text('order'),
     limit: readLimit(query),
+    after: query.text('after'),
     cursor: query.text('cursor'),
     read: readRole(query),
-    together,
+    together: room !== undefined,
+    room,
     explain: query.choice('explain', ['true', 'false']) === 'true',
   };
 }

@@ -17,8 +17,8 @@ export const readShardLog: HttpOperation = async (request, deployment) => {
   const [log] = await datastore.log([asLocation({ shard, after, since: query.text('since') }, datastore.shards)], options);
   if (log === undefined) throw new Error('The datastore answered no log where one was asked for');
   if (log.error !== undefined) throw log.error;
-  const { cells, next, served_by, stale } = log;
-  return { status: 200, body: { cells: shownItems(cells), next, served_by, stale } };
+  const { cells, next, more, served_by, stale } = log;
+  return { status: 200, body: { cells: shownItems(cells), next, more, served_by, stale } };
 };
 
 /** POST /log `{locations: […], limit}`: the logs of many shards; the limit is per shard. */

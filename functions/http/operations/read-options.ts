@@ -1,13 +1,14 @@
 import { LIMITS, type Role } from '../../../shared/cell.ts';
 import type { ReadOptions } from '../../../shared/store/datastore.ts';
 import type { Query } from '../query.ts';
+import type { HttpRequest } from '../request.ts';
 
 /** The query parameters of every read of one row. */
 export const READ_NAMES = ['read', 'min_added_id'] as const;
 
-/** Who is asked, and what it must have seen. Throws `invalid_field`. */
-export function readOptions(query: Query): ReadOptions {
-  return { read: readRole(query), min_added_id: query.integer('min_added_id', 0, Number.MAX_SAFE_INTEGER) };
+/** Who is asked, what it must have seen, and what room there is for the answer. Throws `invalid_field`. */
+export function readOptions({ room }: HttpRequest, query: Query): ReadOptions {
+  return { room, read: readRole(query), min_added_id: query.integer('min_added_id', 0, Number.MAX_SAFE_INTEGER) };
 }
 
 /** `read`: the writer or a reader; undefined when it does not come. Throws `invalid_field`. */

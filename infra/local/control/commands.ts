@@ -1,3 +1,5 @@
+import { invalidField } from '../../../shared/errors.ts';
+import { MAX_TAILERS } from '../../../shared/tail/tailer-count.ts';
 import type { Service } from '../emulators/emulator.ts';
 import type { FunctionStatus } from '../lambda/function-host.ts';
 import type { NodeStatus } from '../mysql/shard-groups.ts';
@@ -5,12 +7,14 @@ import type { LocalStack } from '../local-stack.ts';
 import type { Commands } from './control-server.ts';
 import { queueStatus, type QueueStatus } from './queue-status.ts';
 import { triggerStatus, type TriggerState } from './trigger-status.ts';
+import { weightOf, type Weight } from './weight.ts';
 
 /** What `status` shows of a running stack. */
 export interface StackStatus {
   readonly url: string;
   readonly pid: number;
   readonly engine: string;
+  readonly weight: Weight;
   readonly nodes: readonly NodeStatus[];
   readonly functions: readonly FunctionStatus[];
   readonly functionMode: string;
@@ -22,27 +26,40 @@ export interface StackStatus {
 
 type CommandedStack = Pick<LocalStack, 'groups' | 'functions' | 'services' | 'url' | 'functionLog' | 'tailers' | 'queues' | 'datastores'>;
 
-export function commandsOf(stack: CommandedStack): Commands {
+/** @param data the stack's data folder */
+export function commandsOf(stack: CommandedStack, data: string): Commands {
   const { groups, services } = stack;
-  const serviceOf = (name: string): Service | undefined => (name === 'dynamodb' || name === 'sqs' ? services[name] : undefined);
+  /** A service, or, where undefined, one of the servers. Throws for what is neither. */
+  const serviceOf = (name: string): Service | undefined => {
+    if (name === 'dynamodb' || name === 'sqs') return services[name];
+    const nodes = groups.status().map(({ node }) => node);
+    if (!nodes.includes(name)) throw invalidField('node', `one of ${[...nodes, ...Object.keys(services)].join(', ')}`, name);
+    return undefined;
+  };
   return {
-    status: () => statusOf(stack),
+    status: () => statusOf(stack, data),
     kill: (name) => serviceOf(name)?.kill() ?? groups.kill(name),
     pause: (node) => groups.pause(node),
     resume: (name) => serviceOf(name)?.resume() ?? groups.resume(name),
     promote: (group) => groups.promote(group),
-    tailers: (count) => stack.tailers.set(/^\d{1,5}$/u.test(count) ? Number(count) : Number.NaN),
+    tailers: (count) => {
+      if (!/^\d{1,5}$/u.test(count)) throw invalidField('tailers', `an integer from 0 to ${MAX_TAILERS}`, count);
+      return stack.tailers.set(Number(count));
+    },
   };
 }
 
-async function statusOf({ groups, functions, services, url, functionLog, tailers, queues, datastores }: CommandedStack): Promise<StackStatus> {
+async function statusOf({ groups, functions, services, url, functionLog, tailers, queues, datastores }: CommandedStack, data: string): Promise<StackStatus> {
   const [triggers, counted] = await Promise.all([triggerStatus(datastores, url), queueStatus(queues(), services.sqs.url)]);
+  const called = functions.status();
+  const ofFunctions = called.flatMap(({ instances }) => instances.map(({ pid }) => pid));
   return {
     url,
     pid: process.pid,
+    weight: weightOf({ own: [process.pid, ...ofFunctions], servers: groups.status().map(({ pid }) => pid), folder: data }),
     engine: `${groups.engine.kind} ${groups.engine.version}`,
     nodes: groups.status(),
-    functions: functions.status(),
+    functions: called,
     functionMode: functions.mode,
     functionLog,
     tailers: tailers.count,

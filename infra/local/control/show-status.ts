@@ -3,11 +3,12 @@ import type { QueueStatus } from './queue-status.ts';
 import type { TriggerState } from './trigger-status.ts';
 
 /** A running stack, as text for people. */
-export function showStatus({ url, pid, engine, nodes, functions, functionMode, functionLog, tailers, triggers, queues }: StackStatus): string {
+export function showStatus({ url, pid, engine, weight, nodes, functions, functionMode, functionLog, tailers, triggers, queues }: StackStatus): string {
   const servers = nodes.map((node) => [node.node, node.role, node.state, `${node.host}:${node.port}`, node.pid > 0 ? `pid ${node.pid}` : '']);
   const called = functions.map(({ title, instances }) => [title, `${instances.length} running`, functionMode === 'process' ? instances.map((instance) => `pid ${instance.pid}`).join(' ') : '']);
   return [
     `${url}  ${engine}  pid ${pid}`,
+    `memory: ${megabytes(weight.stackMemory)} and ${megabytes(weight.serverMemory)} of the servers; disk: ${megabytes(weight.disk)}`,
     '',
     ...table(servers),
     '',
@@ -29,6 +30,10 @@ function triggerRow({ datastore, trigger, summary }: TriggerState): readonly str
 function queueRow({ name, calls, callsNow, visible, held }: QueueStatus): readonly string[] {
   const content = visible === undefined || held === undefined ? 'SQS is away' : `${visible} waiting, ${held} held`;
   return [name, content, calls === undefined ? '' : `calls ${calls}, ${callsNow} now`];
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.round(bytes / 1_000_000).toLocaleString('en-US')} MB`;
 }
 
 function counted(count: number, word: string): string {

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import dynalite from 'dynalite';
 import { closeDynalite } from './close-dynalite.ts';
 import type { Emulator } from './emulator.ts';
+import { openDynalite } from './open-dynalite.ts';
 
-/** Starts DynamoDB (dynalite) on the loopback interface, with its tables in a folder. */
+/** Starts DynamoDB (dynalite, mended) on the loopback interface, with its tables in a folder. */
 export async function startDynamoDb(folder: string, port: number): Promise<Emulator> {
   mkdirSync(folder, { recursive: true });
-  const server = dynalite({ path: folder, createTableMs: 0, deleteTableMs: 0, updateTableMs: 0 });
+  const server = openDynalite(folder);
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

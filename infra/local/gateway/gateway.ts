@@ -88,7 +88,7 @@ export async function openGateway(port: number, onError: (message: string) => vo
       const { headers, ...answer } = refuse(503, 'Service Unavailable');
       return { ...answer, headers: { ...headers, 'retry-after': RETRY_AFTER } };
     }
-    const { event, requestId } = httpEvent(request, target, match, body);
+    const { event, requestId } = httpEvent({ request, body, accessKeyId: match.target.authorization === 'AWS_IAM' ? credentials?.accessKeyId : undefined }, target, match);
     if (tooLong(event)) return refuse(413, 'Request Too Long', requestId);
     load.calls += 1;
     try {

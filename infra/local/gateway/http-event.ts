@@ -29,8 +29,16 @@ export function parseTarget(url: string): Target | undefined {
 
 const API_ID = 'local';
 
+/** A request whose caller is known. */
+export interface AdmittedRequest {
+  readonly request: IncomingMessage;
+  readonly body: Buffer;
+  /** The access key that it is signed with, where signatures are checked. */
+  readonly accessKeyId: string | undefined;
+}
+
 /** The event of payload format 2.0 for a request, as JSON text, and its request id. */
-export function httpEvent(request: IncomingMessage, target: Target, match: Match<unknown>, body: Buffer): { event: string; requestId: string } {
+export function httpEvent({ request, body, accessKeyId }: AdmittedRequest, target: Target, match: Match<unknown>): { event: string; requestId: string } {
   const { headers, cookies } = headersOf(request);
   const now = Date.now();
   const requestId = randomUUID();
@@ -46,6 +54,7 @@ export function httpEvent(request: IncomingMessage, target: Target, match: Match
     requestContext: {
       accountId: PSEUDO.account,
       apiId: API_ID,
+      ...(accessKeyId !== undefined && { authorizer: { iam: { accessKey: accessKeyId, accountId: PSEUDO.account, callerId: accessKeyId, userArn: `arn:aws:iam::${PSEUDO.account}:user/${accessKeyId}`, userId: accessKeyId } } }),
       domainName: headers['host'] ?? 'localhost',
       domainPrefix: API_ID,
       http: {

@@ -11,6 +11,9 @@ export interface TemplateResource {
   readonly Type: string;
   readonly Properties?: Readonly<Record<string, unknown>>;
   readonly Metadata?: Readonly<Record<string, unknown>>;
+  /** What becomes of it when it goes from the template, or is replaced. */
+  readonly DeletionPolicy?: string;
+  readonly UpdateReplacePolicy?: string;
   /** Name of a condition without which the resource is not made. */
   readonly Condition?: string;
 }

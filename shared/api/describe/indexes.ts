@@ -14,6 +14,7 @@ const STATUS = {
   progress: null,
   lag: 0,
   largest_share: 0.0041,
+  mistyped: [{ field: 'fare.total', rows: 3, row_key: CELL.row_key, at: '2026-01-31T08:00:00.000Z' }],
 } as const;
 
 const ENTRY = {
@@ -26,7 +27,7 @@ const ENTRY = {
 export const INDEXES = {
   listIndexes: {
     summary: 'List the indexes',
-    more: 'Definitions, states, the progress of builds, and how far the repair is behind.',
+    more: 'Definitions, states, the progress of builds, how far the repair is behind, and fields that came with another type; as they are at this moment.',
     answers: { 200: { means: 'Every index, by name.', schema: objectOf({ indexes: arrayOf(schema('IndexStatus')) }), example: { indexes: [STATUS] } } },
     problems: OF_DATASTORE,
   },
@@ -34,8 +35,9 @@ export const INDEXES = {
     summary: 'Find rows by their fields, or see one index',
     more:
       'With parameters, a query: it asks one shard, that of the value of the shard field. Without any, the status of the index. ' +
+      'A query that only a definition that is still being built can answer gets `index_building` with its progress. ' +
       'A parameter of another name than those below is a condition on the field of that name. Gateways take a request line and headers of some 10 KB in all.',
-    query: ['conditions', 'fields', 'cellsOf', 'orderBy', 'limit', 'cursor', 'read', 'explain'],
+    query: ['conditions', 'fields', 'cellsOf', 'orderBy', 'limit', 'afterEntry', 'read', 'explain'],
     answers: {
       200: {
         means: 'The entries that meet all conditions, in order; or the status.',

@@ -12,7 +12,7 @@ export function markConflicts(rows: readonly CopyKey[]): Statement {
   return { sql: `UPDATE ${CONTROL}.buffer SET state = 'conflict' WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`, parameters: keyParameters(rows) };
 }
 
-/** Counts a failure of the row itself; at `maxAttempts` it is parked, so that it does not stop the others. */
+/** Counts a fault of the row itself, never a refusal by a server; at `maxAttempts` it is parked, so that it is not tried for ever. */
 export function failBuffered(row: CopyKey, error: string, maxAttempts: number): Statement {
   return {
     sql:
@@ -20,6 +20,11 @@ export function failBuffered(row: CopyKey, error: string, maxAttempts: number): 
       `state = IF(attempts >= ?, 'parked', state) WHERE state = 'waiting' AND ${SAME_COPY}`,
     parameters: [error.slice(0, 500), maxAttempts, ...keyParameters([row])],
   };
+}
+
+/** Keeps why the server refused to take rows: they go on waiting. */
+export function noteRefusal(rows: readonly CopyKey[], error: string): Statement {
+  return { sql: `UPDATE ${CONTROL}.buffer SET last_error = ? WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`, parameters: [error.slice(0, 500), ...keyParameters(rows)] };
 }
 
 /** Deletes kept conflicts of one datastore, on an operator's word. */

@@ -14,13 +14,16 @@ export interface BufferedCell extends EncodedCell {
  * Unique by address and body hash: ten retries make one row, and a second body for an address is never swallowed.
  * `writers` counts who relies on the row, so that one writer's conflict does not take away the copy of another that
  * was answered 202.
+ *
+ * A copy that was set aside, or whose bytes were damaged since, waits anew for the write that relies on it now: it is what
+ * a promoted writer would get back.
  */
 export function insertBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
     sql:
       `INSERT INTO ${CONTROL}.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at) ` +
       `VALUES ${cells.map(() => '(?, ?, ?, ?, ?, ?, ?, SYSDATE(6))').join(', ')} ` +
-      `ON DUPLICATE KEY UPDATE writers = writers + 1`,
+      `ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + 1`,
     parameters: cells.flatMap((cell): SqlParameter[] => [
       datastore,
       cell.shard,

@@ -12,13 +12,24 @@ export interface HashKey extends CellAddress {
 
 /** The SHA-256 of the stored bodies at many addresses of one group, without fetching the bodies; and whether the node takes writes. */
 export function selectBodyHashes(keys: readonly HashKey[]): Statement {
-  const parts = keys.map(
-    ({ datastore, shard, row_key, column_name, ref_key }, item): Statement => ({
-      sql: `SELECT ${item} AS item, UNHEX(SHA2(body, 256)) AS body_hash FROM ${entityTable(datastore, shard)} WHERE row_key = ? AND column_name = ? AND ref_key = ?`,
-      parameters: [rowKeyBytes(row_key), Buffer.from(column_name), ref_key],
-    }),
-  );
-  return unionOf([{ sql: `SELECT -1 AS item, IF(@@global.read_only IN ('0', 'OFF'), X'01', NULL) AS body_hash`, parameters: [] }, ...parts]);
+  return unionOf(bodyHashParts([keys]));
+}
+
+/**
+ * The same in parts that can be asked by themselves: whether the node takes writes, and the addresses of each of the
+ * lists, whose items are numbered through.
+ */
+export function bodyHashParts(lists: readonly (readonly HashKey[])[]): Statement[] {
+  let item = 0;
+  const parts = lists.map((keys) => unionOf(keys.map((key) => hashAt(key, item++))));
+  return [{ sql: `SELECT -1 AS item, IF(@@global.read_only IN ('0', 'OFF'), X'01', NULL) AS body_hash`, parameters: [] }, ...parts];
+}
+
+function hashAt({ datastore, shard, row_key, column_name, ref_key }: HashKey, item: number): Statement {
+  return {
+    sql: `SELECT ${item} AS item, UNHEX(SHA2(body, 256)) AS body_hash FROM ${entityTable(datastore, shard)} WHERE row_key = ? AND column_name = ? AND ref_key = ?`,
+    parameters: [rowKeyBytes(row_key), Buffer.from(column_name), ref_key],
+  };
 }
 
 export interface BodyHashes {

@@ -22,48 +22,40 @@ export interface BufferRow extends WaitingRow {
   readonly created_at: string;
 }
 
-const PLACE = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
+/** The select list of `toWaitingRow`. */
+export const PLACE = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
 
-/** Waiting rows of every datastore, oldest first, beyond the id `after`: the drain's page. */
-export function selectWaiting(after: number, minimumAgeSeconds: number, limit: number): Statement {
-  return {
-    sql:
-      `SELECT ${PLACE} FROM ${CONTROL}.buffer WHERE state = 'waiting' AND id > ? ` +
-      `AND created_at < SYSDATE(6) - INTERVAL ? SECOND ORDER BY id LIMIT ?`,
-    parameters: [after, minimumAgeSeconds, limit],
-  };
+/** What kept rows wait for: nothing, since another body is at their address; or an operator's word. */
+export type KeptState = 'conflict' | 'undecided';
+
+/** Buffered writes with their bodies, in the order of their ids, cut at `bytes` of bodies once there is one. */
+export function selectBuffered(ids: readonly number[], bytes: number): Statement {
+  const page = `SELECT id, LENGTH(body) AS bytes FROM ${CONTROL}.buffer WHERE id IN (${ids.map(() => '?').join(', ')})`;
+  return { sql: withBodies(page), parameters: [...ids, bytes] };
 }
 
-/**
- * Waiting rows of every datastore, oldest first, of any age: those that somebody may have been told are stored, or with
- * `gaveWay` the others.
- */
-export function selectToBringBack(gaveWay: boolean, after: number, limit: number): Statement {
-  return {
-    sql: `SELECT ${PLACE}, created_at FROM ${CONTROL}.buffer WHERE state = 'waiting' AND answered ${gaveWay ? '>=' : '<'} writers AND id > ? ORDER BY id LIMIT ?`,
-    parameters: [after, limit],
-  };
+/** Where every writer was answered `buffered` meanwhile nobody was told that it is stored: it gives way by itself. */
+const STILL_UNANSWERED = 'answered < writers';
+
+/** Kept rows of one datastore by id, cut at `limit` or at `bytes` of bodies, once there is one. */
+export function selectKept(state: KeptState, datastore: string, after: number, limit: number, bytes: number): Statement {
+  const isOpen = state === 'undecided' ? ` AND ${STILL_UNANSWERED}` : '';
+  const ids = `SELECT id FROM ${CONTROL}.buffer WHERE state = ? AND datastore = ? AND id > ?${isOpen} ORDER BY id LIMIT ?`;
+  return { sql: withBodies(`SELECT id, LENGTH(body) AS bytes FROM (${ids}) AS kept JOIN ${CONTROL}.buffer USING (id)`), parameters: [state, datastore, after, limit, bytes] };
 }
 
-/** Buffered writes with their bodies, by id, in no order. */
-export function selectBuffered(ids: readonly number[]): Statement {
-  return {
-    sql: `SELECT ${PLACE}, body, created_at FROM ${CONTROL}.buffer WHERE id IN (${ids.map(() => '?').join(', ')})`,
-    parameters: ids,
-    ...(ids.length > 1 ? { parts: ids.map((id) => selectBuffered([id])) } : {}),
-  };
+/** Undecided rows of one datastore, by id, in no order. */
+export function selectUndecided(datastore: string, ids: readonly number[]): Statement {
+  return { sql: `SELECT ${PLACE} FROM ${CONTROL}.buffer WHERE state = 'undecided' AND ${STILL_UNANSWERED} AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`, parameters: [datastore, ...ids] };
 }
 
-/** Kept conflicts of one datastore by id, cut at `limit` or at `bytes` of bodies, once there is one. */
-export function selectConflicts(datastore: string, after: number, limit: number, bytes: number): Statement {
-  return {
-    sql:
-      `SELECT ${PLACE}, body, created_at FROM ${CONTROL}.buffer JOIN ` +
-      `(SELECT id, SUM(bytes) OVER (ORDER BY id) - bytes AS before_it FROM ` +
-      `(SELECT id, LENGTH(body) AS bytes FROM ${CONTROL}.buffer WHERE state = 'conflict' AND datastore = ? AND id > ? ORDER BY id LIMIT ?) AS page) AS sized ` +
-      `USING (id) WHERE sized.before_it < ? ORDER BY id`,
-    parameters: [datastore, after, limit, bytes],
-  };
+/** @param page ids, and bytes of bodies; a `?` for the bytes that may come before a row is added */
+function withBodies(page: string): string {
+  return (
+    `SELECT ${PLACE}, body, created_at FROM ${CONTROL}.buffer JOIN ` +
+    `(SELECT id, SUM(bytes) OVER (ORDER BY id) - bytes AS before_it FROM (${page}) AS page) AS sized ` +
+    `USING (id) WHERE sized.before_it < ? ORDER BY id`
+  );
 }
 
 export function toWaitingRow(row: SqlRow): WaitingRow {

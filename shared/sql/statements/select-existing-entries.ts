@@ -8,6 +8,8 @@ import { unionOf } from '../union.ts';
 
 /** Where an entry would be: the shard of its shard field's value, that value, and its row. */
 export interface EntryKey {
+  /** Which of the answers is this one's. */
+  readonly item: number;
   readonly shard: number;
   readonly value: FieldValue;
   readonly row_key: string;
@@ -26,7 +28,7 @@ export function selectExistingEntries(datastore: string, index: PhysicalIndex, k
   const columns = fields.map((_, place) => `f${place}`).join(', ');
   const type = fields[0]?.type ?? 'UUID';
   return unionOf(
-    keys.map(({ shard, value, row_key }, item) => ({
+    keys.map(({ item, shard, value, row_key }) => ({
       sql: `SELECT ${item} AS item, epoch, added_id, tombstone_at IS NOT NULL AS tombstone, ${columns} FROM ${indexTable(datastore, shard, index)} WHERE f0 = ? AND row_key = ?`,
       parameters: [toSql(value, type), rowKeyBytes(row_key)],
     })),

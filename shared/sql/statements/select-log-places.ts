@@ -2,7 +2,7 @@ import { rowKeyOf } from '../../address.ts';
 import type { CellAddress } from '../../cell.ts';
 import { fromSqlTime } from '../../time.ts';
 import { toBytes, toNumber, toText } from '../cell-rows.ts';
-import type { SqlParameter, SqlRow, Statement } from '../client.ts';
+import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
 
@@ -10,13 +10,15 @@ export interface PlaceRange {
   readonly shard: number;
   /** The added id done last, whose cell is read once more; 0 when none is. */
   readonly at: number;
+  /** The last added id that is wanted. @default as far as the log goes */
+  readonly to?: number;
 }
 
 export interface PlacesWanted {
   /** Cells after `at`, of each shard. */
   readonly limit: number;
-  /** Only cells at least this old by the server's clock; the one at `at` in any case. 0: all. */
-  readonly behindMs: number;
+  /** How far each log goes, too. @default false */
+  readonly withHead?: boolean;
 }
 
 /** Where a cell is in its shard's log: everything but its body. */
@@ -30,6 +32,10 @@ export interface ShardPlaces {
   readonly places: StoredPlace[];
   /** Of the shard's row on this group, in the same snapshot; undefined where no cell was found or there is no row. */
   epoch: number | undefined;
+  /** The last added id of the log, in the same snapshot, where it was asked for and a cell was found. */
+  head?: number;
+  /** This shard could not be read where it was asked for first, whatever the others of the statement did. */
+  readonly refusal?: { readonly error: unknown; readonly isAnswered: boolean };
   /** There is no next cell, and what is here was read a moment ago: nothing in it needs to be looked at again. */
   readonly isQuiet?: boolean;
 }
@@ -37,21 +43,16 @@ export interface ShardPlaces {
 /**
  * The next cells of many shards' logs in one statement, without bodies, starting **at** the cell done last: whether it
  * still is that cell tells whether the log was cut. The reader must still stop at a hole.
- *
- * The page is cut before the times are looked at, so that however many young cells there are, no more than a page is
- * read. NOW is one time for the whole statement: with SYSDATE a younger cell could pass after an older one did not.
  */
-export function selectLogPlaces(datastore: string, ranges: readonly PlaceRange[], { limit, behindMs }: PlacesWanted): Statement {
-  const parts = ranges.map(({ shard, at }, item): Statement => {
-    const parameters: SqlParameter[] = [datastore, at, at === 0 ? limit : limit + 1];
-    if (behindMs > 0) parameters.push(at, Math.round(behindMs * 1000));
+export function selectLogPlaces(datastore: string, ranges: readonly PlaceRange[], { limit, withHead = false }: PlacesWanted): Statement {
+  const parts = ranges.map(({ shard, at, to }, item): Statement => {
+    const entity = entityTable(datastore, shard);
     const sql =
       `(SELECT ${item} AS item, (SELECT log.epoch FROM ${CONTROL}.shard AS log WHERE log.datastore = ? AND log.shard = ${shard}) AS epoch, ` +
-      `page.added_id, page.row_key, page.column_name, page.ref_key, page.created_at FROM ` +
-      `(SELECT added_id, row_key, column_name, ref_key, created_at FROM ${entityTable(datastore, shard)} ` +
-      `WHERE added_id >= ? ORDER BY added_id LIMIT ?) AS page` +
-      `${behindMs > 0 ? ' WHERE page.added_id = ? OR page.created_at <= NOW(6) - INTERVAL ? MICROSECOND' : ''})`;
-    return { sql, parameters };
+      `page.added_id, page.row_key, page.column_name, page.ref_key, page.created_at${withHead ? `, (SELECT MAX(added_id) FROM ${entity}) AS head` : ''} FROM ` +
+      `(SELECT added_id, row_key, column_name, ref_key, created_at FROM ${entity} ` +
+      `WHERE added_id >= ?${to === undefined ? '' : ' AND added_id <= ?'} ORDER BY added_id LIMIT ?) AS page)`;
+    return { sql, parameters: [datastore, at, ...(to === undefined ? [] : [to]), at === 0 ? limit : limit + 1] };
   });
   return unionOf(parts);
 }
@@ -73,6 +74,7 @@ export function toShardPlaces(rows: readonly SqlRow[], ranges: number): ShardPla
     const answer = found[toNumber(item)];
     if (!answer) throw new Error(`a row for range ${String(item)} of ${ranges}`);
     if (epoch !== null) answer.epoch = toNumber(epoch);
+    if (cell[5] !== undefined) answer.head = toNumber(cell[5]);
     answer.places.push({
       added_id: toNumber(cell[0]),
       row_key: rowKeyOf(toBytes(cell[1])),

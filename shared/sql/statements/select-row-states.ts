@@ -1,11 +1,7 @@
-import { decodeBody } from '../../body/codec.ts';
 import { rowKeyBytes } from '../../address.ts';
-import type { Json } from '../../cell.ts';
-import type { RowState } from '../../index/entry.ts';
 import { toBytes, toNumber, toText } from '../cell-rows.ts';
 import type { SqlParameter, SqlRow, Statement } from '../client.ts';
 import { CONTROL, entityTable } from '../names.ts';
-import { unionOf } from '../union.ts';
 import type { EncodedCell } from './append-cells.ts';
 
 /** A row whose index entries are to be computed. */
@@ -22,58 +18,73 @@ export interface ColumnDepth {
   readonly cells: number;
 }
 
+/** A cell as it was found. */
+export interface CellOfRow {
+  readonly ref_key: number;
+  readonly added_id: number;
+  /** Still encoded; null once erased; `left_out`: longer than was asked for. */
+  readonly body: Uint8Array | null | 'left_out';
+}
+
+/** What the writer of a row's group shows of it, in one snapshot with the other rows of its shard. */
+export interface RowState {
+  readonly row: RowOfShard;
+  /** Of its shard; 0 where the shard is not here. */
+  epoch: number;
+  /** By column, the latest first. */
+  readonly cells: ReadonlyMap<string, CellOfRow[]>;
+}
+
 /**
- * The latest cells of some columns of many rows of one group, in one statement; those of a shard, and its epoch, in one
- * snapshot.
+ * The latest cells of some columns of many rows of one group: a part for each shard of them, in the order in which they
+ * first come, which brings its rows, and its epoch, in one snapshot.
+ *
+ * @param bodyBytes a longer body is left out, so that a statement brings so many bytes for each of its cells at most
  */
-export function selectRowStates(datastore: string, rows: readonly RowOfShard[], columns: readonly ColumnDepth[]): Statement {
+export function selectRowStates(datastore: string, rows: readonly RowOfShard[], columns: readonly ColumnDepth[], bodyBytes: number): readonly Statement[] {
   const byShard = Map.groupBy(rows.map(({ row_key, shard }, item) => ({ row_key, shard, item })), ({ shard }) => shard);
-  const parts = [...byShard].map(([shard, ofShard]): Statement => {
+  return [...byShard].map(([shard, ofShard]): Statement => {
     const entity = entityTable(datastore, shard);
     const parameters: SqlParameter[] = [datastore, shard];
-    const selects = [`(SELECT ${ofShard[0]?.item ?? 0} AS item, epoch AS added_id, NULL AS column_name, NULL AS body FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?)`];
+    const selects = [
+      `(SELECT ${ofShard[0]?.item ?? 0} AS item, epoch AS added_id, NULL AS column_name, NULL AS body, NULL AS ref_key, NULL AS bytes ` +
+        `FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?)`,
+    ];
     for (const { row_key, item } of ofShard) {
       const key = rowKeyBytes(row_key);
       for (const { column, cells } of columns) {
         parameters.push(key, Buffer.from(column), cells);
-        selects.push(`(SELECT ${item}, added_id, column_name, body FROM ${entity} WHERE row_key = ? AND column_name = ? ORDER BY ref_key DESC LIMIT ?)`);
+        selects.push(
+          `(SELECT ${item}, added_id, column_name, IF(LENGTH(body) > ${bodyBytes}, NULL, body), ref_key, LENGTH(body) ` +
+            `FROM ${entity} WHERE row_key = ? AND column_name = ? ORDER BY ref_key DESC LIMIT ?)`,
+        );
       }
     }
     return { sql: selects.join(' UNION ALL '), parameters };
   });
-  return unionOf(parts);
 }
 
-/** By row; a shard that is not here has epoch 0, so that what is computed of it never wins. */
+/** By row, in the order of `wanted`. */
 export function toRowStates(rows: readonly SqlRow[], wanted: readonly RowOfShard[]): RowState[] {
-  const states = wanted.map(({ row_key, shard, written = [] }) => ({ row_key, shard, written, added_id: 0, bodies: new Map<string, (Json | undefined)[]>() }));
+  const states = wanted.map((row) => ({ row, epoch: 0, cells: new Map<string, CellOfRow[]>() }));
   const epochs = new Map<number, number>();
-  for (const [item, added_id, column_name, body] of rows) {
+  for (const [item, added_id, column_name, body, ref_key, bytes] of rows) {
     const state = states[toNumber(item)];
     if (!state) throw new Error(`a row for item ${String(item)} of ${wanted.length}`);
     if (column_name === null || column_name === undefined) {
-      epochs.set(state.shard, toNumber(added_id));
+      epochs.set(state.row.shard, toNumber(added_id));
       continue;
     }
-    state.added_id = Math.max(state.added_id, toNumber(added_id));
     const column = toText(column_name);
-    const bodies = state.bodies.get(column) ?? [];
-    bodies.push(body === null || body === undefined ? undefined : knownOrDecoded(toBytes(body), state.written));
-    state.bodies.set(column, bodies);
+    const ofColumn = state.cells.get(column);
+    const cell: CellOfRow = { ref_key: toNumber(ref_key), added_id: toNumber(added_id), body: body === null || body === undefined ? (bytes === null ? null : 'left_out') : toBytes(body) };
+    if (ofColumn) ofColumn.push(cell);
+    else state.cells.set(column, [cell]);
   }
-  return states.map(({ row_key, shard, added_id, bodies }) => ({ row_key, version: { epoch: epochs.get(shard) ?? 0, added_id }, bodies }));
-}
-
-function knownOrDecoded(stored: Uint8Array, written: NonNullable<RowOfShard['written']>): Json | undefined {
-  const same = written.find(({ encoded }) => encoded.length === stored.length && Buffer.compare(encoded, stored) === 0);
-  return same ? same.body : decodeOrSkip(stored);
-}
-
-/** A damaged body has no fields; reading the cell says what is wrong with it. */
-export function decodeOrSkip(body: Uint8Array): Json | undefined {
-  try {
-    return decodeBody(body);
-  } catch {
-    return undefined;
+  for (const state of states) {
+    state.epoch = epochs.get(state.row.shard) ?? 0;
+    // A union promises no order.
+    for (const cells of state.cells.values()) if (cells.length > 1) cells.sort((one, other) => other.ref_key - one.ref_key);
   }
+  return states;
 }

@@ -46,7 +46,7 @@ export async function startBacklogStage({ folder, engine: wish }: Pick<BenchWorl
   return {
     servers,
     engine,
-    access: { ...store, datastore: DATASTORE, sqs: url, trigger: trigger.definition.name, queueUrl },
+    access: { ...store, datastore: DATASTORE, sqs: url, trigger: trigger.definition.name, queueUrl, parkedQueueUrl: queueUrl },
     sqs,
     async deployTrigger() {
       const dynamo = dynamoClient(store.dynamo);

@@ -63,7 +63,7 @@ async function ofTrigger(stack: LocalStack, trigger: string, { client, cell }: {
   const { cell: stored } = await client.get(cell);
   if (!stored) throw new Error(`a put was answered ${outcome}`);
   const { shard, added_id, row_key, column_name, ref_key, created_at } = stored;
-  const Body = encodeMessage({ datastore: client.name, trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay: false });
+  const Body = encodeMessage({ datastore: client.name, trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay: false, generation: 0 });
   const event = sqsEvent([{ MessageId: 'first-call', ReceiptHandle: 'none', Body, Attributes: { MessageGroupId: String(shard), ApproximateReceiveCount: '1', SentTimestamp: String(Date.now()) } }], arn);
   return { title, kill: () => stack.killFunction(title), call: () => stack.functions.invoke(arn, JSON.stringify(event)) };
 }

@@ -6,7 +6,7 @@ import { Latencies } from '../growth/latencies.ts';
 import { recordOperations } from './record-operations.ts';
 import type { RecordNumbers } from './record-numbers.ts';
 import type { RecordColumn } from './records.ts';
-import { RECORDS, type Workload, type YcsbOperation } from './workloads.ts';
+import { EXPECTED_INSERTS, RECORDS, type Workload, type YcsbOperation } from './workloads.ts';
 import { latestZipfian, scatteredZipfian } from './zipfian.ts';
 
 /** What a workload's clients saw. */
@@ -18,6 +18,15 @@ export interface WorkloadResult {
   readonly failed: number;
   /** Read-modify-writes that read again. */
   readonly overtaken: number;
+  /** Undefined where the newest records are asked for most, one after the other. */
+  readonly hottest: HottestRecord | undefined;
+}
+
+/** How much the record that is asked for most gets of all that is asked, 0 to 1. */
+export interface HottestRecord {
+  readonly share: number;
+  /** By the law that the draws follow. */
+  readonly inTheory: number;
 }
 
 export interface WorkloadRun {
@@ -37,11 +46,11 @@ export async function runWorkload({ workload, datastore, numbers: ofColumns, see
   const column: RecordColumn = workload.mix.scan === undefined ? 'BASE' : 'POST';
   const random = new Random(seed, workload.name, RECORDS);
   const numbers = ofColumns[column];
-  const draw = workload.chosen === 'latest' ? latestZipfian() : scatteredZipfian();
-  const operations = recordOperations({ datastore, column, numbers, random, choose: () => draw(random, numbers.count) });
+  const choice = workload.chosen === 'latest' ? newestFirst(numbers) : countedZipfian(workload, numbers);
+  const operations = recordOperations({ datastore, column, numbers, random, choose: () => choice.next(random) });
   const mix = Object.entries(workload.mix) as [YcsbOperation, number][];
 
-  async function load(milliseconds: number): Promise<Omit<WorkloadResult, 'workload' | 'overtaken'>> {
+  async function load(milliseconds: number): Promise<Pick<WorkloadResult, 'perSecond' | 'latencies' | 'failed'>> {
     const latencies = new Map(mix.map(([operation]) => [operation, new Latencies()]));
     let failed = 0;
     const send = async (): Promise<void> => {
@@ -61,7 +70,33 @@ export async function runWorkload({ workload, datastore, numbers: ofColumns, see
   await load(WARM_UP_MS);
   const before = operations.overtaken;
   const result = await load(SECONDS * 1000);
-  return { workload, ...result, overtaken: operations.overtaken - before };
+  return { workload, ...result, overtaken: operations.overtaken - before, hottest: choice.hottest() };
+}
+
+/** Which record is asked for next. */
+interface Choice {
+  next(random: Random): number;
+  hottest(): HottestRecord | undefined;
+}
+
+function newestFirst(numbers: RecordNumbers): Choice {
+  const draw = latestZipfian();
+  return { next: (random) => draw(random, numbers.count), hottest: () => undefined };
+}
+
+function countedZipfian({ mix }: Workload, numbers: RecordNumbers): Choice {
+  const zipfian = scatteredZipfian(numbers.count + (mix.insert === undefined ? 0 : EXPECTED_INSERTS));
+  const asked = new Map<number, number>();
+  let all = 0;
+  return {
+    next(random) {
+      const number = zipfian.draw(random, numbers.count);
+      asked.set(number, (asked.get(number) ?? 0) + 1);
+      all += 1;
+      return number;
+    },
+    hottest: () => ({ share: [...asked.values()].reduce((most, times) => Math.max(most, times), 0) / Math.max(1, all), inTheory: zipfian.hottestShare(numbers.count) }),
+  };
 }
 
 /** The operation that a number of 0 to 1 stands for. */

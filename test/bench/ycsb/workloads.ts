@@ -25,5 +25,7 @@ export const WORKLOADS: readonly Workload[] = [
 ];
 
 export const RECORDS = 100_000;
+/** The most inserts that a workload is to come to: twice what 1 in 20 of 17,000 operations a second are. */
+export const EXPECTED_INSERTS = 20_000;
 /** Records of a scan: 1 to this, all equally likely. */
 export const MOST_SCANNED = 100;

@@ -43,10 +43,49 @@ export class Zipfian {
   }
 }
 
-/** Numbers below a count, some far likelier than others, and those scattered over all of them. */
-export function scatteredZipfian(): (random: Random, count: number) => number {
+/** Numbers of records, some far likelier than others, and those scattered over all of them. */
+export interface ScatteredZipfian {
+  /** One of the numbers below a count, which may grow: those that are popular stay so. */
+  draw(random: Random, count: number): number;
+  /** How much of all draws the likeliest number gets, 0 to 1, by the law. */
+  hottestShare(count: number): number;
+}
+
+/** Ranks whose shares are added up one by one; all others together are spread evenly. */
+const HOT_RANKS = 100_000;
+
+/**
+ * Scatters over as many numbers as there are ever to be, and draws again where there is no such record yet, as YCSB
+ * does: a modulus that grew with the records would give the popular ranks another number after each insert.
+ *
+ * @param most numbers, now and after the inserts to come; those beyond it are never drawn
+ */
+export function scatteredZipfian(most: number): ScatteredZipfian {
   const ranks = new Zipfian(SCATTERED_RANKS, SCATTERED_ZETA);
-  return (random, count) => crc32(String(ranks.next(random))) % count;
+  const scattered = (rank: number): number => crc32(String(rank)) % most;
+  return {
+    draw(random, count) {
+      for (;;) {
+        const number = scattered(ranks.next(random));
+        if (number < count) return number;
+      }
+    },
+    hottestShare(count) {
+      const there = Math.min(count, most);
+      const shares = new Map<number, number>();
+      let [taken, cold] = [0, 1];
+      for (let rank = 0; rank < HOT_RANKS; rank += 1) {
+        const share = 1 / (rank + 1) ** THETA / SCATTERED_ZETA;
+        cold -= share;
+        const number = scattered(rank);
+        if (number >= there) continue;
+        taken += share;
+        shares.set(number, (shares.get(number) ?? 0) + share);
+      }
+      const hottest = [...shares.values()].reduce((highest, share) => Math.max(highest, share), 0);
+      return (hottest + cold / most) / (taken + (cold * there) / most);
+    },
+  };
 }
 
 /** Numbers below a count that grows, the highest likeliest. */

@@ -62,7 +62,7 @@ export function billedStore(store: Datastore, declineRate: number, changed: (car
     retryParked: async (_name, choice) => {
       const wanted = [...parked.values()].filter((cell) => choice === '*' || choice.some(({ shard, added_id }) => shard === cell.shard && added_id === cell.added_id));
       for (const cell of wanted) await bill(cell, cell, 1);
-      return wanted.length;
+      return { count: wanted.length, not_parked: [] };
     },
   };
 }

@@ -2,11 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Json, NewCell } from '../../../shared/cell.ts';
 import type { DemoStore } from '../demo-store.ts';
 import type { Differences } from '../differences.ts';
-import { inParallel } from '../parallel.ts';
 import { persist } from '../persist.ts';
+import { recheck, type Wrong } from '../recheck.ts';
 
 interface BillCheck {
   readonly concurrency: number;
+  /** How long a bill may take to be readable. */
+  readonly patienceMs: number;
   readonly signal: AbortSignal;
   readonly differences: Differences;
 }
@@ -25,18 +27,22 @@ interface Bill {
  * @param bases the BASE cells of the trips, one for each
  * @returns of the trips that were billed exactly once, how many needed how many attempts
  */
-export async function checkBills(store: DemoStore, bases: Iterable<NewCell>, { concurrency, signal, differences }: BillCheck): Promise<ReadonlyMap<number, number>> {
+export async function checkBills(store: DemoStore, bases: Iterable<NewCell>, { differences, ...looking }: BillCheck): Promise<ReadonlyMap<number, number>> {
   const attempts = new Map<number, number>();
-  await inParallel(bases, concurrency, signal, async ({ row_key, body }) => {
+  const check = async ([trip]: readonly NewCell[]): Promise<readonly Wrong<NewCell>[]> => {
+    if (trip === undefined) return [];
+    const { row_key, body } = trip;
     const bodies = async (column_name: string): Promise<readonly Json[]> =>
-      (await persist(signal, () => store.versions({ row_key, column_name }, { order: 'asc', limit: 1000 }))).cells.map((cell) => cell.body);
+      (await persist(looking.signal, () => store.versions({ row_key, column_name }, { order: 'asc', limit: 1000 }))).cells.map((cell) => cell.body);
     const [statuses, charges] = [await bodies('STATUS'), await bodies('CHARGE')];
     const wrong = wrongBill(Object(body).fare?.total, statuses, charges);
-    if (wrong !== undefined) return differences.fail(`trip ${row_key}`, wrong);
+    if (wrong !== undefined) return [{ item: trip, what: wrong }];
     differences.pass();
     const attempt = Number(Object(statuses.at(-1)).attempt);
     attempts.set(attempt, (attempts.get(attempt) ?? 0) + 1);
-  });
+    return [];
+  };
+  for (const { item, what } of await recheck(bases, check, { ...looking, size: 1 })) differences.fail(`trip ${item.row_key}`, what);
   return attempts;
 }
 

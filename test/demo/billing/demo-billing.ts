@@ -9,6 +9,8 @@ import { checkBills } from './check-bills.ts';
 
 export interface DemoBillingOptions extends BillWatchOptions {
   readonly concurrency: number;
+  /** How long a bill may take to be readable, once its trip is billed. */
+  readonly readableWithinMs: number;
   readonly differences: Differences;
 }
 
@@ -72,7 +74,8 @@ export class DemoBilling {
 
   /** Checks every bill. */
   async findings(bases: Iterable<NewCell>): Promise<BillingFindings> {
-    const { store, ...check } = this.#options;
+    const { store, concurrency, signal, differences, readableWithinMs: patienceMs } = this.#options;
+    const check = { concurrency, patienceMs, signal, differences };
     const attempts = await checkBills(store, bases, check);
     const samples = await checkBills(store, this.#samples, check);
     const trips = (counts: ReadonlyMap<number, number>): number => [...counts.values()].reduce((sum, count) => sum + count, 0);

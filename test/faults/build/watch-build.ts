@@ -49,7 +49,7 @@ export async function firstShareSince(access: IndexedAccess, index: string, hash
   await using store = await openIndexed(access);
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
-    const progress = await store.context.topology.indexProgress(store.name, index);
+    const { progress } = await store.context.topology.indexNow(store.name, index);
     if (progress && progress.at > moment) {
       const build = progress.builds[hash];
       return build && build.total > 0 ? build.done / build.total : build ? 0 : 1;

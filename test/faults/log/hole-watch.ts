@@ -17,7 +17,7 @@ export class HoleWatch {
       select: async (statement, target) => {
         const rows = await client.select(statement, target);
         // The rows of a log read alone begin with item, shard and added id, and have a location, limit and size each.
-        if (statement.sql.includes('before_it')) this.#look(rows, statement.parameters.filter((_, place) => place % 3 === 0).map(Number));
+        if (statement.sql.includes('sized.taken')) this.#look(rows, statement.parameters.filter((_, place) => place % 3 === 0).map(Number));
         return rows;
       },
     };
@@ -27,6 +27,8 @@ export class HoleWatch {
     const expected = afters.map((after) => after + 1);
     const holes = new Set<number>();
     for (const row of rows) {
+      // How far the log goes, without a row key.
+      if (row[3] === null) continue;
       const [item, shard, id] = [toNumber(row[0]), toNumber(row[1]), toNumber(row[2])];
       if (id !== expected[item] && !holes.has(shard)) {
         holes.add(shard);

@@ -25,6 +25,8 @@ export interface DiskLossOptions extends Pick<RunWorld, 'signal' | 'say'> {
   readonly random: Random;
   /** How long the reader receives nothing. The drain has seen each copy a few times by then. */
   readonly lagMs: number;
+  /** As soon as it is promoted. @default nothing is done to it */
+  readonly promoted?: () => Promise<void>;
 }
 
 const LEAST_STOPPED_MS = 300;
@@ -34,7 +36,7 @@ const MOST_STOPPED_MS = 1200;
  * A group's first reader stops receiving; then its other readers are stopped with SIGSTOP, the writer dies with its disk,
  * and the reader that lags is promoted. Returns once every node is back.
  */
-export async function loseDisk({ stage, groups, group: name, random, lagMs, signal, say }: DiskLossOptions): Promise<DiskLoss> {
+export async function loseDisk({ stage, groups, group: name, random, lagMs, promoted, signal, say }: DiskLossOptions): Promise<DiskLoss> {
   const { servers, folder } = stage;
   const nodes = servers.groups.find((group) => group.name === name)?.nodes ?? [];
   const writer = nodes.find(({ role }) => role === 'writer');
@@ -52,6 +54,7 @@ export async function loseDisk({ stage, groups, group: name, random, lagMs, sign
   rmSync(join(folder, 'servers', 'groups', writer.node, 'data'), { recursive: true });
   const cut = await headsAt(groups, name, { node: place });
   await servers.promote(name);
+  await promoted?.();
   say(`${writer.node} died with its disk; ${lagging.node} is promoted without the last ${copies.ahead.toLocaleString('en-US')} cells or more, ${copies.uncopied} of which had no copy`);
 
   await sleep(random.between(LEAST_STOPPED_MS, MOST_STOPPED_MS), undefined, { signal });

@@ -1,19 +1,18 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../demo/trips/random.ts';
-import { faultsLine, inspect, lossCheck, type Aftermath } from '../aftermath.ts';
+import { faultsLine, lossCheck } from '../aftermath.ts';
 import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import type { DrainCounts } from '../kill/drain-thread.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { startLoad } from '../load/start-load.ts';
 import { startStage, type Stage } from '../races/stage.ts';
-import { DATASTORE, openStore, PATIENT, type StoreAccess } from '../store-access.ts';
-import { storedLogs } from '../stored-logs.ts';
+import { DATASTORE, type StoreAccess } from '../store-access.ts';
 import { startWorker } from '../workers/running-worker.ts';
 import type { Copies } from './copies.ts';
+import { inspectLosses, type LostAftermath } from './inspect-losses.ts';
 import { loseDisk, type DiskLoss } from './lose-disk.ts';
-import { appendedAgain, misplaced } from './misplaced.ts';
 
 const GROUPS = ['group-1', 'group-2', 'group-3'];
 const READERS = 2;
@@ -80,12 +79,9 @@ function copiesCheck(losses: readonly DiskLoss[], control: Lost): Check {
   };
 }
 
-interface Lost {
+interface Lost extends LostAftermath {
   readonly engine: string;
-  readonly aftermath: Aftermath;
   readonly losses: readonly DiskLoss[];
-  /** Acknowledged cells that have another added id than answered. */
-  readonly again: number;
 }
 
 interface LossRun {
@@ -113,19 +109,7 @@ async function loseUnderLoad({ seed, history, signal, say }: RunWorld, { stage, 
   const written = await load.stop();
   say(`${count(written.acked.length)} cells acknowledged; waiting for the buffers, then reading all back`);
 
-  await using store = await openStore({ ...access, sql: PATIENT });
-  // Where they are is judged by `misplaced`: the store may have given them new added ids.
-  const anywhere = written.acked.map((cell) => ({ ...cell, added_id: 0 }));
-  const aftermath = await inspect({ datastore: store.datastore, groups: access.groups, written: { ...written, acked: anywhere }, signal });
-  const logs = await storedLogs(access.groups);
-  const cuts = new Map(losses.flatMap(({ cut }) => [...cut]));
-  const { moved: _moved, ...faults } = aftermath.faults;
-  return {
-    engine: stage.engine,
-    aftermath: { ...aftermath, faults: { misplaced: misplaced(written.acked, logs, cuts), ...faults } },
-    losses,
-    again: appendedAgain(written.acked, logs),
-  };
+  return { engine: stage.engine, losses, ...(await inspectLosses({ access, written, losses, signal })) };
 }
 
 function sum(losses: readonly DiskLoss[], what: keyof Copies): number {

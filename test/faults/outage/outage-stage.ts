@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DrainSettings } from '../../../shared/drain/drain-pass.ts';
+import type { DrainSettings } from '../../../shared/drain/drain-settings.ts';
 import { Random } from '../../demo/trips/random.ts';
 import { inspect, type Aftermath } from '../aftermath.ts';
 import { startCluster } from '../cluster.ts';

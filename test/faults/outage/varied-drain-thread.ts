@@ -1,6 +1,6 @@
 /** A thread that drains the buffer tables as the scheduled function does, or otherwise, as a control. */
 import { randomUUID } from 'node:crypto';
-import type { DrainSettings } from '../../../shared/drain/drain-pass.ts';
+import type { DrainSettings } from '../../../shared/drain/drain-settings.ts';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
 import { leases } from '../../../shared/lease/lease.ts';
 import { dynamoClient } from '../../support/dynamo.ts';

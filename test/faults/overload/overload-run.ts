@@ -8,8 +8,8 @@ import { outcomesLine } from '../load/ledger.ts';
 import { countUnreadable } from '../read-back.ts';
 import { StackProcess } from '../restart/stack-process.ts';
 import { DATASTORE } from '../store-access.ts';
+import { variedFunctions } from '../varied-functions.ts';
 import { judgeOverload, loadLine } from './judge-overload.ts';
-import { openDoorFunctions } from './open-door-functions.ts';
 import type { OverloadStackOptions } from './overload-stack.ts';
 import { runLoad } from './run-load.ts';
 
@@ -24,6 +24,7 @@ const CONTROL_PATIENCE_SECONDS = 10;
 const DELAY_MS = 60;
 const SHARDS = 24;
 const STACK = new URL('overload-stack.ts', import.meta.url);
+const OPEN_DOOR = new URL('open-door-write-cells.ts', import.meta.url);
 
 export const overloadRun: FaultRun = {
   name: 'overload',
@@ -36,7 +37,7 @@ export const overloadRun: FaultRun = {
     const real = await overloadWhole(world);
     world.say('the control: an open door');
     await using parts = new AsyncDisposableStack();
-    const stack = await startStack(world, 'control', parts, openDoorFunctions(join(world.folder, 'functions')));
+    const stack = await startStack(world, 'control', parts, variedFunctions(join(world.folder, 'functions'), { 'write-cells': OPEN_DOOR }));
     const openDoor = await runLoad(world, {
       url: stack.url,
       seed: `${world.seed}/open door`,

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../demo/trips/random.ts';
 import { asker, askUntilTold, isTold, type Answer } from '../acks/ask.ts';
+import { blamingClient } from '../blaming-client.ts';
 import { OverlappingLedger } from '../acks/overlapping-ledger.ts';
 import { CellSource, type Mix } from '../load/cell-source.ts';
 import { openHistory } from '../load/history.ts';
@@ -20,6 +21,8 @@ export interface SteadyLoad {
   /** Name of the run in histories. */
   readonly run: string;
   readonly history: string | undefined;
+  /** As a control: circuits open on any time limit, whether the node gives a sign of life or not. @default they ask for one */
+  readonly blames?: boolean;
 }
 
 /** A circuit of the store that opened. */
@@ -42,9 +45,10 @@ const PATIENCE = { leastMs: 200, mostMs: 8000, wholeMs: 90_000 };
 /** Share of the buffered writes that are asked for again; the others are the drain's alone. */
 const BUFFERED_AGAIN = 0.15;
 
-await runAsWorker<SteadyLoad, 'stop', never, Steady>(async ({ access, writers, first, perSecond, seed, run, history: file }, control) => {
+await runAsWorker<SteadyLoad, 'stop', never, Steady>(async ({ access, writers, first, perSecond, seed, run, history: file, blames = false }, control) => {
   const trips: Trip[] = [];
   await using store = await openStore(access, {
+    ...(blames && { wrap: blamingClient }),
     report: (event) => {
       if (event.kind === 'circuit_opened') trips.push({ circuit: `${event.group}'s ${event.role}`, at: Date.now() });
     },

@@ -69,8 +69,8 @@ async function addWanted(client: SqlClient, { datastore, shard, shards, index, i
   }
   const [shardField] = definition.fields;
   for (const [row_key, ofRow] of latest) {
-    const bodies = new Map<string, Json[]>([...ofRow].map(([column, { body }]) => [column, [decodeBody(body)]]));
-    const { values } = entriesOf(definition, { row_key, version: { epoch: 0, added_id: 0 }, bodies });
+    const bodies = new Map<string, Json>([...ofRow].map(([column, { body }]) => [column, decodeBody(body)]));
+    const { values } = entriesOf(definition, bodies);
     const first = values?.[0] ?? null;
     if (values && first !== null && shardField) into.set(`${shardOfValue(first, shardField.type, shards)}/${row_key}/${keyOfValue(first)}`, values.map(keyOfValue).join('/'));
   }

@@ -22,7 +22,8 @@ export async function judge(store: IndexedStore, groups: readonly GroupAccess[],
   let entries = 0;
   for (const index of indexes) {
     const verified = await verifyIndex(store.context, store.name, index, { settleMs: 0 });
-    for (const { kind } of verified.problems) problems[kind] += 1;
+    for (const error of verified.failed.values()) throw error;
+    for (const kind of KINDS) problems[kind] += verified.found[kind];
     const compared = await compareTables(groups, store.name, store.datastore.shards, index);
     for (const kind of KINDS) inTables[kind] += compared.problems[kind];
     entries += compared.wanted;

@@ -55,14 +55,12 @@ function judgeAnswer(world: CalmWorld, { cell, address, result }: AnsweredPut, k
   const appended = world.chronicle.appendedTo(address);
   const found = logOf(world, result.shard).find((one) => one.address === address);
   const name = `${cell.row_key.slice(0, 8)}/${cell.column_name}/${cell.ref_key}, answered ${result.outcome},`;
-  // One that lost against another of its batch that was only buffered may be what an earlier write had buffered already.
-  const wasCertain = result.outcome === 'conflict' && result.added_id !== undefined && !appended.some(({ isLost }) => isLost);
+  const wasCertain = result.outcome === 'conflict' && !appended.some(({ isLost }) => isLost);
   if (result.outcome === 'conflict') return wasCertain && found && isBody(found.body) ? [`${name} was stored after all`] : [];
   if (result.outcome === 'unavailable' || (found && isBody(found.body))) return [];
-  const wasLost = appended.some((one) => one.isLost && isBody(one.cell.body));
   const isKept = kept.some((row) => row.state === 'conflict' && row.address === address && isBody(row.body));
-  // A second body came first: while the primary was down, or after a promotion had lost the cell.
-  if (found && isKept && (result.outcome === 'buffered' || wasLost)) return [];
+  // A second body came first while the primary was down.
+  if (found && isKept && result.outcome === 'buffered') return [];
   // There was one copy only, and the client was told so; then its server was lost.
   if (result.outcome === 'buffered' && result.copies === 1 && world.chronicle.hasLostCopy(address, isBody)) return [];
   return [`${name} is ${found ? 'another cell now' : 'lost'}${isKept ? ', kept as a conflict' : ''}`];

@@ -8,8 +8,7 @@ import { valueOf } from './servers/tables.ts';
 export interface Judge {
   readonly broken: string[];
   breaks(what: string): void;
-  /** @param batch the cells that were written together with it, itself among them */
-  put(cell: NewCell, result: PutResult, batch: readonly NewCell[]): void;
+  put(cell: NewCell, result: PutResult): void;
   /** @param acked writes of the same cell that were answered before this read was sent */
   read(wanted: NewCell, found: Found, acked: readonly PutResult[], minimum: number | undefined): void;
   /** A cell that came out of the store. */
@@ -34,13 +33,14 @@ export function openJudge(chronicle: Chronicle): Judge {
   return {
     broken,
     breaks,
-    put(cell, result, batch) {
+    put(cell, result) {
       chronicle.answered(cell, result);
       const name = nameOf(cell);
+      const acknowledged = chronicle.acknowledged(addressKey(cell));
+      if ((result.outcome === 'stored' || result.outcome === 'stored_before') && acknowledged && !equalJson(acknowledged.body, cell.body)) breaks(`${name} was answered ${result.outcome}, where another body had been acknowledged`);
       if (result.outcome === 'buffered' && chronicle.copiesOf(cell) < result.copies) breaks(`${name} was answered buffered with ${result.copies} copies, and had ${chronicle.copiesOf(cell)}`);
-      if (result.outcome === 'conflict' && result.added_id === undefined) {
-        if (batch.filter((other) => addressKey(other) === addressKey(cell)).length < 2) breaks(`${name} was answered conflict, and nobody knows with what`);
-      } else if (result.outcome === 'stored' || result.outcome === 'stored_before' || result.outcome === 'conflict') {
+      if (result.outcome === 'conflict' && result.added_id === undefined) breaks(`${name} was answered conflict, and nobody knows with what`);
+      else if (result.outcome === 'stored' || result.outcome === 'stored_before' || result.outcome === 'conflict') {
         const there = meant(cell, result.shard, result.added_id ?? 0);
         const same = there.filter((one) => equalJson(valueOf(one.cell.body), cell.body));
         const other = there.filter((one) => !same.includes(one));

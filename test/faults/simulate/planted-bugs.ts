@@ -1,4 +1,5 @@
 import { SqlError, type SqlClient, type SqlRow } from '../../../shared/sql/client.ts';
+import { hidesYoung, hidesYounger, parksRefused, seesFirstRows, takesRefusalsForDone } from './planted-drain-bugs.ts';
 import type { ServerFlaws } from './servers/plan.ts';
 import { planOf } from './servers/plans.ts';
 import type { SimulatedGroup } from './servers/simulated-group.ts';
@@ -9,7 +10,7 @@ export interface PlantedBug {
   readonly name: string;
   readonly what: string;
   /** Stands between writers and a group. @default the client itself */
-  readonly writing?: (client: SqlClient) => SqlClient;
+  readonly writing?: (client: SqlClient, group: SimulatedGroup) => SqlClient;
   /** Stands between the drain and the groups; made anew for each simulation. @default the client itself */
   readonly draining?: () => (client: SqlClient, group: SimulatedGroup) => SqlClient;
   /** Of the servers' tables. @default none */
@@ -18,6 +19,8 @@ export interface PlantedBug {
   readonly fingerprints?: false;
   /** Of the readers of logs. @default true */
   readonly stopsAtHoles?: false;
+  /** Where a follower begins is written before it follows. @default true */
+  readonly keepsStarts?: false;
 }
 
 const FENCE = " AND log.epoch = ? AND log.state = 'open'";
@@ -68,6 +71,13 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     }),
   },
   { name: 'no-fingerprint', what: 'a follower takes whatever cell is at its offset for the one that was there', fingerprints: false },
+  { name: 'now-anew', what: 'each worker of a follower finds out by itself where now is, until cells were handled', keepsStarts: false },
+  { name: 'any-writer', what: 'writers append to a replica that was promoted without the last cells', writing: withoutWriterFence },
+  { name: 'opens-refused', what: 'a shard is opened though its server refused what was brought back', draining: () => takesRefusalsForDone },
+  { name: 'oldest-wins', what: 'of two bodies that may have been acknowledged the older one is brought back', draining: hidesYounger },
+  { name: 'parks-refused', what: 'a refusal by the server sets the rows aside', draining: () => parksRefused },
+  { name: 'by-their-clock', what: 'the drain tells the age of rows by the clock of their server', draining: () => hidesYoung },
+  { name: 'from-the-first', what: 'each run of the drain begins at the first row, whomever it waits for, and comes as far as its pace allows', draining: () => seesFirstRows },
 ];
 
 function withoutFence(client: SqlClient): SqlClient {
@@ -75,6 +85,12 @@ function withoutFence(client: SqlClient): SqlClient {
     ...client,
     change: (statement) => client.change(statement.sql.includes(FENCE) ? { sql: statement.sql.replace(FENCE, ''), parameters: statement.parameters.slice(0, -1) } : statement),
   };
+}
+
+const WRITER_FENCE = ' AND (log.writer_id IS NULL OR log.writer_id = @@server_id)';
+
+function withoutWriterFence(client: SqlClient): SqlClient {
+  return { ...client, change: (statement) => client.change({ ...statement, sql: statement.sql.replace(WRITER_FENCE, '') }) };
 }
 
 /** Believes that its append followed the last one it knows of. */
@@ -114,7 +130,7 @@ function comparesKeysOnly(): (client: SqlClient) => SqlClient {
         for (const row of rows) waiting.delete(keyOf(row, 3));
         for (const row of rows) waiting.set(keyOf(row, 3), [...(waiting.get(keyOf(row, 3)) ?? []), row[6] as Uint8Array]);
       }
-      if (kind !== 'body hashes') return rows;
+      if (kind !== 'body hashes' || !statement.sql.startsWith('SELECT -1 ')) return rows;
       return rows.map((row): SqlRow => {
         const item = Number(row[0]);
         if (item < 0) return row;

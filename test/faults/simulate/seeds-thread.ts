@@ -9,6 +9,8 @@ export interface SeedsWanted {
   readonly first: number;
   readonly step: number;
   readonly end: number;
+  /** No seed is begun after so many milliseconds. @default all are simulated */
+  readonly forMs: number | undefined;
   /** Planted bugs, each to be looked for from the first number on until it is found. None: all seeds, without a bug. */
   readonly bugs: readonly string[];
 }
@@ -41,12 +43,16 @@ const MOST_BAD = 20;
 // Thousands of errors are made and caught in each seed; nobody reads where they came from.
 Error.stackTraceLimit = 0;
 
-await runAsWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(async ({ seed, first, step, end, bugs }, control) => {
+/** The machine's clock: every other one of this thread is the simulation's. */
+const machineMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
+
+await runAsWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(async ({ seed, first, step, end, forMs = Number.POSITIVE_INFINITY, bugs }, control) => {
   const done = { seeds: {} as Record<string, number>, bad: [] as BadSeed[], undone: 0, broken: 0, sums: {} as Record<string, number> };
   control.ready();
+  const since = machineMs();
   for (const bug of bugs.length === 0 ? [undefined] : bugs.map(bugNamed)) {
     const name = bug?.name ?? '';
-    for (let number = first; number < end && control.stopped !== 'now'; number += step) {
+    for (let number = first; number < end && control.stopped !== 'now' && machineMs() - since < forMs; number += step) {
       const { broken, undone, answers, counts } = await simulateSeed(seed, number, bug).catch((cause: unknown) => {
         throw new Error(`seed ${seed}, number ${number}, bug ${name}: ${String(cause)}`, { cause });
       });

@@ -4,6 +4,8 @@ import { PLANTED_BUGS } from './planted-bugs.ts';
 import type { BadSeed, SeedsDone, SeedsWanted, SeedsWord } from './seeds-thread.ts';
 
 const SEEDS = 10_000;
+/** Where the time is given: what a machine that is busy with other things reaches in a minute. */
+const LEAST_SEEDS = 500;
 const THREADS = 2;
 /** Between words to whoever is watching. */
 const TELL_EVERY_MS = 15_000;
@@ -11,11 +13,13 @@ const TELL_EVERY_MS = 15_000;
 export const simulateRun: FaultRun = {
   name: 'simulate',
   promise: 'No write is lost, changed or answered wrongly, no reader skips, and everything is drained',
-  fault: `${SEEDS.toLocaleString('en-US')} seeds in virtual time: servers crash, pause, lag, lose their last cells; statements get lost, late, done twice; shards move; then all heals`,
+  fault: `${SEEDS.toLocaleString('en-US')} seeds, or as many as --seconds allow, in virtual time: servers crash, pause, lag, refuse, lose their last cells; statements get lost, late, done twice; writers and drains die and freeze; clocks jump; shards move; a primary stays away; then all heals`,
   control: `${PLANTED_BUGS.length} planted bugs, each to be found`,
 
   async run(world: RunWorld): Promise<RunOutcome> {
-    const real = await simulate(world, Array.from({ length: THREADS }, () => []));
+    const forMs = world.seconds === undefined ? undefined : world.seconds * 1000;
+    const least = forMs === undefined ? SEEDS : LEAST_SEEDS;
+    const real = await simulate(world, Array.from({ length: THREADS }, () => []), forMs);
     world.say(`the control: ${simulateRun.control}`);
     const control = await simulate(world, Array.from({ length: THREADS }, (_, thread) => PLANTED_BUGS.filter((_, place) => place % THREADS === thread).map(({ name }) => name)));
     const seeds = real.seeds[''] ?? 0;
@@ -25,8 +29,8 @@ export const simulateRun: FaultRun = {
         {
           what: 'seeds that broke a promise, not drained',
           figure: `${real.broken}, ${real.undone} of ${seeds.toLocaleString('en-US')}`,
-          bar: `0, 0 of ${SEEDS.toLocaleString('en-US')}`,
-          passed: real.broken + real.undone === 0 && seeds >= SEEDS,
+          bar: `0, 0 of ${forMs === undefined ? '' : 'at least '}${least.toLocaleString('en-US')}`,
+          passed: real.broken + real.undone === 0 && seeds >= least,
           control: { figure: `planted bugs found: ${found.length} of ${PLANTED_BUGS.length}`, failed: found.length === PLANTED_BUGS.length },
         },
       ],
@@ -50,11 +54,15 @@ function foundLine(name: string, what: string, found: BadSeed | undefined): stri
   return found ? `${name} (${what}): found in number ${found.number}: ${found.what}` : `${name} (${what}): NOT found`;
 }
 
-/** Simulates in threads: every seed without bugs, or the bugs of each thread until each is found. */
-async function simulate({ seed, signal, say }: RunWorld, bugs: readonly (readonly string[])[]): Promise<SeedsDone> {
+/**
+ * Simulates in threads: every seed without bugs, or the bugs of each thread until each is found.
+ *
+ * @param forMs how long @default until all are done
+ */
+async function simulate({ seed, signal, say }: RunWorld, bugs: readonly (readonly string[])[], forMs?: number): Promise<SeedsDone> {
   const threads = bugs.map((some, thread) => {
     const isSearch = some.length > 0;
-    return startWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(new URL('seeds-thread.ts', import.meta.url), { seed, first: isSearch ? 0 : thread, step: isSearch ? 1 : bugs.length, end: SEEDS, bugs: some });
+    return startWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(new URL('seeds-thread.ts', import.meta.url), { seed, first: isSearch ? 0 : thread, step: isSearch ? 1 : bugs.length, end: SEEDS, forMs, bugs: some });
   });
   const telling = setInterval(() => say(`${threads.reduce((sum, { progress }) => sum + simulated(progress), 0).toLocaleString('en-US')} simulations`), TELL_EVERY_MS);
   const end = (): void => void threads.map((thread) => thread.stop('now').catch(() => undefined));

@@ -1,13 +1,13 @@
 import { randomRowKey } from '../load/row-key.ts';
-import { drainPass } from '../../../shared/drain/drain-pass.ts';
-import { SchemalessError } from '../../../shared/errors.ts';
 import { shardOf } from '../../../shared/shard.ts';
-import { SqlError } from '../../../shared/sql/client.ts';
-import type { StoreContext } from '../../../shared/store/context.ts';
+import { longAbsence } from './world/long-absence.ts';
 import { openJudge, type Judge } from './judge.ts';
 import { bufferedRows, judgeEnd, logOf } from './judge-end.ts';
 import type { PlantedBug } from './planted-bugs.ts';
 import { runClients } from './world/clients.ts';
+import { duel } from './world/duels.ts';
+import { keepDeciding } from './world/operator.ts';
+import { scheduleDrains, type DrainPace } from './world/drain-runs.ts';
 import { heal, planFaults } from './world/fault-plan.ts';
 import { logFollower, type LogFollower } from './world/log-follower.ts';
 import { logReader, type LogReader } from './world/log-reader.ts';
@@ -26,77 +26,105 @@ export interface SeedVerdict {
 
 /** Faults, and writes, come during this time. */
 const FAULTY_MS = 10_000;
-/** Everything has to be done so long after the last fault. */
-const PATIENCE_MS = 90_000;
+/** Everything has to be done so long after the last fault: a drain may have to wait for its next run, and that for requests to have ended. */
+const PATIENCE_MS = 180_000;
 /** By then every statement that was late has arrived, and every one was given up. */
 const ARRIVED_MS = 6500;
 /** By then each that was not late was answered, or given up. */
 const SETTLED_MS = 4500;
-const DRAIN_EVERY_MS = 1200;
 const READ_EVERY_MS = 700;
+const SOON_MS = 20;
+const READ_EVERY_IN_CALM_MS = 2000;
+/** Of the seeds, those in which one group stays away for long: they take long to simulate. */
+const LONG_SHARE = 0.008;
+/** Appends of the drain meanwhile, so that little is much. */
+const SLOW_PER_SECOND = 4;
 
 /** One simulation, and what is to be said of it. The same seed and number give the same one. */
 export async function simulateSeed(seed: string, number: number, bug?: PlantedBug): Promise<SeedVerdict> {
   const world = makeWorld(seed, number, bug);
-  return world.time.runUntil(simulate(world));
+  return world.time.runUntil(Promise.race([simulate(world), world.failure]));
 }
 
 async function simulate(world: World): Promise<SeedVerdict> {
   const { chronicle, time } = world;
   const judge = openJudge(chronicle);
-  const context = world.context('reading');
+  const { context, datastore } = world.start('reading');
   // Started in calm weather, as a deployment is.
-  const readers: Readers = { log: logReader(world, await world.datastore('reading'), context, judge), follower: await logFollower(world, context) };
-  const draining = [world.context('draining'), world.context('draining')];
-  await Promise.all([context, ...draining].map((each) => each.topology.groups()));
-
-  planFaults(world, FAULTY_MS);
+  const readers: Readers = { log: logReader(world, await datastore(), context, judge), follower: await logFollower(world, context, 'start'), late: undefined };
+  await context.topology.groups();
+  const isLong = world.random.chance(LONG_SHARE);
+  const pace: DrainPace = { appendsPerSecond: isLong ? SLOW_PER_SECOND : 1e6, isHasty: true };
+  scheduleDrains(world, () => !isLong && time.now() < FAULTY_MS, pace);
   const end = { isNear: false };
-  const loops = Promise.all([keepReading(world, readers, end), ...draining.slice(0, world.random.chance(0.2) ? 2 : 1).map((each) => keepDraining(world, each, end))]);
+  const loops = Promise.all([keepReading(world, readers, end), followLate(world, readers, end), keepDeciding(world, judge, end)]);
   // Awaited in the end, whenever it fails.
   loops.catch(() => undefined);
-  await runClients(world, judge, FAULTY_MS);
-  if (time.now() < FAULTY_MS) await time.sleep(FAULTY_MS - time.now());
-  // Statements that are still on their way arrive.
-  await time.sleep(world.weather.late > 0 ? ARRIVED_MS : SETTLED_MS);
+  if (isLong) {
+    for (const what of await longAbsence(world, judge)) judge.breaks(what);
+  } else await faultyTimes(world, judge);
+  Object.assign(pace, { appendsPerSecond: 1e6, isHasty: false });
   heal(world);
   const undone = await untilDone(world, readers);
   undone.push(...(await writeOnce(world, judge)), ...(await untilDone(world, readers)));
   end.isNear = true;
   await loops;
+  for (const instance of world.instances) instance.die();
   if (undone.length === 0) for (const what of [...judgeEnd(world), ...judgeReaders(world, readers)]) judge.breaks(what);
   const answers: Record<string, number> = {};
   for (const { result } of chronicle.answers) answers[result.outcome] = (answers[result.outcome] ?? 0) + 1;
   return { broken: judge.broken, undone, answers, counts: { ...chronicle.counts, cuts: readers.follower.cuts() } };
 }
 
+/** Faults, and clients that write and read meanwhile, until what they sent has arrived or was given up. */
+async function faultyTimes(world: World, judge: Judge): Promise<void> {
+  const { time } = world;
+  const duels = planFaults(world, FAULTY_MS).map(async ({ group, at, behindMs }) => {
+    await time.sleep(at + world.random.between(0, behindMs));
+    if (world.random.chance(0.4)) await duel(world, judge, group);
+  });
+  await Promise.all([runClients(world, judge, FAULTY_MS), ...duels]);
+  if (time.now() < FAULTY_MS) await time.sleep(FAULTY_MS - time.now());
+  // Statements that are still on their way arrive.
+  await time.sleep(world.weather.late > 0 ? ARRIVED_MS : SETTLED_MS);
+}
+
 interface Readers {
   readonly log: LogReader;
   readonly follower: LogFollower;
+  /** One that begins with what is written from then on. */
+  late: LogFollower | undefined;
 }
 
-async function keepReading({ time, random }: World, { log, follower }: Readers, end: { readonly isNear: boolean }): Promise<void> {
+async function keepReading({ time, random, chronicle }: World, { log, follower }: Readers, end: { readonly isNear: boolean }): Promise<void> {
   while (!end.isNear) {
-    await Promise.all([log.readOnce(), follower.followOnce()]);
+    const [, isBusy] = await Promise.all([log.readOnce(), follower.followOnce()]);
     if (random.chance(0.02)) await follower.restart();
-    await time.sleep(READ_EVERY_MS);
+    const pause = time.sleep(pauseOf(time.now(), isBusy));
+    // A log may show a hole just after a cell was written.
+    await Promise.race([pause, chronicle.nextAppend().then(() => time.sleep(random.between(0, SOON_MS)))]);
+    if (random.chance(0.6)) await log.readOnce();
+    await pause;
   }
 }
 
-/** As the scheduled function does, group by group side by side; a holder whose lease was lost may still be at it. */
-async function keepDraining({ time, groups }: World, context: StoreContext, end: { readonly isNear: boolean }): Promise<void> {
-  await Promise.all(
-    [...groups.keys()].map(async (group) => {
-      while (!end.isNear) {
-        try {
-          await drainPass(context, group, () => true, { pageRows: 20, appendsPerSecond: 1e6 });
-        } catch (error) {
-          if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
-        }
-        await time.sleep(DRAIN_EVERY_MS);
-      }
-    }),
-  );
+/** While little happens it is looked at less. */
+function pauseOf(now: number, isBusy: boolean): number {
+  return isBusy || now < FAULTY_MS + SETTLED_MS ? READ_EVERY_MS : READ_EVERY_IN_CALM_MS;
+}
+
+/** A follower of cells from now on, whose first worker dies young. */
+async function followLate(world: World, readers: Readers, end: { readonly isNear: boolean }): Promise<void> {
+  const { time, random } = world;
+  if (random.chance(0.5)) return;
+  await time.sleep(random.between(0, FAULTY_MS));
+  const late = await logFollower(world, world.start('reading').context, 'now');
+  readers.late = late;
+  for (let pass = 0, dies = random.integer(1, 6); !end.isNear; pass += 1) {
+    const isBusy = await late.followOnce();
+    if (pass === dies || random.chance(0.02)) await late.restart();
+    await time.sleep(pauseOf(time.now(), isBusy));
+  }
 }
 
 /** Waits until nothing waits any more. Says what does after all. */
@@ -110,36 +138,37 @@ async function untilDone(world: World, readers: Readers): Promise<string[]> {
   }
 }
 
-function whatIsUndone(world: World, { log, follower }: Readers): string[] {
+function whatIsUndone(world: World, { log, follower, late }: Readers): string[] {
   const shards = Array.from({ length: world.shards }, (_, shard) => shard);
-  const waiting = bufferedRows(world.groups).filter(({ state }) => state === 'waiting');
+  const waiting = bufferedRows(world.groups).filter(({ state }) => state === 'waiting' || state === 'undecided');
   if (waiting.length > 0) return [`${waiting.length} rows wait in the buffers`];
   return [
     ...[...world.groups.values()].filter((group) => !group.isCaughtUp()).map(({ name }) => `readers of ${name} are behind`),
     ...shards.filter((shard) => !isOpen(world, shard)).map((shard) => `shard ${shard} refuses every write`),
-    ...shards.filter((shard) => logOf(world, shard).some((cell) => !follower.hasSeen(cell))).map((shard) => `the follower has not seen all of shard ${shard}`),
+    ...shards.filter((shard) => follower.missing(shard, logOf(world, shard)).length > 0).map((shard) => `the follower has not seen all of shard ${shard}`),
+    ...shards.filter((shard) => late && late.missing(shard, logOf(world, shard)).length > 0).map((shard) => `a follower of what is written from now on has not seen all of shard ${shard}`),
     ...shards.filter((shard) => !wasCut(world, shard) && log.seen(shard).length < logOf(world, shard).length).map((shard) => `the reader has not seen all of shard ${shard}`),
   ];
 }
 
-/** The row of a shard is of the epoch that the topology gives to those who write. */
+/** The row of a shard is of the epoch that the topology gives to those who write, and its writer has all that it had. */
 function isOpen({ groups, topology }: World, shard: number): boolean {
   const { group: name, epoch } = topology.place(shard);
   const group = groups.get(name);
   const row = group?.nodes[group.writer]?.tables.shards.get(shard);
-  return row?.epoch === epoch && row.state === 'open';
+  return row?.epoch === epoch && row.state === 'open' && row.writerId === group?.writerId;
 }
 
 /** Everybody is well: a new cell of each shard has to be stored. */
 async function writeOnce(world: World, judge: Judge): Promise<string[]> {
-  const store = await world.datastore('writing');
+  const store = await world.start('writing').datastore();
   const failed: string[] = [];
   for (let shard = 0; shard < world.shards; shard += 1) {
     let row_key = randomRowKey(world.random);
     while (shardOf(row_key, world.shards) !== shard) row_key = randomRowKey(world.random);
     const cell = { row_key, column_name: 'LAST', ref_key: 1, body: shard };
     const result = await store.put(cell);
-    judge.put(cell, result, [cell]);
+    judge.put(cell, result);
     judge.read(cell, await store.get(cell), [result], undefined);
     if (result.outcome !== 'stored') failed.push(`a write of shard ${shard} was answered ${result.outcome} in the end`);
   }

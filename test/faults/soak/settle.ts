@@ -40,7 +40,7 @@ export async function restOf(data: string, store: Pick<BufferOperations, 'buffer
     silent: buffers ? buffers.filter(({ error }) => error !== undefined).length : 1,
     // What does not answer is not known to be empty.
     messages: sum(status.queues.map(({ visible = 1, held = 0 }) => visible + held)),
-    unsent: sum(summaries.map((summary) => (summary ? summary.lag.cells + summary.lag.unknown_shards : 1))),
+    unsent: sum(summaries.map((summary) => (summary ? summary.sent.cells + summary.sent.unknown_shards : 1))),
     parked: sum(summaries.map((summary) => summary?.parked ?? 0)),
   };
 }
@@ -65,7 +65,7 @@ export async function settle(data: string, store: Waiting, patienceMs: number, s
     const now = performance.now();
     if (isEmpty(rest) || now - start > patienceMs) return { ...rest, retried, seconds: (now - start) / 1000 };
     if (rest.parked > 0 && now - retriedAt > RETRY_MS) {
-      for (const { trigger } of await store.triggers()) retried += await store.retryParked(trigger, '*');
+      for (const { trigger } of await store.triggers()) retried += (await store.retryParked(trigger, '*')).count;
       retriedAt = now;
     }
     await sleep(POLL_MS, undefined, { signal });

@@ -5,7 +5,7 @@ import { consumeBatch } from '../../../shared/consume/consume-batch.ts';
 import { openConsumer, type Consumer } from '../../../shared/consume/consumer.ts';
 import type { QueueRecord } from '../../../shared/consume/queue-record.ts';
 import { sqsQueue } from '../../../shared/consume/sqs-queue.ts';
-import { triggeredClient } from '../../../shared/consume/triggered-client.ts';
+import { triggeredClients } from '../../../shared/consume/triggered-client.ts';
 import { triggerStore } from '../../../shared/trigger/dynamo-trigger-store.ts';
 import type { TriggerMessage } from '../../../shared/trigger/message.ts';
 import { Random } from '../../demo/trips/random.ts';
@@ -45,8 +45,9 @@ await runAsProcess<ConsumerInput, ConsumerProgress>(async ({ access, variation, 
   const random = new Random(seed, 'failing calls', process.pid);
   const progress = { calls: 0, failed: 0, parked: 0 };
 
-  const fn = (_rowKey: string, message: TriggerMessage): void => {
+  const fn = async (_rowKey: string, message: TriggerMessage): Promise<void> => {
     progress.calls += 1;
+    if (variation.callMs > 0) await sleep(variation.callMs);
     if (random.chance(variation.failing) || (variation.failsOnPoison && isPoison(message))) {
       progress.failed += 1;
       if (variation.forgets) return;
@@ -62,9 +63,9 @@ await runAsProcess<ConsumerInput, ConsumerProgress>(async ({ access, variation, 
     queue: sqsQueue(store.sqs, access.queueUrl),
     fn,
     // Nobody asks it: the function writes down what it was called with.
-    client: (signal) => triggeredClient({ url: 'http://127.0.0.1:9', datastore: access.datastore }, signal),
+    client: triggeredClients({ url: 'http://127.0.0.1:9', datastore: access.datastore }),
     // A batch whose deletion SQS did not answer comes again after so long: sooner than a run takes nothing more for the end.
-    settings: HOLD,
+    settings: { ...HOLD, longestPauseSeconds: variation.pauseSeconds },
     report(event) {
       if (event.kind === 'parked') progress.parked += 1;
     },

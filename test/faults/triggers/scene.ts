@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
+import { sqsTriggerQueues } from '../../../shared/trigger/sqs-trigger-queues.ts';
 import { triggerManagement } from '../../../shared/trigger/trigger-management.ts';
 import type { TriggerOperations } from '../../../shared/trigger/trigger-operations.ts';
 import type { RunWorld } from '../fault-run.ts';
@@ -23,6 +24,8 @@ export interface SceneOptions {
   /** Of its datastore: must be new for each scene of a stage. */
   readonly name: string;
   readonly definition?: Partial<TriggerDefinition>;
+  /** So many receipts move a message to the last queue. @default it is never moved */
+  readonly receipts?: number;
   /** Its groups are reached by endpoints that follow a promotion. @default false */
   readonly promotes?: boolean;
   /** One process each, in a slot of its own; each of its lives may be made otherwise. @default two that fare well */
@@ -157,8 +160,8 @@ export class Scene implements AsyncDisposable {
 
   /** The trigger as its operator has it. What DynamoDB, or a group, does not answer is asked again. */
   async operate<T>(task: (operations: TriggerOperations, trigger: string) => Promise<T>): Promise<T> {
-    const { context, stateTable, name } = this.store;
-    const operations = await triggerManagement({ context, stateTable }).triggers(name);
+    const { context, stateTable, sqs, name } = this.store;
+    const operations = await triggerManagement({ context, stateTable, queues: sqsTriggerQueues(sqs) }).triggers(name);
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await task(operations, this.access.trigger);

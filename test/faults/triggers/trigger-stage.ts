@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { CreateQueueCommand } from '@aws-sdk/client-sqs';
+import { CreateQueueCommand, GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import type { Service } from '../../../infra/local/emulators/emulator.ts';
 import { startService } from '../../../infra/local/emulators/start-service.ts';
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
@@ -34,6 +34,8 @@ export interface TriggeredWish {
   /** Names of its triggers; the first is the one that is worked with. @default one */
   readonly triggers?: readonly string[] | undefined;
   readonly definition?: Partial<TriggerDefinition> | undefined;
+  /** So many receipts move a message of its queue to the last one. @default it is never moved */
+  readonly receipts?: number | undefined;
   /** Reach the groups by their endpoints, which follow a promotion, and not straight: one event loop is between then. @default false */
   readonly promotes?: boolean | undefined;
 }
@@ -68,13 +70,14 @@ export async function startTriggerStage({ folder, engine: wish }: Pick<RunWorld,
     engine,
     folder,
     shards,
-    async define(datastore, { definition: wished, promotes = false, triggers: names = [TRIGGER] } = {}) {
+    async define(datastore, { definition: wished, receipts, promotes = false, triggers: names = [TRIGGER] } = {}) {
       const access = { groups: promotes ? throughEndpoints(servers) : direct, dynamo: dynamo.url, sqs: sqs.url, bufferCopies: 0 };
       const client = dynamoClient(dynamo.url);
       const [topologyTable, stateTable] = [await newTable(client), await newTable(client)];
       const triggers: DeployedTrigger[] = [];
       for (const name of names) {
-        const [queueUrl, parkedQueueUrl] = [await createQueue(sqs.url, datastore), await createQueue(sqs.url, `${datastore}-parked`)];
+        const parkedQueueUrl = await createQueue(sqs.url, `${datastore}-parked`);
+        const queueUrl = await createQueue(sqs.url, datastore, receipts === undefined ? {} : { RedrivePolicy: JSON.stringify({ deadLetterTargetArn: await arnOf(sqs.url, parkedQueueUrl), maxReceiveCount: receipts }) });
         triggers.push({ definition: { ...DEFAULTS, ...wished, name }, queueUrl, parkedQueueUrl });
       }
       const done = await migrate({
@@ -90,16 +93,25 @@ export async function startTriggerStage({ folder, engine: wish }: Pick<RunWorld,
       if (!done) throw new Error(`${datastore} was not migrated`);
       const [first] = triggers;
       if (!first) throw new Error('no trigger');
-      return { ...access, topologyTable: topologyTable.table, stateTable: stateTable.table, datastore, trigger: first.definition.name, queueUrl: first.queueUrl };
+      return { ...access, topologyTable: topologyTable.table, stateTable: stateTable.table, datastore, trigger: first.definition.name, queueUrl: first.queueUrl, parkedQueueUrl: first.parkedQueueUrl };
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
 }
 
-async function createQueue(url: string, name: string): Promise<string> {
+async function arnOf(url: string, queueUrl: string): Promise<string> {
+  const client = sqsClient(url);
+  try {
+    return (await client.send(new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['QueueArn'] }))).Attributes?.['QueueArn'] ?? '';
+  } finally {
+    client.destroy();
+  }
+}
+
+async function createQueue(url: string, name: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
   const client = sqsClient(url);
   const queue = `${name}-${randomUUID().slice(0, 8)}.fifo`;
-  const Attributes = { FifoQueue: 'true', DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId', VisibilityTimeout: String(VISIBILITY_SECONDS) };
+  const Attributes = { FifoQueue: 'true', DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId', VisibilityTimeout: String(VISIBILITY_SECONDS), ...more };
   try {
     await client.send(new CreateQueueCommand({ QueueName: queue, Attributes }));
   } finally {

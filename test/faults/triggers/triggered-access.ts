@@ -8,6 +8,8 @@ export interface TriggeredAccess extends IndexedAccess {
   readonly sqs: string;
   readonly trigger: string;
   readonly queueUrl: string;
+  /** Gets what SQS gives up on. */
+  readonly parkedQueueUrl: string;
 }
 
 export interface TriggeredStore extends IndexedStore {

@@ -18,7 +18,7 @@ export interface FakeDeployment extends Everything {
   readonly trips: Datastore;
 }
 
-const STATUSES: readonly IndexStatus[] = SUITE_INDEXES.map(({ name, fields, keys }) => ({ index: name, state: 'live', fields, keys, progress: null, lag: 0, largest_share: 0.5 }));
+const STATUSES: readonly IndexStatus[] = SUITE_INDEXES.map(({ name, fields, keys }) => ({ index: name, state: 'live', fields, keys, progress: null, lag: 0, largest_share: 0.5, mistyped: [] }));
 
 const INDEXES: IndexOperations = {
   indexes: async () => STATUSES,
@@ -33,9 +33,11 @@ const INDEXES: IndexOperations = {
 export function fakeDeployment(changes: Partial<Datastore & BufferOperations & IndexOperations & TriggerOperations> = {}, health: readonly GroupHealth[] = []): FakeDeployment {
   const trips = referenceStore('trips', SHARDS, SUITE_INDEXES);
   const buffer: BufferOperations = {
-    buffer: async () => [{ group: 'group-1', rows: 0, oldest_age: null, parked: 0, conflicts: 0 }],
+    buffer: async () => [{ group: 'group-1', rows: 0, oldest_age: null, parked: 0, conflicts: 0, undecided: 0 }],
     bufferConflicts: async () => ({ conflicts: [], next: null }),
     discardConflicts: async (ids) => ids.length,
+    undecidedWrites: async () => ({ undecided: [], next: null }),
+    keepUndecided: async (ids) => ids.length,
   };
   const check = (name: string): void => {
     if (name !== 'trips') throw new SchemalessError('unknown_datastore', `datastore: wanted trips, got ${name}`, { field: 'datastore', wanted: 'trips', got: name });

@@ -1,5 +1,5 @@
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { ParkedCell, TriggerOperations, TriggerShard, TriggerSummary, TriggerSwitch } from '../../../shared/trigger/trigger-operations.ts';
+import type { DeadMessageShown, ParkedCell, ParkedChoice, ParkedCount, TriggerOperations, TriggerShard, TriggerSummary, TriggerSwitch } from '../../../shared/trigger/trigger-operations.ts';
 import type { MalformedMessage } from '../../../shared/trigger/trigger-store.ts';
 
 export const SUMMARY: TriggerSummary = {
@@ -8,6 +8,7 @@ export const SUMMARY: TriggerSummary = {
   reason: null,
   changed_at: null,
   rewound_at: null,
+  resent: null,
   columns: ['BASE'],
   function: 'functions/bill-rider.ts',
   start: 'start',
@@ -16,14 +17,18 @@ export const SUMMARY: TriggerSummary = {
   retry_parked_every_seconds: 600,
   timeout_seconds: 30,
   lag: { cells: 3, seconds: 0.25, unknown_shards: 1 },
+  sent: { cells: 1, seconds: 0.1, unknown_shards: 1 },
+  waiting: 2,
+  dead: 1,
   parked: 1,
   malformed: 1,
   failing: 0,
+  last_error: { error: 'Error: no money', at: '2026-01-31T08:00:15.900Z', shard: 0, added_id: 7 },
 };
 
 export const TRIGGER_SHARDS: readonly TriggerShard[] = [
-  { shard: 0, offset: 14, head: 17, cells: 3, seconds: 0.25, parked: 1, failing: 0 },
-  { shard: 1, offset: null, head: null, cells: null, seconds: null, parked: 0, failing: 0 },
+  { shard: 0, offset: 16, consumed: 14, head: 17, cells: 3, seconds: 0.25, parked: 1, failing: 0 },
+  { shard: 1, offset: null, consumed: null, head: null, cells: null, seconds: null, parked: 0, failing: 0 },
 ];
 
 export const PARKED: ParkedCell = {
@@ -45,6 +50,19 @@ export const PARKED: ParkedCell = {
 
 export const MALFORMED: MalformedMessage = { message_id: 'b7c9', body: '{', error: 'body: wanted a JSON value, got the end', parked_at: '2026-01-31T08:00:15.900Z' };
 
+export const DEAD: DeadMessageShown = {
+  message_id: 'c8da',
+  sent_at: '2026-01-31T08:00:00.300Z',
+  cell: { shard: 0, added_id: 7, row_key: PARKED.row_key, column_name: 'BASE', ref_key: 1, created_at: PARKED.created_at },
+  resent: false,
+  body: null,
+};
+
+/** The last one named is not parked. */
+function counted(cells: ParkedChoice): ParkedCount {
+  return cells === '*' ? { count: 9, not_parked: [] } : { count: cells.length - 1, not_parked: cells.slice(-1) };
+}
+
 /** The triggers of a datastore that has one, `bill_rider`; what was asked of them is kept in `asked`. */
 export function fakeTriggers(asked: unknown[][] = []): TriggerOperations {
   const ask = (what: string, name: string, ...rest: unknown[]): void => {
@@ -52,8 +70,8 @@ export function fakeTriggers(asked: unknown[][] = []): TriggerOperations {
     asked.push([what, name, ...rest]);
   };
   const shown = (changes: Partial<TriggerSwitch>): TriggerSwitch => {
-    const { trigger, state, reason, changed_at, rewound_at } = { ...SUMMARY, ...changes };
-    return { trigger, state, reason, changed_at, rewound_at };
+    const { trigger, state, reason, changed_at, rewound_at, resent } = { ...SUMMARY, ...changes };
+    return { trigger, state, reason, changed_at, rewound_at, resent };
   };
   return {
     triggers: async () => [SUMMARY],
@@ -62,7 +80,10 @@ export function fakeTriggers(asked: unknown[][] = []): TriggerOperations {
     resumeTrigger: async (name) => (ask('resume', name), shown({ changed_at: '2026-01-31T09:00:00.000Z' })),
     rewindTrigger: async (name, to) => (ask('rewind', name, to), shown({ rewound_at: '2026-01-31T09:00:00.000000Z' })),
     parkedCells: async (name, options) => (ask('parked', name, options), { cells: [PARKED], malformed: [MALFORMED], next: null }),
-    retryParked: async (name, cells) => (ask('retry', name, cells), cells === '*' ? 9 : cells.length),
-    discardParked: async (name, cells) => (ask('discard', name, cells), cells === '*' ? 9 : cells.length),
+    retryParked: async (name, cells) => (ask('retry', name, cells), counted(cells)),
+    discardParked: async (name, cells) => (ask('discard', name, cells), counted(cells)),
+    deadMessages: async (name, options) => (ask('dead', name, options), { messages: [DEAD], count: 1 }),
+    replayDead: async (name) => (ask('replay', name), { count: 1, left: 0 }),
+    discardDead: async (name) => (ask('discard dead', name), { count: 1, left: 2 }),
   };
 }

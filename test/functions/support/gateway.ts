@@ -4,7 +4,7 @@ import { makeTriggersHandler } from '../../../functions/manage-triggers.ts';
 import { makeQueryHandler } from '../../../functions/query-index.ts';
 import { makeReadHandler } from '../../../functions/read-cells.ts';
 import { makeWriteHandler } from '../../../functions/write-cells.ts';
-import { ROUTES, type Operation, type Route } from '../../../shared/api/routes.ts';
+import { DEFAULT_HANDLER, ROUTES, type Operation, type Route } from '../../../shared/api/routes.ts';
 import type { Everything } from './fake-deployment.ts';
 
 export interface GatewayRequest {
@@ -13,10 +13,14 @@ export interface GatewayRequest {
   readonly path: string;
   /** Text, or bytes as the gateway passes them on in base64. */
   readonly body?: string | Uint8Array | undefined;
+  /** Names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The access key, where requests have to be signed. */
+  readonly signedBy?: string;
 }
 
 export interface GatewayAnswer {
-  /** Undefined where the gateway itself found no route. */
+  /** Undefined where there is no such route. */
   readonly operation: Operation | undefined;
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
@@ -33,25 +37,24 @@ let requests = 0;
 export function gateway(deployment: Everything | (() => Everything)): Gateway {
   const open = typeof deployment === 'function' ? deployment : () => deployment;
   const handlers = { 'manage-triggers': makeTriggersHandler(open), 'query-index': makeQueryHandler(open), 'read-cells': makeReadHandler(open), 'write-cells': makeWriteHandler(open) };
-  return async ({ method, path, body }) => {
+  return async ({ method, path, body, headers = {}, signedBy }) => {
     const [rawPath = '', rawQueryString = ''] = path.split('?');
     const found = route(method, rawPath);
-    if (found === undefined) return { operation: undefined, status: 404, headers: {}, text: '{"message":"Not Found"}', json: { message: 'Not Found' } };
     requests += 1;
     const event = {
       version: '2.0',
-      routeKey: `${method} ${found.route.path}`,
+      routeKey: found ? `${method} ${found.route.path}` : '$default',
       rawPath,
       rawQueryString,
-      headers: {},
-      pathParameters: found.parameters,
-      requestContext: { requestId: `request-${requests}`, http: { method, path: rawPath } },
+      headers,
+      pathParameters: found?.parameters,
+      requestContext: { requestId: `request-${requests}`, http: { method, path: rawPath }, ...(signedBy === undefined ? {} : { authorizer: { iam: { accessKey: signedBy } } }) },
       isBase64Encoded: body instanceof Uint8Array,
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : Buffer.from(body).toString('base64') }),
     } as unknown as APIGatewayProxyEventV2;
-    const result = await handlers[found.route.handler](event, {} as Context);
+    const result = await handlers[found?.route.handler ?? DEFAULT_HANDLER](event, {} as Context);
     const text = result.body ?? '';
-    return { operation: found.route.operation, status: result.statusCode ?? 0, headers: result.headers ?? {}, text, json: JSON.parse(text) as Record<string, unknown> };
+    return { operation: found?.route.operation, status: result.statusCode ?? 0, headers: result.headers ?? {}, text, json: JSON.parse(text) as Record<string, unknown> };
   };
 }
 

@@ -48,6 +48,11 @@ describe('a local stack', () => {
     expect(event).toMatchObject({ routeKey: 'GET /added/{thing}', pathParameters: { thing: 'something' } });
   });
 
+  it('hands what is no route to the function that says so', async () => {
+    const { event } = Object(await (await fetch(`${stack.url}/v1/foo`, { method: 'DELETE' })).json());
+    expect(event).toMatchObject({ routeKey: '$default', rawPath: '/v1/foo' });
+  });
+
   it('gives functions what the template says, worked out', async () => {
     const { environment } = Object(await (await fetch(`${stack.url}/v1/health`)).json());
     expect(environment).toMatchObject({
@@ -97,6 +102,9 @@ describe('a local stack', () => {
     const { text } = await local('status');
     expect(text).toMatch(/^group-1-a +writer +running +127\.0\.0\.1:\d+ +pid \d+$/mu);
     expect(text).toMatch(/^read-cells +1 running$/mu);
+    const [, own, servers, disk] = /^memory: ([\d,]+) MB and ([\d,]+) MB of the servers; disk: ([\d,]+) MB$/mu.exec(text) ?? [];
+    // A process of Node, a server, and its empty files.
+    for (const figure of [own, servers, disk]) expect(Number(figure?.replace(',', ''))).toBeGreaterThan(40);
     expect(await local('pause', 'other')).toEqual({ code: 1, text: 'node: wanted one of group-1-a, got other\n' });
     expect(await local('promote', 'group-9')).toMatchObject({ code: 1, text: expect.stringContaining('wanted one of group-1') });
     expect(await local('reset', '--yes')).toMatchObject({ code: 1, text: expect.stringContaining('is in use by process') });

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { SQSClient } from '@aws-sdk/client-sqs';
+import { ListQueuesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { startLocalStack, type LocalStack } from '../../../infra/local/local-stack.ts';
+import { loadTriggers } from '../../../infra/local/load-triggers.ts';
 import type { LocalStackOptions } from '../../../infra/local/local-stack-options.ts';
 import { queueAt, sqsClient, texts, type FifoQueue } from '../support/fifo-queue.ts';
 import { STAND_IN_PROJECT, STAND_INS } from '../support/synthesized.ts';
@@ -15,6 +16,7 @@ const FILES = {
   'trips/datastore.yaml': 'datastore: trips\nshards: 4\n',
   'trips/triggers/charge_rider.yaml': 'trigger: charge_rider\ndatastore: trips\ncolumns: [BASE]\nfunction: functions/charge-rider.ts\nstart: 0\n',
   'trips/triggers/slow_rider.yaml': 'trigger: slow_rider\ndatastore: trips\ncolumns: [BASE]\nfunction: functions/slow-rider.ts\nstart: 0\n',
+  'trips/triggers/broken.yaml': 'trigger: broken\ndatastore: trips\ncolumns: [NONE]\nfunction: functions/broken.ts\nstart: 0\n',
   'trips/triggers/elsewhere.yaml': "trigger: elsewhere\ndatastore: trips\ncolumns: '*'\nstart: 0\n",
 };
 
@@ -77,6 +79,10 @@ describe('the triggers of a local stack', () => {
     await queueOf('chargerider').send('17:cell');
     await expect.poll(log, SOON).toMatch(/trigger-trips-charge_rider charged \{"Records":\[\{"messageId":.*"body":"17:cell".*"MessageGroupId":"17"/u);
     await expect.poll(() => queueOf('chargerider').count(), SOON).toEqual({ visible: 0, held: 0 });
+  });
+
+  it('whose function cannot be loaded are named at the start', async () => {
+    expect(await loadTriggers(stack)).toEqual([expect.stringMatching(/^trigger broken of trips fails for every cell: .*no table of fares/u)]);
   });
 
   it('are shown with their queues', async () => {
@@ -142,5 +148,24 @@ describe('a local stack with triggers, stopped and started again', () => {
     expect(stack.tailers.count).toBe(1);
     await expect.poll(() => slots(log().slice(before)), SOON).toEqual([0]);
     expect(await queueOf('elsewhere').count()).toEqual({ visible: 2, held: 0 });
+  });
+
+  it('deletes the queues of triggers that are not defined any more, as a deployment does, and says so', async () => {
+    await stop();
+    rmSync(join(datastores, 'trips/triggers/elsewhere.yaml'));
+    const said: string[] = [];
+    await start({ log: (line) => said.push(line) });
+    const names = async (): Promise<string> => ((await client.send(new ListQueuesCommand({}))).QueueUrls ?? []).join('\n');
+    expect(await names()).not.toMatch(/tripselsewhere/u);
+    expect(await names()).toMatch(/tripschargeriderqueue/u);
+    expect(said.filter((line) => line.includes('elsewhere'))).toEqual([
+      expect.stringMatching(/^deleted the queue \S+tripselsewhereparked\S+\.fifo, which is not defined any more$/u),
+      expect.stringMatching(/^deleted the queue \S+tripselsewherequeue\S+\.fifo, which is not defined any more, with 2 messages$/u),
+    ]);
+
+    await stop();
+    writeFileSync(join(datastores, 'trips/triggers/elsewhere.yaml'), FILES['trips/triggers/elsewhere.yaml']);
+    await start();
+    expect(await queueOf('elsewhere').count()).toEqual({ visible: 0, held: 0 });
   });
 });

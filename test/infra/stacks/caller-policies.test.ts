@@ -28,7 +28,7 @@ function allows(patterns: readonly RegExp[], { method, path }: (typeof ROUTES)[n
   return patterns.some((pattern) => pattern.test(called));
 }
 
-const WRITES = ['putCell', 'batchPut', 'pauseTrigger', 'resumeTrigger', 'rewindTrigger', 'retryParkedCells', 'discardParkedCells', 'discardBufferConflicts'];
+const WRITES = ['putCell', 'batchPut', 'pauseTrigger', 'resumeTrigger', 'rewindTrigger', 'retryParkedCells', 'discardParkedCells', 'replayDeadMessages', 'discardDeadMessages', 'discardBufferConflicts', 'keepUndecidedWrites'];
 const OF_CLIENTS = ['putCell', 'batchPut', 'getCell', 'getLatestCell', 'listVersions', 'getRow', 'batchGet', 'batchRead', 'readShardLog', 'readLog', 'listShards', 'listIndexes', 'queryIndex', 'batchQuery'];
 
 describe('the policies of callers', () => {

@@ -25,9 +25,9 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
   const stacks = synthesized(join(folder.path, environment), { environment });
   const properties = (type: string) => resourcesOf(stacks, type).map(({ Properties }) => Properties ?? {});
 
-  it('has every route, each only for callers that IAM allows', () => {
+  it('has every route, and one for all that is none, each only for callers that IAM allows', () => {
     const routes = properties('AWS::ApiGatewayV2::Route');
-    expect(routes.map(({ RouteKey }) => RouteKey).sort()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
+    expect(routes.map(({ RouteKey }) => RouteKey).sort()).toEqual(['$default', ...ROUTES.map(({ method, path }) => `${method} ${path}`)].sort());
     expect(new Set(routes.map(({ AuthorizationType }) => AuthorizationType))).toEqual(new Set(['AWS_IAM']));
   });
 

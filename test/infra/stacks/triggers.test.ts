@@ -62,9 +62,9 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
     expect(redrive('elsewhere')).toEqual({ deadLetterTargetArn: `${parked('elsewhere').logicalId}.Arn`, maxReceiveCount: 100 });
   });
 
-  it('are spoken to over TLS alone', () => {
+  it('are spoken to over TLS alone, and purged by nobody', () => {
     const refused = ofType('AWS::SQS::QueuePolicy').map((policy) => {
-      expect(property(policy, 'PolicyDocument')).toMatchObject({ Statement: [{ Action: 'sqs:*', Effect: 'Deny', Principal: { AWS: '*' }, Condition: { Bool: { 'aws:SecureTransport': 'false' } } }] });
+      expect(property(policy, 'PolicyDocument')).toMatchObject({ Statement: [{ Action: 'sqs:*', Effect: 'Deny', Principal: { AWS: '*' }, Condition: { Bool: { 'aws:SecureTransport': 'false' } } }, { Action: 'sqs:PurgeQueue', Effect: 'Deny', Principal: { AWS: '*' } }] });
       return property(policy, 'Queues');
     });
     expect(refused.flat().sort()).toEqual(ofType('AWS::SQS::Queue').map(({ logicalId }) => logicalId).sort());
@@ -135,6 +135,19 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
     ]);
     const written = granted['dynamodb']?.filter(({ actions }) => actions.includes('dynamodb:PutItem'));
     expect(written?.flatMap(({ resources: tables }) => tables)).toEqual([expect.stringContaining('tablesstate')]);
+  });
+
+  it('keep what they hold where the environment is protected', () => {
+    for (const { resource } of ofType('AWS::SQS::Queue')) expect([resource.DeletionPolicy, resource.UpdateReplacePolicy]).toEqual(ENVIRONMENTS[environment].protectedFromDeletion ? ['Retain', 'Retain'] : ['Delete', 'Delete']);
+  });
+
+  it('are looked at by who manages them, who may take messages off the last queues alone', () => {
+    const ofSqs = (statementsOf(stacks).get('managetriggers') ?? []).filter(({ actions }) => actions.some((action) => action.startsWith('sqs:')));
+    const taking = ofSqs.filter(({ actions }) => actions.includes('sqs:ReceiveMessage') || actions.includes('sqs:DeleteMessage')).flatMap(({ resources: queues }) => queues);
+    expect(taking).toHaveLength(3);
+    for (const name of ['chargerider', 'slow', 'elsewhere']) expect(taking).toContainEqual(expect.stringContaining(parked(name).logicalId));
+    expect(ofSqs.flatMap(({ actions }) => actions)).not.toContain('sqs:SendMessage');
+    for (const name of ['chargerider', 'slow', 'elsewhere']) expect(ofSqs.flatMap(({ resources: queues }) => queues)).toContainEqual(expect.stringContaining(queue(name).logicalId));
   });
 
   it('are sent to by the tailers alone', () => {

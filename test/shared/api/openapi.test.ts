@@ -9,7 +9,7 @@ import { PARKED, SUMMARY } from '../../functions/support/fake-triggers.ts';
 import { gateway, type GatewayAnswer, type GatewayRequest } from '../../functions/support/gateway.ts';
 import { answerCheck, operationsOf, schemaCheck, type Document } from './support/answer-check.ts';
 
-const DOCUMENT = openApi() as unknown as Document;
+const DOCUMENT = openApi({ isSigned: false }) as unknown as Document;
 const OPERATIONS = operationsOf(DOCUMENT);
 /** Answered by the gateway, before any function runs. */
 const OF_GATEWAY = ['403', '429', '504'];
@@ -38,6 +38,7 @@ const CHANGING: IndexStatus = {
   progress: { done: 5, total: 9 },
   lag: null,
   largest_share: null,
+  mistyped: [{ field: 'driver_uuid', rows: 2, row_key: ROW, at: '2026-01-31T08:00:00.000Z' }],
 };
 
 /** One good request for each operation. */
@@ -64,8 +65,13 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   listParkedCells: { method: 'GET', path: '/v1/trips/triggers/bill_rider/parked' },
   retryParkedCells: { method: 'POST', path: '/v1/trips/triggers/bill_rider/parked/retry', body: '{"cells":"*"}' },
   discardParkedCells: { method: 'POST', path: '/v1/trips/triggers/bill_rider/parked/discard', body: '{"cells":[{"shard":0,"added_id":7}]}' },
+  listDeadMessages: { method: 'GET', path: '/v1/trips/triggers/bill_rider/dead?limit=2' },
+  replayDeadMessages: { method: 'POST', path: '/v1/trips/triggers/bill_rider/dead/replay' },
+  discardDeadMessages: { method: 'POST', path: '/v1/trips/triggers/bill_rider/dead/discard' },
   getBuffer: { method: 'GET', path: '/v1/trips/buffer' },
   listBufferConflicts: { method: 'GET', path: '/v1/trips/buffer/conflicts' },
+  listUndecidedWrites: { method: 'GET', path: '/v1/trips/buffer/undecided' },
+  keepUndecidedWrites: { method: 'POST', path: '/v1/trips/buffer/undecided/keep', body: '{"ids":["group-1/1"]}' },
   discardBufferConflicts: { method: 'POST', path: '/v1/trips/buffer/conflicts/discard', body: '{"ids":["group-1/1"]}' },
   getHealth: { method: 'GET', path: '/v1/health' },
   getOpenApi: { method: 'GET', path: '/v1/openapi.json' },
@@ -82,7 +88,7 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
       getLatest: async () => ({ cell: null, ...SERVED }),
       batchPut: async () => PUT_RESULTS,
       batchGet: async () => [{ error: DAMAGE }, { error: UNAVAILABLE }],
-      log: async () => [{ shard: 0, cells: CELLS, next: 2, ...SERVED }, { shard: 1, error: UNAVAILABLE }],
+      log: async () => [{ shard: 0, cells: CELLS, next: 2, more: true, ...SERVED }, { shard: 1, error: UNAVAILABLE }],
       heads: async () => [{ shard: 0, group: 'group-1', error: UNAVAILABLE }],
       query: async () => ({
         entries: [
@@ -94,10 +100,11 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
         explain: { shard: 0, group: 'group-1', statement: 'SELECT 1', plan: { query_block: { select_id: 1 } } },
       }),
       indexes: async () => [CHANGING],
-      triggers: async () => [{ ...SUMMARY, state: 'stopped', reason: 'too many', changed_at: CELL.created_at, columns: '*', function: null, start: CELL.created_at, retry_parked_every_seconds: null }],
+      triggers: async () => [{ ...SUMMARY, state: 'stopped', reason: 'too many', changed_at: CELL.created_at, columns: '*', function: null, start: CELL.created_at, retry_parked_every_seconds: null, waiting: null, last_error: null, resent: { why: 'its queue was replaced', asked_at: CELL.created_at, done_at: null } }],
       parkedCells: async () => ({ cells: [{ ...PARKED, round: 2, retry: 'sent', retried_at: CELL.created_at }], malformed: [], next: '0/7' }),
-      buffer: async () => [{ group: 'group-1', rows: 2, oldest_age: 1.5, parked: 0, conflicts: 1 }, { group: 'group-2', error: UNAVAILABLE }],
+      buffer: async () => [{ group: 'group-1', rows: 2, oldest_age: 1.5, parked: 0, conflicts: 1, undecided: 2 }, { group: 'group-2', error: UNAVAILABLE }],
       bufferConflicts: async () => ({ conflicts: [{ id: 'group-1/1', ...ADDRESS, body: 1, shard: 0, created_at: CELL.created_at }], next: 'group-1/1' }),
+      undecidedWrites: async () => ({ undecided: [{ id: 'group-1/1', ...ADDRESS, body: 1, shard: 0, created_at: CELL.created_at }], next: 'group-1/1' }),
     }),
   );
   const down = { state: 'down', served_by: 'reader', milliseconds: 1000, circuit: 'open', error: 'unreachable' } as const;
@@ -177,8 +184,7 @@ describe('the OpenAPI document', () => {
   it('has examples that fit their schemas', () => {
     const check = schemaCheck(DOCUMENT);
     const examples = OPERATIONS.flatMap(({ operationId, parameters, requestBody, responses }) => [
-      // A repeated parameter is shown with one of its values.
-      ...parameters.map(({ name, schema, example }) => ({ place: `${operationId} ${name}`, schema, example: name === 'column' ? [example] : example })),
+      ...parameters.map(({ name, schema, example }) => ({ place: `${operationId} ${name}`, schema, example })),
       ...[...(requestBody === undefined ? [] : [requestBody]), ...Object.values(responses)]
         .flatMap(({ content }) => Object.values(content))
         .map(({ schema, example }) => ({ place: operationId, schema, example })),
@@ -190,6 +196,16 @@ describe('the OpenAPI document', () => {
   it('is what the API answers', async () => {
     const { json } = await gateway(fakeDeployment())({ method: 'GET', path: '/v1/openapi.json' });
     expect(json).toEqual(DOCUMENT);
-    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.4.0' } });
+    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.5.0' } });
+  });
+
+  it('asks for signatures where requests are signed, and only there', async () => {
+    const request = { method: 'GET', path: '/v1/openapi.json' };
+    const unsigned = (await gateway(fakeDeployment())(request)).json;
+    expect(unsigned['security']).toEqual([]);
+    expect(unsigned['components']).not.toHaveProperty('securitySchemes');
+    const signed = (await gateway(fakeDeployment())({ ...request, signedBy: 'somebody' })).json;
+    expect(signed).toMatchObject({ security: [{ iam: [] }], components: { securitySchemes: { iam: { name: 'Authorization' } } } });
+    expect({ ...signed, security: [], components: unsigned['components'] }).toEqual(unsigned);
   });
 });

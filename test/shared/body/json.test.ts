@@ -52,6 +52,47 @@ describe('parseJson', () => {
   );
 
   it.each([
+    ['0e99999999999999999999', '0'],
+    [`0.${'0'.repeat(400)}e${'9'.repeat(400)}`, '0'],
+    [`1e${'0'.repeat(400)}2`, '100'],
+    [`-1${'0'.repeat(400)}e-400`, '-1'],
+    [`0.${'0'.repeat(400)}5e401`, '5'],
+  ])('keeps the number %.30s, however it is written', (text, kept) => {
+    expect(stringifyJson(parseJson(text))).toBe(kept);
+  });
+
+  it.each([
+    ['an exponent', (length: number) => `1e-${'9'.repeat(length)}`],
+    ['an exponent of zeros', (length: number) => `1e${'0'.repeat(length)}2`],
+    ['zeros in a fraction', (length: number) => `1.${'0'.repeat(length)}1`],
+    ['zeros and an exponent', (length: number) => `1${'0'.repeat(length)}1e5`],
+    ['leading zeros of a fraction', (length: number) => `0.${'0'.repeat(length)}1`],
+    ['runs of zeros', (length: number) => `1.${'0001'.repeat(length / 4)}`],
+    ['digits', (length: number) => '7'.repeat(length)],
+    ['brackets', (length: number) => '['.repeat(length)],
+    ['braces', (length: number) => '{"a":'.repeat(length / 5)],
+    ['escapes', (length: number) => `"${'\\"'.repeat(length / 2)}"`],
+    ['strings with escapes', (length: number) => `[${'"\\n",'.repeat(length / 5)}1]`],
+    ['index-like keys backwards', (length: number) => `{${Array.from({ length: length / 10 }, (_, place) => `"${length / 10 - place}":1`).join(',')}}`],
+    ['keys alike', (length: number) => `{${Array.from({ length: length / 10 }, (_, place) => `"a${place}":1`).join(',')}}`],
+    ['lines', (length: number) => '\n'.repeat(length)],
+    ['surrogates', (length: number) => `["${'\\ud83d\\ude95'.repeat(length / 12)}"]`],
+  ])('costs no more than its length where a text of 1 MB is nothing but %s', (_what, textOf) => {
+    const cost = (length: number): number => {
+      const text = textOf(length);
+      const begun = performance.now();
+      try {
+        parseJson(text);
+      } catch (error) {
+        expect(error).toBeInstanceOf(SchemalessError);
+      }
+      return performance.now() - begun;
+    };
+    cost(1000);
+    expect(cost(1_000_000)).toBeLessThan(1000);
+  });
+
+  it.each([
     ['{"a":1,"a":1}', 'the key "a" again'],
     ['[{"b":{"x":1,"y":2,"x":3}}]', 'the key "x" again'],
     ['{"\\u0061":1,"a":2}', 'the key "a" again'],

@@ -75,7 +75,7 @@ describe('the client', () => {
     expect(await trips.versions(key('A'), { limit: 2 })).toMatchObject({ cells: [{ ref_key: 3 }, { ref_key: 2 }], next: 2, ...SERVED });
     expect(await trips.versions(key('A'), { order: 'asc', after: 1 })).toMatchObject({ cells: [{ ref_key: 2 }, { ref_key: 3 }], next: null });
     expect(await trips.row(ROW)).toMatchObject({ cells: [{ column_name: 'A', ref_key: 3 }, { column_name: 'B' }], next: null });
-    expect(await trips.log([{ shard: SHARD, after: 1 }], { limit: 2 })).toMatchObject([{ shard: SHARD, cells: [{ added_id: 2 }, { added_id: 3 }], next: 3 }]);
+    expect(await trips.log([{ shard: SHARD, after: 1 }], { limit: 2 })).toMatchObject([{ shard: SHARD, cells: [{ added_id: 2 }, { added_id: 3 }], next: 3, more: expect.any(Boolean) }]);
     expect((await trips.heads()).find(({ shard }) => shard === SHARD)).toEqual({ shard: SHARD, group: 'memory', head: 4 });
   });
 
@@ -86,7 +86,7 @@ describe('the client', () => {
     const trips = client({
       batchGet: async () => [null, { error: damage }],
       versions: async () => ({ cells: [damaged], next: null, ...SERVED }),
-      log: async () => [{ shard: 0, cells: [damaged], next: 1, ...SERVED }, { shard: 1, error: new SchemalessError('unavailable', 'group-2 does not answer') }],
+      log: async () => [{ shard: 0, cells: [damaged], next: 1, more: true, ...SERVED }, { shard: 1, error: new SchemalessError('unavailable', 'group-2 does not answer') }],
     });
     const [none, item] = await trips.batchGet([key('A'), key('A')]);
     expect(none).toBeNull();
@@ -109,12 +109,14 @@ describe('the client', () => {
     expect(await thrown(trips.versions(key('a/b')))).toMatchObject({ code: 'invalid_field', details: { field: 'column_name' } });
   });
 
-  it('shows and discards what is in the buffer', async () => {
+  it('shows, discards and decides what is in the buffer', async () => {
     const conflict = { id: 'group-1/1', ...key('A'), ref_key: 1, body: 1, shard: 0, created_at: '2026-01-31T08:00:00.000000Z' };
-    const trips = client({ bufferConflicts: async () => ({ conflicts: [conflict], next: 'group-1/1' }) });
-    expect(await trips.buffer()).toEqual([{ group: 'group-1', rows: 0, oldest_age: null, parked: 0, conflicts: 0 }]);
+    const trips = client({ bufferConflicts: async () => ({ conflicts: [conflict], next: 'group-1/1' }), undecidedWrites: async () => ({ undecided: [conflict], next: null }) });
+    expect(await trips.buffer()).toEqual([{ group: 'group-1', rows: 0, oldest_age: null, parked: 0, conflicts: 0, undecided: 0 }]);
     expect(await trips.bufferConflicts({ limit: 1 })).toEqual({ conflicts: [conflict], next: 'group-1/1' });
     expect(await trips.discardConflicts(['group-1/1'])).toBe(1);
+    expect(await trips.undecidedWrites({ limit: 1 })).toEqual({ undecided: [conflict], next: null });
+    expect(await trips.keepUndecided(['group-1/1', 'group-1/2'])).toBe(2);
   });
 });
 

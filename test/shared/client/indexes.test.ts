@@ -38,7 +38,7 @@ describe('the indexes of a client', () => {
       columns: ['BASE', 'ÄÖ/%'],
       order: '-city',
       limit: 7,
-      cursor: 'abc',
+      after: 'abc',
       read: 'reader',
       explain: true,
     };

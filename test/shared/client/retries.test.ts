@@ -49,6 +49,7 @@ describe('a client whose request fails', () => {
     ['a damaged cell', { status: 500, body: '{"code":"undecodable_body","retry":"never","detail":"no"}' }, 'undecodable_body'],
     ['a missing permission', { status: 403, body: '{"message":"Forbidden"}' }, 'internal'],
     ['a path of nothing', { status: 404, body: '{"message":"Not Found"}' }, 'unknown_route'],
+    ['an address that is too long for the gateway', { status: 431, body: '' }, 'request_too_large'],
     ['a code that it does not know', { status: 422, body: '{"code":"too_new","retry":"never","detail":"no"}' }, 'internal'],
   ])('does not for %s', async (_case, failure, code) => {
     const { trips, sent } = scripted([failure]);

@@ -3,7 +3,7 @@ import { schemalessClient, type SchemalessClient } from '../../../shared/client/
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { TriggerOperations } from '../../../shared/trigger/trigger-operations.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
-import { fakeTriggers, MALFORMED, PARKED, SUMMARY, TRIGGER_SHARDS } from '../../functions/support/fake-triggers.ts';
+import { DEAD, fakeTriggers, MALFORMED, PARKED, SUMMARY, TRIGGER_SHARDS } from '../../functions/support/fake-triggers.ts';
 import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
 import { errorOf } from '../../support/datastore-conformance.ts';
 
@@ -31,8 +31,10 @@ describe('the triggers of a client', () => {
       expect(await trips.rewindTrigger('bill_rider', to)).toMatchObject({ rewound_at: '2026-01-31T09:00:00.000000Z' });
     }
     await trips.parkedCells('bill_rider', { limit: 7, after: '3/17' });
-    expect([await trips.retryParked('bill_rider', cells), await trips.retryParked('bill_rider', '*')]).toEqual([1, 9]);
-    expect([await trips.discardParked('bill_rider', cells), await trips.discardParked('bill_rider', '*')]).toEqual([1, 9]);
+    expect([await trips.retryParked('bill_rider', cells), await trips.retryParked('bill_rider', '*')]).toEqual([{ count: cells.length - 1, not_parked: cells.slice(-1) }, { count: 9, not_parked: [] }]);
+    expect([await trips.discardParked('bill_rider', cells), await trips.discardParked('bill_rider', '*')]).toEqual([{ count: cells.length - 1, not_parked: cells.slice(-1) }, { count: 9, not_parked: [] }]);
+    expect(await trips.deadMessages('bill_rider', { limit: 3 })).toEqual({ messages: [DEAD], count: 1 });
+    expect([await trips.replayDead('bill_rider'), await trips.discardDead('bill_rider')]).toEqual([{ count: 1, left: 0 }, { count: 1, left: 2 }]);
     expect(asked).toEqual([
       ['trigger', 'bill_rider', { limit: 7, after: 3 }],
       ['pause', 'bill_rider', 'wait'],
@@ -46,6 +48,9 @@ describe('the triggers of a client', () => {
       ['retry', 'bill_rider', '*'],
       ['discard', 'bill_rider', cells],
       ['discard', 'bill_rider', '*'],
+      ['dead', 'bill_rider', { limit: 3 }],
+      ['replay', 'bill_rider'],
+      ['discard dead', 'bill_rider'],
     ]);
   });
 

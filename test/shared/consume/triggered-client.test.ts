@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PutResult } from '../../../shared/cell.ts';
 import { callFunction } from '../../../shared/consume/call-function.ts';
-import { triggeredClient } from '../../../shared/consume/triggered-client.ts';
+import { triggeredClients } from '../../../shared/consume/triggered-client.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
 import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
 import { messageOf } from './support/stage.ts';
@@ -20,7 +20,7 @@ const options = (result?: PutResult) => ({
 
 describe('the client of a trigger\'s function', () => {
   it('gets, finds the latest, puts and puts next', async () => {
-    const client = triggeredClient(options(), new AbortController().signal);
+    const client = triggeredClients(options())(new AbortController().signal);
     expect(await client.put(BASE)).toMatchObject({ outcome: 'stored', added_id: 1 });
     expect(await client.putNext({ row_key, column_name: 'STATUS', body: { is_completed: true } })).toMatchObject({ outcome: 'stored', ref_key: 0 });
     expect((await client.get(BASE)).cell).toMatchObject(BASE);
@@ -29,12 +29,31 @@ describe('the client of a trigger\'s function', () => {
   });
 
   it('throws what was not confirmed, so that a function that looks at no outcome fails; a conflict is a result', async () => {
-    const away = triggeredClient(options({ outcome: 'unavailable', shard: 3, reason: 'group-1 does not answer' }), new AbortController().signal);
+    const away = triggeredClients(options({ outcome: 'unavailable', shard: 3, reason: 'group-1 does not answer' }))(new AbortController().signal);
     await expect(away.put(BASE)).rejects.toMatchObject({ code: 'unavailable', details: { more: { outcome: 'unavailable', shard: 3 } } });
     await expect(away.putNext(BASE)).rejects.toMatchObject({ code: 'unavailable' });
-    const other = triggeredClient(options(), new AbortController().signal);
+    const other = triggeredClients(options())(new AbortController().signal);
     await other.put(BASE);
     expect(await other.put({ ...BASE, body: 1 })).toMatchObject({ outcome: 'conflict' });
+  });
+});
+
+describe('the clients of many calls', () => {
+  it('repeat a tenth of their requests together, whoever makes them, when the API refuses all', async () => {
+    let asked = 0;
+    const refuse = async (): Promise<Response> => {
+      asked += 1;
+      return Response.json({ code: 'overloaded', detail: 'too much' }, { status: 503, headers: { 'retry-after': '0' } });
+    };
+    const clients = triggeredClients({ url: 'http://api', datastore: 'trips', fetch: refuse });
+    const calls = 600;
+    const start = performance.now();
+    for (let begun = 0; begun < calls; begun += 100) {
+      await Promise.all(Array.from({ length: 100 }, () => clients(new AbortController().signal).get(BASE).catch(() => undefined)));
+    }
+    const seconds = (performance.now() - start) / 1000;
+    // What the client promises: a tenth, a reserve of 20, and 2 a second.
+    expect(asked - calls).toBeLessThanOrEqual(calls / 10 + 20 + 2 * seconds);
   });
 });
 
@@ -66,7 +85,7 @@ describe('a call whose time is up', () => {
         await schemaless.get(BASE).catch((error: unknown) => after.push(error));
         await schemaless.put(BASE).catch((error: unknown) => after.push(error));
       },
-      client: (signal) => triggeredClient({ url, datastore: 'trips', attempts: 2 }, signal),
+      client: triggeredClients({ url, datastore: 'trips', attempts: 2 }),
       message: messageOf(17, 1),
       attempt: 1,
       timeoutMs: 200,

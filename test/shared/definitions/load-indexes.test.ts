@@ -108,7 +108,7 @@ describe('the indexes of a datastore', () => {
 
   it('refuse files that would not be read', () => {
     write(`${HEAD}${DRIVER}`, 'by_driver.yml');
-    expect(problemsOf()).toEqual([{ file: join('trips', 'indexes', 'by_driver.yml'), line: 0, message: 'wanted only files named <index>.yaml in the folder indexes' }]);
+    expect(problemsOf()).toEqual([{ file: join('trips', 'indexes', 'by_driver.yml'), line: 0, message: 'wanted only files named <index>.yaml in the folder indexes: did you mean by_driver.yaml?' }]);
   });
 
   it('have all problems of all files named at once, with those of the datastores', () => {

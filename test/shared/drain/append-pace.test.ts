@@ -12,7 +12,7 @@ describe('the pace of appends', () => {
   });
 
   it('spreads them evenly, and does not make up for time in which there was nothing to append', async () => {
-    const pace = appendPace(1000);
+    const pace = appendPace(() => 1000);
     const since = performance.now();
     const turns: number[] = [];
     await Promise.all([20, 20, 20, 20].map(async (cells) => (await pace(cells), turns.push(performance.now() - since))));

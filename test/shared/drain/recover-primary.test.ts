@@ -1,7 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { rowKeyBytes } from '../../../shared/address.ts';
+import { encodeBody } from '../../../shared/body/codec.ts';
+import { drainPass } from '../../../shared/drain/drain-pass.ts';
 import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
+import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
+import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import type { BufferOperations, Datastore } from '../../../shared/store/datastore.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
@@ -45,7 +50,7 @@ describe('a writer that is not known to have every acknowledged cell', () => {
     expect((await trips.batchPut([newCell(), newCell()])).map(({ outcome }) => outcome)).toEqual(['buffered', 'buffered']);
     expect(await bodyOf(cell)).toBeUndefined();
 
-    expect(await recoverPrimary(store.context, primary)).toBe(3);
+    expect(await recoverPrimary(store.context, primary)).toEqual({ appended: 1, opened: 2, closed: [] });
     expect(await bodyOf(cell)).toBe('acknowledged');
     expect((await trips.put({ ...cell, body: 'another' })).outcome).toBe('conflict');
     expect((await trips.put(newCell())).outcome).toBe('stored');
@@ -62,9 +67,22 @@ describe('a writer that is not known to have every acknowledged cell', () => {
     await promoteWithout([cell]);
     expect((await trips.put(early)).outcome).toBe('buffered');
 
-    await recoverPrimary(store.context, primary);
+    await recover();
+    expect(await bodyOf(cell)).toBe('answered stored');
+    await drain();
     expect(await bodyOf(cell)).toBe('answered stored');
     expect(await bodyOf(early)).toBe('answered buffered, alone');
+  });
+
+  it('takes them again where it lacks the epoch of a shard, too, also when no cell of it is left', async () => {
+    await rowsOf().change({ sql: 'DELETE FROM `' + store.nameOf('trips') + '_0000`.entity', parameters: [] });
+    await promoteWithout([]);
+    await rowsOf().change({ sql: 'UPDATE schemaless.shard SET epoch = epoch - 1 WHERE datastore = ? AND shard = 0', parameters: [store.nameOf('trips')] });
+    const cell = newCell('sent meanwhile');
+    expect((await trips.put(cell)).outcome).toBe('buffered');
+
+    expect(await recoverPrimary(store.context, primary)).toMatchObject({ opened: 2, closed: [] });
+    expect((await trips.put(newCell())).outcome).toBe('stored');
   });
 
   it('says so while a group that may hold copies cannot be asked, and is not let off', async () => {
@@ -85,6 +103,94 @@ describe('a writer that is not known to have every acknowledged cell', () => {
     expect(row).toEqual([null]);
   });
 });
+
+describe('a cell that was acknowledged and that the new writer refuses', () => {
+  it('keeps its shard closed to appends until it is there, and no other shard', async () => {
+    const [cell, elsewhere] = [newCell('acknowledged'), cellOf({ row_key: rowsOfShard(3, SHARDS, 1)[0] ?? '' })];
+    expect((await trips.put(cell)).outcome).toBe('stored');
+    await promoteWithout([cell]);
+    await refuseAppends(0);
+    await recover();
+    await takeAppends(0);
+    expect((await trips.put({ ...cell, body: 'another' })).outcome).toBe('buffered');
+    expect((await trips.put(elsewhere)).outcome).toBe('stored');
+    await recover();
+    expect(await bodyOf(cell)).toBe('acknowledged');
+    expect((await trips.put(newCell())).outcome).toBe('stored');
+  });
+
+  it('is brought back though an earlier release had set its copy aside', async () => {
+    const cell = newCell('acknowledged');
+    await trips.put(cell);
+    await promoteWithout([cell]);
+    for (const group of others()) await store.client(group).change({ sql: "UPDATE schemaless.buffer SET state = 'parked', attempts = 5 WHERE row_key = ?", parameters: [rowKeyBytes(cell.row_key)] });
+    await recover();
+    expect(await bodyOf(cell)).toBe('acknowledged');
+  });
+});
+
+describe('a write whose copy meets an older one of itself', () => {
+  it.each([
+    ['was damaged', "body = X'00'"],
+    ['lost against another body that is gone since', "state = 'conflict'"],
+    ['was set aside', "state = 'parked', attempts = 5"],
+  ])('that %s, is brought back as any that was acknowledged', async (_what, change) => {
+    const cell = newCell('acknowledged');
+    const copy: BufferedCell = { ...cell, shard: 0, encoded: encodeBody(cell.body) };
+    for (const group of others()) {
+      await store.client(group).change(insertBuffered(store.nameOf('trips'), [copy]));
+      await store.client(group).change({ sql: `UPDATE schemaless.buffer SET answered = writers, ${change} WHERE row_key = ?`, parameters: [rowKeyBytes(cell.row_key)] });
+    }
+    expect((await trips.put(cell)).outcome).toBe('stored');
+    await promoteWithout([cell]);
+    await recover();
+    expect(await bodyOf(cell)).toBe('acknowledged');
+  });
+});
+
+describe('two bodies at one address of which either may have been acknowledged', () => {
+  /** A copy of a write that is still under way, or whose writer died. */
+  const copied = (cell: NewCell): BufferedCell => ({ ...cell, shard: 0, encoded: encodeBody(cell.body) });
+  const datastore = (): string => store.nameOf('trips');
+  const holder = (): SqlClient => store.client(others()[0] ?? '');
+
+  it('are not chosen between: the shard stays closed until one of them gives way', async () => {
+    const cell = newCell('acknowledged');
+    const under_way = copied({ ...cell, body: 'under way' });
+    await holder().change(insertBuffered(datastore(), [under_way]));
+    expect((await trips.put(cell)).outcome).toBe('stored');
+    await promoteWithout([cell]);
+    await recover();
+    expect(await bodyOf(cell)).toBeUndefined();
+    expect((await trips.put(newCell())).outcome).toBe('buffered');
+
+    await holder().change(answerBuffered(datastore(), [under_way]));
+    await recover();
+    expect(await bodyOf(cell)).toBe('acknowledged');
+  });
+
+  it('are one where they are equal, and only encoded in two ways', async () => {
+    const cell = newCell({ a: 1, b: 2 });
+    expect((await trips.put(cell)).outcome).toBe('stored');
+    expect((await trips.put({ ...cell, body: { b: 2, a: 1 } })).outcome).toBe('stored_before');
+    await promoteWithout([cell]);
+    await recover();
+    expect(await bodyOf(cell)).toEqual({ a: 1, b: 2 });
+  });
+});
+
+const trigger = (shard: number): string => `\`${store.nameOf('trips')}_000${shard}\`.refuses`;
+/** As a full tablespace, or rights that are missing: the server refuses the statement. */
+async function refuseAppends(shard: number): Promise<void> {
+  await rowsOf().change({ sql: `CREATE TRIGGER ${trigger(shard)} BEFORE INSERT ON \`${store.nameOf('trips')}_000${shard}\`.entity FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'`, parameters: [] });
+}
+async function takeAppends(shard: number): Promise<void> {
+  await rowsOf().change({ sql: `DROP TRIGGER ${trigger(shard)}`, parameters: [] });
+}
+const recover = () => recoverPrimary(store.context, primary);
+async function drain(): Promise<void> {
+  for (const group of others()) await drainPass(store.context, group, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 });
+}
 
 async function recordThisServer(): Promise<void> {
   await rowsOf().change({ sql: 'UPDATE schemaless.shard SET writer_id = @@server_id WHERE datastore = ?', parameters: [store.nameOf('trips')] });

@@ -230,32 +230,35 @@ describe('a follower', () => {
 });
 
 describe('reading places', () => {
-  it('leaves out cells that are too young, except the one at the offset', async () => {
+  it('begins at the offset, ends where it should, and says how far the log goes', async () => {
     const { context } = followed.store;
     const group = (await context.topology.datastore(followed.datastore))?.places[0]?.group ?? '';
-    const read = async (behindMs: number, at: number) => {
-      const { logs } = await readPlaces(context, group, { datastore: followed.datastore, limit: 10, read: 'writer', behindMs }, [{ shard: 0, offset: unread(at) }]);
+    const read = async (at: number, to?: number) => {
+      const { logs } = await readPlaces(context, group, { datastore: followed.datastore, limit: 10, read: 'writer', withHead: true }, [{ shard: 0, offset: unread(at), ...(to === undefined ? {} : { to }) }]);
       return logs[0];
     };
-    expect(await read(3_600_000, 5)).toMatchObject({ state: 'whole', places: [], full: false });
-    expect((await read(0, 5))?.places.map(({ added_id }) => added_id)).toEqual([6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
-    expect((await read(1, 0))?.places).toHaveLength(10);
-    expect(await read(0, 1000)).toMatchObject({ state: 'missing' });
+    const { length: head } = (await followed.stored()).filter((cell) => cell.startsWith('0/'));
+    expect(await read(5, 5)).toMatchObject({ state: 'whole', places: [], full: false, head });
+    expect((await read(5, 7))?.places.map(({ added_id }) => added_id)).toEqual([6, 7]);
+    expect((await read(5))?.places.map(({ added_id }) => added_id)).toEqual([6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
+    expect(await read(0, 1)).toMatchObject({ places: [{ added_id: 1 }], head });
+    expect(await read(1000)).toMatchObject({ state: 'missing', head: undefined });
   });
 
-  it('reads a page and no more of a shard, however many cells are too young', async () => {
+  it('reads a page and no more of a shard, however long its log is', async () => {
     await followed.write(5, 1000);
     const group = (await followed.store.topology.datastore(followed.datastore))?.places[5]?.group;
     const address = inject('servers').groups.find(({ name }) => name === group);
     const connection = await createConnection({ host: address?.writer.host ?? '', port: address?.writer.port ?? 0, user: address?.user ?? '', password: address?.password ?? '' });
-    const rowsRead = async (limit: number): Promise<number> => {
+    const rowsRead = async (limit: number, to?: number): Promise<number> => {
       await connection.query('FLUSH STATUS');
-      const { sql, parameters } = selectLogPlaces(followed.datastore, [{ shard: 5, at: 0 }], { limit, behindMs: 3_600_000 });
+      const { sql, parameters } = selectLogPlaces(followed.datastore, [{ shard: 5, at: 0, ...(to === undefined ? {} : { to }) }], { limit, withHead: true });
       await connection.query(sql, [...parameters]);
       const [counters] = await connection.query("SHOW SESSION STATUS LIKE 'Handler_read%'");
       return (counters as { Value: string }[]).reduce((sum, { Value }) => sum + Number(Value), 0);
     };
     expect(await rowsRead(20)).toBeLessThan(20 * 3 + 20);
+    expect(await rowsRead(1000, 20)).toBeLessThan(20 * 3 + 20);
     expect(await rowsRead(1000)).toBeGreaterThan(1000);
     await connection.end();
   });

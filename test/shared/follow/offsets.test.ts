@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { heldPartition } from '../../../shared/follow/held-partition.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import { unread } from '../../../shared/follow/start-offsets.ts';
 import type { DynamoTable } from '../../../shared/topology/dynamo-topology.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 
@@ -45,6 +46,16 @@ describe('the offsets of a partition', () => {
     expect(await items.take(1, 'c', ['b'])).toMatchObject({ token: 3 });
   });
 
+  it('are taken by one alone of many who find them free at once, however many others there are', async () => {
+    const items = newItems(true);
+    const owners = Array.from({ length: 150 }, (_, n) => `worker-${n}`);
+    const taken = await Promise.all(owners.slice(0, 20).map((owner) => items.take(1, owner, owners.filter((other) => other !== owner))));
+    const holders = taken.filter((item) => item !== undefined);
+    expect(holders.map(({ token }) => token)).toEqual([1]);
+    // Its own answer may have been lost: it takes it again.
+    expect(await items.take(1, holders[0]?.owner ?? '', owners.filter((other) => other !== holders[0]?.owner))).toMatchObject({ token: 2 });
+  });
+
   it.each([
     [true, 20],
     // The control: what the fence is for.
@@ -85,6 +96,31 @@ describe('the offsets of a partition', () => {
     move(held, 4);
     await held?.commit();
     expect(await reached(items)).toBe(4);
+  });
+
+  it('begin with what is written: a start counts from then on, and its cell is a place to go back to once it is known', async () => {
+    const items = newItems(true);
+    const held = await holder(items, 'a');
+    const [shard, other] = held?.shards ?? [];
+    if (!held || !shard || !other) throw new Error('not held');
+    held.startAt(shard, unread(7), held.tenure());
+    expect([shard.offset, held.hasMoved()]).toEqual([undefined, true]);
+    await held.commit();
+    expect([shard.offset?.added_id, other.offset, held.hasMoved(), shard.checkpoints]).toEqual([7, undefined, false, []]);
+    // Another start comes too late.
+    held.startAt(shard, unread(9), held.tenure());
+    expect([shard.offset?.added_id, held.hasMoved()]).toEqual([7, false]);
+    move(held, 7);
+    move(held, 8);
+    expect(shard.checkpoints).toMatchObject([
+      { added_id: 7, fingerprint },
+      { added_id: 8, fingerprint },
+    ]);
+    // A rewind before it was written counts more.
+    held.startAt(other, unread(5), held.tenure());
+    await items.rewind(1, ([first]) => [first, unread(2)]);
+    await held.commit();
+    expect([other.offset?.added_id, (await items.read(1))?.offsets[1]?.added_id]).toEqual([2, 2]);
   });
 
   it('are written only when something moved, and all of it by a release', async () => {

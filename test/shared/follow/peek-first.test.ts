@@ -5,7 +5,7 @@ import type { PlaceRange, StoredPlace } from '../../../shared/sql/statements/sel
 import type { StoreContext } from '../../../shared/store/context.ts';
 
 const context = {} as StoreContext;
-const from = { datastore: 'trips', limit: 3, behindMs: 0, read: 'reader' as const };
+const from = { datastore: 'trips', limit: 3, read: 'reader' as const };
 const SHARDS = [0, 1, 2, 3];
 
 /** Logs in memory, by shard: the added ids that are visible. */

@@ -6,7 +6,7 @@ import { shareFetches } from '../../../shared/follow/share-fetches.ts';
 import type { StoreContext } from '../../../shared/store/context.ts';
 
 const context = {} as StoreContext;
-const from = { datastore: 'trips', limit: 10, behindMs: 0, read: 'reader' as const };
+const from = { datastore: 'trips', limit: 10, read: 'reader' as const };
 const place = (shard: number, at: number) => ({ added_id: at + 1, row_key: `row ${shard}`, column_name: 'BASE', ref_key: 0, created_at: '' });
 
 /** Answers with one cell behind each range, after a moment; remembers what it was asked. */

@@ -1,7 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PutItemCommand, type UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { committedOffsets } from '../../../shared/follow/follower-lag.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import { joinWorkers } from '../../../shared/follow/workers.ts';
+import type { DynamoTable } from '../../../shared/topology/dynamo-table.ts';
+import { openGate } from './support/gate.ts';
 import { newDeeds, nameOf, openFollowedStore, startWorker, until, type FollowedStore } from './support/followed-store.ts';
 
 const SHARDS = 12;
@@ -109,6 +114,49 @@ describe('workers of a follower', () => {
     doomed.gate.state = 'open';
     await Promise.all([doomed.stop(), next.stop()]);
     expect(deeds.backwards()).toBe(0);
+  });
+});
+
+it('a worker that was taken for dead comes back as the predecessor that it was', async () => {
+  const crew = randomUUID();
+  const gate = openGate();
+  const join = (stateTable: DynamoTable, owner: string) => joinWorkers({ stateTable, crew, owner, slot: 'only', heartbeatMs: 50, silenceMs: 500 });
+  const paused = join(gate.table(followed.stateTable), 'paused');
+  await until('it is announced', () => paused.share(1).mine.length === 1);
+  const next = join(followed.stateTable, 'next');
+  await until('it is succeeded', () => paused.share(1).successor?.owner === 'next');
+  gate.state = 'paused';
+  await until('it is taken for dead', () => next.share(1).others.length === 0);
+  gate.state = 'open';
+  await until('it is back', () => paused.lives() === 2 && next.share(1).others.length === 1);
+  expect([next.share(1).successor, paused.share(1).successor?.owner]).toEqual([undefined, 'next']);
+  await Promise.all([paused.leave(), next.leave()]);
+});
+
+describe('a crew of many workers', () => {
+  it('beats so slowly that DynamoDB takes all of it: 128 as 64 are while they hand over', async () => {
+    const { client, table } = followed.stateTable;
+    const crew = randomUUID();
+    const others = Array.from({ length: 127 }, (_, n) => [`worker/${randomUUID()}`, JSON.stringify([String(n % 64), 1_000_000 + n, 12, true])] as const);
+    await client.send(new PutItemCommand({ TableName: table, Item: { pk: { S: `workers#${crew}` }, ...Object.fromEntries(others.map(([name, text]) => [name, { S: text }])) } }));
+    const kilobytes = Math.ceil((others.reduce((sum, [name, text]) => sum + name.length + text.length, 0) * 128) / 127 / 1024);
+    const beats: number[] = [];
+    const send = (command: UpdateItemCommand): Promise<unknown> => {
+      if (command.input.ConditionExpression === 'attribute_exists(#me)') beats.push(performance.now());
+      return client.send(command);
+    };
+    const join = (name: string) => joinWorkers({ stateTable: { table, client: { send } as unknown as DynamoTable['client'] }, crew: name, owner: randomUUID(), heartbeatMs: 200, silenceMs: 60_000 });
+    const workers = join(crew);
+    await sleep(5000);
+    await workers.leave();
+    const shortest = Math.min(...beats.slice(1).map((at, n) => at - (beats[n] ?? 0)));
+    // Units that all of them write in a second.
+    expect((128 * kilobytes * 1000) / shortest).toBeLessThan(1000);
+    // Alone it is as quick as it was asked to be.
+    beats.length = 0;
+    const alone = join(randomUUID());
+    await until('it beats', () => beats.length > 3, 3000);
+    await alone.leave();
   });
 });
 

@@ -7,6 +7,7 @@ import { indexTable, type PhysicalIndex } from '../../../shared/index/index-tabl
 import { DEPTH } from '../../../shared/index/maintain.ts';
 import { parseQuery, type Condition, type IndexQuery, type ParsedQuery } from '../../../shared/index/query.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
+import { countEntries, countPage } from '../../../shared/sql/statements/count-entries.ts';
 import { deleteTombstones } from '../../../shared/sql/statements/delete-tombstones.ts';
 import { putEntries, type IndexRow } from '../../../shared/sql/statements/put-entries.ts';
 import { selectEntries } from '../../../shared/sql/statements/select-entries.ts';
@@ -129,9 +130,12 @@ describe('rows read to keep an index', () => {
   const keys = () => rowsOfShard(shard, SHARDS, 20).map((row_key) => ({ row_key, shard }));
   it.each<[string, () => Statement, number]>([
     ['writing 50 entries', () => putEntries(datastore, shard, index, Array.from({ length: 50 }, (_, place) => entry(driver, place))), 50 * 2],
-    ['50 existing entries', () => selectExistingEntries(datastore, index, keys().map(({ row_key }) => ({ shard, value: driver, row_key }))), 20 * 3],
-    ['the latest states of 20 rows of 20 cells', () => selectRowStates(datastore, keys(), [{ column: 'BASE', cells: DEPTH.recent }, { column: 'NOTES', cells: 1 }]), 20 * 14],
+    ['50 existing entries', () => selectExistingEntries(datastore, index, keys().map(({ row_key }, item) => ({ item, shard, value: driver, row_key }))), 20 * 3],
+    ['the latest states of 20 rows of 20 cells', () => unionOf(selectRowStates(datastore, keys(), [{ column: 'BASE', cells: DEPTH.recent }, { column: 'NOTES', cells: 1 }], 10_000)), 20 * 14],
     ['a page of a scan of the entries', () => selectIndexPage(datastore, shard, index, { value: driver, row_key: '00000000-0000-0000-0000-000000000000', version: { epoch: 1, added_id: 1 } }, 50), 50 + 20],
+    ['counting entries as far as 50', () => countEntries(datastore, shard, index, 50, 0), 50 * 2 + 10],
+    // Two ranges, and what they bring read again and again to be put in order, cut and summed up, all in memory.
+    ['counting 50 entries after one', () => countPage(datastore, shard, index, { value: driver, row_key: '00000000-0000-0000-0000-000000000000' }, 50), 50 * 20],
     ['a page of row keys', () => selectRowKeys(datastore, shard, undefined, 10), 10 * 3 + 10],
     ['purging tombstones where there are none', () => deleteTombstones(datastore, shard, index, { ageMs: 0, limit: 200 }), 5],
   ])('for %s are few', async (_what, statement, most) => {

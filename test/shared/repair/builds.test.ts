@@ -57,8 +57,8 @@ describe('an index added to a datastore', () => {
     const first = indexed.repair({ settings: { buildCellsPerSecond: 200 } });
     await until('it is under way', async () => (await offsets()) > 100);
     const progress = await (async () => {
-      let shown = await indexed.store.topology.indexProgress(indexed.datastore, 'drivers');
-      await until('progress is shown', async () => ((shown = await indexed.store.topology.indexProgress(indexed.datastore, 'drivers'))?.builds[building.hash]?.done ?? 0) > 0);
+      let { progress: shown } = await indexed.store.topology.indexNow(indexed.datastore, 'drivers');
+      await until('progress is shown', async () => ((shown = (await indexed.store.topology.indexNow(indexed.datastore, 'drivers')).progress)?.builds[building.hash]?.done ?? 0) > 0);
       return shown?.builds[building.hash];
     })();
     expect(progress?.total).toBeGreaterThanOrEqual(CELLS);
@@ -75,7 +75,7 @@ describe('an index added to a datastore', () => {
     await until('no problems', async () => (await indexed.problems()).length === 0, 20_000);
     expect(written).toBeGreaterThan(0);
     await until('its offsets are forgotten', async () => (await offsets()) === 0);
-    await until('its spread is known', async () => ((await indexed.store.topology.indexProgress(indexed.datastore, 'drivers'))?.largest_share ?? 0) > 1 / SHARDS);
+    await until('its spread is known', async () => ((await indexed.store.topology.indexNow(indexed.datastore, 'drivers')).progress?.largest_share ?? 0) > 1 / SHARDS);
     await second.stop();
     through = (client) => client;
     expect(second.events.filter(({ kind }) => kind === 'failed')).toEqual([]);

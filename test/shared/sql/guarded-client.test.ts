@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { SqlError, UNBOUNDED, type SqlClient, type SqlRow, type Statement } from '../../../shared/sql/client.ts';
 import { guardedClient, type GuardedClient } from '../../../shared/sql/guarded-client.ts';
+import { watchStandstill, type Standstill } from '../../../shared/sql/standstill.ts';
 
 const QUICK = { failures: 3, slowMs: 40, silentMs: 50, probeAfterMs: 20, probeMostMs: 40, probeTimeoutMs: 60 };
 const STATEMENT: Statement = { sql: 'SELECT something', parameters: [] };
@@ -13,14 +14,18 @@ const refused = (): SqlError => new SqlError('unreachable', 'connection refused'
 function fakeClient() {
   const fake = {
     statements: 0,
+    /** Signs of life that were asked for on a connection of their own; each is asked for on any, too. */
     probes: 0,
+    /** Signs of life; as all else is answered, unless set. */
+    alive: undefined as (() => Promise<readonly SqlRow[]>) | undefined,
     answer: async (): Promise<readonly SqlRow[]> => [],
     client: undefined as unknown as SqlClient,
   };
-  const ask = ({ sql }: Statement): Promise<readonly SqlRow[]> => {
-    if (sql === 'SELECT 1') fake.probes += 1;
-    else fake.statements += 1;
-    return fake.answer();
+  const ask = ({ sql, apart }: Statement): Promise<readonly SqlRow[]> => {
+    const isProbe = sql === 'SELECT 1';
+    if (!isProbe) fake.statements += 1;
+    else if (apart === true) fake.probes += 1;
+    return (isProbe ? fake.alive : undefined)?.() ?? fake.answer();
   };
   fake.client = {
     abilities: { readsFromReaders: true, survivesDiskLoss: true, bounds: UNBOUNDED },
@@ -37,23 +42,27 @@ function fakeClient() {
 
 const failureOf = (work: Promise<unknown>): Promise<string> => work.then(() => 'none', (error: unknown) => (error instanceof SqlError ? `${error.failure}: ${error.message}` : String(error)));
 const OPEN = /^unreachable: the circuit of group-1, writer is open$/;
+async function opens(client: GuardedClient): Promise<void> {
+  await expect.poll(() => client.circuit('writer'), { timeout: 2000, interval: 1 }).toBe('open');
+}
 async function closes(client: GuardedClient): Promise<void> {
   await expect.poll(() => client.circuit('writer'), { timeout: 2000, interval: 5 }).toBe('closed');
 }
 
 describe('a guarded client', () => {
-  it('sends nothing more to a role after one time limit that passed, until a sign of life comes', async () => {
+  it('sends nothing more to a role after a time limit that passed and a sign of life that did not come, until one does', async () => {
     const fake = fakeClient();
-    const trips: string[] = [];
-    const client = guardedClient(fake.client, 'group-1', { settings: QUICK, onTrip: (role) => trips.push(role) });
+    const told: string[] = [];
+    const client = guardedClient(fake.client, 'group-1', { settings: QUICK, onOpen: (role, by) => told.push(`${role}, ${by}`) });
     fake.answer = () => Promise.reject(timeout());
     expect(await failureOf(client.select(STATEMENT, 'writer'))).toBe('unclear: no answer in time');
+    await opens(client);
     expect(await failureOf(client.change(STATEMENT))).toMatch(OPEN);
     expect(fake.statements).toBe(1);
     await sleep(200);
     expect(fake.probes).toBeGreaterThan(0);
     expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
-    expect(trips).toEqual(['writer']);
+    expect(told).toEqual(['writer, here']);
     fake.answer = async () => [['alive']];
     await closes(client);
     expect(await client.select(STATEMENT, 'writer')).toEqual([['alive']]);
@@ -64,6 +73,7 @@ describe('a guarded client', () => {
     const client = guardedClient(fake.client, 'group-1', { settings: QUICK });
     fake.answer = () => Promise.reject(timeout());
     await failureOf(client.select(STATEMENT, 'writer'));
+    await opens(client);
     fake.answer = async () => [];
     await expect(client.select(STATEMENT, 'reader')).resolves.toEqual([]);
     await expect(client.select(STATEMENT, { node: 0 })).resolves.toEqual([]);
@@ -81,6 +91,7 @@ describe('a guarded client', () => {
     }
     fake.answer = () => Promise.reject(refused());
     for (let failure = 0; failure < QUICK.failures; failure += 1) expect(await failureOf(client.select(STATEMENT, 'writer'))).toContain('refused');
+    await opens(client);
     expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
   });
 
@@ -97,40 +108,90 @@ describe('a guarded client', () => {
     expect(client.circuit('writer')).toBe('closed');
   });
 
-  it('opens when all connections are in use and nothing has been answered for a while', async () => {
+  it('opens when all connections are in use, nothing has been answered for a while, and no sign of life comes', async () => {
     const fake = fakeClient();
     const client = guardedClient(fake.client, 'group-1', { settings: { ...QUICK, probeAfterMs: 10_000 } });
     await client.select(STATEMENT, 'writer');
     fake.answer = () => Promise.reject(new SqlError('unreachable', 'all in use', { poolExhausted: true }));
     await failureOf(client.select(STATEMENT, 'writer'));
-    expect(client.circuit('writer')).toBe('closed');
+    expect([client.circuit('writer'), fake.probes]).toEqual(['closed', 0]);
     await sleep(QUICK.silentMs + 10);
     expect(await failureOf(client.select(STATEMENT, 'writer'))).toContain('all in use');
+    await opens(client);
     expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
   });
 
-  it('opens after a time limit whatever else succeeds at that moment', async () => {
-    for (let turns = 0; turns < 12; turns += 1) {
-      const fake = fakeClient();
-      const client = guardedClient(fake.client, 'group-1', { settings: QUICK });
-      fake.answer = () => Promise.reject(timeout());
-      const late = failureOf(client.select(STATEMENT, 'writer'));
-      fake.answer = async () => {
-        for (let turn = 0; turn < turns; turn += 1) await undefined;
-        return [];
-      };
-      await Promise.all([late, client.select(STATEMENT, 'writer')]);
-      expect(client.circuit('writer'), `${turns} turns later`).toBe('open');
+  it.each([
+    ['a time limit that passed', 1, timeout],
+    ['failures in a row', QUICK.failures, refused],
+    ['all connections being in use for long', 1, () => new SqlError('unreachable', 'all in use', { poolExhausted: true })],
+  ])('takes %s for no evidence against a node that gives a sign of life, and tells nobody', async (_what, times, failure) => {
+    const fake = fakeClient();
+    const told: string[] = [];
+    const client = guardedClient(fake.client, 'group-1', { settings: QUICK, onOpen: (role) => told.push(role) });
+    fake.alive = async () => [['alive']];
+    fake.answer = () => Promise.reject(failure());
+    // From here on it counts how long nothing was answered.
+    expect(client.circuit('writer')).toBe('closed');
+    await sleep(QUICK.silentMs + 10);
+    for (let round = 1; round <= 3; round += 1) {
+      for (let time = 0; time < times; time += 1) await failureOf(client.select(STATEMENT, 'writer'));
+      await expect.poll(() => fake.probes).toBe(round);
     }
+    await sleep(QUICK.probeTimeoutMs * 2);
+    expect([client.circuit('writer'), told]).toEqual(['closed', []]);
   });
 
-  it('takes slow for down, and still gives the slow answers', async () => {
+  it('answers statements as before while it asks for a sign of life', async () => {
+    const fake = fakeClient();
+    const client = guardedClient(fake.client, 'group-1', { settings: { ...QUICK, probeTimeoutMs: 200 } });
+    fake.alive = () => new Promise(() => undefined);
+    fake.answer = () => Promise.reject(timeout());
+    const begun = performance.now();
+    await failureOf(client.select(STATEMENT, 'writer'));
+    fake.answer = async () => [['answered']];
+    expect(await client.select(STATEMENT, 'writer')).toEqual([['answered']]);
+    expect(performance.now() - begun).toBeLessThan(100);
+    expect(fake.probes).toBe(1);
+  });
+
+  it('opens after a time limit, whatever was answered before it asked', async () => {
+    const fake = fakeClient();
+    const client = guardedClient(fake.client, 'group-1', { settings: QUICK });
+    fake.alive = () => new Promise(() => undefined);
+    fake.answer = async () => [];
+    await Promise.all(Array.from({ length: 5 }, () => client.select(STATEMENT, 'writer')));
+    fake.answer = () => Promise.reject(timeout());
+    await failureOf(client.select(STATEMENT, 'writer'));
+    await opens(client);
+    expect(fake.statements).toBe(6);
+  });
+
+  it.each([
+    ['an answer', async () => [['answered']]],
+    ['a refusal', () => Promise.reject(new SqlError('duplicate', 'there already', { key: 'cell' }))],
+  ])('takes %s that comes while it asks for a sign of life for one', async (_what, answer) => {
+    const fake = fakeClient();
+    const client = guardedClient(fake.client, 'group-1', { settings: QUICK });
+    fake.alive = () => new Promise(() => undefined);
+    fake.answer = () => Promise.reject(timeout());
+    await failureOf(client.select(STATEMENT, 'writer'));
+    await sleep(5);
+    fake.answer = answer;
+    await failureOf(client.select(STATEMENT, 'writer'));
+    await sleep(QUICK.probeTimeoutMs * 2);
+    expect(client.circuit('writer')).toBe('closed');
+  });
+
+  it('takes slow for down where no sign of life comes either, and still gives the slow answers', async () => {
     const fake = fakeClient();
     const client = guardedClient(fake.client, 'group-1', { settings: { ...QUICK, probeAfterMs: 10_000 } });
+    fake.alive = () => new Promise(() => undefined);
     fake.answer = () => sleep(QUICK.slowMs + 20, [['late']]);
     const answers = [];
     for (let time = 0; time < QUICK.failures; time += 1) answers.push(await client.select(STATEMENT, 'writer'));
     expect(answers).toEqual([[['late']], [['late']], [['late']]]);
+    await opens(client);
     expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
   });
 
@@ -139,6 +200,7 @@ describe('a guarded client', () => {
     const client = guardedClient(fake.client, 'group-1', { settings: QUICK });
     fake.answer = () => Promise.reject(timeout());
     await failureOf(client.select(STATEMENT, 'writer'));
+    await opens(client);
     fake.answer = () => new Promise(() => undefined);
     const start = performance.now();
     let slowest = 0;
@@ -161,6 +223,7 @@ describe('a guarded client', () => {
     const endHanging = end;
     fake.answer = () => Promise.reject(timeout());
     await failureOf(client.select(STATEMENT, 'writer'));
+    await opens(client);
     fake.answer = async () => [];
     await closes(client);
     endHanging();
@@ -168,15 +231,61 @@ describe('a guarded client', () => {
     expect(client.circuit('writer')).toBe('closed');
   });
 
-  it('opens when another instance found the role down, tells nobody of it, and closes by its own sign of life', async () => {
+  it('asks for a sign of life where another instance found the role down, and opens without one, telling nobody', async () => {
     const fake = fakeClient();
-    const trips: string[] = [];
-    const client = guardedClient(fake.client, 'group-1', { settings: QUICK, onTrip: (role) => trips.push(role) });
-    client.trip('writer');
-    await sleep(1);
+    const told: string[] = [];
+    const client = guardedClient(fake.client, 'group-1', { settings: QUICK, onOpen: (role, by) => told.push(`${role}, ${by}`) });
+    fake.alive = () => new Promise(() => undefined);
+    client.doubt('writer');
     expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
+    fake.alive = undefined;
     await closes(client);
-    expect(trips).toEqual([]);
+    expect(told).toEqual(['writer, elsewhere']);
     expect(fake.statements).toBe(0);
+  });
+
+  it('fails no statement for what another instance found, where a sign of life comes', async () => {
+    const fake = fakeClient();
+    const told: string[] = [];
+    const client = guardedClient(fake.client, 'group-1', { settings: QUICK, onOpen: (role) => told.push(role) });
+    fake.alive = () => sleep(QUICK.probeTimeoutMs / 2, [['alive']]);
+    fake.answer = async () => [['answered']];
+    client.doubt('writer');
+    expect(await Promise.all(Array.from({ length: 4 }, () => client.select(STATEMENT, 'writer')))).toEqual(Array.from({ length: 4 }, () => [['answered']]));
+    expect([fake.probes, told]).toEqual([1, []]);
+  });
+
+  it('makes the first statements after a freeze wait for the sign of life that was due in it, and fails none', async () => {
+    const fake = fakeClient();
+    const client = guardedClient(fake.client, 'group-1', { settings: { ...QUICK, probeAfterMs: 10_000 } });
+    fake.answer = () => Promise.reject(timeout());
+    await failureOf(client.select(STATEMENT, 'writer'));
+    await opens(client);
+    fake.alive = () => sleep(5, [['alive']]);
+    fake.answer = async () => [['answered']];
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 15_000 });
+    try {
+      expect(await Promise.all(Array.from({ length: 4 }, () => client.select(STATEMENT, 'writer')))).toEqual(Array.from({ length: 4 }, () => [['answered']]));
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('asks again for a sign of life that this process was not awake to hear', async () => {
+    const circuitAfterStall = async (standstill: Standstill): Promise<string> => {
+      const fake = fakeClient();
+      const client = guardedClient(fake.client, 'group-1', { settings: QUICK, standstill });
+      // The answer is due long before the time limit, which fires first when the process wakes.
+      fake.alive = () => sleep(QUICK.probeTimeoutMs / 2).then(() => sleep(1, [['alive']]));
+      fake.answer = () => Promise.reject(timeout());
+      await failureOf(client.select(STATEMENT, 'writer'));
+      await expect.poll(() => fake.probes, { interval: 1 }).toBe(1);
+      const end = performance.now() + 700;
+      while (performance.now() < end);
+      await sleep(QUICK.probeTimeoutMs + 5);
+      return client.circuit('writer');
+    };
+    expect(await circuitAfterStall(watchStandstill())).toBe('closed');
+    expect(await circuitAfterStall({ since: () => false })).toBe('open');
   });
 });

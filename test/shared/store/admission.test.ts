@@ -34,17 +34,48 @@ describe('admission', () => {
     expect(order).toEqual([...order].sort((one, other) => one - other));
   });
 
+  it('gives the places of work that has not ended within a burst to others, but not for ever', async () => {
+    const admit = openAdmission(SETTINGS);
+    const { work, running } = held();
+    // Each pair waits for the one before it to be overdue; three times as many as have places may be.
+    for (let pair = 1; pair <= 4; pair += 1) {
+      const begun = performance.now();
+      void codeOf(admit('group-1', work));
+      void codeOf(admit('group-1', work));
+      await expect.poll(running, { interval: 5 }).toBe(2 * pair);
+      expect(performance.now() - begun).toBeLessThan(SETTINGS.burstMs + 100);
+      await sleep(SETTINGS.burstMs + 20);
+    }
+    expect(await codeOf(admit('group-1', work))).toBe('overloaded');
+    expect(running()).toBe(8);
+    await expect(admit('group-2', async () => 'at once')).resolves.toBe('at once');
+  });
+
+  it('lets whoever waits in when work is found overdue, before its own time is up', async () => {
+    const admit = openAdmission(SETTINGS);
+    const { work } = held();
+    void codeOf(admit('group-1', work));
+    void codeOf(admit('group-1', work));
+    await sleep(SETTINGS.burstMs / 2);
+    const begun = performance.now();
+    expect(await codeOf(admit('group-1', async () => 'in'))).toBe('served');
+    expect(performance.now() - begun).toBeLessThan(SETTINGS.burstMs - 10);
+  });
+
   it('refuses who waited in vain, with nothing begun, and goes on afterwards', async () => {
     const admit = openAdmission(SETTINGS);
-    const { work, end, running } = held();
-    const served = [codeOf(admit('group-1', work)), codeOf(admit('group-1', work))];
+    let begun = 0;
+    const work = async (): Promise<void> => {
+      begun += 1;
+      await sleep(60);
+    };
     const start = performance.now();
-    expect(await codeOf(admit('group-1', work))).toBe('overloaded');
+    const codes = await Promise.all(Array.from({ length: 30 }, () => codeOf(admit('group-1', work))));
     expect(performance.now() - start).toBeGreaterThan(SETTINGS.burstMs - 20);
-    expect(running()).toBe(2);
-    end();
-    end();
-    expect(await Promise.all(served)).toEqual(['served', 'served']);
+    const served = codes.filter((code) => code === 'served').length;
+    expect(served).toBe(begun);
+    expect(served).toBeLessThan(15);
+    expect(codes.filter((code) => code === 'overloaded').length).toBe(30 - served);
     await expect(admit('group-1', async () => 'again')).resolves.toBe('again');
   });
 

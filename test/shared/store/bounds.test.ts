@@ -127,7 +127,7 @@ describe('over the RDS Data API, an index', () => {
     await putAll([...versions, beside]);
     const indexes = await maintainedIndexes(store.topology, store.nameOf('trips'));
     const rows = [row_key, beside.row_key].map((key) => ({ row_key: key, shard: shardOf(key, SHARDS) }));
-    const entries = await wantedEntries(store.context, store.nameOf('trips'), indexes, rows, DEPTH.all);
+    const { entries } = await wantedEntries(store.context, store.nameOf('trips'), indexes, rows, DEPTH.all);
     const values = (tombstone: boolean): unknown[] => entries.filter(({ row }) => row.tombstone === tombstone).map(({ row }) => row.values[0]).sort();
     expect(values(false)).toEqual(['beside', `city ${COUNT - 1}`]);
     expect(values(true)).toEqual(versions.slice(0, -1).map((_, place) => `city ${place}`).sort());

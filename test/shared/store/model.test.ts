@@ -49,7 +49,7 @@ function calls(rows: readonly string[]): fc.Arbitrary<fc.AsyncCommand<object, Pa
       .record({ row: fc.nat(2), columns: fc.option(fc.subarray(['BASE', 'base', 'NOTES', 'NONE'], { minLength: 1 }), { nil: undefined }), after: fc.option(fc.constantFrom('A', 'BASE', 'base'), { nil: undefined }) })
       .map(({ row, ...options }) => command('row', { row, ...options }, async (store) => bareList(await store.row(rows[row] ?? '', options)))),
     fc.array(place, { maxLength: 5 }).map((places) => command('batchGet', places, async (store) => (await store.batchGet(places.map((at, item) => (item % 2 === 0 ? addressOf(at) : columnOf(at))))).map((item) => (item && 'error' in item && !('body' in item) ? item.error : bare(item as Cell | null))))),
-    fc.record({ locations: fc.array(location, { maxLength: 4 }), limit: page }).map(({ locations, limit }) => command('log', { locations, limit }, async (store) => (await store.log(locations, { limit })).map((log) => (log.error ? log.error : { shard: log.shard, ...bareList(log) })))),
+    fc.record({ locations: fc.array(location, { maxLength: 4 }), limit: page }).map(({ locations, limit }) => command('log', { locations, limit }, async (store) => (await store.log(locations, { limit })).map((log) => (log.error ? log.error : { shard: log.shard, more: log.more, ...bareList(log) })))),
     fc.constant(command('heads', undefined, async (store) => (await store.heads()).map((head) => (head.error ? head.error : head.head)))),
   ];
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect } from 'vitest';
 import type { IndexAnswer } from '../../../shared/index/query.ts';
 import type { Datastore } from '../../../shared/store/datastore.ts';
-import { describeIndexes, SUITE_INDEXES } from '../../support/index-conformance.ts';
+import { describeIndexes, describeLongQueries, SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { describeDatastore, type Subject } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 
@@ -17,6 +17,7 @@ afterAll(() => store.close());
 
 describeDatastore('MySQL store', async () => subject);
 describeIndexes('MySQL store', async () => subject.first);
+describeLongQueries('MySQL store', async () => subject.first);
 describeIndexes('MySQL store, queries that share a statement', async () => ({ ...subject.first, query: amongOthers(subject.first) }));
 
 /** Asks each query three times at once: the first may go alone, the others share a statement if they may. */

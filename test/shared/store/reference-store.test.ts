@@ -1,8 +1,9 @@
 import { referenceStore } from '../../../shared/store/reference-store.ts';
 import { describeDatastore } from '../../support/datastore-conformance.ts';
-import { describeIndexes, SUITE_INDEXES } from '../../support/index-conformance.ts';
+import { describeIndexes, describeLongQueries, SUITE_INDEXES } from '../../support/index-conformance.ts';
 
 const subject = { first: referenceStore('trips', 256, SUITE_INDEXES), second: referenceStore('smoke', 7) };
 
 describeDatastore('reference store', async () => subject);
 describeIndexes('reference store', async () => subject.first);
+describeLongQueries('reference store', async () => subject.first);

@@ -64,6 +64,15 @@ describe('a write', () => {
     expect(await trips.put(newCell())).toEqual({ outcome: 'buffered', shard: 0, copies: 1 });
   });
 
+  it('is buffered beside another body for its address in the same batch, since nobody knows yet which one is stored', async () => {
+    const before = await copies();
+    const cell = newCell();
+    broken.behaviours.set(primary, 'down');
+    const results = await trips.batchPut([cell, { ...cell, body: 'other' }, cell]);
+    expect(results.map(({ outcome }) => outcome)).toEqual(['buffered', 'buffered', 'buffered']);
+    expect(total(await copies()) - total(before)).toBe(4);
+  });
+
   it('is unavailable without any secondary, and the primary is not tried', async () => {
     const cell = newCell();
     for (const group of secondaries) broken.behaviours.set(group, 'down');

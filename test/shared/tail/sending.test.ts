@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { rewindFollower } from '../../../shared/follow/rewind-follower.ts';
 import { sqsQueues } from '../../../shared/tail/sqs-queues.ts';
-import { triggerFollower } from '../../../shared/trigger/follower-name.ts';
+import { sqsTriggerQueues } from '../../../shared/trigger/sqs-trigger-queues.ts';
+import { triggerManagement } from '../../../shared/trigger/trigger-management.ts';
 import { startSqs, type LocalSqs } from '../../support/sqs.ts';
 import { idsOf, namesIn, newFaults, openTailedStore, orderBreaks, startTailer, type TailedStore, stopTailers, until } from './support/tailed-store.ts';
 
@@ -50,7 +50,7 @@ describe('a trigger\'s queue', { timeout: 120_000 }, () => {
     const [cell] = log && 'cells' in log ? log.cells : [];
     const { group, ...message } = first ?? { group: '' };
     expect(message).toEqual({
-      datastore: tailed.datastore, trigger: 'all', shard: Number(group), added_id: 1, row_key: cell?.row_key, column_name: 'BASE', ref_key: cell?.ref_key, created_at: cell?.created_at, replay: false,
+      datastore: tailed.datastore, trigger: 'all', shard: Number(group), added_id: 1, row_key: cell?.row_key, column_name: 'BASE', ref_key: cell?.ref_key, created_at: cell?.created_at, replay: false, generation: 0,
     });
     expect(tailer.events.filter(({ kind }) => kind === 'failed' || kind === 'send_failed')).toEqual([]);
     expect(tailer.events.reduce((sum, event) => sum + (event.kind === 'sent' ? event.cells : 0), 0)).toBe(12 * SHARDS);
@@ -104,8 +104,8 @@ describe('a trigger\'s queue', { timeout: 120_000 }, () => {
     const tailer = startTailer(sqs, tailed);
     for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 4);
     await until('all is received', async () => (await rewound.receive()).length === 4 * SHARDS);
-    await rewound.store.markRewound(now());
-    await rewindFollower(tailed.stateTable, tailed.store.context, { name: triggerFollower('rewound'), datastore: tailed.datastore }, { shards: new Map([[2, 1], [5, 0]]) });
+    const operations = await triggerManagement({ context: tailed.store.context, stateTable: tailed.stateTable, queues: sqsTriggerQueues(sqs.client) }).triggers(tailed.datastore);
+    await operations.rewindTrigger('rewound', { shards: new Map([[2, 1], [5, 0]]) });
     await until('they are received again', async () => (await rewound.receive()).length === 4 * SHARDS + 3 + 4);
     await tailed.write(2, 2);
     await until('new ones are received', async () => (await rewound.receive()).length === 4 * SHARDS + 3 + 4 + 2);

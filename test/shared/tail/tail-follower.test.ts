@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { LogPlace } from '../../../shared/follow/follower.ts';
 import type { QueueMessage } from '../../../shared/tail/queue-client.ts';
@@ -14,7 +13,7 @@ const cell = (added_id: number, generation = 0, created_at = '2026-01-31T08:00:0
 
 /** A follower over a state and a queue that tests set. */
 function following(status?: Partial<TriggerStatus>) {
-  const world = { status: status && ({ state: 'running', troubled: [], ...status } as TriggerStatus), askedAt: performance.now(), looks: 0, limit: Number.POSITIVE_INFINITY, full: false };
+  const world = { status: status && ({ state: 'running', troubled: [], queue_url: 'url', ...status } as TriggerStatus), replayedTo: undefined as number | undefined, marked: true, limit: Number.POSITIVE_INFINITY, full: false };
   const messages: QueueMessage[] = [];
   const happened: TailHappening[] = [];
   const follower = tailFollower(
@@ -33,8 +32,11 @@ function following(status?: Partial<TriggerStatus>) {
       protections: TAIL_PROTECTIONS,
       report: (happening) => void happened.push(happening),
     },
-    { status: () => world.status, askedAt: () => world.askedAt, limitOf: () => world.limit, troubled: () => [], run: async () => undefined, look: async () => void (world.looks += 1) },
-    { isFull: () => world.full, add: () => undefined, run: async () => undefined },
+    {
+      watch: { status: () => world.status, limitOf: () => world.limit, troubled: () => [], run: async () => undefined, look: async () => undefined },
+      depth: { isFull: () => world.full, emptySince: () => undefined, add: () => undefined, run: async () => undefined },
+      marks: { has: () => world.marked, replayedTo: (_shard, generation) => (generation === 0 ? 0 : world.replayedTo) },
+    },
   );
   return { world, messages, happened, follower };
 }
@@ -52,7 +54,7 @@ describe('the follower of a trigger', () => {
     expect([await isOpen(), follower.wants?.(3, 0)]).toEqual([false, false]);
     world.status = { state: 'stopped', reason: '100 cells are parked', troubled: [] };
     expect(await isOpen()).toBe(false);
-    world.status = { state: 'running', troubled: [] };
+    world.status = { state: 'running', queue_url: 'url', troubled: [] };
     expect(await isOpen()).toBe(true);
     world.full = true;
     expect([await isOpen(), follower.wants?.(3, 0)]).toEqual([false, false]);
@@ -73,18 +75,29 @@ describe('the follower of a trigger', () => {
     expect([4, 5, 6].map((after) => follower.wants?.(3, after))).toEqual([true, false, false]);
   });
 
-  it('sends a generation that is new to it only with a status from after it saw it, which knows of its rewind', async () => {
+  it('sends a generation that is new to it only once it knows up to where its cells are replays', async () => {
     const { world, messages, follower } = following({});
-    const cells = [cell(1, 1), cell(2, 1, '2026-01-31T09:00:00.000001Z')];
+    const cells = [cell(1, 1), cell(2, 1)];
     expect(await follower.handle('group-1', cells)).toEqual(new Map());
-    expect([messages.length, world.looks]).toEqual([0, 1]);
-    world.status = { state: 'running', troubled: [], rewound_at: '2026-01-31T09:00:00.000000Z' };
-    await sleep(2);
-    world.askedAt = performance.now();
-    await sleep(2);
+    expect(messages).toEqual([]);
+    world.replayedTo = 1;
     expect(await follower.handle('group-1', cells)).toEqual(new Map([[3, 2]]));
     expect(messages.map(({ body }) => parseMessage(body).replay)).toEqual([true, false]);
-    // The next rewind.
-    expect(await follower.handle('group-1', [cell(1, 2)])).toEqual(new Map());
+  });
+
+  it('sends nothing of a shard that nobody could send again should its queue be lost, nor to another queue than before', async () => {
+    const { world, messages, happened, follower } = following({});
+    world.marked = false;
+    expect(follower.wants?.(3, 0)).toBe(false);
+    world.marked = true;
+    world.status = { state: 'running', queue_url: 'another url', troubled: [] };
+    expect(await follower.handle('group-1', [cell(1)])).toEqual(new Map());
+    world.status = { state: 'running', queue_url: 'url', troubled: [], resend: { id: '1', why: 'its queue was replaced', asked_at: '2026-01-31T08:00:00.000Z' } };
+    expect(await follower.handle('group-1', [cell(1)])).toEqual(new Map());
+    expect(messages).toEqual([]);
+    expect(happened).toEqual([
+      { kind: 'held_back', why: 'its queue is not the one that it was sent to before' },
+      { kind: 'held_back', why: 'what is not known to be consumed is to be sent again: its queue was replaced' },
+    ]);
   });
 });

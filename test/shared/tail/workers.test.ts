@@ -141,21 +141,22 @@ describe('tailers', { timeout: 120_000 }, () => {
     const tailed = await open([{ name: 'steady' }]);
     const steady = tailed.trigger('steady');
     const tailer = startTailer(sqs, tailed);
-    await until('it has begun', () => held([tailer])[0] === SHARDS);
+    for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 1);
+    await until('it has begun', async () => (await steady.receive()).length === SHARDS);
     tailer.gate.state = 'away';
     await tailed.write(1, 3);
-    await until('cells are received without DynamoDB', async () => (await steady.receive()).length === 3);
+    await until('cells are received without DynamoDB', async () => (await steady.receive()).length === SHARDS + 3);
     // Longer than the silence after which others take it for dead.
     await sleep(3500);
     await tailed.write(2, 3);
-    await until('they still are', async () => (await steady.receive()).length === 6);
+    await until('they still are', async () => (await steady.receive()).length === SHARDS + 6);
     tailer.gate.state = 'open';
     await service.kill();
     await tailed.write(3, 3);
     await sleep(500);
     await service.resume();
     await tailed.write(3, 3);
-    await until('what was written meanwhile is received', async () => (await steady.receive()).length === 12);
+    await until('what was written meanwhile is received', async () => (await steady.receive()).length === SHARDS + 12);
     await tailer.stop();
     expect(orderBreaks(steady.received)).toBe(0);
     expect(tailer.events.filter((event) => event.kind === 'followed' && event.event.kind === 'partition_lost')).toEqual([]);

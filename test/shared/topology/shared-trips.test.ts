@@ -49,6 +49,19 @@ describe('trips that instances share', () => {
     expect(await heard(instance())).toEqual(['group-2 writer']);
   });
 
+  it('are no news to an instance that looked before and slept through the outage', async () => {
+    const slept = instance();
+    await heard(slept);
+    instance().tell('group-1', 'writer');
+    await sleep(100);
+    time += 90_000;
+    expect(await heard(slept)).toEqual([]);
+    instance().tell('group-1', 'writer');
+    await sleep(100);
+    time += 3000;
+    expect(await heard(slept)).toEqual(['group-1 writer']);
+  });
+
   it('are looked for no more often than every two seconds', async () => {
     const [one, other] = [instance(), instance()];
     await heard(other);

@@ -10,8 +10,8 @@ const cell: LogPlace = {
   shard: 17, added_id: 4096, row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0', column_name: 'BASE', ref_key: 3, created_at: '2026-01-31T08:00:00.123456Z', fingerprint: '0123456789abcdef', generation: 0,
 };
 const name = { datastore: 'trips', trigger: 'bill_rider' };
-const message = toMessage(cell, name, {});
-const text = '{"datastore":"trips","trigger":"bill_rider","shard":17,"added_id":4096,"row_key":"6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0","column_name":"BASE","ref_key":3,"created_at":"2026-01-31T08:00:00.123456Z","replay":false}';
+const message = toMessage(cell, name, 0);
+const text = '{"datastore":"trips","trigger":"bill_rider","shard":17,"added_id":4096,"row_key":"6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0","column_name":"BASE","ref_key":3,"created_at":"2026-01-31T08:00:00.123456Z","replay":false,"generation":0}';
 
 describe('a trigger message', () => {
   it('is JSON, in the order in which it is documented', () => {
@@ -19,12 +19,17 @@ describe('a trigger message', () => {
     expect(parseMessage(text)).toEqual(message);
   });
 
-  it('is a replay where the cell is older than the rewind that raised its generation', () => {
-    const rewound_at = '2026-01-31T08:00:00.123456Z';
-    expect(toMessage({ ...cell, generation: 1 }, name, { rewound_at }).replay).toBe(true);
-    expect(toMessage({ ...cell, generation: 1, created_at: '2026-01-31T08:00:00.123457Z' }, name, { rewound_at }).replay).toBe(false);
+  it('is a replay where the cell was in the log at the rewind that raised its generation, whatever the clocks say', () => {
+    expect(toMessage({ ...cell, generation: 1 }, name, 4096)).toMatchObject({ replay: true, generation: 1 });
+    expect(toMessage({ ...cell, generation: 1, created_at: '2027-01-31T08:00:00.000000Z' }, name, 4096).replay).toBe(true);
+    expect(toMessage({ ...cell, generation: 1, created_at: '2025-01-31T08:00:00.000000Z' }, name, 4095).replay).toBe(false);
     // Rewound, but not this shard.
-    expect(toMessage(cell, name, { rewound_at }).replay).toBe(false);
+    expect(toMessage(cell, name, 4096).replay).toBe(false);
+  });
+
+  it('of an earlier version has no generation, and so is never void', () => {
+    const { generation: _generation, ...rest } = message;
+    expect(parseMessage(text.replace(',"generation":0', ''))).toEqual(rest);
   });
 
   it.each([

@@ -9,6 +9,7 @@ import { triggerFollower } from '../../../shared/trigger/follower-name.ts';
 import type { TriggerMessage } from '../../../shared/trigger/message.ts';
 import { triggerManagement } from '../../../shared/trigger/trigger-management.ts';
 import type { TriggerOperations } from '../../../shared/trigger/trigger-operations.ts';
+import type { TriggerQueues } from '../../../shared/trigger/trigger-queues.ts';
 import type { TriggerStore } from '../../../shared/trigger/trigger-store.ts';
 import type { DynamoTable } from '../../../shared/topology/dynamo-topology.ts';
 import { cellOf, errorOf, rowsOfShard } from '../../support/datastore-conformance.ts';
@@ -27,6 +28,9 @@ const deployed = (definition: TriggerDefinition) => ({ definition, queueUrl: `ht
 const HEADS = [4, 0, 7, 2, 0, 0];
 
 const broken = faults();
+/** What their queues hold, where they are asked. */
+const held = new Map<string, number>();
+const queues: TriggerQueues = { depth: async (url) => held.get(url) ?? 0, receive: async () => [], show: async () => undefined, remove: async () => undefined };
 let store: RealStore;
 let datastore: string;
 let stateTable: DynamoTable;
@@ -46,7 +50,7 @@ afterAll(() => store.close());
 beforeEach(async () => {
   broken.behaviours.clear();
   stateTable = await newTable(dynamoClient(inject('servers').dynamo));
-  triggers = await triggerManagement({ context: store.context, stateTable }).triggers(datastore);
+  triggers = await triggerManagement({ context: store.context, stateTable, queues }).triggers(datastore);
   state = triggerStore(stateTable, { datastore, trigger: 'bill_rider' });
 });
 
@@ -101,6 +105,27 @@ describe('a trigger, as its operator sees it', () => {
     expect(next).toBeNull();
   });
 
+  it('is behind by what is not consumed; what is sent of that, and what waits on its queue, are told apart', async () => {
+    await commitOffsets([4, 0, 7, 2, 0, 0]);
+    await state.consumed.seed(new Map([[0, 3], [1, 0], [2, 2], [3, 2]].map(([shard = 0, added_id = 0]) => [shard, { generation: 0, added_id, fingerprint: '' }])));
+    held.set('http://queue/bill_rider.fifo', 4);
+    held.set('http://queue/bill_rider-parked.fifo', 1);
+    const { lag, sent, waiting, dead, shards } = await triggers.trigger('bill_rider');
+    // Six come after the marks; two of them are of other columns, or were consumed since.
+    expect({ lag: lag.cells, sent, waiting, dead }).toEqual({ lag: 4, sent: { cells: 0, seconds: 0, unknown_shards: 0 }, waiting: 4, dead: 1 });
+    expect(lag.seconds).toBeGreaterThan(0);
+    expect(shards.slice(0, 3).map(({ offset, consumed, cells }) => [offset, consumed, cells])).toEqual([[4, 3, 1], [0, 0, 0], [7, 2, 5]]);
+    held.clear();
+    // Nothing waits: all that was sent is consumed, whatever was written down.
+    expect(await triggers.trigger('bill_rider')).toMatchObject({ lag: { cells: 0, seconds: 0 }, waiting: 0 });
+  });
+
+  it('names what its function last failed with', async () => {
+    expect(await triggers.trigger('bill_rider')).toMatchObject({ last_error: null });
+    await state.failed(messageOf(2, 5), 'Error: no money', false);
+    expect(await triggers.trigger('bill_rider')).toMatchObject({ failing: 1, last_error: { error: 'Error: no money', at: expect.any(String), shard: 2, added_id: 5 } });
+  });
+
   it('is as late as the oldest cell that it has not sent, by the clock of the group', async () => {
     const late = store.nameOf('late');
     const trips = await store.deployment.datastore(late);
@@ -108,7 +133,7 @@ describe('a trigger, as its operator sees it', () => {
     await trips.put(cellOf({ row_key: first ?? '' }));
     await sleep(1100);
     for (const row_key of [second, third]) await trips.put(cellOf({ row_key: row_key ?? '' }));
-    const operations = await triggerManagement({ context: store.context, stateTable }).triggers(late);
+    const operations = await triggerManagement({ context: store.context, stateTable, queues }).triggers(late);
     const secondsAt = async (offset: number): Promise<number> => {
       await operations.rewindTrigger('bill_rider', { shards: new Map([[0, offset]]) });
       const { lag, shards } = await operations.trigger('bill_rider');
@@ -129,7 +154,7 @@ describe('a trigger, as its operator sees it', () => {
   it('that begins elsewhere than at the start is behind by nobody knows what before it has begun', async () => {
     const { lag, shards } = await triggers.trigger('count_cells');
     expect(lag).toEqual({ cells: 0, seconds: 0, unknown_shards: SHARDS });
-    expect(shards[0]).toEqual({ shard: 0, offset: null, head: 4, cells: null, seconds: null, parked: 0, failing: 0 });
+    expect(shards[0]).toEqual({ shard: 0, offset: null, head: 4, cells: null, seconds: null, parked: 0, failing: 0, consumed: null });
   });
 
   it('is shown with the groups that answer while one does not', async () => {
@@ -159,12 +184,12 @@ describe('a trigger, as its operator sees it', () => {
   it('is not one of another datastore, or of no name', async () => {
     const calls = ['nope', ''].flatMap((name) => [() => triggers.trigger(name), () => triggers.pauseTrigger(name), () => triggers.resumeTrigger(name), () => triggers.rewindTrigger(name, 'start'), () => triggers.parkedCells(name), () => triggers.retryParked(name, '*'), () => triggers.discardParked(name, '*')]);
     for (const call of calls) expect(await errorOf(call)).toMatchObject({ code: 'unknown_trigger', details: { field: 'trigger' } });
-    expect(await errorOf(() => triggerManagement({ context: store.context, stateTable }).triggers('nope'))).toMatchObject({ code: 'unknown_datastore' });
+    expect(await errorOf(() => triggerManagement({ context: store.context, stateTable, queues }).triggers('nope'))).toMatchObject({ code: 'unknown_datastore' });
   });
 
   it('cannot be seen nor changed while DynamoDB is away', async () => {
     const client = dynamoClient('http://127.0.0.1:9');
-    const away = await triggerManagement({ context: store.context, stateTable: { client, table: 'gone' } }).triggers(datastore);
+    const away = await triggerManagement({ context: store.context, stateTable: { client, table: 'gone' }, queues }).triggers(datastore);
     for (const call of [() => away.triggers(), () => away.pauseTrigger('bill_rider'), () => away.rewindTrigger('bill_rider', 'start'), () => away.discardParked('bill_rider', '*')]) {
       expect(await errorOf(call)).toMatchObject({ code: 'unavailable', retry: 'later' });
     }
@@ -178,7 +203,9 @@ describe('the switches of a trigger', () => {
     expect(paused).toMatchObject({ trigger: 'bill_rider', state: 'paused', reason: 'the card service is down', changed_at: expect.stringMatching(/^20.*Z$/) });
     expect(await state.status()).toMatchObject({ state: 'paused' });
     expect(await triggers.triggers()).toMatchObject([{ state: 'paused', reason: 'the card service is down' }, { state: 'running' }]);
-    expect(await triggers.pauseTrigger('bill_rider')).toMatchObject({ state: 'paused', reason: null });
+    // Once more, without one: the first one holds.
+    expect(await triggers.pauseTrigger('bill_rider')).toMatchObject({ state: 'paused', reason: 'the card service is down' });
+    expect(await triggers.pauseTrigger('bill_rider', 'it is still down')).toMatchObject({ state: 'paused', reason: 'it is still down' });
     expect(await triggers.resumeTrigger('bill_rider')).toMatchObject({ state: 'running', reason: null });
   });
 
@@ -200,11 +227,11 @@ describe('a rewind', () => {
     expect((await state.status()).rewound_at).toBe(rewound_at);
   });
 
-  it('marks before it moves, so that no replay goes out unmarked', async () => {
+  it('that cannot find its place changes nothing', async () => {
     await commitOffsets([4, 0, 7, 2, 0, 0]);
     broken.behaviours.set(await groupOf(2), 'down');
     expect(await errorOf(() => triggers.rewindTrigger('bill_rider', { since: '2026-01-31T08:00:00Z' }))).toMatchObject({ code: 'unavailable' });
-    expect((await state.status()).rewound_at).toBeDefined();
+    expect((await state.status()).rewound_at).toBeUndefined();
     broken.behaviours.clear();
     expect(await offsets()).toEqual([4, 0, 7, 2, 0, 0]);
   });
@@ -275,19 +302,19 @@ describe('parked cells', () => {
   });
 
   it('are sent again as wished: those named, or all', async () => {
-    expect(await triggers.retryParked('bill_rider', [{ shard: 2, added_id: 5 }, { shard: 3, added_id: 2 }, { shard: 1, added_id: 9 }])).toBe(1);
+    expect(await triggers.retryParked('bill_rider', [{ shard: 2, added_id: 5 }, { shard: 3, added_id: 2 }, { shard: 1, added_id: 9 }])).toEqual({ count: 1, not_parked: [{ shard: 3, added_id: 2 }, { shard: 1, added_id: 9 }] });
     const wished = async () => (await triggers.parkedCells('bill_rider')).cells.filter(({ retry }) => retry === 'wanted').map(({ added_id }) => added_id);
     expect(await wished()).toEqual([5]);
-    expect(await triggers.retryParked('bill_rider', '*')).toBe(3);
+    expect(await triggers.retryParked('bill_rider', '*')).toEqual({ count: 3, not_parked: [] });
     expect(await wished()).toEqual([3, 1, 5]);
   });
 
   it('are discarded: those named, or all with the messages that could not be read', async () => {
-    expect(await triggers.discardParked('bill_rider', [{ shard: 2, added_id: 5 }])).toBe(1);
+    expect(await triggers.discardParked('bill_rider', [{ shard: 2, added_id: 5 }])).toEqual({ count: 1, not_parked: [] });
     expect(await triggers.trigger('bill_rider')).toMatchObject({ parked: 2, malformed: 1, failing: 1 });
-    expect(await triggers.discardParked('bill_rider', '*')).toBe(3);
+    expect(await triggers.discardParked('bill_rider', '*')).toMatchObject({ count: 3 });
     expect(await triggers.trigger('bill_rider')).toMatchObject({ parked: 0, malformed: 0, failing: 1 });
-    expect(await triggers.discardParked('bill_rider', '*')).toBe(0);
+    expect(await triggers.discardParked('bill_rider', '*')).toMatchObject({ count: 0 });
   });
 
   it('of a shard that is not there, or none at all, are refused', async () => {

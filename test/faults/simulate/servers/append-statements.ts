@@ -13,6 +13,7 @@ export function planAppend(sql: string): Plan | undefined {
     isLocked: sql.endsWith('FOR UPDATE') && sql.includes('LIMIT 1 FOR UPDATE)'),
     byEpoch: sql.includes('log.epoch = ?'),
     byState: sql.includes("log.state = 'open'"),
+    byWriter: sql.includes('(log.writer_id IS NULL OR log.writer_id = @@server_id)'),
     leavesOut: sql.includes('old.added_id IS NULL'),
   };
   const cells = sql.includes('ROW_NUMBER()') ? sql.split(' UNION ALL ').length : 1;
@@ -24,6 +25,7 @@ interface Guards {
   readonly isLocked: boolean;
   readonly byEpoch: boolean;
   readonly byState: boolean;
+  readonly byWriter: boolean;
   readonly leavesOut: boolean;
 }
 
@@ -36,7 +38,7 @@ function append(execution: Execution, shard: number, batch: number, guards: Guar
   const epoch = guards.byEpoch ? values.number() : undefined;
   const log = cellsOf(execution, shard);
   const row = execution.tables.shards.get(shard);
-  if (!row || (guards.byState && row.state !== 'open') || (epoch !== undefined && row.epoch !== epoch)) return { affectedRows: 0, insertId: 0, changes: [] };
+  if (!row || (guards.byState && row.state !== 'open') || (epoch !== undefined && row.epoch !== epoch) || (guards.byWriter && row.writerId !== execution.serverId)) return { affectedRows: 0, insertId: 0, changes: [] };
 
   const last = log.cells.at(-1);
   const cells: KeptCell[] = [];

@@ -1,30 +1,36 @@
-import type { SqlParameter, SqlRow } from '../../../../shared/sql/client.ts';
+import type { SqlParameter } from '../../../../shared/sql/client.ts';
+import { bufferRead } from './buffer-reads.ts';
 import { bound, type Execution, type Plan, type Written } from './plan.ts';
-import { addressOf, copyKey, toSqlText, type BufferedRow, type TableChange } from './tables.ts';
+import { addressOf, copyKey, type BufferedRow, type TableChange } from './tables.ts';
 
 const BUFFER = '`schemaless`.buffer';
-const PLACE = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
 
 /** Everything of a buffer table. */
 export function planBuffer(sql: string): Plan | undefined {
   if (!sql.includes(BUFFER)) return undefined;
+  const known = bufferRead(sql);
+  if (known) return { ...known, shards: [] };
   const write = (kind: string, action: (execution: Execution) => Written): Plan => ({ kind, shards: [], write: action });
-  const read = (kind: string, action: (execution: Execution) => SqlRow[]): Plan => ({ kind, shards: [], read: action });
-  if (sql.startsWith(`INSERT INTO ${BUFFER} (`) && sql.endsWith('ON DUPLICATE KEY UPDATE writers = writers + 1')) return write('buffer', insert);
-  if (sql.startsWith(`SELECT ${PLACE} FROM ${BUFFER} WHERE state = 'waiting' AND id > ? AND created_at < SYSDATE(6) - INTERVAL ? SECOND`)) return read('waiting', waiting);
-  if (sql.startsWith(`SELECT ${PLACE}, body, created_at FROM ${BUFFER} WHERE id IN (`)) return read('buffered', ({ tables, parameters }) => ofIds(tables.buffer, parameters).map(wholeRow));
-  if (sql.startsWith(`SELECT ${PLACE}, body, created_at FROM ${BUFFER} WHERE state = 'conflict' AND datastore = ?`)) return read('conflicts', conflicts);
-  if (sql.startsWith("SELECT COALESCE(SUM(state = 'waiting'), 0)")) return read('buffer status', status);
+  /** A change of rows that are named by their keys. */
+  const change = (kind: string, isMeant: (row: BufferedRow) => boolean, change: (row: BufferedRow) => Partial<BufferedRow>): Plan =>
+    write(kind, (execution) => updated(named(execution).filter(isMeant).map((row) => ({ ...row, ...change(row) }))));
+
+  if (sql.startsWith(`INSERT INTO ${BUFFER} (`) && sql.endsWith("ON DUPLICATE KEY UPDATE body = VALUES(body), attempts = 0, state = IF(state IN ('conflict', 'parked'), 'waiting', state), writers = writers + 1")) return write('buffer', insert);
   if (sql.startsWith(`DELETE FROM ${BUFFER} WHERE (datastore = ?`)) return write('delete buffered', (execution) => deleted(named(execution)));
-  if (sql.startsWith(`UPDATE ${BUFFER} SET state = 'conflict' WHERE state = 'waiting' AND (`)) return write('mark conflicts', (execution) => updated(named(execution).filter(isWaiting).map((row) => ({ ...row, state: 'conflict' }))));
-  if (sql.startsWith(`UPDATE ${BUFFER} SET attempts = attempts + 1`)) return write('fail buffered', fail);
+  if (sql.startsWith(`DELETE FROM ${BUFFER} WHERE writers = 0 AND (`)) return write('delete withdrawn', (execution) => deleted(named(execution).filter(({ writers }) => writers === 0)));
   if (sql.startsWith(`DELETE FROM ${BUFFER} WHERE state = 'conflict' AND datastore = ?`)) {
     return write('discard conflicts', ({ tables, parameters: [datastore, ...ids] }) => deleted(ofIds(tables.buffer, ids).filter((row) => row.state === 'conflict' && row.datastore === datastore)));
   }
-  if (sql.startsWith(`UPDATE ${BUFFER} SET writers = writers - 1 WHERE writers > 0 AND (`)) return write('withdraw', (execution) => updated(named(execution).filter(({ writers }) => writers > 0).map((row) => ({ ...row, writers: row.writers - 1 }))));
-  // Servers here are never promoted without their last cells, which is all that the mark is for.
-  if (sql.startsWith(`UPDATE ${BUFFER} SET answered = answered + 1 WHERE (`)) return write('answer buffered', (execution) => ({ affectedRows: named(execution).length, insertId: 0, changes: [] }));
-  if (sql.startsWith(`DELETE FROM ${BUFFER} WHERE writers = 0 AND (`)) return write('delete withdrawn', (execution) => deleted(named(execution).filter(({ writers }) => writers === 0)));
+  if (sql.startsWith(`UPDATE ${BUFFER} SET writers = writers - 1 WHERE writers > 0 AND (`)) return change('withdraw', ({ writers }) => writers > 0, ({ writers }) => ({ writers: writers - 1 }));
+  if (sql.startsWith(`UPDATE ${BUFFER} SET answered = answered + 1 WHERE (`)) return change('answer buffered', () => true, ({ answered }) => ({ answered: answered + 1 }));
+  if (sql.startsWith(`UPDATE ${BUFFER} SET state = 'conflict' WHERE state = 'waiting' AND (`)) return change('mark conflicts', isWaiting, () => ({ state: 'conflict' }));
+  if (sql.startsWith(`UPDATE ${BUFFER} SET state = 'undecided' WHERE state IN ('waiting', 'parked') AND answered < writers AND (`)) {
+    return change('mark undecided', (row) => row.answered < row.writers && (row.state === 'waiting' || row.state === 'parked'), () => ({ state: 'undecided' }));
+  }
+  if (sql.startsWith(`UPDATE ${BUFFER} SET attempts = attempts + 1`)) return write('fail buffered', fail);
+  if (sql.startsWith(`UPDATE ${BUFFER} SET last_error = ? WHERE state = 'waiting' AND (`)) return write('note refusal', ({ tables, parameters: [, ...key] }) => updated(named({ tables, parameters: key }).filter(isWaiting)));
+  if (sql.startsWith(`UPDATE ${BUFFER} SET answered = writers, state = 'waiting' WHERE state = 'undecided' AND answered < writers AND datastore = ?`) && sql.endsWith(' AND body_hash <> ?')) return write('give way', giveWay);
+  if (sql.startsWith(`UPDATE ${BUFFER} SET state = 'waiting' WHERE state = 'undecided' AND datastore = ? AND shard IN (`)) return write('release undecided', release);
   return undefined;
 }
 
@@ -39,7 +45,7 @@ function insert({ tables, parameters, now, flaws }: Execution): Written {
     const key = copyKey({ datastore, address, bodyHash });
     const taken = flaws.copiesByAddress ? [...tables.buffer.values()].find((row) => row.address === address) : tables.buffer.get(tables.copies.get(key) ?? 0);
     const old = added.get(key) ?? taken;
-    const row: BufferedRow = old ? { ...old, writers: old.writers + 1 } : { id: next, datastore, shard, address, rowKey, columnName, ref_key, body, bodyHash, createdAt: now, state: 'waiting', writers: 1, attempts: 0 };
+    const row: BufferedRow = old ? { ...old, body, attempts: 0, state: old.state === 'undecided' ? old.state : 'waiting', writers: old.writers + 1 } : { id: next, datastore, shard, address, rowKey, columnName, ref_key, body, bodyHash, createdAt: now, state: 'waiting', writers: 1, answered: 0, attempts: 0 };
     if (!old) next += 1;
     added.set(key, row);
     changes.set(row.id, { kind: 'buffered', row });
@@ -47,28 +53,22 @@ function insert({ tables, parameters, now, flaws }: Execution): Written {
   return { affectedRows: changes.size, insertId: 0, changes: [...changes.values()] };
 }
 
-function waiting({ tables, parameters, now }: Execution): SqlRow[] {
-  const values = bound(parameters);
-  const [after, ageSeconds, limit] = [values.number(), values.number(), values.number()];
-  return [...tables.buffer.values()].filter((row) => isWaiting(row) && row.id > after && row.createdAt < now - ageSeconds * 1e6).sort(byId).slice(0, limit).map(placeRow);
-}
-
-function conflicts({ tables, parameters }: Execution): SqlRow[] {
-  const values = bound(parameters);
-  const [datastore, after, limit] = [values.text(), values.number(), values.number()];
-  return [...tables.buffer.values()].filter((row) => row.state === 'conflict' && row.datastore === datastore && row.id > after).sort(byId).slice(0, limit).map(wholeRow);
-}
-
-function status({ tables, parameters: [datastore], now }: Execution): SqlRow[] {
-  const rows = [...tables.buffer.values()].filter((row) => row.datastore === datastore);
-  const count = (state: BufferedRow['state']): number => rows.filter((row) => row.state === state).length;
-  const oldest = Math.min(...rows.filter(isWaiting).map(({ createdAt }) => createdAt));
-  return [[count('waiting'), Number.isFinite(oldest) ? Math.floor((now - oldest) / 1000) : null, count('parked'), count('conflict')]];
-}
-
 function fail({ tables, parameters }: Execution): Written {
   const [, most, ...key] = parameters;
   return updated(named({ tables, parameters: key }).filter(isWaiting).map((row) => ({ ...row, attempts: row.attempts + 1, state: row.attempts + 1 >= Number(most) ? 'parked' : row.state })));
+}
+
+function giveWay({ tables, parameters }: Execution): Written {
+  const values = bound(parameters);
+  const datastore = values.text();
+  const [address, bodyHash] = [addressOf(values.bytes(), values.bytes(), values.number()), values.bytes()];
+  const isMeant = (row: BufferedRow): boolean => row.state === 'undecided' && row.answered < row.writers && row.datastore === datastore && row.address === address && Buffer.compare(row.bodyHash, bodyHash) !== 0;
+  return updated([...tables.buffer.values()].filter(isMeant).map((row) => ({ ...row, answered: row.writers, state: 'waiting' })));
+}
+
+function release({ tables, parameters: [datastore, ...shards] }: Execution): Written {
+  const rows = [...tables.buffer.values()].filter((row) => row.state === 'undecided' && row.datastore === datastore && shards.includes(row.shard));
+  return updated(rows.map((row) => ({ ...row, state: 'waiting' })));
 }
 
 /** Rows that a statement names by address and body hash. */
@@ -92,16 +92,7 @@ function deleted(rows: readonly BufferedRow[]): Written {
 }
 
 function ofIds(buffer: ReadonlyMap<number, BufferedRow>, ids: readonly SqlParameter[]): BufferedRow[] {
-  return [...new Set(ids.map(Number))].sort((one, other) => one - other).flatMap((id) => buffer.get(id) ?? []);
+  return [...new Set(ids.map(Number))].flatMap((id) => buffer.get(id) ?? []);
 }
 
 const isWaiting = ({ state }: BufferedRow): boolean => state === 'waiting';
-const byId = (one: BufferedRow, other: BufferedRow): number => one.id - other.id;
-
-function placeRow({ id, datastore, shard, rowKey, columnName, ref_key, bodyHash }: BufferedRow): SqlRow {
-  return [id, datastore, shard, rowKey, columnName, ref_key, bodyHash];
-}
-
-function wholeRow(row: BufferedRow): SqlRow {
-  return [...placeRow(row), row.body, toSqlText(row.createdAt)];
-}

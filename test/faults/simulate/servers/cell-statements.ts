@@ -6,7 +6,11 @@ import { addressOf, type KeptCell } from './tables.ts';
 export function planCellRead(sql: string): Plan | undefined {
   const shards = shardsIn(sql);
   const [shard = -1] = shards;
-  if (sql.startsWith('SELECT -1 AS item, IF(@@global.read_only')) return { kind: 'body hashes', shards, read: (execution) => bodyHashes(execution, shards) };
+  if (/^SELECT -?\d+ AS item, (IF\(@@global\.read_only|UNHEX\(SHA2\(body, 256\)\))/.test(sql)) {
+    const items = [...sql.matchAll(/SELECT (\d+) AS item, UNHEX\(SHA2\(body, 256\)\)/g)].map(([, item]) => Number(item));
+    const withRole = sql.startsWith('SELECT -1 ');
+    return { kind: 'body hashes', shards, read: (execution) => bodyHashes(execution, shards, { items, withRole }) };
+  }
   if (!/^\(SELECT \d+ AS item, \d+ AS shard, entity\./.test(sql)) return undefined;
   const withHead = HEAD.test(sql);
   if (/ OVER \(ORDER BY ref_key (ASC|DESC)\)/.test(sql)) {
@@ -21,7 +25,8 @@ export function planCellRead(sql: string): Plan | undefined {
   const branches = sql.split(' UNION ALL ').map((branch, place): CellBranch => {
     const [, item = '', shard = ''] = /^\(SELECT (\d+)(?: AS item)?, (\d+)/.exec(branch) ?? [];
     if (item === '' || shardsIn(branch)[0] !== shards[place]) throw new Error(`not understood: ${branch}`);
-    return { item: Number(item), shard: Number(shard), what: HEAD.test(branch) ? 'head' : branch.includes('ORDER BY ref_key DESC') ? 'latest' : 'exact' };
+    const most = Number(/ IF\(LENGTH\(entity\.body\) > (\d+), CONCAT\(X'00', LENGTH\(entity\.body\)\), entity\.body\), /.exec(branch)?.[1] ?? Number.POSITIVE_INFINITY);
+    return { item: Number(item), shard: Number(shard), most, what: HEAD.test(branch) ? 'head' : branch.includes('ORDER BY ref_key DESC') ? 'latest' : 'exact' };
   });
   return { kind: 'cells', shards, read: (execution) => cells(execution, branches) };
 }
@@ -31,11 +36,14 @@ const HEAD = /\(SELECT \d+, \d+, COALESCE\(MAX\(added_id\), 0\), NULL, NULL, NUL
 interface CellBranch {
   readonly item: number;
   readonly shard: number;
+  /** Longer bodies come as their lengths alone. */
+  readonly most: number;
   readonly what: 'head' | 'latest' | 'exact';
 }
 
-export function cellRow(item: number, cell: KeptCell): SqlRow {
-  return [item, cell.shard, cell.added_id, cell.rowKey, cell.columnName, cell.ref_key, cell.body, cell.createdText];
+export function cellRow(item: number, cell: KeptCell, most = Number.POSITIVE_INFINITY): SqlRow {
+  const body = cell.body.length > most ? Buffer.from(`\0${cell.body.length}`) : cell.body;
+  return [item, cell.shard, cell.added_id, cell.rowKey, cell.columnName, cell.ref_key, body, cell.createdText];
 }
 
 export function headRow(execution: Execution, item: number, shard: number): SqlRow {
@@ -44,11 +52,11 @@ export function headRow(execution: Execution, item: number, shard: number): SqlR
 
 function cells(execution: Execution, branches: readonly CellBranch[]): SqlRow[] {
   const values = bound(execution.parameters);
-  return branches.flatMap(({ item, shard, what }): SqlRow[] => {
+  return branches.flatMap(({ item, shard, most, what }): SqlRow[] => {
     if (what === 'head') return [headRow(execution, item, shard)];
     const [rowKey, columnName] = [values.bytes(), values.bytes()];
     const found = what === 'exact' ? exact(execution, shard, addressOf(rowKey, columnName, values.number())) : columnCells(execution, shard, rowKey, columnName).at(-1);
-    return found ? [cellRow(item, found)] : [];
+    return found ? [cellRow(item, found, most)] : [];
   });
 }
 
@@ -87,23 +95,34 @@ function row(execution: Execution, shard: number, { columns, beyond, withHead }:
   return listed(execution, ordered, { shard, limit: values.number(), bytes: values.number(), withHead });
 }
 
+interface Listing {
+  readonly item?: number;
+  readonly shard: number;
+  readonly limit: number;
+  readonly bytes: number;
+  readonly withHead: boolean;
+  /** Whether the cell that reaches the bytes is left out, too. */
+  readonly onlyFitting?: boolean;
+}
+
 /** Cells of a list, cut at a number of them or at a sum of bytes. */
-export function listed(execution: Execution, cells: readonly KeptCell[], { item = 0, shard, limit, bytes, withHead }: { readonly item?: number; readonly shard: number; readonly limit: number; readonly bytes: number; readonly withHead: boolean }): SqlRow[] {
+export function listed(execution: Execution, cells: readonly KeptCell[], { item = 0, shard, limit, bytes, withHead, onlyFitting = false }: Listing): SqlRow[] {
   let before = 0;
   const fitting: SqlRow[] = [];
   for (const cell of cells.slice(0, limit)) {
-    if (before >= bytes) break;
+    if (before + (onlyFitting ? cell.body.length : 0) >= bytes) break;
     fitting.push(cellRow(item, cell));
     before += cell.body.length;
   }
   return withHead ? [...fitting, headRow(execution, item, shard)] : fitting;
 }
 
-function bodyHashes(execution: Execution, shards: readonly number[]): SqlRow[] {
+/** @param items how the union numbers its addresses: a part of a union that was divided begins anywhere */
+function bodyHashes(execution: Execution, shards: readonly number[], { items, withRole }: { readonly items: readonly number[]; readonly withRole: boolean }): SqlRow[] {
   const values = bound(execution.parameters);
-  const found = shards.flatMap((shard, item): SqlRow[] => {
+  const found = shards.flatMap((shard, place): SqlRow[] => {
     const cell = exact(execution, shard, addressOf(values.bytes(), values.bytes(), values.number()));
-    return cell ? [[item, cell.bodyHash]] : [];
+    return cell ? [[items[place] ?? -1, cell.bodyHash]] : [];
   });
-  return [[-1, execution.isWritable ? new Uint8Array([1]) : null], ...found];
+  return withRole ? [[-1, execution.isWritable ? new Uint8Array([1]) : null], ...found] : found;
 }

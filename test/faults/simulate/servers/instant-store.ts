@@ -6,6 +6,7 @@ import type { Execution } from './plan.ts';
 import { planOf } from './plans.ts';
 import { applyChange, emptyTables } from './tables.ts';
 
+const SERVER_ID = 1;
 const GROUPS = ['group-1', 'group-2', 'group-3'];
 
 /** The real store over simulated servers that answer at once and never fail: thousands of them cost little. */
@@ -17,7 +18,7 @@ export function instantStore(name: string, shards: number): Promise<Datastore & 
     datastores: async () => [name],
     groups: async () => addresses,
     indexes: async () => [],
-    indexProgress: async () => undefined,
+    indexNow: async () => ({ versions: [], progress: undefined, mistyped: [] }),
     triggers: async () => [],
     refresh: () => undefined,
   };
@@ -28,8 +29,8 @@ export function instantStore(name: string, shards: number): Promise<Datastore & 
 /** A group of one server, which owns some shards. */
 function instantClient(shards: readonly number[]): SqlClient {
   const tables = emptyTables();
-  for (const shard of shards) applyChange(tables, { kind: 'shard', shard, row: { epoch: 1, state: 'open' } });
-  const executionOf = ({ parameters }: Statement): Execution => ({ tables, parameters, now: Date.now() * 1000, isWritable: true, isHidden: () => false, flaws: {} });
+  for (const shard of shards) applyChange(tables, { kind: 'shard', shard, row: { epoch: 1, state: 'open', writerId: SERVER_ID } });
+  const executionOf = ({ parameters }: Statement): Execution => ({ tables, parameters, now: Date.now() * 1000, serverId: SERVER_ID, isWritable: true, isHidden: () => false, flaws: {} });
   return {
     abilities: { readsFromReaders: false, survivesDiskLoss: true, bounds: UNBOUNDED },
     nodes: 1,

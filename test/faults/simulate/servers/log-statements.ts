@@ -1,29 +1,37 @@
 import type { SqlRow } from '../../../../shared/sql/client.ts';
 import { listed } from './cell-statements.ts';
-import { bound, shardsIn, shownCells, type Execution, type Plan } from './plan.ts';
+import { bound, shardsIn, shownCells, type Execution, type Plan, type Written } from './plan.ts';
 import { fromSqlText, type KeptCell } from './tables.ts';
+
+/** The one that the simulated servers have shards of. */
+export const DATASTORE = 'trips';
 
 /** Reads of logs: `select-log`, `find-locations`, `select-heads`, `select-log-places`; and the rows of shards. */
 export function planLogRead(sql: string): Plan | undefined {
   const shards = shardsIn(sql);
   if (/^SELECT \d+ AS shard, COALESCE\(MAX\(added_id\), 0\) AS head FROM /.test(sql)) return { kind: 'heads', shards, read: (execution) => shards.map((shard) => [shard, shownCells(execution, shard).at(-1)?.added_id ?? 0]) };
-  if (sql.includes(' OVER (ORDER BY added_id) - bytes AS before_it ')) {
-    // Each branch names its table twice.
-    const branches = shards.filter((_, place) => place % 2 === 0);
-    return { kind: 'log', shards: branches, read: (execution) => log(execution, branches) };
+  const cuts = [...sql.matchAll(/ OVER \(ORDER BY added_id\) - (0|bytes) AS taken /g)];
+  if (cuts.length > 0) {
+    // Each branch names its table twice, and once more for its head.
+    const branches = shards.filter((_, place) => place % 3 === 0).map((shard, place) => ({ item: itemsIn(sql)[place] ?? -1, shard, onlyFitting: cuts[place]?.[1] === '0' }));
+    return { kind: 'log', shards: branches.map(({ shard }) => shard), read: (execution) => log(execution, branches) };
   }
   if (sql.includes('WITH RECURSIVE search (low, high, since)')) {
     const branches = shards.filter((_, place) => place % 2 === 0);
-    return { kind: 'locations', shards: branches, read: (execution) => locations(execution, branches) };
+    return { kind: 'locations', shards: branches, read: (execution) => locations(execution, branches, itemsIn(sql)) };
   }
-  if (/^\(?SELECT 0 AS item, \(SELECT log\.epoch FROM `schemaless`\.shard AS log WHERE log\.datastore = \? AND log\.shard = \d+\) AS epoch, /.test(sql)) {
+  if (/^\(?SELECT \d+ AS item, \(SELECT log\.epoch FROM `schemaless`\.shard AS log WHERE log\.datastore = \? AND log\.shard = \d+\) AS epoch, /.test(sql)) {
     if (sql.includes(' WHERE added_id IN (')) return { kind: 'places at', shards, read: (execution) => placesAt(execution, shards[0] ?? -1) };
-    if (sql.includes(' INTERVAL ')) throw new Error('places of a certain age cannot be simulated');
-    return { kind: 'places', shards, read: (execution) => places(execution, shards) };
+    if (sql.includes(' INTERVAL ')) throw new Error(`places of a certain age are not known here: ${sql}`);
+    const withHead = sql.includes(', (SELECT MAX(added_id) FROM `');
+    // With the head each branch names its table twice.
+    const branches = withHead ? shards.filter((_, place) => place % 2 === 0) : shards;
+    return { kind: 'places', shards: branches, read: (execution) => places(execution, branches, { items: itemsIn(sql), isBounded: sql.includes(' AND added_id <= ? '), withHead }) };
   }
   if (/^SELECT \d+ AS item FROM `\w+`\.`entity` WHERE added_id = \d+/.test(sql)) {
+    const items = itemsIn(sql);
     const ids = [...sql.matchAll(/ WHERE added_id = (\d+)/g)].map(([, id]) => Number(id));
-    return { kind: 'next cells', shards, read: (execution) => shards.flatMap((shard, item): SqlRow[] => (shownCells(execution, shard).some(({ added_id }) => added_id === ids[item]) ? [[item]] : [])) };
+    return { kind: 'next cells', shards, read: (execution) => shards.flatMap((shard, place): SqlRow[] => (shownCells(execution, shard).some(({ added_id }) => added_id === ids[place]) ? [[items[place] ?? -1]] : [])) };
   }
   return undefined;
 }
@@ -31,24 +39,31 @@ export function planLogRead(sql: string): Plan | undefined {
 export function planShardRow(sql: string): Plan | undefined {
   if (sql === 'SELECT epoch, state FROM `schemaless`.shard WHERE datastore = ? AND shard = ?') return { kind: 'shard', shards: [], read: shardRow };
   if (sql === 'UPDATE `schemaless`.shard SET epoch = ? WHERE datastore = ? AND shard = ? AND epoch < ?') return { kind: 'raise epoch', shards: [], write: raiseEpoch };
+  if (sql === 'SELECT datastore, shard, @@server_id FROM `schemaless`.shard WHERE writer_id <> @@server_id ORDER BY datastore, shard') return { kind: 'fenced shards', shards: [], read: fencedShards };
+  if (/^UPDATE `schemaless`\.shard SET writer_id = \? WHERE writer_id IS NOT NULL AND @@server_id = \? AND datastore = \? AND shard IN \([?, ]+\)$/.test(sql)) return { kind: 'record writer', shards: [], write: recordWriter };
   if (sql === 'SELECT 1') return { kind: 'sign of life', shards: [], read: () => [[1]] };
   return undefined;
 }
 
-function log(execution: Execution, shards: readonly number[]): SqlRow[] {
+/** How a union numbers its branches: one that was divided begins, and goes on, anywhere. */
+function itemsIn(sql: string): number[] {
+  return [...sql.matchAll(/SELECT (\d+) AS item\b/g)].map(([, item]) => Number(item));
+}
+
+function log(execution: Execution, branches: readonly { readonly item: number; readonly shard: number; readonly onlyFitting: boolean }[]): SqlRow[] {
   const values = bound(execution.parameters);
-  return shards.flatMap((shard, item) => {
+  return branches.flatMap(({ item, shard, onlyFitting }) => {
     const after = values.number();
     const page = shownCells(execution, shard).filter(({ added_id }) => added_id > after);
-    return listed(execution, page, { item, shard, limit: values.number(), bytes: values.number(), withHead: false });
+    return listed(execution, page, { item, shard, limit: values.number(), bytes: values.number(), withHead: true, onlyFitting });
   });
 }
 
-function locations(execution: Execution, shards: readonly number[]): SqlRow[] {
+function locations(execution: Execution, shards: readonly number[], items: readonly number[]): SqlRow[] {
   const values = bound(execution.parameters);
-  return shards.map((shard, item) => {
+  return shards.map((shard, place) => {
     const since = fromSqlText(values.text());
-    return [item, shownCells(execution, shard).filter(({ createdAt }) => createdAt < since).length];
+    return [items[place] ?? -1, shownCells(execution, shard).filter(({ createdAt }) => createdAt < since).length];
   });
 }
 
@@ -56,13 +71,16 @@ function placeRow(execution: Execution, item: number, cell: KeptCell): SqlRow {
   return [item, execution.tables.shards.get(cell.shard)?.epoch ?? null, cell.added_id, cell.rowKey, cell.columnName, cell.ref_key, cell.createdText];
 }
 
-function places(execution: Execution, shards: readonly number[]): SqlRow[] {
+function places(execution: Execution, shards: readonly number[], { items, isBounded, withHead }: { readonly items: readonly number[]; readonly isBounded: boolean; readonly withHead: boolean }): SqlRow[] {
   const values = bound(execution.parameters);
-  return shards.flatMap((shard, item) => {
+  return shards.flatMap((shard, place) => {
     values.text();
     const at = values.number();
+    const to = isBounded ? values.number() : Number.POSITIVE_INFINITY;
     const limit = values.number();
-    return shownCells(execution, shard).filter(({ added_id }) => added_id >= at).slice(0, limit).map((cell) => placeRow(execution, item, cell));
+    const cells = shownCells(execution, shard);
+    const head = withHead ? [cells.at(-1)?.added_id ?? null] : [];
+    return cells.filter(({ added_id }) => added_id >= at && added_id <= to).slice(0, limit).map((cell) => [...placeRow(execution, items[place] ?? -1, cell), ...head]);
   });
 }
 
@@ -78,9 +96,22 @@ function shardRow({ tables, parameters }: Execution): SqlRow[] {
   return row ? [[row.epoch, row.state]] : [];
 }
 
-function raiseEpoch({ tables, parameters }: Execution) {
+function fencedShards({ tables, serverId }: Execution): SqlRow[] {
+  return [...tables.shards].filter(([, { writerId }]) => writerId !== serverId).map(([shard]) => [DATASTORE, shard, serverId]);
+}
+
+function recordWriter({ tables, parameters, serverId }: Execution): Written {
+  const values = bound(parameters);
+  const [writerId, wanted] = [values.number(), values.number()];
+  values.text();
+  const named = new Set(Array.from({ length: values.left() }, () => values.number()));
+  const rows = wanted === serverId ? [...tables.shards].filter(([shard, row]) => named.has(shard) && row.writerId !== writerId) : [];
+  return { affectedRows: rows.length, insertId: 0, changes: rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId } })) };
+}
+
+function raiseEpoch({ tables, parameters }: Execution): Written {
   const [epoch, shard] = [Number(parameters[0]), Number(parameters[2])];
   const row = tables.shards.get(shard);
   if (!row || row.epoch >= epoch) return { affectedRows: 0, insertId: 0, changes: [] };
-  return { affectedRows: 1, insertId: 0, changes: [{ kind: 'shard' as const, shard, row: { ...row, epoch } }] };
+  return { affectedRows: 1, insertId: 0, changes: [{ kind: 'shard', shard, row: { ...row, epoch } }] };
 }

@@ -21,12 +21,22 @@ export interface Weather {
   hidden: number;
   /** Groups that nothing reaches. */
   readonly away: Set<string>;
+  readonly refusals: Set<Refusal>;
+}
+
+/** Statements that the servers of a group refuse for a while, each with a certain error: a full disk, rights or a table that went missing. */
+export interface Refusal {
+  readonly group: string;
+  readonly errno: number;
+  /** Readers do as their writer does. */
+  readonly isOnAllNodes: boolean;
+  isOf(plan: Plan): boolean;
 }
 
 export const CALM = { lostRequests: 0, lostAnswers: 0, late: 0, twice: 0, contention: 0, hidden: 0 };
 
 /** A statement of the store that failed, as its sender sees it. */
-export type OnFailure = (group: string, statement: Statement, plan: Plan) => void;
+export type OnFailure = (statement: Statement, plan: Plan) => void;
 
 export interface NetworkOptions {
   readonly time: VirtualTime;
@@ -59,8 +69,11 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
   function execute(node: SimulatedNode, plan: Plan, statement: Statement): { readonly rows: SqlRow[] } | { readonly written: Written; readonly shown: () => void } {
     if (random.chance(weather.contention)) throw new SqlError('contention', 'deadlock found', { errno: 1213 });
     const isWritable = node === group.nodes[group.writer];
+    for (const refusal of weather.refusals) {
+      if (refusal.group === group.name && (isWritable || refusal.isOnAllNodes) && refusal.isOf(plan)) throw new SqlError('rejected', `refused with error ${refusal.errno}`, { errno: refusal.errno });
+    }
     const isHidden = (cell: Parameters<typeof node.hidden.get>[0]): boolean => node.hidden.size > 0 && (node.hidden.get(cell) ?? 0) > time.now();
-    const execution = { tables: node.tables, parameters: statement.parameters, now: Math.round((BEGINNING_MS + time.now()) * 1000), isWritable, isHidden, flaws };
+    const execution = { tables: node.tables, parameters: statement.parameters, now: Math.round((BEGINNING_MS + time.now() + node.aheadMs) * 1000), serverId: node.serverId, isWritable, isHidden, flaws };
     if (plan.read) return { rows: plan.read(execution) };
     if (!isWritable) throw new SqlError('unreachable', 'the server is read-only', { errno: 1290 });
     const written = plan.write(execution);
@@ -82,7 +95,7 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
         isOver = true;
       };
       const fail = (error: unknown): void => end(() => {
-        onFailure(group.name, statement, plan);
+        onFailure(statement, plan);
         reject(error);
       });
       const giveUp = (): void => time.after(sent + QUERY_TIMEOUT_MS - time.now(), () => fail(new SqlError('unclear', 'no answer in time', { timedOut: true })));
@@ -109,7 +122,7 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
       const again = (node: SimulatedNode, life: number): void => {
         if (node.life !== life || node.state !== 'up') return;
         // One writer counts as two then, and cannot take both back.
-        onFailure(group.name, statement, plan);
+        onFailure(statement, plan);
         try {
           execute(node, plan, statement);
         } catch (error) {

@@ -11,8 +11,9 @@ export interface ServerFlaws {
 export interface Execution {
   readonly tables: Tables;
   readonly parameters: readonly SqlParameter[];
-  /** Microseconds since 1970. */
+  /** Microseconds since 1970, by this server's clock. */
   readonly now: number;
+  readonly serverId: number;
   readonly isWritable: boolean;
   /** Committed, but not in this snapshot yet. Statements that lock see it all the same. */
   readonly isHidden: (cell: KeptCell) => boolean;

@@ -5,6 +5,10 @@ import { applyChange, emptyTables, type KeptCell, type TableChange, type Tables 
 /** One server of a group. */
 export interface SimulatedNode {
   tables: Tables;
+  /** One that its group never had before, whenever the server is made anew or becomes the writer. */
+  serverId: number;
+  /** Of its clock: how far it is ahead. */
+  aheadMs: number;
   /** Changes of the group's history that it has gone through. */
   position: number;
   state: 'up' | 'down' | 'paused';
@@ -31,6 +35,8 @@ export interface SimulatedGroup {
   readonly nodes: readonly SimulatedNode[];
   /** The number of the node that takes writes, now or once it is back. */
   readonly writer: number;
+  /** Of the node that takes writes. */
+  readonly writerId: number;
   /** Does changes on the writer, and lets the readers follow. */
   commit(changes: readonly TableChange[]): void;
   /** Ends a node's process; what is on its disk stays. */
@@ -66,7 +72,9 @@ const RETRY_MS = 200;
 /** A group of servers in memory: a writer, and readers that repeat what it did, each in its own time. */
 export function simulatedGroup({ name, readers, time, random, witness }: GroupOptions): SimulatedGroup {
   const history: TableChange[] = [];
-  const nodes = Array.from({ length: readers + 1 }, (): SimulatedNode => ({ tables: emptyTables(), position: 0, state: 'up', life: 1, waiting: [], isLeftBehind: false, lagsUntil: 0, hidden: new Map() }));
+  let servers = 0;
+  const newServerId = (): number => (servers += 1);
+  const nodes = Array.from({ length: readers + 1 }, (): SimulatedNode => ({ tables: emptyTables(), serverId: newServerId(), aheadMs: 0, position: 0, state: 'up', life: 1, waiting: [], isLeftBehind: false, lagsUntil: 0, hidden: new Map() }));
   const pumping = new Set<SimulatedNode>();
   let writer = 0;
 
@@ -107,6 +115,7 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
     time.after(REBUILD_MS, () => {
       if (node.life !== life) return;
       node.isLeftBehind = false;
+      node.serverId = newServerId();
       node.tables = emptyTables();
       node.position = 0;
       node.hidden.clear();
@@ -126,6 +135,9 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
     nodes,
     get writer() {
       return writer;
+    },
+    get writerId() {
+      return nodeAt(writer).serverId;
     },
     commit(changes) {
       for (const change of changes) {
@@ -164,6 +176,7 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
       const former = nodeAt(writer);
       writer = number;
       chosen.state = 'up';
+      chosen.serverId = newServerId();
       chosen.lagsUntil = 0;
       if (lost.length > 0) witness.lost(name, lost);
       for (const node of nodes) if (node !== chosen && (node === former || node.position > history.length)) rebuild(node);

@@ -32,6 +32,8 @@ export interface KeptLog {
 export interface ShardRow {
   readonly epoch: number;
   readonly state: 'open' | 'closed';
+  /** The server that is known to have every acknowledged cell. */
+  readonly writerId: number;
 }
 
 /** A row of `schemaless.buffer`. */
@@ -46,8 +48,10 @@ export interface BufferedRow {
   readonly body: Uint8Array;
   readonly bodyHash: Uint8Array;
   readonly createdAt: number;
-  readonly state: 'waiting' | 'conflict' | 'parked';
+  readonly state: 'waiting' | 'conflict' | 'parked' | 'undecided';
   readonly writers: number;
+  /** Of them, those that were answered `buffered`. */
+  readonly answered: number;
   readonly attempts: number;
 }
 

@@ -10,6 +10,8 @@ import { rowKeyBytes } from '../../../../shared/address.ts';
 export interface AppendedCell {
   readonly cell: KeptCell;
   isLost: boolean;
+  /** When, by the simulation's clock. */
+  readonly at: number;
   /** Answers `stored` that can only mean this one. */
   claims: number;
 }
@@ -29,14 +31,22 @@ export interface Chronicle extends Witness {
   /** By shard and added id, in the order in which they came. */
   appendedAt(shard: number, addedId: number): readonly AppendedCell[];
   appendedTo(address: string): readonly AppendedCell[];
+  /** Comes with the next append, on any server. */
+  nextAppend(): Promise<void>;
+  /** When this cell was appended, by the simulation's clock. */
+  appendedWhen(cell: KeptCell): number;
   /** Groups that ever held a copy of such a write. */
   copiesOf(cell: NewCell): number;
   /** A promotion lost a copy of this write. */
   hasLostCopy(address: string, isBody: (body: Uint8Array) => boolean): boolean;
   /** A statement about this write's copies failed: one may be left that nobody can take back. */
   mayBeLeft(address: string): boolean;
-  failed(group: string, statement: Statement, plan: Plan): void;
+  failed(statement: Statement, plan: Plan): void;
   answered(cell: NewCell, result: PutResult): void;
+  /** Nobody will ever hear what became of this write. */
+  abandoned(cell: NewCell): void;
+  /** What a client was told is stored at this address, first. */
+  acknowledged(address: string): NewCell | undefined;
   readonly answers: AnsweredPut[];
   /** Shards that moved, with the time of it. */
   readonly moves: Map<number, number>;
@@ -45,23 +55,27 @@ export interface Chronicle extends Witness {
   readonly counts: { lostCells: number; failures: number };
 }
 
-export function chronicle(): Chronicle {
+export function chronicle(now: () => number): Chronicle {
   const byPlace = new Map<string, AppendedCell[]>();
   const byAddress = new Map<string, AppendedCell[]>();
   const copies = new Map<string, { readonly group: string; readonly body: Uint8Array; isLost: boolean }[]>();
   const leftovers = new Set<string>();
   const answers: AnsweredPut[] = [];
+  const acknowledged = new Map<string, NewCell>();
   const cutShards = new Set<number>();
   const counts = { lostCells: 0, failures: 0 };
+  let appending = Promise.withResolvers<void>();
   const placeKey = (shard: number, addedId: number): string => `${shard}/${addedId}`;
 
   return {
     changed(group, change) {
       if (change.kind === 'appended') {
+        appending.resolve();
+        appending = Promise.withResolvers();
         for (const cell of change.cells) {
           // Copied to another group: the same cell.
           if (byAddress.get(cell.address)?.some((one) => one.cell === cell)) continue;
-          const appended = { cell, isLost: false, claims: 0 };
+          const appended = { cell, isLost: false, at: now(), claims: 0 };
           push(byPlace, placeKey(cell.shard, cell.added_id), appended);
           push(byAddress, cell.address, appended);
         }
@@ -83,15 +97,23 @@ export function chronicle(): Chronicle {
     },
     appendedAt: (shard, addedId) => byPlace.get(placeKey(shard, addedId)) ?? [],
     appendedTo: (address) => byAddress.get(address) ?? [],
+    nextAppend: () => appending.promise,
+    appendedWhen: (cell) => byAddress.get(cell.address)?.find((one) => one.cell === cell)?.at ?? 0,
     copiesOf: (cell) => new Set((copies.get(addressKey(cell)) ?? []).filter(({ body }) => equalJson(valueOf(body), cell.body)).map(({ group }) => group)).size,
     hasLostCopy: (address, isBody) => (copies.get(address) ?? []).some((copy) => copy.isLost && isBody(copy.body)),
     mayBeLeft: (address) => leftovers.has(address),
-    failed(_group, statement, plan) {
+    failed(statement, plan) {
       counts.failures += 1;
       if (plan.kind !== 'buffer' && plan.kind !== 'withdraw' && plan.kind !== 'delete withdrawn') return;
       for (const address of addressesIn(statement, plan)) leftovers.add(address);
     },
-    answered: (cell, result) => void answers.push({ cell, address: addressKey(cell), result }),
+    answered(cell, result) {
+      const address = addressKey(cell);
+      answers.push({ cell, address, result });
+      if ((result.outcome === 'stored' || result.outcome === 'stored_before') && !acknowledged.has(address)) acknowledged.set(address, cell);
+    },
+    abandoned: (cell) => void leftovers.add(addressKey(cell)),
+    acknowledged: (address) => acknowledged.get(address),
     answers,
     moves: new Map(),
     cutShards,

@@ -5,8 +5,11 @@ import { Random } from '../../../demo/trips/random.ts';
 import { randomRowKey } from '../../load/row-key.ts';
 import type { Judge } from '../judge.ts';
 import type { World } from './world.ts';
+import { openWriters } from './writers.ts';
 
 const CLIENTS = 3;
+const INSTANCES = 2;
+const BEAT_MS = 1000;
 const LEAST_CALLS = 4;
 const MOST_CALLS = 10;
 const MOST_BATCH = 5;
@@ -26,30 +29,19 @@ export async function runClients(world: World, judge: Judge, milliseconds: numbe
   const { random, time } = world;
   const rows = Array.from({ length: 5 }, () => randomRowKey(random)) as [string, ...string[]];
   const ground: Ground = { rows, answers: new Map() };
-  const instances = await Promise.all([0, 1].map(() => untilOpen(world)));
+  const writers = openWriters(world, () => time.now() < milliseconds);
   await Promise.all(
     Array.from({ length: CLIENTS }, async (_, client) => {
       const own = new Random(String(random.next()), 'client', client);
-      const store = instances[client % instances.length] as Datastore;
       const calls = own.integer(LEAST_CALLS, MOST_CALLS);
       for (let call = 0; call < calls; call += 1) {
         await time.sleep(own.between(0, (2 * milliseconds) / calls) * 0.8);
-        await oneCall(world, store, { random: own, ground, judge });
+        // Some come at the same moment: logs show a hole while two commits are close together.
+        if (own.chance(0.5)) await time.sleep(BEAT_MS - (time.now() % BEAT_MS));
+        await oneCall(world, (work) => writers.call(client % INSTANCES, work), { random: own, ground, judge });
       }
     }),
   );
-}
-
-/** An instance that begins while the topology is away begins again. */
-async function untilOpen(world: World): Promise<Datastore> {
-  for (;;) {
-    try {
-      return await world.datastore('writing');
-    } catch (error) {
-      if (!(error instanceof SchemalessError)) throw error;
-      await world.time.sleep(300);
-    }
-  }
 }
 
 interface Call {
@@ -58,20 +50,27 @@ interface Call {
   readonly judge: Judge;
 }
 
-async function oneCall(world: World, store: Datastore, call: Call): Promise<void> {
+/** Sends a call to the instance of a client. */
+type Send = <Answer>(work: (store: Datastore) => Promise<Answer>) => Promise<Answer | undefined>;
+
+async function oneCall(world: World, send: Send, call: Call): Promise<void> {
   const { random } = call;
   const kind = random.next();
-  if (kind < 0.2) return readBack(store, call);
+  if (kind < 0.2) return void (await send((store) => readBack(store, call)));
   const cells = Array.from({ length: kind < 0.7 ? 1 : random.integer(2, MOST_BATCH) }, () => cellOf(call));
   for (let tries = 1; tries <= TRIES; tries += 1) {
-    const results = cells.length === 1 ? [await store.put(cells[0] as NewCell)] : await store.batchPut(cells);
+    const results = await send(async (store) => (cells.length === 1 ? [await store.put(cells[0] as NewCell)] : store.batchPut(cells)));
     for (const [place, cell] of cells.entries()) {
+      if (!results) {
+        world.chronicle.abandoned(cell);
+        continue;
+      }
       const result = results[place] as PutResult;
-      call.judge.put(cell, result, cells);
+      call.judge.put(cell, result);
       const name = nameOf(cell);
       call.ground.answers.set(name, [...(call.ground.answers.get(name) ?? []), { cell, result }]);
     }
-    if (results.every(({ outcome }) => outcome !== 'unavailable') || random.chance(0.3)) return;
+    if (results?.every(({ outcome }) => outcome !== 'unavailable') || random.chance(0.3)) return;
     await world.time.sleep(random.between(100, 2000));
   }
 }

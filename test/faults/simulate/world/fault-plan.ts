@@ -1,8 +1,9 @@
 import type { Random } from '../../../demo/trips/random.ts';
 import type { MemoryTopology } from '../servers/memory-topology.ts';
-import { CALM, type Weather } from '../servers/network.ts';
+import { CALM, type Refusal, type Weather } from '../servers/network.ts';
 import type { SimulatedGroup } from '../servers/simulated-group.ts';
 import type { Chronicle } from './chronicle.ts';
+import type { Instance } from './instance.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 export interface FaultyWorld {
@@ -13,6 +14,7 @@ export interface FaultyWorld {
   readonly topology: MemoryTopology;
   readonly chronicle: Chronicle;
   readonly shards: number;
+  readonly instances: ReadonlySet<Instance>;
 }
 
 type Fault = (world: FaultyWorld, group: SimulatedGroup, unlucky: SimulatedGroup) => void;
@@ -21,6 +23,7 @@ type Fault = (world: FaultyWorld, group: SimulatedGroup, unlucky: SimulatedGroup
 const LEAST_MS = 100;
 const MOST_MS = 7000;
 const MOST_FAULTS = 8;
+const HOUR_MS = 3_600_000;
 
 /**
  * Chooses a seed's faults, and lets them come during the first `milliseconds`.
@@ -28,7 +31,7 @@ const MOST_FAULTS = 8;
  * Only one group, the unlucky one, ever loses what its readers had not received yet: two groups that lose their disks at
  * the same time are beyond what is promised.
  */
-export function planFaults(world: FaultyWorld, milliseconds: number): void {
+export function planFaults(world: FaultyWorld, milliseconds: number): readonly Loss[] {
   const { random, time, weather } = world;
   const all = [...world.groups.values()] as [SimulatedGroup, ...SimulatedGroup[]];
   const unlucky = random.pick(all);
@@ -39,18 +42,31 @@ export function planFaults(world: FaultyWorld, milliseconds: number): void {
     const group = random.pick(all);
     time.after(random.between(0, milliseconds), () => fault(world, group, unlucky));
   }
-  if (random.chance(0.6)) {
-    for (let count = random.integer(1, 2); count > 0; count -= 1) time.after(random.between(500, milliseconds), () => loseLast(world, unlucky));
-  }
+  const losses = Array.from({ length: random.chance(0.6) ? random.integer(1, 2) : 0 }, (): Loss => ({ group: unlucky.name, at: random.between(500, milliseconds), behindMs: random.between(50, 4000) }));
+  for (const loss of losses) time.after(loss.at, () => loseLast(world, unlucky, loss));
+  return losses;
+}
+
+/** A promotion without the last cells. */
+export interface Loss {
+  readonly group: string;
+  /** From when on the reader that will be promoted gets nothing. */
+  readonly at: number;
+  /** How long it gets nothing, until the writer dies. */
+  readonly behindMs: number;
 }
 
 /** Ends every fault that lasts. */
-export function heal({ weather, groups, topology }: Pick<FaultyWorld, 'weather' | 'groups' | 'topology'>): void {
+export function heal({ time, weather, groups, topology, instances }: FaultyWorld): void {
   Object.assign(weather, CALM);
   weather.away.clear();
+  weather.refusals.clear();
+  time.wallAheadMs = 0;
+  for (const instance of instances) instance.thaw();
   topology.isAway = false;
   for (const group of groups.values()) {
-    for (const number of group.nodes.keys()) {
+    for (const [number, node] of group.nodes.entries()) {
+      node.aheadMs = 0;
       group.lag(number, 0);
       group.resume(number);
       group.restart(number);
@@ -91,6 +107,32 @@ const topologyAway: Fault = (world) => {
   lasting(world, () => void (world.topology.isAway = false));
 };
 
+/** Its disk is full, rights were taken from it, one of its tables is gone. */
+const refuse: Fault = (world, group) => {
+  const { random, weather } = world;
+  const shard = random.pick(Array.from({ length: world.shards }, (_, shard) => shard).filter((shard) => world.topology.place(shard).group === group.name) as [number, ...number[]]);
+  const kinds: readonly [Refusal['isOf'], ...Refusal['isOf'][]] = [({ kind }) => kind === 'append', ({ kind }) => kind === 'append', ({ kind }) => kind === 'buffer', ({ shards }) => shards.includes(shard)];
+  const refusal: Refusal = { group: group.name, errno: random.pick([1114, 1142, 1146]), isOnAllNodes: random.chance(0.3), isOf: random.pick(kinds) };
+  weather.refusals.add(refusal);
+  lasting(world, () => void weather.refusals.delete(refusal));
+};
+
+/** A server's clock is wrong for a moment, or until the end. */
+const serverClock: Fault = (world, group) => {
+  const node = group.nodes[someNode(world, group)];
+  if (!node) return;
+  node.aheadMs = wrongBy(world);
+  lasting(world, () => void (node.aheadMs = 0));
+};
+
+/** The clock of the machines that functions run on. */
+const wallClock: Fault = (world) => {
+  world.time.wallAheadMs = wrongBy(world);
+  lasting(world, () => void (world.time.wallAheadMs = 0));
+};
+
+const wrongBy = ({ random }: FaultyWorld): number => random.pick([1, -1]) * random.pick([HOUR_MS, HOUR_MS, random.between(1000, 20_000)]);
+
 /** A reader that has everything takes over. */
 const failOver: Fault = (_world, group) => {
   const next = group.nodes.findIndex((_, number) => number !== group.writer);
@@ -98,7 +140,8 @@ const failOver: Fault = (_world, group) => {
 };
 
 /**
- * An operator moves a shard with cells to another group, as carefully as can be: the topology last.
+ * An operator moves a shard with cells to another group, as carefully as can be: the topology last, and not while its writer may
+ * lack cells that nobody would look for at the other group.
  *
  * Never to the unlucky group: a write that is sent on to where its shard has moved may have its only copy there, since
  * secondaries are chosen by where the shard was.
@@ -110,29 +153,31 @@ const moveShard: Fault = (world, from, unlucky) => {
   const tables = from.nodes[from.writer]?.tables;
   const row = shard === undefined ? undefined : tables?.shards.get(shard);
   const cells = shard === undefined ? [] : (tables?.logs.get(shard)?.cells ?? []);
-  if (shard === undefined || !to || !row || cells.length === 0 || to.nodes[0]?.tables.logs.has(shard) || topology.isAway || !from.isCaughtUp() || !to.isCaughtUp()) return;
+  if (shard === undefined || !to || !row || cells.length === 0 || to.nodes[0]?.tables.logs.has(shard) || row.writerId !== from.writerId || topology.isAway || !from.isCaughtUp() || !to.isCaughtUp()) return;
   const epoch = Math.max(row.epoch, topology.place(shard).epoch) + 1;
-  from.commitEverywhere([{ kind: 'shard', shard, row: { epoch, state: 'closed' } }]);
-  to.commitEverywhere([{ kind: 'shard', shard, row: { epoch, state: 'open' } }, { kind: 'appended', shard, cells }]);
+  from.commitEverywhere([{ kind: 'shard', shard, row: { ...row, epoch, state: 'closed' } }]);
+  to.commitEverywhere([{ kind: 'shard', shard, row: { epoch, state: 'open', writerId: to.writerId } }, { kind: 'appended', shard, cells }]);
   chronicle.moves.set(shard, time.now());
   // Instances go on with what they know for a while.
   if (random.chance(0.5)) topology.move(shard, { group: to.name, epoch });
   else time.after(random.between(0, 1000), () => topology.move(shard, { group: to.name, epoch }));
 };
 
-const FAULTS: readonly [Fault, ...Fault[]] = [crashNode, crashWriter, crashWriter, pauseNode, pauseNode, lagNode, lagNode, cutOff, topologyAway, failOver, moveShard];
+const FAULTS: readonly [Fault, ...Fault[]] = [crashNode, crashWriter, crashWriter, pauseNode, pauseNode, lagNode, lagNode, cutOff, topologyAway, failOver, moveShard, refuse, refuse, serverClock, wallClock];
 
 /** A reader falls behind, the writer dies with its disk, and the reader is promoted. */
-function loseLast({ random, time }: FaultyWorld, group: SimulatedGroup): void {
+function loseLast(world: FaultyWorld, group: SimulatedGroup, { behindMs }: Loss): void {
+  const { random, time } = world;
   const reader = random.pick(group.nodes.flatMap((_, number) => (number === group.writer ? [] : [number])) as [number, ...number[]]);
-  const behindMs = random.between(50, 4000);
   group.lag(reader, behindMs + 2000);
   time.after(behindMs, () => {
     if (group.writer === reader) return;
     group.crash(group.writer);
     time.after(random.between(10, 1500), () => {
       const { isLeftBehind = true } = group.nodes[reader] ?? {};
-      if (group.writer !== reader && !isLeftBehind) group.promote(reader);
+      if (group.writer === reader || isLeftBehind) return;
+      group.promote(reader);
+      if (random.chance(0.3)) refuse(world, group, group);
     });
   });
 }

@@ -11,31 +11,42 @@ import { fromSqlTime } from '../../../../shared/time.ts';
 import { placeOf, type StoreContext } from '../../../../shared/store/context.ts';
 import type { KeptCell } from '../servers/tables.ts';
 import { addressKey } from './chronicle.ts';
-import { DATASTORE, type World } from './world.ts';
+import { DATASTORE } from '../servers/log-statements.ts';
+import type { World } from './world.ts';
 
 /** Follows every log as triggers and the repair do: with fingerprints, going back where a log was cut. */
 export interface LogFollower {
-  followOnce(): Promise<void>;
+  /** @returns whether any cells were given */
+  followOnce(): Promise<boolean>;
   /** It dies, and begins again at the offsets that it had committed. */
   restart(): Promise<void>;
-  hasSeen(cell: KeptCell): boolean;
+  /** Cells that it should have been given, and was not. */
+  missing(shard: number, log: readonly KeptCell[]): readonly KeptCell[];
   readonly cuts: () => number;
 }
 
 const PAGE = 6;
+/** As the repair of indexes does. */
+const REPAIR_BEHIND_MS = 3000;
 
-export async function logFollower(world: World, context: StoreContext): Promise<LogFollower> {
-  const { random, time, shards } = world;
+/** @param start `now`: only cells that were appended after its first page are missed */
+export async function logFollower(world: World, context: StoreContext, start: 'start' | 'now'): Promise<LogFollower> {
+  const { random, time, shards, chronicle } = world;
   const seen = new Set<string>();
+  /** When the first page of a shard was done. */
+  const begun = new Map<number, number>();
   const items = memoryItems(shards);
+  const keepsStarts = world.bug?.keepsStarts ?? true;
+  let isCommitting = false;
   let cuts = 0;
-  let held = await take(items, shards);
+  const itemsOfWorker: OffsetItems = keepsStarts ? items : { ...items, commit: async (...commit) => !isCommitting || items.commit(...commit) };
+  let held = await take(itemsOfWorker, shards);
 
   const work: FollowWork = {
     follower: {
       name: 'simulated',
       datastore: DATASTORE,
-      start: 'start',
+      start,
       async handle(_group, cells) {
         if (random.chance(0.05)) throw new Error('a handler that fails');
         for (const cell of cells) seen.add(`${cell.shard}/${cell.added_id}/${addressKey(cell)}/${cell.created_at}`);
@@ -45,7 +56,7 @@ export async function logFollower(world: World, context: StoreContext): Promise<
     context,
     topologyTable: world.topology.table,
     read: random.chance(0.5) ? 'reader' : 'writer',
-    behindMs: 0,
+    behindMs: random.chance(0.3) ? REPAIR_BEHIND_MS : 0,
     pageCells: PAGE,
     fingerprints: world.bug?.fingerprints ?? true,
     fetch: random.chance(0.5) ? fetchPlaces : peekFirst({ now: time.now }),
@@ -61,6 +72,7 @@ export async function logFollower(world: World, context: StoreContext): Promise<
       const topology = await requireDatastore(context.topology, DATASTORE);
       const page = partition.shards.filter(({ shard }) => placeOf(topology, shard).group === group).map((shard) => ({ partition, held: shard, tenure: partition.tenure() }));
       if (page.length > 0) await followShards(work, group, page);
+      for (const { held } of page) if (held.offset && !begun.has(held.shard)) begun.set(held.shard, time.now());
     } catch (error) {
       if (!(error instanceof SchemalessError) && !(error instanceof HandleError)) throw error;
     }
@@ -69,16 +81,23 @@ export async function logFollower(world: World, context: StoreContext): Promise<
   return {
     cuts: () => cuts,
     async followOnce() {
+      const before = seen.size;
       await Promise.all([...world.groups.keys()].map(followGroup));
       if (random.chance(0.3)) {
+        isCommitting = true;
         await held.commit();
+        isCommitting = false;
         await held.saveCheckpoints();
       }
+      return seen.size > before;
     },
     async restart() {
-      held = await take(items, shards);
+      held = await take(itemsOfWorker, shards);
     },
-    hasSeen: ({ shard, added_id, address, createdText }) => seen.has(`${shard}/${added_id}/${address}/${fromSqlTime(createdText)}`),
+    missing(shard, log) {
+      const since = start === 'now' ? (begun.get(shard) ?? Number.POSITIVE_INFINITY) : 0;
+      return log.filter((cell) => !seen.has(`${shard}/${cell.added_id}/${cell.address}/${fromSqlTime(cell.createdText)}`) && chronicle.appendedWhen(cell) >= since);
+    },
   };
 }
 

@@ -8,7 +8,8 @@ import type { Datastore } from '../../../../shared/store/datastore.ts';
 import type { StoreContext } from '../../../../shared/store/context.ts';
 import { addressKey } from './chronicle.ts';
 import type { Judge } from '../judge.ts';
-import { DATASTORE, type World } from './world.ts';
+import { DATASTORE } from '../servers/log-statements.ts';
+import type { World } from './world.ts';
 
 /** Reads every log as a client does, going on from where it stopped. */
 export interface LogReader {

@@ -8,6 +8,8 @@ export interface VirtualTime {
   /** Does something later. Things of the same moment are done in the order in which they were asked for. */
   after(milliseconds: number, act: () => void): void;
   sleep(milliseconds: number): Promise<void>;
+  /** How far the wall clock of every machine but the servers' is ahead. */
+  wallAheadMs: number;
   /** Lets time pass until the work is done. Throws what the work throws, and when nothing is left that could end it. */
   runUntil<T>(work: Promise<T>): Promise<T>;
 }
@@ -29,30 +31,29 @@ export function virtualTime(): VirtualTime {
   }
 
   return {
+    wallAheadMs: 0,
     now: () => now,
     after,
     sleep: (milliseconds) => new Promise((resolve) => after(milliseconds, resolve)),
     async runUntil(work) {
-      const state = { isDone: false };
-      const end = (): void => void (state.isDone = true);
+      let isDone = false;
+      const end = (): void => void (isDone = true);
       work.then(end, end);
-      for (;;) {
-        await settled();
-        if (state.isDone) return work;
-        const next = events.pop();
-        if (!next) throw new Error(`nothing is left to happen after ${Math.round(now)} ms, and the work is not done`);
-        now = next.at;
-        next.act();
-      }
+      await new Promise<void>((resolve, reject) => {
+        // Whatever follows from what has happened does so before the next turn, without any time passing: every promise chain has come to a wait.
+        const turn = (): void => {
+          if (isDone) return resolve();
+          const next = events.pop();
+          if (!next) return reject(new Error(`nothing is left to happen after ${Math.round(now)} ms, and the work is not done`));
+          now = next.at;
+          setImmediate(turn);
+          next.act();
+        };
+        setImmediate(turn);
+      });
+      return work;
     },
   };
-}
-
-/** Whatever follows from what has happened, without any time passing: every promise chain has come to a wait. */
-function settled(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }
 
 /** The time that the code under test lives in: pauses, clocks. Of this thread; each seed brings a new one. */
@@ -62,7 +63,7 @@ const lived: { time: VirtualTime | undefined } = { time: undefined };
 export const BEGINNING_MS = Date.UTC(2026, 0, 31, 8);
 
 /**
- * Puts the code of this thread into virtual time: the pauses of `node:timers/promises`, `performance.now` and `Date.now`,
+ * Puts the code of this thread into virtual time: timers, the pauses of `node:timers/promises`, `performance.now` and `Date.now`,
  * and `Math.random`, which then follows the seed. For threads that do nothing but simulate.
  */
 export function liveIn(time: VirtualTime, random: () => number): void {
@@ -73,15 +74,47 @@ export function liveIn(time: VirtualTime, random: () => number): void {
 
 function install(): void {
   const timeNow = (): number => lived.time?.now() ?? 0;
-  const sleep = async <T>(milliseconds = 0, value?: T, options: { readonly signal?: AbortSignal } = {}): Promise<T> => {
-    if (options.signal) throw new Error('a pause that can be cut short has no place in a simulation yet');
-    await lived.time?.sleep(milliseconds);
+  const sleep = async <T>(milliseconds = 0, value?: T, { signal }: { readonly signal?: AbortSignal } = {}): Promise<T> => {
+    await (signal ? cutShort(milliseconds, signal) : lived.time?.sleep(milliseconds));
     return value as T;
   };
   timers.setTimeout = sleep as typeof timers.setTimeout;
+  globalThis.setTimeout = timerIn as unknown as typeof setTimeout;
+  globalThis.clearTimeout = ((timer?: Timer) => timer?.clear()) as typeof clearTimeout;
   syncBuiltinESMExports();
   performance.now = timeNow;
-  Date.now = () => BEGINNING_MS + timeNow();
+  Date.now = () => BEGINNING_MS + timeNow() + (lived.time?.wallAheadMs ?? 0);
+}
+
+interface Timer {
+  clear(): void;
+  /** Nothing is kept waiting by a timer here. */
+  unref(): Timer;
+}
+
+function timerIn(act: () => void, milliseconds = 0): Timer {
+  let isCleared = false;
+  lived.time?.after(milliseconds, () => {
+    if (!isCleared) act();
+  });
+  const timer: Timer = {
+    clear: () => void (isCleared = true),
+    unref: () => timer,
+  };
+  return timer;
+}
+
+/** A pause that the signal ends, as a real one does: with its reason. */
+function cutShort(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const cut = (): void => reject(signal.reason);
+    if (signal.aborted) return cut();
+    signal.addEventListener('abort', cut, { once: true });
+    lived.time?.after(milliseconds, () => {
+      signal.removeEventListener('abort', cut);
+      resolve();
+    });
+  });
 }
 
 /** A binary heap: the next thing to happen is at its head. */

@@ -3,20 +3,32 @@ import type { SqlClient } from '../../../../shared/sql/client.ts';
 import { openContext, type StoreContext } from '../../../../shared/store/context.ts';
 import type { BufferOperations, Datastore } from '../../../../shared/store/datastore.ts';
 import { openDeployment, type DeploymentOptions } from '../../../../shared/store/deployment.ts';
+import type { DynamoTable } from '../../../../shared/topology/dynamo-table.ts';
 import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';
 import { Random } from '../../../demo/trips/random.ts';
 import type { PlantedBug } from '../planted-bugs.ts';
+import { DATASTORE } from '../servers/log-statements.ts';
+import { memoryTable } from '../servers/memory-table.ts';
 import { memoryTopology, type MemoryTopology } from '../servers/memory-topology.ts';
 import { CALM, networkClient, type Weather } from '../servers/network.ts';
+import { planOf } from '../servers/plans.ts';
 import { simulatedGroup, type SimulatedGroup } from '../servers/simulated-group.ts';
+import { openInstance, type Instance } from './instance.ts';
 import { chronicle, type Chronicle } from './chronicle.ts';
 import { virtualTime, liveIn, type VirtualTime } from './virtual-time.ts';
 
-export const DATASTORE = 'trips';
 export const SHARDS = 4;
 
-/** Part of the system that has connections and a topology of its own, as each instance of a function has. */
+/** What an instance of a function is for: each has connections and a topology of its own. */
 export type Part = 'writing' | 'draining' | 'reading';
+
+/** A run of a function, with what it works with. */
+export interface StartedInstance extends Instance {
+  readonly context: StoreContext;
+  /** Leases. */
+  readonly stateTable: DynamoTable;
+  datastore(): Promise<Datastore & BufferOperations>;
+}
 
 /** Everything that a seed makes. */
 export interface World {
@@ -28,8 +40,12 @@ export interface World {
   readonly chronicle: Chronicle;
   readonly shards: number;
   readonly bug: PlantedBug | undefined;
-  context(part: Part): StoreContext;
-  datastore(part: Part): Promise<Datastore & BufferOperations>;
+  start(part: Part): StartedInstance;
+  /** Every instance that was ever started. */
+  readonly instances: ReadonlySet<Instance>;
+  /** Ends the simulation: something went wrong beside its main work. */
+  fail(error: unknown): void;
+  readonly failure: Promise<never>;
 }
 
 /** Three or four groups of two or three servers, with a datastore of a few shards. The thread lives in its time from now on. */
@@ -38,25 +54,30 @@ export function makeWorld(seed: string, number: number, bug: PlantedBug | undefi
   const time = virtualTime();
   const chance = new Random(seed, 'Math.random', number);
   liveIn(time, () => chance.next());
-  const told = chronicle();
-  const weather: Weather = { ...CALM, away: new Set() };
+  const told = chronicle(time.now);
+  const weather: Weather = { ...CALM, away: new Set(), refusals: new Set() };
   const names = ['group-1', 'group-2', 'group-3', ...(random.chance(0.2) ? ['group-4'] : [])];
   const readers = random.integer(1, 2);
   const groups = new Map(names.map((name) => [name, simulatedGroup({ name, readers, time, random, witness: told })]));
+  const writerOf = (group: string): number => groups.get(group)?.writerId ?? 0;
   const places = Array.from({ length: SHARDS }, (_, shard) => ({ group: names[shard % names.length] ?? '', epoch: 1 }));
-  for (const [shard, { group }] of places.entries()) groups.get(group)?.commitEverywhere([{ kind: 'shard', shard, row: { epoch: 1, state: 'open' } }]);
+  for (const [shard, { group }] of places.entries()) groups.get(group)?.commitEverywhere([{ kind: 'shard', shard, row: { epoch: 1, state: 'open', writerId: writerOf(group) } }]);
   const topology = memoryTopology(DATASTORE, names, places, { sleep });
   const bufferCopies = names.length > 3 ? random.integer(1, 2) : 1;
   const network = { time, random: new Random(seed, 'network', number), weather, flaws: bug?.flaws ?? {}, onFailure: told.failed };
   const drainWrap = bug?.draining?.();
 
-  const options = (part: Part): DeploymentOptions => ({
-    topology: dynamoTopology(topology.table),
+  const stateTable = memoryTable(time);
+  const instances = new Set<Instance>();
+  const failure = Promise.withResolvers<never>();
+
+  const options = (part: Part, instance: Instance): DeploymentOptions => ({
+    topology: dynamoTopology(instance.table(topology.table)),
     connect({ name }) {
       const group = groups.get(name);
       if (!group) throw new Error(`no group ${name}`);
-      const client: SqlClient = networkClient(group, network);
-      if (part === 'writing') return bug?.writing?.(client) ?? client;
+      const client: SqlClient = instance.client(networkClient(group, network));
+      if (part === 'writing') return bug?.writing?.(client, group) ?? client;
       return part === 'draining' ? (drainWrap?.(client, group) ?? client) : client;
     },
     bufferCopies,
@@ -73,7 +94,14 @@ export function makeWorld(seed: string, number: number, bug: PlantedBug | undefi
     chronicle: told,
     shards: SHARDS,
     bug,
-    context: (part) => openContext(options(part)),
-    datastore: (part) => openDeployment(options(part)).datastore(DATASTORE),
+    instances,
+    fail: failure.reject,
+    failure: failure.promise,
+    start(part) {
+      const instance = openInstance(time, (statement) => told.failed(statement, planOf(statement.sql)));
+      instances.add(instance);
+      const deployment = options(part, instance);
+      return { ...instance, get isDead() { return instance.isDead; }, context: openContext(deployment), stateTable: instance.table(stateTable), datastore: () => openDeployment(deployment).datastore(DATASTORE) };
+    },
   };
 }

@@ -3,7 +3,7 @@ import type { StackStatus } from '../../../../infra/local/control/commands.ts';
 import { showStatus } from '../../../../infra/local/control/show-status.ts';
 import type { TriggerSummary } from '../../../../shared/trigger/trigger-operations.ts';
 
-const STATUS: StackStatus = { url: 'http://127.0.0.1:4000', pid: 7, engine: 'mysql 9.7.4', nodes: [], functions: [], functionMode: 'threads', functionLog: 'functions.log', tailers: 2, triggers: [], queues: [] };
+const STATUS: StackStatus = { url: 'http://127.0.0.1:4000', pid: 7, engine: 'mysql 9.7.4', weight: { stackMemory: 500_000_000, serverMemory: 1_234_567_890, disk: 1_400_000 }, nodes: [], functions: [], functionMode: 'threads', functionLog: 'functions.log', tailers: 2, triggers: [], queues: [] };
 
 const SUMMARY: TriggerSummary = {
   trigger: 'bill_rider',
@@ -11,6 +11,7 @@ const SUMMARY: TriggerSummary = {
   reason: '100 cells are parked',
   changed_at: null,
   rewound_at: null,
+  resent: null,
   columns: ['BASE'],
   function: 'functions/bill-rider.ts',
   start: 'start',
@@ -19,9 +20,13 @@ const SUMMARY: TriggerSummary = {
   retry_parked_every_seconds: 600,
   timeout_seconds: 30,
   lag: { cells: 1, seconds: 2.34, unknown_shards: 0 },
+  sent: { cells: 0, seconds: 0, unknown_shards: 0 },
+  waiting: 1,
+  dead: 0,
   parked: 100,
   malformed: 0,
   failing: 0,
+  last_error: null,
 };
 
 it('the status of a stack says how each trigger does and what waits in its queue', () => {
@@ -37,7 +42,7 @@ it('the status of a stack says how each trigger does and what waits in its queue
       { name: 'copy.fifo', url: '', calls: undefined, callsNow: 0 },
     ],
   });
-  expect(text.split('\n').slice(5)).toEqual([
+  expect(text.split('\n').slice(6)).toEqual([
     'triggers, sent to by 2 tailers',
     'trips/bill_rider  stopped                          1 cell behind, 2.3 s                         100 parked  100 cells are parked',
     'trips/feed        running                          0 cells behind, 0.0 s, 3 shards not counted  0 parked',
@@ -47,5 +52,6 @@ it('the status of a stack says how each trigger does and what waits in its queue
     'bill.fifo  12 waiting, 3 held  calls bill-rider, 2 now',
     'copy.fifo  SQS is away',
   ]);
+  expect(text).toMatch(/^memory: 500 MB and 1,235 MB of the servers; disk: 1 MB$/mu);
   expect(showStatus(STATUS)).not.toMatch(/triggers|queues/u);
 });

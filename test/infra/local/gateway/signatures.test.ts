@@ -46,6 +46,18 @@ const PUT: Sent = { method: 'PUT', path: '/v1/trips/things/a', headers: { 'conte
 const ANSWER = { text: '{"called":true}' };
 const FORBIDDEN = [403, { message: 'Forbidden' }];
 
+describe('a gateway', () => {
+  it('says who signed a request, where it asks for that', async () => {
+    const events: unknown[] = [];
+    gateway.serve(ROUTES, () => async (event) => (events.push(JSON.parse(event)), ANSWER));
+    await send(await signed(GET));
+    await send({ ...GET, path: '/open' });
+    gateway.serve(ROUTES, (functionArn) => async () => (called.push(functionArn), ANSWER));
+    expect(events).toMatchObject([{ requestContext: { authorizer: { iam: { accessKey: CREDENTIALS.accessKeyId } } } }, { requestContext: {} }]);
+    expect(events[1]).not.toHaveProperty('requestContext.authorizer');
+  });
+});
+
 describe('a gateway that checks signatures', () => {
   it.each<[string, Sent]>([
     ['without a body', GET],

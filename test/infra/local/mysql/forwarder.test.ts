@@ -44,6 +44,13 @@ describe('forwarder faults, as a MySQL client sees them', () => {
       endpoint.setFault({ kind: 'cut-answers', share: 0 });
       expect(await ask(group, endpoint, 'SELECT GROUP_CONCAT(id ORDER BY id) AS ids FROM d.t')).toEqual([{ ids: '1,2' }]);
 
+      const forgotten = await connectTo(group);
+      endpoint.forgetConnections();
+      const known = await connectTo(group);
+      await sleep(50);
+      await known.query('SELECT 1');
+      await expect(forgotten.query('SELECT 1')).rejects.toThrow(/./);
+
       endpoint.setFault({ kind: 'cut-answers', share: 0.5 });
       const ends = await Promise.allSettled(Array.from({ length: 60 }, async () => await ask(group, endpoint, 'SELECT 1')));
       const cut = ends.filter((end) => end.status === 'rejected').length;

@@ -55,7 +55,7 @@ function addParts(service: ServiceStack): void {
 
 /** Groups that nobody asks, since all functions are stand-ins. */
 function silentGroups(...names: readonly string[]): readonly ShardGroup[] {
-  const endpoint: Forwarder = { host: '127.0.0.1', port: 1, setFault: () => undefined, dropConnections: () => undefined, close: async () => undefined };
+  const endpoint: Forwarder = { host: '127.0.0.1', port: 1, setFault: () => undefined, dropConnections: () => undefined, forgetConnections: () => undefined, close: async () => undefined };
   return names.map((name) => ({ name, user: 'nobody', password: 'none', writerEndpoint: endpoint, readerEndpoint: endpoint, instanceEndpoints: [endpoint], nodes: [] }));
 }
 

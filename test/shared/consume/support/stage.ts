@@ -8,7 +8,7 @@ import { openConsumer, type ConsumeEvent, type Consumer, type ConsumeSettings } 
 import type { ConsumerQueue, QueueRecord } from '../../../../shared/consume/queue-record.ts';
 import { sqsQueue } from '../../../../shared/consume/sqs-queue.ts';
 import type { TriggerFunction } from '../../../../shared/consume/trigger-function.ts';
-import { triggeredClient } from '../../../../shared/consume/triggered-client.ts';
+import { triggeredClients } from '../../../../shared/consume/triggered-client.ts';
 import type { TriggerDefinition } from '../../../../shared/definitions/definitions.ts';
 import type { DynamoTable } from '../../../../shared/topology/dynamo-table.ts';
 import { triggerStore } from '../../../../shared/trigger/dynamo-trigger-store.ts';
@@ -74,6 +74,7 @@ export function messageOf(shard: number, added_id: number, changes: Partial<Trig
     ref_key: 1,
     created_at: `2026-01-31T08:00:00.${String(added_id).padStart(6, '0')}Z`,
     replay: false,
+    generation: 0,
     ...changes,
   };
 }
@@ -138,7 +139,7 @@ export async function openStage({ sqs, newTable }: Emulators, options: StageOpti
       called.push(cellOf(message));
       return options.fn?.(rowKey, message, schemaless, call);
     },
-    client: (signal) => triggeredClient({ url: options.url ?? 'http://127.0.0.1:1', datastore: DATASTORE, attempts: 1 }, signal),
+    client: triggeredClients({ url: options.url ?? 'http://127.0.0.1:1', datastore: DATASTORE, attempts: 1 }),
     report: (event) => events.push(event),
     ...(options.settings && { settings: options.settings }),
   });

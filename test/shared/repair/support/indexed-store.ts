@@ -93,7 +93,9 @@ export async function openIndexedStore(shards: number, wrap: Wrap = (client) => 
     async problems(name = DRIVERS.name, repair = false) {
       const index = await indexed.version(name);
       if (!index) throw new Error(`${name} is not live`);
-      return (await verifyIndex(plain, datastore, index, { settleMs: 50, repair })).problems;
+      const { problems, failed } = await verifyIndex(plain, datastore, index, { settleMs: 50, repair });
+      for (const error of failed.values()) throw error;
+      return problems;
     },
     repair({ settings, wrap: through = (client: SqlClient) => client, ...run } = {}) {
       const events: RepairEvent[] = [];

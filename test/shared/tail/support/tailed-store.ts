@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import type { TriggerDefinition } from '../../../../shared/definitions/definitions.ts';
 import type { SqlClient } from '../../../../shared/sql/client.ts';
 import type { StoreContext } from '../../../../shared/store/context.ts';
@@ -35,9 +36,27 @@ export function definitionOf(wish: TriggerWish): TriggerDefinition {
   return { start: 'start', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 30, ...wish };
 }
 
+/**
+ * A trigger with queues of its own.
+ *
+ * @param receipts so many move a message to its last queue @default it has none
+ */
+export async function deployedTrigger(sqs: LocalSqs, wish: TriggerWish, receipts?: number): Promise<DeployedTrigger> {
+  const definition = definitionOf(wish);
+  if (receipts === undefined) return { definition, queueUrl: await sqs.newQueue(), parkedQueueUrl: '' };
+  const parkedQueueUrl = await sqs.newQueue();
+  const { Attributes } = await sqs.client.send(new GetQueueAttributesCommand({ QueueUrl: parkedQueueUrl, AttributeNames: ['QueueArn'] }));
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: Attributes?.QueueArn, maxReceiveCount: receipts });
+  return { definition, queueUrl: await sqs.newQueue({ RedrivePolicy }), parkedQueueUrl };
+}
+
 /** A datastore with triggers over real servers, each with a queue of its own. */
 export async function openTailedStore(sqs: LocalSqs, shards: number, wishes: readonly TriggerWish[], wrap?: (client: SqlClient, group: string) => SqlClient): Promise<TailedStore> {
-  const deployed = await Promise.all(wishes.map(async (wish): Promise<DeployedTrigger> => ({ definition: definitionOf(wish), queueUrl: await sqs.newQueue(), parkedQueueUrl: '' })));
+  return openWithTriggers(sqs, shards, await Promise.all(wishes.map((wish) => deployedTrigger(sqs, wish))), wrap);
+}
+
+/** The same, with triggers that are deployed already. */
+export async function openWithTriggers(sqs: LocalSqs, shards: number, deployed: readonly DeployedTrigger[], wrap?: (client: SqlClient, group: string) => SqlClient): Promise<TailedStore> {
   const followed = await openFollowedStore(shards, wrap, deployed);
   const triggers = new Map(deployed.map((one) => [one.definition.name, tailedTrigger(sqs, followed, one)]));
   return {

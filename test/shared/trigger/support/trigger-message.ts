@@ -13,6 +13,7 @@ export function triggerMessage(shard: number, addedId: number, more: Partial<Tri
     ref_key: 1,
     created_at: '2026-01-31T08:00:00.000000Z',
     replay: false,
+    generation: 0,
     ...more,
   };
 }

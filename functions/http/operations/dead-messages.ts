@@ -1,0 +1,26 @@
+import type { TriggerManagement } from '../../../shared/trigger/trigger-management.ts';
+import type { HttpOperation } from './operation.ts';
+import { readLimit } from './read-options.ts';
+
+/** GET /triggers/{trigger}/dead: the messages that SQS gave up on, as far as it shows them. */
+export const listDeadMessages: HttpOperation<TriggerManagement> = async (request, management) => {
+  const query = request.query({ once: ['limit'] });
+  const operations = await management.triggers(request.path('datastore'));
+  return { status: 200, body: await operations.deadMessages(request.path('trigger'), { limit: readLimit(query) }) };
+};
+
+/** POST /triggers/{trigger}/dead/replay: parks their cells, to be sent again soon. */
+export const replayDeadMessages: HttpOperation<TriggerManagement> = async (request, management) => {
+  request.query();
+  const operations = await management.triggers(request.path('datastore'));
+  const { count, left } = await operations.replayDead(request.path('trigger'));
+  return { status: 200, body: { replayed: count, left } };
+};
+
+/** POST /triggers/{trigger}/dead/discard: deletes them. */
+export const discardDeadMessages: HttpOperation<TriggerManagement> = async (request, management) => {
+  request.query();
+  const operations = await management.triggers(request.path('datastore'));
+  const { count, left } = await operations.discardDead(request.path('trigger'));
+  return { status: 200, body: { discarded: count, left } };
+};

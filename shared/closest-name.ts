@@ -1,0 +1,36 @@
+/** So many letters of a name may be missing, too many, others or swapped with the next. */
+const MOST_CHANGES = 2;
+
+/**
+ * The name that was probably meant: the one that most few changes make of what was written, two at most and fewer than
+ * half of its letters.
+ *
+ * @param known among which it is looked for; short names
+ */
+export function closestName(written: string, known: readonly string[]): string | undefined {
+  let closest: string | undefined;
+  let fewest = MOST_CHANGES + 1;
+  for (const name of known) {
+    // What differs more in length alone is not looked at, however long it is.
+    if (Math.abs(name.length - written.length) > MOST_CHANGES) continue;
+    const changes = changesBetween(written.toLowerCase(), name.toLowerCase());
+    if (changes < fewest && changes * 2 < name.length) [closest, fewest] = [name, changes];
+  }
+  return closest;
+}
+
+/** Letters to insert, leave out, replace or swap with the next (optimal string alignment). */
+function changesBetween(one: string, other: string): number {
+  let [beforeLast, last]: [number[], number[]] = [[], Array.from({ length: other.length + 1 }, (_, place) => place)];
+  for (let at = 1; at <= one.length; at += 1) {
+    const row = [at];
+    for (let place = 1; place <= other.length; place += 1) {
+      const isSame = one[at - 1] === other[place - 1];
+      let least = Math.min((last[place] ?? 0) + 1, (row[place - 1] ?? 0) + 1, (last[place - 1] ?? 0) + (isSame ? 0 : 1));
+      if (at > 1 && place > 1 && one[at - 1] === other[place - 2] && one[at - 2] === other[place - 1]) least = Math.min(least, (beforeLast[place - 2] ?? 0) + 1);
+      row.push(least);
+    }
+    [beforeLast, last] = [last, row];
+  }
+  return last[other.length] ?? 0;
+}

@@ -1,0 +1,77 @@
+/**
+ * What may be concluded of a buffered write: every case, in one place, without a word to a server. The drain asks
+ * `decideCopy` of each copy, whoever brings back what a promoted writer lacks asks `decideAddress` of each address.
+ */
+
+/**
+ * What a node shows at a copy's address: the copy's bytes, another encoding of an equal value or of who knows what
+ * (`unlike`, until both are compared), another value (`contrary`), no cell; or it says nothing of this shard (`silent`).
+ */
+export type Shown = 'same' | 'unlike' | 'contrary' | 'missing' | 'silent';
+
+/** What one node of the primary says of a copy. */
+export interface NodeWord {
+  readonly shown: Shown;
+  /** It takes writes. */
+  readonly writable: boolean;
+}
+
+/**
+ * - `drain`: every node that could ever be the writer has the body; the copy may go.
+ * - `append`: the writer lacks the cell.
+ * - `compare`: the bytes differ; whether the values do has to be looked at.
+ * - `conflict`: another value is at the address, and cells never change.
+ * - `wait`: something is not known yet, or not everywhere.
+ */
+export type CopyAction = 'drain' | 'append' | 'compare' | 'conflict' | 'wait';
+
+/**
+ * What to do with one copy.
+ *
+ * It may go only when each node was heard, each shows the body, and no more than one takes writes: a silent one may
+ * be promoted at that very moment, also where none of the others says that it is the writer. Appends are always safe,
+ * since the append itself leaves out what is there, and is refused by a writer that may lack acknowledged cells.
+ *
+ * @param writer what the node shows that appends would go to
+ * @param nodes all that could be promoted, the writer among them
+ */
+export function decideCopy(writer: Shown, nodes: readonly NodeWord[]): CopyAction {
+  if (writer === 'missing') return 'append';
+  if (writer === 'contrary') return 'conflict';
+  if (writer === 'unlike') return 'compare';
+  const isHeard = nodes.length > 0 && nodes.filter(({ writable }) => writable).length <= 1;
+  if (writer === 'silent' || !isHeard) return 'wait';
+  if (nodes.every(({ shown }) => shown === 'same')) return 'drain';
+  return nodes.every(({ shown }) => shown === 'same' || shown === 'unlike') ? 'compare' : 'wait';
+}
+
+/** A body of which copies wait for an address; equal values are one body. */
+export interface WaitingBody {
+  /** Every writer of every copy was answered `buffered`: nobody was told that it is stored. */
+  readonly answered: boolean;
+}
+
+/**
+ * - `leave`: the address is taken, or nobody was told that something is stored there: the drain's work, which may come
+ *   after appends are let in again.
+ * - `append`: the one body that may have been acknowledged.
+ * - `wait`: two may have been, or are still under way and are about to give way.
+ * - `report`: two may have been, and whoever was under way has ended: an operator has to say which.
+ */
+export type AddressAction<Body extends WaitingBody> = { readonly action: 'leave' | 'wait' | 'report' } | { readonly action: 'append'; readonly body: Body };
+
+/**
+ * What to do at one address of a writer that may lack acknowledged cells, before it takes appends again. Never chooses
+ * between two bodies that somebody may have been told are stored: the one that came first may be of a writer that died
+ * before it appended, and the other may have been acknowledged.
+ *
+ * @param isTaken the writer shows a cell there
+ * @param bodies all that wait for the address on any group
+ * @param hasWaited longer than a request lives since the bodies were first seen
+ */
+export function decideAddress<Body extends WaitingBody>(isTaken: boolean, bodies: readonly Body[], hasWaited: boolean): AddressAction<Body> {
+  const [first, ...others] = bodies.filter(({ answered }) => !answered);
+  if (isTaken || !first) return { action: 'leave' };
+  if (others.length === 0) return { action: 'append', body: first };
+  return { action: hasWaited ? 'report' : 'wait' };
+}

@@ -1,0 +1,129 @@
+import { SchemalessError } from '../errors.ts';
+import { shardOf } from '../shard.ts';
+import { SqlError, type SqlClient } from '../sql/client.ts';
+import { deleteBuffered, failBuffered, markConflicts, noteRefusal } from '../sql/statements/change-buffered.ts';
+import { toWaitingRow } from '../sql/statements/select-buffered.ts';
+import { selectWaiting } from '../sql/statements/select-waiting.ts';
+import { groupBy, type StoreContext } from '../store/context.ts';
+import type { AppendPace } from './append-pace.ts';
+import type { ShardRows } from './ask-nodes.ts';
+import type { DrainReport } from './drain-settings.ts';
+import type { FaultyRow } from './open-rows.ts';
+import { settlePrimary, type Settled } from './settle-primary.ts';
+import { nameOf, type ShardTurn, type Turns } from './turns.ts';
+
+/** What a lane works with: the rows that one group holds for one primary. */
+export interface Lane {
+  readonly context: StoreContext;
+  readonly holder: SqlClient;
+  readonly primary: string;
+  readonly turns: Turns;
+  readonly pace: AppendPace;
+  readonly report: DrainReport;
+  readonly pageRows: number;
+  readonly maxAttempts: number;
+  /** The highest id that is old enough to be looked at. */
+  readonly upTo: () => number;
+}
+
+/** What asking the primary's nodes for a row costs them, next to appending it. */
+const LOOK_SHARE = 0.25;
+
+/**
+ * One turn of a lane: some rows of the shards whose turn it is, in the order in which they came. Deletes what every node
+ * shows, appends what the primary lacks, marks what lost against another body.
+ *
+ * A primary that cannot be asked costs its own lane one attempt, with growing pauses between them; a shard that is
+ * refused, closed or slow costs the same of its own, and is asked alone until it answers.
+ *
+ * @returns milliseconds until there is something to do again
+ * @throws SqlError where the holder's own table cannot be read or changed
+ */
+export async function laneTurn(lane: Lane): Promise<number> {
+  const { turns, report } = lane;
+  const taken = turns.next();
+  if (taken.length === 0) return turns.wait();
+  const limit = Math.max(1, Math.floor(lane.pageRows / taken.length));
+  const pages = await readPages(lane, taken, limit);
+  report.seen += pages.reduce((sum, { found }) => sum + found, 0);
+  const asked = pages.filter(({ rows }) => rows.length > 0);
+  const settled = asked.length === 0 ? undefined : await settlePrimary(lane.context, lane, asked).catch((error: unknown) => failTurn(lane, asked, error));
+  await write(lane, pages.flatMap(({ misplaced }) => misplaced), settled);
+  let lookedAt = 0;
+  for (const page of pages) {
+    const { turn, found, last } = page;
+    const after = found < limit ? undefined : last;
+    const error = settled?.failed.get(page);
+    if (error) await failShard(lane, page, { error, after: after ?? 0 });
+    else if (settled || page.rows.length === 0) turns.pass(turn, after);
+    if (after !== undefined) lookedAt += found;
+  }
+  if (settled) turns.reached();
+  // What comes next is asked for at once only where there is more.
+  if (settled && lookedAt > 0) await lane.pace(lookedAt * LOOK_SHARE);
+  return turns.wait();
+}
+
+/** Rows of one shard's turn. */
+interface Page extends ShardRows {
+  readonly turn: ShardTurn;
+  readonly misplaced: readonly FaultyRow[];
+  readonly found: number;
+  readonly last: number;
+}
+
+async function readPages({ context, holder, upTo }: Lane, taken: readonly ShardTurn[], limit: number): Promise<Page[]> {
+  const waiting = (await holder.select(selectWaiting(taken, upTo(), limit), 'writer')).map(toWaitingRow);
+  const byShard = groupBy(waiting, nameOf);
+  return Promise.all(
+    taken.map(async (turn): Promise<Page> => {
+      const { datastore, shard, name } = turn;
+      const all = (byShard.get(name) ?? []).sort((one, other) => one.id - other.id);
+      const shards = (await context.topology.datastore(datastore))?.shards ?? 0;
+      const [rows, others] = [all.filter((row) => shardOf(row.row_key, shards) === shard), all.filter((row) => shardOf(row.row_key, shards) !== shard)];
+      const misplaced = others.map((row): FaultyRow => ({ row, error: `row ${row.row_key} is not of shard ${shard}` }));
+      return { turn, datastore, shard, rows, misplaced, found: all.length, last: all.at(-1)?.id ?? 0 };
+    }),
+  );
+}
+
+/** The primary could not be asked. Where that may be for one of several shards, each is asked alone next. */
+function failTurn({ context, primary, turns, report }: Lane, pages: readonly Page[], error: unknown): undefined {
+  if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
+  report.unreachable.add(primary);
+  context.report({ kind: 'primary_failed', group: primary, error });
+  const isAway = error instanceof SqlError && error.failure === 'unreachable';
+  const mayBeOneShard = !isAway && pages.length > 1;
+  for (const { turn } of pages) {
+    if (mayBeOneShard) turns.askAlone(turn);
+    else if (!isAway) turns.fail(turn);
+  }
+  if (isAway || mayBeOneShard) turns.away();
+  return undefined;
+}
+
+/** So often a shard is tried from the same row on; then the rows behind are looked at, should that one be refused for its own sake. */
+const FAILURES_PASSED = 5;
+
+async function failShard({ context, holder, primary, turns, report }: Lane, { turn, rows }: Page, { error, after }: { readonly error: SqlError | SchemalessError; readonly after: number }): Promise<void> {
+  report.refused.add(turn.name);
+  // Once, not with every attempt.
+  if (turn.failures === 0) {
+    context.report({ kind: 'shard_refused', group: primary, datastore: turn.datastore, shard: turn.shard, error });
+    await holder.change(noteRefusal(rows, error.message));
+  }
+  turns.fail(turn, (turn.failures + 1) % FAILURES_PASSED === 0 ? after : turn.after);
+}
+
+/** Brings what was decided into the holder's table. */
+async function write({ holder, report, maxAttempts }: Lane, misplaced: readonly FaultyRow[], settled: Settled | undefined): Promise<void> {
+  const { drained = [], conflicts = [], faulty = [], refused = [], appended = 0 } = settled ?? {};
+  if (drained.length > 0) await holder.change(deleteBuffered(drained));
+  if (conflicts.length > 0) await holder.change(markConflicts(conflicts));
+  for (const [error, ofError] of groupBy(refused, ({ error }) => error.message)) await holder.change(noteRefusal(ofError.map(({ row }) => row), error));
+  for (const { row, error } of [...misplaced, ...faulty]) await holder.change(failBuffered(row, error, maxAttempts));
+  report.drained += drained.length;
+  report.conflicts += conflicts.length;
+  report.appended += appended;
+  report.failed += misplaced.length + faulty.length;
+}

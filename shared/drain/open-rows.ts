@@ -1,0 +1,80 @@
+import { decodeBody } from '../body/codec.ts';
+import type { Json } from '../cell.ts';
+import type { SqlClient } from '../sql/client.ts';
+import type { EncodedCell } from '../sql/statements/append-cells.ts';
+import { bodyHash } from '../sql/statements/insert-buffered.ts';
+import { selectBuffered, toBufferRow, type BufferRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
+import { pageBytes } from '../store/read-group.ts';
+
+/** A buffered write whose body was fetched and can be decoded. The value is not kept: it may be a hundred thousand times as large. */
+export interface OpenRow extends WaitingRow, EncodedCell {}
+
+/** A row that is itself at fault: no server refused it, none is ever going to take it. */
+export interface FaultyRow {
+  readonly row: WaitingRow;
+  readonly error: string;
+}
+
+/** Rows that are in memory together, and those among them that are at fault. */
+export interface OpenedPage {
+  readonly rows: readonly OpenRow[];
+  readonly faulty: readonly FaultyRow[];
+}
+
+/**
+ * Fetches bodies page by page, each of a few MiB as they are stored, in the order of the buffer. Each is decoded once, by
+ * itself, to see whether it can be; a body that was damaged, or cannot be decoded, is a fault of its row. Rows that are gone
+ * meanwhile are left out.
+ */
+export async function* openRows(holder: SqlClient, rows: readonly WaitingRow[]): AsyncGenerator<OpenedPage> {
+  let ids = rows.map(({ id }) => id).sort((one, other) => one - other);
+  while (ids.length > 0) {
+    const fetched = (await holder.select(selectBuffered(ids, pageBytes(holder)), 'writer')).map(toBufferRow);
+    const last = fetched.at(-1)?.id ?? Number.POSITIVE_INFINITY;
+    ids = ids.filter((id) => id > last);
+    const page: { rows: OpenRow[]; faulty: FaultyRow[] } = { rows: [], faulty: [] };
+    for (const row of fetched) {
+      const fault = faultOf(row);
+      if (fault === undefined) page.rows.push(new Opened(row));
+      else page.faulty.push({ row, error: `cannot be used: ${fault}` });
+    }
+    yield page;
+  }
+}
+
+function faultOf({ body, body_hash }: BufferRow): string | undefined {
+  if (Buffer.compare(bodyHash(body), body_hash) !== 0) return 'the body is not the one that was buffered';
+  try {
+    decodeBody(body);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Decodes its body whenever it is asked for, and keeps only the bytes. */
+class Opened implements OpenRow {
+  readonly id: number;
+  readonly datastore: string;
+  readonly shard: number;
+  readonly row_key: string;
+  readonly column_name: string;
+  readonly ref_key: number;
+  readonly body_hash: Uint8Array;
+  readonly encoded: Uint8Array;
+
+  constructor({ id, datastore, shard, row_key, column_name, ref_key, body_hash, body }: BufferRow) {
+    this.id = id;
+    this.datastore = datastore;
+    this.shard = shard;
+    this.row_key = row_key;
+    this.column_name = column_name;
+    this.ref_key = ref_key;
+    this.body_hash = body_hash;
+    this.encoded = body;
+  }
+
+  get body(): Json {
+    return decodeBody(this.encoded);
+  }
+}

@@ -1,0 +1,248 @@
+import { createConnection, createPool, type ConnectionOptions, type Pool, type PoolConnection } from 'mysql2';
+import { SqlError, type Statement } from './client.ts';
+import { toSqlError } from './mysql-error.ts';
+import type { Standstill } from './standstill.ts';
+
+export interface MysqlPoolOptions {
+  readonly connection: ConnectionOptions;
+  /** Connections at most. */
+  readonly connections: number;
+  /** How long a statement may wait for its connection. */
+  readonly acquireTimeoutMs: number;
+  /** How long a statement may take. */
+  readonly queryTimeoutMs: number;
+  readonly standstill: Standstill;
+}
+
+/** An idle connection of which nothing was heard for so long may have been forgotten by whoever stands between, unseen by a process that was frozen. */
+const TRUSTED_MS = 30_000;
+/** What a process that stood still gives the answer to a statement that is overdue: it may be here already, unread. */
+const GRACE_MS = 500;
+/** What is asked apart is small. */
+const APART_MS = 1000;
+/** The first table of a statement that is of a shard. Nobody locks those of the control database, which statements of all shards name. */
+const TABLE = /\b(?:FROM|INTO|UPDATE)\s+(`(?!schemaless`)[^\s(]+)/;
+const NO_TABLE = '';
+
+/** A connection in use. */
+interface Used {
+  readonly connection: PoolConnection;
+  readonly limit: TimeLimit;
+  /** When it was last given out, by the wall clock: a steady one may stand still in an instance that is frozen. */
+  usedAt: number;
+  /** `losses` of the pool when it last answered. */
+  losses: number;
+}
+
+type Give = (error: SqlError | undefined, used?: Used) => void;
+
+interface Waiting {
+  readonly table: string;
+  readonly give: Give;
+  timer: NodeJS.Timeout;
+}
+
+/**
+ * Connections to one endpoint, opened when needed, each for one statement at a time.
+ *
+ * **A table may have as many of them as it leaves free**: statements that wait for a table that somebody locked hold their
+ * connections for seconds, and those of other tables must find one. So the first such table gets half, the next half of
+ * the rest.
+ *
+ * **What was idle is not trusted for ever**: a connection that was not used for half a minute, or not since another one
+ * was found lost, is replaced before anything is sent on it.
+ */
+export class MysqlPool {
+  readonly #options: MysqlPoolOptions;
+  readonly #pool: Pool;
+  readonly #known = new WeakMap<PoolConnection, Used>();
+  /** Connections in use, or being opened, by table. */
+  readonly #ofTable = new Map<string, number>();
+  #busy = 0;
+  #waiting: Waiting[] = [];
+  /** Connections that were found lost so far. */
+  #losses = 0;
+
+  constructor(options: MysqlPoolOptions) {
+    this.#options = options;
+    const { connections } = options;
+    // Idle ones are closed at all only where fewer may be idle than open. One that is open keeps a serverless cluster awake.
+    this.#pool = createPool({ ...options.connection, connectionLimit: connections, maxIdle: Math.max(1, connections - 1), idleTimeout: TRUSTED_MS });
+  }
+
+  /** Runs a statement on a connection of the pool. Throws `SqlError`. */
+  run<T>({ sql, parameters }: Statement): Promise<T> {
+    const table = TABLE.exec(sql)?.[1] ?? NO_TABLE;
+    return new Promise((resolve, reject) => {
+      this.#acquire(table, (error, used) => {
+        if (!used) return reject(error as SqlError);
+        const { connection, limit } = used;
+        limit.begin((late) => {
+          // Whatever the server still does with it, no later statement may wait behind it or get its answer.
+          this.#leave(table, () => connection.destroy());
+          reject(late);
+        });
+        connection.query({ sql, values: [...parameters] }, (failure, result) => {
+          if (!limit.end()) return;
+          if (!failure) {
+            used.losses = this.#losses;
+            this.#leave(table, () => connection.release());
+            resolve(result as T);
+            return;
+          }
+          const sorted = toSqlError(failure, true);
+          if (sorted.failure === 'unclear' && sorted.errno === 0) this.#losses += 1;
+          // Nor may one follow what is not known to be over. A server that has turned read-only is no writer any more, so
+          // that the next connection must be made anew.
+          const isOver = sorted.failure !== 'unclear' && sorted.failure !== 'unreachable';
+          if (isOver) used.losses = this.#losses;
+          this.#leave(table, () => (isOver ? connection.release() : connection.destroy()));
+          reject(sorted);
+        });
+      });
+    });
+  }
+
+  /** Runs a small statement on a connection that is opened for it, beyond those of the pool. Throws `SqlError`. */
+  runApart<T>({ sql, parameters }: Statement): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const connection = createConnection(this.#options.connection);
+      const fail = (error: SqlError): void => {
+        clearTimeout(timer);
+        connection.destroy();
+        reject(error);
+      };
+      const timer = setTimeout(() => fail(new SqlError('unclear', `no answer within ${APART_MS} ms`, { timedOut: true })), APART_MS);
+      connection.on('error', (error) => fail(toSqlError(error, false)));
+      connection.query({ sql, values: [...parameters] }, (error, result) => {
+        if (error) return fail(toSqlError(error, true));
+        clearTimeout(timer);
+        connection.end();
+        resolve(result as T);
+      });
+    });
+  }
+
+  end(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#pool.end(() => resolve());
+    });
+  }
+
+  /** Gives a connection, or `unreachable` in good time. */
+  #acquire(table: string, give: Give): void {
+    const begun = performance.now();
+    if (this.#mayHave(table)) return this.#enter(table, begun, give);
+    const { acquireTimeoutMs, standstill } = this.#options;
+    const leave = (): void => {
+      // Answers that would have freed a connection may be here, unread.
+      if (standstill.since(begun)) waiting.timer = setTimeout(refuse, GRACE_MS);
+      else refuse();
+    };
+    const refuse = (): void => {
+      this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+      give(new SqlError('unreachable', `no connection free within ${acquireTimeoutMs} ms`, { poolExhausted: true }));
+    };
+    const waiting: Waiting = { table, give, timer: setTimeout(leave, acquireTimeoutMs) };
+    this.#waiting.push(waiting);
+  }
+
+  #mayHave(table: string): boolean {
+    const free = this.#options.connections - this.#busy;
+    return free > 0 && (table === NO_TABLE || (this.#ofTable.get(table) ?? 0) < free);
+  }
+
+  #enter(table: string, begun: number, give: Give): void {
+    this.#busy += 1;
+    this.#ofTable.set(table, (this.#ofTable.get(table) ?? 0) + 1);
+    this.#connect(table, begun, give);
+  }
+
+  /** Gives an idle connection that can be trusted, or a new one. */
+  #connect(table: string, begun: number, give: Give): void {
+    this.#pool.getConnection((error, connection) => {
+      if (!connection) {
+        // A connection whose time to open passed while this process stood still is tried once more.
+        if (this.#options.standstill.since(begun)) return this.#connect(table, Number.POSITIVE_INFINITY, give);
+        this.#leave(table);
+        return give(toSqlError(error, false));
+      }
+      const now = Date.now();
+      const used = this.#known.get(connection);
+      if (!used) return give(undefined, this.#remember(connection, now));
+      if (Math.abs(now - used.usedAt) > TRUSTED_MS || used.losses < this.#losses) {
+        connection.destroy();
+        return this.#connect(table, begun, give);
+      }
+      used.usedAt = now;
+      give(undefined, used);
+    });
+  }
+
+  #remember(connection: PoolConnection, now: number): Used {
+    const { queryTimeoutMs, standstill } = this.#options;
+    const used: Used = { connection, limit: timeLimit(queryTimeoutMs, standstill), usedAt: now, losses: this.#losses };
+    this.#known.set(connection, used);
+    return used;
+  }
+
+  /** A connection is free again, or gone: whoever waits and may have one gets it. */
+  #leave(table: string, giveBack: () => void = () => undefined): void {
+    giveBack();
+    this.#busy -= 1;
+    const left = (this.#ofTable.get(table) ?? 0) - 1;
+    if (left > 0) this.#ofTable.set(table, left);
+    else this.#ofTable.delete(table);
+    if (this.#waiting.length > 0) this.#serve();
+  }
+
+  #serve(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const one of waiting) {
+      if (!this.#mayHave(one.table)) this.#waiting.push(one);
+      else {
+        clearTimeout(one.timer);
+        this.#enter(one.table, performance.now(), one.give);
+      }
+    }
+  }
+}
+
+/** How long a statement may take on a connection, which runs one at a time. */
+interface TimeLimit {
+  begin(onLate: (error: SqlError) => void): void;
+  /** Returns whether it was in time. */
+  end(): boolean;
+}
+
+/** The time limit of a connection's statements. To make and clear a timer for each, as mysql2 does, takes longer than all else here. */
+function timeLimit(milliseconds: number, standstill: Standstill): TimeLimit {
+  let onLate: ((error: SqlError) => void) | undefined;
+  let begun = 0;
+  let grace: NodeJS.Timeout | undefined;
+  const fire = (timedOut: boolean): void => {
+    const tell = onLate;
+    onLate = undefined;
+    tell?.(new SqlError('unclear', `no answer within ${milliseconds} ms`, { timedOut }));
+  };
+  // It goes on beyond the end of a statement; the next sets it anew, whether it has fired meanwhile or not.
+  const timer = setTimeout(() => {
+    if (!onLate) return;
+    if (standstill.since(begun)) grace = setTimeout(fire, GRACE_MS, false);
+    else fire(true);
+  }, milliseconds).unref();
+  return {
+    begin(tell) {
+      onLate = tell;
+      begun = performance.now();
+      timer.refresh();
+    },
+    end() {
+      const inTime = onLate !== undefined;
+      onLate = undefined;
+      if (grace) grace = void clearTimeout(grace);
+      return inTime;
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { SqlError, type SqlClient, type SqlRow, type Statement, type Target } from './client.ts';
+import { unionOf } from './union.ts';
+
+/** What the parts of a union answered. */
+export interface DividedAnswer {
+  /** Of all parts that were answered, in no order. */
+  readonly rows: readonly SqlRow[];
+  /** By place among the parts: why the server refused that part by itself. */
+  readonly refused: ReadonlyMap<number, SqlError>;
+}
+
+/**
+ * Runs the union of several statements. Where the server refuses it (`rejected`: a table that is damaged or gone, a right
+ * that is missing) it is divided by halves until each part at fault stands alone: one table that cannot be read takes
+ * nothing from those that are asked with it.
+ *
+ * A part may be a union itself, and is not divided further: what is of one shard, say, fails or is answered together.
+ * Costs nothing while nothing is refused; n parts of which one is at fault, about 2 log2 n statements more, one after the other.
+ *
+ * @param parts numbered by their own text where it matters which row is whose; none, and nothing is asked
+ * @throws SqlError for every other reason: they say nothing of a single part
+ */
+export async function selectDivided(client: Pick<SqlClient, 'select'>, parts: readonly Statement[], target: Target): Promise<DividedAnswer> {
+  const rows: SqlRow[] = [];
+  const refused = new Map<number, SqlError>();
+
+  async function ask(from: number, to: number): Promise<void> {
+    if (from === to) return;
+    try {
+      for (const row of await client.select(unionOf(parts.slice(from, to)), target)) rows.push(row);
+    } catch (error) {
+      if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
+      if (to - from === 1) refused.set(from, error);
+      else {
+        const middle = Math.ceil((from + to) / 2);
+        await ask(from, middle);
+        await ask(middle, to);
+      }
+    }
+  }
+
+  await ask(0, parts.length);
+  return { rows, refused };
+}

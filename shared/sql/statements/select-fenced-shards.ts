@@ -1,0 +1,20 @@
+import { toNumber, toText } from '../cell-rows.ts';
+import type { SqlRow, Statement } from '../client.ts';
+import { CONTROL } from '../names.ts';
+
+/** A shard that takes no appends from the server that answers. */
+export interface FencedShard {
+  readonly datastore: string;
+  readonly shard: number;
+  /** The server that answers. */
+  readonly serverId: number;
+}
+
+/** The shards whose acknowledged cells the server that answers may lack: another was their writer. */
+export function selectFencedShards(): Statement {
+  return { sql: `SELECT datastore, shard, @@server_id FROM ${CONTROL}.shard WHERE writer_id <> @@server_id ORDER BY datastore, shard`, parameters: [] };
+}
+
+export function toFencedShards(rows: readonly SqlRow[]): FencedShard[] {
+  return rows.map(([datastore, shard, serverId]) => ({ datastore: toText(datastore), shard: toNumber(shard), serverId: toNumber(serverId) }));
+}

@@ -1,0 +1,89 @@
+import { decodeSized, JSON_GROWTH } from '../body/codec.ts';
+import { jsonBytes } from '../body/measure.ts';
+import type { Json } from '../cell.ts';
+import { invalidField } from '../errors.ts';
+import { SqlError } from '../sql/client.ts';
+import { selectKept, toBufferRow, type BufferRow, type KeptState } from '../sql/statements/select-buffered.ts';
+import { answerRoom, type Sized } from './answer-room.ts';
+import type { StoreContext } from './context.ts';
+import type { BufferConflict, KeptOptions } from './datastore.ts';
+import { parseLimit } from './parse.ts';
+import { pageBytes, toUnavailable } from './read-group.ts';
+
+/** Some of the kept writes of a datastore, and where the next page begins. */
+export interface KeptPage {
+  readonly writes: readonly BufferConflict[];
+  readonly next: string | null;
+}
+
+/**
+ * A page of the writes that are kept in one state. Group by group, so that it needs few of them; a group that is down is an
+ * error, not a gap. Ends at `limit`, or where the answer is full, once it has one: bodies are decoded one by one until then.
+ */
+export async function listKept({ groups }: Pick<StoreContext, 'groups'>, datastore: string, state: KeptState, options: KeptOptions): Promise<KeptPage> {
+  const limit = parseLimit(options.limit);
+  const start = options.after === undefined ? undefined : parseKeptId(options.after, 'after');
+  const writes: BufferConflict[] = [];
+  const room = answerRoom();
+  const goOn = (): KeptPage => ({ writes, next: writes.at(-1)?.id ?? null });
+  for (const group of [...(await groups.names())].sort()) {
+    if (start && group < start.group) continue;
+    const wanted = limit + 1 - writes.length;
+    const client = await groups.client(group);
+    const from = start?.group === group ? start.id : 0;
+    const rows = await client.select(selectKept(state, datastore, from, wanted, pageBytes(client)), 'writer').catch((error: unknown) => {
+      throw error instanceof SqlError ? toUnavailable(error, group) : error;
+    });
+    let bytes = 0;
+    for (const row of rows.map(toBufferRow)) {
+      const { write, size } = toWrite(group, row);
+      if (writes.length === limit || !room.take(size, writes.length === 0)) return goOn();
+      writes.push(write);
+      bytes += row.body.length;
+    }
+    // What was cut by its bytes goes on with the next page, in the same group.
+    if (rows.length < wanted && bytes >= pageBytes(client)) return goOn();
+  }
+  return { writes, next: null };
+}
+
+/** What a write adds to an answer besides its body and its column name. */
+const ENVELOPE_BYTES = 300;
+
+function toWrite(group: string, row: BufferRow): { readonly write: BufferConflict; readonly size: Sized } {
+  const { id, row_key, column_name, ref_key, shard, created_at } = row;
+  let [body, plainBytes]: [Json, number] = [null, 0];
+  try {
+    ({ body, plainBytes } = decodeSized(row.body));
+  } catch {
+    // One that was damaged keeps its place in the list.
+  }
+  const around = ENVELOPE_BYTES + Buffer.byteLength(column_name) * JSON_GROWTH;
+  return {
+    write: { id: `${group}/${id}`, row_key, column_name, ref_key, body, shard, created_at },
+    size: { atMostBytes: around + (plainBytes + 4) * JSON_GROWTH, measure: () => around + jsonBytes(body) },
+  };
+}
+
+/** A kept write: the group that holds it, and its number there. */
+export interface KeptId {
+  readonly group: string;
+  readonly id: number;
+}
+
+/** Throws `invalid_field`. */
+export function parseKeptId(value: unknown, field: string): KeptId {
+  const [, group, digits] = /^([^/]{1,64})\/(\d{1,15})$/.exec(typeof value === 'string' ? value : '') ?? [];
+  if (group === undefined || digits === undefined) throw invalidField(field, 'an id like group-1/17', value);
+  return { group, id: Number(digits) };
+}
+
+/** Ids of a request, each of a group that there is. Throws `invalid_field`. */
+export function parseKeptIds(ids: unknown, names: readonly string[], most: number): readonly KeptId[] {
+  if (!Array.isArray(ids) || ids.length === 0 || ids.length > most) throw invalidField('ids', `an array of 1 to ${most} ids`, ids);
+  return ids.map((id: unknown, place) => {
+    const parsed = parseKeptId(id, `ids[${place}]`);
+    if (!names.includes(parsed.group)) throw invalidField(`ids[${place}]`, `an id of one of the groups ${names.join(', ')}`, id);
+    return parsed;
+  });
+}

@@ -1,0 +1,142 @@
+import { LIMITS, type Role } from '../cell.ts';
+import { SchemalessError } from '../errors.ts';
+import { leftOutBytes, type ItemRows, type StoredCell } from '../sql/cell-rows.ts';
+import type { Statement } from '../sql/client.ts';
+import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
+import { selectRow } from '../sql/statements/select-row.ts';
+import { unionOf } from '../sql/union.ts';
+import type { DatastoreTopology } from '../topology/topology.ts';
+import { byGroup, type StoreContext } from './context.ts';
+import { atMostBytesOf, decodeOrMark, type DecodedCell } from './decode.ts';
+import { pageBytes, readGroup, type GroupItem } from './read-group.ts';
+
+/** How items are asked for that lie in many groups: cells by their keys, or whole rows. */
+export interface Wanting<Item extends { readonly shard: number }> {
+  readonly context: StoreContext;
+  readonly topology: DatastoreTopology;
+  readonly read: Role;
+  /** @param most bytes of bodies that come of each item; what is longer is left out */
+  readonly statement: (items: readonly Item[], most: number) => Statement;
+  readonly minimumOf: (item: Item) => number | undefined;
+  /** How many bytes an item is likely to have of which not all came; undefined where all did. */
+  readonly leftOut: (answer: ItemRows, most: number) => number | undefined;
+}
+
+/** Cells by their keys. */
+export function wantingCells({ name, ...of }: ReadOf): Wanting<ShardKey> {
+  return {
+    ...of,
+    statement: (keys, most) => selectCells(name, keys, true, most < LIMITS.answerBytes ? most : undefined),
+    minimumOf: ({ key }) => key.min_added_id,
+    leftOut: ({ cells: [cell] }) => cell && leftOutBytes(cell),
+  };
+}
+
+/** Rows, with the latest cell of each of their columns. */
+export function wantingRows({ name, ...of }: ReadOf): Wanting<{ readonly row_key: string; readonly shard: number }> {
+  const range = { columns: undefined, after: undefined, limit: LIMITS.listCells + 1 };
+  return {
+    ...of,
+    statement: (rows, most) => unionOf(rows.map(({ row_key, shard }, item) => selectRow(name, shard, { ...range, row_key, bytes: most }, false, item))),
+    minimumOf: () => undefined,
+    // How much longer a row is than what came of it, nobody knows.
+    leftOut: ({ cells }, most) => (cells.length > LIMITS.listCells || cells.reduce((sum, { body }) => sum + (body?.length ?? 0), 0) >= most ? LIMITS.bodyBytes : undefined),
+  };
+}
+
+type ReadOf = Pick<Wanting<never>, 'context' | 'topology' | 'read'> & { readonly name: string };
+
+/** Cells of many groups, of which the large ones are fetched once it is known that an answer has room for them. */
+export interface WantedCells {
+  /** Of the item at a place. */
+  answer(place: number): GroupItem;
+  isLeftOut(place: number): boolean;
+  /** Where something was left out of these items, fetches that and what was left out of those behind them, as far as `room` bytes go. */
+  complete(places: { readonly from: number; readonly to: number }, room: number): Promise<void>;
+  /** Decodes a cell, unless it was while other groups were still at work. */
+  decode(stored: StoredCell): DecodedCell;
+  /** Bytes that a cell takes in an answer at most, without decoding it. */
+  atMostBytes(stored: StoredCell): number;
+}
+
+/**
+ * Reads items of many groups with one statement a group, groups side by side; a group that is down fails its items alone.
+ *
+ * An answer is bounded, so that no more is fetched than could go into it: an item brings its share at most, and what
+ * is longer is fetched when its turn comes. Only the first cells are decoded at once, as many as fit in any case.
+ *
+ * @param decodesEarly not where many share an answer: each of them would decode as many
+ */
+export async function readWanted<Item extends { readonly shard: number }>(wanting: Wanting<Item>, items: readonly Item[], decodesEarly = true): Promise<WantedCells> {
+  const share = Math.max(LEAST_SHARE_BYTES, Math.floor(LIMITS.answerBytes / Math.max(1, items.length)));
+  const answers: GroupItem[] = [];
+  const leftOut = new Map<number, number>();
+  const early = new Map<StoredCell, DecodedCell>();
+  let earlyRoom: number = decodesEarly ? LIMITS.answerBytes : 0;
+
+  function decodeEarly(answer: GroupItem): void {
+    for (const stored of answer.error ? [] : answer.cells) {
+      if (earlyRoom <= 0) return;
+      const decoded = decodeOrMark(stored);
+      early.set(stored, decoded);
+      earlyRoom -= decoded.atMostBytes;
+    }
+  }
+
+  async function ask(places: readonly number[], share?: number): Promise<void> {
+    const wanted = places.flatMap((place) => (items[place] ? [{ place, item: items[place], shard: items[place].shard }] : []));
+    await Promise.all(
+      [...byGroup(wanting.topology, wanted)].map(async ([group, ofGroup]) => {
+        try {
+          const client = await wanting.context.groups.client(group);
+          const most = Math.min(share ?? LIMITS.answerBytes, pageBytes(client));
+          const found = await wanting.context.admit(group, () =>
+            readGroup(client, group, {
+              statement: (some) => wanting.statement(some.flatMap((at) => ofGroup[at]?.item ?? []), most),
+              minima: ofGroup.map(({ item }) => wanting.minimumOf(item)),
+              read: wanting.read,
+            }),
+          );
+          for (const [at, answer] of found.entries()) {
+            const place = ofGroup[at]?.place ?? -1;
+            answers[place] = answer;
+            const bytes = answer.error ? undefined : wanting.leftOut(answer, most);
+            if (bytes === undefined) {
+              leftOut.delete(place);
+              decodeEarly(answer);
+            } else leftOut.set(place, share === undefined ? Number.POSITIVE_INFINITY : bytes);
+          }
+        } catch (error) {
+          if (!(error instanceof SchemalessError)) throw error;
+          for (const { place } of ofGroup) {
+            answers[place] = { error };
+            leftOut.delete(place);
+          }
+        }
+      }),
+    );
+  }
+
+  await ask(items.map((_, place) => place), items.length === 1 ? undefined : share);
+  return {
+    answer: (place) => answers[place] ?? { cells: [], head: 0, served_by: 'writer', stale: false },
+    isLeftOut: (place) => leftOut.has(place),
+    async complete({ from, to }, room) {
+      if (leftOut.size === 0 || !Array.from({ length: to - from }, (_, at) => from + at).some((place) => leftOut.has(place))) return;
+      const places: number[] = [];
+      let left = room;
+      for (const [place, bytes] of [...leftOut].sort(([one], [other]) => one - other)) {
+        if (place < from) continue;
+        left -= bytes;
+        if (left < 0) break;
+        places.push(place);
+      }
+      if (places.length > 0) await ask(places);
+    },
+    decode: (stored) => early.get(stored) ?? decodeOrMark(stored),
+    atMostBytes: (stored) => (early.get(stored) ?? { atMostBytes: atMostBytesOf(stored) }).atMostBytes,
+  };
+}
+
+/** Nearly all cells are shorter, so that one statement is enough. */
+const LEAST_SHARE_BYTES = 8 * 1024;

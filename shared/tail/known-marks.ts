@@ -1,0 +1,90 @@
+import { UNKNOWN_FINGERPRINT } from '../follow/fingerprint.ts';
+import type { ConsumedMark } from '../trigger/consumed-marks.ts';
+import type { TailWork } from './tail-work.ts';
+
+/** What a worker knows of the marks of its shards. Answers at once: nothing here waits for DynamoDB. */
+export interface KnownMarks {
+  /**
+   * Whether a shard has a mark, by which it can be sent again should its queue be lost. One that is sent up to `after` and
+   * has none gets one there; so does one that went back, with a log that was cut, to before its mark.
+   */
+  has(shard: number, after: number): boolean;
+  /** Up to where a shard's cells are replays in this generation; undefined until its mark is known, and was read after the generation was. */
+  replayedTo(shard: number, generation: number): number | undefined;
+}
+
+interface Known {
+  readonly mark: ConsumedMark;
+  /** When it was asked for, by `performance.now()`. */
+  readonly askedAt: number;
+}
+
+/** Reads marks as they are needed, those that are needed at the same time at once. */
+export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' | 'settings' | 'report'>): KnownMarks {
+  const known = new Map<number, Known>();
+  const seen = new Map<number, { readonly generation: number; readonly at: number }>();
+  /** Where the shards are whose marks are to be looked at. */
+  const wanted = new Map<number, number>();
+  const afters = new Map<number, number>();
+  let looking = false;
+  let failing = false;
+  let notBefore = Number.NEGATIVE_INFINITY;
+
+  async function look(): Promise<void> {
+    const asked = new Map(wanted);
+    wanted.clear();
+    const askedAt = performance.now();
+    const found = await store.consumed.read([...asked.keys()]);
+    const fresh = [...asked].filter(([shard]) => !found.has(shard));
+    const seeded = fresh.length === 0 ? [] : await store.consumed.seed(new Map(fresh.map(([shard, added_id]) => [shard, { generation: 0, added_id, fingerprint: UNKNOWN_FINGERPRINT }])));
+    const ahead = [...found].filter(([shard, mark]) => mark.added_id > (asked.get(shard) ?? 0)).map(([shard]) => shard);
+    const lowered = ahead.length === 0 ? [] : await store.consumed.change(ahead, (shard, mark) => mark && lowerTo(mark, asked.get(shard) ?? 0));
+    for (const [shard, mark] of [...found, ...seeded, ...lowered]) known.set(shard, { mark, askedAt });
+  }
+
+  function want(shard: number, after: number): void {
+    wanted.set(shard, after);
+    if (looking || performance.now() < notBefore) return;
+    looking = true;
+    // Those that are asked for in the same turn go with it.
+    void Promise.resolve()
+      .then(look)
+      .then(() => {
+        failing = false;
+      })
+      .catch((error: unknown) => {
+        if (!failing) report({ kind: 'failed', what: 'looking how far its consumers are', error });
+        failing = true;
+        notBefore = performance.now() + settings.lookMs;
+      })
+      .finally(() => {
+        looking = false;
+      });
+  }
+
+  return {
+    has(shard, after) {
+      if (after < (afters.get(shard) ?? 0)) known.delete(shard);
+      afters.set(shard, after);
+      if (known.has(shard)) return true;
+      want(shard, after);
+      return false;
+    },
+    replayedTo(shard, generation) {
+      const found = known.get(shard);
+      // Cells come at once with the place where a shard begins: its mark comes with the next look.
+      if (generation === 0) return found && 0;
+      const before = seen.get(shard);
+      const at = before?.generation === generation ? before.at : performance.now();
+      seen.set(shard, { generation, at });
+      if (found && found.askedAt > at) return found.mark.replayed_to;
+      want(shard, afters.get(shard) ?? 0);
+      return undefined;
+    },
+  };
+}
+
+/** At a place whose cell was not looked at. */
+function lowerTo(mark: ConsumedMark, addedId: number): ConsumedMark | undefined {
+  return mark.added_id > addedId ? { ...mark, added_id: addedId, fingerprint: UNKNOWN_FINGERPRINT } : undefined;
+}

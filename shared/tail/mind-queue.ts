@@ -1,0 +1,147 @@
+import { committedPlaces } from '../follow/follower-lag.ts';
+import { pauseFor } from '../follow/pace.ts';
+import { requireDatastore } from '../topology/groups.ts';
+import type { ConsumedPlace } from '../trigger/consumed-marks.ts';
+import { triggerFollower } from '../trigger/follower-name.ts';
+import { isUnsound, safeHaltMs } from '../trigger/queue-limits.ts';
+import { resendUnconsumed } from '../trigger/resend.ts';
+import { writeDeadSeen } from '../trigger/trigger-status.ts';
+import { isAtWork, type TriggerStatus } from '../trigger/trigger-store.ts';
+import type { TailRun } from './run-tailers.ts';
+import type { TailWatches } from './tail-follower.ts';
+import type { TailWork } from './tail-work.ts';
+
+/** Of the time for which messages may wait: how often their queue is said to be sound. */
+const TOLD_IN_TIME = 12;
+
+type MindedRun = Pick<TailRun, 'context' | 'stateTable' | 'slot'>;
+
+/**
+ * Looks whether a trigger's queue still has what was sent to it and not consumed. Where it cannot be trusted, since it was
+ * replaced or SQS moved messages to the last queue, all that is not known to be consumed is sent again; so is what
+ * others want sent again. Where it was empty for long enough, all that was sent is known to be consumed.
+ *
+ * Every worker looks at the queue's address; the rest one of them does for all. Until the signal.
+ */
+export async function mindQueue(work: TailWork, run: MindedRun, watches: TailWatches, signal: AbortSignal): Promise<void> {
+  const { settings, report } = work;
+  const minder = queueMinder(work, run, watches);
+  let failing = false;
+  while (!signal.aborted) {
+    try {
+      await minder.look();
+      failing = false;
+    } catch (error) {
+      if (!failing) report({ kind: 'failed', what: 'looking whether its queue has all', error });
+      failing = true;
+    }
+    await pauseFor(settings.lookMs, signal);
+  }
+}
+
+function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatches) {
+  const { datastore, deployed, queues, store, settings, report } = work;
+  const { definition, queueUrl, parkedQueueUrl } = deployed;
+  const name = { datastore, trigger: definition.name };
+  const soundEveryMs = safeHaltMs(definition) / TOLD_IN_TIME;
+  let otherSince: number | undefined;
+  let deadAt = Number.NEGATIVE_INFINITY;
+  let soundAt = Number.NEGATIVE_INFINITY;
+  let sent: { readonly places: ReadonlyMap<number, ConsumedPlace>; readonly at: number } | undefined;
+
+  const deadNow = async (): Promise<number> => (parkedQueueUrl === '' ? 0 : queues.depth(parkedQueueUrl));
+  const shards = async (): Promise<number> => (await requireDatastore(run.context.topology, datastore)).shards;
+
+  /** Whether cells go where those before them went. */
+  async function isSameQueue(status: TriggerStatus): Promise<boolean> {
+    if (status.queue_url === queueUrl) {
+      otherSince = undefined;
+      return true;
+    }
+    if (status.queue_url === undefined) await store.beginQueue(queueUrl, (status.state === 'running' ? undefined : status.changed_at) ?? new Date().toISOString());
+    else if (status.resend?.id === undefined) {
+      // A worker that has not read yet where the queue is now is not to lead the cells back to the old one.
+      otherSince ??= performance.now();
+      if (performance.now() - otherSince < 2 * settings.listMs) return false;
+      await store.wantResend({ why: 'its queue was replaced', seen: status, queueUrl });
+    }
+    await watch.look();
+    return false;
+  }
+
+  async function resend(): Promise<void> {
+    if (!(await resendUnconsumed({ stateTable: run.stateTable, name, shards: await shards(), queueUrl, dead: await deadNow() }))) return;
+    report({ kind: 'resent' });
+    await watch.look();
+  }
+
+  /** Where our function consumes, nothing but a queue that was left alone gives up on messages. */
+  async function lookAtDead(status: TriggerStatus): Promise<void> {
+    const seen = status.dead_seen ?? 0;
+    const dead = await deadNow();
+    // What a resend left in the queue is void, and has been received nearly as often as SQS lets it be.
+    const isLeft = status.resend?.done_at !== undefined && Date.now() - Date.parse(status.resend.done_at) < safeHaltMs(definition);
+    if (dead < seen || (dead > seen && isLeft)) await writeDeadSeen(run.stateTable, name, dead);
+    else if (dead > seen && definition.function !== undefined && status.state === 'running') {
+      await wishAgain(`SQS moved ${dead - seen} messages to the last queue`, status);
+    }
+  }
+
+  async function wishAgain(why: string, seen: TriggerStatus): Promise<void> {
+    await store.wantResend({ why, seen });
+    await watch.look();
+  }
+
+  async function confirmSound(): Promise<void> {
+    if (performance.now() - soundAt < soundEveryMs) return;
+    await store.confirmSound();
+    soundAt = performance.now();
+  }
+
+  /** What was committed before the queue was found empty had been sent before. */
+  async function lookAtEmpty(status: TriggerStatus): Promise<void> {
+    const since = depth.emptySince();
+    if (since === undefined) sent = undefined;
+    else if (!sent) sent = { places: await sentPlaces(), at: performance.now() };
+    else if (performance.now() - Math.max(since, sent.at) >= settings.emptyMs) {
+      // Messages that nobody consumed for as long as they may wait may have expired, which leaves a queue as empty.
+      if (isUnsound(status, safeHaltMs(definition))) return wishAgain('its messages were not consumed for longer than is safe', status);
+      await store.consumed.raise(sent.places);
+      sent = undefined;
+      await confirmSound();
+    }
+  }
+
+  async function sentPlaces(): Promise<ReadonlyMap<number, ConsumedPlace>> {
+    const places = await committedPlaces(run.stateTable, { name: triggerFollower(definition.name), datastore }, await shards());
+    const marks = await store.consumed.read(places.keys().toArray());
+    return new Map(
+      places.flatMap((place, shard): [number, ConsumedPlace][] => {
+        const mark = marks.get(shard);
+        return !place || !mark || mark.added_id >= place.added_id ? [] : [[shard, { generation: mark.generation, added_id: place.added_id, fingerprint: place.fingerprint }]];
+      }),
+    );
+  }
+
+  return {
+    async look(): Promise<void> {
+      const status = watch.status();
+      if (!status) return;
+      if (status.resend?.id !== undefined) {
+        sent = undefined;
+        if (run.slot === 0) await resend();
+        return;
+      }
+      if (!(await isSameQueue(status)) || run.slot !== 0) return;
+      if (performance.now() - deadAt >= settings.lagEveryMs) {
+        await lookAtDead(status);
+        deadAt = performance.now();
+      }
+      // Elsewhere they consume whether it runs or not, and say nothing.
+      const isElsewhere = definition.function === undefined;
+      if (isAtWork(status) && isElsewhere) await confirmSound();
+      if (isAtWork(status) || isElsewhere) await lookAtEmpty(status);
+      else sent = undefined;
+    },
+  };
+}

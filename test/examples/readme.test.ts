@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { PROJECT_ROOT } from '../../infra/app-context.ts';
+import { startFlags } from '../../infra/local/flags.ts';
+
+const MANUALS = ['README.md', 'CHANGELOG.md', 'infra/runbook.md', 'infra/upgrade.md', 'infra/capacity.md'].map((file) => ({ file, text: readFileSync(join(PROJECT_ROOT, file), 'utf8') }));
+const README = MANUALS[0]?.text ?? '';
+const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'));
+
+/** What is to be typed: the lines of blocks of commands, without their comments, and what stands between backticks. */
+function commandsOf(text: string): readonly string[] {
+  const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gmsu)].flatMap(([, block = '']) => block.split('\n'));
+  const inline = [...text.replaceAll(/^```.*?^```/gmsu, '').matchAll(/`([^`]+)`/gu)].map(([, code = '']) => code.replaceAll('\n', ' '));
+  return [...blocks, ...inline].map((line) => line.replace(/\s+#.*$/u, ''));
+}
+
+/** `npm run consume -- FILE --data .local` as its script and the flags behind it. */
+function npmCommand(command: string): { readonly script: string; readonly flags: readonly string[] } | undefined {
+  const [, run, other, rest = ''] = /^(?:[A-Z_]+=\S+ )*npm (?:run ([\w-]+)|(start|test))( .*)?$/u.exec(command) ?? [];
+  const script = run ?? other;
+  return script === undefined ? undefined : { script, flags: rest.match(/(?<= )--[a-z][\w-]*/gu) ?? [] };
+}
+
+describe.each(MANUALS)('the commands of $file', ({ text }) => {
+  const commands = commandsOf(text);
+
+  it('start no .ts file with whatever Node the machine has, which may be one that cannot read it', () => {
+    expect(commands.filter((command) => /(?:^|[ ;&|])(?:node|nodejs)\s(?:\S+\s)*\S+\.m?ts\b/u.test(command))).toEqual([]);
+  });
+
+  it('name scripts that there are', () => {
+    const named = commands.flatMap((command) => npmCommand(command)?.script ?? []);
+    expect(named.filter((script) => scripts[script] === undefined)).toEqual([]);
+  });
+});
+
+/** Says how a script is used: with the Node that runs npm, not with that of the tests, which npm finds by itself. */
+async function helpOf(script: string, parameters: readonly string[] = []): Promise<string> {
+  const path = (process.env['PATH'] ?? '').split(':').filter((folder) => !folder.includes('node_modules')).join(':');
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', script, '--', ...parameters, '--help'], { cwd: PROJECT_ROOT, env: { ...process.env, PATH: path } });
+  return stdout;
+}
+
+const COMMANDS = commandsOf(README).flatMap((command) => npmCommand(command) ?? []);
+
+describe('a command of the README', () => {
+  // Those of others than vitest, cdk and tsc, which have flags of their own.
+  it.concurrent.each(['start', 'demo', 'smoke', 'consume', 'run-consumer', 'verify-index', 'data-api'])('npm run %s runs, and knows every flag that is shown', { timeout: 120_000 }, async (script) => {
+    const help = await helpOf(script);
+    const shown = new Set(COMMANDS.filter((command) => command.script === script).flatMap(({ flags }) => flags));
+    for (const flag of shown) expect(help).toMatch(new RegExp(`^ +(?:-\\w, )?${flag}\\b`, 'mu'));
+  });
+
+  it.each(['consume', 'run-consumer'])('is told with every flag of npm run %s', { timeout: 60_000 }, async (script) => {
+    const flags = [...(await helpOf(script)).matchAll(/^ +(--[a-z-]+)/gmu)].map(([, flag = '']) => flag).filter((flag) => flag !== '--help');
+    const [section = ''] = new RegExp(`^[^\\n]*\`npm run ${script}.*?\\n\\n`, 'msu').exec(README) ?? [];
+    expect(flags.filter((flag) => !section.includes(flag))).toEqual([]);
+  });
+
+  it('npm start has the flags of its table, and no others', () => {
+    const [, table = ''] = /^\| flag of `npm start --` .*?\n\|[-|]+\n(.*?)\n\n/msu.exec(README) ?? [];
+    const told = table.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/--[a-z-]+/gu)].map(([flag]) => flag));
+    expect(told.sort()).toEqual(startFlags().map(({ long }) => long ?? '').sort());
+  });
+});
+
+it('the definitions that the README shows of files that are there are theirs', () => {
+  const shown = [...README.matchAll(/^```yaml\n# (\S+\.yaml)\n(.*?)^```/gmsu)].map(([, path = '', text = '']) => ({ path, text }));
+  const known = shown.filter(({ path }) => existsSync(join(PROJECT_ROOT, path)));
+  expect(known.map(({ path }) => path)).toEqual(['infra/datastores/trips/indexes/driver_partner_index.yaml', 'infra/datastores/trips/triggers/bill_rider.yaml']);
+  for (const { path, text } of known) expect(parse(text)).toEqual(parse(readFileSync(join(PROJECT_ROOT, path), 'utf8')));
+});
+
+it('git leaves alone what the README has one make', async () => {
+  const folders = [...README.matchAll(/--data (\.\S+)/gu)].map(([, folder = '']) => folder);
+  expect(folders).toContain('.local-feeds');
+  const variables = [...README.matchAll(/WAREHOUSE_FOLDER=(\S+)/gu)].map(([, folder = '']) => folder);
+  for (const folder of new Set(['.local', ...folders, ...variables])) {
+    const { stdout } = await promisify(execFile)('git', ['check-ignore', '--no-index', `${folder}/x`], { cwd: PROJECT_ROOT }).catch(({ stdout }: { stdout: string }) => ({ stdout }));
+    expect(stdout).toBe(`${folder}/x\n`);
+  }
+});
+
+it('the README sets what each version of the AWS command line needs', () => {
+  const blocks = [...README.matchAll(/^```sh\n(.*?)^```/gmsu)].map(([, block = '']) => block).filter((block) => /^aws /mu.test(block));
+  expect(blocks.length).toBeGreaterThan(0);
+  for (const block of blocks) expect(block).toMatch(/AWS_REGION=(\S+) AWS_DEFAULT_REGION=\1\b/u);
+});

@@ -1,0 +1,58 @@
+/**
+ * The function `write-cells` that takes any outage it has not heard of for news, however old, and what is told for true: it
+ * asks nobody for a sign of life before its circuit opens. A control.
+ */
+import { GetItemCommand } from '@aws-sdk/client-dynamodb';
+import { wayOf } from '#way';
+import { readConfig } from '../../../functions/config.ts';
+import { deploymentOptions } from '../../../functions/deployment.ts';
+import { dynamoClient } from '../../../functions/dynamo.ts';
+import { makeWriteHandler } from '../../../functions/write-cells.ts';
+import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
+import { TRIPS_KEY, type SharedTrips } from '../../../shared/topology/shared-trips.ts';
+import { blamingClient, type BlamingClient } from '../blaming-client.ts';
+
+const LOOK_EVERY_MS = 2000;
+
+let opened: Deployment | undefined;
+
+function open(): Deployment {
+  const config = readConfig();
+  const connect = wayOf(config.access).open(config);
+  const clients = new Map<string, BlamingClient>();
+  const options = deploymentOptions(config);
+  const trips: SharedTrips = {
+    tell: (group, role) => options.trips?.tell(group, role),
+    look: anyTrips(config.stateTable, (group) => clients.get(group)?.blame()),
+  };
+  return openDeployment({
+    ...options,
+    trips,
+    connect(address) {
+      const client = blamingClient(connect(address));
+      clients.set(address.name, client);
+      return client;
+    },
+  });
+}
+
+/** Calls back for each trip that has not been seen yet. */
+function anyTrips(table: string, onTrip: (group: string) => void): SharedTrips['look'] {
+  const seen = new Map<string, string>();
+  let lookedAt = 0;
+  return (onNews) => {
+    if (Date.now() - lookedAt < LOOK_EVERY_MS) return;
+    lookedAt = Date.now();
+    void dynamoClient().send(new GetItemCommand({ TableName: table, Key: { pk: { S: TRIPS_KEY } } })).then(({ Item: item = {} }) => {
+      for (const [name, { N: at = '' }] of Object.entries(item)) {
+        const [group = '', role] = name.split('/');
+        if (seen.get(name) === at || (role !== 'writer' && role !== 'reader')) continue;
+        seen.set(name, at);
+        onTrip(group);
+        onNews(group, role);
+      }
+    });
+  };
+}
+
+export const handler = makeWriteHandler(() => (opened ??= open()));

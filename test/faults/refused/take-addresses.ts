@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { rowKeyOf } from '../../../shared/address.ts';
+import type { CellAddress } from '../../../shared/cell.ts';
+import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
+import { openBufferTables } from '../outage/buffer-tables.ts';
+import { DATASTORE, type GroupAccess, type OpenStore } from '../store-access.ts';
+
+/** What came of writing other bodies to addresses of acknowledged cells that their primary lost. */
+export interface Taken {
+  readonly addresses: number;
+  readonly tries: number;
+  /** Answered `stored`: the acknowledged cell has lost its place. */
+  readonly stored: number;
+}
+
+const ADDRESSES = 200;
+const SIDE_BY_SIDE = 4;
+const PAUSE_MS = 20;
+
+/** Longer than a write takes: whoever was under way has been answered by then. */
+const UNDER_WAY_MS = 5000;
+
+/** Addresses of cells that were answered `stored` and that the writer of some shards lacks now; without those that are about to be answered `buffered`. */
+export async function lostAddresses(groups: readonly GroupAccess[], store: OpenStore, shards: ReadonlySet<number>): Promise<readonly CellAddress[]> {
+  const first = new Set((await unansweredAddresses(groups, store, shards)).map(nameOf));
+  await sleep(UNDER_WAY_MS);
+  return (await unansweredAddresses(groups, store, shards)).filter((address) => first.has(nameOf(address)));
+}
+
+function nameOf({ row_key, column_name, ref_key }: CellAddress): string {
+  return `${row_key}/${ref_key}/${column_name}`;
+}
+
+async function unansweredAddresses(groups: readonly GroupAccess[], store: OpenStore, shards: ReadonlySet<number>): Promise<readonly CellAddress[]> {
+  await using tables = openBufferTables(groups);
+  const list = [...shards].join(', ');
+  const sql = `SELECT row_key, column_name, ref_key FROM \`schemaless\`.buffer WHERE datastore = ? AND shard IN (${list}) AND answered < writers ORDER BY id DESC LIMIT 2000`;
+  const rows = (await Promise.all(tables.groups.map((group) => tables.client(group).select({ sql, parameters: [DATASTORE] }, 'writer')))).flat();
+  const addresses = rows.map(([rowKey, name, ref]): CellAddress => ({ row_key: rowKeyOf(toBytes(rowKey)), column_name: toText(name), ref_key: toNumber(ref) }));
+  const lost: CellAddress[] = [];
+  for (let start = 0; start < addresses.length && lost.length < ADDRESSES; start += 100) {
+    const some = addresses.slice(start, start + 100);
+    const found = await store.datastore.batchGet(some);
+    lost.push(...some.filter((_, place) => found[place] === null));
+  }
+  return lost.slice(0, ADDRESSES);
+}
+
+/** Writes another body to each of the addresses, again and again, until it is told to end. */
+export async function takeAddresses({ datastore }: OpenStore, addresses: readonly CellAddress[], end: AbortSignal): Promise<Taken> {
+  let [tries, stored, next] = [0, 0, 0];
+  await Promise.all(
+    Array.from({ length: SIDE_BY_SIDE }, async () => {
+      while (!end.aborted && addresses.length > 0) {
+        const address = addresses[next++ % addresses.length] as CellAddress;
+        const { outcome } = await datastore.put({ ...address, body: 'taken' });
+        tries += 1;
+        if (outcome === 'stored') stored += 1;
+        await sleep(PAUSE_MS);
+      }
+    }),
+  );
+  return { addresses: addresses.length, tries, stored };
+}

@@ -1,0 +1,117 @@
+import type { SqlParameter, SqlRow } from '../../../../shared/sql/client.ts';
+import { bound, type Execution } from './plan.ts';
+import { toSqlText, type BufferedRow } from './tables.ts';
+
+const BUFFER = '`schemaless`.buffer';
+const PLACE = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
+
+/** A read of a buffer table. */
+export interface BufferRead {
+  readonly kind: string;
+  readonly read: (execution: Execution) => SqlRow[];
+}
+
+/** Pages of a buffer table, and what it holds in all. */
+export function bufferRead(sql: string): BufferRead | undefined {
+  if (/^\(?SELECT id, datastore, shard, row_key, column_name, ref_key, body_hash FROM `schemaless`\.buffer WHERE state = 'waiting' AND datastore = \? AND shard = \? AND id > \? AND id <= \? ORDER BY id LIMIT \?\)/.test(sql)) return { kind: 'waiting', read: waiting };
+  if (sql.startsWith('SELECT NULL AS datastore, 0 AS shard, 0 AS waiting, COALESCE(MAX(id), 0) AS id ')) return { kind: 'waiting shards', read: waitingShards };
+  if (sql.startsWith(`SELECT ${PLACE}, body, created_at FROM ${BUFFER} JOIN `)) {
+    if (sql.includes(' WHERE id IN (')) return { kind: 'buffered', read: bodies };
+    if (sql.includes(' WHERE state = ? AND datastore = ? AND id > ? ')) return { kind: 'kept', read: kept };
+  }
+  if (sql.startsWith(`SELECT ${PLACE} FROM ${BUFFER} FORCE INDEX (place) WHERE state IN ('waiting', 'undecided', 'parked') AND datastore = ? AND shard = ? AND answered < writers `)) {
+    return { kind: 'unanswered', read: (execution) => unanswered(execution, sql.includes(' AND (row_key, column_name, ref_key, body_hash) > (?, ?, ?, ?) ')) };
+  }
+  if (sql.startsWith(`SELECT ${PLACE} FROM ${BUFFER} WHERE state = 'undecided' AND answered < writers AND datastore = ? AND id IN (`)) {
+    return { kind: 'undecided', read: ({ tables, parameters: [datastore, ...ids] }) => ofIds(tables.buffer, ids).filter((row) => row.state === 'undecided' && row.answered < row.writers && row.datastore === datastore).map(placeRow) };
+  }
+  if (sql === `SELECT DISTINCT datastore, shard FROM ${BUFFER} WHERE state = 'undecided'`) return { kind: 'undecided shards', read: undecidedShards };
+  if (sql.startsWith("SELECT COALESCE(SUM(state = 'waiting'), 0), ")) return { kind: 'buffer status', read: status };
+  return undefined;
+}
+
+/** For each part of the union: datastore, shard, after, up to, limit. */
+function waiting({ tables, parameters }: Execution): SqlRow[] {
+  const values = bound(parameters);
+  const rows: SqlRow[] = [];
+  while (values.left() > 0) {
+    const [datastore, shard, after, upTo, limit] = [values.text(), values.number(), values.number(), values.number(), values.number()];
+    const ofShard = [...tables.buffer.values()].filter((row) => isWaiting(row) && row.datastore === datastore && row.shard === shard && row.id > after && row.id <= upTo);
+    rows.push(...ofShard.sort(byId).slice(0, limit).map(placeRow));
+  }
+  return rows;
+}
+
+function waitingShards({ tables }: Execution): SqlRow[] {
+  const shards = new Map<string, { readonly datastore: string; readonly shard: number; rows: number; first: number }>();
+  for (const row of tables.buffer.values()) {
+    if (!isWaiting(row)) continue;
+    const { datastore, shard, id } = row;
+    const known = shards.get(`${datastore}/${shard}`);
+    if (!known) shards.set(`${datastore}/${shard}`, { datastore, shard, rows: 1, first: id });
+    else {
+      known.rows += 1;
+      known.first = Math.min(known.first, id);
+    }
+  }
+  return [[null, 0, 0, Math.max(0, ...tables.buffer.keys())], ...[...shards.values()].map(({ datastore, shard, rows, first }): SqlRow => [datastore, shard, rows, first])];
+}
+
+function bodies({ tables, parameters }: Execution): SqlRow[] {
+  return cutAt(ofIds(tables.buffer, parameters.slice(0, -1)), Number(parameters.at(-1)));
+}
+
+function kept({ tables, parameters: [state, datastore, after, limit, bytes] }: Execution): SqlRow[] {
+  const rows = [...tables.buffer.values()].filter((row) => row.state === state && (state !== 'undecided' || row.answered < row.writers) && row.datastore === datastore && row.id > Number(after)).sort(byId);
+  return cutAt(rows.slice(0, Number(limit)), Number(bytes));
+}
+
+/** In the order of address and body, beyond one that was read before. */
+function unanswered({ tables, parameters }: Execution, isBeyond: boolean): SqlRow[] {
+  const values = bound(parameters);
+  const [datastore, shard] = [values.text(), values.number()];
+  const after = isBeyond ? { rowKey: values.bytes(), columnName: values.bytes(), ref_key: values.number(), bodyHash: values.bytes() } : undefined;
+  const limit = values.number();
+  const isMeant = (row: BufferedRow): boolean => row.state !== 'conflict' && row.datastore === datastore && row.shard === shard && row.answered < row.writers && (!after || byKey(row, after) > 0);
+  return [...tables.buffer.values()].filter(isMeant).sort(byKey).slice(0, limit).map(placeRow);
+}
+
+function undecidedShards({ tables }: Execution): SqlRow[] {
+  const shards = new Map([...tables.buffer.values()].filter(({ state }) => state === 'undecided').map(({ datastore, shard }) => [`${datastore}/${shard}`, [datastore, shard]]));
+  return [...shards.values()];
+}
+
+function status({ tables, parameters: [datastore], now }: Execution): SqlRow[] {
+  const rows = [...tables.buffer.values()].filter((row) => datastore === undefined || row.datastore === datastore);
+  const count = (state: BufferedRow['state']): number => rows.filter((row) => row.state === state).length;
+  const [oldest] = rows.filter(isWaiting).sort(byId);
+  return [[count('waiting'), oldest ? Math.max(0, Math.floor((now - oldest.createdAt) / 1000)) : null, count('parked'), count('conflict'), count('undecided')]];
+}
+
+function cutAt(rows: readonly BufferedRow[], bytes: number): SqlRow[] {
+  let before = 0;
+  const fitting: SqlRow[] = [];
+  for (const row of rows) {
+    if (before >= bytes) break;
+    fitting.push([...placeRow(row), row.body, toSqlText(row.createdAt)]);
+    before += row.body.length;
+  }
+  return fitting;
+}
+
+function ofIds(buffer: ReadonlyMap<number, BufferedRow>, ids: readonly SqlParameter[]): BufferedRow[] {
+  return [...new Set(ids.map(Number))].sort((one, other) => one - other).flatMap((id) => buffer.get(id) ?? []);
+}
+
+const isWaiting = ({ state }: BufferedRow): boolean => state === 'waiting';
+const byId = (one: BufferedRow, other: BufferedRow): number => one.id - other.id;
+
+type Key = Pick<BufferedRow, 'rowKey' | 'columnName' | 'ref_key' | 'bodyHash'>;
+
+function byKey(one: Key, other: Key): number {
+  return Buffer.compare(one.rowKey, other.rowKey) || Buffer.compare(one.columnName, other.columnName) || one.ref_key - other.ref_key || Buffer.compare(one.bodyHash, other.bodyHash);
+}
+
+function placeRow({ id, datastore, shard, rowKey, columnName, ref_key, bodyHash }: BufferedRow): SqlRow {
+  return [id, datastore, shard, rowKey, columnName, ref_key, bodyHash];
+}

@@ -1,0 +1,39 @@
+import { equalJson } from '../../../../shared/body/equal.ts';
+import type { BufferConflict } from '../../../../shared/store/datastore.ts';
+import { SchemalessError } from '../../../../shared/errors.ts';
+import type { Judge } from '../judge.ts';
+import { bufferedRows } from '../judge-end.ts';
+import { addressKey } from './chronicle.ts';
+import type { World } from './world.ts';
+
+/** How often an operator looks whether something is to be decided. */
+const LOOK_EVERY_MS = 2000;
+
+/** An operator who asks the applications, and so knows which of the undecided writes were acknowledged; of others any will do. */
+export async function keepDeciding(world: World, judge: Judge, end: { readonly isNear: boolean }): Promise<void> {
+  const { time } = world;
+  const instance = world.start('reading');
+  while (!end.isNear) {
+    await time.sleep(LOOK_EVERY_MS);
+    // An alarm says so.
+    if (bufferedRows(world.groups).every(({ state }) => state !== 'undecided')) continue;
+    try {
+      const store = await instance.datastore();
+      const { undecided } = await store.undecidedWrites();
+      const kept = [...Map.groupBy(undecided, addressKey).values()].flatMap((ofAddress) => chosen(world, judge, ofAddress) ?? []);
+      if (kept.length > 0) await store.keepUndecided(kept.map(({ id }) => id));
+    } catch (error) {
+      if (!(error instanceof SchemalessError)) throw error;
+    }
+  }
+}
+
+function chosen({ chronicle, random }: World, judge: Judge, writes: readonly BufferConflict[]): BufferConflict | undefined {
+  const [first] = writes;
+  if (!first) return undefined;
+  const acknowledged = chronicle.acknowledged(addressKey(first));
+  if (!acknowledged) return writes[random.integer(0, writes.length - 1)];
+  const write = writes.find(({ body }) => equalJson(body, acknowledged.body));
+  if (!write) judge.breaks(`${first.row_key.slice(0, 8)}/${first.column_name}/${first.ref_key} is undecided, and what was acknowledged is not among its bodies`);
+  return write;
+}

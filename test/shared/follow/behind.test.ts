@@ -1,0 +1,95 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { knownFor, withHead, type SeenHead } from '../../../shared/follow/seen-heads.ts';
+import { newDeeds, openFollowedStore, startWorker, until, type Deeds, type FollowedStore } from './support/followed-store.ts';
+
+const SHARDS = 3;
+let followed: FollowedStore;
+
+beforeAll(async () => {
+  followed = await openFollowedStore(SHARDS);
+});
+afterAll(() => followed.close());
+
+const idsOf = (deeds: Deeds, shard: number): number[] => deeds.handled.filter((cell) => cell.shard === shard).map(({ added_id }) => added_id);
+const upTo = (last: number): number[] => Array.from({ length: last }, (_, n) => n + 1);
+
+/** Gives a cell another time, as a server's clock would have that is wrong. */
+async function setTime(shard: number, added_id: number, time: string): Promise<void> {
+  await (await followed.groupOf(shard)).change({ sql: `UPDATE \`${followed.datastore}_000${shard}\`.entity SET created_at = ? WHERE added_id = ?`, parameters: [time, added_id] });
+}
+
+describe('a follower that keeps behind the logs', () => {
+  it('is not stopped by a moment of a clock ahead', async () => {
+    await followed.write(0, 1);
+    await setTime(0, 1, '2100-01-01 00:00:00.000000');
+    // Times never go back within a shard.
+    await followed.write(0, 4);
+    const deeds = newDeeds();
+    const worker = startWorker(followed, deeds, { behindMs: 200 });
+    await until('all is handled', () => idsOf(deeds, 0).length === 5);
+    await followed.write(0, 3);
+    await until('what comes is handled, too', () => idsOf(deeds, 0).length === 8);
+    await worker.stop();
+    expect(idsOf(deeds, 0)).toEqual(upTo(8));
+  });
+
+  it('hands out no cell that it has not known for so long, whatever time the cell has', async () => {
+    const deeds = newDeeds();
+    const times = new Map<number, number>();
+    const worker = startWorker(followed, deeds, {
+      behindMs: 500,
+      follower: {
+        async handle(_group, cells) {
+          for (const { shard, added_id } of cells) if (shard === 1) times.set(added_id, performance.now());
+          return new Map(cells.map(({ shard, added_id }) => [shard, added_id]));
+        },
+      },
+    });
+    const written = new Map<number, number>();
+    for (let id = 1; id <= 10; id += 1) {
+      written.set(id, performance.now());
+      await followed.write(1, 1);
+      if (id === 1) await setTime(1, 1, '2020-01-01 00:00:00.000000');
+      await sleep(60);
+    }
+    await until('all is handled', () => times.size === 10);
+    await worker.stop();
+    const waits = upTo(10).map((id) => (times.get(id) ?? 0) - (written.get(id) ?? 0));
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(500);
+    // Each by itself: the later ones do not make the first wait.
+    expect(times.get(1)).toBeLessThan((times.get(10) ?? 0) - 200);
+  });
+
+  it('takes a long log up at once, not a page for each time that it waits', { timeout: 60_000 }, async () => {
+    await followed.write(2, 500);
+    const deeds = newDeeds();
+    // Fifty pages: with a wait for each it would take a minute and more.
+    const worker = startWorker(followed, deeds, { behindMs: 1500, pageCells: 10 });
+    await until('all is handled', () => idsOf(deeds, 2).length === 500, 50_000);
+    await worker.stop();
+    expect(idsOf(deeds, 2)).toEqual(upTo(500));
+  });
+});
+
+describe('how far a log is known for so long', () => {
+  const BEHIND = 1600;
+
+  it('is told by looks that lie so far back, and few of them are kept', () => {
+    let seen: readonly SeenHead[] = [];
+    for (let at = 0; at <= 20_000; at += 10) {
+      const known = knownFor(seen, at, BEHIND);
+      // One cell every ten milliseconds, the first at 0. Late by two sixteenths at most, never early.
+      if (at >= 2 * BEHIND) expect(known).toSatisfy((id: number) => id <= (at - BEHIND) / 10 && id >= (at - BEHIND - BEHIND / 8) / 10);
+      else expect(known).toBeLessThanOrEqual(Math.max(0, (at - BEHIND) / 10));
+      seen = withHead(seen, { added_id: at / 10, at }, BEHIND);
+      expect(seen.length).toBeLessThanOrEqual(20);
+    }
+    expect(knownFor(seen, 60_000, BEHIND)).toBe(2000);
+  });
+
+  it('does not grow younger when a node is asked that lags', () => {
+    const seen = withHead(withHead([], { added_id: 10, at: 0 }, BEHIND), { added_id: 8, at: 1000 }, BEHIND);
+    expect(knownFor(seen, BEHIND, BEHIND)).toBe(10);
+  });
+});

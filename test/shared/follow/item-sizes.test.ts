@@ -1,0 +1,39 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { MAX_SHARDS } from '../../../shared/definitions/definitions.ts';
+import { openFollower } from '../../../shared/follow/follower-item.ts';
+import { offsetItems } from '../../../shared/follow/offset-items.ts';
+import { createDatastore, readDatastore } from '../../../shared/topology/dynamo-topology.ts';
+import type { DynamoTable } from '../../../shared/topology/dynamo-table.ts';
+import { dynamoClient, newTable } from '../../support/dynamo.ts';
+
+const FINGERPRINT = '0123456789abcdef';
+/** A year of a thousand cells a second in one shard. */
+const MANY = 31_536_000_000;
+let table: DynamoTable;
+
+beforeAll(async () => {
+  table = await newTable(dynamoClient(inject('servers').dynamo));
+});
+afterAll(() => table.client.destroy());
+
+describe('what is kept of the largest datastore, in items of 400 KB at most', () => {
+  it('is taken: the offsets and checkpoints of as many shards as a partition may have', async () => {
+    const follower = { name: 'largest', datastore: 'trips' };
+    await expect(openFollower(table, follower, MAX_SHARDS, 63)).rejects.toThrow('wanted an integer from 64');
+    const { partitions } = await openFollower(table, follower, MAX_SHARDS);
+    const items = offsetItems(table, { ...follower, shards: MAX_SHARDS, partitions });
+    const taken = await items.take(0, 'worker', []);
+    if (!taken) throw new Error('not taken');
+    expect(taken.offsets).toHaveLength(1024);
+    expect(await items.commit(0, taken, taken.offsets.map(() => ({ added_id: MANY, fingerprint: FINGERPRINT, epoch: 1000 })))).toBe(true);
+    const checkpoints = Array.from({ length: 17 }, (_, n) => ({ added_id: Math.floor((MANY / 17) * (n + 1)), fingerprint: FINGERPRINT }));
+    await items.writeCheckpoints(0, taken.offsets.map(() => checkpoints));
+    expect((await items.readCheckpoints(0))[1023]).toEqual(checkpoints);
+  });
+
+  it('is taken: where each of its shards is', async () => {
+    const places = Array.from({ length: MAX_SHARDS }, (_, shard) => ({ group: `group-${shard % 100}`, epoch: 1 + (shard % 99) }));
+    await createDatastore(table, { datastore: 'largest', shards: MAX_SHARDS, places });
+    expect((await readDatastore(table, 'largest'))?.places[MAX_SHARDS - 1]).toEqual(places.at(-1));
+  });
+});

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toNumber } from '../../../shared/sql/cell-rows.ts';
+import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
+import { selectDivided } from '../../../shared/sql/select-divided.ts';
+import { unionOf } from '../../../shared/sql/union.ts';
+import { faults } from '../../support/faulty-client.ts';
+import { openRealStore, type RealStore } from '../../support/real-store.ts';
+
+const PARTS = 64;
+const broken = faults();
+
+let store: RealStore;
+let client: SqlClient;
+
+beforeAll(async () => {
+  store = await openRealStore({ datastores: { trips: 3 } });
+  client = broken.wrap(store.client(store.groups[0]?.name ?? ''), 'group');
+});
+afterAll(() => store.close());
+
+const good = (item: number): Statement => ({ sql: `SELECT ${item} AS item, ? AS bound`, parameters: [item] });
+const ofNoTable = (item: number): Statement => ({ sql: `SELECT ${item} AS item, added_id AS bound FROM \`schemaless\`.gone`, parameters: [] });
+const partsWith = (atFault: readonly number[]): Statement[] => Array.from({ length: PARTS }, (_, item) => (atFault.includes(item) ? ofNoTable(item) : good(item)));
+
+async function divide(parts: readonly Statement[]) {
+  broken.statements.length = 0;
+  const { rows, refused } = await selectDivided(client, parts, 'writer');
+  return { items: rows.map(([item]) => toNumber(item)).sort((one, other) => one - other), refused, statements: broken.statements.length };
+}
+
+describe('a union of many parts', () => {
+  it('is one statement while nothing is refused', async () => {
+    const { items, refused, statements } = await divide(partsWith([]));
+    expect(items).toHaveLength(PARTS);
+    expect([refused.size, statements]).toEqual([0, 1]);
+    expect((await divide([])).statements).toBe(0);
+  });
+
+  it('is divided until the part that the server refuses stands alone, and the others are answered', async () => {
+    const { items, refused, statements } = await divide(partsWith([17]));
+    expect(items).toEqual(Array.from({ length: PARTS }, (_, item) => item).filter((item) => item !== 17));
+    expect([...refused].map(([part, { failure }]) => [part, failure])).toEqual([[17, 'rejected']]);
+    expect(statements).toBe(1 + 2 * Math.log2(PARTS));
+  });
+
+  it('names each part at fault, also all of them', async () => {
+    expect([...(await divide(partsWith([0, 1, 63]))).refused.keys()]).toEqual([0, 1, 63]);
+    expect((await divide([ofNoTable(0), ofNoTable(1)])).refused.size).toBe(2);
+  });
+
+  it('does not divide a part that is a union itself', async () => {
+    const { items, refused } = await divide([unionOf([good(0), ofNoTable(1)]), unionOf([good(2), good(3)])]);
+    expect([items, [...refused.keys()]]).toEqual([[2, 3], [0]]);
+  });
+
+  it('is not divided where no part is at fault: a group that is down is asked once', async () => {
+    broken.behaviours.set('group', 'down');
+    broken.statements.length = 0;
+    await expect(selectDivided(client, partsWith([]), 'writer')).rejects.toMatchObject({ failure: 'unreachable' });
+    expect(broken.statements).toHaveLength(1);
+    broken.behaviours.clear();
+  });
+});

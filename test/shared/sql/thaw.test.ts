@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { openForwarder, type Forwarder } from '../../../infra/local/forwarder.ts';
+import { SqlError, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
+import { guardedClient, type GuardedClient } from '../../../shared/sql/guarded-client.ts';
+import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
+
+const CONNECTIONS = 8;
+const DATABASE = `thaw_${randomUUID().replaceAll('-', '')}`;
+const sql = (text: string): Statement => ({ sql: text, parameters: [] });
+
+let between: Forwarder;
+let client: SqlClient;
+let guarded: GuardedClient;
+let told: string[];
+
+beforeEach(async () => {
+  const [group] = inject('servers').groups;
+  if (!group) throw new Error('wanted a group');
+  between = await openForwarder({ host: '127.0.0.1', port: 0, target: () => group.writer });
+  const address = { ...group, writer: { host: between.host, port: between.port } };
+  client = mysqlClient(address, async () => ({ username: group.user, password: group.password }), { connections: CONNECTIONS });
+  told = [];
+  guarded = guardedClient(client, 'group-1', { onOpen: (role) => told.push(role) });
+  await guarded.change(sql(`CREATE DATABASE ${DATABASE}`));
+  await guarded.change(sql(`CREATE TABLE ${DATABASE}.marks (mark INT NOT NULL)`));
+  // All connections are opened, and idle afterwards.
+  await Promise.all(Array.from({ length: CONNECTIONS }, () => guarded.select(sql('SELECT SLEEP(0.1)'), 'writer')));
+});
+afterEach(async () => {
+  vi.useRealTimers();
+  await guarded.change(sql(`DROP DATABASE ${DATABASE}`)).catch(() => guarded.change(sql(`DROP DATABASE ${DATABASE}`)));
+  await client.close();
+  await between.close();
+});
+
+/** As it is for an instance that was frozen: no event was seen, and the clock of timers stood still. */
+function freeze(milliseconds: number): void {
+  between.forgetConnections();
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + milliseconds });
+}
+
+const outcome = (work: Promise<unknown>): Promise<string> => work.then(() => 'done', (error: unknown) => (error instanceof SqlError ? error.failure : String(error)));
+const change = (): Promise<string> => outcome(guarded.change(sql(`INSERT INTO ${DATABASE}.marks VALUES (1)`)));
+const select = (): Promise<string> => outcome(guarded.select(sql(`SELECT mark FROM ${DATABASE}.marks`), 'writer'));
+const timesOf = (count: number, one: () => Promise<string>): Promise<string[]> => Promise.all(Array.from({ length: count }, one));
+const done = (count: number): string[] => Array.from({ length: count }, () => 'done');
+
+describe('an instance that was frozen, its connections forgotten', () => {
+  it('does its first statements at once, none of them on what was idle for half a minute', async () => {
+    freeze(31_000);
+    expect(await timesOf(CONNECTIONS, change)).toEqual(done(CONNECTIONS));
+    expect(await timesOf(CONNECTIONS, select)).toEqual(done(CONNECTIONS));
+    expect([guarded.circuit('writer'), told]).toEqual(['closed', []]);
+  });
+
+  it('keeps the connections that were used a moment ago', async () => {
+    const ids = async (): Promise<unknown> => (await timesOf(3, async () => String((await guarded.select(sql('SELECT CONNECTION_ID(), SLEEP(0.05)'), 'writer'))[0]?.[0]))).sort();
+    const before = await ids();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 20_000 });
+    expect(await ids()).toEqual(before);
+  });
+
+  it('loses one connection to one statement: what is tried again goes over a fresh one', async () => {
+    freeze(5000);
+    expect(await change()).toBe('unclear');
+    expect(await change()).toBe('done');
+  });
+
+  it('gives six writes at once, each tried twice, to the node, and blames nobody', async () => {
+    freeze(5000);
+    const first: string[] = [];
+    const twice = async (): Promise<string> => {
+      const once = await change();
+      first.push(once);
+      return once === 'unclear' ? await change() : once;
+    };
+    expect(await timesOf(6, twice)).toEqual(done(6));
+    expect(first).toContain('unclear');
+    expect([guarded.circuit('writer'), told]).toEqual(['closed', []]);
+  });
+
+  it('repeats by itself what changes nothing', async () => {
+    freeze(5000);
+    expect(await timesOf(CONNECTIONS, select)).toEqual(done(CONNECTIONS));
+    expect([guarded.circuit('writer'), told]).toEqual(['closed', []]);
+  });
+});
+
+/** As a garbage collection, or a machine that is too busy, keeps a process from running. */
+function stall(milliseconds: number): void {
+  const end = performance.now() + milliseconds;
+  while (performance.now() < end);
+}
+
+describe('reads that a request left behind', () => {
+  it('open no circuit when their time limits pass after the thaw, and keep nothing from being done', async () => {
+    const [group] = inject('servers').groups;
+    if (!group) throw new Error('wanted a group');
+    const hasty = mysqlClient({ ...group, writer: { host: between.host, port: between.port } }, async () => ({ username: group.user, password: group.password }), { connections: CONNECTIONS, queryTimeoutMs: 1000 });
+    const found: string[] = [];
+    const instance = guardedClient(hasty, 'group-1', { onOpen: (role) => found.push(role) });
+    try {
+      await Promise.all(Array.from({ length: CONNECTIONS }, () => instance.select(sql('SELECT SLEEP(0.1)'), 'writer')));
+      const left = timesOf(6, () => outcome(instance.select(sql('SELECT SLEEP(0.2)'), 'writer')));
+      await new Promise((resolve) => { setTimeout(resolve, 50); });
+      freeze(180_000);
+      // No answer to them ever comes; theirs are six of the eight connections.
+      expect(await timesOf(2, () => outcome(instance.select(sql('SELECT 1'), 'writer')))).toEqual(done(2));
+      // The time limit fell into the freeze, so that they are tried once more.
+      expect(await left).toEqual(done(6));
+      expect(await timesOf(CONNECTIONS, () => outcome(instance.select(sql('SELECT 1'), 'writer')))).toEqual(done(CONNECTIONS));
+      expect([instance.circuit('writer'), found]).toEqual(['closed', []]);
+    } finally {
+      await hasty.close();
+    }
+  });
+});
+
+describe('a process that stood still', () => {
+  it('finishes what its time limits cut short: connections that it opens, and answers that came meanwhile', async () => {
+    const [group] = inject('servers').groups;
+    if (!group) throw new Error('wanted a group');
+    const hasty = mysqlClient(group, async () => ({ username: group.user, password: group.password }), { queryTimeoutMs: 600, connectTimeoutMs: 600 });
+    try {
+      await hasty.select(sql('SELECT 1'), 'writer');
+      // The first has a connection, the others open theirs in that time.
+      const answers = timesOf(4, () => outcome(hasty.select(sql('SELECT SLEEP(0.3)'), 'writer')));
+      await new Promise((resolve) => { setImmediate(resolve); });
+      stall(1500);
+      expect(await answers).toEqual(done(4));
+    } finally {
+      await hasty.close();
+    }
+  });
+});

@@ -1,0 +1,62 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NewCell, PutResult } from '../../shared/cell.ts';
+import type { Datastore } from '../../shared/store/datastore.ts';
+
+/** A primary that was away for a moment is back within this, and what was buffered appended. */
+const PATIENCE_MS = 30_000;
+const PAUSE_MS = 250;
+
+/**
+ * A store as whoever waits sees it: a put that is answered `buffered`, or not confirmed, is repeated until it is on its
+ * primary, and counts as `stored` then; a read of the writer that a reader answered, which says that it is stale, is
+ * asked again. Both are what is promised while a primary is away, and no fault of what a check is about. Whatever
+ * stays so, and any other answer, is given as it came.
+ *
+ * @param patienceMs how long each is repeated @default 30 s
+ */
+export function patientStore<Store extends Datastore>(store: Store, patienceMs = PATIENCE_MS): Store {
+  const pause = Math.min(PAUSE_MS, patienceMs);
+
+  async function settled(cell: NewCell, first: PutResult): Promise<PutResult> {
+    let result = first;
+    for (const end = performance.now() + patienceMs; isUnsettled(result) && performance.now() < end; ) {
+      await sleep(pause);
+      result = await store.put(cell);
+    }
+    return result !== first && result.outcome === 'stored_before' ? { ...result, outcome: 'stored' } : result;
+  }
+
+  const fresh = <Parameters extends readonly unknown[], Answer>(read: (...parameters: Parameters) => Promise<Answer>) =>
+    async (...parameters: Parameters): Promise<Answer> => {
+      const isOfReader = parameters.some((parameter) => Object(parameter).read === 'reader');
+      let answer = await read(...parameters);
+      if (isOfReader) return answer;
+      for (const end = performance.now() + patienceMs; isStale(answer) && performance.now() < end; answer = await read(...parameters)) await sleep(pause);
+      return answer;
+    };
+
+  return {
+    ...store,
+    put: async (cell: NewCell) => settled(cell, await store.put(cell)),
+    async batchPut(cells: readonly NewCell[]) {
+      const results = await store.batchPut(cells);
+      return Promise.all(results.map((result, place) => settled(cells[place] as NewCell, result)));
+    },
+    get: fresh(store.get),
+    getLatest: fresh(store.getLatest),
+    versions: fresh(store.versions),
+    row: fresh(store.row),
+    batchGet: fresh(store.batchGet),
+    log: fresh(store.log),
+    query: fresh(store.query),
+  };
+}
+
+function isUnsettled({ outcome }: PutResult): boolean {
+  return outcome === 'buffered' || outcome === 'unavailable';
+}
+
+/** Answered by a reader that nothing vouches for; also a list one of whose items is. */
+function isStale(answer: unknown): boolean {
+  return Array.isArray(answer) ? answer.some(isStale) : Object(answer).stale === true && Object(answer).served_by === 'reader';
+}
