@@ -64,3 +64,8 @@ export function rowKeyOf(bytes: Uint8Array): string {
   }
   return text.toString('latin1');
 }
+
+/** One text for one address of a datastore, for maps: a column name may contain anything, so it comes last. */
+export function addressKey({ row_key, column_name, ref_key }: CellAddress): string {
+  return `${row_key}/${ref_key}/${column_name}`;
+}

@@ -3,11 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Waits for the turn of so many cells: they may be appended once it resolves. */
 export type AppendPace = (cells: number) => Promise<void>;
 
-/** What waits for one primary. */
+/** Rows that wait for one primary, of one shard or of several. */
 export interface Backlog {
   readonly rows: number;
   /** Since the first of them came, by the clock of who drains. */
   readonly seconds: number;
+  /** Whether it was seen coming. @default true */
+  readonly isWatched?: boolean;
 }
 
 /** Of what waits, however little it is and however slowly it came. */
@@ -18,13 +20,14 @@ const FASTER = 2;
 const LEAST_SECONDS_UNSEEN = 30;
 
 /**
- * How many cells a second to append of a backlog: twice as many as came a second while it grew. A rate fixed once and for all
+ * How many cells a second to append of what waits for a primary: twice as many as came a second while it grew. A rate fixed once and for all
  * is either felt by a small primary, or too slow for a large one.
  *
- * @param isWatched whether it was seen growing @default true
+ * @param backlogs of its shards: each with its own time, so that one row that has waited for hours slows nothing but its own shard
  */
-export function rateFor({ rows, seconds }: Backlog, isWatched = true): number {
-  return Math.max(LEAST_PER_SECOND, (FASTER * rows) / Math.max(isWatched ? 1 : LEAST_SECONDS_UNSEEN, seconds));
+export function rateFor(backlogs: readonly Backlog[]): number {
+  const came = backlogs.reduce((sum, { rows, seconds, isWatched = true }) => sum + rows / Math.max(isWatched ? 1 : LEAST_SECONDS_UNSEEN, seconds), 0);
+  return Math.max(LEAST_PER_SECOND, FASTER * came);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { addressKey } from '../address.ts';
 import { keepEntries } from '../index/keep-entries.ts';
 import { SqlError } from '../sql/client.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
@@ -60,7 +61,7 @@ function firstOfAddresses(rows: readonly OpenRow[]): readonly [OpenRow[], OpenRo
   const addresses = new Set<string>();
   const [first, later]: [OpenRow[], OpenRow[]] = [[], []];
   for (const row of rows) {
-    const address = `${row.row_key}/${row.ref_key}/${row.column_name}`;
+    const address = addressKey(row);
     (addresses.has(address) ? later : first).push(row);
     addresses.add(address);
   }

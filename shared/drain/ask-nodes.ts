@@ -57,11 +57,11 @@ async function askNode(client: SqlClient, target: Target, shards: readonly Shard
   if (!role) throw new Error('asked a node nothing');
   const { rows: answered, refused } = await selectDivided(client, [role, ...lists], target);
   const asked = shards.flatMap(({ rows }) => rows);
-  const { writable, hashes } = toBodyHashes(answered, asked.length);
+  const { writer, hashes } = toBodyHashes(answered, asked.length);
   // What says whether it takes writes is the first part.
   const withoutRole = new Map([...refused].map(([part, error]) => [part - 1, error]));
   const silent = shards.flatMap(({ rows }, place) => rows.map(() => withoutRole.has(place)));
-  return { target, writable, refused: withoutRole, shown: asked.map(({ body_hash }, place) => (silent[place] === true ? 'silent' : byHash(hashes[place], body_hash))) };
+  return { target, writable: writer !== undefined, refused: withoutRole, shown: asked.map(({ body_hash }, place) => (silent[place] === true ? 'silent' : byHash(hashes[place], body_hash))) };
 }
 
 function byHash(hash: Uint8Array | null | undefined, wanted: Uint8Array): Shown {

@@ -1,18 +1,23 @@
+import { addressKey } from '../address.ts';
+import { SchemalessError } from '../errors.ts';
 import { keepEntries } from '../index/keep-entries.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-hashes.ts';
+import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { markUndecided } from '../sql/statements/undecided-copies.ts';
 import { appendToPrimary } from '../store/append.ts';
 import { groupBy, type StoreContext } from '../store/context.ts';
-import { copiesByAddress, type Copy, type Holder } from './copies-by-address.ts';
 import { decideAddress } from './decide.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
+import { copiesAt, unansweredPages, type Copy, type Holder } from './unanswered-copies.ts';
 import { openOne, waitingBodies, type CopiedBody } from './waiting-bodies.ts';
 
 /** A shard whose writer may lack acknowledged cells. */
 export interface BringingBack {
   readonly context: StoreContext;
   readonly writer: SqlClient;
+  /** The server that is to take appends: what another one shows says nothing of it. */
+  readonly serverId: number;
   /** All groups that may hold copies. */
   readonly holders: readonly Holder[];
   readonly datastore: string;
@@ -23,57 +28,77 @@ export interface BringingBack {
 
 /** What was done for a shard. */
 export interface BroughtBack {
-  appended: number;
+  readonly appended: number;
   /** Addresses for which two bodies wait that may both have been acknowledged: the shard stays closed. */
-  undecided: number;
+  readonly undecided: number;
+}
+
+/** What was done so far. */
+interface Done {
+  appended: number;
+  /** An address may come again, with what another group holds. */
+  readonly undecided: Set<string>;
 }
 
 /** Addresses that the writer is asked about together. */
 const BATCH = 200;
 
 /**
- * Appends whatever the writer of a shard lacks and somebody may have been told is stored there.
+ * Appends whatever the writer of a shard lacks and somebody may have been told is stored there: each unanswered copy that
+ * a group holds is looked for on the writer, and only where it has no cell all groups are asked what they hold for the address.
  *
  * A body that cannot be decoded on any group is passed over: nothing can be done for it, the drain sets its copies aside,
  * and an alarm tells.
  *
- * @throws SqlError or SchemalessError when the writer refuses, or it or a group cannot be asked: not everything is there
+ * @throws SqlError or SchemalessError when the writer refuses, is another server by now, or it or a group cannot be asked: not everything is there
  */
 export async function bringBackShard(work: BringingBack): Promise<BroughtBack> {
-  const done: BroughtBack = { appended: 0, undecided: 0 };
-  let batch: (readonly [Copy, ...Copy[]])[] = [];
-  for await (const copies of copiesByAddress(work.holders, work.datastore, work.shard)) {
-    batch.push(copies);
-    if (batch.length < BATCH) continue;
-    await bringBack(work, batch, done);
-    batch = [];
+  const done: Done = { appended: 0, undecided: new Set() };
+  for (const holder of work.holders) {
+    for await (const rows of unansweredPages(holder, work.datastore, work.shard)) {
+      for (let start = 0; start < rows.length; start += BATCH) await bringBack(work, rows.slice(start, start + BATCH), done);
+    }
   }
-  if (batch.length > 0) await bringBack(work, batch, done);
-  return done;
+  return { appended: done.appended, undecided: done.undecided.size };
 }
 
-async function bringBack(work: BringingBack, addresses: readonly (readonly [Copy, ...Copy[]])[], done: BroughtBack): Promise<void> {
-  const { hashes } = toBodyHashes(await work.writer.select(selectBodyHashes(addresses.map(([{ row }]) => row)), 'writer'), addresses.length);
-  const lacking: CopiedBody[] = [];
-  for (const [place, copies] of addresses.entries()) {
-    const isTaken = hashes[place] !== undefined;
-    const [{ row }] = copies;
-    const bodies = isTaken ? [] : await waitingBodies(copies);
-    const decided = decideAddress(isTaken, bodies, bodies.length > 1 && work.hasWaited(`${row.datastore}/${row.row_key}/${row.ref_key}/${row.column_name}`));
-    if (decided.action === 'append') lacking.push(decided.body);
-    else if (decided.action !== 'leave') done.undecided += 1;
+async function bringBack(work: BringingBack, rows: readonly WaitingRow[], done: Done): Promise<void> {
+  const missing = await missingOnWriter(work, [...new Map(rows.map((row) => [addressKey(row), row])).values()]);
+  if (missing.length === 0) return;
+  const bodies: CopiedBody[] = [];
+  for (const [address, copies] of await copiesAt(work.holders, work.datastore, missing)) {
+    const waiting = await waitingBodies(copies);
+    const decided = decideAddress(waiting, waiting.length > 1 && work.hasWaited(`${work.datastore}/${address}`));
+    if (decided.action === 'append') bodies.push(decided.body);
+    else if (decided.action !== 'leave') done.undecided.add(address);
     if (decided.action === 'report') await report(work, copies);
   }
-  const opening = groupBy(lacking.flatMap(({ copies }) => copies[0] ?? []), ({ holder }) => holder);
-  for (const [holder, copies] of opening) {
-    for await (const page of openRows(holder.client, copies.map(({ row }) => row))) {
-      const instead = await Promise.all(page.faulty.map(({ row }) => openOne(lacking.find((body) => body.copies[0]?.row.id === row.id && body.copies[0].holder === holder)?.copies.slice(1) ?? [])));
-      await append(work, [...page.rows, ...instead.filter((row) => row !== undefined)], done);
+  await appendBodies(work, bodies, done);
+}
+
+/** Those at whose addresses the writer has no cell. */
+async function missingOnWriter({ writer, serverId, datastore, shard }: BringingBack, rows: readonly WaitingRow[]): Promise<WaitingRow[]> {
+  const shown = toBodyHashes(await writer.select(selectBodyHashes(rows), 'writer'), rows.length);
+  if (shown.writer !== serverId) throw new SchemalessError('unavailable', `shard ${shard} of ${datastore}: server ${serverId} is not the writer any more`);
+  return rows.filter((_, place) => shown.hashes[place] === undefined);
+}
+
+/** Page by page, from the first group that holds a copy; from another one what that does not have any more, or has damaged. */
+async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], done: Done): Promise<void> {
+  for (const [holder, ofHolder] of groupBy(bodies, ({ copies: [{ holder }] }) => holder)) {
+    const left = new Map(ofHolder.map((body) => [addressKey(body.copies[0].row), body]));
+    for await (const { rows } of openRows(holder.client, ofHolder.map(({ copies: [{ row }] }) => row))) {
+      for (const row of rows) left.delete(addressKey(row));
+      await append(work, rows, done);
+    }
+    for (const { copies } of left.values()) {
+      const instead = await openOne(copies.slice(1));
+      if (instead) await append(work, [instead], done);
     }
   }
 }
 
-async function append({ context, datastore, shard }: BringingBack, rows: readonly OpenRow[], done: BroughtBack): Promise<void> {
+async function append({ context, datastore, shard }: BringingBack, rows: readonly OpenRow[], done: Done): Promise<void> {
   if (rows.length === 0) return;
   const results = await appendToPrimary(context, datastore, shard, rows, { anyWriter: true });
   done.appended += results.filter(({ outcome }) => outcome === 'stored').length;
@@ -81,9 +106,11 @@ async function append({ context, datastore, shard }: BringingBack, rows: readonl
 }
 
 /** Leaves the address to an operator: its copies are listed, and nothing is done with them until one is chosen. */
-async function report({ context, datastore, shard }: BringingBack, copies: readonly [Copy, ...Copy[]]): Promise<void> {
+async function report({ context, datastore, shard }: BringingBack, copies: readonly Copy[]): Promise<void> {
+  const [first] = copies;
   let marked = 0;
   for (const [{ client }, ofHolder] of groupBy(copies, ({ holder }) => holder)) marked += (await client.change(markUndecided(ofHolder.map(({ row }) => row)))).affectedRows;
-  const [{ row: { row_key, column_name, ref_key } }] = copies;
-  if (marked > 0) context.report({ kind: 'undecided', datastore, shard, row_key, column_name, ref_key });
+  if (!first || marked === 0) return;
+  const { row_key, column_name, ref_key } = first.row;
+  context.report({ kind: 'undecided', datastore, shard, row_key, column_name, ref_key });
 }

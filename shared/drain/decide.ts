@@ -45,33 +45,26 @@ export function decideCopy(writer: Shown, nodes: readonly NodeWord[]): CopyActio
   return nodes.every(({ shown }) => shown === 'same' || shown === 'unlike') ? 'compare' : 'wait';
 }
 
-/** A body of which copies wait for an address; equal values are one body. */
-export interface WaitingBody {
-  /** Every writer of every copy was answered `buffered`: nobody was told that it is stored. */
-  readonly answered: boolean;
-}
-
 /**
- * - `leave`: the address is taken, or nobody was told that something is stored there: the drain's work, which may come
- *   after appends are let in again.
+ * - `leave`: nobody can have been told that something is stored there.
  * - `append`: the one body that may have been acknowledged.
  * - `wait`: two may have been, or are still under way and are about to give way.
  * - `report`: two may have been, and whoever was under way has ended: an operator has to say which.
  */
-export type AddressAction<Body extends WaitingBody> = { readonly action: 'leave' | 'wait' | 'report' } | { readonly action: 'append'; readonly body: Body };
+export type AddressAction<Body> = { readonly action: 'leave' | 'wait' | 'report' } | { readonly action: 'append'; readonly body: Body };
 
 /**
- * What to do at one address of a writer that may lack acknowledged cells, before it takes appends again. Never chooses
- * between two bodies that somebody may have been told are stored: the one that came first may be of a writer that died
+ * What to do at one address where a writer that may lack acknowledged cells shows none, before it takes appends again. Never
+ * chooses between two bodies that somebody may have been told are stored: the one that came first may be of a writer that died
  * before it appended, and the other may have been acknowledged.
  *
- * @param isTaken the writer shows a cell there
- * @param bodies all that wait for the address on any group
+ * @param bodies all that wait for the address on any group and may have been acknowledged: a copy of which every writer was
+ *   answered `buffered` is the drain's work, which may come after appends are let in again
  * @param hasWaited longer than a request lives since the bodies were first seen
  */
-export function decideAddress<Body extends WaitingBody>(isTaken: boolean, bodies: readonly Body[], hasWaited: boolean): AddressAction<Body> {
-  const [first, ...others] = bodies.filter(({ answered }) => !answered);
-  if (isTaken || !first) return { action: 'leave' };
+export function decideAddress<Body>(bodies: readonly Body[], hasWaited: boolean): AddressAction<Body> {
+  const [first, ...others] = bodies;
+  if (!first) return { action: 'leave' };
   if (others.length === 0) return { action: 'append', body: first };
   return { action: hasWaited ? 'report' : 'wait' };
 }

@@ -3,7 +3,7 @@ import { toWaitingRow } from '../sql/statements/select-buffered.ts';
 import { selectWaiting, type WaitingPlace } from '../sql/statements/select-waiting.ts';
 import { selectWaitingShards, toWaitingShards, type WaitingShard } from '../sql/statements/select-waiting-shards.ts';
 import { groupBy, type StoreContext } from '../store/context.ts';
-import { appendPace, rateFor } from './append-pace.ts';
+import { appendPace, rateFor, type Backlog } from './append-pace.ts';
 import { openArrivals, type Arrival } from './arrivals.ts';
 import type { Lane } from './drain-lane.ts';
 import { emptyReport, type DrainReport, type DrainSettings } from './drain-settings.ts';
@@ -38,11 +38,12 @@ export async function openHolderDrain(context: StoreContext, holder: string, set
   const report = emptyReport();
   const upTo = (): number => arrivals.idAt(minimumAgeSeconds * 1000);
   let oldest: number | null = null;
+  const backlogOf = (rows: number, first: number): Backlog => ({ rows, seconds: arrivals.ageOf(first) / 1000, isWatched: arrivals.sawComing(first) });
 
   function laneOf(primary: string): Lane {
     let lane = lanes.get(primary);
     if (!lane) {
-      const pace = appendPace(() => rates.get(primary) ?? rateFor({ rows: 0, seconds: 0 }));
+      const pace = appendPace(() => rates.get(primary) ?? rateFor([]));
       lane = { context, holder: client, primary, turns: openTurns((name) => progress.places[name]), pace, report, pageRows, maxAttempts, upTo };
       lanes.set(primary, lane);
     }
@@ -61,7 +62,7 @@ export async function openHolderDrain(context: StoreContext, holder: string, set
   return {
     lanes,
     async watch() {
-      const { shards, last } = toWaitingShards(await client.select(selectWaitingShards(), 'writer'));
+      const { shards, last, areMany } = toWaitingShards(await client.select(selectWaitingShards(), 'writer'));
       arrivals.note(last);
       const first = Math.min(...shards.map((shard) => shard.first));
       oldest = shards.length === 0 ? null : arrivals.ageOf(first);
@@ -69,9 +70,9 @@ export async function openHolderDrain(context: StoreContext, holder: string, set
       for (const primary of new Set([...placed.keys(), ...lanes.keys()])) {
         const ofPrimary = placed.get(primary) ?? [];
         laneOf(primary).turns.have(ofPrimary);
-        const firstOf = Math.min(...ofPrimary.map((shard) => shard.first));
-        const rows = ofPrimary.reduce((sum, shard) => sum + shard.rows, 0);
-        rates.set(primary, appendsPerSecond ?? rateFor({ rows, seconds: arrivals.ageOf(firstOf) / 1000 }, arrivals.sawComing(firstOf)));
+        const firstOf = Math.min(last, ...ofPrimary.map((shard) => shard.first));
+        // Where not all are counted, whatever came since the first of them stands for them: an estimate that is not too low.
+        rates.set(primary, appendsPerSecond ?? rateFor(areMany ? [backlogOf(last - firstOf + 1, firstOf)] : ofPrimary.map(({ rows, first: ofShard }) => backlogOf(rows, ofShard))));
       }
       await failLost(lost.slice(0, pageRows).map(({ datastore, shard }) => ({ datastore, shard, after: 0 })));
     },

@@ -112,6 +112,8 @@ async function failShard({ context, holder, primary, turns, report }: Lane, { tu
     context.report({ kind: 'shard_refused', group: primary, datastore: turn.datastore, shard: turn.shard, error });
     await holder.change(noteRefusal(rows, error.message));
   }
+  // It kept the others waiting, too.
+  if (error instanceof SqlError && error.timedOut) turns.askAlone(turn);
   turns.fail(turn, (turn.failures + 1) % FAILURES_PASSED === 0 ? after : turn.after);
 }
 

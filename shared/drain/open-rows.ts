@@ -1,3 +1,4 @@
+import { addressKey } from '../address.ts';
 import { decodeBody } from '../body/codec.ts';
 import type { Json } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
@@ -24,22 +25,28 @@ export interface OpenedPage {
 /**
  * Fetches bodies page by page, each of a few MiB as they are stored, in the order of the buffer. Each is decoded once, by
  * itself, to see whether it can be; a body that was damaged, or cannot be decoded, is a fault of its row. Rows that are gone
- * meanwhile are left out.
+ * meanwhile are left out, as is another write that has the id of one since a replica was promoted without it.
  */
 export async function* openRows(holder: SqlClient, rows: readonly WaitingRow[]): AsyncGenerator<OpenedPage> {
-  let ids = rows.map(({ id }) => id).sort((one, other) => one - other);
+  const wanted = new Map(rows.map((row) => [row.id, row]));
+  let ids = [...wanted.keys()].sort((one, other) => one - other);
   while (ids.length > 0) {
     const fetched = (await holder.select(selectBuffered(ids, pageBytes(holder)), 'writer')).map(toBufferRow);
     const last = fetched.at(-1)?.id ?? Number.POSITIVE_INFINITY;
     ids = ids.filter((id) => id > last);
     const page: { rows: OpenRow[]; faulty: FaultyRow[] } = { rows: [], faulty: [] };
     for (const row of fetched) {
+      if (!isSameCopy(row, wanted.get(row.id))) continue;
       const fault = faultOf(row);
       if (fault === undefined) page.rows.push(new Opened(row));
       else page.faulty.push({ row, error: `cannot be used: ${fault}` });
     }
     yield page;
   }
+}
+
+function isSameCopy(row: WaitingRow, wanted: WaitingRow | undefined): boolean {
+  return wanted?.datastore === row.datastore && addressKey(wanted) === addressKey(row) && Buffer.compare(wanted.body_hash, row.body_hash) === 0;
 }
 
 function faultOf({ body, body_hash }: BufferRow): string | undefined {

@@ -1,11 +1,12 @@
 import { SchemalessError } from '../errors.ts';
 import { SqlError } from '../sql/client.ts';
-import { recordWriter } from '../sql/statements/record-writer.ts';
+import { forgetWriters, recordWriter } from '../sql/statements/record-writer.ts';
 import { selectFencedShards, toFencedShards, type FencedShard } from '../sql/statements/select-fenced-shards.ts';
 import { groupBy, placeOf, type StoreContext } from '../store/context.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import { mendEpoch } from '../topology/raise-epoch.ts';
 import { bringBackShard, type BringingBack } from './bring-back-shard.ts';
+import type { Holder } from './unanswered-copies.ts';
 
 /** What was done for a group whose writer may have lacked acknowledged cells. */
 export interface Recovery {
@@ -56,6 +57,8 @@ const SHARDS_AT_ONCE = 8;
  * stays closed, writes to it are buffered, and the others go on. Can be repeated after a crash anywhere in between, and done
  * by several at once: an append leaves out what is there.
  *
+ * Which groups there are is read past the cache: copies may lie on one that was added a moment ago.
+ *
  * @param since kept between calls: it tells how long addresses have been undecided
  * @returns undefined when the writer is known to have all cells of all its shards
  * @throws SqlError or SchemalessError when the writer, or a group that may hold copies, cannot be asked: whatever was not looked through stays closed
@@ -64,13 +67,13 @@ export async function recoverPrimary(context: StoreContext, primary: string, sin
   const writer = await context.groups.client(primary);
   const fenced = await ownShards(context, primary, toFencedShards(await writer.select(selectFencedShards(), 'writer')));
   if (fenced.length === 0) return undefined;
-  const groups = (await context.groups.names()).filter((group) => group !== primary);
-  const holders = await Promise.all(groups.map(async (group) => ({ group, client: await context.groups.client(group) })));
+  await writer.change(forgetWriters());
+  const holders = await openHolders(context, primary);
   const hasWaited = since.look();
   const recovery = { appended: 0, opened: 0, closed: [] as Recovery['closed'][number][] };
   for (let start = 0; start < fenced.length; start += SHARDS_AT_ONCE) {
     const some = fenced.slice(start, start + SHARDS_AT_ONCE);
-    const ends = await Promise.allSettled(some.map(({ datastore, shard }) => whyClosed({ context, writer, holders, datastore, shard, hasWaited }, recovery)));
+    const ends = await Promise.allSettled(some.map((one) => whyClosed({ context, writer, holders, hasWaited, ...one }, recovery)));
     const opened = some.filter((_, place) => ends[place]?.status === 'fulfilled' && ends[place].value === undefined);
     for (const [datastore, ofDatastore] of groupBy(opened, (one) => one.datastore)) {
       await writer.change(recordWriter(some[0]?.serverId ?? 0, datastore, ofDatastore.map(({ shard }) => shard)));
@@ -83,6 +86,21 @@ export async function recoverPrimary(context: StoreContext, primary: string, sin
     }
   }
   return recovery;
+}
+
+/** All groups that may hold copies. While one cannot be asked nothing can be opened, so that nothing is read either. */
+async function openHolders({ groups }: StoreContext, primary: string): Promise<Holder[]> {
+  const names = await groups.namesNow();
+  // A list that lacks the group itself may lack any: who holds copies is not known.
+  if (!names.includes(primary)) throw new SchemalessError('unavailable', `group ${primary} is not described by the topology`);
+  const others = names.filter((group) => group !== primary);
+  return Promise.all(
+    others.map(async (group): Promise<Holder> => {
+      const client = await groups.client(group);
+      await client.select({ sql: 'SELECT 1', parameters: [] }, 'writer');
+      return { group, client };
+    }),
+  );
 }
 
 /** Those that the topology says are the group's. */
@@ -101,7 +119,7 @@ async function whyClosed(work: BringingBack, recovery: { appended: number }): Pr
     return undecided === 0 ? undefined : `${undecided} addresses have two bodies that may have been acknowledged`;
   } catch (error) {
     // Who cannot be reached is not asked about the next shard either; anything else may be for this shard alone.
-    if (error instanceof SchemalessError || (error instanceof SqlError && error.failure !== 'unreachable')) return error.message;
+    if (error instanceof SchemalessError || (error instanceof SqlError && (error.failure !== 'unreachable' || error.poolExhausted))) return error.message;
     throw error;
   }
 }

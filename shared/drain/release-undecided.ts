@@ -1,3 +1,5 @@
+import { SchemalessError } from '../errors.ts';
+import { SqlError } from '../sql/client.ts';
 import { selectFencedShards, toFencedShards } from '../sql/statements/select-fenced-shards.ts';
 import { selectUndecidedShards, toUndecidedShards } from '../sql/statements/select-undecided-shards.ts';
 import { releaseUndecided } from '../sql/statements/undecided-copies.ts';
@@ -8,7 +10,9 @@ import { nameOf } from './turns.ts';
  * Gives the copies back to the drain that a group holds as undecided for shards that take appends again: an operator chose
  * among them, or the former writer, which has every acknowledged cell, is back.
  *
- * @throws SqlError when the group, or one of the primaries, cannot be asked
+ * Primaries that cannot be asked are passed over: what waits for them is given back once they can.
+ *
+ * @throws SqlError when the group itself cannot be asked
  */
 export async function releaseOpened(context: StoreContext, holder: string): Promise<void> {
   const client = await context.groups.client(holder);
@@ -16,8 +20,20 @@ export async function releaseOpened(context: StoreContext, holder: string): Prom
   const owned = await Promise.all(undecided.map(async (one) => ({ ...one, primary: (await context.topology.datastore(one.datastore))?.places[one.shard]?.group })));
   for (const [primary, shards] of groupBy(owned, (one) => one.primary)) {
     if (primary === undefined) continue;
-    const fenced = new Set(toFencedShards(await (await context.groups.client(primary)).select(selectFencedShards(), 'writer')).map(nameOf));
-    const open = shards.filter((shard) => !fenced.has(nameOf(shard)));
+    const fenced = await fencedShards(context, primary);
+    const open = fenced ? shards.filter((shard) => !fenced.has(nameOf(shard))) : [];
     for (const [datastore, some] of groupBy(open, (one) => one.datastore)) await client.change(releaseUndecided(datastore, some.map(({ shard }) => shard)));
+  }
+}
+
+/** By name; undefined where the primary cannot be asked. */
+async function fencedShards(context: StoreContext, primary: string): Promise<ReadonlySet<string> | undefined> {
+  try {
+    const writer = await context.groups.client(primary);
+    return new Set(toFencedShards(await writer.select(selectFencedShards(), 'writer')).map(nameOf));
+  } catch (error) {
+    if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
+    context.report({ kind: 'primary_failed', group: primary, error });
+    return undefined;
   }
 }

@@ -70,9 +70,9 @@ async function drainGroup(run: DrainRun, group: string): Promise<void> {
     // A table that cannot be reached holds nobody up: then this begins at the first rows.
     const progress = await run.progress?.read(group).catch(() => undefined);
     const held: HeldDrain = { run, group, lease, end, drain: await openHolderDrain(run.context, group, run.settings, progress) };
-    const since = undecidedSince();
+    const recover = openRecovering(held);
     const working = [
-      repeat(held, 'primary_failed', async () => (await recover(held, since), PAUSE_MS)),
+      repeat(held, 'primary_failed', recover),
       repeat(held, 'secondary_failed', async () => (await releaseOpened(run.context, group), PAUSE_MS)),
       repeat(held, 'secondary_failed', async () => (await measure(held), MEASURE_MS)),
       repeat(held, 'secondary_failed', async () => (await keep(held), KEEP_MS)),
@@ -168,8 +168,18 @@ async function measure({ run, group, drain }: HeldDrain): Promise<void> {
   run.measured(group, { ...status, oldest_age: oldest === null ? null : oldest / 1000 });
 }
 
-/** Lets the group's shards take appends again after another of its servers became the writer. */
-async function recover({ run: { context, recovered }, group }: HeldDrain, since: ReturnType<typeof undecidedSince>): Promise<void> {
-  const recovery = await recoverPrimary(context, group, since);
-  if (recovery && (recovery.opened > 0 || recovery.closed.length > 0)) recovered?.(group, recovery);
+/** Between two attempts to open shards of which none did any good: each reads all that waits for them. */
+const LONGEST_RECOVERY_PAUSE_MS = 8000;
+
+/** Lets the group's shards take appends again after another of its servers became the writer. Gives the pause before the next look. */
+function openRecovering({ run: { context, recovered }, group }: HeldDrain): () => Promise<number> {
+  const since = undecidedSince();
+  let pauseMs = PAUSE_MS;
+  return async () => {
+    const recovery = await recoverPrimary(context, group, since);
+    const isStuck = recovery !== undefined && recovery.appended === 0 && recovery.opened === 0 && recovery.closed.length > 0;
+    pauseMs = isStuck ? Math.min(LONGEST_RECOVERY_PAUSE_MS, 2 * pauseMs) : PAUSE_MS;
+    if (recovery && (recovery.opened > 0 || recovery.closed.length > 0)) recovered?.(group, recovery);
+    return pauseMs;
+  };
 }

@@ -12,8 +12,6 @@ export interface ShardTurn {
   failures: number;
   /** It is asked by itself: together with others, something failed that may be its fault. */
   isAlone: boolean;
-  /** Its rows were looked at to the end, or could not be, since somebody last asked. */
-  isSwept: boolean;
 }
 
 /** Whose turn it is among the shards of a lane. */
@@ -35,9 +33,6 @@ export interface Turns {
   away(): void;
   /** Their primary answered. */
   reached(): void;
-  /** Everything is due at once, and nothing swept. */
-  begin(): void;
-  isSwept(): boolean;
 }
 
 /** Between two looks at the same rows: they wait for a reader, and few looks at many rows cost less. */
@@ -57,6 +52,7 @@ export function openTurns(placeOf: (name: string) => number | undefined, now: ()
   const shards = new Map<string, ShardTurn>();
   let awayUntil = 0;
   let timesAway = 0;
+  let wasAlone = false;
 
   const pauseAfter = (failures: number, longest: number): number => Math.min(longest, PAUSE_MS * 2 ** (failures - 1));
 
@@ -72,14 +68,17 @@ export function openTurns(placeOf: (name: string) => number | undefined, now: ()
       for (const name of shards.keys()) if (!names.has(name)) shards.delete(name);
       for (const { datastore, shard } of some) {
         const name = nameOf({ datastore, shard });
-        if (!shards.has(name)) shards.set(name, { datastore, shard, name, after: placeOf(name) ?? 0, dueAt: now(), failures: 0, isAlone: false, isSwept: false });
+        if (!shards.has(name)) shards.set(name, { datastore, shard, name, after: placeOf(name) ?? 0, dueAt: now(), failures: 0, isAlone: false });
       }
     },
     next() {
       if (now() < awayUntil) return [];
       const due = [...shards.values()].filter(({ dueAt }) => dueAt <= now());
-      const [first] = due;
-      return first?.isAlone === true ? [first] : due.filter(({ isAlone }) => !isAlone).slice(0, SHARDS_A_TURN);
+      const others = due.filter(({ isAlone }) => !isAlone);
+      const alone = due.find(({ isAlone }) => isAlone);
+      // By turns with the others: many that are slow by themselves would leave these no time.
+      wasAlone = alone !== undefined && (others.length === 0 || !wasAlone);
+      return wasAlone && alone ? [alone] : others.slice(0, SHARDS_A_TURN);
     },
     wait() {
       let due = now() + PAUSE_MS;
@@ -89,13 +88,11 @@ export function openTurns(placeOf: (name: string) => number | undefined, now: ()
     pass(turn, after) {
       Object.assign(turn, { after: after ?? 0, failures: 0, isAlone: false });
       turn.dueAt = after === undefined ? now() + PAUSE_MS : now();
-      if (after === undefined) turn.isSwept = true;
       toEnd(turn);
     },
     fail(turn, after = turn.after) {
       turn.after = after;
       turn.failures += 1;
-      turn.isSwept = true;
       turn.dueAt = now() + pauseAfter(turn.failures, LONGEST_PAUSE_MS.shard);
       toEnd(turn);
     },
@@ -105,16 +102,10 @@ export function openTurns(placeOf: (name: string) => number | undefined, now: ()
     away() {
       timesAway += 1;
       awayUntil = now() + pauseAfter(timesAway, LONGEST_PAUSE_MS.primary);
-      for (const turn of shards.values()) turn.isSwept = true;
     },
     reached() {
       timesAway = 0;
     },
-    begin() {
-      awayUntil = 0;
-      for (const turn of shards.values()) Object.assign(turn, { dueAt: 0, isSwept: false });
-    },
-    isSwept: () => [...shards.values()].every((turn) => turn.isSwept),
   };
 }
 

@@ -1,26 +1,28 @@
 import { decodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
 import { groupBy } from '../store/context.ts';
-import type { Copy } from './copies-by-address.ts';
-import type { WaitingBody } from './decide.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
+import type { Copy } from './unanswered-copies.ts';
 
 /** A body of which copies wait for an address. */
-export interface CopiedBody extends WaitingBody {
-  readonly copies: readonly Copy[];
+export interface CopiedBody {
+  readonly copies: readonly [Copy, ...Copy[]];
 }
 
-/** The different bodies among the unanswered copies of one address: those that are equal, however they are encoded, are one. */
+/**
+ * The different bodies among the unanswered copies of one address, two at most: more are decided on as two are. Those that
+ * are equal, however they are encoded, are one.
+ */
 export async function waitingBodies(copies: readonly Copy[]): Promise<readonly CopiedBody[]> {
-  const byHash = [...groupBy(copies, ({ row }) => Buffer.from(row.body_hash).toString('hex')).values()];
-  if (byHash.length < 2) return byHash.map((ofHash) => ({ answered: false, copies: ofHash }));
-  const bodies: { readonly answered: false; readonly copies: Copy[]; readonly opened: OpenRow | undefined }[] = [];
+  const byHash = [...groupBy(copies, ({ row }) => Buffer.from(row.body_hash).toString('hex')).values()] as [Copy, ...Copy[]][];
+  if (byHash.length < 2) return byHash.map((ofHash) => ({ copies: ofHash }));
+  const bodies: { readonly copies: [Copy, ...Copy[]]; readonly opened: OpenRow | undefined }[] = [];
   for (const ofHash of byHash) {
     const opened = await openOne(ofHash);
     // Bytes that cannot be read are equal to nothing.
     const equal = bodies.find((body) => body.opened && opened && isEqual(body.opened, opened));
     if (equal) equal.copies.push(...ofHash);
-    else bodies.push({ answered: false, copies: [...ofHash], opened });
+    else if (bodies.push({ copies: ofHash, opened }) === 2) break;
   }
   return bodies;
 }

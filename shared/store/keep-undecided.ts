@@ -1,3 +1,4 @@
+import { addressKey } from '../address.ts';
 import { invalidField } from '../errors.ts';
 import { selectUndecided, toWaitingRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
 import { giveWay } from '../sql/statements/undecided-copies.ts';
@@ -22,7 +23,7 @@ export async function keepUndecided({ groups }: Pick<StoreContext, 'groups'>, da
     });
     chosen.push(...rows.map(toWaitingRow));
   }
-  for (const ofAddress of groupBy(chosen, ({ row_key, ref_key, column_name }) => `${row_key}/${ref_key}/${column_name}`).values()) {
+  for (const ofAddress of groupBy(chosen, addressKey).values()) {
     const bodies = new Set(ofAddress.map(({ body_hash }) => Buffer.from(body_hash).toString('hex')));
     const [{ row_key, column_name, ref_key } = { row_key: '', column_name: '', ref_key: 0 }] = ofAddress;
     if (bodies.size > 1) throw invalidField('ids', 'one body of an address', `${bodies.size} of ${row_key}/${column_name}/${ref_key}`);

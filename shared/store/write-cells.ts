@@ -1,4 +1,4 @@
-import { parseAddress } from '../address.ts';
+import { addressKey, parseAddress } from '../address.ts';
 import { encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
 import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
@@ -146,15 +146,14 @@ async function settleWithoutPrimary(
  * the first lost against another body or is only buffered, so that nobody knows yet which one is stored, written after it.
  */
 async function settleRepeats(cells: readonly BufferedCell[], write: (cells: readonly BufferedCell[]) => Promise<readonly PutResult[]>): Promise<readonly PutResult[]> {
-  const firsts = [...groupBy(cells, ({ row_key, column_name, ref_key }) => `${row_key}/${ref_key}/${column_name}`).values()].map(([first]) => first as BufferedCell);
+  const firsts = [...groupBy(cells, addressKey).values()].map(([first]) => first as BufferedCell);
   const written = await write(firsts);
   if (firsts.length === cells.length) return written;
 
-  const addressOf = ({ row_key, column_name, ref_key }: BufferedCell) => `${row_key}/${ref_key}/${column_name}`;
-  const byAddress = new Map(firsts.map((first, place) => [addressOf(first), { first, result: written[place] as PutResult }]));
+  const byAddress = new Map(firsts.map((first, place) => [addressKey(first), { first, result: written[place] as PutResult }]));
   const results: PutResult[] = [];
   for (const cell of cells) {
-    const { first, result } = byAddress.get(addressOf(cell)) ?? { first: cell, result: undefined };
+    const { first, result } = byAddress.get(addressKey(cell)) ?? { first: cell, result: undefined };
     if (!result) throw new Error('a repeat without its first');
     if (cell === first) results.push(result);
     else {

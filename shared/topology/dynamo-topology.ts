@@ -79,6 +79,7 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
     datastore: async (name) => (await current()).datastores.get(name),
     datastores: async () => [...(await current()).datastores.keys()].sort(),
     groups: async () => (await current()).groups,
+    groupsNow: () => readGroups(table),
     indexes: async (datastore) => (await current()).indexes.get(datastore) ?? [],
     indexNow: (datastore, name) => readIndexNow(table, { datastore, name }),
     triggers: async (datastore) => (await current()).triggers.get(datastore) ?? [],
@@ -107,7 +108,7 @@ async function readTopology({ client, table }: DynamoTable): Promise<WholeTopolo
     const page = await client.send(new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start }));
     for (const item of page.Items ?? []) {
       const key = item['pk']?.S ?? '';
-      if (key === GROUPS) groups = JSON.parse(item['groups']?.S ?? '[]') as GroupAddress[];
+      if (key === GROUPS) groups = toGroups(item);
       else if (key.startsWith(DATASTORE)) datastores.set(key.slice(DATASTORE.length), toTopology(key.slice(DATASTORE.length), item));
       const index = toIndexCatalogue(item);
       if (index && index.catalogue.versions.length > 0) indexes.set(index.datastore, [...(indexes.get(index.datastore) ?? []), index.catalogue]);
@@ -124,6 +125,21 @@ async function readTopology({ client, table }: DynamoTable): Promise<WholeTopolo
 /** Writes how the groups are reached: the one part of the topology that a deploy may change at will. */
 export async function writeGroups({ client, table }: DynamoTable, groups: readonly GroupAddress[]): Promise<void> {
   await client.send(new PutItemCommand({ TableName: table, Item: { pk: { S: GROUPS }, groups: { S: JSON.stringify(groups) } } }));
+}
+
+/** Reads how the groups are reached as it is now, past every cache. */
+async function readGroups({ client, table }: DynamoTable): Promise<readonly GroupAddress[]> {
+  try {
+    const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: GROUPS } }, ConsistentRead: true }));
+    if (!Item) throw new Error('the table does not say which groups there are');
+    return toGroups(Item);
+  } catch (cause) {
+    throw new SchemalessError('unavailable', 'the topology cannot be read', { cause });
+  }
+}
+
+function toGroups(item: Record<string, AttributeValue>): readonly GroupAddress[] {
+  return JSON.parse(item['groups']?.S ?? '[]') as GroupAddress[];
 }
 
 /** Reads one datastore's topology as it is now, past every cache. */

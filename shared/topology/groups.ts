@@ -13,6 +13,8 @@ export interface Groups {
   /** What this instance's breaker says of a role, `closed` where it was never asked. */
   circuit(group: string, role: Role): CircuitName;
   names(): Promise<readonly string[]>;
+  /** The same at this moment, past every cache. Throws when the table cannot be read. */
+  namesNow(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -69,6 +71,7 @@ export function openGroups(topology: TopologySource, connect: (address: GroupAdd
     },
     circuit: (group, role) => clients.get(group)?.guard?.circuit(role) ?? 'closed',
     names: async () => (await topology.groups()).map(({ name }) => name),
+    namesNow: async () => (await topology.groupsNow()).map(({ name }) => name),
     async close() {
       await Promise.all([...clients.values()].map(({ client }) => client.close()));
       clients.clear();

@@ -57,6 +57,8 @@ export interface TopologySource {
   datastore(name: string): Promise<DatastoreTopology | undefined>;
   datastores(): Promise<readonly string[]>;
   groups(): Promise<readonly GroupAddress[]>;
+  /** The groups as they are at this moment, past every cache. Throws when the table cannot be read. */
+  groupsNow(): Promise<readonly GroupAddress[]>;
   /** The indexes of a datastore that have a version, by name; none when the datastore has none, or is not known. */
   indexes(datastore: string): Promise<readonly IndexCatalogue[]>;
   /** One index as it is at this moment, past every cache. Throws when the table cannot be read. */

@@ -1,10 +1,21 @@
 import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 
-/** Lets a server take the appends of shards: it has every acknowledged cell of them. Nothing where another one has become the writer meanwhile. */
+/** What is recorded as the writer of a shard for which nobody is known to have every acknowledged cell. */
+const NOBODY = 0;
+
+/**
+ * Forgets the writers that are not the server that answers. Else one that is made anew under an old id, from a server that
+ * lacks cells, would pass for the one that had them all.
+ */
+export function forgetWriters(): Statement {
+  return { sql: `UPDATE ${CONTROL}.shard SET writer_id = ${NOBODY} WHERE writer_id NOT IN (${NOBODY}, @@server_id)`, parameters: [] };
+}
+
+/** Lets a server take the appends of shards of which nobody was the writer: it has every acknowledged cell of them. Nothing where another one has become the writer meanwhile. */
 export function recordWriter(serverId: number, datastore: string, shards: readonly number[]): Statement {
   return {
-    sql: `UPDATE ${CONTROL}.shard SET writer_id = ? WHERE writer_id IS NOT NULL AND @@server_id = ? AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
+    sql: `UPDATE ${CONTROL}.shard SET writer_id = ? WHERE writer_id = ${NOBODY} AND @@server_id = ? AND datastore = ? AND shard IN (${shards.map(() => '?').join(', ')})`,
     parameters: [serverId, serverId, datastore, ...shards],
   };
 }

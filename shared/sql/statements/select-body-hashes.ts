@@ -1,6 +1,6 @@
 import { rowKeyBytes } from '../../address.ts';
 import type { CellAddress } from '../../cell.ts';
-import { toBytes, toNumber } from '../cell-rows.ts';
+import { toBytes, toNumber, toText } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
@@ -10,19 +10,19 @@ export interface HashKey extends CellAddress {
   readonly shard: number;
 }
 
-/** The SHA-256 of the stored bodies at many addresses of one group, without fetching the bodies; and whether the node takes writes. */
+/** The SHA-256 of the stored bodies at many addresses of one group, without fetching the bodies; and who answers. */
 export function selectBodyHashes(keys: readonly HashKey[]): Statement {
   return unionOf(bodyHashParts([keys]));
 }
 
 /**
- * The same in parts that can be asked by themselves: whether the node takes writes, and the addresses of each of the
- * lists, whose items are numbered through.
+ * The same in parts that can be asked by themselves: who answers, and the addresses of each of the lists, whose items are
+ * numbered through.
  */
 export function bodyHashParts(lists: readonly (readonly HashKey[])[]): Statement[] {
   let item = 0;
   const parts = lists.map((keys) => unionOf(keys.map((key) => hashAt(key, item++))));
-  return [{ sql: `SELECT -1 AS item, IF(@@global.read_only IN ('0', 'OFF'), X'01', NULL) AS body_hash`, parameters: [] }, ...parts];
+  return [{ sql: `SELECT -1 AS item, IF(@@global.read_only IN ('0', 'OFF'), CAST(@@server_id AS BINARY), NULL) AS body_hash`, parameters: [] }, ...parts];
 }
 
 function hashAt({ datastore, shard, row_key, column_name, ref_key }: HashKey, item: number): Statement {
@@ -33,18 +33,18 @@ function hashAt({ datastore, shard, row_key, column_name, ref_key }: HashKey, it
 }
 
 export interface BodyHashes {
-  /** The node is its group's writer. */
-  readonly writable: boolean;
+  /** The server's id where it takes writes: it is its group's writer. */
+  readonly writer: number | undefined;
   /** By item: the hash, null where the body was erased, undefined where no cell is. */
   readonly hashes: readonly (Uint8Array | null | undefined)[];
 }
 
 export function toBodyHashes(rows: readonly SqlRow[], items: number): BodyHashes {
   const hashes = Array.from<Uint8Array | null | undefined>({ length: items });
-  let writable = false;
+  let writer: number | undefined;
   for (const row of rows) {
-    if (toNumber(row[0]) < 0) writable = row[1] !== null;
+    if (toNumber(row[0]) < 0) writer = row[1] === null ? undefined : Number(toText(row[1]));
     else hashes[toNumber(row[0])] = row[1] === null ? null : toBytes(row[1]);
   }
-  return { writable, hashes };
+  return { writer, hashes };
 }

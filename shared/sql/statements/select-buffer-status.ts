@@ -3,6 +3,7 @@ import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 
 export interface BufferStatus {
+  /** Each of the counts ends at `MOST_ROWS`: so many, or more. */
   readonly rows: number;
   /** Seconds, by the group's own clock, and as right as that is; never below 0. */
   readonly oldest_age: number | null;
@@ -11,16 +12,22 @@ export interface BufferStatus {
   readonly undecided: number;
 }
 
+/** Counted in a fraction of a second; a table that has grown for hours must not keep its alarms from being told. */
+const MOST_ROWS = 1_000_000;
+
 /** What waits in a group's buffer table, for one datastore's primaries or for all: by keys alone, but for one time. */
 export function selectBufferStatus(datastore?: string): Statement {
-  const ofDatastore = datastore === undefined ? '' : 'datastore = ?';
-  const count = (state: string): string => `COALESCE(SUM(state = '${state}'), 0)`;
+  const rowsOf = (state: string): string => `${CONTROL}.buffer WHERE state = '${state}'${datastore === undefined ? '' : ' AND datastore = ?'}`;
+  const count = (state: string): string => `(SELECT COUNT(*) FROM (SELECT shard FROM ${rowsOf(state)} LIMIT ${MOST_ROWS}) AS some)`;
+  // The state is grouped by, and not asked for: only so do both engines step from shard to shard.
+  const firsts = `SELECT MIN(id) AS first FROM ${CONTROL}.buffer FORCE INDEX FOR GROUP BY (place) GROUP BY state, datastore, shard HAVING state = 'waiting'${datastore === undefined ? '' : ' AND datastore = ?'}`;
+  const oldest = `SELECT MIN(first) FROM (${firsts}) AS firsts`;
+  const parameters = datastore === undefined ? [] : [datastore];
   return {
     sql:
-      `SELECT ${count('waiting')}, (SELECT GREATEST(0, TIMESTAMPDIFF(MICROSECOND, oldest.created_at, SYSDATE(6)) DIV 1000) FROM ${CONTROL}.buffer AS oldest ` +
-      `WHERE oldest.id = (SELECT MIN(id) FROM ${CONTROL}.buffer WHERE state = 'waiting'${ofDatastore && ` AND ${ofDatastore}`})), ` +
-      `${count('parked')}, ${count('conflict')}, ${count('undecided')} FROM ${CONTROL}.buffer${ofDatastore && ` WHERE ${ofDatastore}`}`,
-    parameters: datastore === undefined ? [] : [datastore, datastore],
+      `SELECT ${count('waiting')}, (SELECT GREATEST(0, TIMESTAMPDIFF(MICROSECOND, oldest.created_at, SYSDATE(6)) DIV 1000) FROM ${CONTROL}.buffer AS oldest WHERE oldest.id = (${oldest})), ` +
+      `${count('parked')}, ${count('conflict')}, ${count('undecided')}`,
+    parameters: [...parameters, ...parameters, ...parameters, ...parameters, ...parameters],
   };
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { PutResult } from '../../../shared/cell.ts';
-import { drainPass } from '../../../shared/drain/drain-pass.ts';
+import { drainPass } from '../../support/drain-pass.ts';
 import { Random } from '../../demo/trips/random.ts';
 import { startCluster, type Cluster } from '../cluster.ts';
 import type { RunWorld } from '../fault-run.ts';

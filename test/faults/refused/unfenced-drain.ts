@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
 import { leases } from '../../../shared/lease/lease.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
-import { recordWriter } from '../../../shared/sql/statements/record-writer.ts';
+import { forgetWriters, recordWriter } from '../../../shared/sql/statements/record-writer.ts';
 import { selectFencedShards, toFencedShards } from '../../../shared/sql/statements/select-fenced-shards.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
 import { openStore, type StoreAccess } from '../store-access.ts';
@@ -29,6 +29,7 @@ function withoutFence(client: SqlClient): SqlClient {
     async select(statement, target) {
       const rows = await client.select(statement, target);
       if (statement.sql !== fenced) return rows;
+      await client.change(forgetWriters());
       for (const { serverId, datastore, shard } of toFencedShards(rows)) await client.change(recordWriter(serverId, datastore, [shard]));
       return [];
     },

@@ -31,7 +31,7 @@ export function hidesYounger(): (client: SqlClient, group: SimulatedGroup) => Sq
     ![...groups].some((group) => [...bufferOf(group).values()].some((other) => other.address === row.address && other.state !== 'conflict' && other.answered < other.writers && other.createdAt < row.createdAt));
   return (client, group) => {
     groups.add(group);
-    return hiding(client, group, 'unanswered', isFirst);
+    return hiding(client, group, ['unanswered', 'copies'], isFirst);
   };
 }
 
@@ -53,7 +53,7 @@ const PARK = "UPDATE `schemaless`.buffer SET attempts = attempts + 1, last_error
 const MINIMUM_AGE_MS = 2000;
 
 export function hidesYoung(client: SqlClient, group: SimulatedGroup): SqlClient {
-  return hiding(client, group, 'waiting', ({ createdAt }) => createdAt / 1000 < BEGINNING_MS + performance.now() + (group.nodes[group.writer]?.aheadMs ?? 0) - MINIMUM_AGE_MS);
+  return hiding(client, group, ['waiting'], ({ createdAt }) => createdAt / 1000 < BEGINNING_MS + performance.now() + (group.nodes[group.writer]?.aheadMs ?? 0) - MINIMUM_AGE_MS);
 }
 
 /** What one run comes to look at in a second, in the order of the whole table. */
@@ -61,19 +61,19 @@ const ROWS_PER_SECOND = 16;
 
 export function seesFirstRows(client: SqlClient, group: SimulatedGroup): SqlClient {
   const since = performance.now();
-  return hiding(client, group, 'waiting', ({ id }) => {
+  return hiding(client, group, ['waiting'], ({ id }) => {
     const before = [...bufferOf(group).values()].filter((row) => row.state === 'waiting' && row.id < id).length;
     return before < ((performance.now() - since) / 1000) * ROWS_PER_SECOND;
   });
 }
 
 /** Shows only some of the rows that a page of a buffer table has. */
-function hiding(client: SqlClient, group: SimulatedGroup, kind: string, isShown: (row: BufferedRow) => boolean): SqlClient {
+function hiding(client: SqlClient, group: SimulatedGroup, kinds: readonly string[], isShown: (row: BufferedRow) => boolean): SqlClient {
   return {
     ...client,
     async select(statement, target) {
       const rows = await client.select(statement, target);
-      if (planOf(statement.sql).kind !== kind) return rows;
+      if (!kinds.includes(planOf(statement.sql).kind)) return rows;
       return rows.filter((row: SqlRow) => {
         const buffered = bufferOf(group).get(Number(row[0]));
         return !buffered || isShown(buffered);

@@ -31,6 +31,8 @@ export interface ConsumerProgress {
 }
 
 const HOLD = { holdSeconds: 10, holdEveryMs: 2500 };
+/** A cell that fails five times in a row would be hidden for sixteen seconds: about as long as a run takes nothing more for the end. */
+const LONGEST_BACKOFF_SECONDS = 4;
 /** Batches side by side. */
 const POLLERS = 6;
 const WAIT_SECONDS = 1;
@@ -65,7 +67,7 @@ await runAsProcess<ConsumerInput, ConsumerProgress>(async ({ access, variation, 
     // Nobody asks it: the function writes down what it was called with.
     client: triggeredClients({ url: 'http://127.0.0.1:9', datastore: access.datastore }),
     // A batch whose deletion SQS did not answer comes again after so long: sooner than a run takes nothing more for the end.
-    settings: { ...HOLD, longestPauseSeconds: variation.pauseSeconds },
+    settings: { ...HOLD, longestPauseSeconds: variation.pauseSeconds, longestBackoffSeconds: LONGEST_BACKOFF_SECONDS },
     report(event) {
       if (event.kind === 'parked') progress.parked += 1;
     },

@@ -8,7 +8,11 @@ describe('the pace of appends', () => {
     ['what came just now', { rows: 1000, seconds: 0.1 }, 2000],
     ['nothing', { rows: 0, seconds: 0 }, 100],
   ])('is twice that of %s', (_what, backlog, perSecond) => {
-    expect(rateFor(backlog)).toBe(perSecond);
+    expect(rateFor([backlog])).toBe(perSecond);
+  });
+
+  it('is that of a backlog that came in a minute, though one row of another shard has waited for an hour', () => {
+    expect(rateFor([{ rows: 18_000, seconds: 60 }, { rows: 1, seconds: 3600 }])).toBeCloseTo(600, 1);
   });
 
   it('spreads them evenly, and does not make up for time in which there was nothing to append', async () => {

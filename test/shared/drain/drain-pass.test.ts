@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { rowKeyBytes } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
-import { drainPass } from '../../../shared/drain/drain-pass.ts';
+import { drainPass } from '../../support/drain-pass.ts';
 import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
 import { bodyHash, insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import type { BufferOperations, Datastore } from '../../../shared/store/datastore.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
-import { drainPass } from '../../../shared/drain/drain-pass.ts';
+import { drainPass } from '../../support/drain-pass.ts';
 import { progressItems, type ProgressStore } from '../../../shared/drain/progress-item.ts';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
 import { leases } from '../../../shared/lease/lease.ts';

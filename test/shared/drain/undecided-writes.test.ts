@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
-import { drainPass } from '../../../shared/drain/drain-pass.ts';
+import { drainPass } from '../../support/drain-pass.ts';
 import { recoverPrimary, undecidedSince } from '../../../shared/drain/recover-primary.ts';
 import { releaseOpened } from '../../../shared/drain/release-undecided.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';

@@ -4,8 +4,10 @@ import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import { selectBuffered, selectKept } from '../../../shared/sql/statements/select-buffered.ts';
-import { selectUnanswered } from '../../../shared/sql/statements/select-unanswered.ts';
+import { selectCopies, selectUnanswered } from '../../../shared/sql/statements/select-unanswered.ts';
+import { selectBufferStatus } from '../../../shared/sql/statements/select-buffer-status.ts';
 import { selectUndecidedShards } from '../../../shared/sql/statements/select-undecided-shards.ts';
+import { selectWaitingShards } from '../../../shared/sql/statements/select-waiting-shards.ts';
 import { selectWaiting } from '../../../shared/sql/statements/select-waiting.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
@@ -19,6 +21,7 @@ let store: RealStore;
 let connection: Connection;
 let datastore: string;
 let ids: number[];
+const addresses: BufferedCell[] = [];
 
 beforeAll(async () => {
   store = await openRealStore({ datastores: { plans: SHARDS } });
@@ -29,6 +32,7 @@ beforeAll(async () => {
   const encoded = encodeBody('body');
   for (let shard = 0; shard < SHARDS; shard += 1) {
     const cells = rowsOfShard(shard, SHARDS, A_SHARD).map((row_key): BufferedCell => ({ ...cellOf({ row_key }), encoded, shard }));
+    addresses.push(...cells.slice(0, 10));
     await store.client(group.name).change(insertBuffered(datastore, cells));
   }
   await connection.query("UPDATE schemaless.buffer SET state = 'conflict' WHERE datastore = ? AND shard = 7 LIMIT 50", [datastore]);
@@ -57,7 +61,10 @@ describe('rows read of a buffer table', () => {
     ['the next 25 rows of one shard', () => selectWaiting([place(1, ids[200])], 1e9, 25), 2 * 25 + 5],
     ['the next 6 rows of 4 shards', () => selectWaiting([0, 1, 2, 3].map((shard) => place(shard)), 1e9, 6), 4 * (2 * 6 + 5)],
     ['20 bodies by id', () => selectBuffered(ids.slice(0, 20), 1e6), 20 * 12],
-    ['the unanswered rows of one shard, in the order of their addresses', () => selectUnanswered(datastore, 1, undefined, 100), 4 * A_SHARD + 100],
+    ['a page of one shard, of which all may have been acknowledged', () => selectUnanswered(datastore, 1, ids[100] ?? 0, 50), 10 * 50],
+    ['the copies at 20 addresses', () => selectCopies(datastore, addresses.slice(0, 20)), 5 * 20],
+    ['the shards that anything waits for, and how much', () => selectWaitingShards(200), 5 * 200 + 20 * SHARDS],
+    ['what waits in all', () => selectBufferStatus(), 3 * ROWS],
     ['the kept conflicts', () => selectKept('conflict', datastore, 0, 10, 1e6), 50 * 3 + 10 * 14],
     ['whether anything is undecided', () => selectUndecidedShards(), 10],
   ])('for %s are few', async (_what, statement, most) => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Cell, Json, NewCell } from '../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
-import { drainPass } from '../../../shared/drain/drain-pass.ts';
+import { drainPass } from '../../support/drain-pass.ts';
 import { DEPTH, wantedEntries } from '../../../shared/index/maintain.ts';
 import { maintainedIndexes } from '../../../shared/index/maintained-indexes.ts';
 import { shardOf } from '../../../shared/shard.ts';

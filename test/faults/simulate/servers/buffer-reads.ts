@@ -1,6 +1,6 @@
 import type { SqlParameter, SqlRow } from '../../../../shared/sql/client.ts';
 import { bound, type Execution } from './plan.ts';
-import { toSqlText, type BufferedRow } from './tables.ts';
+import { addressOf, toSqlText, type BufferedRow } from './tables.ts';
 
 const BUFFER = '`schemaless`.buffer';
 const PLACE = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
@@ -19,14 +19,13 @@ export function bufferRead(sql: string): BufferRead | undefined {
     if (sql.includes(' WHERE id IN (')) return { kind: 'buffered', read: bodies };
     if (sql.includes(' WHERE state = ? AND datastore = ? AND id > ? ')) return { kind: 'kept', read: kept };
   }
-  if (sql.startsWith(`SELECT ${PLACE} FROM ${BUFFER} FORCE INDEX (place) WHERE state IN ('waiting', 'undecided', 'parked') AND datastore = ? AND shard = ? AND answered < writers `)) {
-    return { kind: 'unanswered', read: (execution) => unanswered(execution, sql.includes(' AND (row_key, column_name, ref_key, body_hash) > (?, ?, ?, ?) ')) };
-  }
+  if (sql.startsWith('SELECT page.id, datastore, shard, row_key, column_name, ref_key, body_hash FROM (SELECT id FROM ((SELECT id ')) return { kind: 'unanswered', read: unanswered };
+  if (sql.startsWith(`SELECT ${PLACE} FROM ${BUFFER} FORCE INDEX (copy) WHERE ((datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)`)) return { kind: 'copies', read: copies };
   if (sql.startsWith(`SELECT ${PLACE} FROM ${BUFFER} WHERE state = 'undecided' AND answered < writers AND datastore = ? AND id IN (`)) {
     return { kind: 'undecided', read: ({ tables, parameters: [datastore, ...ids] }) => ofIds(tables.buffer, ids).filter((row) => row.state === 'undecided' && row.answered < row.writers && row.datastore === datastore).map(placeRow) };
   }
   if (sql === `SELECT DISTINCT datastore, shard FROM ${BUFFER} WHERE state = 'undecided'`) return { kind: 'undecided shards', read: undecidedShards };
-  if (sql.startsWith("SELECT COALESCE(SUM(state = 'waiting'), 0), ")) return { kind: 'buffer status', read: status };
+  if (sql.startsWith("SELECT (SELECT COUNT(*) FROM (SELECT shard FROM `schemaless`.buffer WHERE state = 'waiting'")) return { kind: 'buffer status', read: status };
   return undefined;
 }
 
@@ -54,7 +53,7 @@ function waitingShards({ tables }: Execution): SqlRow[] {
       known.first = Math.min(known.first, id);
     }
   }
-  return [[null, 0, 0, Math.max(0, ...tables.buffer.keys())], ...[...shards.values()].map(({ datastore, shard, rows, first }): SqlRow => [datastore, shard, rows, first])];
+  return [[null, 0, 0, Math.max(0, ...tables.buffer.keys())], ...[...shards.values()].flatMap(({ datastore, shard, rows, first }): SqlRow[] => [[datastore, shard, null, first], [datastore, shard, rows, null]])];
 }
 
 function bodies({ tables, parameters }: Execution): SqlRow[] {
@@ -66,14 +65,19 @@ function kept({ tables, parameters: [state, datastore, after, limit, bytes] }: E
   return cutAt(rows.slice(0, Number(limit)), Number(bytes));
 }
 
-/** In the order of address and body, beyond one that was read before. */
-function unanswered({ tables, parameters }: Execution, isBeyond: boolean): SqlRow[] {
+/** For each of three states the same: datastore, shard, after, limit. Of rows that were answered only their ids. */
+function unanswered({ tables, parameters }: Execution): SqlRow[] {
   const values = bound(parameters);
-  const [datastore, shard] = [values.text(), values.number()];
-  const after = isBeyond ? { rowKey: values.bytes(), columnName: values.bytes(), ref_key: values.number(), bodyHash: values.bytes() } : undefined;
-  const limit = values.number();
-  const isMeant = (row: BufferedRow): boolean => row.state !== 'conflict' && row.datastore === datastore && row.shard === shard && row.answered < row.writers && (!after || byKey(row, after) > 0);
-  return [...tables.buffer.values()].filter(isMeant).sort(byKey).slice(0, limit).map(placeRow);
+  const [datastore, shard, after, limit] = [values.text(), values.number(), values.number(), values.number()];
+  const page = [...tables.buffer.values()].filter((row) => row.state !== 'conflict' && row.datastore === datastore && row.shard === shard && row.id > after).sort(byId).slice(0, limit);
+  return page.map((row) => (row.answered < row.writers ? placeRow(row) : [row.id, null, null, null, null, null, null]));
+}
+
+function copies({ tables, parameters }: Execution): SqlRow[] {
+  const values = bound(parameters);
+  const wanted = new Set<string>();
+  while (values.left() > 0) wanted.add(`${values.text()}/${addressOf(values.bytes(), values.bytes(), values.number())}`);
+  return [...tables.buffer.values()].filter((row) => row.state !== 'conflict' && row.answered < row.writers && wanted.has(`${row.datastore}/${row.address}`)).map(placeRow);
 }
 
 function undecidedShards({ tables }: Execution): SqlRow[] {
@@ -105,12 +109,6 @@ function ofIds(buffer: ReadonlyMap<number, BufferedRow>, ids: readonly SqlParame
 
 const isWaiting = ({ state }: BufferedRow): boolean => state === 'waiting';
 const byId = (one: BufferedRow, other: BufferedRow): number => one.id - other.id;
-
-type Key = Pick<BufferedRow, 'rowKey' | 'columnName' | 'ref_key' | 'bodyHash'>;
-
-function byKey(one: Key, other: Key): number {
-  return Buffer.compare(one.rowKey, other.rowKey) || Buffer.compare(one.columnName, other.columnName) || one.ref_key - other.ref_key || Buffer.compare(one.bodyHash, other.bodyHash);
-}
 
 function placeRow({ id, datastore, shard, rowKey, columnName, ref_key, bodyHash }: BufferedRow): SqlRow {
   return [id, datastore, shard, rowKey, columnName, ref_key, bodyHash];

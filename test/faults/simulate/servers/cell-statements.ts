@@ -124,5 +124,5 @@ function bodyHashes(execution: Execution, shards: readonly number[], { items, wi
     const cell = exact(execution, shard, addressOf(values.bytes(), values.bytes(), values.number()));
     return cell ? [[items[place] ?? -1, cell.bodyHash]] : [];
   });
-  return withRole ? [[-1, execution.isWritable ? new Uint8Array([1]) : null], ...found] : found;
+  return withRole ? [[-1, execution.isWritable ? Buffer.from(String(execution.serverId)) : null], ...found] : found;
 }

@@ -17,6 +17,7 @@ export function instantStore(name: string, shards: number): Promise<Datastore & 
     datastore: async (wanted) => (wanted === name ? { datastore: name, shards, places } : undefined),
     datastores: async () => [name],
     groups: async () => addresses,
+    groupsNow: async () => addresses,
     indexes: async () => [],
     indexNow: async () => ({ versions: [], progress: undefined, mistyped: [] }),
     triggers: async () => [],

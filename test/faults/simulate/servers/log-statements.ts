@@ -40,7 +40,8 @@ export function planShardRow(sql: string): Plan | undefined {
   if (sql === 'SELECT epoch, state FROM `schemaless`.shard WHERE datastore = ? AND shard = ?') return { kind: 'shard', shards: [], read: shardRow };
   if (sql === 'UPDATE `schemaless`.shard SET epoch = ? WHERE datastore = ? AND shard = ? AND epoch < ?') return { kind: 'raise epoch', shards: [], write: raiseEpoch };
   if (sql === 'SELECT datastore, shard, @@server_id FROM `schemaless`.shard WHERE writer_id <> @@server_id ORDER BY datastore, shard') return { kind: 'fenced shards', shards: [], read: fencedShards };
-  if (/^UPDATE `schemaless`\.shard SET writer_id = \? WHERE writer_id IS NOT NULL AND @@server_id = \? AND datastore = \? AND shard IN \([?, ]+\)$/.test(sql)) return { kind: 'record writer', shards: [], write: recordWriter };
+  if (/^UPDATE `schemaless`\.shard SET writer_id = \? WHERE writer_id = 0 AND @@server_id = \? AND datastore = \? AND shard IN \([?, ]+\)$/.test(sql)) return { kind: 'record writer', shards: [], write: recordWriter };
+  if (sql === 'UPDATE `schemaless`.shard SET writer_id = 0 WHERE writer_id NOT IN (0, @@server_id)') return { kind: 'forget writers', shards: [], write: forgetWriters };
   if (sql === 'SELECT 1') return { kind: 'sign of life', shards: [], read: () => [[1]] };
   return undefined;
 }
@@ -105,8 +106,13 @@ function recordWriter({ tables, parameters, serverId }: Execution): Written {
   const [writerId, wanted] = [values.number(), values.number()];
   values.text();
   const named = new Set(Array.from({ length: values.left() }, () => values.number()));
-  const rows = wanted === serverId ? [...tables.shards].filter(([shard, row]) => named.has(shard) && row.writerId !== writerId) : [];
+  const rows = wanted === serverId ? [...tables.shards].filter(([shard, row]) => named.has(shard) && row.writerId === 0) : [];
   return { affectedRows: rows.length, insertId: 0, changes: rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId } })) };
+}
+
+function forgetWriters({ tables, serverId }: Execution): Written {
+  const rows = [...tables.shards].filter(([, { writerId }]) => writerId !== 0 && writerId !== serverId);
+  return { affectedRows: rows.length, insertId: 0, changes: rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId: 0 } })) };
 }
 
 function raiseEpoch({ tables, parameters }: Execution): Written {

@@ -18,6 +18,8 @@ export function memoryTopology(datastore: string, groups: readonly string[], pla
   const key = `datastore#${datastore}`;
   const addresses = groups.map((name): GroupAddress => ({ name, writer: { host: name, port: 1 }, reader: { host: name, port: 2 }, nodes: [], clusterArn: '', secret: name, sharedStorage: false }));
 
+  const groupsItem: Record<string, AttributeValue> = { pk: { S: 'groups' }, groups: { S: JSON.stringify(addresses) } };
+
   function item(): Record<string, AttributeValue> {
     return {
       pk: { S: key },
@@ -30,8 +32,8 @@ export function memoryTopology(datastore: string, groups: readonly string[], pla
   async function send(command: unknown): Promise<unknown> {
     await time.sleep(2);
     if (topology.isAway) throw new Error('the table is away');
-    if (command instanceof ScanCommand) return { Items: [{ pk: { S: 'groups' }, groups: { S: JSON.stringify(addresses) } }, item()] };
-    if (command instanceof GetItemCommand) return command.input.Key?.['pk']?.S === key ? { Item: item() } : {};
+    if (command instanceof ScanCommand) return { Items: [groupsItem, item()] };
+    if (command instanceof GetItemCommand) return { Item: command.input.Key?.['pk']?.S === key ? item() : groupsItem };
     const [, place] = command instanceof UpdateItemCommand ? (/^SET epochs\[(\d+)\] = :to$/.exec(command.input.UpdateExpression ?? '') ?? []) : [];
     if (!(command instanceof UpdateItemCommand) || place === undefined || command.input.ConditionExpression !== `epochs[${place}] = :from`) throw new Error('the simulated table does not know this request');
     const { ':from': from, ':to': to } = command.input.ExpressionAttributeValues ?? {};

@@ -1,6 +1,6 @@
 /** A process with little memory that does one thing with the buffers of a store, and says what came of it. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { drainPass } from '../../../../shared/drain/drain-pass.ts';
+import { drainPass } from '../../../support/drain-pass.ts';
 import { recoverPrimary } from '../../../../shared/drain/recover-primary.ts';
 import { mysqlClient } from '../../../../shared/sql/mysql-client.ts';
 import { bufferOperations } from '../../../../shared/store/buffer-operations.ts';

@@ -1,0 +1,44 @@
+import { addressKey } from '../address.ts';
+import type { CellAddress } from '../cell.ts';
+import type { SqlClient } from '../sql/client.ts';
+import { toWaitingRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
+import { selectCopies, selectUnanswered, toUnanswered } from '../sql/statements/select-unanswered.ts';
+import { groupBy } from '../store/context.ts';
+
+/** A group that may hold copies. */
+export interface Holder {
+  readonly group: string;
+  readonly client: SqlClient;
+}
+
+/** A copy of a write that somebody may have been told is stored. */
+export interface Copy {
+  readonly holder: Holder;
+  readonly row: WaitingRow;
+}
+
+/** Rows of a buffer table looked at with one statement: most of them were answered, and say nothing but their id. */
+const PAGE_ROWS = 1000;
+
+/**
+ * The unanswered copies of one shard that a group holds, page by page.
+ *
+ * @throws SqlError when the group cannot be asked
+ */
+export async function* unansweredPages({ client }: Holder, datastore: string, shard: number): AsyncGenerator<readonly WaitingRow[]> {
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const page = toUnanswered(await client.select(selectUnanswered(datastore, shard, after, PAGE_ROWS), 'writer'), PAGE_ROWS);
+    if (page.rows.length > 0) yield page.rows;
+    after = page.next;
+  }
+}
+
+/**
+ * All unanswered copies at some addresses, on whatever group, by `addressKey`.
+ *
+ * @throws SqlError when one of the groups cannot be asked
+ */
+export async function copiesAt(holders: readonly Holder[], datastore: string, addresses: readonly CellAddress[]): Promise<ReadonlyMap<string, readonly Copy[]>> {
+  const held = await Promise.all(holders.map(async (holder) => (await holder.client.select(selectCopies(datastore, addresses), 'writer')).map((row): Copy => ({ holder, row: toWaitingRow(row) }))));
+  return groupBy(held.flat(), ({ row }) => addressKey(row));
+}
