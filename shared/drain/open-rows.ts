@@ -38,7 +38,7 @@ export async function* openRows(holder: SqlClient, rows: readonly WaitingRow[]):
     for (const row of fetched) {
       if (!isSameCopy(row, wanted.get(row.id))) continue;
       const fault = faultOf(row);
-      if (fault === undefined) page.rows.push(new Opened(row));
+      if (fault === undefined) page.rows.push(openRow(row));
       else page.faulty.push({ row, error: `cannot be used: ${fault}` });
     }
     yield page;
@@ -60,28 +60,12 @@ function faultOf({ body, body_hash }: BufferRow): string | undefined {
 }
 
 /** Decodes its body whenever it is asked for, and keeps only the bytes. */
-class Opened implements OpenRow {
-  readonly id: number;
-  readonly datastore: string;
-  readonly shard: number;
-  readonly row_key: string;
-  readonly column_name: string;
-  readonly ref_key: number;
-  readonly body_hash: Uint8Array;
-  readonly encoded: Uint8Array;
-
-  constructor({ id, datastore, shard, row_key, column_name, ref_key, body_hash, body }: BufferRow) {
-    this.id = id;
-    this.datastore = datastore;
-    this.shard = shard;
-    this.row_key = row_key;
-    this.column_name = column_name;
-    this.ref_key = ref_key;
-    this.body_hash = body_hash;
-    this.encoded = body;
-  }
-
-  get body(): Json {
-    return decodeBody(this.encoded);
-  }
+function openRow({ body, ...row }: BufferRow): OpenRow {
+  return {
+    ...row,
+    encoded: body,
+    get body(): Json {
+      return decodeBody(body);
+    },
+  };
 }

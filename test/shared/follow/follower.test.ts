@@ -14,6 +14,7 @@ import { faults } from '../../support/faulty-client.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { openGate } from './support/gate.ts';
 import { newDeeds, nameOf, openFollowedStore, startWorker, until, type Deeds, type FollowedStore } from './support/followed-store.ts';
+import { rowsRead } from '../../support/rows-read.ts';
 
 const SHARDS = 6;
 const faulty = faults();
@@ -250,16 +251,10 @@ describe('reading places', () => {
     const group = (await followed.store.topology.datastore(followed.datastore))?.places[5]?.group;
     const address = inject('servers').groups.find(({ name }) => name === group);
     const connection = await createConnection({ host: address?.writer.host ?? '', port: address?.writer.port ?? 0, user: address?.user ?? '', password: address?.password ?? '' });
-    const rowsRead = async (limit: number, to?: number): Promise<number> => {
-      await connection.query('FLUSH STATUS');
-      const { sql, parameters } = selectLogPlaces(followed.datastore, [{ shard: 5, at: 0, ...(to === undefined ? {} : { to }) }], { limit, withHead: true });
-      await connection.query(sql, [...parameters]);
-      const [counters] = await connection.query("SHOW SESSION STATUS LIKE 'Handler_read%'");
-      return (counters as { Value: string }[]).reduce((sum, { Value }) => sum + Number(Value), 0);
-    };
-    expect(await rowsRead(20)).toBeLessThan(20 * 3 + 20);
-    expect(await rowsRead(1000, 20)).toBeLessThan(20 * 3 + 20);
-    expect(await rowsRead(1000)).toBeGreaterThan(1000);
+    const readOf = (limit: number, to?: number): Promise<number> => rowsRead(connection, selectLogPlaces(followed.datastore, [{ shard: 5, at: 0, ...(to === undefined ? {} : { to }) }], { limit, withHead: true }));
+    expect(await readOf(20)).toBeLessThan(20 * 3 + 20);
+    expect(await readOf(1000, 20)).toBeLessThan(20 * 3 + 20);
+    expect(await readOf(1000)).toBeGreaterThan(1000);
     await connection.end();
   });
 });

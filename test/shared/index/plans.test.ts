@@ -18,6 +18,7 @@ import { selectRowStates } from '../../../shared/sql/statements/select-row-state
 import { unionOf } from '../../../shared/sql/union.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { rowsRead } from '../../support/rows-read.ts';
 
 /**
  * How many rows each statement of the indexes reads, by the servers' own counters: in a shard of 3000 entries, of which
@@ -83,13 +84,6 @@ async function run({ sql, parameters }: Statement): Promise<void> {
   await connection.query(sql, [...parameters]);
 }
 
-async function rowsRead(statement: Statement): Promise<number> {
-  await connection.query('FLUSH STATUS');
-  await run(statement);
-  const [counters] = await connection.query("SHOW SESSION STATUS LIKE 'Handler_read%'");
-  return (counters as { readonly Value: string }[]).reduce((sum, { Value }) => sum + Number(Value), 0);
-}
-
 const where = (field: string, operator: Condition['operator'], ...values: unknown[]): Condition => ({ field, operator, values });
 const minute = (at: number): string => new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString();
 
@@ -113,7 +107,7 @@ describe('rows read by queries', () => {
     ['a page in the order of a field', () => queryOf([], { limit: 20, order: 'created_at' }), 20 + 10],
     ['a page in the reverse order of a field', () => queryOf([], { limit: 20, order: '-created_at' }), 20 + 10],
   ])('for %s are those of the range', async (_what, statement, most) => {
-    expect(await rowsRead(statement())).toBeLessThanOrEqual(most);
+    expect(await rowsRead(connection, statement())).toBeLessThanOrEqual(most);
   });
 
   it.each<[string, () => Statement]>([
@@ -122,7 +116,7 @@ describe('rows read by queries', () => {
     ['≠ on two fields, ordered by a third', () => queryOf([where('city', 'ne', 'city 7'), where('riders', 'ne', 7)], { limit: 1000, order: 'created_at' })],
   ])('without a key (%s) are at most the driver\'s entries', async (_what, statement) => {
     // Each once, and what is found once more where it is sorted.
-    expect(await rowsRead(statement())).toBeLessThanOrEqual(2 * OF_DRIVER + 20);
+    expect(await rowsRead(connection, statement())).toBeLessThanOrEqual(2 * OF_DRIVER + 20);
   });
 });
 
@@ -139,10 +133,10 @@ describe('rows read to keep an index', () => {
     ['a page of row keys', () => selectRowKeys(datastore, shard, undefined, 10), 10 * 3 + 10],
     ['purging tombstones where there are none', () => deleteTombstones(datastore, shard, index, { ageMs: 0, limit: 200 }), 5],
   ])('for %s are few', async (_what, statement, most) => {
-    expect(await rowsRead(statement())).toBeLessThanOrEqual(most);
+    expect(await rowsRead(connection, statement())).toBeLessThanOrEqual(most);
   });
 
   it('are many where a statement scans: the measure itself can fail', async () => {
-    expect(await rowsRead({ sql: `SELECT COUNT(*) FROM ${indexTable(datastore, shard, index)} WHERE added_id > 5`, parameters: [] })).toBeGreaterThan(ENTRIES);
+    expect(await rowsRead(connection, { sql: `SELECT COUNT(*) FROM ${indexTable(datastore, shard, index)} WHERE added_id > 5`, parameters: [] })).toBeGreaterThan(ENTRIES);
   });
 });

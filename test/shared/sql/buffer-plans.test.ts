@@ -11,6 +11,7 @@ import { selectWaitingShards } from '../../../shared/sql/statements/select-waiti
 import { selectWaiting } from '../../../shared/sql/statements/select-waiting.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { rowsRead } from '../../support/rows-read.ts';
 
 /** How many rows the statements over a buffer table read, by the server's own counters, where thousands wait for other shards. */
 const SHARDS = 8;
@@ -47,13 +48,6 @@ afterAll(async () => {
   await store.close();
 });
 
-async function rowsRead({ sql, parameters }: Statement): Promise<number> {
-  await connection.query('FLUSH STATUS');
-  await connection.query(sql, [...parameters]);
-  const [counters] = await connection.query("SHOW SESSION STATUS LIKE 'Handler_read%'");
-  return (counters as { readonly Value: string }[]).reduce((sum, { Value }) => sum + Number(Value), 0);
-}
-
 describe('rows read of a buffer table', () => {
   const place = (shard: number, after = 0) => ({ datastore, shard, after });
 
@@ -68,10 +62,10 @@ describe('rows read of a buffer table', () => {
     ['the kept conflicts', () => selectKept('conflict', datastore, 0, 10, 1e6), 50 * 3 + 10 * 14],
     ['whether anything is undecided', () => selectUndecidedShards(), 10],
   ])('for %s are few', async (_what, statement, most) => {
-    expect(await rowsRead(statement())).toBeLessThanOrEqual(most);
+    expect(await rowsRead(connection, statement())).toBeLessThanOrEqual(most);
   });
 
   it('are many where a statement scans: the measure itself can fail', async () => {
-    expect(await rowsRead({ sql: 'SELECT COUNT(created_at) FROM schemaless.buffer WHERE datastore = ?', parameters: [datastore] })).toBeGreaterThan(ROWS);
+    expect(await rowsRead(connection, { sql: 'SELECT COUNT(created_at) FROM schemaless.buffer WHERE datastore = ?', parameters: [datastore] })).toBeGreaterThan(ROWS);
   });
 });

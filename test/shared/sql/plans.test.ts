@@ -15,6 +15,7 @@ import { selectRow } from '../../../shared/sql/statements/select-row.ts';
 import { selectVersions } from '../../../shared/sql/statements/select-versions.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { rowsRead } from '../../support/rows-read.ts';
 
 /**
  * How many rows each statement reads, on a shard that is large enough to tell. A plan that scans the shard shows as
@@ -48,13 +49,6 @@ afterAll(async () => {
   await store.close();
 });
 
-async function rowsRead({ sql, parameters }: Statement): Promise<number> {
-  await connection.query('FLUSH STATUS');
-  await connection.query(sql, [...parameters]);
-  const [counters] = await connection.query("SHOW SESSION STATUS LIKE 'Handler_read%'");
-  return (counters as { readonly Value: string }[]).reduce((sum, { Value }) => sum + Number(Value), 0);
-}
-
 function newCells(count: number): EncodedCell[] {
   return rowsOfShard(1, 4, count).map((row_key) => {
     const cell = cellOf({ row_key });
@@ -84,10 +78,10 @@ describe('rows read', () => {
     ['the place of a time in the log', () => findLocations(datastore, [{ shard: 1, since: '2026-01-01T00:00:00.000000Z' }]), 160],
     ['hashes of 50 bodies', () => selectBodyHashes(Array.from({ length: 50 }, () => ({ ...cellOf({ row_key: rows[0] ?? '', ref_key: 3 }), datastore, shard: 1 }))), 50 * 4],
   ])('for %s are few', async (_what, statement, most) => {
-    expect(await rowsRead(statement())).toBeLessThanOrEqual(most);
+    expect(await rowsRead(connection, statement())).toBeLessThanOrEqual(most);
   });
 
   it('are many where a statement scans: the measure itself can fail', async () => {
-    expect(await rowsRead({ sql: `SELECT COUNT(*) FROM \`${datastore}_0001\`.entity WHERE created_at > '2001-01-01'`, parameters: [] })).toBeGreaterThan(CELLS);
+    expect(await rowsRead(connection, { sql: `SELECT COUNT(*) FROM \`${datastore}_0001\`.entity WHERE created_at > '2001-01-01'`, parameters: [] })).toBeGreaterThan(CELLS);
   });
 });
