@@ -127,7 +127,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...TRIGGER_SCHEMAS,
   GroupBuffer: {
     oneOf: [
-      objectOf({ group: { type: 'string' }, rows: { type: 'integer' }, oldest_age: { type: ['number', 'null'], description: "Seconds, by the group's own clock; null when none waits." }, parked: { type: 'integer' }, conflicts: { type: 'integer' }, undecided: { type: 'integer' } }),
+      objectOf({ group: { type: 'string' }, rows: { type: 'integer', description: 'A million, of this or another count: that many or more.' }, oldest_age: { type: ['number', 'null'], description: "Seconds, by the group's own clock; null when none waits." }, parked: { type: 'integer' }, conflicts: { type: 'integer' }, undecided: { type: 'integer' } }),
       objectOf({ group: { type: 'string' }, error: schema('ErrorOfItem') }),
     ],
   },
