@@ -2,6 +2,7 @@ import { groupBy, type StoreContext } from '../store/context.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import type { RowOfShard } from '../sql/statements/select-row-states.ts';
 import { DEPTH, wantedEntries, writeEntries } from './maintain.ts';
+import type { PhysicalIndex } from './index-table.ts';
 import { maintainedIndexes } from './maintained-indexes.ts';
 
 /**
@@ -20,13 +21,22 @@ export async function keepEntries(context: StoreContext, datastore: string, cell
   const columns = new Set(cells.map(({ column_name }) => column_name));
   const indexes = (await maintainedIndexes(context.topology, datastore)).filter(({ definition }) => definition.fields.some(({ column_key }) => columns.has(column_key)));
   if (indexes.length === 0) return;
-  const distinct = [...groupBy(cells, ({ row_key }) => row_key)].map(([row_key, written]): RowOfShard => ({ row_key, shard: written[0]?.shard ?? -1, written }));
+  const rows = [...groupBy(cells, ({ row_key }) => row_key)].map(([row_key, written]): RowOfShard => ({ row_key, shard: written[0]?.shard ?? -1, written }));
+  await withinDeadline(keepRows(context, datastore, indexes, rows));
+}
+
+/** Never fails. */
+async function keepRows(context: StoreContext, datastore: string, indexes: readonly PhysicalIndex[], rows: readonly RowOfShard[]): Promise<void> {
   const miss = (group: string, error: unknown): void => context.report({ kind: 'index_missed', group, error });
-  const work = wantedEntries(context, datastore, indexes, distinct, DEPTH.recent).then(async ({ entries, unread }) => {
+  try {
+    const { entries, unread } = await wantedEntries(context, datastore, indexes, rows, DEPTH.recent);
     for (const { error } of unread) miss('', error);
-    for (const [group, [missed]] of groupBy(await writeEntries(context, datastore, entries), (one) => one.group)) miss(group, missed?.error);
-  });
-  await withinDeadline(work.catch((error: unknown) => miss('', error)));
+    const missed = await writeEntries(context, datastore, entries);
+    // One that is down misses many.
+    for (const [group, error] of new Map(missed.map((one) => [one.group, one.error]))) miss(group, error);
+  } catch (error) {
+    miss('', error);
+  }
 }
 
 function withinDeadline(work: Promise<void>): Promise<void> {

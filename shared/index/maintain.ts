@@ -4,9 +4,10 @@ import { putEntries, type IndexRow } from '../sql/statements/put-entries.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import type { RowEntries } from './entry.ts';
-import { shardOfValue, type FieldValue } from './field-value.ts';
+import { shardOfValue } from './field-value.ts';
 import type { PhysicalIndex } from './index-table.ts';
-import { readRows, type RowRead, type RowsUnread, type RowsWanted } from './read-rows.ts';
+import { readLongRow } from './long-row.ts';
+import { readRows, type RowRead, type RowsRead, type RowsUnread, type RowsWanted } from './read-rows.ts';
 
 /** How many cells of the shard field's column are looked at for former values. */
 export const DEPTH = {
@@ -55,50 +56,59 @@ export interface WantedPart extends Wanted {
 export async function* wantedInParts(context: StoreContext, datastore: string, indexes: readonly PhysicalIndex[], rows: readonly RowOfShard[], depth: number): AsyncGenerator<WantedPart> {
   if (indexes.length === 0 || rows.length === 0) return;
   const topology = await requireDatastore(context.topology, datastore);
-  for (const [group, ofGroup] of byGroup(topology, rows)) yield* wantedOfGroup(context, topology, group, ofGroup, { datastore, indexes, depth });
+  const rowsWanted: RowsWanted = { datastore, indexes, depth };
+  for (const [group, ofGroup] of byGroup(topology, rows)) {
+    const client = await context.groups.client(group);
+    const { long, ...first } = await readRows(client, ofGroup, rowsWanted);
+    yield { ...wantedOf(first, indexes, topology), more: long.length > 0 };
+    for (const [place, one] of long.entries()) yield { ...wantedOf(await readLongRow(client, one, rowsWanted), indexes, topology), more: place < long.length - 1 };
+  }
 }
 
 /** The same for few rows, or a small depth: all of it, groups side by side. */
 export async function wantedEntries(context: StoreContext, datastore: string, indexes: readonly PhysicalIndex[], rows: readonly RowOfShard[], depth: number): Promise<Wanted> {
   if (indexes.length === 0 || rows.length === 0) return { entries: [], mistyped: [], unread: [] };
   const topology = await requireDatastore(context.topology, datastore);
-  const all: { entries: PlacedEntry[]; mistyped: MistypedField[]; unread: RowsUnread[] } = { entries: [], mistyped: [], unread: [] };
-  await Promise.all(
-    [...byGroup(topology, rows)].map(async ([group, ofGroup]) => {
-      for await (const { entries, mistyped, unread } of wantedOfGroup(context, topology, group, ofGroup, { datastore, indexes, depth })) {
-        all.entries.push(...entries);
-        all.mistyped.push(...mistyped);
-        all.unread.push(...unread);
-      }
-    }),
-  );
-  return all;
+  const rowsWanted: RowsWanted = { datastore, indexes, depth };
+  const groups = [...byGroup(topology, rows)];
+  const [only] = groups;
+  const read = only && groups.length === 1 ? await readAll(context, only, rowsWanted) : together(await Promise.all(groups.map((one) => readAll(context, one, rowsWanted))));
+  return wantedOf(read, indexes, topology);
 }
 
-async function* wantedOfGroup(context: StoreContext, topology: DatastoreTopology, group: string, rows: readonly RowOfShard[], wanted: RowsWanted): AsyncGenerator<WantedPart> {
+async function readAll(context: StoreContext, [group, rows]: readonly [string, readonly RowOfShard[]], wanted: RowsWanted): Promise<RowsRead> {
   const client = await context.groups.client(group);
-  for await (const { read, unread, more } of readRows(client, rows, wanted)) {
-    const entries: PlacedEntry[] = [];
-    const mistyped: MistypedField[] = [];
-    for (const row of read) {
-      for (const [place, index] of wanted.indexes.entries()) {
-        const ofIndex = row.entries[place];
-        if (!ofIndex) continue;
-        for (const entry of placeEntries(index, row, ofIndex, topology)) entries.push(entry);
-        for (const field of ofIndex.mistyped) mistyped.push({ index, place: field, row_key: row.row.row_key });
-      }
-    }
-    yield { entries, mistyped, unread, more };
-  }
+  const first = await readRows(client, rows, wanted);
+  if (first.long.length === 0) return first;
+  const all: RowsRead[] = [first];
+  for (const one of first.long) all.push(await readLongRow(client, one, wanted));
+  return together(all);
 }
 
-/** The entry of a row, and a tombstone under each former value of its shard field. */
-function placeEntries(index: PhysicalIndex, { row: { row_key }, version }: RowRead, { values, former }: RowEntries, { shards }: DatastoreTopology): PlacedEntry[] {
-  const [shardField] = index.definition.fields;
-  if (!shardField || version.added_id === 0) return [];
-  const place = (value: FieldValue, rowValues: readonly FieldValue[], tombstone: boolean): PlacedEntry[] =>
-    value === null ? [] : [{ index, shard: shardOfValue(value, shardField.type, shards), row: { row_key, values: rowValues, tombstone, version } }];
-  return [...place(values?.[0] ?? null, values ?? [], false), ...former.flatMap((value) => place(value, [value], true))];
+function together(parts: readonly RowsRead[]): RowsRead {
+  return { read: parts.flatMap(({ read }) => read), unread: parts.flatMap(({ unread }) => unread) };
+}
+
+function wantedOf({ read, unread }: RowsRead, indexes: readonly PhysicalIndex[], topology: DatastoreTopology): Wanted {
+  const entries: PlacedEntry[] = [];
+  const mistyped: MistypedField[] = [];
+  for (const row of read) {
+    for (let place = 0; place < indexes.length; place += 1) {
+      const [index, ofIndex] = [indexes[place] as PhysicalIndex, row.entries[place] as RowEntries];
+      placeEntries(entries, index, row, ofIndex, topology);
+      for (const field of ofIndex.mistyped) mistyped.push({ index, place: field, row_key: row.row.row_key });
+    }
+  }
+  return { entries, mistyped, unread };
+}
+
+/** Adds the entry of a row, and a tombstone under each former value of its shard field. */
+function placeEntries(placed: PlacedEntry[], index: PhysicalIndex, { row: { row_key }, version }: RowRead, { values, former }: RowEntries, { shards }: DatastoreTopology): void {
+  const type = index.definition.fields[0]?.type;
+  if (!type || version.added_id === 0) return;
+  const current = values?.[0] ?? null;
+  if (values && current !== null) placed.push({ index, shard: shardOfValue(current, type, shards), row: { row_key, values, tombstone: false, version } });
+  for (const value of former) placed.push({ index, shard: shardOfValue(value, type, shards), row: { row_key, values: [value], tombstone: true, version } });
 }
 
 /** Entries that were not written. */
@@ -116,19 +126,19 @@ export interface MissedEntries {
 export async function writeEntries(context: StoreContext, datastore: string, entries: readonly PlacedEntry[]): Promise<readonly MissedEntries[]> {
   if (entries.length === 0) return [];
   const topology = await requireDatastore(context.topology, datastore);
-  const tables = groupBy(entries, ({ index, shard }) => `${index.name}_${index.hash}/${shard}`);
-  const missed = await Promise.all(
-    [...tables.values()].map(async (ofTable): Promise<MissedEntries | undefined> => {
-      const [{ index, shard }] = ofTable as [PlacedEntry];
+  const tables = entries.length === 1 ? [entries] : [...groupBy(entries, ({ index, shard }) => `${index.name}_${index.hash}/${shard}`).values()];
+  const missed: MissedEntries[] = [];
+  await Promise.all(
+    tables.map(async (ofTable) => {
+      const { index, shard } = ofTable[0] as PlacedEntry;
       const { group } = placeOf(topology, shard);
       try {
         const client = await context.groups.client(group);
         await client.change(putEntries(datastore, shard, index, ofTable.map(({ row }) => row)));
-        return undefined;
       } catch (error) {
-        return { group, entries: ofTable, error };
+        missed.push({ group, entries: ofTable, error });
       }
     }),
   );
-  return missed.filter((one) => one !== undefined);
+  return missed;
 }

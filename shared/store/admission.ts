@@ -40,7 +40,7 @@ interface Lane {
   /** While somebody waits. */
   timer: NodeJS.Timeout | undefined;
   readonly queue: Waiting[];
-  /** When last nobody waited: a queue that stays is no burst. */
+  /** When last somebody came and nobody waited: a queue that stays is no burst. */
   emptyAt: number;
 }
 
@@ -66,8 +66,8 @@ export function openAdmission(settings: Partial<AdmissionSettings> | false = {},
   const mayWaitMs = (lane: Lane): number => (now() - lane.emptyAt > burstMs ? overloadMs : burstMs);
 
   /** Takes the place of work that begins. */
-  function begin(lane: Lane): Running {
-    const work: Running = { since: now(), isOverdue: false };
+  function begin(lane: Lane, since: number): Running {
+    const work: Running = { since, isOverdue: false };
     lane.running.add(work);
     return work;
   }
@@ -112,17 +112,17 @@ export function openAdmission(settings: Partial<AdmissionSettings> | false = {},
   /** Passes a place on, to the first whose time is not up. */
   function release(lane: Lane, work: Running): void {
     lane.running.delete(work);
-    for (let next = lane.queue.shift(); next; next = lane.queue.shift()) {
+    while (lane.queue.length > 0) {
+      const next = lane.queue.shift() as Waiting;
       clearTimeout(next.timer);
-      if (now() - next.since <= mayWaitMs(lane)) return next.enter(begin(lane));
+      if (now() - next.since <= mayWaitMs(lane)) return next.enter(begin(lane, now()));
       next.refuse();
     }
-    lane.emptyAt = now();
   }
 
   return async (group, work) => {
     const lane = laneOf(group);
-    const running = hasRoom(lane) ? begin(lane) : await wait(lane, group);
+    const running = hasRoom(lane) ? begin(lane, lane.emptyAt) : await wait(lane, group);
     try {
       return await work();
     } finally {
