@@ -1,7 +1,8 @@
 import { SchemalessError } from '../errors.ts';
-import type { StoreContext } from '../store/context.ts';
 import type { IndexVersion } from '../topology/index-catalogue.ts';
 import type { IndexNow } from '../topology/index-now.ts';
+import type { TopologySource } from '../topology/topology.ts';
+import type { IndexLooks } from './index-looks.ts';
 import type { PhysicalIndex } from './index-table.ts';
 import { parseQuery, type IndexQuery, type ParsedQuery } from './query.ts';
 
@@ -11,18 +12,25 @@ import { parseQuery, type IndexQuery, type ParsedQuery } from './query.ts';
  *
  * @throws SchemalessError `unknown_index`; `index_building` while its first version is being built; `unavailable`
  */
-async function liveIndex(context: StoreContext, datastore: string, name: string): Promise<PhysicalIndex> {
-  const cached = versionOf(name, (await context.topology.indexes(datastore)).find((one) => one.name === name)?.versions, 'live');
+async function liveIndex({ topology, datastore, looks }: IndexesAsked, name: string): Promise<PhysicalIndex> {
+  const cached = versionOf(name, (await topology.indexes(datastore)).find((one) => one.name === name)?.versions, 'live');
   if (cached) return cached;
-  const now = await indexNow(context, datastore, name);
-  const live = versionOf(name, now.versions, 'live');
+  const now = await looks.recent(name);
+  const live = versionOf(name, now?.versions, 'live');
   if (live) {
-    context.topology.refresh();
+    topology.refresh();
     return live;
   }
-  const building = versionOf(name, now.versions, 'building');
-  if (building) throw beingBuilt(name, building.hash, now, `${name} is being built`);
-  throw await unknownIndex(context, datastore, name);
+  const building = versionOf(name, now?.versions, 'building');
+  if (now && building) throw beingBuilt(name, building.hash, now, `${name} is being built`);
+  throw await unknownIndex(topology, datastore, name);
+}
+
+/** The indexes of a datastore, as they are cached and past the cache. */
+export interface IndexesAsked {
+  readonly topology: TopologySource;
+  readonly datastore: string;
+  readonly looks: IndexLooks;
 }
 
 /** A query, and the version of its index that answers it. */
@@ -33,21 +41,21 @@ export interface AnsweredQuery {
 
 /**
  * Checks a query against the definition that answers it: that of the live version as it is cached; where the query does
- * not fit that one, of the version that is live now.
+ * not fit that one, of the version that was live a moment ago.
  *
  * @throws SchemalessError what is wrong with the query; `index_building` where a version that is being built will answer it
  */
-export async function parseForIndex(context: StoreContext, datastore: string, query: IndexQuery, shards: number): Promise<AnsweredQuery> {
-  const index = await liveIndex(context, datastore, query.index);
+export async function parseForIndex(asked: IndexesAsked, query: IndexQuery, shards: number): Promise<AnsweredQuery> {
+  const index = await liveIndex(asked, query.index);
   try {
     return { index, parsed: parseQuery(query, index.definition, shards) };
   } catch (error) {
     if (!(error instanceof SchemalessError)) throw error;
     // Where it cannot be looked up, what is cached is what is known.
-    const now = await indexNow(context, datastore, query.index).catch(() => undefined);
+    const now = await asked.looks.recent(query.index).catch(() => undefined);
     const live = versionOf(query.index, now?.versions, 'live');
     if (live && live.hash !== index.hash) {
-      context.topology.refresh();
+      asked.topology.refresh();
       if (fits(query, live, shards)) return { index: live, parsed: parseQuery(query, live.definition, shards) };
     }
     const building = versionOf(query.index, now?.versions, 'building');
@@ -56,22 +64,9 @@ export async function parseForIndex(context: StoreContext, datastore: string, qu
   }
 }
 
-/**
- * An index as the topology table says at this moment.
- *
- * @throws SchemalessError `unavailable` when the table cannot be read
- */
-export async function indexNow(context: StoreContext, datastore: string, name: string): Promise<IndexNow> {
-  try {
-    return await context.topology.indexNow(datastore, name);
-  } catch (cause) {
-    throw new SchemalessError('unavailable', 'the topology cannot be read', { cause });
-  }
-}
-
 /** For a name that no index has, or none that is not retired. */
-export async function unknownIndex(context: StoreContext, datastore: string, name: string): Promise<SchemalessError> {
-  const catalogues = await context.topology.indexes(datastore);
+export async function unknownIndex(topology: TopologySource, datastore: string, name: string): Promise<SchemalessError> {
+  const catalogues = await topology.indexes(datastore);
   const known = catalogues.filter(({ versions }) => versions.some(({ state }) => state !== 'retired')).map((one) => one.name);
   const got = JSON.stringify(name.slice(0, 60));
   return new SchemalessError('unknown_index', `index: wanted one of ${known.join(', ') || '(none defined)'}, got ${got}`, { field: 'index', wanted: 'the name of an index', got });

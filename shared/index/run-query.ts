@@ -16,7 +16,7 @@ import { requireDatastore } from '../topology/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { encodeCursor } from './cursor.ts';
 import { STRING_BYTES, type FieldValue } from './field-value.ts';
-import { parseForIndex } from './live-index.ts';
+import { parseForIndex, type IndexesAsked } from './live-index.ts';
 import { isBounded, type EntryReads } from './read-entries.ts';
 import type { IndexAnswer, IndexEntry, IndexQuery, ParsedQuery } from './query.ts';
 import type { PhysicalIndex } from './index-table.ts';
@@ -29,9 +29,10 @@ const ENTRY_ENVELOPE_BYTES = 120;
  *
  * @throws SchemalessError `unknown_index`; `index_building` with its progress, also where the definition that can answer is not built yet; `unavailable`
  */
-export async function runQuery(context: StoreContext, datastore: string, reads: EntryReads, query: IndexQuery): Promise<IndexAnswer> {
+export async function runQuery(context: StoreContext, asked: IndexesAsked, reads: EntryReads, query: IndexQuery): Promise<IndexAnswer> {
+  const { datastore } = asked;
   const topology = await requireDatastore(context.topology, datastore);
-  const { index, parsed: wanted } = await parseForIndex(context, datastore, query, topology.shards);
+  const { index, parsed: wanted } = await parseForIndex(asked, query, topology.shards);
   const read = parseRead(query.read);
   const { group } = placeOf(topology, wanted.shard);
   const client = await context.groups.client(group);

@@ -1,6 +1,5 @@
-import type { StoreContext } from '../store/context.ts';
 import type { IndexNow } from '../topology/index-now.ts';
-import { indexNow, unknownIndex } from './live-index.ts';
+import { unknownIndex, type IndexesAsked } from './live-index.ts';
 
 /** An index as operators see it. */
 export interface IndexStatus {
@@ -35,19 +34,19 @@ export interface MistypedStatus {
   readonly at: string;
 }
 
-/** The indexes of a datastore, by name, as they are at this moment. Throws `unavailable`. */
-export async function indexStatuses(context: StoreContext, datastore: string): Promise<readonly IndexStatus[]> {
+/** The indexes of a datastore, by name, as they are at this moment; which there are is known to a second. Throws `unavailable`. */
+export async function indexStatuses({ topology, datastore, looks }: IndexesAsked): Promise<readonly IndexStatus[]> {
   // One that was added a moment ago is to be listed.
-  context.topology.refresh();
-  const catalogues = await context.topology.indexes(datastore);
-  const statuses = await Promise.all(catalogues.map(async ({ name }) => statusOf(name, await indexNow(context, datastore, name))));
+  topology.refresh();
+  const catalogues = await topology.indexes(datastore);
+  const statuses = await Promise.all(catalogues.map(async ({ name }) => statusOf(name, await looks.now(name))));
   return statuses.filter((status) => status !== undefined);
 }
 
 /** One index, as it is at this moment. Throws `unknown_index`, `unavailable`. */
-export async function indexStatus(context: StoreContext, datastore: string, name: string): Promise<IndexStatus> {
-  const status = statusOf(name, await indexNow(context, datastore, name));
-  if (!status) throw await unknownIndex(context, datastore, name);
+export async function indexStatus({ topology, datastore, looks }: IndexesAsked, name: string): Promise<IndexStatus> {
+  const status = statusOf(name, await looks.now(name));
+  if (!status) throw await unknownIndex(topology, datastore, name);
   return status;
 }
 

@@ -46,4 +46,27 @@ describe('the topology', () => {
     expect(await topology.datastores()).toEqual(['trips']);
     expect(performance.now() - start).toBeLessThan(2500);
   });
+
+  it('is read at once where somebody found it out of date, and no more than once a second, however many do', async () => {
+    let scans = 0;
+    const send = async (...given: unknown[]): Promise<unknown> => {
+      scans += 1;
+      return (table.client.send as (...given: unknown[]) => Promise<unknown>).apply(table.client, given);
+    };
+    const topology = dynamoTopology({ ...table, client: { send } as unknown as DynamoDBClient });
+    expect(await topology.datastores()).toEqual(['trips']);
+    topology.refresh();
+    await topology.datastores();
+    expect(scans).toBe(2);
+    const begun = performance.now();
+    for (let times = 0; times < 200; times += 1) {
+      topology.refresh();
+      expect(await topology.datastores()).toEqual(['trips']);
+    }
+    expect(scans).toBeLessThanOrEqual(2 + Math.ceil((performance.now() - begun) / 1000));
+    const before = scans;
+    await new Promise((resolve) => setTimeout(resolve, 1050));
+    await topology.datastores();
+    expect(scans).toBe(before + 1);
+  });
 });
