@@ -1,5 +1,6 @@
+import { randomUUID } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Cell } from '../../shared/cell.ts';
+import { LIMITS, type Cell } from '../../shared/cell.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { shardOf } from '../../shared/shard.ts';
 import { fakeDeployment, SHARDS } from './support/fake-deployment.ts';
@@ -123,5 +124,23 @@ describe('reads', () => {
     await spying({ method: 'GET', path: `/v1/trips/cells/${ROW}/BASE?read=reader&min_added_id=9` });
     await spying({ method: 'POST', path: '/v1/trips/batch-get?read=reader', body: JSON.stringify({ keys: [{ row_key: ROW, column_name: 'BASE', min_added_id: 9 }] }) });
     expect(seen).toEqual([asked, asked, asked]);
+  });
+});
+
+describe('an answer at the limit', () => {
+  const full = gateway(fakeDeployment());
+  /** Each takes two bytes in a body, as JSON, and four where that JSON is a string of the payload. */
+  const QUOTES = '"'.repeat(LIMITS.bodyBytes / 2 - 1000);
+
+  it.each([['of quotes', QUOTES], ['of plain text', 'x'.repeat(LIMITS.bodyBytes - 1000)], ['of two bytes a letter', 'é'.repeat(LIMITS.bodyBytes / 2 - 1000)]])('%s fits into the 6 MB that a function may answer, and comes whole', async (_what, body) => {
+    const column_name = randomUUID();
+    for (const ref_key of [1, 2, 3, 4]) expect((await full({ method: 'PUT', path: `/v1/trips/cells/${ROW}/${column_name}/${ref_key}`, body: JSON.stringify(body) })).status).toBe(201);
+    const { status, json, text, payloadBytes } = await full({ method: 'GET', path: `/v1/trips/cells/${ROW}/${column_name}/versions` });
+    expect(status).toBe(200);
+    const cells = json['cells'] as readonly Cell[];
+    expect(cells).toHaveLength(4);
+    expect(cells.every((cell) => cell.body === body)).toBe(true);
+    expect(Buffer.byteLength(text)).toBeGreaterThan(LIMITS.answerBytes * 0.99);
+    expect(payloadBytes).toBeLessThan(6_000_000);
   });
 });

@@ -1,5 +1,5 @@
 import './quiet.ts';
-import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
+import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { makeTriggersHandler } from '../../../functions/manage-triggers.ts';
 import { makeQueryHandler } from '../../../functions/query-index.ts';
 import { makeReadHandler } from '../../../functions/read-cells.ts';
@@ -25,6 +25,8 @@ export interface GatewayAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
+  /** What the handler's whole answer takes. */
+  readonly payloadBytes: number;
   /** The answer's body, parsed. */
   readonly json: Readonly<Record<string, unknown>>;
 }
@@ -53,9 +55,15 @@ export function gateway(deployment: Everything | (() => Everything)): Gateway {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : Buffer.from(body).toString('base64') }),
     } as unknown as APIGatewayProxyEventV2;
     const result = await handlers[found?.route.handler ?? DEFAULT_HANDLER](event, {} as Context);
-    const text = result.body ?? '';
-    return { operation: found?.route.operation, status: result.statusCode ?? 0, headers: result.headers ?? {}, text, json: JSON.parse(text) as Record<string, unknown> };
+    const text = bodyOf(result);
+    const payloadBytes = Buffer.byteLength(JSON.stringify(result));
+    return { operation: found?.route.operation, status: result.statusCode ?? 0, headers: result.headers ?? {}, text, payloadBytes, json: JSON.parse(text) as Record<string, unknown> };
   };
+}
+
+/** As the gateway passes it on. */
+export function bodyOf({ body = '', isBase64Encoded = false }: APIGatewayProxyStructuredResultV2): string {
+  return isBase64Encoded ? Buffer.from(body, 'base64').toString() : body;
 }
 
 /** Literal parts of a path win over parameters. */

@@ -33,6 +33,7 @@ const deployment = openDeployment({
   bufferCopies: 0,
 });
 const answer = await (handler === 'read-cells' ? makeReadHandler : makeQueryHandler)(() => deployment)(event as APIGatewayProxyEventV2, {} as Context);
-const text = answer.body ?? '';
+const { body = '', isBase64Encoded } = answer;
+const text = isBase64Encoded ? Buffer.from(body, 'base64').toString() : body;
 const count = (word: string): number => text.split(word).length - 1;
 process.stdout.write(`\n${JSON.stringify({ status: answer.statusCode, bytes: text.length, bodies: count('"body":[['), nulls: count('null'), refused: count('answer_too_large') })}\n`, () => process.exit(0));
