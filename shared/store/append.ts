@@ -67,6 +67,7 @@ function moved(context: StoreContext, { datastore, shard }: ShardFence, attempt:
 /** One append; undefined when this group does not own the shard at this epoch. */
 async function appendOnce(client: SqlClient, fence: ShardFence, cells: readonly EncodedCell[]): Promise<readonly AppendResult[] | undefined> {
   const change = await insert(client, fence, cells);
+  if (change.affectedRows > 0 && change.insertId < change.affectedRows) throw new SqlError('unclear', `an append of ${change.affectedRows} cells was told ${change.insertId} as its last added id: a trigger of the table, or a proxy, leaves it out`);
   if (change.affectedRows === cells.length) {
     const first = change.insertId - cells.length + 1;
     return cells.map((_, position) => ({ outcome: 'stored', shard: fence.shard, added_id: first + position }));

@@ -27,15 +27,32 @@ afterAll(async () => {
   await store.close();
 });
 
+/** Puts a cell, and a batch of two, into an empty shard: the added ids that were told, and those that they have. */
+async function toldAndKept(over: Deployment, name: string): Promise<{ readonly told: readonly unknown[]; readonly kept: readonly unknown[] }> {
+  const datastore = await over.datastore(name);
+  const cell = (ref_key: number) => ({ row_key: randomUUID(), column_name: 'BASE', ref_key, body: { ref_key } });
+  const single = cell(1);
+  const batch = [cell(2), cell(3)];
+  const results = [await datastore.put(single), ...(await datastore.batchPut(batch))];
+  const kept = await Promise.all([single, ...batch].map(async (address) => (await datastore.get(address)).cell?.added_id));
+  return { told: results.map((result) => ('added_id' in result ? result.added_id : result)), kept };
+}
+
 describe('a change whose insert id does not come', () => {
   it('is no acknowledgement: cells are answered with the added ids that they have', async () => {
-    const datastore = await deployment.datastore(store.nameOf('trips'));
-    const cell = (ref_key: number) => ({ row_key: randomUUID(), column_name: 'BASE', ref_key, body: { ref_key } });
-    const single = cell(1);
-    const batch = [cell(2), cell(3)];
-    const results = [await datastore.put(single), ...(await datastore.batchPut(batch))];
-    const kept = await Promise.all([single, ...batch].map(async (address) => (await datastore.get(address)).cell?.added_id));
+    const { told, kept } = await toldAndKept(deployment, store.nameOf('trips'));
     expect(kept.toSorted()).toEqual([1, 2, 3]);
-    expect(results.map((result) => ('added_id' in result ? result.added_id : result))).toEqual(kept);
+    expect(told).toEqual(kept);
+  });
+
+  it.each([0, -1])('is none where the server says %d: a trigger of the table sets it so', async (insertId) => {
+    const silent = await openRealStore({ datastores: { trips: 1 }, wrap: (client) => ({ ...client, change: async (statement) => ({ ...(await client.change(statement)), insertId }) }) });
+    try {
+      const { told, kept } = await toldAndKept(silent.deployment, silent.nameOf('trips'));
+      expect(kept.toSorted()).toEqual([1, 2, 3]);
+      expect(told).toEqual(kept);
+    } finally {
+      await silent.close();
+    }
   });
 });
