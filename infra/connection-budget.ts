@@ -9,7 +9,7 @@ export interface FunctionShare {
   readonly name: string;
   /** Instances at work at once. */
   readonly instances: number;
-  /** That an instance opens to one endpoint of a group. */
+  /** That an instance opens to one endpoint of a group: those of its pool, and one apart for a sign of life. */
   readonly connections: number;
 }
 
@@ -24,6 +24,11 @@ export interface ConnectionBudget {
   readonly allowed: number;
 }
 
+/**
+ * An instance that suspects a node is down asks it for a sign of life on a connection beside its pool. While a node hangs
+ * all instances do so at once.
+ */
+const SIGN_OF_LIFE = 1;
 /** Where each start of a loop overlaps with the next. */
 const LOOPS_AT_ONCE = 2;
 /** `onEvent` opens none; `isComplete` is called once at a time, and the one before may just end. */
@@ -37,12 +42,13 @@ const MIGRATIONS_AT_ONCE = 2;
  */
 export function connectionBudget({ access, instances, connections, tailers, capacity }: EnvironmentProps): ConnectionBudget | undefined {
   if (access !== 'mysql' || instances === undefined) return undefined;
+  const [request, loop] = [connections.request + SIGN_OF_LIFE, connections.loop + SIGN_OF_LIFE];
   const shares: FunctionShare[] = [
-    ...Object.entries(instances).map(([name, count]) => ({ name, instances: count, connections: connections.request })),
-    { name: 'drain-buffer', instances: LOOPS_AT_ONCE, connections: connections.loop },
-    { name: 'repair-indexes', instances: LOOPS_AT_ONCE, connections: connections.loop },
-    { name: 'tail-shards', instances: LOOPS_AT_ONCE * tailers, connections: connections.loop },
-    { name: 'migrate', instances: MIGRATIONS_AT_ONCE, connections: connections.loop },
+    ...Object.entries(instances).map(([name, count]) => ({ name, instances: count, connections: request })),
+    { name: 'drain-buffer', instances: LOOPS_AT_ONCE, connections: loop },
+    { name: 'repair-indexes', instances: LOOPS_AT_ONCE, connections: loop },
+    { name: 'tail-shards', instances: LOOPS_AT_ONCE * tailers, connections: loop },
+    { name: 'migrate', instances: MIGRATIONS_AT_ONCE, connections: loop },
   ];
   const sum = (of: (share: FunctionShare) => number): number => shares.reduce((total, share) => total + of(share), 0);
   const most = connectionsOf(capacity.max);
