@@ -4,7 +4,7 @@ import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import type { DatabaseUser } from '../../shared/topology/database-users.ts';
-import { TRIPS_KEY } from '../../shared/topology/shared-trips.ts';
+import { OPENINGS_KEY } from '../../shared/topology/shared-trips.ts';
 import type { EnvironmentProps } from '../environments.ts';
 import { acknowledgeLambdaPolicies, acknowledgeTracing } from './evidence.ts';
 import { functionLog } from './function-log.ts';
@@ -92,7 +92,7 @@ export class StoreFunction extends LambdaFunction {
       new PolicyStatement({
         actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'],
         resources: [this.storage.tables.state.tableArn],
-        conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [TRIPS_KEY] } },
+        conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [OPENINGS_KEY] } },
       }),
     );
   }

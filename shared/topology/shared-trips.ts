@@ -3,7 +3,7 @@ import type { Role } from '../cell.ts';
 import type { DynamoTable } from './dynamo-table.ts';
 
 /** One item for all: an attribute for each circuit that ever opened, with the time of the last opening in ms. */
-export const TRIPS_KEY = 'trips';
+export const OPENINGS_KEY = 'circuit-openings';
 
 /** How often whoever asks for anything looks at the item: as long as one that hangs may hold a request that nobody warned. */
 const LOOK_EVERY_MS = 2000;
@@ -28,7 +28,7 @@ export function sharedTrips({ client, table }: DynamoTable, now: () => number = 
   const seen = new Map<string, number>();
 
   async function news(): Promise<string[]> {
-    const { Item: item = {} } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: TRIPS_KEY } } }), { abortSignal: AbortSignal.timeout(TIMEOUT_MS) });
+    const { Item: item = {} } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: OPENINGS_KEY } } }), { abortSignal: AbortSignal.timeout(TIMEOUT_MS) });
     return Object.entries(item).flatMap(([name, { N: value = '' }]) => {
       const at = Number(value);
       if (name === 'pk' || seen.get(name) === at) return [];
@@ -44,7 +44,7 @@ export function sharedTrips({ client, table }: DynamoTable, now: () => number = 
       // One's own is no news.
       seen.set(name, at);
       client
-        .send(new UpdateItemCommand({ TableName: table, Key: { pk: { S: TRIPS_KEY } }, UpdateExpression: 'SET #name = :at', ExpressionAttributeNames: { '#name': name }, ExpressionAttributeValues: { ':at': { N: String(at) } } }), { abortSignal: AbortSignal.timeout(TIMEOUT_MS) })
+        .send(new UpdateItemCommand({ TableName: table, Key: { pk: { S: OPENINGS_KEY } }, UpdateExpression: 'SET #name = :at', ExpressionAttributeNames: { '#name': name }, ExpressionAttributeValues: { ':at': { N: String(at) } } }), { abortSignal: AbortSignal.timeout(TIMEOUT_MS) })
         .catch(() => undefined);
     },
     look(onNews) {

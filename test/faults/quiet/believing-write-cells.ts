@@ -9,7 +9,7 @@ import { deploymentOptions } from '../../../functions/deployment.ts';
 import { dynamoClient } from '../../../functions/dynamo.ts';
 import { makeWriteHandler } from '../../../functions/write-cells.ts';
 import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
-import { TRIPS_KEY, type SharedTrips } from '../../../shared/topology/shared-trips.ts';
+import { OPENINGS_KEY, type SharedTrips } from '../../../shared/topology/shared-trips.ts';
 import { blamingClient, type BlamingClient } from '../blaming-client.ts';
 
 const LOOK_EVERY_MS = 2000;
@@ -43,7 +43,7 @@ function anyTrips(table: string, onTrip: (group: string) => void): SharedTrips['
   return (onNews) => {
     if (Date.now() - lookedAt < LOOK_EVERY_MS) return;
     lookedAt = Date.now();
-    void dynamoClient().send(new GetItemCommand({ TableName: table, Key: { pk: { S: TRIPS_KEY } } })).then(({ Item: item = {} }) => {
+    void dynamoClient().send(new GetItemCommand({ TableName: table, Key: { pk: { S: OPENINGS_KEY } } })).then(({ Item: item = {} }) => {
       for (const [name, { N: at = '' }] of Object.entries(item)) {
         const [group = '', role] = name.split('/');
         if (seen.get(name) === at || (role !== 'writer' && role !== 'reader')) continue;
