@@ -42,9 +42,9 @@ export function watchPending(work: RepairWork, pending: PendingMarks, signal: Ab
 
 /** Returns whether some of it could not be done. */
 async function catchUpGroup(work: RepairWork, pending: PendingMarks, group: string, signal: AbortSignal): Promise<boolean> {
-  const marked = await pending.read(group);
-  if (marked.length === 0) return false;
   const topology = await requireDatastore(work.context.topology, work.datastore);
+  const marked = await pending.read(group, topology.shards);
+  if (marked.length === 0) return false;
   const pages = [...byGroup(topology, marked)].map(async ([rowGroup, shards]) => {
     const done = { ended: 0, stuck: 0 };
     for (let start = 0; start < shards.length && !signal.aborted; start += SHARDS_A_PAGE) await catchUpShards(work, { pending, group, rowGroup, shards: shards.slice(start, start + SHARDS_A_PAGE), done }, signal);

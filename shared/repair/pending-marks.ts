@@ -1,5 +1,7 @@
 import { readState, updateState } from '../follow/state-table.ts';
+import { groupBy } from '../store/context.ts';
 import type { DynamoTable } from '../topology/dynamo-table.ts';
+import { blockOf } from './shard-blocks.ts';
 
 /** From where on a shard's log has to be read again for the entries of a group that was away. */
 export interface PendingShard {
@@ -14,19 +16,19 @@ export interface PendingShard {
 const MARKS_A_WRITE = 25;
 
 /**
- * What a datastore's index entries of each group still lack: an item `pending#trips#group-2` of the state table, with
- * attributes `from12` and `marks12` for shard 12. Set before the offset of the repair moves, so that nothing is
- * forgotten whoever dies.
+ * What a datastore's index entries of each group still lack: items `pending#trips#group-2#0` of the state table, each of
+ * 4,096 shards, with attributes `from12` and `marks12` for shard 12. Set before the offset of the repair moves, so that
+ * nothing is forgotten whoever dies.
  */
 export function pendingMarks(table: DynamoTable, datastore: string) {
-  const keyOf = (group: string): string => `pending#${datastore}#${group}`;
+  const itemOf = (group: string, block: number): string => `pending#${datastore}#${group}#${block}`;
+  const keyOf = (group: string, shard: number): string => itemOf(group, blockOf(shard));
 
   return {
     /** @param lowest by shard */
     async mark(group: string, lowest: ReadonlyMap<number, number>): Promise<void> {
-      const key = keyOf(group);
-      for (let all = [...lowest]; all.length > 0; all = all.slice(MARKS_A_WRITE)) {
-        const page = all.slice(0, MARKS_A_WRITE);
+      for (const page of pagesOf(lowest)) {
+        const key = keyOf(group, page[0]?.[0] ?? 0);
         const item = await updateState(table, {
           key,
           update: `SET ${page.map(([shard]) => `#from${shard} = if_not_exists(#from${shard}, :from${shard})`).join(', ')} ADD ${page.map(([shard]) => `#marks${shard} :one`).join(', ')}`,
@@ -44,24 +46,25 @@ export function pendingMarks(table: DynamoTable, datastore: string) {
       }
     },
 
-    async read(group: string): Promise<PendingShard[]> {
-      const item = (await readState(table, keyOf(group))) ?? {};
-      return Object.entries(item).flatMap(([attribute, value]) => {
+    /** @param shards of the datastore */
+    async read(group: string, shards: number): Promise<PendingShard[]> {
+      const items = await Promise.all(Array.from({ length: blockOf(shards - 1) + 1 }, (_, block) => readState(table, itemOf(group, block))));
+      return items.flatMap((item = {}) => Object.entries(item).flatMap(([attribute, value]) => {
         const [, shard] = /^from(\d+)$/u.exec(attribute) ?? [];
         return shard === undefined ? [] : [{ shard: Number(shard), from: Number(value.N), marks: Number(item[`marks${shard}`]?.N ?? 0) }];
-      });
+      }));
     },
 
     /** All cells before `from` are done, so that nobody does them again. A mark that was set further back meanwhile stays. */
     async advance(group: string, { shard, from }: PendingShard, to: number): Promise<boolean> {
-      const item = await updateState(table, { key: keyOf(group), update: `SET #from${shard} = :to`, condition: `#from${shard} = :from`, values: { ':from': { N: String(from) }, ':to': { N: String(to) } } });
+      const item = await updateState(table, { key: keyOf(group, shard), update: `SET #from${shard} = :to`, condition: `#from${shard} = :from`, values: { ':from': { N: String(from) }, ':to': { N: String(to) } } });
       return item !== undefined;
     },
 
     /** The whole log is done. Returns false when it was marked again since. */
     async clear(group: string, { shard, from, marks }: PendingShard): Promise<boolean> {
       const item = await updateState(table, {
-        key: keyOf(group),
+        key: keyOf(group, shard),
         update: `REMOVE #from${shard}, #marks${shard}`,
         condition: `#from${shard} = :from AND #marks${shard} = :marks`,
         values: { ':from': { N: String(from) }, ':marks': { N: String(marks) } },
@@ -69,6 +72,13 @@ export function pendingMarks(table: DynamoTable, datastore: string) {
       return item !== undefined;
     },
   };
+}
+
+/** Marks that go with one write: all of one item. */
+function pagesOf(lowest: ReadonlyMap<number, number>): (readonly (readonly [number, number])[])[] {
+  return [...groupBy(lowest, ([shard]) => blockOf(shard)).values()].flatMap((ofBlock) =>
+    Array.from({ length: Math.ceil(ofBlock.length / MARKS_A_WRITE) }, (_, place) => ofBlock.slice(place * MARKS_A_WRITE, (place + 1) * MARKS_A_WRITE)),
+  );
 }
 
 export type PendingMarks = ReturnType<typeof pendingMarks>;

@@ -1,8 +1,9 @@
-import { readState, updateState } from '../follow/state-table.ts';
+import { readState, updateState, type StateItem } from '../follow/state-table.ts';
 import { verifyIndex } from '../index/verify.ts';
 import { mendEpoch } from '../topology/raise-epoch.ts';
 import { readDatastore } from '../topology/dynamo-topology.ts';
 import type { RepairWork } from './repair-work.ts';
+import { blockOf } from './shard-blocks.ts';
 
 /** Before all is compared once more where a part could not be: as long as it took, and this at most. */
 const MOST_REST_MS = 60_000;
@@ -13,14 +14,14 @@ const MOST_REST_MS = 60_000;
  * entries of rows of every group. So the indexes are compared whole, with all rows of the datastore.
  *
  * Whoever finds a log cut raises its shard's epoch in the topology before anything else, and the item
- * `verified#trips` says which epochs were verified: no death in between lets one be forgotten. A shard that moved has a
+ * `verified#trips#0` (of the first 4,096 shards) says which epochs were verified: no death in between lets one be forgotten. A shard that moved has a
  * higher epoch too, and is verified for nothing.
  *
  * @returns a look, to be repeated
  */
 export function verifyCutShards(work: RepairWork): () => Promise<void> {
   const { context, datastore, settings, report } = work;
-  const key = `verified#${datastore}`;
+  const keyOf = (block: number): string => `verified#${datastore}#${block}`;
   const seen = new Map<string, number>();
   let restUntil = 0;
 
@@ -29,7 +30,8 @@ export function verifyCutShards(work: RepairWork): () => Promise<void> {
     const topology = await readDatastore(work.topologyTable, datastore);
     const raised = topology?.places.flatMap(({ epoch }, shard) => (epoch > 1 ? [{ shard, epoch }] : [])) ?? [];
     if (raised.length === 0) return;
-    const item = (await readState(work.stateTable, key)) ?? {};
+    const blocks = [...new Set(raised.map(({ shard }) => blockOf(shard)))];
+    const item: StateItem = Object.assign({}, ...(await Promise.all(blocks.map((block) => readState(work.stateTable, keyOf(block))))));
     const due = raised.filter(({ shard, epoch }) => {
       if (Number(item[`epoch${shard}`]?.N ?? 1) >= epoch) return false;
       const since = seen.get(`${shard}/${epoch}`) ?? performance.now();
@@ -53,7 +55,7 @@ export function verifyCutShards(work: RepairWork): () => Promise<void> {
       throw failures[0];
     }
     for (const { shard, epoch } of due) {
-      await updateState(work.stateTable, { key, update: `SET #epoch${shard} = :epoch`, values: { ':epoch': { N: String(epoch) } } });
+      await updateState(work.stateTable, { key: keyOf(blockOf(shard)), update: `SET #epoch${shard} = :epoch`, values: { ':epoch': { N: String(epoch) } } });
       seen.delete(`${shard}/${epoch}`);
     }
   };

@@ -28,8 +28,6 @@ export type { DynamoTable } from './dynamo-table.ts';
 
 /** After this time an instance asks again, so that added groups and datastores become known without a failed write. */
 const MAX_AGE_MS = 60_000;
-/** Between two reads because of `refresh`: whoever writes to a closed shard, or asks for the indexes, asks for one each time. */
-const REFRESH_MS = 1000;
 /** How long what is known is gone on with when the table cannot be read. */
 const RETRY_MS = 2000;
 /** How long somebody who knows one waits for a newer one. */
@@ -47,7 +45,6 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
   let knownAlready: Promise<WholeTopology> | undefined;
   let reading: Promise<WholeTopology> | undefined;
   let validUntil = 0;
-  let refreshedAt = Number.NEGATIVE_INFINITY;
   let isAway = false;
 
   async function read(): Promise<WholeTopology> {
@@ -87,9 +84,7 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
     indexNow: (datastore, name) => readIndexNow(table, { datastore, name }),
     triggers: async (datastore) => (await current()).triggers.get(datastore) ?? [],
     refresh() {
-      const due = refreshedAt + REFRESH_MS;
-      if (performance.now() < due) validUntil = Math.min(validUntil, due);
-      else [refreshedAt, validUntil] = [performance.now(), 0];
+      validUntil = 0;
     },
   };
 }

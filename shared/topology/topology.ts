@@ -65,6 +65,6 @@ export interface TopologySource {
   indexNow(datastore: string, name: string): Promise<IndexNow>;
   /** The triggers of a datastore, by name; none when the datastore has none, or is not known. */
   triggers(datastore: string): Promise<readonly DeployedTrigger[]>;
-  /** Forgets what is cached, so that the next call reads the table: after an append found a shard closed or gone. Of many in a second the first does so at once, the others together when it is over. */
+  /** Forgets what is cached, so that the next call reads the table: after an append found a shard closed or gone. */
   refresh(): void;
 }

@@ -28,6 +28,6 @@ async function isCaughtUp({ context, name, stateTable }: IndexedStore): Promise<
   // A shard without cells may have no offset.
   if (lag.some(({ offset = 0, head }) => head === undefined || offset !== head)) return false;
   const marks = pendingMarks(stateTable, name);
-  const pending = await Promise.all((await context.groups.names()).map((group) => marks.read(group)));
+  const pending = await Promise.all((await context.groups.names()).map((group) => marks.read(group, lag.length)));
   return pending.every((shards) => shards.length === 0);
 }
