@@ -1,20 +1,22 @@
 import { SchemalessError } from '../errors.ts';
-import type { IndexVersion } from '../topology/index-catalogue.ts';
+import type { IndexCatalogue, IndexVersion } from '../topology/index-catalogue.ts';
 import type { IndexNow } from '../topology/index-now.ts';
 import type { TopologySource } from '../topology/topology.ts';
 import type { IndexLooks } from './index-looks.ts';
 import type { PhysicalIndex } from './index-table.ts';
 import { parseQuery, type IndexQuery, type ParsedQuery } from './query.ts';
 
+/** The version of an index that answers queries as it is cached: what is cached may be a minute old. */
+function cachedIndex(catalogues: readonly IndexCatalogue[], name: string): PhysicalIndex | undefined {
+  return versionOf(name, catalogues.find((one) => one.name === name)?.versions, 'live');
+}
+
 /**
- * The version of an index that answers queries. What is cached may be a minute old: where it knows of none, the index is
- * looked up past the cache.
+ * The same past the cache, where that knows of none.
  *
  * @throws SchemalessError `unknown_index`; `index_building` while its first version is being built; `unavailable`
  */
-async function liveIndex({ topology, datastore, looks }: IndexesAsked, name: string): Promise<PhysicalIndex> {
-  const cached = versionOf(name, (await topology.indexes(datastore)).find((one) => one.name === name)?.versions, 'live');
-  if (cached) return cached;
+async function lookedUpIndex({ topology, datastore, looks }: IndexesAsked, name: string): Promise<PhysicalIndex> {
   const now = await looks.recent(name);
   const live = versionOf(name, now?.versions, 'live');
   if (live) {
@@ -43,10 +45,10 @@ export interface AnsweredQuery {
  * Checks a query against the definition that answers it: that of the live version as it is cached; where the query does
  * not fit that one, of the version that was live a moment ago.
  *
- * @throws SchemalessError what is wrong with the query; `index_building` where a version that is being built will answer it
+ * @throws SchemalessError what is wrong with the query; `unknown_index`; `unavailable`; `index_building` where a version that is being built will answer it
  */
 export async function parseForIndex(asked: IndexesAsked, query: IndexQuery, shards: number): Promise<AnsweredQuery> {
-  const index = await liveIndex(asked, query.index);
+  const index = cachedIndex(await asked.topology.indexes(asked.datastore), query.index) ?? (await lookedUpIndex(asked, query.index));
   try {
     return { index, parsed: parseQuery(query, index.definition, shards) };
   } catch (error) {

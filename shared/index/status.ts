@@ -1,4 +1,5 @@
 import type { IndexNow } from '../topology/index-now.ts';
+import { refreshSoon } from '../topology/refresh-soon.ts';
 import { unknownIndex, type IndexesAsked } from './live-index.ts';
 
 /** An index as operators see it. */
@@ -37,7 +38,7 @@ export interface MistypedStatus {
 /** The indexes of a datastore, by name, as they are at this moment; which there are is known to a second. Throws `unavailable`. */
 export async function indexStatuses({ topology, datastore, looks }: IndexesAsked): Promise<readonly IndexStatus[]> {
   // One that was added a moment ago is to be listed.
-  topology.refresh();
+  refreshSoon(topology);
   const catalogues = await topology.indexes(datastore);
   const statuses = await Promise.all(catalogues.map(async ({ name }) => statusOf(name, await looks.now(name))));
   return statuses.filter((status) => status !== undefined);

@@ -11,6 +11,7 @@ import type { StoreContext } from './context.ts';
 import { placeOf } from './context.ts';
 import { decodeCell } from './decode.ts';
 import { requireDatastore } from '../topology/groups.ts';
+import { refreshSoon } from '../topology/refresh-soon.ts';
 
 /** What the primary said of a cell; `undefined` where the primary failed, whatever the reason. */
 export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' }>;
@@ -60,7 +61,7 @@ export async function appendToPrimary(context: StoreContext, datastore: string, 
 
 function moved(context: StoreContext, { datastore, shard }: ShardFence, attempt: number): void {
   if (attempt >= TRIES) throw new SchemalessError('unavailable', `shard ${shard} of ${datastore} is closed, being moved, or being brought back from the buffers`);
-  context.topology.refresh();
+  refreshSoon(context.topology);
   context.report({ kind: 'topology_refreshed', datastore, shard });
 }
 
