@@ -2,6 +2,7 @@ import { RENEW_MS } from '../../shared/drain/run-drain.ts';
 import { FINGERPRINT_BYTES } from '../../shared/follow/fingerprint.ts';
 import { REPAIR_SETTINGS } from '../../shared/repair/settings.ts';
 import { TAIL_SETTINGS } from '../../shared/tail/settings.ts';
+import { SHARDS_A_PAGE } from '../../shared/trigger/consumed-marks.ts';
 import type { Assumptions } from './assumptions.ts';
 import type { Load } from './load.ts';
 import type { Traffic } from './traffic.ts';
@@ -39,6 +40,8 @@ const EVERY = {
   trips: 2,
   /** `statusMs` of `shared/consume/consumer.ts`. */
   triggerStatus: 1,
+  /** `consumedEveryMs` of the same. */
+  marks: 30,
 } as const;
 
 /** `DEFAULT_PARTITIONS` of `shared/follow/follower-item.ts`. */
@@ -51,6 +54,8 @@ const ITEM_BYTES = 150;
 export const OFFSETS_ITEM = { ofAShard: FINGERPRINT_BYTES + 4 + 1 };
 /** Its checkpoints: so many by the shard, each a fingerprint and the distance from the one before. */
 export const CHECKPOINTS_ITEM = { ofAShard: 16, bytes: FINGERPRINT_BYTES + 3 };
+/** What is consumed of the shards of a page, by the shard: numbers, a fingerprint in hexadecimal, packed. */
+export const MARKS_ITEM = { ofAShard: 20 };
 /** Of a shard in the topology: its group and its epoch in two lists; of a group: its addresses. */
 const TOPOLOGY_SHARD_BYTES = 6;
 const TOPOLOGY_GROUP_BYTES = 700;
@@ -63,7 +68,10 @@ export function stateTrafficOf({ environment, shards, writesPerSecond }: Load, t
   const instances = answering + Math.ceil(triggerFunctions.concurrency);
   const scans = (instances / EVERY.topology) * topologyUnits;
   const statuses = Math.min(Math.ceil(triggerFunctions.concurrency) / EVERY.triggerStatus, batches) * triggersPerWrite;
-  const asked = { writes: 0, reads: scans + statuses + answering / EVERY.trips / 2, readsOfOneItem: Math.max(scans, statuses) };
+  const marks = triggersPerWrite === 0 ? 0 : triggersPerWrite * marksWritten(shards, traffic.triggerCells / triggersPerWrite, triggerFunctions.concurrency / triggersPerWrite);
+  const marksUnits = Math.ceil((Math.min(SHARDS_A_PAGE, shards) * MARKS_ITEM.ofAShard + ITEM_BYTES) / WRITE_UNIT);
+  // Each is read before it is written.
+  const asked = { writes: marks * marksUnits, reads: scans + statuses + answering / EVERY.trips / 2 + marks, readsOfOneItem: Math.max(scans, statuses) };
   if (!environment.schedules) return asked;
 
   const followers = [
@@ -77,10 +85,20 @@ export function stateTrafficOf({ environment, shards, writesPerSecond }: Load, t
   const scansOfLoops = 1 / EVERY.repairLook + 1000 / REPAIR_SETTINGS.versionsAgeMs + (tailers * 1000) / TAIL_SETTINGS.listMs + 1 / EVERY.chores;
   const looks = (tailers * triggers * 1000) / TAIL_SETTINGS.lookMs + tailers / EVERY.tailerCount + (tailers * triggers + 1) / EVERY.changes + groups / EVERY.chores;
   return {
-    writes: sum(({ writes }) => writes) + renewals + tailers / EVERY.heartbeat + 1 / EVERY.repairHeartbeat,
+    writes: asked.writes + sum(({ writes }) => writes) + renewals + tailers / EVERY.heartbeat + 1 / EVERY.repairHeartbeat,
     reads: asked.reads + sum(({ reads }) => reads) + renewals + looks + scansOfLoops * topologyUnits,
     readsOfOneItem: Math.max(scans + scansOfLoops * topologyUnits, statuses + (tailers * 1000) / TAIL_SETTINGS.lookMs),
   };
+}
+
+/**
+ * Marks of what a trigger's consumers have done, by the second: each instance writes, now and then, one item for each page of
+ * shards of which it had a cell since.
+ */
+function marksWritten(shards: number, cellsPerSecond: number, concurrency: number): number {
+  const pages = Math.ceil(shards / SHARDS_A_PAGE);
+  const instances = Math.max(1, Math.ceil(concurrency));
+  return (instances * pages * (1 - Math.exp((-cellsPerSecond * EVERY.marks) / (instances * pages)))) / EVERY.marks;
 }
 
 /** The partitions of one follower: committed a while after they moved, checkpoints now and then, handed over each minute, read for its lag. */
