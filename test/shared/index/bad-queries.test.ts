@@ -18,7 +18,7 @@ function reads() {
   const topology: TopologySource = {
     datastore: async () => ({ datastore: 'trips', shards: 1, places: [{ group: 'group-1', epoch: 1 }] }),
     datastores: async () => ['trips'],
-    groups: async () => [],
+    groups: async () => [], groupsNow: async () => [],
     indexes: async () => [{ name: 'drivers', versions: [live] }],
     indexNow,
     triggers: async () => [],
