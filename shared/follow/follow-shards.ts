@@ -165,8 +165,7 @@ async function goBack(work: FollowWork, { partition, held, tenure }: ShardAtWork
   const { shard, checkpoints } = held;
   const back = await findCut(work.context, work.topologyTable, { datastore: work.follower.datastore, shard, offset, checkpoints });
   if (back) {
-    partition.move(held, back, tenure);
-    work.report({ kind: 'cut', shard, offset: offset.added_id, back_to: back.added_id, epoch: back.epoch });
+    if (await partition.goBack(held, back, tenure)) work.report({ kind: 'cut', shard, offset: offset.added_id, back_to: back.added_id, epoch: back.epoch });
   } else if (role === 'reader') {
     held.writerUntil = work.now() + WRITER_MS;
     work.report({ kind: 'reader_differs', shard, added_id: offset.added_id });

@@ -50,15 +50,20 @@ export async function committedOffsets(stateTable: DynamoTable, follower: Follow
   return (await committedPlaces(stateTable, follower, shards)).map((place) => place?.added_id);
 }
 
+/** A shard's offset as last written, with the generation that its partition had. */
+export interface CommittedPlace extends ShardOffset {
+  readonly generation: number;
+}
+
 /** The offsets as last written, with the fingerprints of their cells. */
-export async function committedPlaces(stateTable: DynamoTable, follower: FollowerName, shards: number): Promise<(ShardOffset | undefined)[]> {
-  const offsets: (ShardOffset | undefined)[] = Array.from({ length: shards }, () => undefined);
+export async function committedPlaces(stateTable: DynamoTable, follower: FollowerName, shards: number): Promise<(CommittedPlace | undefined)[]> {
+  const offsets: (CommittedPlace | undefined)[] = Array.from({ length: shards }, () => undefined);
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
   const items = offsetItems(stateTable, { ...follower, shards, partitions });
   await Promise.all(
     Array.from({ length: partitions }, async (_, partition) => {
       const item = await items.read(partition);
-      for (const [place, offset] of item?.offsets.entries() ?? []) offsets[partition + place * partitions] = offset;
+      for (const [place, offset] of item?.offsets.entries() ?? []) offsets[partition + place * partitions] = offset && item && { ...offset, generation: item.generation };
     }),
   );
   return offsets;

@@ -8,7 +8,7 @@ import type { CellAddress } from '../cell.ts';
  * - **partition**: the shards s with s % partitions = p, followed together by one worker.
  * - **offset**: the added id up to which a shard is done, with the fingerprint of the cell there.
  * - **checkpoint**: an earlier offset with its fingerprint, to go back to when a log was cut.
- * - **generation**: goes up with each rewind of a partition.
+ * - **generation**: goes up with each rewind of a partition, and where a log of it was cut.
  */
 
 /** A cell's place in a log, without its body. */

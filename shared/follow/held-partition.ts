@@ -1,9 +1,9 @@
 import type { Checkpoint } from './checkpoints.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { heldShard, moveTo, setAnew, type HeldShard } from './held-shard.ts';
-import type { OffsetItem, OffsetItems } from './offset-items.ts';
+import type { CommitOptions, OffsetItem, OffsetItems } from './offset-items.ts';
 
-/** What a page of work is done under; it does not count any more once the partition was rewound or lost. */
+/** What a page of work is done under; it does not count any more once the partition was rewound, went back, or was lost. */
 export interface Tenure {
   readonly token: number;
   readonly generation: number;
@@ -25,14 +25,13 @@ export function heldPartition(items: OffsetItems, partition: number, taken: Offs
   let forgotten = false;
   let leaving = false;
   let pages = 0;
-  let committing: Promise<unknown> | undefined;
 
   const shards: readonly HeldShard[] = taken.offsets.map((offset, place) => heldShard(partition + place * stride, offset, checkpoints[place]));
 
-  async function write(last = false): Promise<boolean> {
+  async function write(options: CommitOptions = {}, changed?: ReadonlyMap<HeldShard, ShardOffset>): Promise<boolean> {
     const reached = changes;
-    const offsets = shards.map(({ offset, start }) => offset ?? start);
-    const written = await items.commit(partition, { token, generation }, offsets, last);
+    const offsets = shards.map((shard) => changed?.get(shard) ?? shard.offset ?? shard.start);
+    const written = await items.commit(partition, { token, generation }, offsets, options);
     if (!written) {
       await reload();
       return false;
@@ -57,6 +56,7 @@ export function heldPartition(items: OffsetItems, partition: number, taken: Offs
     return 'rewound';
   }
 
+  const writing = rememberUnderWay(write);
   const held = {
     partition,
     shards,
@@ -82,7 +82,7 @@ export function heldPartition(items: OffsetItems, partition: number, taken: Offs
       changes += 1;
     },
 
-    /** Sets how far a shard is done, unless the partition was rewound or lost since. Goes back only where a log was cut. */
+    /** Sets how far a shard is done, unless the partition was rewound or lost since. */
     move(shard: HeldShard, offset: ShardOffset, under: Tenure): void {
       if (lost || under.generation !== generation) return;
       if (!moveTo(shard, offset)) return;
@@ -90,13 +90,27 @@ export function heldPartition(items: OffsetItems, partition: number, taken: Offs
       marked = true;
     },
 
+    /**
+     * Sets a shard back whose log was cut, under the next generation: what was handed out before, and is handed in later,
+     * names added ids that other cells have by now. It is written before any of them is handed out.
+     *
+     * @returns false where the partition was rewound or lost since, or others write: the cut is found again then
+     */
+    async goBack(shard: HeldShard, offset: ShardOffset, under: Tenure): Promise<boolean> {
+      await writing.underWay()?.catch(() => undefined);
+      if (writing.underWay() || lost || under.generation !== generation || !(await writing.begin({ next: true }, new Map([[shard, offset]])))) return false;
+      // Who reloaded meanwhile has read it.
+      if (under.generation === generation) {
+        generation += 1;
+        marked = moveTo(shard, offset);
+      }
+      return true;
+    },
+
     /** Writes the offsets if any moved. One write at a time; what moves meanwhile is left to the next. */
     async commit(): Promise<void> {
-      if (!committing && (lost || changes === committed)) return;
-      committing ??= write().finally(() => {
-        committing = undefined;
-      });
-      await committing;
+      if (!writing.underWay() && (lost || changes === committed)) return;
+      await (writing.underWay() ?? writing.begin());
     },
 
     reload,
@@ -115,13 +129,27 @@ export function heldPartition(items: OffsetItems, partition: number, taken: Offs
     /** Commits all, and lets the next worker take the partition, in one write. */
     async release(): Promise<void> {
       leaving = true;
-      await committing;
-      const released = !lost && changes > committed && (await write(true));
+      await writing.underWay();
+      const released = !lost && changes > committed && (await write({ last: true }));
       if (!released && !lost) await items.release(partition, token);
       lost = true;
     },
   };
   return held;
+}
+
+/** Calls of a function of which no two are to be under way at once. */
+function rememberUnderWay<Args extends unknown[], T>(call: (...args: Args) => Promise<T>) {
+  let underWay: Promise<T> | undefined;
+  return {
+    underWay: () => underWay,
+    begin(...args: Args): Promise<T> {
+      underWay = call(...args).finally(() => {
+        underWay = undefined;
+      });
+      return underWay;
+    },
+  };
 }
 
 export type HeldPartition = ReturnType<typeof heldPartition>;

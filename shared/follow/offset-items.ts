@@ -10,7 +10,7 @@ export interface OffsetItem {
   readonly owner: string;
   /** Goes up with each holder. */
   readonly token: number;
-  /** Goes up with each rewind. */
+  /** Goes up with each rewind, and where a log was cut. */
   readonly generation: number;
   /** In the order of the partition's shards. */
   readonly offsets: readonly (ShardOffset | undefined)[];
@@ -19,6 +19,13 @@ export interface OffsetItem {
 export interface OffsetLayout extends FollowerName {
   readonly shards: number;
   readonly partitions: number;
+}
+
+export interface CommitOptions {
+  /** Lets another take the partition, too. @default false */
+  readonly last?: boolean;
+  /** Raises the generation by one. @default false */
+  readonly next?: boolean;
 }
 
 /** Writes a rewind tries before it gives up: a busy holder commits about once a second. */
@@ -76,18 +83,18 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
     /**
      * Writes the offsets if the partition is still held by this token, and was not rewound.
      *
-     * @param last lets another take the partition, too
      * @returns whether it was written
      */
-    async commit(partition: number, { token, generation }: Pick<OffsetItem, 'token' | 'generation'>, offsets: OffsetItem['offsets'], last = false): Promise<boolean> {
+    async commit(partition: number, { token, generation }: Pick<OffsetItem, 'token' | 'generation'>, offsets: OffsetItem['offsets'], { last = false, next = false }: CommitOptions = {}): Promise<boolean> {
       const unrewound = generation === 0 ? '(attribute_not_exists(#generation) OR #generation = :generation)' : '#generation = :generation';
       const item = await updateState(table, {
         key: keyOf('offsets', partition),
-        update: `SET #offsets = :offsets${last ? ', #owner = :nobody' : ''}`,
+        update: `SET #offsets = :offsets${last ? ', #owner = :nobody' : ''}${next ? ', #generation = :next' : ''}`,
         ...(fenced ? { condition: generations ? `#token = :token AND ${unrewound}` : '#token = :token' } : {}),
         values: {
           ':offsets': { B: encodeOffsets(offsets) },
           ...(last ? { ':nobody': { S: '' } } : {}),
+          ...(next ? { ':next': { N: String(generation + 1) } } : {}),
           ...(fenced ? { ':token': { N: String(token) } } : {}),
           ...(fenced && generations ? { ':generation': { N: String(generation) } } : {}),
         },

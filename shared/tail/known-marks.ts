@@ -19,12 +19,18 @@ interface Known {
   readonly askedAt: number;
 }
 
+/** Where a shard is followed. */
+interface FollowedPlace {
+  readonly after: number;
+  readonly generation: number;
+}
+
 /** Reads marks as they are needed, those that are needed at the same time at once. */
 export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' | 'settings' | 'report'>): KnownMarks {
   const known = new Map<number, Known>();
   const seen = new Map<number, { readonly generation: number; readonly at: number }>();
-  /** Where the shards are whose marks are to be looked at. */
-  const wanted = new Map<number, number>();
+  /** The shards whose marks are to be looked at. */
+  const wanted = new Map<number, FollowedPlace>();
   const afters = new Map<number, number>();
   let looking = false;
   let failing = false;
@@ -35,15 +41,17 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
     wanted.clear();
     const askedAt = performance.now();
     const found = await store.consumed.read([...asked.keys()]);
-    const fresh = [...asked].filter(([shard]) => !found.has(shard));
-    const seeded = fresh.length === 0 ? [] : await store.consumed.seed(new Map(fresh.map(([shard, added_id]) => [shard, { generation: 0, added_id, fingerprint: UNKNOWN_FINGERPRINT }])));
-    const ahead = [...found].filter(([shard, mark]) => mark.added_id > (asked.get(shard) ?? 0)).map(([shard]) => shard);
-    const lowered = ahead.length === 0 ? [] : await store.consumed.change(ahead, (shard, mark) => mark && lowerTo(mark, asked.get(shard) ?? 0));
-    for (const [shard, mark] of [...found, ...seeded, ...lowered]) known.set(shard, { mark, askedAt });
+    const odd = [...asked].filter(([shard, place]) => fitted(found.get(shard), place)).map(([shard]) => shard);
+    const changed = odd.length === 0 ? found : await store.consumed.change(odd, (shard, mark) => fitted(mark, asked.get(shard)));
+    for (const shard of asked.keys()) {
+      // What is changed comes with its whole page, of whose other shards nobody has looked where they are.
+      const mark = changed.get(shard) ?? found.get(shard);
+      if (mark) known.set(shard, { mark, askedAt });
+    }
   }
 
   function want(shard: number, after: number): void {
-    wanted.set(shard, after);
+    wanted.set(shard, { after, generation: seen.get(shard)?.generation ?? 0 });
     if (looking || performance.now() < notBefore) return;
     looking = true;
     // Those that are asked for in the same turn go with it.
@@ -84,7 +92,14 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
   };
 }
 
-/** At a place whose cell was not looked at. */
-function lowerTo(mark: ConsumedMark, addedId: number): ConsumedMark | undefined {
-  return mark.added_id > addedId ? { ...mark, added_id: addedId, fingerprint: UNKNOWN_FINGERPRINT } : undefined;
+/**
+ * A mark that fits where its shard is followed, undefined where it does: it is not ahead of that, and nothing that was sent
+ * under a lower generation raises it any more. Where a log was cut such messages name added ids that other cells have by now.
+ */
+function fitted(mark: ConsumedMark | undefined, place: FollowedPlace | undefined): ConsumedMark | undefined {
+  if (!place) return undefined;
+  const { after, generation } = place;
+  if (!mark) return { generation, added_id: after, fingerprint: UNKNOWN_FINGERPRINT, replayed_to: 0 };
+  if (mark.added_id <= after && mark.generation >= generation) return undefined;
+  return { ...mark, generation: Math.max(mark.generation, generation), ...(mark.added_id > after && { added_id: after, fingerprint: UNKNOWN_FINGERPRINT }) };
 }

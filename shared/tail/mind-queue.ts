@@ -1,7 +1,7 @@
 import { committedPlaces } from '../follow/follower-lag.ts';
 import { pauseFor } from '../follow/pace.ts';
 import { requireDatastore } from '../topology/groups.ts';
-import type { ConsumedPlace } from '../trigger/consumed-marks.ts';
+import { isFurther, type ConsumedPlace } from '../trigger/consumed-marks.ts';
 import { triggerFollower } from '../trigger/follower-name.ts';
 import { isUnsound, safeHaltMs } from '../trigger/queue-limits.ts';
 import { resendUnconsumed } from '../trigger/resend.ts';
@@ -118,7 +118,7 @@ function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatch
     return new Map(
       places.flatMap((place, shard): [number, ConsumedPlace][] => {
         const mark = marks.get(shard);
-        return !place || !mark || mark.added_id >= place.added_id ? [] : [[shard, { generation: mark.generation, added_id: place.added_id, fingerprint: place.fingerprint }]];
+        return !place || !mark || !isFurther(place, mark) ? [] : [[shard, { generation: place.generation, added_id: place.added_id, fingerprint: place.fingerprint }]];
       }),
     );
   }

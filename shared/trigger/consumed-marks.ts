@@ -73,13 +73,6 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
 
     change,
 
-    /** Where a shard has no mark yet: what comes before this place is not this trigger's to consume. Returns all of them. */
-    seed: (places: ReadonlyMap<number, ConsumedPlace>): Promise<ReadonlyMap<number, ConsumedMark>> =>
-      change([...places.keys()], (shard, mark) => {
-        const place = places.get(shard);
-        return mark || !place ? undefined : { ...place, replayed_to: 0 };
-      }),
-
     /** Says that so much is consumed. What was sent before the last rewind says nothing any more. */
     async raise(places: ReadonlyMap<number, ConsumedPlace>): Promise<void> {
       await change([...places.keys()], (shard, mark) => {

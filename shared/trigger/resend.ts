@@ -17,6 +17,9 @@ export interface ResendParts {
   readonly dead: number;
 }
 
+/** Rewinds and logs that are cut meanwhile raise the generation of a partition by one each: none reaches that of the resend. */
+const GENERATIONS_AHEAD = 100;
+
 /**
  * Does the resend that is wanted of a trigger, if one is: sets each shard back to the cell up to which its consumers are
  * known to be, under a generation that no message has yet. From then on consumers pass over messages of lower ones:
@@ -35,7 +38,7 @@ export async function resendUnconsumed({ stateTable, name, shards, queueUrl, dea
   const items = offsetItems(stateTable, { ...follower, shards, partitions });
   const held = await Promise.all(Array.from({ length: partitions }, (_, partition) => items.read(partition)));
   // Where nobody has begun nothing was sent, and what is first sent has no generation.
-  const generation = partitions === 0 ? least : 1 + Math.max(least, ...held.map((item) => item?.generation ?? 0));
+  const generation = partitions === 0 ? least : GENERATIONS_AHEAD + Math.max(least, ...held.map((item) => item?.generation ?? 0));
 
   const sent = new Map(held.flatMap((item, partition) => (item ? shardsOf(item, partition, partitions) : [])));
   // The marks first: they say which cells were in the log, and no mark of what was sent before can pass them.

@@ -98,6 +98,24 @@ describe('the offsets of a partition', () => {
     expect(await reached(items)).toBe(4);
   });
 
+  it('go back where a log was cut under the next generation, written at once: pages that were under way do not count', async () => {
+    const items = newItems(true);
+    const held = await holder(items, 'a');
+    const [shard, other] = held?.shards ?? [];
+    if (!held || !shard || !other) throw new Error('not held');
+    move(held, 20);
+    held.move(other, { added_id: 7, fingerprint, epoch: 1 }, held.tenure());
+    const before = held.tenure();
+    expect(await held.goBack(shard, { added_id: 3, fingerprint, epoch: 2 }, before)).toBe(true);
+    expect(await items.read(1)).toMatchObject({ generation: 1, offsets: [{ added_id: 3 }, { added_id: 7 }] });
+    move(held, 30, before);
+    expect([held.tenure().generation, shard.offset?.added_id, await held.goBack(shard, unread(1), before)]).toEqual([1, 3, false]);
+    // A rewind that came first counts more.
+    await items.rewind(1, ([, next]) => [unread(2), next]);
+    expect(await held.goBack(shard, unread(1), held.tenure())).toBe(false);
+    expect([held.tenure().generation, shard.offset?.added_id]).toEqual([2, 2]);
+  });
+
   it('begin with what is written: a start counts from then on, and its cell is a place to go back to once it is known', async () => {
     const items = newItems(true);
     const held = await holder(items, 'a');

@@ -107,7 +107,7 @@ describe('a trigger, as its operator sees it', () => {
 
   it('is behind by what is not consumed; what is sent of that, and what waits on its queue, are told apart', async () => {
     await commitOffsets([4, 0, 7, 2, 0, 0]);
-    await state.consumed.seed(new Map([[0, 3], [1, 0], [2, 2], [3, 2]].map(([shard = 0, added_id = 0]) => [shard, { generation: 0, added_id, fingerprint: '' }])));
+    await state.consumed.raise(new Map([[0, 3], [1, 0], [2, 2], [3, 2]].map(([shard = 0, added_id = 0]) => [shard, { generation: 0, added_id, fingerprint: '' }])));
     held.set('http://queue/bill_rider.fifo', 4);
     held.set('http://queue/bill_rider-parked.fifo', 1);
     const { lag, sent, waiting, dead, shards } = await triggers.trigger('bill_rider');

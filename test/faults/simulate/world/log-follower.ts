@@ -117,8 +117,9 @@ function memoryItems(shards: number): OffsetItems {
       item = { ...item, owner, token: item.token + 1 };
       return item;
     },
-    async commit(_partition, { token, generation }, offsets) {
+    async commit(_partition, { token, generation }, offsets, { next = false } = {}) {
       if (token !== item.token || generation !== item.generation) return false;
+      if (next) item = { ...item, generation: generation + 1 };
       item = { ...item, offsets };
       return true;
     },
