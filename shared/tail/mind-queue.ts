@@ -3,8 +3,8 @@ import { pauseFor } from '../follow/pace.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import { isFurther, type ConsumedPlace } from '../trigger/consumed-marks.ts';
 import { triggerFollower } from '../trigger/follower-name.ts';
-import { isUnsound, safeHaltMs } from '../trigger/queue-limits.ts';
-import { resendUnconsumed } from '../trigger/resend.ts';
+import { isUnsound, KEPT_MS, safeHaltMs } from '../trigger/queue-limits.ts';
+import { aimOf, resendUnconsumed } from '../trigger/resend.ts';
 import { writeDeadSeen } from '../trigger/trigger-status.ts';
 import { isAtWork, type TriggerStatus } from '../trigger/trigger-store.ts';
 import type { TailRun } from './run-tailers.ts';
@@ -52,15 +52,17 @@ function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatch
   const deadNow = async (): Promise<number> => (parkedQueueUrl === '' ? 0 : queues.depth(parkedQueueUrl));
   const shards = async (): Promise<number> => (await requireDatastore(run.context.topology, datastore)).shards;
 
-  /** Whether cells go where those before them went. */
+  /** Whether cells go, or are to go again, to the queue that is deployed. */
   async function isSameQueue(status: TriggerStatus): Promise<boolean> {
-    if (status.queue_url === queueUrl) {
+    const aim = aimOf(status);
+    if (aim === queueUrl) {
       otherSince = undefined;
       return true;
     }
-    if (status.queue_url === undefined) await store.beginQueue(queueUrl, (status.state === 'running' ? undefined : status.changed_at) ?? new Date().toISOString());
-    else if (status.resend?.id === undefined) {
-      // A worker that has not read yet where the queue is now is not to lead the cells back to the old one.
+    if (aim === undefined) await store.beginQueue(queueUrl, (status.state === 'running' ? undefined : status.changed_at) ?? new Date().toISOString());
+    else {
+      // A worker that has not read yet where the queue is now is not to lead the cells back to the old one. A deploy that
+      // wanted them on another queue may have been taken back.
       otherSince ??= performance.now();
       if (performance.now() - otherSince < 2 * settings.listMs) return false;
       await store.wantResend({ why: 'its queue was replaced', seen: status, queueUrl });
@@ -100,12 +102,12 @@ function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatch
 
   /** What was committed before the queue was found empty had been sent before. */
   async function lookAtEmpty(status: TriggerStatus): Promise<void> {
-    const since = depth.emptySince();
-    if (since === undefined) sent = undefined;
+    const empty = depth.empty();
+    if (!empty) sent = undefined;
     else if (!sent) sent = { places: await sentPlaces(), at: performance.now() };
-    else if (performance.now() - Math.max(since, sent.at) >= settings.emptyMs) {
+    else if (empty.at - Math.max(empty.since, sent.at) >= settings.emptyMs) {
       // Messages that nobody consumed for as long as they may wait may have expired, which leaves a queue as empty.
-      if (isUnsound(status, safeHaltMs(definition))) return wishAgain('its messages were not consumed for longer than is safe', status);
+      if (isUnsound(status, definition.function === undefined ? KEPT_MS : safeHaltMs(definition))) return wishAgain('its messages were not consumed for longer than is safe', status);
       await store.consumed.raise(sent.places);
       sent = undefined;
       await confirmSound();
@@ -127,21 +129,15 @@ function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatch
     async look(): Promise<void> {
       const status = watch.status();
       if (!status) return;
-      if (status.resend?.id !== undefined) {
-        sent = undefined;
-        if (run.slot === 0) await resend();
-        return;
-      }
+      if (!isAtWork(status)) sent = undefined;
       if (!(await isSameQueue(status)) || run.slot !== 0) return;
+      if (status.resend?.id !== undefined) return resend();
       if (performance.now() - deadAt >= settings.lagEveryMs) {
         await lookAtDead(status);
         deadAt = performance.now();
       }
-      // Elsewhere they consume whether it runs or not, and say nothing.
-      const isElsewhere = definition.function === undefined;
-      if (isAtWork(status) && isElsewhere) await confirmSound();
-      if (isAtWork(status) || isElsewhere) await lookAtEmpty(status);
-      else sent = undefined;
+      // While it is halted nothing tells a queue that was emptied by its consumers from one that was purged.
+      if (isAtWork(status)) await lookAtEmpty(status);
     },
   };
 }

@@ -12,7 +12,7 @@ export interface TailSettings {
   readonly depthLimit: number;
   /** Between looks at how far sending is behind the logs. @default 30,000 */
   readonly lagEveryMs: number;
-  /** A queue that was found empty for so long has had all consumed that was sent before: SQS counts what it holds a little late. @default 40,000 */
+  /** A queue that is found empty again after so long has had all consumed that was sent before: SQS may count what it holds a minute late. @default 70,000 */
   readonly emptyMs: number;
   /** How far past its consumer's mark a troubled shard is sent, in added ids. @default 1000 */
   readonly pastMark: number;
@@ -42,7 +42,7 @@ export const TAIL_SETTINGS: TailSettings = {
   depthEveryMs: 5000,
   depthLimit: 100_000,
   lagEveryMs: 30_000,
-  emptyMs: 40_000,
+  emptyMs: 70_000,
   pastMark: 1000,
   oldMarkMs: 15 * MINUTE,
   pastOldMark: 10,

@@ -1,11 +1,19 @@
 import { pauseFor } from '../follow/pace.ts';
 import type { TailWork } from './tail-work.ts';
 
+/** A queue that was found empty, by `performance.now()`. */
+export interface EmptyQueue {
+  /** When the first of the looks began that all found it so. */
+  readonly since: number;
+  /** When the last one began. */
+  readonly at: number;
+}
+
 export interface DepthWatch {
   /** By what was last seen, and what this worker has sent since. */
   isFull(): boolean;
-  /** Since when every look found it empty, by `performance.now()`; undefined where the last one did not, or failed. */
-  emptySince(): number | undefined;
+  /** Undefined where the last look did not find it empty, or failed. */
+  empty(): EmptyQueue | undefined;
   /** Counts messages that this worker sent. */
   add(messages: number): void;
   run(signal: AbortSignal): Promise<void>;
@@ -16,7 +24,7 @@ export function watchDepth({ queues, deployed, settings, report }: Pick<TailWork
   let depth = 0;
   let sinceLook = 0;
   let failing = false;
-  let emptySince: number | undefined;
+  let empty: EmptyQueue | undefined;
 
   async function look(): Promise<void> {
     const before = sinceLook;
@@ -24,12 +32,12 @@ export function watchDepth({ queues, deployed, settings, report }: Pick<TailWork
     depth = await queues.depth(deployed.queueUrl);
     // What was sent while the answer was under way may be in it or not.
     sinceLook -= before;
-    emptySince = depth === 0 ? (emptySince ?? at) : undefined;
+    empty = depth === 0 ? { since: empty?.since ?? at, at } : undefined;
   }
 
   return {
     isFull: () => depth + sinceLook >= settings.depthLimit,
-    emptySince: () => emptySince,
+    empty: () => empty,
     add: (messages) => void (sinceLook += messages),
     async run(signal) {
       while (!signal.aborted) {
@@ -37,7 +45,7 @@ export function watchDepth({ queues, deployed, settings, report }: Pick<TailWork
           await look();
           failing = false;
         } catch (error) {
-          emptySince = undefined;
+          empty = undefined;
           if (!failing) report({ kind: 'failed', what: 'looking at its queue', error });
           failing = true;
         }

@@ -7,6 +7,12 @@ const DAY = 24 * 3600 * SECOND;
 /** As long as SQS keeps a message at most. */
 export const RETENTION_MS = 14 * DAY;
 
+/**
+ * For how long nothing of a queue can have expired since it was empty, with a day for what differs. A consumer elsewhere says
+ * nothing of what it consumes: that nothing has expired is known of its queue by this alone.
+ */
+export const KEPT_MS = RETENTION_MS - DAY;
+
 /** The most that SQS counts to. Our functions park a cell long before, by attempts that are counted for each cell. */
 const RECEIPTS_OF_FUNCTIONS = 1000;
 

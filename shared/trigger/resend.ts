@@ -5,6 +5,7 @@ import { consumedMarks, type ConsumedMark } from './consumed-marks.ts';
 import { triggerFollower } from './follower-name.ts';
 import type { TriggerName } from './trigger-items.ts';
 import { endResend, readStatus } from './trigger-status.ts';
+import type { TriggerStatus } from './trigger-store.ts';
 
 export interface ResendParts {
   readonly stateTable: DynamoTable;
@@ -28,11 +29,12 @@ const GENERATIONS_AHEAD = 100;
  * Neither sent nor consumed is anything from when it was wanted to when it is done. It may be begun by several at once,
  * and again after a crash anywhere in it.
  *
- * @returns whether one was wanted
+ * @returns whether one was wanted to this queue
  */
 export async function resendUnconsumed({ stateTable, name, shards, queueUrl, dead }: ResendParts): Promise<boolean> {
-  const { resend, least_generation: least = 0 } = await readStatus(stateTable, name);
-  if (resend?.id === undefined || (resend.queue_url !== undefined && resend.queue_url !== queueUrl)) return false;
+  const status = await readStatus(stateTable, name);
+  const { resend, least_generation: least = 0 } = status;
+  if (resend?.id === undefined || (aimOf(status) ?? queueUrl) !== queueUrl) return false;
   const follower = { name: triggerFollower(name.trigger), datastore: name.datastore };
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
   const items = offsetItems(stateTable, { ...follower, shards, partitions });
@@ -50,6 +52,11 @@ export async function resendUnconsumed({ stateTable, name, shards, queueUrl, dea
   await tellChange(stateTable, follower);
   await endResend(stateTable, name, { id: resend.id, generation, queueUrl, dead });
   return true;
+}
+
+/** The queue that cells go to, or are to go to again; undefined before any did. */
+export function aimOf({ queue_url, resend }: Pick<TriggerStatus, 'queue_url' | 'resend'>): string | undefined {
+  return (resend?.id === undefined ? undefined : resend.queue_url) ?? queue_url;
 }
 
 function shardsOf({ offsets }: OffsetItem, partition: number, partitions: number): [shard: number, addedId: number][] {

@@ -1,7 +1,7 @@
 import type { ManagedTrigger } from './managed-trigger.ts';
 import { overQueue } from './queue-away.ts';
-import { safeHaltMs } from './queue-limits.ts';
-import { resendUnconsumed } from './resend.ts';
+import { isUnsound, KEPT_MS, safeHaltMs } from './queue-limits.ts';
+import { aimOf, resendUnconsumed } from './resend.ts';
 import type { TriggerStatus } from './trigger-store.ts';
 
 /**
@@ -17,7 +17,7 @@ export async function resumeTrigger(trigger: ManagedTrigger): Promise<void> {
     const { queueUrl } = deployed;
     const dead = await overQueue(() => deadOf(trigger));
     const why = await whyResend(trigger, status, dead);
-    if (why !== undefined) await store.wantResend({ why, seen: status, ...(status.queue_url !== queueUrl && { queueUrl }) });
+    if (why !== undefined) await store.wantResend({ why, seen: status, ...(aimOf(status) !== queueUrl && { queueUrl }) });
     // One that somebody else wanted as well.
     await resendUnconsumed({ stateTable, name: { datastore: follower.datastore, trigger: deployed.definition.name }, shards: topology.shards, queueUrl, dead });
   }
@@ -25,13 +25,17 @@ export async function resumeTrigger(trigger: ManagedTrigger): Promise<void> {
 }
 
 /** Why its queue cannot be trusted to have what was sent and not consumed; undefined where it can. */
-async function whyResend(trigger: ManagedTrigger, { queue_url, sound_at, changed_at, dead_seen = 0 }: TriggerStatus, dead: number): Promise<string | undefined> {
+async function whyResend(trigger: ManagedTrigger, status: TriggerStatus, dead: number): Promise<string | undefined> {
   const { definition, deployed, queues } = trigger;
+  const { sound_at, changed_at, dead_seen = 0 } = status;
+  const aim = aimOf(status);
   // Nothing was ever sent.
-  if (queue_url === undefined) return undefined;
-  if (queue_url !== deployed.queueUrl) return 'its queue was replaced';
-  const since = sound_at ?? changed_at;
+  if (aim === undefined) return undefined;
+  if (aim !== deployed.queueUrl) return 'its queue was replaced';
+  // Elsewhere they were not known to consume before it was halted, either.
+  const since = definition.function === undefined ? [sound_at, changed_at].filter((time) => time !== undefined).toSorted().at(-1) : (sound_at ?? changed_at);
   if (since !== undefined && Date.now() - Date.parse(since) > (trigger.safeHaltMs ?? safeHaltMs(definition))) return `its messages were not consumed for longer than is safe, since ${since}`;
+  if (definition.function === undefined && isUnsound(status, KEPT_MS)) return `its queue was not empty for as long as it keeps messages, since ${sound_at}`;
   // That of a consumer elsewhere has what it failed on, and it consumes whether the trigger runs or not.
   if (definition.function !== undefined && dead > dead_seen) return `SQS moved ${dead - dead_seen} messages to the last queue`;
   // Offsets are written a little later than their cells are sent, so that what it had is not known: where all was

@@ -34,7 +34,7 @@ function following(status?: Partial<TriggerStatus>) {
     },
     {
       watch: { status: () => world.status, limitOf: () => world.limit, troubled: () => [], run: async () => undefined, look: async () => undefined },
-      depth: { isFull: () => world.full, emptySince: () => undefined, add: () => undefined, run: async () => undefined },
+      depth: { isFull: () => world.full, empty: () => undefined, add: () => undefined, run: async () => undefined },
       marks: { has: () => world.marked, replayedTo: (_shard, generation) => (generation === 0 ? 0 : world.replayedTo) },
     },
   );
