@@ -14,6 +14,7 @@ import { nextEvent } from './support/next-event.ts';
 const HANDLER = join(PROJECT_ROOT, 'functions/trigger-handler.ts');
 const MODULES = {
   throwing: "throw new Error('no table of fares');",
+  hanging: 'await new Promise(() => undefined);',
   absent: 'export const handle = 1;',
   other: `import { triggerHandler } from '${HANDLER}'; export const handler = triggerHandler('bill_driver', () => undefined);`,
   good: `import { triggerHandler } from '${HANDLER}'; export const handler = triggerHandler('bill_rider', () => undefined);`,
@@ -41,6 +42,7 @@ afterAll(async () => {
 });
 afterEach(() => {
   vi.unstubAllEnvs();
+  vi.restoreAllMocks();
   deployed.close();
 });
 
@@ -57,18 +59,24 @@ async function open(name: Name) {
 describe("a trigger's bundle", { timeout: 120_000 }, () => {
   it.each<[Name, string]>([
     ['throwing', 'no table of fares'],
+    ['hanging', 'functions/hanging.ts: it did not load within 10 s'],
     ['absent', 'functions/absent.ts: wanted an exported handler made by triggerHandler, got none'],
     ['other', 'functions/other.ts: wanted the function of trigger bill_rider, got that of bill_driver'],
   ])('whose module is %s fails its messages with that error, from the first one on, and parks them by the usual rules', async (name, error) => {
     const handler = await open(name);
     await sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(17, 1)), '17');
     const event = await nextEvent(emulators, deployed);
+    const exit = vi.spyOn(process, 'exit').mockImplementation((() => undefined) as never);
     expect(await handler(event, LAMBDA)).toEqual({ batchItemFailures: event.Records.map(({ messageId }) => ({ itemIdentifier: messageId })) });
     const [failing] = (await deployed.store.shards([17])).flatMap(({ cells }) => cells);
     expect(failing).toMatchObject({ attempts: 1, last_error: error });
+    // The instance ends, and another one would load it anew.
+    expect(exit.mock.calls).toEqual([[1]]);
     // It comes again after a second, and has two attempts.
     const again = await nextEvent(emulators, deployed);
     expect(await handler(again, LAMBDA)).toEqual({ batchItemFailures: [] });
+    // Not before its message has left the queue.
+    expect(exit).toHaveBeenCalledTimes(1);
     const [parked] = (await deployed.store.shards([17])).flatMap(({ cells }) => cells);
     expect(parked).toMatchObject({ attempts: 2, last_error: error, parked_at: expect.any(String) });
     expect(parked && cellOf(parked.message)).toBe('17/1');

@@ -70,6 +70,18 @@ describe('a batch', () => {
   });
 });
 
+describe('a message whose cell was sent again since', () => {
+  it('is void, and done; one of an earlier release, which names no generation, never is: nobody knows whether its cell was', async () => {
+    const stage = await openStage(emulators, { store: (store) => ({ status: async () => ({ ...(await store.status()), least_generation: 2 }) }) });
+    const { generation: _generation, ...unnamed } = messageOf(17, 2);
+    await stage.send(messageOf(17, 1, { generation: 1 }), unnamed, messageOf(17, 3, { generation: 2 }));
+    expect(await stage.consume()).toEqual([]);
+    expect(stage.called).toEqual(['17/2', '17/3']);
+    expect(stage.events.filter(({ kind }) => kind === 'void')).toMatchObject([{ message: { added_id: 1 } }]);
+    expect(await stage.depth()).toBe(0);
+  });
+});
+
 describe('a failure', () => {
   it('takes back the message and those behind it in its group, longer each time, while other groups go on', async () => {
     const stage = await openStage(emulators, { fn: failOn('17/2') });

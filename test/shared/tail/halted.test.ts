@@ -193,6 +193,15 @@ describe('what SQS gave up on', { timeout: 120_000 }, () => {
     expect(await depthOf(deployed.parkedQueueUrl)).toBe(0);
   });
 
+  it('is parked also where all was sent again since: those behind it may have been consumed without it', async () => {
+    const { operations, tailed } = await giveUp();
+    await operations.pauseTrigger(NAME);
+    await operations.resumeTrigger(NAME);
+    expect((await tailed.trigger(NAME).store.status()).least_generation).toBeGreaterThan(0);
+    await until('none is left', async () => (await operations.replayDead(NAME)).left === 0);
+    expect((await operations.parkedCells(NAME)).cells).toHaveLength(40);
+  });
+
   it('is discarded', async () => {
     const { deployed, operations } = await giveUp();
     await until('none is left', async () => (await operations.discardDead(NAME)).left === 0);
