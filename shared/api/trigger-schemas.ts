@@ -51,6 +51,7 @@ export const TRIGGER_SCHEMAS: Readonly<Record<string, Schema>> = {
     why: { type: 'string' },
     asked_at: WHEN,
     done_at: { ...orNull(WHEN), description: 'Null while it is under way: nothing is sent or consumed until then.' },
+    least_generation: { type: 'integer', minimum: 0, description: 'Messages on its queue whose `generation` is lower are void: their cells were sent again since, behind them.' },
   }),
   TriggerError: objectOf({ error: { type: 'string', description: 'Its first 500 characters.' }, at: WHEN, shard: schema('Shard'), added_id: schema('AddedId') }),
   DeadMessage: objectOf({

@@ -67,7 +67,7 @@ export async function troubledShards(store: TriggerStore, status?: TriggerStatus
   return store.shards(troubled);
 }
 
-export function switchOf(trigger: string, { state, reason, changed_at, rewound_at, resend }: TriggerStatus): TriggerSwitch {
-  const resent = resend ? { why: resend.why, asked_at: resend.asked_at, done_at: resend.done_at ?? null } : null;
+export function switchOf(trigger: string, { state, reason, changed_at, rewound_at, resend, least_generation = 0 }: TriggerStatus): TriggerSwitch {
+  const resent = resend ? { why: resend.why, asked_at: resend.asked_at, done_at: resend.done_at ?? null, least_generation } : null;
   return { trigger, state, reason: reason ?? null, changed_at: changed_at ?? null, rewound_at: rewound_at ?? null, resent };
 }

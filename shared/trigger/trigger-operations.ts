@@ -60,6 +60,8 @@ export interface TriggerResend {
   readonly asked_at: string;
   /** Null while it is under way: nothing is sent or consumed until then. */
   readonly done_at: string | null;
+  /** Messages of lower generations are void: their cells were sent again since. */
+  readonly least_generation: number;
 }
 
 /** A trigger: what its definition says, how it does. */

@@ -100,7 +100,7 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
         explain: { shard: 0, group: 'group-1', statement: 'SELECT 1', plan: { query_block: { select_id: 1 } } },
       }),
       indexes: async () => [CHANGING],
-      triggers: async () => [{ ...SUMMARY, state: 'stopped', reason: 'too many', changed_at: CELL.created_at, columns: '*', function: null, start: CELL.created_at, retry_parked_every_seconds: null, waiting: null, last_error: null, resent: { why: 'its queue was replaced', asked_at: CELL.created_at, done_at: null } }],
+      triggers: async () => [{ ...SUMMARY, state: 'stopped', reason: 'too many', changed_at: CELL.created_at, columns: '*', function: null, start: CELL.created_at, retry_parked_every_seconds: null, waiting: null, last_error: null, resent: { why: 'its queue was replaced', asked_at: CELL.created_at, done_at: null, least_generation: 0 } }],
       parkedCells: async () => ({ cells: [{ ...PARKED, round: 2, retry: 'sent', retried_at: CELL.created_at }], malformed: [], next: '0/7' }),
       buffer: async () => [{ group: 'group-1', rows: 2, oldest_age: 1.5, parked: 0, conflicts: 1, undecided: 2 }, { group: 'group-2', error: UNAVAILABLE }],
       bufferConflicts: async () => ({ conflicts: [{ id: 'group-1/1', ...ADDRESS, body: 1, shard: 0, created_at: CELL.created_at }], next: 'group-1/1' }),

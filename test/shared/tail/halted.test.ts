@@ -198,6 +198,8 @@ describe('what SQS gave up on', { timeout: 120_000 }, () => {
     await operations.pauseTrigger(NAME);
     await operations.resumeTrigger(NAME);
     expect((await tailed.trigger(NAME).store.status()).least_generation).toBeGreaterThan(0);
+    // As consumers elsewhere are told.
+    expect(await operations.trigger(NAME)).toMatchObject({ resent: { least_generation: (await tailed.trigger(NAME).store.status()).least_generation } });
     await until('none is left', async () => (await operations.replayDead(NAME)).left === 0);
     expect((await operations.parkedCells(NAME)).cells).toHaveLength(40);
   });
