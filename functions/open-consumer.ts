@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { requestSigner } from '../shared/client/sign-request.ts';
 import { openConsumer, type ConsumeEvent, type Consumer } from '../shared/consume/consumer.ts';
@@ -27,8 +28,8 @@ export interface OpenedConsumer {
 
 /**
  * Opens consumers of a trigger over the environment's tables, queue and API. The function that is returned gives the
- * same one until the trigger's definition is read anew, within a minute of a deploy; it throws an Error when the
- * datastore has no such trigger, and `unavailable` while the topology cannot be read at first.
+ * same one until the trigger is deployed otherwise, which is known within a minute: what a consumer knows lasts as long.
+ * It throws an Error when the datastore has no such trigger, and `unavailable` while the topology cannot be read at first.
  */
 export function consumerOpener({ config, trigger, fn, sqs, report }: ConsumerParts): () => Promise<OpenedConsumer> {
   const client = dynamoClient();
@@ -43,7 +44,7 @@ export function consumerOpener({ config, trigger, fn, sqs, report }: ConsumerPar
       const names = triggers.map(({ definition }) => definition.name).join(', ');
       throw new Error(`Datastore ${datastore} has no trigger ${trigger}: it has ${names === '' ? 'none' : names}`);
     }
-    if (opened?.deployed === deployed) return opened;
+    if (opened && isDeepStrictEqual(opened.deployed, deployed)) return opened;
     const store = triggerStore({ client, table: config.stateTable }, { datastore, trigger });
     const { definition, queueUrl } = deployed;
     const consumer = openConsumer({ datastore, definition, store, queue: sqsQueue(sqs, queueUrl), fn, client: clients, report });

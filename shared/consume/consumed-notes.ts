@@ -1,6 +1,7 @@
 import { fingerprintOf } from '../follow/fingerprint.ts';
 import { isFurther, type ConsumedPlace } from '../trigger/consumed-marks.ts';
 import type { TriggerMessage } from '../trigger/message.ts';
+import { TOLD_IN_TIME } from '../trigger/queue-limits.ts';
 import type { TriggerStore } from '../trigger/trigger-store.ts';
 
 export interface NoteSettings {
@@ -19,9 +20,6 @@ export interface ConsumedNotes {
   /** Writes it down now. Never fails. */
   flush(): Promise<void>;
 }
-
-/** Times in which a queue is said to be sound, within the time that is safe. */
-const TOLD_IN_TIME = 12;
 
 /**
  * One write for each 64 shards, and not for each message: what was consumed since the last one is only sent once more

@@ -3,16 +3,13 @@ import { pauseFor } from '../follow/pace.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import { isFurther, type ConsumedPlace } from '../trigger/consumed-marks.ts';
 import { triggerFollower } from '../trigger/follower-name.ts';
-import { isUnsound, KEPT_MS, safeHaltMs } from '../trigger/queue-limits.ts';
+import { isUnsound, KEPT_MS, safeHaltMs, TOLD_IN_TIME } from '../trigger/queue-limits.ts';
 import { aimOf, resendUnconsumed } from '../trigger/resend.ts';
 import { writeDeadSeen } from '../trigger/trigger-status.ts';
 import { isAtWork, type TriggerStatus } from '../trigger/trigger-store.ts';
 import type { TailRun } from './run-tailers.ts';
 import type { TailWatches } from './tail-follower.ts';
 import type { TailWork } from './tail-work.ts';
-
-/** Of the time for which messages may wait: how often their queue is said to be sound. */
-const TOLD_IN_TIME = 12;
 
 type MindedRun = Pick<TailRun, 'context' | 'stateTable' | 'slot'>;
 

@@ -1,4 +1,5 @@
 import { pauseFor } from '../follow/pace.ts';
+import { CLOCKS_DIFFER_MS } from '../trigger/queue-limits.ts';
 import { encodeMessage, retryDeduplicationId, retryGroupId } from '../trigger/queue-message.ts';
 import { isAtWork, type FailingCell } from '../trigger/trigger-store.ts';
 import type { QueueMessage } from './queue-client.ts';
@@ -9,8 +10,6 @@ import type { TriggerWatch } from './watch-trigger.ts';
 /** Taken and not sent yet at most: what a worker that dies then leaves behind waits for `lostRetryMs`. */
 const MOST_TAKEN = 100;
 const MESSAGES_A_REQUEST = 10;
-/** So much the clocks of two machines may differ as a rule. */
-const CLOCKS_DIFFER_MS = 60_000;
 
 /**
  * Sends parked cells again that somebody wants retried, or whose time has come: those of the shards that this worker

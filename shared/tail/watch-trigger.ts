@@ -1,11 +1,10 @@
 import { pauseFor } from '../follow/pace.ts';
+import { CLOCKS_DIFFER_MS } from '../trigger/queue-limits.ts';
 import type { TriggerStatus, TroubledShard } from '../trigger/trigger-store.ts';
 import type { TailWork } from './tail-work.ts';
 
 /** A shard that nobody asked about for so long is not this worker's any more. */
 const MINE_MS = 5000;
-/** So much the clocks of two machines may differ as a rule. */
-const CLOCKS_DIFFER_MS = 60_000;
 
 /** What is known of a trigger's state. Answers at once, by what was last seen: nothing here waits for DynamoDB. */
 export interface TriggerWatch {

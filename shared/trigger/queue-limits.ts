@@ -4,6 +4,12 @@ import type { TriggerStatus } from './trigger-store.ts';
 const SECOND = 1000;
 const DAY = 24 * 3600 * SECOND;
 
+/** So much the clocks of two machines may differ as a rule. */
+export const CLOCKS_DIFFER_MS = 60 * SECOND;
+
+/** Of the time for which messages may wait: how often their queue is said to be sound. */
+export const TOLD_IN_TIME = 12;
+
 /** As long as SQS keeps a message at most. */
 export const RETENTION_MS = 14 * DAY;
 

@@ -124,6 +124,12 @@ describe('a trigger, as its operator sees it', () => {
     expect(await triggers.trigger('bill_rider')).toMatchObject({ last_error: null });
     await state.failed(messageOf(2, 5), 'Error: no money', false);
     expect(await triggers.trigger('bill_rider')).toMatchObject({ failing: 1, last_error: { error: 'Error: no money', at: expect.any(String), shard: 2, added_id: 5 } });
+    // Of the last one that failed, in whichever shard.
+    for (const [shard, added_id, error] of [[0, 2, 'Error: no card'], [3, 1, 'Error: no bank']] as const) {
+      await sleep(5);
+      await state.failed(messageOf(shard, added_id), error, false);
+      expect(await triggers.trigger('bill_rider')).toMatchObject({ last_error: { error, shard, added_id } });
+    }
   });
 
   it('is as late as the oldest cell that it has not sent, by the clock of the group', async () => {
