@@ -154,7 +154,7 @@ export function breaker({ name, probe, settings, standstill, onOpen }: BreakerOp
           // All connections are in use and none has been answered for a while: they hang, whatever time limits have yet to pass.
           const isSilent = error.poolExhausted && performance.now() - answeredAt > silentMs;
           if (isSilent || isOutage(error)) fail(begun, isSilent || error.timedOut);
-          else if (!error.poolExhausted) answeredAt = performance.now();
+          else if (!error.poolExhausted && !error.stoodStill) answeredAt = performance.now();
         }
         throw error;
       }
@@ -204,9 +204,9 @@ function signOfLife({ probe, timeoutMs, standstill, answeredAt }: SignOfLife): {
   };
 }
 
-/** Whether a failure may speak against the server; a refused statement, or one that met a lock, shows that it lives. */
-function isOutage({ failure, poolExhausted }: SqlError): boolean {
-  return (failure === 'unclear' || failure === 'unreachable') && !poolExhausted;
+/** Whether a failure may speak against the server; a refused statement, or one that met a lock, shows that it lives, and one that this process was not awake to hear of shows nothing. */
+function isOutage({ failure, poolExhausted, stoodStill }: SqlError): boolean {
+  return (failure === 'unclear' || failure === 'unreachable') && !poolExhausted && !stoodStill;
 }
 
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {

@@ -13,6 +13,8 @@ export interface Statement {
   readonly parameters: readonly SqlParameter[];
   /** Of a union: what it is made of, see `unionOf`. */
   readonly parts?: readonly Statement[];
+  /** The table of a shard that it waits for while somebody locks it; or that it names several, see `unionOf`. @default none: nobody locks the control database */
+  readonly table?: string;
   /** Run on a fresh connection of its own: neither a dead socket nor others that wait keep it from being answered. @default on any */
   readonly apart?: true;
 }
@@ -84,18 +86,21 @@ export class SqlError extends Error {
   readonly key: string;
   /** Of `unclear` and `unreachable`: a time limit passed without a word from the server, as one that hangs gives none. */
   readonly timedOut: boolean;
+  /** Of `unclear`: a time limit passed, and part of it while this process itself stood still. It speaks against nobody. */
+  readonly stoodStill: boolean;
   /** Of `rejected`: the statement, or its result, is beyond what this way to MySQL carries. */
   readonly tooLarge: boolean;
   /** Of `unreachable`: all connections were in use, which says nothing of the server. */
   readonly poolExhausted: boolean;
 
-  constructor(failure: SqlFailure, message: string, options: { errno?: number; key?: string; timedOut?: boolean; tooLarge?: boolean; poolExhausted?: boolean; cause?: unknown } = {}) {
+  constructor(failure: SqlFailure, message: string, options: { errno?: number; key?: string; timedOut?: boolean; stoodStill?: boolean; tooLarge?: boolean; poolExhausted?: boolean; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'SqlError';
     this.failure = failure;
     this.errno = options.errno ?? 0;
     this.key = options.key ?? '';
     this.timedOut = options.timedOut ?? false;
+    this.stoodStill = options.stoodStill ?? false;
     this.tooLarge = options.tooLarge ?? false;
     this.poolExhausted = options.poolExhausted ?? false;
   }

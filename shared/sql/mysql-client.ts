@@ -108,7 +108,8 @@ export function mysqlClient(address: GroupAddress, login: () => Promise<Login>, 
   return {
     abilities: { readsFromReaders: true, survivesDiskLoss: !address.sharedStorage, bounds: UNBOUNDED },
     nodes: address.nodes.length,
-    select: (statement, target) => run<readonly SqlRow[]>(statement, target, true),
+    // A connection that was opened for it alone was lost by the server.
+    select: (statement, target) => run<readonly SqlRow[]>(statement, target, statement.apart !== true),
     async change(statement): Promise<SqlChange> {
       const { affectedRows, insertId } = await run<ResultSetHeader>(statement, 'writer', false);
       return { affectedRows, insertId };
@@ -147,7 +148,7 @@ function authentication(endpoint: Endpoint, login: Login, { tls }: MysqlSettings
   return { authPlugins: { mysql_clear_password: () => async () => Buffer.from(`${await login.token(endpoint)}\0`) } };
 }
 
-/** Whether a connection was lost under a statement, which then may be repeated where it changes nothing. A time limit that passed is no such end. */
+/** Whether a connection was lost under a statement, which then may be repeated where it changes nothing. A time limit that passed is no such end, also where it passed in part while this process stood still: whoever asks has waited for it. */
 function isLost(error: unknown): boolean {
-  return error instanceof SqlError && error.failure === 'unclear' && error.errno === 0 && !error.timedOut;
+  return error instanceof SqlError && error.failure === 'unclear' && error.errno === 0 && !error.timedOut && !error.stoodStill;
 }

@@ -2,6 +2,7 @@ import { createConnection, createPool, type ConnectionOptions, type Pool, type P
 import { SqlError, type Statement } from './client.ts';
 import { toSqlError } from './mysql-error.ts';
 import type { Standstill } from './standstill.ts';
+import { GRACE_MS, timeLimit, type TimeLimit } from './time-limit.ts';
 
 export interface MysqlPoolOptions {
   readonly connection: ConnectionOptions;
@@ -16,12 +17,8 @@ export interface MysqlPoolOptions {
 
 /** An idle connection of which nothing was heard for so long may have been forgotten by whoever stands between, unseen by a process that was frozen. */
 const TRUSTED_MS = 30_000;
-/** What a process that stood still gives the answer to a statement that is overdue: it may be here already, unread. */
-const GRACE_MS = 500;
 /** What is asked apart is small. */
 const APART_MS = 1000;
-/** The first table of a statement that is of a shard. Nobody locks those of the control database, which statements of all shards name. */
-const TABLE = /\b(?:FROM|INTO|UPDATE)\s+(`(?!schemaless`)[^\s(]+)/;
 const NO_TABLE = '';
 
 /** A connection in use. */
@@ -47,7 +44,7 @@ interface Waiting {
  *
  * **A table may have as many of them as it leaves free**: statements that wait for a table that somebody locked hold their
  * connections for seconds, and those of other tables must find one. So the first such table gets half, the next half of
- * the rest.
+ * the rest. Unions of several tables count as one more, since any of them may be the one that is locked.
  *
  * **What was idle is not trusted for ever**: a connection that was not used for half a minute, or not since another one
  * was found lost, is replaced before anything is sent on it.
@@ -59,6 +56,7 @@ export class MysqlPool {
   /** Connections in use, or being opened, by table. */
   readonly #ofTable = new Map<string, number>();
   #busy = 0;
+  #hasEnded = false;
   #waiting: Waiting[] = [];
   /** Connections that were found lost so far. */
   #losses = 0;
@@ -71,16 +69,15 @@ export class MysqlPool {
   }
 
   /** Runs a statement on a connection of the pool. Throws `SqlError`. */
-  run<T>({ sql, parameters }: Statement): Promise<T> {
-    const table = TABLE.exec(sql)?.[1] ?? NO_TABLE;
+  run<T>({ sql, parameters, table = NO_TABLE }: Statement): Promise<T> {
     return new Promise((resolve, reject) => {
       this.#acquire(table, (error, used) => {
         if (!used) return reject(error as SqlError);
         const { connection, limit } = used;
-        limit.begin((late) => {
+        limit.begin((stoodStill) => {
           // Whatever the server still does with it, no later statement may wait behind it or get its answer.
           this.#leave(table, () => connection.destroy());
-          reject(late);
+          reject(this.#late(used, stoodStill));
         });
         connection.query({ sql, values: [...parameters] }, (failure, result) => {
           if (!limit.end()) return;
@@ -113,9 +110,11 @@ export class MysqlPool {
         reject(error);
       };
       const timer = setTimeout(() => fail(new SqlError('unclear', `no answer within ${APART_MS} ms`, { timedOut: true })), APART_MS);
-      connection.on('error', (error) => fail(toSqlError(error, false)));
+      let isConnected = false;
+      connection.on('connect', () => (isConnected = true));
+      connection.on('error', (error) => fail(toSqlError(error, isConnected)));
       connection.query({ sql, values: [...parameters] }, (error, result) => {
-        if (error) return fail(toSqlError(error, true));
+        if (error) return fail(toSqlError(error, isConnected));
         clearTimeout(timer);
         connection.end();
         resolve(result as T);
@@ -123,7 +122,13 @@ export class MysqlPool {
     });
   }
 
+  /** Statements under way are finished; those that wait for a connection are not sent any more. */
   end(): Promise<void> {
+    this.#hasEnded = true;
+    for (const { timer, give } of this.#waiting.splice(0)) {
+      clearTimeout(timer);
+      give(ended());
+    }
     return new Promise((resolve) => {
       this.#pool.end(() => resolve());
     });
@@ -131,6 +136,7 @@ export class MysqlPool {
 
   /** Gives a connection, or `unreachable` in good time. */
   #acquire(table: string, give: Give): void {
+    if (this.#hasEnded) return give(ended());
     const begun = performance.now();
     if (this.#mayHave(table)) return this.#enter(table, begun, give);
     const { acquireTimeoutMs, standstill } = this.#options;
@@ -179,6 +185,13 @@ export class MysqlPool {
     });
   }
 
+  /** Why a statement is given up. One that was sent before a freeze has lost its connection as an idle one has. */
+  #late({ usedAt }: Used, stoodStill: boolean): SqlError {
+    const { queryTimeoutMs } = this.#options;
+    if (stoodStill && Math.abs(Date.now() - usedAt) > queryTimeoutMs + TRUSTED_MS) return new SqlError('unclear', 'the connection was frozen with this process');
+    return new SqlError('unclear', `no answer within ${queryTimeoutMs} ms`, stoodStill ? { stoodStill } : { timedOut: true });
+  }
+
   #remember(connection: PoolConnection, now: number): Used {
     const { queryTimeoutMs, standstill } = this.#options;
     const used: Used = { connection, limit: timeLimit(queryTimeoutMs, standstill), usedAt: now, losses: this.#losses };
@@ -209,40 +222,6 @@ export class MysqlPool {
   }
 }
 
-/** How long a statement may take on a connection, which runs one at a time. */
-interface TimeLimit {
-  begin(onLate: (error: SqlError) => void): void;
-  /** Returns whether it was in time. */
-  end(): boolean;
-}
-
-/** The time limit of a connection's statements. To make and clear a timer for each, as mysql2 does, takes longer than all else here. */
-function timeLimit(milliseconds: number, standstill: Standstill): TimeLimit {
-  let onLate: ((error: SqlError) => void) | undefined;
-  let begun = 0;
-  let grace: NodeJS.Timeout | undefined;
-  const fire = (timedOut: boolean): void => {
-    const tell = onLate;
-    onLate = undefined;
-    tell?.(new SqlError('unclear', `no answer within ${milliseconds} ms`, { timedOut }));
-  };
-  // It goes on beyond the end of a statement; the next sets it anew, whether it has fired meanwhile or not.
-  const timer = setTimeout(() => {
-    if (!onLate) return;
-    if (standstill.since(begun)) grace = setTimeout(fire, GRACE_MS, false);
-    else fire(true);
-  }, milliseconds).unref();
-  return {
-    begin(tell) {
-      onLate = tell;
-      begun = performance.now();
-      timer.refresh();
-    },
-    end() {
-      const inTime = onLate !== undefined;
-      onLate = undefined;
-      if (grace) grace = void clearTimeout(grace);
-      return inTime;
-    },
-  };
+function ended(): SqlError {
+  return new SqlError('unreachable', 'the pool has ended: nothing was sent');
 }

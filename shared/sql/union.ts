@@ -1,5 +1,8 @@
 import type { Statement } from './client.ts';
 
+/** In place of a table's name: several of them, any of which may keep the union waiting. */
+const SEVERAL_TABLES = 'several tables';
+
 /**
  * The rows of several statements, each a SELECT that can stand in a union. Their order is lost.
  *
@@ -9,5 +12,16 @@ import type { Statement } from './client.ts';
 export function unionOf(parts: readonly Statement[]): Statement {
   const [only] = parts;
   if (only && parts.length === 1) return only;
-  return { sql: parts.map(({ sql }) => sql).join(' UNION ALL '), parameters: parts.flatMap(({ parameters }) => parameters), parts };
+  const table = tableOf(parts);
+  return { sql: parts.map(({ sql }) => sql).join(' UNION ALL '), parameters: parts.flatMap(({ parameters }) => parameters), parts, ...(table === undefined ? {} : { table }) };
+}
+
+function tableOf(parts: readonly Statement[]): string | undefined {
+  let found: string | undefined;
+  for (const { table } of parts) {
+    if (table === undefined || table === found) continue;
+    if (found !== undefined) return SEVERAL_TABLES;
+    found = table;
+  }
+  return found;
 }

@@ -17,6 +17,7 @@ export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
   if (sql === undefined) texts.set(entity, (sql = textOf(entity, fence)));
   return {
     sql,
+    table: entity,
     parameters: [
       rowKeyBytes(cell.row_key),
       Buffer.from(cell.column_name),

@@ -46,6 +46,7 @@ export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): S
       : `SELECT ${position}, ?, ?, ?, ?`,
   );
   return {
+    table: entity,
     sql:
       `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, body, created_at) ` +
       `SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + ROW_NUMBER() OVER (ORDER BY new.position)), ` +

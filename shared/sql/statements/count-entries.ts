@@ -11,7 +11,8 @@ import type { SqlRow, Statement } from '../client.ts';
  * @param item a number for the first column
  */
 export function countEntries(datastore: string, shard: number, index: PhysicalIndex, most: number, item: number): Statement {
-  return { sql: `SELECT ${item} AS item, COUNT(*) AS entries FROM (SELECT 1 FROM ${indexTable(datastore, shard, index)} WHERE tombstone_at IS NULL LIMIT ${most}) AS some`, parameters: [] };
+  const table = indexTable(datastore, shard, index);
+  return { table, sql: `SELECT ${item} AS item, COUNT(*) AS entries FROM (SELECT 1 FROM ${table} WHERE tombstone_at IS NULL LIMIT ${most}) AS some`, parameters: [] };
 }
 
 /** By item. */
@@ -34,10 +35,12 @@ export interface CountedPage {
  * range from that value on would begin with them each time.
  */
 export function countPage(datastore: string, shard: number, index: PhysicalIndex, after: Pick<CountedPage, 'value' | 'row_key'> | undefined, most: number): Statement {
-  const range = (where: string): string => `(SELECT f0, row_key, tombstone_at FROM ${indexTable(datastore, shard, index)} FORCE INDEX (PRIMARY) ${where}ORDER BY f0, row_key LIMIT ${most})`;
+  const table = indexTable(datastore, shard, index);
+  const range = (where: string): string => `(SELECT f0, row_key, tombstone_at FROM ${table} FORCE INDEX (PRIMARY) ${where}ORDER BY f0, row_key LIMIT ${most})`;
   const ranges = after ? `${range('WHERE f0 = ? AND row_key > ? ')} UNION ALL ${range('WHERE f0 > ? ')}` : range('');
   const value = after && toSql(after.value, index.definition.fields[0]?.type ?? 'UUID');
   return {
+    table,
     sql:
       `SELECT f0, row_key, place, live FROM (SELECT f0, row_key, ROW_NUMBER() OVER (ORDER BY f0, row_key) AS place, ` +
       `SUM(tombstone_at IS NULL) OVER (ORDER BY f0, row_key) AS live FROM ` +

@@ -3,8 +3,10 @@ import type { Statement } from '../client.ts';
 
 /** Deletes the oldest tombstones of one shard's index table, of at least an age. NOW, one time for the statement: with SYSDATE no key is used. */
 export function deleteTombstones(datastore: string, shard: number, index: PhysicalIndex, { ageMs, limit }: { readonly ageMs: number; readonly limit: number }): Statement {
+  const table = indexTable(datastore, shard, index);
   return {
-    sql: `DELETE FROM ${indexTable(datastore, shard, index)} WHERE tombstone_at <= NOW(6) - INTERVAL ? MICROSECOND ORDER BY tombstone_at LIMIT ?`,
+    table,
+    sql: `DELETE FROM ${table} WHERE tombstone_at <= NOW(6) - INTERVAL ? MICROSECOND ORDER BY tombstone_at LIMIT ?`,
     parameters: [Math.round(ageMs * 1000), limit],
   };
 }

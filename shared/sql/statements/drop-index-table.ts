@@ -5,5 +5,6 @@ import { quoteName } from '../names.ts';
 
 /** Drops the table of a retired version of an index in one shard's database. Can be repeated. */
 export function dropIndexTable(datastore: string, shard: number, { name, hash }: { readonly name: string; readonly hash: string }): Statement {
-  return { sql: `DROP TABLE IF EXISTS ${quoteName(shardDatabase(datastore, shard))}.${quoteName(indexTableName(name, hash))}`, parameters: [] };
+  const table = `${quoteName(shardDatabase(datastore, shard))}.${quoteName(indexTableName(name, hash))}`;
+  return { table, sql: `DROP TABLE IF EXISTS ${table}`, parameters: [] };
 }

@@ -28,7 +28,7 @@ export function findLocations(datastore: string, locations: readonly TimeLocatio
       `IF(COALESCE(cell.created_at < since, FALSE), high, (low + high + 1) DIV 2 - 1), since ` +
       `FROM search LEFT JOIN ${entity} AS cell ON cell.added_id = (low + high + 1) DIV 2 WHERE low < high) ` +
       `SELECT MAX(low) FROM search WHERE low = high) AS after_id`;
-    return { sql, parameters: [toSqlTime(since)] };
+    return { sql, parameters: [toSqlTime(since)], table: entity };
   });
   return unionOf(parts);
 }

@@ -23,9 +23,11 @@ export function putEntries(datastore: string, shard: number, index: PhysicalInde
   const names = fields.map((_, place) => `f${place}`);
   const newer = '(epoch < VALUES(epoch) OR (epoch = VALUES(epoch) AND added_id <= VALUES(added_id)))';
   const assigned = [...names.slice(1), 'tombstone_at', 'added_id'].map((name) => `${name} = IF(${newer}, VALUES(${name}), ${name})`);
+  const table = indexTable(datastore, shard, index);
   return {
+    table,
     sql:
-      `INSERT INTO ${indexTable(datastore, shard, index)} (${names.join(', ')}, row_key, epoch, added_id, tombstone_at) ` +
+      `INSERT INTO ${table} (${names.join(', ')}, row_key, epoch, added_id, tombstone_at) ` +
       `VALUES ${rows.map(() => `(${names.map(() => '?').join(', ')}, ?, ?, ?, IF(?, SYSDATE(6), NULL))`).join(', ')} ` +
       `ON DUPLICATE KEY UPDATE ${assigned.join(', ')}, epoch = GREATEST(epoch, VALUES(epoch))`,
     parameters: rows.flatMap(({ row_key, values, tombstone, version }): SqlParameter[] => [

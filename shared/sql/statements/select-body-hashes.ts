@@ -26,8 +26,10 @@ export function bodyHashParts(lists: readonly (readonly HashKey[])[]): Statement
 }
 
 function hashAt({ datastore, shard, row_key, column_name, ref_key }: HashKey, item: number): Statement {
+  const entity = entityTable(datastore, shard);
   return {
-    sql: `SELECT ${item} AS item, UNHEX(SHA2(body, 256)) AS body_hash FROM ${entityTable(datastore, shard)} WHERE row_key = ? AND column_name = ? AND ref_key = ?`,
+    table: entity,
+    sql: `SELECT ${item} AS item, UNHEX(SHA2(body, 256)) AS body_hash FROM ${entity} WHERE row_key = ? AND column_name = ? AND ref_key = ?`,
     parameters: [rowKeyBytes(row_key), Buffer.from(column_name), ref_key],
   };
 }

@@ -28,7 +28,7 @@ export function selectCells(datastore: string, keys: readonly ShardKey[], heads:
       which = 'AND ref_key = ?';
     }
     const cell = `(SELECT ${cellColumns(item, shard, most)} FROM ${entity} AS entity WHERE row_key = ? AND column_name = ? ${which})`;
-    return { sql: heads && key.min_added_id !== undefined ? `${cell} UNION ALL ${headRow(item, shard, entity)}` : cell, parameters };
+    return { sql: heads && key.min_added_id !== undefined ? `${cell} UNION ALL ${headRow(item, shard, entity)}` : cell, parameters, table: entity };
   });
   return unionOf(parts);
 }

@@ -30,10 +30,11 @@ export function selectEntries(datastore: string, index: PhysicalIndex, query: Pa
   const sorting = order ? `f${order.place} ${direction}, row_key ${direction}` : 'row_key ASC';
   parameters.push(query.limit + 1);
   const columns = ['row_key', ...fields.slice(1).map((_, place) => `f${place + 1}`), ...(item === undefined ? [] : [`${item} AS item`])];
+  const table = indexTable(datastore, query.shard, index);
   const sql =
-    `SELECT ${orderHint(query)}${columns.join(', ')} FROM ${indexTable(datastore, query.shard, index)} AS entry ` +
+    `SELECT ${orderHint(query)}${columns.join(', ')} FROM ${table} AS entry ` +
     `WHERE ${conditions.join(' AND ')} ORDER BY ${sorting} LIMIT ?`;
-  return { sql: item === undefined ? sql : `(${sql})`, parameters };
+  return { sql: item === undefined ? sql : `(${sql})`, parameters, table };
 }
 
 /**

@@ -28,10 +28,11 @@ export function selectExistingEntries(datastore: string, index: PhysicalIndex, k
   const columns = fields.map((_, place) => `f${place}`).join(', ');
   const type = fields[0]?.type ?? 'UUID';
   return unionOf(
-    keys.map(({ item, shard, value, row_key }) => ({
-      sql: `SELECT ${item} AS item, epoch, added_id, tombstone_at IS NOT NULL AS tombstone, ${columns} FROM ${indexTable(datastore, shard, index)} WHERE f0 = ? AND row_key = ?`,
-      parameters: [toSql(value, type), rowKeyBytes(row_key)],
-    })),
+    keys.map(({ item, shard, value, row_key }) => {
+      const table = indexTable(datastore, shard, index);
+      const sql = `SELECT ${item} AS item, epoch, added_id, tombstone_at IS NOT NULL AS tombstone, ${columns} FROM ${table} WHERE f0 = ? AND row_key = ?`;
+      return { sql, parameters: [toSql(value, type), rowKeyBytes(row_key)], table };
+    }),
   );
 }
 

@@ -5,7 +5,11 @@ import { unionOf } from '../union.ts';
 
 /** How far the logs of many shards of one group go: the last added id of each, 0 when empty. */
 export function selectHeads(datastore: string, shards: readonly number[]): Statement {
-  return unionOf(shards.map((shard) => ({ sql: `SELECT ${shard} AS shard, COALESCE(MAX(added_id), 0) AS head FROM ${entityTable(datastore, shard)}`, parameters: [] })));
+  const parts = shards.map((shard): Statement => {
+    const entity = entityTable(datastore, shard);
+    return { sql: `SELECT ${shard} AS shard, COALESCE(MAX(added_id), 0) AS head FROM ${entity}`, parameters: [], table: entity };
+  });
+  return unionOf(parts);
 }
 
 export function toHeads(rows: readonly SqlRow[]): Map<number, number> {

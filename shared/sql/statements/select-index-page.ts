@@ -22,8 +22,10 @@ export function selectIndexPage(datastore: string, shard: number, index: Physica
     beyond = 'AND f0 >= ? AND (f0 > ? OR row_key > ?) ';
   }
   parameters.push(limit);
+  const table = indexTable(datastore, shard, index);
   return {
-    sql: `SELECT f0, row_key, epoch, added_id FROM ${indexTable(datastore, shard, index)} WHERE tombstone_at IS NULL ${beyond}ORDER BY f0, row_key LIMIT ?`,
+    table,
+    sql: `SELECT f0, row_key, epoch, added_id FROM ${table} WHERE tombstone_at IS NULL ${beyond}ORDER BY f0, row_key LIMIT ?`,
     parameters,
   };
 }

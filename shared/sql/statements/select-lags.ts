@@ -21,7 +21,7 @@ export function selectLags(datastore: string, ranges: readonly LagRange[]): Stat
   const parts = ranges.map(({ shard, after }): Statement => {
     const entity = entityTable(datastore, shard);
     const age = after === undefined ? 'NULL' : `(SELECT TIMESTAMPDIFF(MICROSECOND, created_at, SYSDATE(6)) DIV 1000 FROM ${entity} WHERE added_id > ? ORDER BY added_id LIMIT 1)`;
-    return { sql: `SELECT ${shard} AS shard, (SELECT COALESCE(MAX(added_id), 0) FROM ${entity}) AS head, ${age} AS age`, parameters: after === undefined ? [] : [after] };
+    return { sql: `SELECT ${shard} AS shard, (SELECT COALESCE(MAX(added_id), 0) FROM ${entity}) AS head, ${age} AS age`, parameters: after === undefined ? [] : [after], table: entity };
   });
   return unionOf(parts);
 }

@@ -52,17 +52,19 @@ export function selectLogPlaces(datastore: string, ranges: readonly PlaceRange[]
       `page.added_id, page.row_key, page.column_name, page.ref_key, page.created_at${withHead ? `, (SELECT MAX(added_id) FROM ${entity}) AS head` : ''} FROM ` +
       `(SELECT added_id, row_key, column_name, ref_key, created_at FROM ${entity} ` +
       `WHERE added_id >= ?${to === undefined ? '' : ' AND added_id <= ?'} ORDER BY added_id LIMIT ?) AS page)`;
-    return { sql, parameters: [datastore, at, ...(to === undefined ? [] : [to]), at === 0 ? limit : limit + 1] };
+    return { sql, parameters: [datastore, at, ...(to === undefined ? [] : [to]), at === 0 ? limit : limit + 1], table: entity };
   });
   return unionOf(parts);
 }
 
 /** The cells at certain added ids of one shard, as ranges of one: for going back in a log that was cut. */
 export function selectPlacesAt(datastore: string, shard: number, ids: readonly number[]): Statement {
+  const entity = entityTable(datastore, shard);
   return {
+    table: entity,
     sql:
       `SELECT 0 AS item, (SELECT log.epoch FROM ${CONTROL}.shard AS log WHERE log.datastore = ? AND log.shard = ${shard}) AS epoch, ` +
-      `added_id, row_key, column_name, ref_key, created_at FROM ${entityTable(datastore, shard)} WHERE added_id IN (${ids.map(() => '?').join(', ')})`,
+      `added_id, row_key, column_name, ref_key, created_at FROM ${entity} WHERE added_id IN (${ids.map(() => '?').join(', ')})`,
     parameters: [datastore, ...ids],
   };
 }

@@ -24,7 +24,7 @@ export function selectLog(datastore: string, ranges: readonly LogRange[], limit:
       `(SELECT added_id, COALESCE(LENGTH(body), 0) AS bytes FROM ${entity} WHERE added_id > ? ORDER BY added_id LIMIT ?) AS page) AS sized ` +
       `JOIN ${entity} AS entity ON entity.added_id = sized.added_id WHERE sized.taken < ? ORDER BY entity.added_id) ` +
       `UNION ALL ${headRow(item, shard, entity)}`;
-    return { sql, parameters: [after, limit, bytes] };
+    return { sql, parameters: [after, limit, bytes], table: entity };
   });
   return unionOf(parts);
 }

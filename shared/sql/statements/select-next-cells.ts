@@ -10,7 +10,11 @@ import type { PlaceRange } from './select-log-places.ts';
  */
 export function selectNextCells(datastore: string, ranges: readonly PlaceRange[]): Statement {
   // Numbers stand in the text: thousands of values to bind would cost the client more than the server's answer.
-  return unionOf(ranges.map(({ shard, at }, item) => ({ sql: `SELECT ${item} AS item FROM ${entityTable(datastore, shard)} WHERE added_id = ${at + 1}`, parameters: [] })));
+  const parts = ranges.map(({ shard, at }, item): Statement => {
+    const entity = entityTable(datastore, shard);
+    return { sql: `SELECT ${item} AS item FROM ${entity} WHERE added_id = ${at + 1}`, parameters: [], table: entity };
+  });
+  return unionOf(parts);
 }
 
 /** The places, among the ranges, of those that have a next cell. */

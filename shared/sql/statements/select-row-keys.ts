@@ -5,8 +5,10 @@ import { entityTable } from '../names.ts';
 
 /** The next rows of a shard in the order of their keys, after one of them. */
 export function selectRowKeys(datastore: string, shard: number, after: string | undefined, limit: number): Statement {
+  const entity = entityTable(datastore, shard);
   return {
-    sql: `SELECT DISTINCT row_key FROM ${entityTable(datastore, shard)} ${after === undefined ? '' : 'WHERE row_key > ? '}ORDER BY row_key LIMIT ?`,
+    table: entity,
+    sql: `SELECT DISTINCT row_key FROM ${entity} ${after === undefined ? '' : 'WHERE row_key > ? '}ORDER BY row_key LIMIT ?`,
     parameters: after === undefined ? [limit] : [rowKeyBytes(after), limit],
   };
 }

@@ -60,7 +60,7 @@ export function selectRowStates(datastore: string, rows: readonly RowOfShard[], 
         );
       }
     }
-    return { sql: selects.join(' UNION ALL '), parameters };
+    return { sql: selects.join(' UNION ALL '), parameters, table: entity };
   });
 }
 

@@ -34,5 +34,5 @@ export function selectRow(datastore: string, shard: number, range: RowRange, hea
     `GROUP BY row_key, column_name ORDER BY column_name LIMIT ?) AS latest ` +
     `JOIN ${entity} AS cell ON cell.row_key = latest.row_key AND cell.column_name = latest.column_name AND cell.ref_key = latest.ref_key) AS sized ` +
     `JOIN ${entity} AS entity ON entity.added_id = sized.added_id WHERE sized.before_it < ? ORDER BY entity.column_name)`;
-  return { sql: heads ? `${sql} UNION ALL ${headRow(item, shard, entity)}` : sql, parameters };
+  return { sql: heads ? `${sql} UNION ALL ${headRow(item, shard, entity)}` : sql, parameters, table: entity };
 }

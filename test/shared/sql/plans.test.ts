@@ -4,6 +4,7 @@ import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
 import { appendCell } from '../../../shared/sql/statements/append-cell.ts';
 import { appendCells, type EncodedCell } from '../../../shared/sql/statements/append-cells.ts';
+import { entityTable } from '../../../shared/sql/names.ts';
 import { findLocations } from '../../../shared/sql/statements/find-locations.ts';
 import { selectBodyHashes } from '../../../shared/sql/statements/select-body-hashes.ts';
 import { selectCells } from '../../../shared/sql/statements/select-cells.ts';
@@ -78,7 +79,10 @@ describe('rows read', () => {
     ['the place of a time in the log', () => findLocations(datastore, [{ shard: 1, since: '2026-01-01T00:00:00.000000Z' }]), 160],
     ['hashes of 50 bodies', () => selectBodyHashes(Array.from({ length: 50 }, () => ({ ...cellOf({ row_key: rows[0] ?? '', ref_key: 3 }), datastore, shard: 1 }))), 50 * 4],
   ])('for %s are few', async (_what, statement, most) => {
-    expect(await rowsRead(connection, statement())).toBeLessThanOrEqual(most);
+    const made = statement();
+    // Its connections are counted by it.
+    expect(made.table).toBe(entityTable(datastore, 1));
+    expect(await rowsRead(connection, made)).toBeLessThanOrEqual(most);
   });
 
   it('are many where a statement scans: the measure itself can fail', async () => {

@@ -118,6 +118,27 @@ describe('reads that a request left behind', () => {
 });
 
 describe('a process that stood still', () => {
+  it('waits for no second time limit, and blames nobody: whoever asked has waited for one', async () => {
+    const [group] = inject('servers').groups;
+    if (!group) throw new Error('wanted a group');
+    const hasty = mysqlClient(group, async () => ({ username: group.user, password: group.password }), { queryTimeoutMs: 1500 });
+    let probes = 0;
+    const counted: SqlClient = { ...hasty, select: (statement, target) => (probes += statement.sql === 'SELECT 1' ? 1 : 0, hasty.select(statement, target)) };
+    const instance = guardedClient(counted, 'group-1');
+    try {
+      await hasty.select(sql('SELECT 2'), 'writer');
+      const begun = performance.now();
+      const late = instance.select(sql('SELECT SLEEP(5)'), 'writer').catch((error: unknown) => error);
+      await new Promise((resolve) => { setTimeout(resolve, 100); });
+      stall(700);
+      expect(await late).toMatchObject({ failure: 'unclear', stoodStill: true, timedOut: false });
+      expect(performance.now() - begun).toBeLessThan(2 * 1500);
+      expect([instance.circuit('writer'), probes]).toEqual(['closed', 0]);
+    } finally {
+      await hasty.close();
+    }
+  });
+
   it('finishes what its time limits cut short: connections that it opens, and answers that came meanwhile', async () => {
     const [group] = inject('servers').groups;
     if (!group) throw new Error('wanted a group');

@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import { createConnection, type Connection } from 'mysql2/promise';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { SqlError, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
+import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
+import { MysqlPool } from '../../../shared/sql/mysql-pool.ts';
+import { unionOf } from '../../../shared/sql/union.ts';
+
+const CONNECTIONS = 8;
+const TABLES = 10;
+/** Far less than a statement may wait for its connection. */
+const PROMPT_MS = 1000;
+const DATABASE = `quota_${randomUUID().replaceAll('-', '')}`;
+
+const tableOf = (number: number): string => `\`${DATABASE}\`.t${number}`;
+const count = (number: number): Statement => ({ sql: `SELECT COUNT(*) FROM ${tableOf(number)}`, parameters: [], table: tableOf(number) });
+const LOCKED = 0;
+
+let client: SqlClient;
+let holder: Connection;
+
+beforeAll(async () => {
+  const [group] = inject('servers').groups;
+  if (!group) throw new Error('wanted a group');
+  client = mysqlClient(group, async () => ({ username: group.user, password: group.password }), { connections: CONNECTIONS });
+  holder = await createConnection({ ...group.writer, user: group.user, password: group.password });
+  await holder.query(`CREATE DATABASE ${DATABASE}`);
+  for (let number = 0; number < TABLES; number += 1) await holder.query(`CREATE TABLE ${tableOf(number)} (id INT NOT NULL)`);
+});
+afterAll(async () => {
+  await holder.query(`DROP DATABASE ${DATABASE}`);
+  await holder.end();
+  await client.close();
+});
+
+const failureOf = (work: Promise<unknown>): Promise<SqlError | undefined> => work.then(() => undefined, (error: SqlError) => error);
+
+describe('a table that somebody locks', { timeout: 30_000 }, () => {
+  it('leaves connections to other tables, whichever unions name it: first, or after another', async () => {
+    await holder.query(`LOCK TABLES ${tableOf(LOCKED)} WRITE`);
+    const stuck: Promise<unknown>[] = [];
+    try {
+      for (let number = 1; number <= CONNECTIONS; number += 1) stuck.push(failureOf(client.select(unionOf([count(number), count(LOCKED)]), 'writer')));
+      for (let number = 0; number < CONNECTIONS; number += 1) stuck.push(failureOf(client.select(count(LOCKED), 'writer')));
+      const begun = performance.now();
+      for (let number = 1; number < TABLES; number += 1) expect(await client.select(count(number), 'writer')).toHaveLength(1);
+      expect(await client.select({ sql: 'SELECT 1', parameters: [] }, 'writer')).toHaveLength(1);
+      expect(performance.now() - begun).toBeLessThan(PROMPT_MS);
+    } finally {
+      await holder.query('UNLOCK TABLES');
+    }
+    await Promise.all(stuck);
+  });
+});
+
+describe('a pool that ends', () => {
+  it('tells those that wait for a connection at once that nothing was sent', async () => {
+    const [group] = inject('servers').groups;
+    if (!group) throw new Error('wanted a group');
+    const pool = new MysqlPool({ connection: { ...group.writer, user: group.user, password: group.password }, connections: 1, acquireTimeoutMs: 5000, queryTimeoutMs: 5000, standstill: { since: () => false } });
+    const busy = failureOf(pool.run({ sql: 'SELECT SLEEP(0.3)', parameters: [] }));
+    const waiting = failureOf(pool.run({ sql: 'SELECT 1', parameters: [] }));
+    const begun = performance.now();
+    const ended = pool.end();
+    expect(await waiting).toMatchObject({ failure: 'unreachable', poolExhausted: false });
+    expect(await failureOf(pool.run({ sql: 'SELECT 1', parameters: [] }))).toMatchObject({ failure: 'unreachable' });
+    expect(performance.now() - begun).toBeLessThan(PROMPT_MS);
+    await Promise.all([busy, ended]);
+  });
+});
