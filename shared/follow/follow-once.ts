@@ -5,7 +5,7 @@ import { byGroup, type StoreContext } from '../store/context.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import { SHARDS_A_PAGE } from './follow-group.ts';
 import { pauseFor } from './pace.ts';
-import { askAllShards } from './ask-shards.ts';
+import { askAllParts, partsOf } from '../store/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import type { Follower } from './follower.ts';
 import { giveCells } from './give-cells.ts';
@@ -64,7 +64,7 @@ export async function followOnce(options: FollowOnceOptions): Promise<void> {
 
 async function openShards({ context, follower }: FollowOnceOptions, group: string, shards: readonly number[]): Promise<OpenShard[]> {
   const client = await context.groups.client(group);
-  const heads = toHeads((await askAllShards(client, group, 'writer', selectHeads(follower.datastore, shards))).rows);
+  const heads = toHeads((await askAllParts(client, group, 'writer', partsOf(selectHeads(follower.datastore, shards)))).rows);
   const starts = await startOffsets(context, group, follower.datastore, shards, follower.start);
   return shards.flatMap((shard) => {
     const offset = starts.get(shard);

@@ -3,7 +3,7 @@ import { groupBy, placeOf, type StoreContext } from '../store/context.ts';
 import type { DynamoTable } from '../topology/dynamo-topology.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import { mendEpoch } from '../topology/raise-epoch.ts';
-import type { Refusal } from './ask-shards.ts';
+import type { Refusal } from '../store/ask-parts.ts';
 import { findCut } from './cut-log.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import type { Follower, FollowEvent } from './follower.ts';

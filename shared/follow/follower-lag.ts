@@ -3,7 +3,7 @@ import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { byGroup, type StoreContext } from '../store/context.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import type { DynamoTable } from '../topology/dynamo-topology.ts';
-import { askShards } from './ask-shards.ts';
+import { askParts, partsOf } from '../store/ask-parts.ts';
 import { readFollower, type FollowerName } from './follower-item.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { offsetItems } from './offset-items.ts';
@@ -36,7 +36,7 @@ export async function followerLag(stateTable: DynamoTable, context: StoreContext
         const page = items.slice(start, start + HEADS_A_STATEMENT).map(({ shard }) => shard);
         const found = await context.groups
           .client(group)
-          .then((client) => askShards(client, group, read, selectHeads(follower.datastore, page)))
+          .then((client) => askParts(client, group, read, partsOf(selectHeads(follower.datastore, page))))
           .catch(() => undefined);
         for (const [shard, head] of toHeads(found?.rows ?? [])) heads.set(shard, head);
       }

@@ -2,7 +2,7 @@ import type { Role } from '../cell.ts';
 import type { PlaceRange, ShardPlaces } from '../sql/statements/select-log-places.ts';
 import { selectNextCells, toItems } from '../sql/statements/select-next-cells.ts';
 import type { StoreContext } from '../store/context.ts';
-import { askShards } from './ask-shards.ts';
+import { askParts, partsOf } from '../store/ask-parts.ts';
 import { fetchPlaces, type FetchPlaces } from './read-places.ts';
 
 /** Which of the ranges have a next cell, by their places in the list. */
@@ -20,7 +20,7 @@ export interface PeekOptions {
 }
 
 const peekNext: FetchNews = async (context, group, { datastore, read }, ranges) => {
-  const { role, rows, refused } = await askShards(await context.groups.client(group), group, read, selectNextCells(datastore, ranges));
+  const { role, rows, refused } = await askParts(await context.groups.client(group), group, read, partsOf(selectNextCells(datastore, ranges)));
   // What cannot be looked at is read: that says why.
   return { role, items: new Set([...toItems(rows), ...refused.keys()]) };
 };

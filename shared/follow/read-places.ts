@@ -2,7 +2,7 @@ import type { Role } from '../cell.ts';
 import type { StoredPlace } from '../sql/statements/select-log-places.ts';
 import { selectLogPlaces, toShardPlaces, type PlaceRange, type PlacesWanted, type ShardPlaces } from '../sql/statements/select-log-places.ts';
 import type { StoreContext } from '../store/context.ts';
-import { askShards, type Refusal } from './ask-shards.ts';
+import { askParts, partsOf, type Refusal } from '../store/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { fingerprintOf, UNKNOWN_FINGERPRINT } from './fingerprint.ts';
 
@@ -20,7 +20,7 @@ export interface ReadFrom extends PlacesWanted {
 export type FetchPlaces = (context: StoreContext, group: string, from: Omit<ReadFrom, 'fingerprints' | 'fetch'>, ranges: readonly PlaceRange[]) => Promise<{ readonly role: Role; readonly found: readonly ShardPlaces[] }>;
 
 export const fetchPlaces: FetchPlaces = async (context, group, from, ranges) => {
-  const { role, rows, refused } = await askShards(await context.groups.client(group), group, from.read, selectLogPlaces(from.datastore, ranges, from));
+  const { role, rows, refused } = await askParts(await context.groups.client(group), group, from.read, partsOf(selectLogPlaces(from.datastore, ranges, from)));
   const found = toShardPlaces(rows, ranges.length);
   return { role, found: refused.size === 0 ? found : found.map((places, item) => ({ ...places, ...(refused.has(item) ? { refusal: refused.get(item) as Refusal } : {}) })) };
 };

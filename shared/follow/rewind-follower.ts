@@ -6,7 +6,7 @@ import { requireDatastore } from '../topology/groups.ts';
 import { deleteState } from './state-table.ts';
 import type { DynamoTable } from '../topology/dynamo-topology.ts';
 import { followerKey, openFollower, readFollower, tellChange, type FollowerName } from './follower-item.ts';
-import { askAllShards } from './ask-shards.ts';
+import { askAllParts, partsOf } from '../store/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { offsetItems } from './offset-items.ts';
 import { startOffsets, unread } from './start-offsets.ts';
@@ -67,7 +67,7 @@ async function chosenPlaces(context: StoreContext, topology: DatastoreTopology, 
     if (!Number.isInteger(shard) || shard < 0 || shard >= topology.shards) throw invalidField('shard', `an integer from 0 to ${topology.shards - 1}`, shard);
   }
   for (const [group, items] of byGroup(topology, [...chosen.keys()].map((shard) => ({ shard })))) {
-    const heads = toHeads((await askAllShards(await context.groups.client(group), group, 'writer', selectHeads(topology.datastore, items.map(({ shard }) => shard)))).rows);
+    const heads = toHeads((await askAllParts(await context.groups.client(group), group, 'writer', partsOf(selectHeads(topology.datastore, items.map(({ shard }) => shard))))).rows);
     for (const { shard } of items) {
       const [id = 0, head = 0] = [chosen.get(shard), heads.get(shard)];
       if (!Number.isSafeInteger(id) || id < 0 || id > head) throw invalidField(`${shard}`, `an added id from 0 to ${head}, where the log of shard ${shard} ends`, id);

@@ -5,7 +5,7 @@ import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { selectLogPlaces, toShardPlaces, type PlaceRange } from '../sql/statements/select-log-places.ts';
 import type { StoreContext } from '../store/context.ts';
 import { parseTime } from '../time.ts';
-import { askShards } from './ask-shards.ts';
+import { askParts, partsOf } from '../store/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { UNKNOWN_FINGERPRINT } from './fingerprint.ts';
 import type { StartPlace } from './follower.ts';
@@ -28,7 +28,7 @@ export async function findStarts(context: StoreContext, group: string, datastore
   const client = await context.groups.client(group);
   const since = start === 'now' ? '' : parseTime(start.since, 'since');
   const statement = start === 'now' ? selectHeads(datastore, shards) : findLocations(datastore, shards.map((shard) => ({ shard, since })));
-  const { rows, refused } = await askShards(client, group, 'writer', statement);
+  const { rows, refused } = await askParts(client, group, 'writer', partsOf(statement));
   const [heads, afters] = start === 'now' ? [toHeads(rows), []] : [new Map<number, number>(), toAfterIds(rows)];
   const unknown = new Map(shards.flatMap((shard, item) => (refused.get(item)?.isAnswered === false ? [[shard, refused.get(item)?.error] as const] : [])));
   const ranges = shards.flatMap((shard, item) => (unknown.has(shard) ? [] : [{ shard, at: heads.get(shard) ?? afters[item] ?? 0 }]));
@@ -40,7 +40,7 @@ async function readStarts(client: SqlClient, group: string, datastore: string, {
   const found = new Map(ranges.flatMap(({ shard, at }) => (at === 0 ? [[shard, unread(0)] as const] : [])));
   const begun = ranges.filter(({ at }) => at > 0);
   if (begun.length === 0) return { found, refused };
-  const answer = await askShards(client, group, 'writer', selectLogPlaces(datastore, begun, { limit: 0 }));
+  const answer = await askParts(client, group, 'writer', partsOf(selectLogPlaces(datastore, begun, { limit: 0 })));
   for (const [item, { places: [place], epoch = 0 }] of toShardPlaces(answer.rows, begun.length).entries()) {
     const { shard, at } = begun[item] as PlaceRange;
     if (place?.added_id === at) found.set(shard, offsetAt(place, epoch));

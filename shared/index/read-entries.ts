@@ -4,7 +4,7 @@ import type { SqlClient } from '../sql/client.ts';
 import { selectEntries, toFoundEntry, type FoundEntry } from '../sql/statements/select-entries.ts';
 import { unionOf } from '../sql/union.ts';
 import { joinedByKey } from '../store/joined.ts';
-import { askParts, partsOf } from '../store/read-group.ts';
+import { askParts, partsOf } from '../store/ask-parts.ts';
 import { indexTableName, type PhysicalIndex } from './index-table.ts';
 import type { ParsedQuery } from './query.ts';
 
@@ -39,8 +39,8 @@ export function entryReads(datastore: string): EntryReads {
     const [{ group, client, read, index, query: first }] = some;
     const isUnion = some.length > 1;
     const statement = unionOf(some.map(({ query }, item) => selectEntries(datastore, index, query, isUnion ? item : undefined)));
-    const { rows, roleOf, errors } = await askParts(client, group, read, partsOf(statement));
-    if (!isUnion) return [errors.get(0) ?? { found: rows.map((row) => toFoundEntry(row, index, first.shardValue)), role: roleOf(0) }];
+    const { rows, roleOf, errorOf } = await askParts(client, group, read, partsOf(statement));
+    if (!isUnion) return [errorOf(0) ?? { found: rows.map((row) => toFoundEntry(row, index, first.shardValue)), role: roleOf(0) }];
 
     const ofQueries = some.map(({ query }) => ({ shardValue: query.shardValue, found: [] as FoundEntry[] }));
     for (const row of rows) {
@@ -50,7 +50,7 @@ export function entryReads(datastore: string): EntryReads {
       ofQuery.found.push(toFoundEntry(row, index, ofQuery.shardValue));
     }
     // A union promises no order.
-    return ofQueries.map(({ found }, item) => errors.get(item) ?? { found: found.sort(byRowKey), role: roleOf(item) });
+    return ofQueries.map(({ found }, item) => errorOf(item) ?? { found: found.sort(byRowKey), role: roleOf(item) });
   }
 
   const join = joinedByKey<EntriesWanted, EntriesFound | SchemalessError>(

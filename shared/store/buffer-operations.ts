@@ -5,7 +5,7 @@ import { groupBy, type StoreContext } from './context.ts';
 import type { BufferOperations, GroupBuffer } from './datastore.ts';
 import { keepUndecided } from './keep-undecided.ts';
 import { listKept, parseKeptIds } from './kept-writes.ts';
-import { toUnavailable } from './read-group.ts';
+import { toUnavailable } from './ask-parts.ts';
 
 /** Ids that one request may name. */
 const MOST_DISCARDED = 1000;

@@ -4,7 +4,7 @@ import { selectUndecided, toWaitingRow, type WaitingRow } from '../sql/statement
 import { giveWay } from '../sql/statements/undecided-copies.ts';
 import { groupBy, type StoreContext } from '../store/context.ts';
 import type { KeptId } from './kept-writes.ts';
-import { toUnavailable } from './read-group.ts';
+import { toUnavailable } from './ask-parts.ts';
 
 /**
  * Decides for some of the undecided writes: whatever else is undecided at their addresses gives way to them on all groups, so

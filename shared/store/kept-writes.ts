@@ -8,7 +8,8 @@ import { answerRoom, type Sized } from './answer-room.ts';
 import type { StoreContext } from './context.ts';
 import type { BufferConflict, KeptOptions } from './datastore.ts';
 import { parseLimit } from './parse.ts';
-import { pageBytes, toUnavailable } from './read-group.ts';
+import { toUnavailable } from './ask-parts.ts';
+import { pageBytes } from './read-group.ts';
 
 /** Some of the kept writes of a datastore, and where the next page begins. */
 export interface KeptPage {

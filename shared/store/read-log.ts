@@ -6,13 +6,14 @@ import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { selectLog } from '../sql/statements/select-log.ts';
 import { requireDatastore } from '../topology/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
+import { askParts, partsOf } from './ask-parts.ts';
 import { answerRoom } from './answer-room.ts';
 import { byGroup, placeOf, type StoreContext } from './context.ts';
 import type { Datastore, LogOptions, ShardHead, ShardLog } from './datastore.ts';
 import { openLog, takeInTurn, toShardLog, type OpenLog } from './open-log.ts';
 import { parseBatch, parseLimit, parseLocation } from './parse.ts';
 import { parseRead } from './read-cells.ts';
-import { askParts, pageBytes, partsOf } from './read-group.ts';
+import { pageBytes } from './read-group.ts';
 
 /** Shards whose logs one statement reads. Some 64 branches take about 1 ms; beyond, parsing grows. */
 const SHARDS_A_STATEMENT = 64;
@@ -45,10 +46,10 @@ export function logReads(context: StoreContext, name: string, shards: number): P
       await eachPage({ topology, size: HEADS_A_STATEMENT }, answers.map(({ shard }) => ({ shard })), async (page, group) => {
         const client = await context.groups.client(group);
         const statement = selectHeads(name, page.map(({ shard }) => shard));
-        const { rows, errors } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
+        const { rows, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
         const heads = toHeads(rows);
         for (const [place, { shard }] of page.entries()) {
-          const error = errors.get(place);
+          const error = errorOf(place);
           answers[shard] = error ? { shard, group, error } : { shard, group, head: heads.get(shard) ?? 0 };
         }
       }, ({ shard }, error) => void (answers[shard] = { shard, group: placeOf(topology, shard).group, error }));
@@ -71,11 +72,11 @@ async function locate({ context, name, topology, read }: Reading, logs: readonly
   await eachPage({ topology, size: SHARDS_A_STATEMENT }, logs, async (page, group) => {
     const client = await context.groups.client(group);
     const statement = findLocations(name, page.map(({ shard, since = '' }) => ({ shard, since })));
-    const { rows, errors } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
+    const { rows, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
     const found = toAfterIds(rows);
     for (const [place, log] of page.entries()) {
       log.next = found[place] ?? 0;
-      log.error = errors.get(place);
+      log.error = errorOf(place);
     }
   }, (log, error) => void (log.error = error));
 }
@@ -113,11 +114,11 @@ async function fetchNext({ context, name, topology, limit, read }: Reading, logs
     const client = await context.groups.client(group);
     const bytes = Math.min(share, Math.floor(pageBytes(client) / page.length));
     const statement = selectLog(name, page.map((log) => ({ shard: log.shard, after: log.next, onlyFitting: log !== first })), limit, bytes);
-    const { rows, roleOf, errors } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
+    const { rows, roleOf, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
     for (const [place, { cells, head }] of byItem(rows, page.length).entries()) {
       const log = page[place];
       if (!log) continue;
-      const error = errors.get(place);
+      const error = errorOf(place);
       if (error) fail(log, error);
       else fetched(log, { cells, head, role: roleOf(place), limit });
     }

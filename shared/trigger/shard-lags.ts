@@ -1,5 +1,5 @@
 import type { TriggerStart } from '../definitions/definitions.ts';
-import { askShards } from '../follow/ask-shards.ts';
+import { askParts, partsOf } from '../store/ask-parts.ts';
 import { selectLags, toLags, type StoredLag } from '../sql/statements/select-lags.ts';
 import { byGroup, type StoreContext } from '../store/context.ts';
 import { SchemalessError } from '../errors.ts';
@@ -75,7 +75,7 @@ export async function readLags(context: StoreContext, topology: DatastoreTopolog
       for (let start = 0; start < items.length; start += SHARDS_A_STATEMENT) {
         try {
           const statement = selectLags(topology.datastore, items.slice(start, start + SHARDS_A_STATEMENT));
-          const { rows } = await askShards(await context.groups.client(group), group, 'writer', statement);
+          const { rows } = await askParts(await context.groups.client(group), group, 'writer', partsOf(statement));
           for (const [shard, lag] of toLags(rows)) found.set(shard, lag);
         } catch (error) {
           if (!(error instanceof SchemalessError) || error.code !== 'unavailable') throw error;

@@ -1,3 +1,4 @@
+import type { SchemalessError } from '../../errors.ts';
 import { rowKeyOf } from '../../address.ts';
 import type { CellAddress } from '../../cell.ts';
 import { fromSqlTime } from '../../time.ts';
@@ -35,7 +36,7 @@ export interface ShardPlaces {
   /** The last added id of the log, in the same snapshot, where it was asked for and a cell was found. */
   head?: number;
   /** This shard could not be read where it was asked for first, whatever the others of the statement did. */
-  readonly refusal?: { readonly error: unknown; readonly isAnswered: boolean };
+  readonly refusal?: { readonly error: SchemalessError; readonly isAnswered: boolean };
   /** There is no next cell, and what is here was read a moment ago: nothing in it needs to be looked at again. */
   readonly isQuiet?: boolean;
 }

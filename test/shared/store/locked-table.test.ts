@@ -3,15 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection, type Connection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { PutResult } from '../../../shared/cell.ts';
+import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
+import { shardOfValue } from '../../../shared/index/field-value.ts';
 import { shardDatabase, shardOf } from '../../../shared/shard.ts';
 import type { BufferOperations, Datastore } from '../../../shared/store/datastore.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 
 const SHARDS = 12;
+const INDEX: IndexDefinition = { name: 'city_index', fields: [{ field: 'city', type: 'string', column_key: 'BASE' }], keys: [] };
 const WRITERS = 32;
 const READERS = 16;
 /** Longer than both tries of an append. */
 const LOCKED_MS = 12_000;
+/** Less than half a time limit. */
+const QUICK_MS = 1500;
 /** Less than any time limit, on a machine that does much else. */
 const PROMPT_MS = 3500;
 
@@ -24,7 +29,7 @@ let group: string;
 let holder: Connection;
 
 beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS }, access: 'mysql' });
+  store = await openRealStore({ datastores: { trips: SHARDS }, indexes: { trips: [INDEX] }, access: 'mysql' });
   datastore = await store.deployment.datastore(store.nameOf('trips'));
   const heads = await datastore.heads();
   const [first] = heads;
@@ -50,6 +55,13 @@ function rowIn(shard: number): string {
   }
 }
 
+function cityIn(shard: number): string {
+  for (let number = 0; ; number += 1) {
+    const city = `city ${number}`;
+    if (shardOfValue(city, 'string', SHARDS) === shard) return city;
+  }
+}
+
 interface Done<T> {
   readonly shard: number;
   readonly ms: number;
@@ -69,6 +81,18 @@ async function workers<T>(count: number, until: number, work: (shard: number) =>
     }
   }));
   return done;
+}
+
+/** With the cells of the shard locked, and its index. */
+async function whileAllIsLocked<T>(work: () => Promise<T>): Promise<T> {
+  const database = shardDatabase(store.nameOf('trips'), locked);
+  const [rows] = await holder.query('SELECT table_name AS name FROM information_schema.tables WHERE table_schema = ?', [database]);
+  await holder.query(`LOCK TABLES ${(rows as { readonly name: string }[]).map(({ name }) => `\`${database}\`.\`${name}\` WRITE`).join(', ')}`);
+  try {
+    return await work();
+  } finally {
+    await holder.query('UNLOCK TABLES');
+  }
 }
 
 async function whileLocked<T>(work: (until: number) => Promise<T>): Promise<T> {
@@ -110,6 +134,36 @@ describe('a table that somebody locks', { timeout: 60_000 }, () => {
     expect(readOthers.filter(({ result }) => result.served_by !== 'writer' || result.count !== 1)).toEqual([]);
     expect(writtenOthers.filter(({ result }) => result.outcome !== 'stored')).toEqual([]);
     expect(Math.max(slowest(readOthers), slowest(writtenOthers))).toBeLessThan(PROMPT_MS);
+    expect(circuitsOpened()).toEqual([]);
+  });
+
+  it('costs reads that share a statement with it nothing but the time to find it out: they are fresh, and from then on quick', async () => {
+    const shards = [locked, ...others];
+    const rows = shards.map(rowIn);
+    const cities = shards.map(cityIn);
+    for (const [place, row_key] of rows.entries()) await datastore.put({ row_key, ...COLUMN, body: { city: cities[place] ?? '' } });
+    const query = (city: string) => datastore.query({ index: 'city_index', where: [{ field: 'city', operator: 'eq', values: [city] }], together: true });
+    await expect.poll(async () => (await Promise.all(cities.map(query))).every(({ entries }) => entries.length === 1)).toBe(true);
+    const served = (one: unknown): string => String(Object(one).error ? 'error' : Object(one).served_by);
+    const reads: Readonly<Record<string, () => Promise<readonly string[]>>> = {
+      get: async () => (await Promise.all(rows.map((row_key) => datastore.get({ row_key, ...COLUMN })))).map(served),
+      batchGet: async () => (await datastore.batchGet(rows.map((row_key) => ({ row_key, column_name: 'BASE' })))).map(served),
+      log: async () => (await datastore.log(shards.map((shard) => ({ shard, after: 0 })))).map(served),
+      query: async () => (await Promise.all(cities.map(query))).map(served),
+    };
+    const ofWriter = others.map(() => 'writer');
+    await whileAllIsLocked(async () => {
+      // Each kind has statements of its own, and an index tables of its own.
+      for (const read of [reads['get'], reads['query']]) expect((await read?.())?.slice(1)).toEqual(ofWriter);
+      for (const [kind, read] of Object.entries(reads)) {
+        const begun = performance.now();
+        const [own, ...rest] = await read();
+        expect([kind, own, ...rest]).toEqual([kind, 'reader', ...ofWriter]);
+        expect(performance.now() - begun, kind).toBeLessThan(QUICK_MS);
+      }
+    });
+    // Free again, it is read from its writer again.
+    await expect.poll(async () => (await reads['batchGet']?.())?.[0], { timeout: 8000 }).toBe('writer');
     expect(circuitsOpened()).toEqual([]);
   });
 });

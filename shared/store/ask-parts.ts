@@ -1,0 +1,89 @@
+import type { Role } from '../cell.ts';
+import { SchemalessError } from '../errors.ts';
+import { SqlError, type SqlClient, type SqlRow, type Statement } from '../sql/client.ts';
+import { selectParts } from '../sql/select-parts.ts';
+
+/** Why a part could not be read where it was asked for first. */
+export interface Refusal {
+  readonly error: SchemalessError;
+  /** The other role had an answer. */
+  readonly isAnswered: boolean;
+}
+
+/** What a group answered to the parts of a union. */
+export interface PartsAnswer {
+  /** `reader` where any part is a reader's. */
+  readonly role: Role;
+  /** In no order: the parts number their rows by themselves. */
+  readonly rows: readonly SqlRow[];
+  /** By place among the parts. */
+  readonly refused: ReadonlyMap<number, Refusal>;
+  /** Who answered a part, by its place. */
+  readonly roleOf: (part: number) => Role;
+  /** Why a part could not be read at all. */
+  readonly errorOf: (part: number) => SchemalessError | undefined;
+}
+
+/**
+ * Asks a group something of many shards, in one statement as a rule. A shard that cannot be read, since its table is
+ * damaged, gone or locked, takes nothing from the others: it is asked of the other role alone, and fails alone. Where a
+ * node does not answer at all, the other one is asked for everything.
+ *
+ * @param role which node is asked first
+ * @throws SchemalessError `unavailable` when no node answers
+ */
+export async function askParts(client: SqlClient, group: string, role: Role, parts: readonly Statement[]): Promise<PartsAnswer> {
+  const { readsFromReaders } = client.abilities;
+  const first: Role = readsFromReaders ? role : 'writer';
+  const other: Role = first === 'writer' ? 'reader' : 'writer';
+  const hasOther = readsFromReaders && (other === 'writer' || client.nodes > 1);
+  try {
+    const { rows, refused } = await selectParts(client, parts, first);
+    if (refused.size === 0) return answerOf(first, rows, new Map(), () => first);
+    const left = [...refused.keys()];
+    const again = hasOther ? await selectParts(client, left.map((place) => parts[place] as Statement), other).catch(onlySql) : undefined;
+    const refusals = new Map(left.map((place, item): [number, Refusal] => [place, { error: toUnavailable(refused.get(place) as SqlError, group), isAnswered: again !== undefined && !again.refused.has(item) }]));
+    const isOfReader = first === 'reader' || refusals.values().some(({ isAnswered }) => isAnswered);
+    return answerOf(isOfReader ? 'reader' : 'writer', again ? [...rows, ...again.rows] : rows, refusals, (part) => (refusals.has(part) ? other : first));
+  } catch (error) {
+    if (!(error instanceof SqlError) || !hasOther) throw toUnavailable(error, group);
+  }
+  try {
+    const { rows, refused } = await selectParts(client, parts, other);
+    return answerOf(other, rows, new Map([...refused].map(([place, error]) => [place, { error: toUnavailable(error, group), isAnswered: false }])), () => other);
+  } catch (error) {
+    throw toUnavailable(error, group);
+  }
+}
+
+/** Asks as `askParts` does where an answer without all parts is of no use. Throws why one could not be read. */
+export async function askAllParts(client: SqlClient, group: string, role: Role, parts: readonly Statement[]): Promise<PartsAnswer> {
+  const answer = await askParts(client, group, role, parts);
+  const unread = answer.refused.values().find(({ isAnswered }) => !isAnswered);
+  if (unread) throw unread.error;
+  return answer;
+}
+
+/** What a statement is made of; one that is no union is its only part. */
+export function partsOf(statement: Statement): readonly Statement[] {
+  return statement.parts ?? [statement];
+}
+
+function answerOf(role: Role, rows: readonly SqlRow[], refused: ReadonlyMap<number, Refusal>, roleOf: (part: number) => Role): PartsAnswer {
+  const errorOf = (part: number): SchemalessError | undefined => (refused.get(part)?.isAnswered === false ? refused.get(part)?.error : undefined);
+  return { role, rows, refused, roleOf, errorOf };
+}
+
+function onlySql(error: unknown): undefined {
+  if (!(error instanceof SqlError)) throw error;
+}
+
+/** What a failed statement means to a client of the datastore. */
+export function toUnavailable(error: SqlError, group: string): SchemalessError;
+export function toUnavailable(error: unknown, group: string): unknown;
+export function toUnavailable(error: unknown, group: string): unknown {
+  if (!(error instanceof SqlError)) return error;
+  if (error.tooLarge) return new SchemalessError('answer_too_large', `${group} holds what cannot be read this way: ${error.message}`, { cause: error });
+  const message = error.failure === 'rejected' ? `${group} refused a statement` : `no node of ${group} answered in time`;
+  return new SchemalessError('unavailable', message, { cause: error, more: { group } });
+}
