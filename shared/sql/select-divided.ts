@@ -16,6 +16,8 @@ export interface DividedAnswer {
  *
  * A part may be a union itself, and is not divided further: what is of one shard, say, fails or is answered together.
  * Costs nothing while nothing is refused; n parts of which one is at fault, about 2 log2 n statements more, one after the other.
+ * Where the first log2 n + 2 that stand alone are refused with the same error and none was answered, as where a right is
+ * missing, the rest are taken to be refused with it, too.
  *
  * @param parts numbered by their own text where it matters which row is whose; none, and nothing is asked
  * @throws SqlError for every other reason: they say nothing of a single part
@@ -23,11 +25,25 @@ export interface DividedAnswer {
 export async function selectDivided(client: Pick<SqlClient, 'select'>, parts: readonly Statement[], target: Target): Promise<DividedAnswer> {
   const rows: SqlRow[] = [];
   const refused = new Map<number, SqlError>();
+  /** Parts refused alone, one like the other, while none was answered: once they are so many, all are. */
+  const most = Math.ceil(Math.log2(Math.max(1, parts.length))) + 2;
+  let isAnswered = false;
+
+  function refusesAll(): boolean {
+    const [first, ...others] = refused.values();
+    return !isAnswered && refused.size >= most && first?.errno !== 0 && others.every(({ errno }) => errno === first?.errno);
+  }
 
   async function ask(from: number, to: number): Promise<void> {
     if (from === to) return;
+    const [known] = refused.values();
+    if (known && refusesAll()) {
+      for (let part = from; part < to; part += 1) refused.set(part, known);
+      return;
+    }
     try {
       for (const row of await client.select(unionOf(parts.slice(from, to)), target)) rows.push(row);
+      isAnswered = true;
     } catch (error) {
       if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
       if (to - from === 1) refused.set(from, error);

@@ -48,6 +48,21 @@ describe('a union of many parts', () => {
     expect((await divide([ofNoTable(0), ofNoTable(1)])).refused.size).toBe(2);
   });
 
+  it('gives up soon where the server refuses everything, and says so of each part', async () => {
+    const all = Array.from({ length: PARTS }, (_, item) => item);
+    const { refused, statements } = await divide(partsWith(all));
+    expect([...refused.keys()].sort((one, other) => one - other)).toEqual(all);
+    expect(new Set([...refused.values()].map(({ failure }) => failure))).toEqual(new Set(['rejected']));
+    expect(statements).toBeLessThan(4 * Math.log2(PARTS));
+  });
+
+  it('answers what can be, however many around it cannot', async () => {
+    const all = Array.from({ length: PARTS }, (_, item) => item);
+    const { items, refused } = await divide(partsWith(all.filter((item) => item % 5 !== 0)));
+    expect(items).toEqual(all.filter((item) => item % 5 === 0));
+    expect([...refused.keys()]).toEqual(all.filter((item) => item % 5 !== 0));
+  });
+
   it('does not divide a part that is a union itself', async () => {
     const { items, refused } = await divide([unionOf([good(0), ofNoTable(1)]), unionOf([good(2), good(3)])]);
     expect([items, [...refused.keys()]]).toEqual([[2, 3], [0]]);
