@@ -23,10 +23,22 @@ export interface DividedAnswer {
  * @throws SqlError for every other reason: they say nothing of a single part
  */
 export async function selectDivided(client: Pick<SqlClient, 'select'>, parts: readonly Statement[], target: Target): Promise<DividedAnswer> {
+  if (parts.length === 0) return { rows: [], refused: NONE };
+  try {
+    return { rows: await client.select(unionOf(parts), target), refused: NONE };
+  } catch (error) {
+    return divide(client, parts, target, onlyRefused(error));
+  }
+}
+
+const NONE: ReadonlyMap<number, SqlError> = new Map();
+
+/** @param error why the union of all was refused */
+async function divide(client: Pick<SqlClient, 'select'>, parts: readonly Statement[], target: Target, error: SqlError): Promise<DividedAnswer> {
   const rows: SqlRow[] = [];
   const refused = new Map<number, SqlError>();
   /** Parts refused alone, one like the other, while none was answered: once they are so many, all are. */
-  const most = Math.ceil(Math.log2(Math.max(1, parts.length))) + 2;
+  const most = Math.ceil(Math.log2(parts.length)) + 2;
   let isAnswered = false;
 
   function refusesAll(): boolean {
@@ -35,7 +47,6 @@ export async function selectDivided(client: Pick<SqlClient, 'select'>, parts: re
   }
 
   async function ask(from: number, to: number): Promise<void> {
-    if (from === to) return;
     const [known] = refused.values();
     if (known && refusesAll()) {
       for (let part = from; part < to; part += 1) refused.set(part, known);
@@ -45,16 +56,26 @@ export async function selectDivided(client: Pick<SqlClient, 'select'>, parts: re
       for (const row of await client.select(unionOf(parts.slice(from, to)), target)) rows.push(row);
       isAnswered = true;
     } catch (error) {
-      if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
-      if (to - from === 1) refused.set(from, error);
-      else {
-        const middle = Math.ceil((from + to) / 2);
-        await ask(from, middle);
-        await ask(middle, to);
-      }
+      await askHalves(from, to, onlyRefused(error));
     }
   }
 
-  await ask(0, parts.length);
+  async function askHalves(from: number, to: number, error: SqlError): Promise<void> {
+    if (to - from === 1) {
+      refused.set(from, error);
+      return;
+    }
+    const middle = Math.ceil((from + to) / 2);
+    await ask(from, middle);
+    await ask(middle, to);
+  }
+
+  await askHalves(0, parts.length, error);
   return { rows, refused };
+}
+
+/** Throws whatever is no refusal by the server. */
+function onlyRefused(error: unknown): SqlError {
+  if (error instanceof SqlError && error.failure === 'rejected') return error;
+  throw error;
 }

@@ -12,6 +12,15 @@ const SEVERAL_TABLES = 'several tables';
 export function unionOf(parts: readonly Statement[]): Statement {
   const [only] = parts;
   if (only && parts.length === 1) return only;
+  let union = unions.get(parts);
+  if (!union) unions.set(parts, (union = makeUnion(parts)));
+  return union;
+}
+
+/** Its text is long, and whoever divides it where it is refused asks for the same parts once more. */
+const unions = new WeakMap<readonly Statement[], Statement>();
+
+function makeUnion(parts: readonly Statement[]): Statement {
   const table = tableOf(parts);
   return { sql: parts.map(({ sql }) => sql).join(' UNION ALL '), parameters: parts.flatMap(({ parameters }) => parameters), parts, ...(table === undefined ? {} : { table }) };
 }

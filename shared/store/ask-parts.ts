@@ -39,7 +39,7 @@ export async function askParts(client: SqlClient, group: string, role: Role, par
   const hasOther = readsFromReaders && (other === 'writer' || client.nodes > 1);
   try {
     const { rows, refused } = await selectParts(client, parts, first);
-    if (refused.size === 0) return answerOf(first, rows, new Map(), () => first);
+    if (refused.size === 0) return answerOf(first, rows, NONE, () => first);
     const left = [...refused.keys()];
     const again = hasOther ? await selectParts(client, left.map((place) => parts[place] as Statement), other).catch(onlySql) : undefined;
     const refusals = new Map(left.map((place, item): [number, Refusal] => [place, { error: toUnavailable(refused.get(place) as SqlError, group), isAnswered: again !== undefined && !again.refused.has(item) }]));
@@ -68,6 +68,8 @@ export async function askAllParts(client: SqlClient, group: string, role: Role, 
 export function partsOf(statement: Statement): readonly Statement[] {
   return statement.parts ?? [statement];
 }
+
+const NONE: ReadonlyMap<number, Refusal> = new Map();
 
 function answerOf(role: Role, rows: readonly SqlRow[], refused: ReadonlyMap<number, Refusal>, roleOf: (part: number) => Role): PartsAnswer {
   const errorOf = (part: number): SchemalessError | undefined => (refused.get(part)?.isAnswered === false ? refused.get(part)?.error : undefined);

@@ -88,7 +88,10 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
       const cells = await readWanted(wantingCells({ context, name, topology: await requireDatastore(context.topology, name), read }), wanted);
       const full: FullAnswer = { room: answerRoom(), refused: false };
       const items: BatchItem[] = [];
-      for (const place of wanted.keys()) items.push(await toBatchItem(cells, place, full));
+      for (const place of wanted.keys()) {
+        if (cells.isLeftOut(place)) await cells.complete({ from: place, to: place + 1 }, full.room.left());
+        items.push(toBatchItem(cells, place, full));
+      }
       return items;
     },
   };
@@ -143,9 +146,8 @@ function toPage<Next>(answer: ItemRows & Served & { readonly bytes: number }, { 
 }
 
 /** An item of a batch, if the answer still has room for it; one that fails does so alone. */
-async function toBatchItem(cells: WantedCells, place: number, full: FullAnswer): Promise<BatchItem> {
+function toBatchItem(cells: WantedCells, place: number, full: FullAnswer): BatchItem {
   const { room } = full;
-  await cells.complete({ from: place, to: place + 1 }, room.left());
   const answer = cells.answer(place);
   if (answer.error) return { error: answer.error };
   const [stored] = answer.cells;
