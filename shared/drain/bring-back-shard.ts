@@ -10,6 +10,7 @@ import { groupBy, type StoreContext } from '../store/context.ts';
 import { decideAddress } from './decide.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
 import { copiesAt, unansweredPages, type Copy, type Holder } from './unanswered-copies.ts';
+import type { UndecidedLook } from './undecided-since.ts';
 import { openOne, waitingBodies, type CopiedBody } from './waiting-bodies.ts';
 
 /** A shard whose writer may lack acknowledged cells. */
@@ -22,8 +23,7 @@ export interface BringingBack {
   readonly holders: readonly Holder[];
   readonly datastore: string;
   readonly shard: number;
-  /** Whether two bodies of an address have been seen there for longer than a request lives. */
-  readonly hasWaited: (address: string) => boolean;
+  readonly look: Pick<UndecidedLook, 'hasWaited'>;
 }
 
 /** What was done for a shard. */
@@ -68,12 +68,17 @@ async function bringBack(work: BringingBack, rows: readonly WaitingRow[], done: 
   const bodies: CopiedBody[] = [];
   for (const [address, copies] of await copiesAt(work.holders, work.datastore, missing)) {
     const waiting = await waitingBodies(copies);
-    const decided = decideAddress(waiting, waiting.length > 1 && work.hasWaited(`${work.datastore}/${address}`));
+    const decided = decideAddress(waiting, waiting.length > 1 && haveWaited(work, address, waiting));
     if (decided.action === 'append') bodies.push(decided.body);
     else if (decided.action !== 'leave') done.undecided.add(address);
     if (decided.action === 'report') await report(work, copies);
   }
   await appendBodies(work, bodies, done);
+}
+
+/** Whether each of them has; each is looked at, so that its time begins. */
+function haveWaited({ datastore, look }: BringingBack, address: string, bodies: readonly CopiedBody[]): boolean {
+  return bodies.filter(({ copies: [{ row }] }) => look.hasWaited(`${datastore}/${address}`, row.body_hash)).length === bodies.length;
 }
 
 /** Those at whose addresses the writer has no cell. */
@@ -83,17 +88,24 @@ async function missingOnWriter({ writer, serverId, datastore, shard }: BringingB
   return rows.filter((_, place) => shown.hashes[place] === undefined);
 }
 
-/** Page by page, from the first group that holds a copy; from another one what that does not have any more, or has damaged. */
+/**
+ * Page by page, from the first group that holds a copy; from another one what that does not have any more, or has damaged.
+ *
+ * @throws SchemalessError where a body is gone from all: whether it was drained, or whoever answered lacks it, a new look tells
+ */
 async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], done: Done): Promise<void> {
   for (const [holder, ofHolder] of groupBy(bodies, ({ copies: [{ holder }] }) => holder)) {
     const left = new Map(ofHolder.map((body) => [addressKey(body.copies[0].row), body]));
-    for await (const { rows } of openRows(holder.client, ofHolder.map(({ copies: [{ row }] }) => row))) {
-      for (const row of rows) left.delete(addressKey(row));
-      await append(work, rows, done);
+    const faulty = new Set<string>();
+    for await (const page of openRows(holder.client, ofHolder.map(({ copies: [{ row }] }) => row))) {
+      for (const row of page.rows) left.delete(addressKey(row));
+      for (const { row } of page.faulty) faulty.add(addressKey(row));
+      await append(work, page.rows, done);
     }
-    for (const { copies } of left.values()) {
+    for (const [address, { copies }] of left) {
       const instead = await openOne(copies.slice(1));
       if (instead) await append(work, [instead], done);
+      else if (!faulty.has(address)) throw new SchemalessError('unavailable', `shard ${work.shard} of ${work.datastore}: copies of ${address} went away meanwhile`);
     }
   }
 }

@@ -71,8 +71,9 @@ export async function openHolderDrain(context: StoreContext, holder: string, set
         const ofPrimary = placed.get(primary) ?? [];
         laneOf(primary).turns.have(ofPrimary);
         const firstOf = Math.min(last, ...ofPrimary.map((shard) => shard.first));
-        // Where not all are counted, whatever came since the first of them stands for them: an estimate that is not too low.
-        rates.set(primary, appendsPerSecond ?? rateFor(areMany ? [backlogOf(last - firstOf + 1, firstOf)] : ofPrimary.map(({ rows, first: ofShard }) => backlogOf(rows, ofShard))));
+        const counted = rateFor(ofPrimary.map(({ rows, first: ofShard }) => backlogOf(rows, ofShard)));
+        // Where not all are counted, whatever came since the first of them may wait.
+        rates.set(primary, appendsPerSecond ?? (areMany ? Math.max(counted, rateFor([backlogOf(last - firstOf + 1, firstOf)])) : counted));
       }
       await failLost(lost.slice(0, pageRows).map(({ datastore, shard }) => ({ datastore, shard, after: 0 })));
     },

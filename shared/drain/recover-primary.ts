@@ -1,5 +1,5 @@
 import { SchemalessError } from '../errors.ts';
-import { SqlError } from '../sql/client.ts';
+import { SqlError, type Statement } from '../sql/client.ts';
 import { forgetWriters, recordWriter } from '../sql/statements/record-writer.ts';
 import { selectFencedShards, toFencedShards, type FencedShard } from '../sql/statements/select-fenced-shards.ts';
 import { groupBy, placeOf, type StoreContext } from '../store/context.ts';
@@ -7,6 +7,7 @@ import { requireDatastore } from '../topology/groups.ts';
 import { mendEpoch } from '../topology/raise-epoch.ts';
 import { bringBackShard, type BringingBack } from './bring-back-shard.ts';
 import type { Holder } from './unanswered-copies.ts';
+import { undecidedSince, type UndecidedSince } from './undecided-since.ts';
 
 /** What was done for a group whose writer may have lacked acknowledged cells. */
 export interface Recovery {
@@ -16,30 +17,6 @@ export interface Recovery {
   readonly opened: number;
   /** Shards that do not, and why not. */
   readonly closed: readonly { readonly datastore: string; readonly shard: number; readonly reason: string }[];
-}
-
-/** Since when two bodies wait for an address, by this process's clock. */
-export interface UndecidedSince {
-  /** Begins a look at all addresses: those that are not seen in it are forgotten. */
-  look(): (address: string) => boolean;
-}
-
-/** Longer than any request lives: whoever was under way with a body has been answered by then, or died. */
-const REQUEST_LIFE_MS = 30_000;
-
-export function undecidedSince(requestLifeMs = REQUEST_LIFE_MS, now: () => number = () => performance.now()): UndecidedSince {
-  let seen = new Map<string, number>();
-  return {
-    look() {
-      const before = seen;
-      seen = new Map();
-      return (address) => {
-        const since = before.get(address) ?? now();
-        seen.set(address, since);
-        return now() - since >= requestLifeMs;
-      };
-    },
-  };
 }
 
 /** Shards worked on side by side. */
@@ -67,13 +44,13 @@ export async function recoverPrimary(context: StoreContext, primary: string, sin
   const writer = await context.groups.client(primary);
   const fenced = await ownShards(context, primary, toFencedShards(await writer.select(selectFencedShards(), 'writer')));
   if (fenced.length === 0) return undefined;
-  await writer.change(forgetWriters());
+  for (const [datastore, some] of groupBy(fenced.filter(({ hasWriter }) => hasWriter), (one) => one.datastore)) await writer.change(forgetWriters(datastore, some.map(({ shard }) => shard)));
   const holders = await openHolders(context, primary);
-  const hasWaited = since.look();
+  const look = since.look();
   const recovery = { appended: 0, opened: 0, closed: [] as Recovery['closed'][number][] };
   for (let start = 0; start < fenced.length; start += SHARDS_AT_ONCE) {
     const some = fenced.slice(start, start + SHARDS_AT_ONCE);
-    const ends = await Promise.allSettled(some.map((one) => whyClosed({ context, writer, holders, hasWaited, ...one }, recovery)));
+    const ends = await Promise.allSettled(some.map((one) => whyClosed({ context, writer, holders, look, ...one }, recovery)));
     const opened = some.filter((_, place) => ends[place]?.status === 'fulfilled' && ends[place].value === undefined);
     for (const [datastore, ofDatastore] of groupBy(opened, (one) => one.datastore)) {
       await writer.change(recordWriter(some[0]?.serverId ?? 0, datastore, ofDatastore.map(({ shard }) => shard)));
@@ -85,8 +62,11 @@ export async function recoverPrimary(context: StoreContext, primary: string, sin
       if (end.value !== undefined) recovery.closed.push({ datastore, shard, reason: end.value });
     }
   }
+  look.end();
   return recovery;
 }
+
+const SIGN_OF_LIFE: Statement = { sql: 'SELECT 1', parameters: [] };
 
 /** All groups that may hold copies. While one cannot be asked nothing can be opened, so that nothing is read either. */
 async function openHolders({ groups }: StoreContext, primary: string): Promise<Holder[]> {
@@ -97,7 +77,7 @@ async function openHolders({ groups }: StoreContext, primary: string): Promise<H
   return Promise.all(
     others.map(async (group): Promise<Holder> => {
       const client = await groups.client(group);
-      await client.select({ sql: 'SELECT 1', parameters: [] }, 'writer');
+      await client.select(SIGN_OF_LIFE, 'writer');
       return { group, client };
     }),
   );

@@ -8,9 +8,10 @@ import { openHolderDrain, type HolderDrain } from './drain-holder.ts';
 import { laneTurn, type Lane } from './drain-lane.ts';
 import type { DrainReport, DrainSettings } from './drain-settings.ts';
 import type { ProgressStore } from './progress-item.ts';
-import { recoverPrimary, undecidedSince, type Recovery } from './recover-primary.ts';
+import { recoverPrimary, type Recovery } from './recover-primary.ts';
 import { releaseOpened } from './release-undecided.ts';
 import { PAUSE_MS } from './turns.ts';
+import { undecidedSince } from './undecided-since.ts';
 
 export interface DrainRun {
   readonly context: StoreContext;

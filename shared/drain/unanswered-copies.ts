@@ -1,8 +1,8 @@
 import { addressKey } from '../address.ts';
 import type { CellAddress } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
-import { toWaitingRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
-import { selectCopies, selectUnanswered, toUnanswered } from '../sql/statements/select-unanswered.ts';
+import type { WaitingRow } from '../sql/statements/select-buffered.ts';
+import { selectCopies, selectUnanswered, toCopies, toUnanswered } from '../sql/statements/select-unanswered.ts';
 import { groupBy } from '../store/context.ts';
 
 /** A group that may hold copies. */
@@ -23,7 +23,7 @@ const PAGE_ROWS = 1000;
 /**
  * The unanswered copies of one shard that a group holds, page by page.
  *
- * @throws SqlError when the group cannot be asked
+ * @throws SqlError when the group's writer cannot be asked
  */
 export async function* unansweredPages({ client }: Holder, datastore: string, shard: number): AsyncGenerator<readonly WaitingRow[]> {
   for (let after: number | undefined = 0; after !== undefined; ) {
@@ -36,9 +36,9 @@ export async function* unansweredPages({ client }: Holder, datastore: string, sh
 /**
  * All unanswered copies at some addresses, on whatever group, by `addressKey`.
  *
- * @throws SqlError when one of the groups cannot be asked
+ * @throws SqlError when the writer of one of the groups cannot be asked
  */
 export async function copiesAt(holders: readonly Holder[], datastore: string, addresses: readonly CellAddress[]): Promise<ReadonlyMap<string, readonly Copy[]>> {
-  const held = await Promise.all(holders.map(async (holder) => (await holder.client.select(selectCopies(datastore, addresses), 'writer')).map((row): Copy => ({ holder, row: toWaitingRow(row) }))));
+  const held = await Promise.all(holders.map(async (holder) => toCopies(await holder.client.select(selectCopies(datastore, addresses), 'writer')).map((row): Copy => ({ holder, row }))));
   return groupBy(held.flat(), ({ row }) => addressKey(row));
 }

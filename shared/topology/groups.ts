@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { SchemalessError } from '../errors.ts';
 import type { Role } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
@@ -13,7 +14,7 @@ export interface Groups {
   /** What this instance's breaker says of a role, `closed` where it was never asked. */
   circuit(group: string, role: Role): CircuitName;
   names(): Promise<readonly string[]>;
-  /** The same at this moment, past every cache. Throws when the table cannot be read. */
+  /** The same at this moment, past every cache. Throws `unavailable` when the table cannot be read, or clients are of groups as they were. */
   namesNow(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -71,7 +72,14 @@ export function openGroups(topology: TopologySource, connect: (address: GroupAdd
     },
     circuit: (group, role) => clients.get(group)?.guard?.circuit(role) ?? 'closed',
     names: async () => (await topology.groups()).map(({ name }) => name),
-    namesNow: async () => (await topology.groupsNow()).map(({ name }) => name),
+    async namesNow() {
+      const now = await topology.groupsNow();
+      if (!isDeepStrictEqual(now, await topology.groups())) {
+        topology.refresh();
+        throw new SchemalessError('unavailable', 'the groups are being changed: not all are known as they are now');
+      }
+      return now.map(({ name }) => name);
+    },
     async close() {
       await Promise.all([...clients.values()].map(({ client }) => client.close()));
       clients.clear();

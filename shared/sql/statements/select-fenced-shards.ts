@@ -1,6 +1,7 @@
 import { toNumber, toText } from '../cell-rows.ts';
 import type { SqlRow, Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
+import { NOBODY } from './record-writer.ts';
 
 /** A shard that takes no appends from the server that answers. */
 export interface FencedShard {
@@ -8,13 +9,15 @@ export interface FencedShard {
   readonly shard: number;
   /** The server that answers. */
   readonly serverId: number;
+  /** A writer is recorded, another one: not known to be none. */
+  readonly hasWriter: boolean;
 }
 
 /** The shards whose acknowledged cells the server that answers may lack: another was their writer. */
 export function selectFencedShards(): Statement {
-  return { sql: `SELECT datastore, shard, @@server_id FROM ${CONTROL}.shard WHERE writer_id <> @@server_id ORDER BY datastore, shard`, parameters: [] };
+  return { sql: `SELECT datastore, shard, @@server_id, writer_id FROM ${CONTROL}.shard WHERE writer_id <> @@server_id ORDER BY datastore, shard`, parameters: [] };
 }
 
 export function toFencedShards(rows: readonly SqlRow[]): FencedShard[] {
-  return rows.map(([datastore, shard, serverId]) => ({ datastore: toText(datastore), shard: toNumber(shard), serverId: toNumber(serverId) }));
+  return rows.map(([datastore, shard, serverId, writerId]) => ({ datastore: toText(datastore), shard: toNumber(shard), serverId: toNumber(serverId), hasWriter: toNumber(writerId) !== NOBODY }));
 }

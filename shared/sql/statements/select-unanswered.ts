@@ -1,7 +1,7 @@
 import { rowKeyBytes } from '../../address.ts';
 import type { CellAddress } from '../../cell.ts';
 import { toNumber } from '../cell-rows.ts';
-import type { SqlRow, Statement } from '../client.ts';
+import { SqlError, type SqlRow, type Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { PLACE, toWaitingRow, type WaitingRow } from './select-buffered.ts';
 
@@ -11,7 +11,7 @@ const STATES = ['waiting', 'undecided', 'parked'];
 const UNANSWERED = 'answered < writers';
 
 /**
- * The next rows of one shard, in the order of their ids, and of those that are unanswered what they are copies of.
+ * The next rows of one shard by their ids, in no order, and of those that are unanswered what they are copies of.
  *
  * Rows that were answered are looked at, too, and say how far the page went: a table with millions of them is read in
  * pages of which each is small. All states in one snapshot: a row that changes its state keeps its place.
@@ -22,11 +22,25 @@ export function selectUnanswered(datastore: string, shard: number, after: number
   const ofState = (state: string): string => `(SELECT id FROM ${CONTROL}.buffer WHERE state = '${state}' AND datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`;
   return {
     sql:
-      `SELECT page.id, datastore, shard, row_key, column_name, ref_key, body_hash FROM ` +
+      `${ROLE} UNION ALL SELECT page.id, datastore, shard, row_key, column_name, ref_key, body_hash FROM ` +
       `(SELECT id FROM (${STATES.map(ofState).join(' UNION ALL ')}) AS next ORDER BY id LIMIT ?) AS page ` +
-      `LEFT JOIN ${CONTROL}.buffer AS copy ON copy.id = page.id AND ${UNANSWERED} ORDER BY page.id`,
+      `LEFT JOIN ${CONTROL}.buffer AS copy ON copy.id = page.id AND ${UNANSWERED}`,
     parameters: [...STATES.flatMap(() => [datastore, shard, after, limit]), limit],
   };
+}
+
+/**
+ * One row more, of no id: whether the server takes writes. A reader, or a writer that was one until a moment ago, may lack
+ * copies, and a statement that finds none would not show that it asked the wrong one.
+ */
+const ROLE =
+  "SELECT 0 AS id, NULL AS datastore, IF(@@global.read_only IN ('0', 'OFF'), 1, 0) AS shard, NULL AS row_key, NULL AS column_name, NULL AS ref_key, NULL AS body_hash";
+
+/** What the writer of a group answered: all but the row that says that it is the writer. */
+function ofWriter(rows: readonly SqlRow[]): readonly SqlRow[] {
+  const role = rows.find(([id]) => toNumber(id) === 0);
+  if (toNumber(role?.[2]) !== 1) throw new SqlError('unreachable', 'who answers for the writer takes no writes');
+  return rows.filter((row) => row !== role);
 }
 
 /** A page of a shard's rows. */
@@ -36,17 +50,24 @@ export interface UnansweredPage {
   readonly next: number | undefined;
 }
 
-export function toUnanswered(rows: readonly SqlRow[], limit: number): UnansweredPage {
-  const last = rows.at(-1);
-  return { rows: rows.filter(([, datastore]) => datastore !== null).map(toWaitingRow), next: rows.length < limit || !last ? undefined : toNumber(last[0]) };
+/** Throws `SqlError` where it is not the writer's word. */
+export function toUnanswered(answer: readonly SqlRow[], limit: number): UnansweredPage {
+  const rows = ofWriter(answer);
+  const last = rows.reduce((highest, [id]) => Math.max(highest, toNumber(id)), 0);
+  return { rows: rows.filter(([, datastore]) => datastore !== null).map(toWaitingRow), next: rows.length < limit ? undefined : last };
 }
 
 /** All unanswered copies at some addresses of one datastore, in no order. The key is named: it holds few rows of an address, of a shard there may be millions. */
 export function selectCopies(datastore: string, addresses: readonly CellAddress[]): Statement {
   return {
     sql:
-      `SELECT ${PLACE} FROM ${CONTROL}.buffer FORCE INDEX (copy) WHERE (${addresses.map(() => '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)').join(' OR ')}) ` +
+      `${ROLE} UNION ALL SELECT ${PLACE} FROM ${CONTROL}.buffer FORCE INDEX (copy) WHERE (${addresses.map(() => '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)').join(' OR ')}) ` +
       `AND state IN (${STATES.map((state) => `'${state}'`).join(', ')}) AND ${UNANSWERED}`,
     parameters: addresses.flatMap(({ row_key, column_name, ref_key }) => [datastore, rowKeyBytes(row_key), Buffer.from(column_name), ref_key]),
   };
+}
+
+/** Throws `SqlError` where it is not the writer's word. */
+export function toCopies(rows: readonly SqlRow[]): WaitingRow[] {
+  return ofWriter(rows).map(toWaitingRow);
 }

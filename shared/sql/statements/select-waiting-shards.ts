@@ -19,7 +19,7 @@ export interface WaitingShards {
   readonly areMany: boolean;
 }
 
-const FIRST_OF_SHARDS = `SELECT datastore, shard, NULL, MIN(id) FROM ${CONTROL}.buffer FORCE INDEX FOR GROUP BY (place) GROUP BY state, datastore, shard HAVING state = 'waiting'`;
+const FIRST_OF_SHARDS = `SELECT datastore, shard, MIN(id) AS id FROM ${CONTROL}.buffer FORCE INDEX FOR GROUP BY (place) GROUP BY state, datastore, shard HAVING state = 'waiting'`;
 
 /** More rows are not counted: this is looked at every second, and a table that has grown for hours must not keep itself from being drained. */
 const MOST_COUNTED = 100_000;
@@ -31,25 +31,20 @@ const MOST_COUNTED = 100_000;
 export function selectWaitingShards(mostCounted = MOST_COUNTED): Statement {
   return {
     sql:
-      `SELECT NULL AS datastore, 0 AS shard, 0 AS waiting, COALESCE(MAX(id), 0) AS id FROM ${CONTROL}.buffer UNION ALL ` +
-      `(${FIRST_OF_SHARDS}) UNION ALL ` +
-      `(SELECT datastore, shard, COUNT(*), NULL FROM (SELECT datastore, shard FROM ${CONTROL}.buffer WHERE state = 'waiting' LIMIT ?) AS counted GROUP BY datastore, shard)`,
+      `SELECT NULL AS datastore, 0 AS shard, 0 AS counted, COALESCE(MAX(id), 0) AS id FROM ${CONTROL}.buffer UNION ALL ` +
+      `SELECT first.datastore, first.shard, COALESCE(some.counted, 0), first.id FROM (${FIRST_OF_SHARDS}) AS first LEFT JOIN ` +
+      `(SELECT datastore, shard, COUNT(*) AS counted FROM (SELECT datastore, shard FROM ${CONTROL}.buffer WHERE state = 'waiting' LIMIT ?) AS waiting GROUP BY datastore, shard) AS some ` +
+      `ON some.datastore = first.datastore AND some.shard = first.shard`,
     parameters: [mostCounted],
   };
 }
 
 export function toWaitingShards(rows: readonly SqlRow[]): WaitingShards {
-  const counts = new Map<string, number>();
   const shards: WaitingShard[] = [];
-  let [last, counted] = [0, 0];
-  for (const [datastore, shard, count] of rows) {
-    if (datastore === null || count === null) continue;
-    counts.set(`${toText(datastore)}/${toNumber(shard)}`, toNumber(count));
-    counted += toNumber(count);
-  }
+  let last = 0;
   for (const [datastore, shard, count, id] of rows) {
     if (datastore === null) last = toNumber(id);
-    else if (count === null) shards.push({ datastore: toText(datastore), shard: toNumber(shard), first: toNumber(id), rows: counts.get(`${toText(datastore)}/${toNumber(shard)}`) ?? 0 });
+    else shards.push({ datastore: toText(datastore), shard: toNumber(shard), first: toNumber(id), rows: toNumber(count) });
   }
-  return { shards, last, areMany: counted >= MOST_COUNTED };
+  return { shards, last, areMany: shards.reduce((sum, shard) => sum + shard.rows, 0) >= MOST_COUNTED };
 }

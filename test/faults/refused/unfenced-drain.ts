@@ -29,8 +29,10 @@ function withoutFence(client: SqlClient): SqlClient {
     async select(statement, target) {
       const rows = await client.select(statement, target);
       if (statement.sql !== fenced) return rows;
-      await client.change(forgetWriters());
-      for (const { serverId, datastore, shard } of toFencedShards(rows)) await client.change(recordWriter(serverId, datastore, [shard]));
+      for (const { serverId, datastore, shard } of toFencedShards(rows)) {
+        await client.change(forgetWriters(datastore, [shard]));
+        await client.change(recordWriter(serverId, datastore, [shard]));
+      }
       return [];
     },
   };

@@ -94,6 +94,30 @@ describe('a promoted writer that lacks a cell', () => {
     expect(await recover()).toMatchObject({ opened: 1 });
   });
 
+  it('is not opened by the word of a group that takes no writes itself: it may lack copies', async () => {
+    const cell = newCell();
+    await promote(cell, others());
+    // As a former writer answers on a connection that was opened when it was one.
+    instead = async (group, { sql }, run) => {
+      const rows: readonly (readonly unknown[])[] = await run();
+      return (group !== primary && sql.includes('SELECT page.id') ? rows.filter(([id]) => Number(id) === 0).map(([id, datastore, , ...rest]) => [id, datastore, 0, ...rest]) : rows) as never;
+    };
+    await expect(recover()).rejects.toThrow('takes no writes');
+    instead = (_group, _statement, run) => run();
+    await recover();
+    expect(await bodyOf(cell)).toBe('acknowledged');
+  });
+
+  it('stays closed where a copy is gone from everywhere as it is fetched: nobody knows yet why', async () => {
+    const cell = newCell();
+    await promote(cell, others());
+    instead = (_group, { sql }, run) => (sql.includes(', body, created_at') ? (Promise.resolve([]) as Promise<never>) : run());
+    expect(await recover()).toMatchObject({ closed: [{ shard: 0 }] });
+    instead = (_group, _statement, run) => run();
+    await recover();
+    expect(await bodyOf(cell)).toBe('acknowledged');
+  });
+
   it('is not taken for the writer that it is not, when a server is made anew under the old id', async () => {
     const [serverId] = (await writer().select({ sql: 'SELECT @@server_id', parameters: [] }, 'writer'))[0] ?? [];
     const cell = newCell();
@@ -111,7 +135,7 @@ describe('a promoted writer that lacks a cell', () => {
   it('costs its own shard its opening, and no other one, where no connection is free for it', async () => {
     const cell = newCell();
     await promote(cell, others());
-    instead = (group, { sql, parameters }, run) => (group !== primary && sql.startsWith('SELECT page.id') && parameters[1] === 0 ? Promise.reject(new SqlError('unreachable', 'no connection free', { poolExhausted: true })) : run());
+    instead = (group, { sql, parameters }, run) => (group !== primary && sql.includes('SELECT page.id') && parameters[1] === 0 ? Promise.reject(new SqlError('unreachable', 'no connection free', { poolExhausted: true })) : run());
     expect(await recover()).toMatchObject({ opened: 1, closed: [{ shard: 0, reason: 'no connection free' }] });
     instead = (_group, _statement, run) => run();
     expect(await recover()).toMatchObject({ opened: 1 });

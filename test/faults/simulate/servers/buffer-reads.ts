@@ -3,6 +3,7 @@ import { bound, type Execution } from './plan.ts';
 import { addressOf, toSqlText, type BufferedRow } from './tables.ts';
 
 const BUFFER = '`schemaless`.buffer';
+const ROLE = "SELECT 0 AS id, NULL AS datastore, IF(@@global.read_only IN ('0', 'OFF'), 1, 0) AS shard, NULL AS row_key, NULL AS column_name, NULL AS ref_key, NULL AS body_hash";
 const PLACE = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
 
 /** A read of a buffer table. */
@@ -14,13 +15,13 @@ export interface BufferRead {
 /** Pages of a buffer table, and what it holds in all. */
 export function bufferRead(sql: string): BufferRead | undefined {
   if (/^\(?SELECT id, datastore, shard, row_key, column_name, ref_key, body_hash FROM `schemaless`\.buffer WHERE state = 'waiting' AND datastore = \? AND shard = \? AND id > \? AND id <= \? ORDER BY id LIMIT \?\)/.test(sql)) return { kind: 'waiting', read: waiting };
-  if (sql.startsWith('SELECT NULL AS datastore, 0 AS shard, 0 AS waiting, COALESCE(MAX(id), 0) AS id ')) return { kind: 'waiting shards', read: waitingShards };
+  if (sql.startsWith('SELECT NULL AS datastore, 0 AS shard, 0 AS counted, COALESCE(MAX(id), 0) AS id ')) return { kind: 'waiting shards', read: waitingShards };
   if (sql.startsWith(`SELECT ${PLACE}, body, created_at FROM ${BUFFER} JOIN `)) {
     if (sql.includes(' WHERE id IN (')) return { kind: 'buffered', read: bodies };
     if (sql.includes(' WHERE state = ? AND datastore = ? AND id > ? ')) return { kind: 'kept', read: kept };
   }
-  if (sql.startsWith('SELECT page.id, datastore, shard, row_key, column_name, ref_key, body_hash FROM (SELECT id FROM ((SELECT id ')) return { kind: 'unanswered', read: unanswered };
-  if (sql.startsWith(`SELECT ${PLACE} FROM ${BUFFER} FORCE INDEX (copy) WHERE ((datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)`)) return { kind: 'copies', read: copies };
+  if (sql.startsWith(`${ROLE} UNION ALL SELECT page.id, datastore, shard, row_key, column_name, ref_key, body_hash FROM (SELECT id FROM ((SELECT id `)) return { kind: 'unanswered', read: unanswered };
+  if (sql.startsWith(`${ROLE} UNION ALL SELECT ${PLACE} FROM ${BUFFER} FORCE INDEX (copy) WHERE ((datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)`)) return { kind: 'copies', read: copies };
   if (sql.startsWith(`SELECT ${PLACE} FROM ${BUFFER} WHERE state = 'undecided' AND answered < writers AND datastore = ? AND id IN (`)) {
     return { kind: 'undecided', read: ({ tables, parameters: [datastore, ...ids] }) => ofIds(tables.buffer, ids).filter((row) => row.state === 'undecided' && row.answered < row.writers && row.datastore === datastore).map(placeRow) };
   }
@@ -53,7 +54,7 @@ function waitingShards({ tables }: Execution): SqlRow[] {
       known.first = Math.min(known.first, id);
     }
   }
-  return [[null, 0, 0, Math.max(0, ...tables.buffer.keys())], ...[...shards.values()].flatMap(({ datastore, shard, rows, first }): SqlRow[] => [[datastore, shard, null, first], [datastore, shard, rows, null]])];
+  return [[null, 0, 0, Math.max(0, ...tables.buffer.keys())], ...[...shards.values()].map(({ datastore, shard, rows, first }): SqlRow => [datastore, shard, rows, first])];
 }
 
 function bodies({ tables, parameters }: Execution): SqlRow[] {
@@ -66,19 +67,21 @@ function kept({ tables, parameters: [state, datastore, after, limit, bytes] }: E
 }
 
 /** For each of three states the same: datastore, shard, after, limit. Of rows that were answered only their ids. */
-function unanswered({ tables, parameters }: Execution): SqlRow[] {
+function unanswered({ tables, parameters, isWritable }: Execution): SqlRow[] {
   const values = bound(parameters);
   const [datastore, shard, after, limit] = [values.text(), values.number(), values.number(), values.number()];
   const page = [...tables.buffer.values()].filter((row) => row.state !== 'conflict' && row.datastore === datastore && row.shard === shard && row.id > after).sort(byId).slice(0, limit);
-  return page.map((row) => (row.answered < row.writers ? placeRow(row) : [row.id, null, null, null, null, null, null]));
+  return [roleRow(isWritable), ...page.map((row): SqlRow => (row.answered < row.writers ? placeRow(row) : [row.id, null, null, null, null, null, null]))];
 }
 
-function copies({ tables, parameters }: Execution): SqlRow[] {
+function copies({ tables, parameters, isWritable }: Execution): SqlRow[] {
   const values = bound(parameters);
   const wanted = new Set<string>();
   while (values.left() > 0) wanted.add(`${values.text()}/${addressOf(values.bytes(), values.bytes(), values.number())}`);
-  return [...tables.buffer.values()].filter((row) => row.state !== 'conflict' && row.answered < row.writers && wanted.has(`${row.datastore}/${row.address}`)).map(placeRow);
+  return [roleRow(isWritable), ...[...tables.buffer.values()].filter((row) => row.state !== 'conflict' && row.answered < row.writers && wanted.has(`${row.datastore}/${row.address}`)).map(placeRow)];
 }
+
+const roleRow = (isWritable: boolean): SqlRow => [0, null, isWritable ? 1 : 0, null, null, null, null];
 
 function undecidedShards({ tables }: Execution): SqlRow[] {
   const shards = new Map([...tables.buffer.values()].filter(({ state }) => state === 'undecided').map(({ datastore, shard }) => [`${datastore}/${shard}`, [datastore, shard]]));

@@ -39,9 +39,9 @@ export function planLogRead(sql: string): Plan | undefined {
 export function planShardRow(sql: string): Plan | undefined {
   if (sql === 'SELECT epoch, state FROM `schemaless`.shard WHERE datastore = ? AND shard = ?') return { kind: 'shard', shards: [], read: shardRow };
   if (sql === 'UPDATE `schemaless`.shard SET epoch = ? WHERE datastore = ? AND shard = ? AND epoch < ?') return { kind: 'raise epoch', shards: [], write: raiseEpoch };
-  if (sql === 'SELECT datastore, shard, @@server_id FROM `schemaless`.shard WHERE writer_id <> @@server_id ORDER BY datastore, shard') return { kind: 'fenced shards', shards: [], read: fencedShards };
+  if (sql === 'SELECT datastore, shard, @@server_id, writer_id FROM `schemaless`.shard WHERE writer_id <> @@server_id ORDER BY datastore, shard') return { kind: 'fenced shards', shards: [], read: fencedShards };
   if (/^UPDATE `schemaless`\.shard SET writer_id = \? WHERE writer_id = 0 AND @@server_id = \? AND datastore = \? AND shard IN \([?, ]+\)$/.test(sql)) return { kind: 'record writer', shards: [], write: recordWriter };
-  if (sql === 'UPDATE `schemaless`.shard SET writer_id = 0 WHERE writer_id NOT IN (0, @@server_id)') return { kind: 'forget writers', shards: [], write: forgetWriters };
+  if (sql.startsWith('UPDATE `schemaless`.shard SET writer_id = 0 WHERE writer_id <> @@server_id AND datastore = ? AND shard IN (')) return { kind: 'forget writers', shards: [], write: forgetWriters };
   if (sql === 'SELECT 1') return { kind: 'sign of life', shards: [], read: () => [[1]] };
   return undefined;
 }
@@ -98,7 +98,7 @@ function shardRow({ tables, parameters }: Execution): SqlRow[] {
 }
 
 function fencedShards({ tables, serverId }: Execution): SqlRow[] {
-  return [...tables.shards].filter(([, { writerId }]) => writerId !== serverId).map(([shard]) => [DATASTORE, shard, serverId]);
+  return [...tables.shards].filter(([, { writerId }]) => writerId !== serverId).map(([shard, { writerId }]) => [DATASTORE, shard, serverId, writerId]);
 }
 
 function recordWriter({ tables, parameters, serverId }: Execution): Written {
@@ -110,8 +110,8 @@ function recordWriter({ tables, parameters, serverId }: Execution): Written {
   return { affectedRows: rows.length, insertId: 0, changes: rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId } })) };
 }
 
-function forgetWriters({ tables, serverId }: Execution): Written {
-  const rows = [...tables.shards].filter(([, { writerId }]) => writerId !== 0 && writerId !== serverId);
+function forgetWriters({ tables, parameters: [, ...shards], serverId }: Execution): Written {
+  const rows = [...tables.shards].filter(([shard, { writerId }]) => shards.includes(shard) && writerId !== serverId);
   return { affectedRows: rows.length, insertId: 0, changes: rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId: 0 } })) };
 }
 
