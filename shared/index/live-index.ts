@@ -2,6 +2,7 @@ import { SchemalessError } from '../errors.ts';
 import type { IndexCatalogue, IndexVersion } from '../topology/index-catalogue.ts';
 import type { IndexNow } from '../topology/index-now.ts';
 import type { TopologySource } from '../topology/topology.ts';
+import { refreshSoon } from '../topology/refresh-soon.ts';
 import type { IndexLooks } from './index-looks.ts';
 import type { PhysicalIndex } from './index-table.ts';
 import { parseQuery, type IndexQuery, type ParsedQuery } from './query.ts';
@@ -25,6 +26,8 @@ async function lookedUpIndex({ topology, datastore, looks }: IndexesAsked, name:
   }
   const building = versionOf(name, now?.versions, 'building');
   if (now && building) throw beingBuilt(name, building.hash, now, `${name} is being built`);
+  // The look was for another name: the whole list, soon, in its place.
+  if (!now) refreshSoon(topology);
   throw await unknownIndex(topology, datastore, name);
 }
 

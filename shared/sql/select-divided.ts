@@ -16,8 +16,7 @@ export interface DividedAnswer {
  *
  * A part may be a union itself, and is not divided further: what is of one shard, say, fails or is answered together.
  * Costs nothing while nothing is refused; n parts of which one is at fault, about 2 log2 n statements more, one after the other.
- * Where the first log2 n + 2 that stand alone are refused with the same error and none was answered, as where a right is
- * missing, the rest are taken to be refused with it, too.
+ * Where a right is missing for the first log2 n + 2 tables, and none was answered, it is taken to be missing for all.
  *
  * @param parts numbered by their own text where it matters which row is whose; none, and nothing is asked
  * @throws SqlError for every other reason: they say nothing of a single part
@@ -31,25 +30,23 @@ export async function selectDivided(client: Pick<SqlClient, 'select'>, parts: re
   }
 }
 
+/** Of a database, of a table, of a column. */
+const MISSING_RIGHTS: ReadonlySet<number> = new Set([1044, 1142, 1143]);
+
 const NONE: ReadonlyMap<number, SqlError> = new Map();
 
 /** @param error why the union of all was refused */
 async function divide(client: Pick<SqlClient, 'select'>, parts: readonly Statement[], target: Target, error: SqlError): Promise<DividedAnswer> {
   const rows: SqlRow[] = [];
   const refused = new Map<number, SqlError>();
-  /** Parts refused alone, one like the other, while none was answered: once they are so many, all are. */
   const most = Math.ceil(Math.log2(parts.length)) + 2;
+  /** Tables that were refused for a right, while none was answered. */
+  const forbidden = new Set<string | undefined>();
   let isAnswered = false;
 
-  function refusesAll(): boolean {
-    const [first, ...others] = refused.values();
-    return !isAnswered && refused.size >= most && first?.errno !== 0 && others.every(({ errno }) => errno === first?.errno);
-  }
-
   async function ask(from: number, to: number): Promise<void> {
-    const [known] = refused.values();
-    if (known && refusesAll()) {
-      for (let part = from; part < to; part += 1) refused.set(part, known);
+    if (!isAnswered && forbidden.size >= most) {
+      for (let part = from; part < to; part += 1) refused.set(part, error);
       return;
     }
     try {
@@ -63,6 +60,7 @@ async function divide(client: Pick<SqlClient, 'select'>, parts: readonly Stateme
   async function askHalves(from: number, to: number, error: SqlError): Promise<void> {
     if (to - from === 1) {
       refused.set(from, error);
+      if (MISSING_RIGHTS.has(error.errno)) forbidden.add(parts[from]?.table);
       return;
     }
     const middle = Math.ceil((from + to) / 2);

@@ -1,121 +1,133 @@
 import type { Role } from '../cell.ts';
-import { SqlError, type SqlClient, type SqlRow, type Statement } from './client.ts';
+import { SqlError, type SqlClient, type Statement } from './client.ts';
 import { selectDivided, type DividedAnswer } from './select-divided.ts';
-import { unionOf } from './union.ts';
+import { SEVERAL_TABLES } from './union.ts';
 
-/** Parts asked by themselves at once, where the statement that they make takes too long. */
-const SIDE_BY_SIDE = 8;
-/** How long an answer is waited for where a part is asked by itself: its table may be the one that is locked. */
+/** How long a table may take to show one row, while the node itself answers. */
 const PATIENCE_MS = 500;
-/** How long a table that did not answer by itself is left out of unions: as long as a statement that changes a table may well go on. */
+/** How long a table that did not is left out of unions: as long as a statement that changes a table may well go on. */
 const REST_MS = 30_000;
+/** Of a lock wait that a server gave up: nobody else is rolled back for a read. */
+const LOCK_WAIT = 1205;
 
-/** Tables of one node that did not answer by themselves in good time. */
-interface SlowTables {
-  /** Until when, by `performance.now()`. */
+/** Tables of one node that show nothing, since somebody has locked them. */
+interface LockedTables {
+  /** Until when they are taken for locked, by `performance.now()`. */
   readonly until: Map<string, number>;
-  /** Those that a statement is waiting for now. */
-  readonly asked: Set<string>;
+  /** Those that are being looked at, each by one statement. */
+  readonly looks: Map<string, Promise<unknown>>;
 }
 
-const known = new WeakMap<SqlClient, Map<Role, SlowTables>>();
+const known = new WeakMap<SqlClient, Map<Role, LockedTables>>();
 
 /**
- * Runs the union of several statements as `selectDivided` does. Where it takes a whole time limit and the node still shows
- * a sign of life, somebody may have locked one of its tables: each part is asked by itself then, and one that does not
- * answer soon is `refused`. For a while its table is left out of unions; one statement at a time goes on asking it, and its
- * answer ends that.
+ * Runs the union of several statements as `selectDivided` does. Where it takes a whole time limit, somebody may have locked
+ * one of its tables: each is asked for one row, and those that show none are `refused`, while the node itself still answers;
+ * the rest are asked again. For a while such a table is left out of unions; its first answer ends that.
  *
- * @throws SqlError where the node does not answer, or no part of many in good time: it is no matter of one table then
+ * A statement that is slow by itself is no locked table: it fails as it is.
+ *
+ * @throws SqlError where the node does not answer, or no table is locked
  */
 export async function selectParts(client: SqlClient, parts: readonly Statement[], role: Role): Promise<DividedAnswer> {
-  const slow = slowTablesOf(client, role);
-  if (slow.until.size === 0) return selectQuick(client, parts, role, slow);
-  const quick: number[] = [];
-  const apart = new Map<string, number[]>();
-  for (const [place, { table }] of parts.entries()) {
-    if (table === undefined || !isSlow(slow, table)) quick.push(place);
-    else apart.set(table, [...(apart.get(table) ?? []), place]);
-  }
-  const partsAt = (places: readonly number[]): Statement[] => places.flatMap((place) => parts[place] ?? []);
-  const [answer, ...answers] = await Promise.all([
-    selectQuick(client, partsAt(quick), role, slow),
-    ...apart.values().map((places) => askAlone(client, unionOf(partsAt(places)), role, slow)),
-  ]);
-  const refused = new Map([...answer.refused].map(([item, error]) => [quick[item] ?? -1, error]));
-  for (const [item, places] of [...apart.values()].entries()) for (const error of answers[item]?.refused.values() ?? []) for (const place of places) refused.set(place, error);
-  return { rows: [answer, ...answers].flatMap(({ rows }) => rows), refused };
+  const locked = lockedTablesOf(client, role);
+  if (locked.until.size > 0) for (const table of tablesOf(parts)) if (isLocked(locked, table)) void look(client, role, locked, table);
+  const { quick, late } = divideByLocks(parts, locked);
+  if (late.size === 0) return selectQuick(client, parts, role, locked);
+  return withLate(quick, late, await selectQuick(client, quick.map((place) => parts[place] as Statement), role, locked));
 }
 
-async function selectQuick(client: SqlClient, parts: readonly Statement[], role: Role, slow: SlowTables): Promise<DividedAnswer> {
+async function selectQuick(client: SqlClient, parts: readonly Statement[], role: Role, locked: LockedTables): Promise<DividedAnswer> {
   try {
     return await selectDivided(client, parts, role);
   } catch (error) {
-    if (!(error instanceof SqlError) || !(error.timedOut || error.stoodStill) || !(await isAlive(client, role))) throw error;
-    if (parts.length > 1) return eachAlone(client, parts, role, { slow, late: error });
-    if (parts[0]?.table !== undefined) slow.until.set(parts[0].table, performance.now() + REST_MS);
-    return { rows: [], refused: new Map([[0, error]]) };
+    if (!isLate(error) || !(await findLocked(client, role, locked, tablesOf(parts)))) throw error;
+    const { quick, late } = divideByLocks(parts, locked);
+    if (late.size === 0) throw error;
+    return withLate(quick, late, await selectDivided(client, quick.map((place) => parts[place] as Statement), role));
   }
 }
 
-/** `late`: why they are asked alone; thrown where the first ones are late, too. */
-async function eachAlone(client: SqlClient, parts: readonly Statement[], role: Role, { slow, late }: { readonly slow: SlowTables; readonly late: SqlError }): Promise<DividedAnswer> {
-  const rows: SqlRow[] = [];
-  const refused = new Map<number, SqlError>();
-  for (let start = 0; start < parts.length; start += SIDE_BY_SIDE) {
-    const answers = await Promise.all(parts.slice(start, start + SIDE_BY_SIDE).map((part) => askAlone(client, part, role, slow)));
-    for (const [item, answer] of answers.entries()) {
-      rows.push(...answer.rows);
-      for (const error of answer.refused.values()) refused.set(start + item, error);
-    }
-    if (refused.size >= SIDE_BY_SIDE && rows.length === 0) throw late;
-  }
-  return { rows, refused };
+function isLate(error: unknown): boolean {
+  return error instanceof SqlError && (error.failure === 'unclear' || error.failure === 'contention') && (error.timedOut || error.errno === LOCK_WAIT);
 }
 
-/** Asks a part by itself, which may be left to go on. */
-async function askAlone(client: SqlClient, part: Statement, role: Role, { until, asked }: SlowTables): Promise<DividedAnswer> {
-  const { table = '' } = part;
-  const tooSlow = new SqlError('unclear', `${table || 'a statement'}: no answer within ${PATIENCE_MS} ms`, { timedOut: true });
-  if (asked.has(table) && until.has(table)) return { rows: [], refused: new Map([[0, tooSlow]]) };
-  asked.add(table);
-  const answer = client.select(part, role).finally(() => asked.delete(table));
-  answer.then(() => until.delete(table), () => undefined);
+/**
+ * Looks which of the tables are locked. Returns false where that is not known: the node does not answer either, its
+ * connections are all in use, or this process is too busy to hear it.
+ */
+async function findLocked(client: SqlClient, role: Role, locked: LockedTables, tables: ReadonlySet<string>): Promise<boolean> {
+  const late = new Set(tables);
+  for (const table of tables) void look(client, role, locked, table).then(() => late.delete(table), () => late.delete(table));
+  // Asked after them, and of none of them: what it had to wait for, they had to.
+  const node = client.select({ sql: 'SELECT 1', parameters: [] }, role);
+  if (!(await comesSoon(node))) return false;
+  await comesSoon(Promise.all([...tables].map((table) => locked.looks.get(table)?.catch(() => undefined))));
+  for (const table of late) locked.until.set(table, performance.now() + REST_MS);
+  return true;
+}
+
+/** Asks a table for one row. Whoever asks meanwhile shares it. */
+function look(client: SqlClient, role: Role, { until, looks }: LockedTables, table: string): Promise<unknown> {
+  let asked = looks.get(table);
+  if (!asked) {
+    asked = client.select({ sql: `SELECT 1 FROM ${table} LIMIT 1`, parameters: [], table }, role).finally(() => looks.delete(table));
+    looks.set(table, asked);
+    asked.then(() => until.delete(table), () => undefined);
+  }
+  return asked;
+}
+
+/** Whether there is an answer in good time. */
+async function comesSoon(answer: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      until.set(table, performance.now() + REST_MS);
-      reject(tooSlow);
-    }, PATIENCE_MS);
+  const patience = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS, false);
   });
   try {
-    return { rows: await Promise.race([answer, patience]), refused: new Map() };
-  } catch (error) {
-    if (!(error instanceof SqlError) || (error.failure !== 'rejected' && !error.timedOut && !error.stoodStill)) throw error;
-    return { rows: [], refused: new Map([[0, error]]) };
+    return await Promise.race([answer.then(() => true, () => false), patience]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-function slowTablesOf(client: SqlClient, role: Role): SlowTables {
-  let roles = known.get(client);
-  if (!roles) known.set(client, (roles = new Map()));
-  let slow = roles.get(role);
-  if (!slow) roles.set(role, (slow = { until: new Map(), asked: new Set() }));
-  return slow;
+interface DividedParts {
+  /** Places of parts whose tables are not known to be locked. */
+  readonly quick: readonly number[];
+  /** By place, why the others are not asked. */
+  readonly late: ReadonlyMap<number, SqlError>;
 }
 
-function isSlow({ until }: SlowTables, table: string): boolean {
+function divideByLocks(parts: readonly Statement[], locked: LockedTables): DividedParts {
+  const quick: number[] = [];
+  const late = new Map<number, SqlError>();
+  for (const [place, { table }] of parts.entries()) {
+    if (table === undefined || !isLocked(locked, table)) quick.push(place);
+    else late.set(place, new SqlError('unclear', `${table} shows nothing within ${PATIENCE_MS} ms`, { timedOut: true }));
+  }
+  return { quick, late };
+}
+
+function withLate(quick: readonly number[], late: ReadonlyMap<number, SqlError>, { rows, refused }: DividedAnswer): DividedAnswer {
+  return { rows, refused: new Map([...late, ...[...refused].map(([item, error]): [number, SqlError] => [quick[item] ?? -1, error])]) };
+}
+
+function tablesOf(parts: readonly Statement[]): Set<string> {
+  const tables = new Set<string>();
+  for (const { table } of parts) if (table !== undefined && table !== SEVERAL_TABLES) tables.add(table);
+  return tables;
+}
+
+function isLocked({ until }: LockedTables, table: string): boolean {
   const end = until.get(table);
   if (end !== undefined && performance.now() >= end) until.delete(table);
   return until.has(table);
 }
 
-/** On a connection of its own: those of the pool may all wait for the same. */
-function isAlive(client: SqlClient, role: Role): Promise<boolean> {
-  return client.select({ sql: 'SELECT 1', parameters: [], apart: true }, role).then(
-    () => true,
-    () => false,
-  );
+function lockedTablesOf(client: SqlClient, role: Role): LockedTables {
+  let roles = known.get(client);
+  if (!roles) known.set(client, (roles = new Map()));
+  let locked = roles.get(role);
+  if (!locked) roles.set(role, (locked = { until: new Map(), looks: new Map() }));
+  return locked;
 }

@@ -1,7 +1,7 @@
 import type { Statement } from './client.ts';
 
 /** In place of a table's name: several of them, any of which may keep the union waiting. */
-const SEVERAL_TABLES = 'several tables';
+export const SEVERAL_TABLES = 'several tables';
 
 /**
  * The rows of several statements, each a SELECT that can stand in a union. Their order is lost.

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
-import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
+import { SqlError, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
 import { selectDivided } from '../../../shared/sql/select-divided.ts';
 import { unionOf } from '../../../shared/sql/union.ts';
 import { faults } from '../../support/faulty-client.ts';
@@ -48,12 +48,25 @@ describe('a union of many parts', () => {
     expect((await divide([ofNoTable(0), ofNoTable(1)])).refused.size).toBe(2);
   });
 
-  it('gives up soon where the server refuses everything, and says so of each part', async () => {
-    const all = Array.from({ length: PARTS }, (_, item) => item);
-    const { refused, statements } = await divide(partsWith(all));
-    expect([...refused.keys()].sort((one, other) => one - other)).toEqual(all);
-    expect(new Set([...refused.values()].map(({ failure }) => failure))).toEqual(new Set(['rejected']));
+  it('gives up soon where a right is missing for all, and says so of each part', async () => {
+    let statements = 0;
+    const denying = {
+      select: async (): Promise<never> => {
+        statements += 1;
+        throw new SqlError('rejected', 'SELECT command denied', { errno: 1142 });
+      },
+    };
+    const parts = Array.from({ length: PARTS }, (_, item) => ({ ...good(item), table: `\`trips_${item}\`.entity` }));
+    const { refused } = await selectDivided(denying, parts, 'writer');
+    expect([...refused.keys()].sort((one, other) => one - other)).toEqual(parts.map((_, item) => item));
     expect(statements).toBeLessThan(4 * Math.log2(PARTS));
+  });
+
+  it('asks for the rest, however many before it are of a table that is gone', async () => {
+    const gone = Array.from({ length: PARTS / 2 }, (_, item) => item);
+    const { items, refused } = await divide(partsWith(gone));
+    expect([...refused.keys()]).toEqual(gone);
+    expect(items).toHaveLength(PARTS / 2);
   });
 
   it('answers what can be, however many around it cannot', async () => {
