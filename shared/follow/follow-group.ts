@@ -48,7 +48,7 @@ export async function followGroup(work: FollowWork, group: string, holdings: Hol
 async function shardsOf({ context, follower, now }: FollowWork, group: string, holdings: Holdings): Promise<OpenShard[]> {
   const topology = await requireDatastore(context.topology, follower.datastore);
   const time = now();
-  const isWanted = ({ shard, offset }: HeldShard): boolean => placeOf(topology, shard).group === group && (!offset || follower.wants?.(shard, offset.added_id) !== false);
+  const isWanted = ({ shard, offset }: HeldShard): boolean => placeOf(topology, shard).group === group && (!offset || follower.wants?.(shard, offset) !== false);
   return holdings.open().flatMap((partition) => partition.shards.filter((held) => !held.isBusy && !isWaiting(held.trouble, time) && isWanted(held)).map((held) => ({ partition, held })));
 }
 

@@ -1,4 +1,5 @@
 import type { CellAddress } from '../cell.ts';
+import type { ShardOffset } from './encode-offsets.ts';
 
 /**
  * Following the logs of a datastore's shards: nothing skipped, everything at least once, in the order of each log.
@@ -33,8 +34,8 @@ export interface Follower {
   /** Cells of other columns only move the offset. @default every column */
   readonly columns?: readonly string[];
   readonly start: StartPlace;
-  /** Whether cells of a shard after this added id are wanted now: the shard is not read while they are not. @default always */
-  wants?(shard: number, after: number): boolean;
+  /** Whether cells of a shard after this offset are wanted now: the shard is not read while they are not. @default always */
+  wants?(shard: number, offset: ShardOffset): boolean;
   /**
    * Does what is to be done with cells of one group, in log order for each shard. Calls run side by side, for different
    * groups and where one takes long, but never two with cells of the same shard.

@@ -1,14 +1,15 @@
-import { UNKNOWN_FINGERPRINT } from '../follow/fingerprint.ts';
+import type { ShardOffset } from '../follow/encode-offsets.ts';
+import { unread } from '../follow/start-offsets.ts';
 import type { ConsumedMark } from '../trigger/consumed-marks.ts';
 import type { TailWork } from './tail-work.ts';
 
 /** What a worker knows of the marks of its shards. Answers at once: nothing here waits for DynamoDB. */
 export interface KnownMarks {
   /**
-   * Whether a shard has a mark, by which it can be sent again should its queue be lost. One that is sent up to `after` and
-   * has none gets one there; so does one that went back, with a log that was cut, to before its mark.
+   * Whether a shard has a mark, by which it can be sent again should its queue be lost. One that is sent up to this
+   * offset and has none gets one there; so does one that went back, with a log that was cut, to before its mark.
    */
-  has(shard: number, after: number): boolean;
+  has(shard: number, offset: ShardOffset): boolean;
   /** Up to where a shard's cells are replays in this generation; undefined until its mark is known, and was read after the generation was. */
   replayedTo(shard: number, generation: number): number | undefined;
 }
@@ -21,7 +22,7 @@ interface Known {
 
 /** Where a shard is followed. */
 interface FollowedPlace {
-  readonly after: number;
+  readonly offset: ShardOffset;
   readonly generation: number;
 }
 
@@ -31,7 +32,7 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
   const seen = new Map<number, { readonly generation: number; readonly at: number }>();
   /** The shards whose marks are to be looked at. */
   const wanted = new Map<number, FollowedPlace>();
-  const afters = new Map<number, number>();
+  const offsets = new Map<number, ShardOffset>();
   let looking = false;
   let failing = false;
   let notBefore = Number.NEGATIVE_INFINITY;
@@ -50,8 +51,8 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
     }
   }
 
-  function want(shard: number, after: number): void {
-    wanted.set(shard, { after, generation: seen.get(shard)?.generation ?? 0 });
+  function want(shard: number, offset: ShardOffset): void {
+    wanted.set(shard, { offset, generation: seen.get(shard)?.generation ?? 0 });
     if (looking || performance.now() < notBefore) return;
     looking = true;
     // Those that are asked for in the same turn go with it.
@@ -71,11 +72,11 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
   }
 
   return {
-    has(shard, after) {
-      if (after < (afters.get(shard) ?? 0)) known.delete(shard);
-      afters.set(shard, after);
+    has(shard, offset) {
+      if (offset.added_id < (offsets.get(shard)?.added_id ?? 0)) known.delete(shard);
+      offsets.set(shard, offset);
       if (known.has(shard)) return true;
-      want(shard, after);
+      want(shard, offset);
       return false;
     },
     replayedTo(shard, generation) {
@@ -86,7 +87,7 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
       const at = before?.generation === generation ? before.at : performance.now();
       seen.set(shard, { generation, at });
       if (found && found.askedAt > at) return found.mark.replayed_to;
-      want(shard, afters.get(shard) ?? 0);
+      want(shard, offsets.get(shard) ?? unread(0));
       return undefined;
     },
   };
@@ -95,11 +96,12 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
 /**
  * A mark that fits where its shard is followed, undefined where it does: it is not ahead of that, and nothing that was sent
  * under a lower generation raises it any more. Where a log was cut such messages name added ids that other cells have by now.
+ * It has the fingerprint of the cell there: by it a resend finds that the log was cut since.
  */
 function fitted(mark: ConsumedMark | undefined, place: FollowedPlace | undefined): ConsumedMark | undefined {
   if (!place) return undefined;
-  const { after, generation } = place;
-  if (!mark) return { generation, added_id: after, fingerprint: UNKNOWN_FINGERPRINT, replayed_to: 0 };
-  if (mark.added_id <= after && mark.generation >= generation) return undefined;
-  return { ...mark, generation: Math.max(mark.generation, generation), ...(mark.added_id > after && { added_id: after, fingerprint: UNKNOWN_FINGERPRINT }) };
+  const { generation, offset: { added_id, fingerprint } } = place;
+  if (!mark) return { generation, added_id, fingerprint, replayed_to: 0 };
+  if (mark.added_id <= added_id && mark.generation >= generation) return undefined;
+  return { ...mark, generation: Math.max(mark.generation, generation), ...(mark.added_id > added_id && { added_id, fingerprint }) };
 }

@@ -49,9 +49,9 @@ export function tailFollower(work: TailWork, { watch, depth, marks }: TailWatche
     datastore,
     start: definition.start,
     ...(definition.columns ? { columns: definition.columns } : {}),
-    wants: (shard, after) => {
-      const limit = watch.limitOf(shard, after);
-      return isOpen() && marks.has(shard, after) && after < limit;
+    wants: (shard, offset) => {
+      const limit = watch.limitOf(shard, offset.added_id);
+      return isOpen() && marks.has(shard, offset) && offset.added_id < limit;
     },
     async handle(_group, cells) {
       if (!isOpen()) return new Map();

@@ -71,7 +71,7 @@ describe('a follower', () => {
   it('does not read shards whose cells are not wanted now, and goes on with them when they are', async () => {
     const deeds = newDeeds();
     const stopAt = new Map([[1, 10]]);
-    const worker = startWorker(followed, deeds, { follower: { wants: (shard, after) => after < (stopAt.get(shard) ?? Number.POSITIVE_INFINITY) } });
+    const worker = startWorker(followed, deeds, { follower: { wants: (shard, { added_id }) => added_id < (stopAt.get(shard) ?? Number.POSITIVE_INFINITY) } });
     const ids = (): number[] => deeds.handled.filter(({ shard }) => shard === 1).map(({ added_id }) => added_id);
     await until('the others are handled', () => new Set(deeds.handled.map(({ shard }) => shard)).size === SHARDS && ids().length >= 10);
     await sleep(200);

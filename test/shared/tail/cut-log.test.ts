@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { TriggerStart } from '../../../shared/definitions/definitions.ts';
 import { sqsTriggerQueues } from '../../../shared/trigger/sqs-trigger-queues.ts';
 import { triggerManagement } from '../../../shared/trigger/trigger-management.ts';
 import { startSqs, type LocalSqs } from '../../support/sqs.ts';
@@ -15,16 +16,17 @@ const consumers: Consuming[] = [];
 
 beforeAll(async () => {
   sqs = await startSqs();
-  tailed = await openTailedStore(sqs, 2, [{ name: NAME, function: 'functions/bill-rider.ts' }]);
 });
 afterEach(async () => {
   await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
   await stopTailers();
-});
-afterAll(async () => {
   await tailed.close();
-  await sqs.stop();
 });
+afterAll(() => sqs.stop());
+
+async function open(start: TriggerStart): Promise<void> {
+  tailed = await openTailedStore(sqs, 2, [{ name: NAME, function: 'functions/bill-rider.ts', start }]);
+}
 
 /** What a promotion of a replica without the last cells does to a log. */
 async function cutAfter(addedId: number): Promise<void> {
@@ -39,6 +41,7 @@ async function refKeys(): Promise<readonly number[]> {
 
 describe('a trigger whose log was cut', { timeout: 120_000 }, () => {
   it('loses no cell that took an added id anew when its queue is lost after that: what was consumed under that id is not it', async () => {
+    await open('start');
     const { deployed, store } = tailed.trigger(NAME);
     const queues = sqsTriggerQueues(sqs.client);
     const operations = await triggerManagement({ context: tailed.store.context, stateTable: tailed.stateTable, queues }).triggers(tailed.datastore);
@@ -74,5 +77,33 @@ describe('a trigger whose log was cut', { timeout: 120_000 }, () => {
     const called = () => new Set([...first.called, ...second.called].map(({ ref_key }) => ref_key));
     await until('the last cell is called for', async () => called().has((await refKeys()).at(-1) ?? 0));
     expect((await refKeys()).filter((key) => !called().has(key))).toEqual([]);
+  });
+
+  it('that began at the end of its log gets every cell that took an added id anew while it was halted, before its beginning too', async () => {
+    await open('now');
+    await tailed.write(SHARD, 10);
+    const { deployed, store } = tailed.trigger(NAME);
+    const queues = sqsTriggerQueues(sqs.client);
+    const operations = await triggerManagement({ context: tailed.store.context, stateTable: tailed.stateTable, queues }).triggers(tailed.datastore);
+    startTailer(sqs, tailed);
+    await until('it is known where it began', async () => (await store.consumed.read([SHARD])).has(SHARD));
+    await tailed.write(SHARD, 10);
+    await until('the cells after that are on the queue', async () => (await queues.depth(deployed.queueUrl)) === 10);
+    // Offsets are written a while later.
+    await sleep(1000);
+    await operations.pauseTrigger(NAME);
+    // Until the tailer knows.
+    await sleep(1000);
+    await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));
+    await cutAfter(5);
+    const kept = new Set(await refKeys());
+    await tailed.write(SHARD, 30);
+
+    const consumer = startConsuming(sqs, tailed, deployed);
+    consumers.push(consumer);
+    await operations.resumeTrigger(NAME);
+    const called = () => new Set(consumer.called.map(({ ref_key }) => ref_key));
+    await until('the last cell is called for', async () => called().has((await refKeys()).at(-1) ?? 0));
+    expect((await refKeys()).filter((key) => !kept.has(key) && !called().has(key))).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LogPlace } from '../../../shared/follow/follower.ts';
+import { unread } from '../../../shared/follow/start-offsets.ts';
 import type { QueueMessage } from '../../../shared/tail/queue-client.ts';
 import { TAIL_SETTINGS } from '../../../shared/tail/settings.ts';
 import { tailFollower } from '../../../shared/tail/tail-follower.ts';
@@ -48,16 +49,16 @@ describe('the follower of a trigger', () => {
 
   it('sends nothing before it knows that the trigger runs, nor while it does not, nor while its queue is full', async () => {
     const { world, messages, happened, follower } = following();
-    const isOpen = async (): Promise<boolean> => (await follower.handle('group-1', [cell(1)])).size > 0 && follower.wants?.(3, 1) === true;
-    expect([await isOpen(), follower.wants?.(3, 0)]).toEqual([false, false]);
+    const isOpen = async (): Promise<boolean> => (await follower.handle('group-1', [cell(1)])).size > 0 && follower.wants?.(3, unread(1)) === true;
+    expect([await isOpen(), follower.wants?.(3, unread(0))]).toEqual([false, false]);
     world.status = { state: 'paused', troubled: [] };
-    expect([await isOpen(), follower.wants?.(3, 0)]).toEqual([false, false]);
+    expect([await isOpen(), follower.wants?.(3, unread(0))]).toEqual([false, false]);
     world.status = { state: 'stopped', reason: '100 cells are parked', troubled: [] };
     expect(await isOpen()).toBe(false);
     world.status = { state: 'running', queue_url: 'url', troubled: [] };
     expect(await isOpen()).toBe(true);
     world.full = true;
-    expect([await isOpen(), follower.wants?.(3, 0)]).toEqual([false, false]);
+    expect([await isOpen(), follower.wants?.(3, unread(0))]).toEqual([false, false]);
     expect(messages).toHaveLength(1);
     expect(happened.filter(({ kind }) => kind !== 'sent')).toEqual([
       { kind: 'held_back', why: 'it is paused' },
@@ -72,7 +73,7 @@ describe('the follower of a trigger', () => {
     world.limit = 5;
     expect(await follower.handle('group-1', [4, 5, 6, 7].map((id) => cell(id)))).toEqual(new Map([[3, 5]]));
     expect(messages).toHaveLength(2);
-    expect([4, 5, 6].map((after) => follower.wants?.(3, after))).toEqual([true, false, false]);
+    expect([4, 5, 6].map((after) => follower.wants?.(3, unread(after)))).toEqual([true, false, false]);
   });
 
   it('sends a generation that is new to it only once it knows up to where its cells are replays', async () => {
@@ -88,7 +89,7 @@ describe('the follower of a trigger', () => {
   it('sends nothing of a shard that nobody could send again should its queue be lost, nor to another queue than before', async () => {
     const { world, messages, happened, follower } = following({});
     world.marked = false;
-    expect(follower.wants?.(3, 0)).toBe(false);
+    expect(follower.wants?.(3, unread(0))).toBe(false);
     world.marked = true;
     world.status = { state: 'running', queue_url: 'another url', troubled: [] };
     expect(await follower.handle('group-1', [cell(1)])).toEqual(new Map());
