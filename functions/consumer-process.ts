@@ -1,5 +1,4 @@
 import type { Message } from '@aws-sdk/client-sqs';
-import { once } from 'node:events';
 import { Consumer as Polling } from 'sqs-consumer';
 import { consumeBatch } from '../shared/consume/consume-batch.ts';
 import type { QueueRecord } from '../shared/consume/queue-record.ts';
@@ -34,37 +33,55 @@ export async function runConsumer({ config, trigger, fn, stopping }: ConsumerPro
   const sqs = sqsClient();
   const { report, flush } = consumedReport(trigger);
   const open = consumerOpener({ config, trigger, fn, sqs, report });
-  const { deployed } = await open();
+  let { queueUrl } = (await open()).deployed;
 
-  async function consume(messages: Message[]): Promise<Message[]> {
-    const { consumer } = await open();
+  async function consume(from: string, messages: Message[]): Promise<Message[]> {
+    const { consumer, deployed } = await open();
+    // Messages of a queue that was replaced are void.
+    if (deployed.queueUrl !== from) return [];
     const records = new Map(messages.map((message) => [toQueueRecord(message), message]));
     const done = new Set(await consumeBatch(consumer, [...records.keys()], { stopping }));
     flush();
     return [...records].filter(([record]) => done.has(record)).map(([, message]) => message);
   }
 
-  const polling = Polling.create({
-    queueUrl: deployed.queueUrl,
-    sqs,
-    batchSize: BATCH_SIZE,
-    waitTimeSeconds: POLL_SECONDS,
-    messageSystemAttributeNames: ['MessageGroupId', 'ApproximateReceiveCount', 'SentTimestamp'],
-    handleMessageBatch: consume,
-    // Its warning is about order after failures, which is kept here: what is behind a failed message goes back with it.
-    suppressFifoWarning: true,
-    // Of a batch that could not even be begun.
-    terminateVisibilityTimeout: 30,
-    // However long the call under way takes.
-    pollingCompleteWaitTimeMs: 2 ** 31 - 1,
-  });
-  polling.on('error', (error) => logger.warn('queue', { trigger, error }));
-  if (!stopping.aborted) {
-    const stopped = once(polling, 'stopped');
-    stopping.addEventListener('abort', () => polling.stop(), { once: true });
+  /** Until it is to stop, or the trigger has another queue. */
+  async function poll(from: string): Promise<void> {
+    const polling = Polling.create({
+      queueUrl: from,
+      sqs,
+      batchSize: BATCH_SIZE,
+      waitTimeSeconds: POLL_SECONDS,
+      messageSystemAttributeNames: ['MessageGroupId', 'ApproximateReceiveCount', 'SentTimestamp'],
+      handleMessageBatch: (messages) => consume(from, messages),
+      // Its warning is about order after failures, which is kept here: what is behind a failed message goes back with it.
+      suppressFifoWarning: true,
+      // Of a batch that could not even be begun.
+      terminateVisibilityTimeout: 30,
+      // However long the call under way takes.
+      pollingCompleteWaitTimeMs: 2 ** 31 - 1,
+    });
+    const stop = (): void => polling.stop();
+    const look = (): void => {
+      open().then(({ deployed }) => deployed.queueUrl !== from && stop(), (error: unknown) => logger.warn('trigger', { trigger, error }));
+    };
+    // Not `once` of node:events: that fails with the first error, and polling goes on after it.
+    const stopped = Promise.withResolvers<void>();
+    polling.once('stopped', () => stopped.resolve());
+    polling.on('error', (error) => logger.warn('queue', { trigger, error }));
+    // However a poll ends: a queue that was replaced may be empty, or gone.
+    for (const end of ['response_processed', 'empty', 'error'] as const) polling.on(end, look);
+    stopping.addEventListener('abort', stop, { once: true });
     polling.start();
-    await stopped;
-    await (await open()).consumer.notes.flush();
+    await stopped.promise;
+    stopping.removeEventListener('abort', stop);
+  }
+
+  while (!stopping.aborted) {
+    await poll(queueUrl);
+    const { consumer, deployed } = await open();
+    await consumer.notes.flush();
+    ({ queueUrl } = deployed);
   }
   sqs.destroy();
 }
