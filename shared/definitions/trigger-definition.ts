@@ -13,6 +13,14 @@ const KEYS = ['trigger', 'datastore', 'columns', 'function', 'start', 'max_attem
 
 const DEFAULTS = { max_attempts: 5, stop_after_parked: 100, retry_parked_every: 10 * 60_000, timeout: 30_000 };
 
+/** How often a cell may be tried, at most. */
+const MOST_ATTEMPTS = 1000;
+/**
+ * The same where there is a function. Each attempt is a receipt for the nine cells of a batch behind it, too: with more of them
+ * SQS would reach its thousand, and give up cells that were never tried.
+ */
+const MOST_ATTEMPTS_OF_FUNCTIONS = 100;
+
 const NEVER = 'never';
 const RETRY_MS = { least: 500, most: 30 * 86_400_000 };
 /** Ten cells are handled within one call of a Lambda function, which may take 15 minutes. */
@@ -42,8 +50,8 @@ export function parseTrigger({ file, name, datastore }: FilePlace, text: string,
   const retry = parseRetry(entries.get('retry_parked_every'), problems);
   const rest = {
     start: parseStart(entries.get('start'), problems),
-    maxAttempts: parseCount(entries, 'max_attempts', 1000, problems),
-    stopAfterParked: parseCount(entries, 'stop_after_parked', 10_000, problems),
+    maxAttempts: parseAttempts(entries, problems),
+    stopAfterParked: parseCount(entries, 'stop_after_parked', { most: 10_000 }, problems),
     timeoutSeconds: parseTimeout(entries.get('timeout'), problems),
   };
   const optional = { ...(columns && { columns }), ...(handler !== undefined && { function: handler }), ...(retry !== undefined && { retryParkedEveryMs: retry }) };
@@ -70,11 +78,17 @@ function parseStart(entry: YamlEntry | undefined, problems: Problems): TriggerSt
   }
 }
 
-function parseCount(entries: YamlMapping, key: 'max_attempts' | 'stop_after_parked', most: number, problems: Problems): number {
+function parseAttempts(entries: YamlMapping, problems: Problems): number {
+  if (!entries.has('function')) return parseCount(entries, 'max_attempts', { most: MOST_ATTEMPTS }, problems);
+  const why = ' where there is a function, since each attempt is a receipt of the cells behind it, too';
+  return parseCount(entries, 'max_attempts', { most: MOST_ATTEMPTS_OF_FUNCTIONS, why }, problems);
+}
+
+function parseCount(entries: YamlMapping, key: 'max_attempts' | 'stop_after_parked', { most, why = '' }: { readonly most: number; readonly why?: string }, problems: Problems): number {
   const entry = entries.get(key);
   if (!entry) return DEFAULTS[key];
   const count = Number.isInteger(entry.value) ? Number(entry.value) : 0;
-  if (count < 1 || count > most) problems.wrong(key, `a whole number from 1 to ${most}`, entry);
+  if (count < 1 || count > most) problems.wrong(key, `a whole number from 1 to ${most}${why}`, entry);
   return count;
 }
 

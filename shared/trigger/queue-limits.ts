@@ -19,7 +19,10 @@ export const RETENTION_MS = 14 * DAY;
  */
 export const KEPT_MS = RETENTION_MS - DAY;
 
-/** The most that SQS counts to. Our functions park a cell long before, by attempts that are counted for each cell. */
+/**
+ * The most that SQS counts to. Our functions park a cell long before, by attempts that are counted for each cell: nine failing ones
+ * of a hundred attempts each, the most that a definition may want, do not take the one behind them along.
+ */
 const RECEIPTS_OF_FUNCTIONS = 1000;
 
 /**

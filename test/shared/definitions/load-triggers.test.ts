@@ -106,6 +106,7 @@ describe('the triggers of a datastore', () => {
     ['a start without a zone', `${HEAD}${COLUMNS}start: 2026-01-31T08:00:00\n`, 4, /start: wanted .*got "2026-01-31T08:00:00"/u],
     ['no attempts', `${HEAD}${COLUMNS}max_attempts: 0\n`, 4, /max_attempts: wanted a whole number from 1 to 1000, got 0/u],
     ['too many attempts', `${HEAD}${COLUMNS}max_attempts: 1001\n`, 4, /max_attempts: .*got 1001/u],
+    ['more attempts than leave the cells behind untouched', `${HEAD}${COLUMNS}function: functions/bill.ts\nmax_attempts: 101\n`, 5, /max_attempts: wanted a whole number from 1 to 100 where there is a function, since each attempt is a receipt of the cells behind it, too, got 101/u],
     ['a fraction of an attempt', `${HEAD}${COLUMNS}max_attempts: 1.5\n`, 4, /max_attempts: .*got 1\.5/u],
     ['a threshold of none', `${HEAD}${COLUMNS}stop_after_parked: 0\n`, 4, /stop_after_parked: wanted a whole number from 1 to 10000, got 0/u],
     ['a threshold too high', `${HEAD}${COLUMNS}stop_after_parked: 10001\n`, 4, /stop_after_parked: .*got 10001/u],
