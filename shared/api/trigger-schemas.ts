@@ -19,7 +19,7 @@ const SWITCH = {
   trigger: { type: 'string' },
   state: { enum: ['running', 'paused', 'stopped'], description: '`paused`: an operator wants nothing sent nor consumed. `stopped`: the same, since too many cells are parked.' },
   reason: { ...orNull({ type: 'string' }), description: 'Why it does not run; null where nobody said.' },
-  changed_at: { ...orNull(WHEN), description: 'Since when it is in this state; null while nobody has changed it.' },
+  changed_at: { ...orNull(WHEN), description: 'Since when it runs, or does not; null while nobody has changed it.' },
   rewound_at: { ...orNull(schema('Time')), description: 'When it was last rewound; null where it never was.' },
   resent: { ...orNull(schema('TriggerResend')), description: 'The last time that all that was not known to be consumed was sent again, since its queue could not be trusted; null where it never was.' },
 };

@@ -94,13 +94,16 @@ export async function writeDeadSeen(table: DynamoTable, name: TriggerName, dead:
   await updateState(table, { key: statusKey(name), update: 'SET #dead_seen = :dead', values: { ':dead': { N: String(dead) } } });
 }
 
-/** Whoever halts a trigger that is halted, and gives no reason, has nothing against the one that is there. */
+/**
+ * Whoever halts a trigger that is halted, and gives no reason, has nothing against the one that is there. Since when it does not
+ * run stays as it is: by that it is known for how long its messages have waited.
+ */
 export async function writeState(table: DynamoTable, name: TriggerName, state: TriggerState, reason?: string): Promise<void> {
-  await updateState(table, {
-    key: statusKey(name),
-    update: `SET #state = :state, #changed_at = :now${reason === undefined ? '' : ', #reason = :reason'}${state === 'running' ? ' REMOVE #reason' : ''}`,
-    values: { ':state': { S: state }, ':now': { S: new Date().toISOString() }, ...(reason === undefined ? {} : { ':reason': { S: reason } }) },
-  });
+  const [key, set] = [statusKey(name), `SET #state = :state${reason === undefined ? '' : ', #reason = :reason'}`];
+  const values = { ':state': { S: state }, ...(reason !== undefined && { ':reason': { S: reason } }) };
+  const again = { key, update: set, condition: 'attribute_exists(#state) AND #state <> :running', values: { ...values, ':running': { S: 'running' } } };
+  if (state !== 'running' && (await updateState(table, again))) return;
+  await updateState(table, { key, update: `${set}, #changed_at = :now${state === 'running' ? ' REMOVE #reason' : ''}`, values: { ...values, ':now': { S: new Date().toISOString() } } });
 }
 
 /**

@@ -13,7 +13,7 @@ export interface TriggerStatus {
   readonly state: TriggerState;
   /** Why it is not running. */
   readonly reason?: string;
-  /** When the state was set: RFC 3339, UTC. */
+  /** Since when it runs, or does not: RFC 3339, UTC. */
   readonly changed_at?: string;
   /** Shards that have cells which failed, or whose consumer is behind: there is an item for each. */
   readonly troubled: readonly number[];

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { DynamoTable } from '../../../shared/topology/dynamo-table.ts';
@@ -42,6 +43,20 @@ describe('the state of a trigger', () => {
     const resumed = await store.status();
     expect(resumed).toMatchObject({ state: 'running', rewound_at: '2026-01-31T08:00:00.000000Z' });
     expect(resumed.reason).toBeUndefined();
+  });
+
+  it('says since when it does not run however often it is halted meanwhile', async () => {
+    await store.setState('paused', 'the card service moves');
+    const { changed_at } = await store.status();
+    await sleep(5);
+    await store.setState('paused');
+    expect(await store.status()).toMatchObject({ state: 'paused', reason: 'the card service moves', changed_at });
+    await store.setState('stopped', '100 cells are parked');
+    expect(await store.status()).toMatchObject({ state: 'stopped', reason: '100 cells are parked', changed_at });
+    await store.resume();
+    await sleep(5);
+    await store.setState('paused');
+    expect((await store.status()).changed_at).not.toBe(changed_at);
   });
 
   it('is one for each trigger of each datastore', async () => {
