@@ -24,7 +24,7 @@ export const ERRORS = {
   unknown_shard: { status: 404, retry: 'never', title: 'The datastore has no shard of this number', cure: 'Use 0 to the number of shards less one' },
   unknown_index: { status: 404, retry: 'never', title: 'The datastore has no index of this name', cure: 'Use one that is defined, or define and deploy it' },
   unknown_trigger: { status: 404, retry: 'never', title: 'The datastore has no trigger of this name', cure: 'Use one that is defined, or define and deploy it' },
-  cell_not_found: { status: 404, retry: 'never', title: 'No cell is at this address', cure: 'With `stale: true` it may be there by now: ask the writer' },
+  cell_not_found: { status: 404, retry: 'never', title: 'No cell is at this address', cure: 'With `stale: true` it may be there: ask again, of the writer' },
   conflict: { status: 409, retry: 'never', title: 'Another body is at this address; cells never change', cure: 'Read the cell, then write a higher ref key' },
   body_too_large: { status: 413, retry: 'never', title: 'The cell\'s body is over its limit', cure: 'Split the value over several columns or ref keys' },
   request_too_large: { status: 413, retry: 'never', title: 'The request is over its limit', cure: 'Send fewer cells a request' },

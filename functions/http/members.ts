@@ -1,5 +1,6 @@
 import type { Json } from '../../shared/cell.ts';
 import { invalidField, missingField, unknownField } from '../../shared/errors.ts';
+import type { HttpRequest } from './request.ts';
 
 /** The members of a JSON object of a request, by the names that may come. A member that did not come is undefined. */
 export type Members<Name extends string> = { readonly [name in Name]: Json | undefined };
@@ -11,6 +12,15 @@ export type Members<Name extends string> = { readonly [name in Name]: Json | und
  */
 export function readMembers<Name extends string>(value: Json, names: readonly Name[]): Members<Name> {
   return membersOf(value, names, 'body', '');
+}
+
+/**
+ * For what takes no choice: somebody who sends one would have it done to all.
+ *
+ * @throws SchemalessError `invalid_json`, `invalid_field` when it is no object, `unknown_field` for whatever is in it
+ */
+export function refuseMembers(request: Pick<HttpRequest, 'hasBody' | 'json'>): void {
+  if (request.hasBody) readMembers(request.json(), []);
 }
 
 /**

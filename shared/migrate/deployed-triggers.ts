@@ -5,6 +5,7 @@ import type { DeployedTrigger } from '../topology/topology.ts';
 import { triggerFollower } from '../trigger/follower-name.ts';
 import { forgetTrigger } from '../trigger/trigger-items.ts';
 import { wantResend } from '../trigger/trigger-status.ts';
+import { isSameQueue } from '../trigger/same-queue.ts';
 
 /** What is wished of one datastore. */
 export interface WishedTriggers {
@@ -50,7 +51,7 @@ export async function deployTriggers({ topologyTable, stateTable }: TriggerTable
       const { name } = trigger.definition;
       const before = listed.find((item) => item.datastore === datastore && item.trigger.definition.name === name);
       if (before?.removed_at !== undefined) await forget(datastore, name);
-      else if (before && before.trigger.queueUrl !== trigger.queueUrl) await leaveQueue(datastore, trigger);
+      else if (before && !isSameQueue(before.trigger.queueUrl, trigger.queueUrl)) await leaveQueue(datastore, trigger);
       await writeTrigger(topologyTable, datastore, trigger);
     }
   }

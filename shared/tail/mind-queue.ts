@@ -10,6 +10,7 @@ import { isAtWork, type TriggerStatus } from '../trigger/trigger-store.ts';
 import type { TailRun } from './run-tailers.ts';
 import type { TailWatches } from './tail-follower.ts';
 import type { TailWork } from './tail-work.ts';
+import { isSameQueue } from '../trigger/same-queue.ts';
 
 type MindedRun = Pick<TailRun, 'context' | 'stateTable' | 'slot'>;
 
@@ -50,9 +51,9 @@ function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatch
   const shards = async (): Promise<number> => (await requireDatastore(run.context.topology, datastore)).shards;
 
   /** Whether cells go, or are to go again, to the queue that is deployed. */
-  async function isSameQueue(status: TriggerStatus): Promise<boolean> {
+  async function isAimed(status: TriggerStatus): Promise<boolean> {
     const aim = aimOf(status);
-    if (aim === queueUrl) {
+    if (isSameQueue(aim, queueUrl)) {
       otherSince = undefined;
       return true;
     }
@@ -127,7 +128,7 @@ function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatch
       const status = watch.status();
       if (!status) return;
       if (!isAtWork(status)) sent = undefined;
-      if (!(await isSameQueue(status)) || run.slot !== 0) return;
+      if (!(await isAimed(status)) || run.slot !== 0) return;
       if (status.resend?.id !== undefined) return resend();
       if (performance.now() - deadAt >= settings.lagEveryMs) {
         await lookAtDead(status);

@@ -10,6 +10,7 @@ import { sendInOrder, type SendInOrder, type Sent } from './send-in-order.ts';
 import type { TailWork } from './tail-work.ts';
 import type { DepthWatch } from './watch-depth.ts';
 import type { TriggerWatch } from './watch-trigger.ts';
+import { isSameQueue } from '../trigger/same-queue.ts';
 
 /** What tailing knows of a trigger, its queue, and its consumers. */
 export interface TailWatches {
@@ -75,7 +76,7 @@ function sendingGate({ settings, deployed, report }: TailWork, watch: TriggerWat
     if (!status || (status.queue_url === undefined && haltOf(status) === undefined)) return false;
     const full = depth.isFull() ? `its queue holds ${settings.depthLimit} messages or more` : undefined;
     // Once it is known where what was sent is: see `mindQueue`.
-    const elsewhere = status.queue_url === deployed.queueUrl ? undefined : 'its queue is not the one that it was sent to before';
+    const elsewhere = isSameQueue(status.queue_url, deployed.queueUrl) ? undefined : 'its queue is not the one that it was sent to before';
     const why = haltOf(status) ?? elsewhere ?? full;
     if (why !== told) report(why === undefined ? { kind: 'goes_on' } : { kind: 'held_back', why });
     told = why;

@@ -6,6 +6,7 @@ import { triggerFollower } from './follower-name.ts';
 import type { TriggerName } from './trigger-items.ts';
 import { endResend, readStatus } from './trigger-status.ts';
 import type { TriggerStatus } from './trigger-store.ts';
+import { isSameQueue } from './same-queue.ts';
 
 export interface ResendParts {
   readonly stateTable: DynamoTable;
@@ -34,7 +35,7 @@ const GENERATIONS_AHEAD = 100;
 export async function resendUnconsumed({ stateTable, name, shards, queueUrl, dead }: ResendParts): Promise<boolean> {
   const status = await readStatus(stateTable, name);
   const { resend, least_generation: least = 0 } = status;
-  if (resend?.id === undefined || (aimOf(status) ?? queueUrl) !== queueUrl) return false;
+  if (resend?.id === undefined || !isSameQueue(aimOf(status) ?? queueUrl, queueUrl)) return false;
   const follower = { name: triggerFollower(name.trigger), datastore: name.datastore };
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
   const items = offsetItems(stateTable, { ...follower, shards, partitions });

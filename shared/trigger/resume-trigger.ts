@@ -3,6 +3,7 @@ import { overQueue } from './queue-away.ts';
 import { isUnsound, KEPT_MS, safeHaltMs } from './queue-limits.ts';
 import { aimOf, resendUnconsumed } from './resend.ts';
 import type { TriggerStatus } from './trigger-store.ts';
+import { isSameQueue } from './same-queue.ts';
 
 /**
  * Lets a halted trigger go on: with what its queue has where that can be trusted to be all, else with the oldest cell of
@@ -17,7 +18,7 @@ export async function resumeTrigger(trigger: ManagedTrigger): Promise<void> {
     const { queueUrl } = deployed;
     const dead = await overQueue(() => deadOf(trigger));
     const why = await whyResend(trigger, status, dead);
-    if (why !== undefined) await store.wantResend({ why, seen: status, ...(aimOf(status) !== queueUrl && { queueUrl }) });
+    if (why !== undefined) await store.wantResend({ why, seen: status, ...(!isSameQueue(aimOf(status), queueUrl) && { queueUrl }) });
     // One that somebody else wanted as well.
     await resendUnconsumed({ stateTable, name: { datastore: follower.datastore, trigger: deployed.definition.name }, shards: topology.shards, queueUrl, dead });
   }
@@ -31,7 +32,7 @@ async function whyResend(trigger: ManagedTrigger, status: TriggerStatus, dead: n
   const aim = aimOf(status);
   // Nothing was ever sent.
   if (aim === undefined) return undefined;
-  if (aim !== deployed.queueUrl) return 'its queue was replaced';
+  if (!isSameQueue(aim, deployed.queueUrl)) return 'its queue was replaced';
   // Elsewhere they were not known to consume before it was halted, either.
   const since = definition.function === undefined ? [sound_at, changed_at].filter((time) => time !== undefined).toSorted().at(-1) : (sound_at ?? changed_at);
   if (since !== undefined && Date.now() - Date.parse(since) > (trigger.safeHaltMs ?? safeHaltMs(definition))) return `its messages were not consumed for longer than is safe, since ${since}`;

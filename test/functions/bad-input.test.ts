@@ -132,6 +132,8 @@ const some = (...cells: unknown[]): string => JSON.stringify({ cells });
 const TRIGGERS: readonly Refusal[] = [
   ['an unknown trigger', 'GET', '/v1/trips/triggers/nope', undefined, 404, 'unknown_trigger', 'trigger', 'trigger', 'nope'],
   ['an unknown trigger to pause', 'POST', '/v1/trips/triggers/nope/pause', undefined, 404, 'unknown_trigger', 'trigger', 'trigger', 'nope'],
+  ['a choice where all are meant', 'POST', `${trigger}/dead/discard`, '{"cells":[]}', 400, 'unknown_field', 'cells', 'none at all', 'cells'],
+  ['a choice of what to send again', 'POST', `${trigger}/dead/replay`, '{"limit":1}', 400, 'unknown_field', 'limit', 'none at all', 'limit'],
   ['a datastore that is not there', 'POST', trigger.replace('trips', 'nope') + '/resume', undefined, 404, 'unknown_datastore', 'datastore', 'trips', 'nope'],
   ['a parameter where all are listed', 'GET', '/v1/trips/triggers?limit=3', undefined, 400, 'unknown_field', 'limit', 'none', 'limit'],
   ['a shard to go on after that is no number', 'GET', `${trigger}?after=first`, undefined, 400, 'invalid_field', 'after', 'integer', '"first"'],

@@ -27,6 +27,6 @@ function answerFound(address: Omit<CellAddress, 'ref_key'> & { readonly ref_key?
   if (cell !== null) return { status: 200, body: { ...cell, served_by, stale } };
   const { row_key, column_name, ref_key } = address;
   const place = ref_key === undefined ? `${row_key}, ${column_name}` : `${row_key}, ${column_name}, ${ref_key}`;
-  const doubt = stale ? '; the answer may be behind, ask the writer' : '';
-  throw new SchemalessError('cell_not_found', `No cell at ${place}${doubt}`, { more: { address, served_by, stale } });
+  const doubt = stale ? '; the answer may be behind: ask again, of the writer' : '';
+  throw new SchemalessError('cell_not_found', `No cell at ${place}${doubt}`, { more: { address, served_by, stale, ...(stale && { retry: 'later' }) } });
 }

@@ -1,6 +1,6 @@
 import { parseReason, parseRewind } from '../../../shared/trigger/parse-choices.ts';
 import type { TriggerManagement } from '../../../shared/trigger/trigger-management.ts';
-import { readMembers } from '../members.ts';
+import { readMembers, refuseMembers } from '../members.ts';
 import type { HttpOperation } from './operation.ts';
 
 /** POST /triggers/{trigger}/pause `{reason}`, or without a body. */
@@ -11,9 +11,10 @@ export const pauseTrigger: HttpOperation<TriggerManagement> = async (request, ma
   return { status: 200, body: await operations.pauseTrigger(request.path('trigger'), reason) };
 };
 
-/** POST /triggers/{trigger}/resume. */
+/** POST /triggers/{trigger}/resume, without a body or with `{}`. */
 export const resumeTrigger: HttpOperation<TriggerManagement> = async (request, management) => {
   request.query();
+  refuseMembers(request);
   const operations = await management.triggers(request.path('datastore'));
   return { status: 200, body: await operations.resumeTrigger(request.path('trigger')) };
 };
