@@ -58,7 +58,7 @@ function isLate(error: unknown): boolean {
  */
 async function findLocked(client: SqlClient, role: Role, locked: LockedTables, tables: ReadonlySet<string>): Promise<boolean> {
   const late = new Set(tables);
-  for (const table of tables) void look(client, role, locked, table).then(() => late.delete(table), () => late.delete(table));
+  for (const table of tables) void look(client, role, locked, table).then(() => late.delete(table), (error: unknown) => isLate(error) || late.delete(table));
   // Asked after them, and of none of them: what it had to wait for, they had to.
   const node = client.select({ sql: 'SELECT 1', parameters: [] }, role);
   if (!(await comesSoon(node))) return false;
