@@ -89,7 +89,9 @@ export async function readWanted<Item extends { readonly shard: number }>(wantin
       [...byGroup(wanting.topology, wanted)].map(async ([group, ofGroup]) => {
         try {
           const client = await wanting.context.groups.client(group);
-          const most = Math.min(share ?? LIMITS.answerBytes, pageBytes(client));
+          const page = pageBytes(client);
+          // Beginnings of what is longer come, too: all together fit into one result.
+          const most = share === undefined ? page : Math.min(share, Math.max(LEAST_SHARE_BYTES, Math.floor(page / ofGroup.length)));
           const found = await wanting.context.admit(group, () =>
             readGroup(client, group, {
               statement: (some) => wanting.statement(some.flatMap((at) => ofGroup[at]?.item ?? []), most),

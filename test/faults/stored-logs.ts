@@ -51,7 +51,7 @@ export async function storedLogs(groups: readonly GroupAccess[]): Promise<readon
 
 /** Reads one table from the writer. */
 export async function storedLog(client: SqlClient, datastore: string, shard: number): Promise<StoredLog> {
-  const sql = `SELECT ${cellColumns(0, shard)} FROM ${entityTable(datastore, shard)} AS entity ORDER BY added_id`;
+  const sql = `SELECT ${cellColumns(0, shard)} FROM ${entityTable(datastore, shard)} ORDER BY added_id`;
   const cells = byItem(await client.select({ sql, parameters: [] }, 'writer'), 1)[0]?.cells ?? [];
   return {
     shard,

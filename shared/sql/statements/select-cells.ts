@@ -16,7 +16,7 @@ export interface ShardKey {
  * Branches rather than `IN` over tuples, which MariaDB does not turn into key look-ups.
  *
  * @param heads also ask how far the shard's log goes, for the keys that carry `min_added_id`
- * @param most bytes of a body that comes; of a longer one only its length does, see `leftOutBytes` @default all come
+ * @param most bytes of a body that comes; of a longer one only its beginning does, see `leftOutBytes` @default all come
  */
 export function selectCells(datastore: string, keys: readonly ShardKey[], heads: boolean, most?: number): Statement {
   const parts = keys.map(({ key, shard }, item): Statement => {
@@ -27,8 +27,8 @@ export function selectCells(datastore: string, keys: readonly ShardKey[], heads:
       parameters.push(key.ref_key);
       which = 'AND ref_key = ?';
     }
-    const cell = `(SELECT ${cellColumns(item, shard, most)} FROM ${entity} AS entity WHERE row_key = ? AND column_name = ? ${which})`;
-    return { sql: heads && key.min_added_id !== undefined ? `${cell} UNION ALL ${headRow(item, shard, entity)}` : cell, parameters, table: entity };
+    const cell = `(SELECT ${cellColumns(item, shard, most)} FROM ${entity} WHERE row_key = ? AND column_name = ? ${which})`;
+    return { sql: heads && key.min_added_id !== undefined ? `${cell} UNION ALL ${headRow(item, shard, entity, most)}` : cell, parameters, table: entity };
   });
   return unionOf(parts);
 }

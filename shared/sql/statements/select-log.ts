@@ -22,7 +22,7 @@ export function selectLog(datastore: string, ranges: readonly LogRange[], limit:
       `(SELECT ${cellColumns(item, shard)} FROM ` +
       `(SELECT added_id, SUM(bytes) OVER (ORDER BY added_id) - ${onlyFitting ? 0 : 'bytes'} AS taken FROM ` +
       `(SELECT added_id, COALESCE(LENGTH(body), 0) AS bytes FROM ${entity} WHERE added_id > ? ORDER BY added_id LIMIT ?) AS page) AS sized ` +
-      `JOIN ${entity} AS entity ON entity.added_id = sized.added_id WHERE sized.taken < ? ORDER BY entity.added_id) ` +
+      `JOIN ${entity} USING (added_id) WHERE taken < ? ORDER BY added_id) ` +
       `UNION ALL ${headRow(item, shard, entity)}`;
     return { sql, parameters: [after, limit, bytes], table: entity };
   });

@@ -33,6 +33,6 @@ export function selectRow(datastore: string, shard: number, range: RowRange, hea
     `(SELECT row_key, column_name, MAX(ref_key) AS ref_key FROM ${entity} WHERE row_key = ?${which} ` +
     `GROUP BY row_key, column_name ORDER BY column_name LIMIT ?) AS latest ` +
     `JOIN ${entity} AS cell ON cell.row_key = latest.row_key AND cell.column_name = latest.column_name AND cell.ref_key = latest.ref_key) AS sized ` +
-    `JOIN ${entity} AS entity ON entity.added_id = sized.added_id WHERE sized.before_it < ? ORDER BY entity.column_name)`;
+    `JOIN ${entity} USING (added_id) WHERE before_it < ? ORDER BY column_name)`;
   return { sql: heads ? `${sql} UNION ALL ${headRow(item, shard, entity)}` : sql, parameters, table: entity };
 }

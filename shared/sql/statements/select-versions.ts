@@ -29,6 +29,6 @@ export function selectVersions(datastore: string, shard: number, range: Versions
     `(SELECT added_id, SUM(bytes) OVER (ORDER BY ref_key ${direction}) - bytes AS before_it FROM ` +
     `(SELECT added_id, ref_key, COALESCE(LENGTH(body), 0) AS bytes FROM ${entity} ` +
     `WHERE row_key = ? AND column_name = ? ${beyond} ORDER BY ref_key ${direction} LIMIT ?) AS page) AS sized ` +
-    `JOIN ${entity} AS entity ON entity.added_id = sized.added_id WHERE sized.before_it < ? ORDER BY entity.ref_key ${direction})`;
+    `JOIN ${entity} USING (added_id) WHERE before_it < ? ORDER BY ref_key ${direction})`;
   return { sql: heads ? `${sql} UNION ALL ${headRow(0, shard, entity)}` : sql, parameters, table: entity };
 }

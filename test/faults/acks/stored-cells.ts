@@ -29,7 +29,7 @@ export async function readCellsThere(groups: readonly GroupAccess[]): Promise<Ce
       try {
         const owned = await client.select({ sql: 'SELECT shard FROM `schemaless`.shard WHERE datastore = ?', parameters: [DATASTORE] }, 'writer');
         for (const shard of owned.map(([number]) => toNumber(number))) {
-          const sql = `SELECT ${cellColumns(0, shard)} FROM ${entityTable(DATASTORE, shard)} AS entity`;
+          const sql = `SELECT ${cellColumns(0, shard)} FROM ${entityTable(DATASTORE, shard)}`;
           for (const { body, created_at, ...cell } of byItem(await client.select({ sql, parameters: [] }, 'writer'), 1)[0]?.cells ?? []) {
             const mark = body === null ? -1 : markOf({ ...cell, body: decodeBody(body) });
             there.set(addressOf(cell), { mark, shard, added_id: cell.added_id, createdAt: Math.floor(Date.parse(created_at)) });

@@ -11,7 +11,7 @@ export function planCellRead(sql: string): Plan | undefined {
     const withRole = sql.startsWith('SELECT -1 ');
     return { kind: 'body hashes', shards, read: (execution) => bodyHashes(execution, shards, { items, withRole }) };
   }
-  if (!/^\(SELECT \d+ AS item, \d+ AS shard, entity\./.test(sql)) return undefined;
+  if (!/^\(SELECT \d+, \d+, added_id, row_key, /.test(sql)) return undefined;
   const withHead = HEAD.test(sql);
   if (/ OVER \(ORDER BY ref_key (ASC|DESC)\)/.test(sql)) {
     const beyond = / AND ref_key [<>] \?/.test(sql);
@@ -21,29 +21,29 @@ export function planCellRead(sql: string): Plan | undefined {
     const columns = /column_name IN \(([?, ]*)\)/.exec(sql)?.[1]?.split(', ').length ?? 0;
     return { kind: 'row', shards, read: (execution) => row(execution, shard, { columns, beyond: sql.includes('AND column_name > ?'), withHead }) };
   }
-  if (!/ AS entity WHERE row_key = \? AND column_name = \? (ORDER BY ref_key DESC LIMIT 1|AND ref_key = \?)\)/.test(sql)) return undefined;
+  if (!/`entity` WHERE row_key = \? AND column_name = \? (ORDER BY ref_key DESC LIMIT 1|AND ref_key = \?)\)/.test(sql)) return undefined;
   const branches = sql.split(' UNION ALL ').map((branch, place): CellBranch => {
-    const [, item = '', shard = ''] = /^\(SELECT (\d+)(?: AS item)?, (\d+)/.exec(branch) ?? [];
+    const [, item = '', shard = ''] = /^\(SELECT (\d+), (\d+)/.exec(branch) ?? [];
     if (item === '' || shardsIn(branch)[0] !== shards[place]) throw new Error(`not understood: ${branch}`);
-    const most = Number(/ IF\(LENGTH\(entity\.body\) > (\d+), CONCAT\(X'00', LENGTH\(entity\.body\)\), entity\.body\), /.exec(branch)?.[1] ?? Number.POSITIVE_INFINITY);
-    return { item: Number(item), shard: Number(shard), most, what: HEAD.test(branch) ? 'head' : branch.includes('ORDER BY ref_key DESC') ? 'latest' : 'exact' };
+    const most = / LEFT\(body, (\d+)\), /.exec(branch)?.[1];
+    return { item: Number(item), shard: Number(shard), most: most === undefined ? undefined : Number(most), what: HEAD.test(branch) ? 'head' : branch.includes('ORDER BY ref_key DESC') ? 'latest' : 'exact' };
   });
   return { kind: 'cells', shards, read: (execution) => cells(execution, branches) };
 }
 
-const HEAD = /\(SELECT \d+, \d+, COALESCE\(MAX\(added_id\), 0\), NULL, NULL, NULL, NULL, NULL FROM [^()]*\)$/;
+const HEAD = /\(SELECT \d+, \d+, COALESCE\(MAX\(added_id\), 0\), NULL, NULL, NULL, NULL, NULL(?:, NULL)? FROM [^()]*\)$/;
 
 interface CellBranch {
   readonly item: number;
   readonly shard: number;
-  /** Longer bodies come as their lengths alone. */
-  readonly most: number;
+  /** Of longer bodies only so many bytes come. */
+  readonly most: number | undefined;
   readonly what: 'head' | 'latest' | 'exact';
 }
 
-export function cellRow(item: number, cell: KeptCell, most = Number.POSITIVE_INFINITY): SqlRow {
-  const body = cell.body.length > most ? Buffer.from(`\0${cell.body.length}`) : cell.body;
-  return [item, cell.shard, cell.added_id, cell.rowKey, cell.columnName, cell.ref_key, body, cell.createdText];
+export function cellRow(item: number, cell: KeptCell, most?: number): SqlRow {
+  const row: SqlRow = [item, cell.shard, cell.added_id, cell.rowKey, cell.columnName, cell.ref_key, cell.body.subarray(0, most), cell.createdText];
+  return most === undefined ? row : [...row, cell.body.length];
 }
 
 export function headRow(execution: Execution, item: number, shard: number): SqlRow {

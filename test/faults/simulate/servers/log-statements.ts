@@ -13,7 +13,8 @@ export function planLogRead(sql: string): Plan | undefined {
   const cuts = [...sql.matchAll(/ OVER \(ORDER BY added_id\) - (0|bytes) AS taken /g)];
   if (cuts.length > 0) {
     // Each branch names its table twice, and once more for its head.
-    const branches = shards.filter((_, place) => place % 3 === 0).map((shard, place) => ({ item: itemsIn(sql)[place] ?? -1, shard, onlyFitting: cuts[place]?.[1] === '0' }));
+    const items = [...sql.matchAll(/\(SELECT (\d+), \d+, added_id, row_key, /g)].map(([, item]) => Number(item));
+    const branches = shards.filter((_, place) => place % 3 === 0).map((shard, place) => ({ item: items[place] ?? -1, shard, onlyFitting: cuts[place]?.[1] === '0' }));
     return { kind: 'log', shards: branches.map(({ shard }) => shard), read: (execution) => log(execution, branches) };
   }
   if (sql.includes('WITH RECURSIVE search (low, high, since)')) {
