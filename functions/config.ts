@@ -1,5 +1,5 @@
 import { ACCESSES, DATABASE_AUTHS, ENVIRONMENT_VARIABLES, type Access, type DatabaseAuth } from '../shared/environment.ts';
-import { MAX_TAILERS } from '../shared/tail/tailer-count.ts';
+import { MAX_TAILERS } from '../shared/triggers/send/tailer-count.ts';
 import { DATABASE_USERS, type DatabaseUser } from '../shared/topology/database-users.ts';
 
 /** What the environment of a function says. Read here and nowhere else. */

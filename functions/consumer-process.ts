@@ -1,8 +1,8 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import { Consumer as Polling } from 'sqs-consumer';
-import { consumeBatch } from '../shared/consume/consume-batch.ts';
-import type { QueueRecord } from '../shared/consume/queue-record.ts';
-import type { TriggerFunction } from '../shared/consume/trigger-function.ts';
+import { consumeBatch } from '../shared/triggers/consume/consume-batch.ts';
+import type { QueueRecord } from '../shared/triggers/consume/queue-record.ts';
+import type { TriggerFunction } from '../shared/triggers/consume/trigger-function.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
 import { logger } from './http/log.ts';
 import { consumerOpener } from './open-consumer.ts';

@@ -1,8 +1,9 @@
 import { wayOf } from '#way';
 import { METRICS } from '../shared/metrics.ts';
-import { openDeployment, type Deployment, type DeploymentOptions, type StoreEvent } from '../shared/store/deployment.ts';
+import { openDeployment, type Deployment } from '../shared/store/deployment.ts';
+import type { DeploymentOptions, StoreEvent } from '../shared/access/context.ts';
 import { dynamoTopology } from '../shared/topology/dynamo-topology.ts';
-import { sharedTrips } from '../shared/topology/shared-trips.ts';
+import { openCircuits } from '../shared/access/open-circuits.ts';
 import { readConfig, type Config } from './config.ts';
 import { dynamoClient } from './dynamo.ts';
 import { logger } from './http/log.ts';
@@ -24,7 +25,7 @@ export function deploymentOptions(config: Config): DeploymentOptions {
     connect: way.open(config),
     bufferCopies: config.bufferCopies,
     breakers: way.breakers,
-    trips: sharedTrips({ client: dynamoClient(), table: config.stateTable }),
+    circuits: openCircuits({ client: dynamoClient(), table: config.stateTable }),
     report,
   };
 }

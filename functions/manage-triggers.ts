@@ -1,6 +1,6 @@
-import { openContext } from '../shared/store/context.ts';
-import { sqsTriggerQueues } from '../shared/trigger/sqs-trigger-queues.ts';
-import { triggerManagement, type TriggerManagement } from '../shared/trigger/trigger-management.ts';
+import { openContext } from '../shared/access/context.ts';
+import { sqsTriggerQueues } from '../shared/triggers/state/sqs-trigger-queues.ts';
+import { triggerManagement, type TriggerManagement } from '../shared/triggers/manage/trigger-management.ts';
 import { readConfig } from './config.ts';
 import { deploymentOptions } from './deployment.ts';
 import { dynamoClient } from './dynamo.ts';

@@ -3,7 +3,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { CdkCustomResourceEvent, CdkCustomResourceIsCompleteEvent, CdkCustomResourceIsCompleteResponse, CdkCustomResourceResponse, Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { leases, type Lease, type Leases } from '../shared/lease/lease.ts';
+import { leases, type Lease, type Leases } from '../shared/dynamo/lease.ts';
 import { migrate } from '../shared/migrate/migrate.ts';
 import { readConfig } from './config.ts';
 import { dynamoClient } from './dynamo.ts';

@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 import { requestSigner } from '../shared/client/sign-request.ts';
-import { openConsumer, type ConsumeEvent, type Consumer } from '../shared/consume/consumer.ts';
-import { sqsQueue } from '../shared/consume/sqs-queue.ts';
-import type { TriggerFunction } from '../shared/consume/trigger-function.ts';
-import { triggeredClients } from '../shared/consume/triggered-client.ts';
+import { openConsumer, type ConsumeEvent, type Consumer } from '../shared/triggers/consume/consumer.ts';
+import { sqsQueue } from '../shared/triggers/consume/sqs-queue.ts';
+import type { TriggerFunction } from '../shared/triggers/consume/trigger-function.ts';
+import { triggeredClients } from '../shared/triggers/consume/triggered-client.ts';
 import { dynamoTopology } from '../shared/topology/dynamo-topology.ts';
 import type { DeployedTrigger } from '../shared/topology/topology.ts';
-import { triggerStore } from '../shared/trigger/dynamo-trigger-store.ts';
+import { triggerStore } from '../shared/triggers/state/dynamo-trigger-store.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
 import { dynamoClient } from './dynamo.ts';
 

@@ -1,4 +1,4 @@
-import type { ConsumeEvent } from '../shared/consume/consumer.ts';
+import type { ConsumeEvent } from '../shared/triggers/consume/consumer.ts';
 import { METRICS } from '../shared/metrics.ts';
 import { logger } from './http/log.ts';
 import { count } from './http/metrics.ts';

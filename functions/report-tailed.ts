@@ -1,6 +1,6 @@
 import type { FollowEvent } from '../shared/follow/follower.ts';
 import { METRICS } from '../shared/metrics.ts';
-import type { TailEvent } from '../shared/tail/tail-work.ts';
+import type { TailEvent } from '../shared/triggers/send/tail-work.ts';
 import { logger } from './http/log.ts';
 import { countTimes, gauge } from './http/metrics.ts';
 

@@ -1,8 +1,8 @@
 import type { Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
-import { openContext, type StoreContext } from '../shared/store/context.ts';
-import { runTailers } from '../shared/tail/run-tailers.ts';
-import { sqsQueues } from '../shared/tail/sqs-queues.ts';
+import { openContext, type StoreContext } from '../shared/access/context.ts';
+import { runTailers } from '../shared/triggers/send/run-tailers.ts';
+import { sqsQueues } from '../shared/triggers/send/sqs-queues.ts';
 import { readConfig, readTailers } from './config.ts';
 import { deploymentOptions } from './deployment.ts';
 import { dynamoClient } from './dynamo.ts';

@@ -1,17 +1,17 @@
 import { processPartialResponse, SqsFifoPartialProcessorAsync } from '@aws-lambda-powertools/batch';
 import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda';
-import { openBatch } from '../shared/consume/batch.ts';
-import type { QueueRecord } from '../shared/consume/queue-record.ts';
-import type { TriggerFunction } from '../shared/consume/trigger-function.ts';
+import { openBatch } from '../shared/triggers/consume/batch.ts';
+import type { QueueRecord } from '../shared/triggers/consume/queue-record.ts';
+import type { TriggerFunction } from '../shared/triggers/consume/trigger-function.ts';
 import { readConsumerConfig } from './consumer-config.ts';
 import { consumerOpener, type OpenedConsumer } from './open-consumer.ts';
 import { consumedReport } from './report-consumed.ts';
 import { sqsClient } from './sqs.ts';
 
-export { PermanentFailure } from '../shared/consume/permanent-failure.ts';
-export type { TriggerCall, TriggerFunction } from '../shared/consume/trigger-function.ts';
-export type { TriggeredClient } from '../shared/consume/triggered-client.ts';
-export type { TriggerMessage } from '../shared/trigger/message.ts';
+export { PermanentFailure } from '../shared/triggers/consume/permanent-failure.ts';
+export type { TriggerCall, TriggerFunction } from '../shared/triggers/consume/trigger-function.ts';
+export type { TriggeredClient } from '../shared/triggers/consume/triggered-client.ts';
+export type { TriggerMessage } from '../shared/triggers/state/message.ts';
 
 /** A Lambda handler of a trigger's queue. */
 export interface TriggerHandler {

@@ -1,4 +1,3 @@
-import type { CellAddress } from './cell.ts';
 import { closestName } from './closest-name.ts';
 
 /** What the caller should do: mend the request, give up, or repeat it as it is. */
@@ -45,8 +44,8 @@ export interface ErrorDetails {
   readonly wanted?: string;
   /** What came, shortened. */
   readonly got?: string;
-  /** The cell concerned. */
-  readonly address?: CellAddress;
+  /** Where the cell concerned is: `CellAddress`. */
+  readonly address?: { readonly row_key: string; readonly column_name: string; readonly ref_key: number };
   readonly cause?: unknown;
   /** Further members of the problem document, for instance `stale` of a 404. */
   readonly more?: Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import type { Json } from '../../shared/cell.ts';
-import { PermanentFailure } from '../../shared/consume/permanent-failure.ts';
-import type { TriggeredClient } from '../../shared/consume/triggered-client.ts';
+import { PermanentFailure } from '../../shared/triggers/consume/permanent-failure.ts';
+import type { TriggeredClient } from '../../shared/triggers/consume/triggered-client.ts';
 import { CardDeclined, type CardService, type Charged } from './card-service.ts';
 
 /** What came of billing a trip. */

@@ -1,6 +1,7 @@
-import { QUERY_WORDS } from '../../shared/api/query-words.ts';
+import { QUERY_WORDS } from '../../shared/definitions/query-words.ts';
 import { invalidField } from '../../shared/errors.ts';
-import { OPERATORS, type Condition, type Operator } from '../../shared/index/query.ts';
+import { OPERATORS } from '../../shared/index/query.ts';
+import type { Condition, Operator } from '../../shared/contract/index-query.ts';
 
 /** In brackets behind the field; equality has none. */
 const BRACKETED = OPERATORS.filter((operator) => operator !== 'eq');

@@ -1,7 +1,7 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { Json } from '../../shared/cell.ts';
 import { invalidField, missingField } from '../../shared/errors.ts';
-import type { AnswerRoom } from '../../shared/store/answer-room.ts';
+import type { AnswerRoom } from '../../shared/contract/answer-room.ts';
 import { readJsonBody } from './request-body.ts';
 import { requestIdOf } from './request-id.ts';
 import { readQuery, type Query, type QueryNames } from './query.ts';

@@ -1,4 +1,4 @@
-import { TAIL_SETTINGS } from '../../shared/tail/settings.ts';
+import { TAIL_SETTINGS } from '../../shared/triggers/send/settings.ts';
 import { SHARDS_A_PAGE } from '../../shared/follow/follow-group.ts';
 import { connectionsOf } from '../stacks/max-connections.ts';
 import type { Assumptions } from './assumptions.ts';

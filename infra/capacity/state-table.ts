@@ -1,8 +1,8 @@
 import { RENEW_MS } from '../../shared/drain/run-drain.ts';
 import { FINGERPRINT_BYTES } from '../../shared/follow/fingerprint.ts';
-import { REPAIR_SETTINGS } from '../../shared/repair/settings.ts';
-import { TAIL_SETTINGS } from '../../shared/tail/settings.ts';
-import { SHARDS_A_PAGE } from '../../shared/trigger/consumed-marks.ts';
+import { REPAIR_SETTINGS } from '../../shared/index/repair/settings.ts';
+import { TAIL_SETTINGS } from '../../shared/triggers/send/settings.ts';
+import { SHARDS_A_PAGE } from '../../shared/triggers/state/consumed-marks.ts';
 import type { Assumptions } from './assumptions.ts';
 import type { Load } from './load.ts';
 import type { Traffic } from './traffic.ts';
@@ -26,19 +26,19 @@ const EVERY = {
   repairHeartbeat: 2,
   /** Schedules start a successor, and each partition is released and taken. */
   handOver: 60,
-  /** `watchCount` of `shared/tail/run-tailers.ts`. */
+  /** `watchCount` of `shared/triggers/send/run-tailers.ts`. */
   tailerCount: 1,
-  /** `SHORT_MS` of `shared/repair/run-repair.ts`: the topology is read anew after each. */
+  /** `SHORT_MS` of `shared/index/repair/run-repair.ts`: the topology is read anew after each. */
   repairLook: 0.5,
-  /** `IDLE_LOOKS` of `shared/repair/complete-builds.ts`, times `lookMs`: the offsets of the repair. */
+  /** `IDLE_LOOKS` of `shared/index/repair/complete-builds.ts`, times `lookMs`: the offsets of the repair. */
   repairLag: 10,
   /** `lookMs` of the repair's chores: a mark of each group, and the datastore's topology. */
   chores: REPAIR_SETTINGS.lookMs / 1000,
   /** `MAX_AGE_MS` of `shared/topology/dynamo-topology.ts`. */
   topology: 60,
-  /** `LOOK_EVERY_MS` of `shared/topology/shared-trips.ts`, eventually consistent. */
+  /** `LOOK_EVERY_MS` of `shared/access/open-circuits.ts`, eventually consistent. */
   trips: 2,
-  /** `statusMs` of `shared/consume/consumer.ts`. */
+  /** `statusMs` of `shared/triggers/consume/consumer.ts`. */
   triggerStatus: 1,
   /** `consumedEveryMs` of the same. */
   marks: 30,

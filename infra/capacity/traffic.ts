@@ -1,4 +1,4 @@
-import { TAIL_SETTINGS } from '../../shared/tail/settings.ts';
+import { TAIL_SETTINGS } from '../../shared/triggers/send/settings.ts';
 import { MAX_TAILERS, type EnvironmentProps } from '../environments.ts';
 import type { Assumptions } from './assumptions.ts';
 import type { Load } from './load.ts';

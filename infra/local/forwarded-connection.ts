@@ -1,5 +1,4 @@
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { CommandReader } from './command-reader.ts';
 import type { Fault } from './fault.ts';
 

@@ -1,7 +1,5 @@
-import { createServer } from 'node:net';
-import type { Server, Socket } from 'node:net';
-import { checkFault } from './fault.ts';
-import type { Fault } from './fault.ts';
+import { createServer, type Server, type Socket } from 'node:net';
+import { checkFault, type Fault } from './fault.ts';
 import { ForwardedConnection } from './forwarded-connection.ts';
 
 export type { Fault } from './fault.ts';

@@ -1,55 +1,25 @@
 import { resolve } from 'node:path';
 import { readAppContext, type AppContext } from '../app-context.ts';
-import type { DatastoreDefinition } from '../../shared/definitions/definitions.ts';
 import { awsLogin } from './aws-login.ts';
 import { commandsOf } from './control/commands.ts';
 import { startControlServer } from './control/control-server.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { startSecretsManager } from './emulators/secrets-manager.ts';
-import type { Service } from './emulators/emulator.ts';
 import { startRdsData } from './emulators/rds-data.ts';
 import { openService } from './emulators/open-service.ts';
-import { endpointsOf, keepEndpointsFile, type Endpoints } from './endpoints.ts';
+import { endpointsOf, keepEndpointsFile } from './endpoints.ts';
 import { checkShardCounts } from './fixed-shards.ts';
 import { lockFolder } from './folder-lock.ts';
 import { openFunctionLog } from './lambda/function-log.ts';
-import type { FunctionHost } from './lambda/function-host.ts';
 import { openGateway } from './gateway/gateway.ts';
 import { DEFAULT_OPTIONS, type LocalStackOptions } from './local-stack-options.ts';
 import { startWantedGroups } from './start-groups.ts';
-import type { ShardGroups } from './mysql/shard-groups.ts';
 import { checkTypes, localResources } from './resources/local-resources.ts';
+import type { LocalStack } from './running-stack.ts';
 import { runTemplate } from './run-template.ts';
-import { stackQueues, type StackQueue } from './stack-queues.ts';
+import { stackQueues } from './stack-queues.ts';
 import { DEPLOYED_APP, synthesize } from './synthesize.ts';
-import type { Tailers } from './tailers.ts';
-import { undefinedDatastores, type UndefinedDatastore } from './undefined-datastores.ts';
-
-/** A whole deployment on this machine. */
-export interface LocalStack {
-  /** Of the HTTP API, without a slash at the end. */
-  readonly url: string;
-  /** As they are now. */
-  readonly endpoints: Endpoints;
-  readonly groups: ShardGroups;
-  readonly functions: FunctionHost;
-  /** How many workers send cells to the triggers. */
-  readonly tailers: Tailers;
-  /** Every queue, and which function its messages call. */
-  readonly queues: () => readonly StackQueue[];
-  /** DynamoDB and SQS, which can be away for a while. */
-  readonly services: { readonly dynamodb: Service; readonly sqs: Service };
-  /** The datastores with the shard counts that they have here. */
-  readonly datastores: readonly DatastoreDefinition[];
-  /** Those that are in the data and not defined any more. */
-  readonly undefinedDatastores: readonly UndefinedDatastore[];
-  /** Where the functions' output goes. */
-  readonly functionLog: string;
-  /** Ends all instances of a function (`write-cells`) at once; the next call starts a new one. */
-  killFunction(title: string): Promise<void>;
-  /** Stops everything cleanly, the HTTP API first. Can be called again. */
-  stop(): Promise<void>;
-}
+import { undefinedDatastores } from './undefined-datastores.ts';
 
 /**
  * Synthesizes the CDK app with `environment=local` and runs the template on this machine, with real MySQL servers. The

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
-import { readTailerCount, writeTailerCount } from '../../shared/tail/tailer-count.ts';
-import type { DynamoTable } from '../../shared/topology/dynamo-table.ts';
+import { readTailerCount, writeTailerCount } from '../../shared/triggers/send/tailer-count.ts';
+import type { DynamoTable } from '../../shared/dynamo/table.ts';
 import { awsLogin } from './aws-login.ts';
 import type { FunctionDefinition } from './lambda/function-definition.ts';
 import type { ScheduleDefinition } from './resources/schedule.ts';

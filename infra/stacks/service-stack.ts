@@ -50,7 +50,7 @@ export class ServiceStack extends Stack {
     const writeCells = make('write-cells', { description: 'Schemaless: writes cells', databaseUser: 'write', kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
     const readCells = make('read-cells', { description: 'Schemaless: reads cells and logs', databaseUser: 'read', kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
     const queryIndex = make('query-index', { description: 'Schemaless: finds rows by their fields', databaseUser: 'read', kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
-    for (const one of [writeCells, readCells, queryIndex]) one.grantTrips();
+    for (const one of [writeCells, readCells, queryIndex]) one.grantOpenCircuits();
     const manageTriggers = make('manage-triggers', { description: 'Schemaless: shows and steers triggers', databaseUser: 'read', kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
     manageTriggers.grantState();
     for (const trigger of triggers) trigger.grantManagement(manageTriggers);

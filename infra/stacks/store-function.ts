@@ -4,7 +4,7 @@ import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import type { DatabaseUser } from '../../shared/topology/database-users.ts';
-import { OPENINGS_KEY } from '../../shared/topology/shared-trips.ts';
+import { OPENINGS_KEY } from '../../shared/access/open-circuits.ts';
 import type { EnvironmentProps } from '../environments.ts';
 import { acknowledgeLambdaPolicies, acknowledgeTracing } from './evidence.ts';
 import { functionLog } from './function-log.ts';
@@ -87,7 +87,7 @@ export class StoreFunction extends LambdaFunction {
   }
 
   /** May tell other instances of circuits that opened, and hear of theirs: one item of the state table. */
-  grantTrips(): void {
+  grantOpenCircuits(): void {
     this.addToRolePolicy(
       new PolicyStatement({
         actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'],

@@ -3,7 +3,7 @@ import { AnyPrincipal, Effect, PolicyStatement, type IGrantable } from 'aws-cdk-
 import { DeduplicationScope, FifoThroughputLimit, Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { TriggerDefinition } from '../../shared/definitions/definitions.ts';
-import { mostReceipts, RETENTION_MS } from '../../shared/trigger/queue-limits.ts';
+import { mostReceipts, RETENTION_MS } from '../../shared/triggers/state/queue-limits.ts';
 
 export interface TriggerQueueProps {
   /** Its queues stay when their stack goes, or the trigger does. */

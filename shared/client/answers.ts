@@ -1,7 +1,7 @@
 import type { Cell, Json, PutResult, Served } from '../cell.ts';
-import type { IndexAnswer, IndexEntry } from '../index/query.ts';
-import type { BatchItem, Found, GroupBuffer, Page, ShardHead, ShardLog } from '../store/datastore.ts';
-import type { Reply } from './connection.ts';
+import type { IndexAnswer, IndexEntry } from '../contract/index-query.ts';
+import type { BatchItem, Found, GroupBuffer, Page, ShardHead, ShardLog } from '../contract/datastore.ts';
+import type { Reply } from './attempt.ts';
 import { errorOf, isJsonObject } from './problem.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { BufferConflict, BufferOperations } from '../store/datastore.ts';
+import type { BufferConflict, BufferOperations } from '../contract/datastore.ts';
 import { toGroupBuffers } from './answers.ts';
 import type { Connection } from './connection.ts';
 

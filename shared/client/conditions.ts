@@ -1,6 +1,6 @@
-import { QUERY_WORDS } from '../api/query-words.ts';
+import { QUERY_WORDS } from '../definitions/query-words.ts';
 import { invalidField, unknownField } from '../errors.ts';
-import type { Condition } from '../index/query.ts';
+import type { Condition } from '../contract/index-query.ts';
 
 /**
  * Conditions as query parameters: `city`, `riders[gte]`, `city[in]`.

@@ -2,6 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { parseJson, stringifyJson } from '../body/json.ts';
 import { LIMITS, type Json } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
+import type { Attempt, Reply } from './attempt.ts';
 import { exchangeByFetch } from './exchange-by-fetch.ts';
 import { exchangeByHttp } from './exchange-by-http.ts';
 import type { Exchange, Incoming, Outgoing } from './exchange.ts';
@@ -20,12 +21,6 @@ export interface Call {
   readonly body?: unknown;
   /** Which route answers many of these at once. @default none does */
   readonly joins?: BatchRoute;
-}
-
-/** An answer, read. */
-export interface Reply {
-  readonly status: number;
-  readonly json: { readonly [member: string]: Json };
 }
 
 /** Sends a call until it is answered, and returns the answer. Throws SchemalessError. */
@@ -65,18 +60,6 @@ export function connect(options: ClientOptions): Connection {
     }
   };
 }
-
-/** What came of sending a request once. */
-export type Attempt =
-  | { readonly reply: Reply; readonly error?: undefined; readonly again?: undefined; readonly retryAfter?: undefined }
-  | {
-      readonly reply?: undefined;
-      readonly error: SchemalessError;
-      /** Of the answer, if one came. */
-      readonly status?: number;
-      readonly again: boolean;
-      readonly retryAfter: string | null;
-    };
 
 interface Way {
   readonly exchange: Exchange;

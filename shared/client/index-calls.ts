@@ -1,8 +1,8 @@
 import { LIMITS } from '../cell.ts';
 import { INDEX_NAME } from '../definitions/definitions.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
-import type { IndexStatus } from '../index/status.ts';
-import type { Datastore, IndexOperations } from '../store/datastore.ts';
+import type { IndexStatus } from '../contract/index-status.ts';
+import type { Datastore, IndexOperations } from '../contract/datastore.ts';
 import { toIndexAnswer } from './answers.ts';
 import type { Connection } from './connection.ts';
 import { toParameters } from './conditions.ts';

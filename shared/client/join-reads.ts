@@ -1,5 +1,5 @@
 import { LIMITS, type Json } from '../cell.ts';
-import type { Attempt } from './connection.ts';
+import type { Attempt } from './attempt.ts';
 import { isJsonObject } from './problem.ts';
 
 /** A route that answers many reads of a kind at once. */

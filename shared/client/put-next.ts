@@ -1,6 +1,6 @@
 import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
 import { invalidField } from '../errors.ts';
-import type { Datastore } from '../store/datastore.ts';
+import type { Datastore } from '../contract/datastore.ts';
 
 /**
  * Writes a cell at the column's next ref key: the latest one's and 1, or 0 where the column is empty. When another

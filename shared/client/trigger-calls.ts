@@ -1,8 +1,7 @@
 import type { Json } from '../cell.ts';
 import { TRIGGER_NAME } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
-import type { RewindTo } from '../follow/rewind-follower.ts';
-import type { DeadCount, DeadPage, ParkedCount, ParkedPage, TriggerDetails, TriggerOperations, TriggerSummary, TriggerSwitch } from '../trigger/trigger-operations.ts';
+import type { DeadCount, DeadPage, ParkedCount, ParkedPage, RewindTo, TriggerDetails, TriggerOperations, TriggerSummary, TriggerSwitch } from '../contract/trigger-operations.ts';
 import type { Call, Connection } from './connection.ts';
 
 /** The operator's view of a datastore's triggers, over HTTP. */

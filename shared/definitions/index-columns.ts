@@ -1,4 +1,4 @@
-import { QUERY_WORDS } from '../api/query-words.ts';
+import { QUERY_WORDS } from './query-words.ts';
 import { LIMITS } from '../cell.ts';
 import { describe } from '../errors.ts';
 import { FIELD_TYPES, MAX_INDEX_FIELDS, type FieldType, type IndexField } from './definitions.ts';

@@ -3,7 +3,7 @@ import { keepEntries } from '../index/keep-entries.ts';
 import { SqlError } from '../sql/client.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { appendToPrimary } from '../store/append.ts';
-import type { StoreContext } from '../store/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import type { OpenRow } from './open-rows.ts';
 
 /** A row that the server refused, whatever the reason: it waits. */

@@ -6,7 +6,7 @@ import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-ha
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { markUndecided } from '../sql/statements/undecided-copies.ts';
 import { appendToPrimary } from '../store/append.ts';
-import { groupBy, type StoreContext } from '../store/context.ts';
+import { groupBy, type StoreContext } from '../access/context.ts';
 import { decideAddress } from './decide.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
 import { copiesAt, unansweredPages, type Copy, type Holder } from './unanswered-copies.ts';

@@ -2,7 +2,7 @@ import { failBuffered } from '../sql/statements/change-buffered.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
 import { selectWaiting, type WaitingPlace } from '../sql/statements/select-waiting.ts';
 import { selectWaitingShards, toWaitingShards, type WaitingShard } from '../sql/statements/select-waiting-shards.ts';
-import { groupBy, type StoreContext } from '../store/context.ts';
+import { groupBy, type StoreContext } from '../access/context.ts';
 import { appendPace, rateFor, type Backlog } from './append-pace.ts';
 import { openArrivals, type Arrival } from './arrivals.ts';
 import type { Lane } from './drain-lane.ts';

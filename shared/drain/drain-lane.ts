@@ -4,7 +4,7 @@ import { SqlError, type SqlClient } from '../sql/client.ts';
 import { deleteBuffered, failBuffered, markConflicts, noteRefusal } from '../sql/statements/change-buffered.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
 import { selectWaiting } from '../sql/statements/select-waiting.ts';
-import { groupBy, type StoreContext } from '../store/context.ts';
+import { groupBy, type StoreContext } from '../access/context.ts';
 import type { AppendPace } from './append-pace.ts';
 import type { ShardRows } from './ask-nodes.ts';
 import type { DrainReport } from './drain-settings.ts';

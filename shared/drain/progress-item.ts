@@ -1,6 +1,6 @@
-import { readState, updateState } from '../follow/state-table.ts';
-import type { Lease } from '../lease/lease.ts';
-import type { DynamoTable } from '../topology/dynamo-table.ts';
+import { readState, updateState } from '../dynamo/state-table.ts';
+import type { Lease } from '../dynamo/lease.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
 import type { DrainProgress } from './drain-holder.ts';
 
 /** Where the drains of groups are kept for who goes on with them. */

@@ -3,7 +3,7 @@ import { SqlError } from '../sql/client.ts';
 import { selectFencedShards, toFencedShards } from '../sql/statements/select-fenced-shards.ts';
 import { selectUndecidedShards, toUndecidedShards } from '../sql/statements/select-undecided-shards.ts';
 import { releaseUndecided } from '../sql/statements/undecided-copies.ts';
-import { groupBy, type StoreContext } from '../store/context.ts';
+import { groupBy, type StoreContext } from '../access/context.ts';
 import { nameOf } from './turns.ts';
 
 /**

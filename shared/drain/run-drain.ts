@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
-import type { Lease, Leases } from '../lease/lease.ts';
+import type { Lease, Leases } from '../dynamo/lease.ts';
 import { SqlError } from '../sql/client.ts';
 import { selectBufferStatus, toBufferStatus, type BufferStatus } from '../sql/statements/select-buffer-status.ts';
-import type { StoreContext } from '../store/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import { openHolderDrain, type HolderDrain } from './drain-holder.ts';
 import { laneTurn, type Lane } from './drain-lane.ts';
 import type { DrainReport, DrainSettings } from './drain-settings.ts';

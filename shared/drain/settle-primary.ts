@@ -1,7 +1,7 @@
 import { SchemalessError } from '../errors.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
-import type { StoreContext } from '../store/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import type { AppendPace } from './append-pace.ts';
 import { appendRows, refusesAll, type AppendedRows, type RefusedRow } from './append-rows.ts';
 import { askNodes, type NodeAnswers, type ShardRows } from './ask-nodes.ts';

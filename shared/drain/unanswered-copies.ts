@@ -3,7 +3,7 @@ import type { CellAddress } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { selectCopies, selectUnanswered, toCopies, toUnanswered } from '../sql/statements/select-unanswered.ts';
-import { groupBy } from '../store/context.ts';
+import { groupBy } from '../access/context.ts';
 
 /** A group that may hold copies. */
 export interface Holder {

@@ -1,6 +1,6 @@
 import { decodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
-import { groupBy } from '../store/context.ts';
+import { groupBy } from '../access/context.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
 import type { Copy } from './unanswered-copies.ts';
 

@@ -1,9 +1,9 @@
 import { SchemalessError } from '../errors.ts';
 import { selectPlacesAt, toShardPlaces } from '../sql/statements/select-log-places.ts';
-import { placeOf, type StoreContext } from '../store/context.ts';
-import { requireDatastore } from '../topology/groups.ts';
-import type { DynamoTable } from '../topology/dynamo-topology.ts';
-import { raiseEpoch } from '../topology/raise-epoch.ts';
+import { placeOf, type StoreContext } from '../access/context.ts';
+import { requireDatastore } from '../access/groups.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
+import { raiseEpoch } from '../access/raise-epoch.ts';
 import type { Checkpoint } from './checkpoints.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { fingerprintOf, UNKNOWN_FINGERPRINT } from './fingerprint.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { placeOf } from '../store/context.ts';
-import { requireDatastore } from '../topology/groups.ts';
+import { placeOf } from '../access/context.ts';
+import { requireDatastore } from '../access/groups.ts';
 import { fail, followShards, type FollowWork, type ShardAtWork } from './follow-shards.ts';
 import { HandleError } from './give-cells.ts';
 import type { HeldShard } from './held-shard.ts';

@@ -1,11 +1,11 @@
 import type { Role } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
-import { byGroup, type StoreContext } from '../store/context.ts';
-import { requireDatastore } from '../topology/groups.ts';
+import { byGroup, type StoreContext } from '../access/context.ts';
+import { requireDatastore } from '../access/groups.ts';
 import { SHARDS_A_PAGE } from './follow-group.ts';
 import { pauseFor } from './pace.ts';
-import { askAllParts, partsOf } from '../store/ask-parts.ts';
+import { askAllParts, partsOf } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import type { Follower } from './follower.ts';
 import { giveCells } from './give-cells.ts';

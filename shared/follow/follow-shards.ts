@@ -1,9 +1,9 @@
 import type { Role } from '../cell.ts';
-import { groupBy, placeOf, type StoreContext } from '../store/context.ts';
-import type { DynamoTable } from '../topology/dynamo-topology.ts';
-import { requireDatastore } from '../topology/groups.ts';
-import { mendEpoch } from '../topology/raise-epoch.ts';
-import type { Refusal } from '../store/ask-parts.ts';
+import { groupBy, placeOf, type StoreContext } from '../access/context.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
+import { requireDatastore } from '../access/groups.ts';
+import { mendEpoch } from '../access/raise-epoch.ts';
+import type { Refusal } from '../access/ask-parts.ts';
 import { findCut } from './cut-log.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import type { Follower, FollowEvent } from './follower.ts';

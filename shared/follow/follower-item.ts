@@ -1,5 +1,5 @@
-import type { DynamoTable } from '../topology/dynamo-topology.ts';
-import { readState, updateState, type StateItem } from './state-table.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
+import { readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 
 /** What all workers of a follower agree on. */
 export interface FollowerItem {

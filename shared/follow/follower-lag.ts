@@ -1,9 +1,9 @@
 import type { Role } from '../cell.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
-import { byGroup, type StoreContext } from '../store/context.ts';
-import { requireDatastore } from '../topology/groups.ts';
-import type { DynamoTable } from '../topology/dynamo-topology.ts';
-import { askParts, partsOf } from '../store/ask-parts.ts';
+import { byGroup, type StoreContext } from '../access/context.ts';
+import { requireDatastore } from '../access/groups.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
+import { askParts, partsOf } from '../access/ask-parts.ts';
 import { readFollower, type FollowerName } from './follower-item.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { offsetItems } from './offset-items.ts';

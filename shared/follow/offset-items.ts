@@ -1,8 +1,8 @@
-import type { DynamoTable } from '../topology/dynamo-topology.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
 import type { Checkpoint } from './checkpoints.ts';
 import { decodeCheckpoints, decodeOffsets, encodeCheckpoints, encodeOffsets, type ShardOffset } from './encode-offsets.ts';
 import { shardsIn, type FollowerName } from './follower-item.ts';
-import { deleteState, readState, updateState, type StateItem } from './state-table.ts';
+import { deleteState, readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 
 /** A partition's lease and its offsets, which are one item: who takes it has fenced off the holder before in the same write. */
 export interface OffsetItem {

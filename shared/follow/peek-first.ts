@@ -1,8 +1,8 @@
 import type { Role } from '../cell.ts';
 import type { PlaceRange, ShardPlaces } from '../sql/statements/select-log-places.ts';
 import { selectNextCells, toItems } from '../sql/statements/select-next-cells.ts';
-import type { StoreContext } from '../store/context.ts';
-import { askParts, partsOf } from '../store/ask-parts.ts';
+import type { StoreContext } from '../access/context.ts';
+import { askParts, partsOf } from '../access/ask-parts.ts';
 import { fetchPlaces, type FetchPlaces } from './read-places.ts';
 
 /** Which of the ranges have a next cell, by their places in the list. */

@@ -1,8 +1,7 @@
 import type { Role } from '../cell.ts';
-import type { StoredPlace } from '../sql/statements/select-log-places.ts';
-import { selectLogPlaces, toShardPlaces, type PlaceRange, type PlacesWanted, type ShardPlaces } from '../sql/statements/select-log-places.ts';
-import type { StoreContext } from '../store/context.ts';
-import { askParts, partsOf, type Refusal } from '../store/ask-parts.ts';
+import { type PlaceRange, type PlacesWanted, selectLogPlaces, type ShardPlaces, type StoredPlace, toShardPlaces } from '../sql/statements/select-log-places.ts';
+import type { StoreContext } from '../access/context.ts';
+import { askParts, partsOf, type Refusal } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { fingerprintOf, UNKNOWN_FINGERPRINT } from './fingerprint.ts';
 

@@ -1,18 +1,16 @@
+import type { RewindTo } from '../contract/trigger-operations.ts';
 import { invalidField } from '../errors.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
-import { byGroup, type StoreContext } from '../store/context.ts';
+import { byGroup, type StoreContext } from '../access/context.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
-import { requireDatastore } from '../topology/groups.ts';
-import { deleteState } from './state-table.ts';
-import type { DynamoTable } from '../topology/dynamo-topology.ts';
+import { requireDatastore } from '../access/groups.ts';
+import { deleteState } from '../dynamo/state-table.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
 import { followerKey, openFollower, readFollower, tellChange, type FollowerName } from './follower-item.ts';
-import { askAllParts, partsOf } from '../store/ask-parts.ts';
+import { askAllParts, partsOf } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import { offsetItems } from './offset-items.ts';
 import { startOffsets, unread } from './start-offsets.ts';
-
-/** The start of every log, a time (inclusive), or for some shards the added id after which to go on. */
-export type RewindTo = 'start' | { readonly since: string } | { readonly shards: ReadonlyMap<number, number> };
 
 /**
  * Sets a follower to another place, back or on. Holds from when it returns, whoever holds the partitions: each worker

@@ -1,7 +1,7 @@
 import type { Role } from '../cell.ts';
-import type { StoreContext } from '../store/context.ts';
-import { requireDatastore } from '../topology/groups.ts';
-import type { DynamoTable } from '../topology/dynamo-topology.ts';
+import type { StoreContext } from '../access/context.ts';
+import { requireDatastore } from '../access/groups.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
 import { followGroup } from './follow-group.ts';
 import type { FollowWork } from './follow-shards.ts';
 import type { Follower, FollowEvent } from './follower.ts';

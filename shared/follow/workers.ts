@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DynamoTable } from '../topology/dynamo-topology.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
 import { shareOf, type Share, type Worker } from './share.ts';
-import { updateState, readState, type StateItem } from './state-table.ts';
+import { updateState, readState, type StateItem } from '../dynamo/state-table.ts';
 
 export interface WorkersOptions {
   readonly stateTable: DynamoTable;

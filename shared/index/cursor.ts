@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Json } from '../cell.ts';
 import type { FieldType } from '../definitions/definitions.ts';
 import { invalidField, type SchemalessError } from '../errors.ts';
-import { toFieldValue, type FieldValue } from './field-value.ts';
+import { toFieldValue } from './field-value.ts';
+import type { FieldValue } from '../contract/index-query.ts';
 
 /**
  * The entry that a page ended with: the value it was ordered by (null, too) and its row key. A place in the order, not

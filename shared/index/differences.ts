@@ -1,7 +1,7 @@
-import { groupBy, placeOf, type StoreContext } from '../store/context.ts';
-import { selectExistingEntries, toExistingEntries, type ExistingEntry } from '../sql/statements/select-existing-entries.ts';
+import { groupBy, placeOf, type StoreContext } from '../access/context.ts';
+import { selectExistingEntries, toExistingEntries, type ExistingEntry } from './statements/select-existing-entries.ts';
 import { selectDivided } from '../sql/select-divided.ts';
-import { requireDatastore } from '../topology/groups.ts';
+import { requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import type { Version } from './entry.ts';
 import { keyOfValue } from './field-value.ts';

@@ -1,3 +1,4 @@
+import type { FieldValue } from '../contract/index-query.ts';
 import { crc32 } from 'node:zlib';
 import { rowKeyBytes, rowKeyOf } from '../address.ts';
 import type { Json } from '../cell.ts';
@@ -6,11 +7,6 @@ import { toBytes, toText } from '../sql/cell-rows.ts';
 import type { SqlParameter, SqlValue } from '../sql/client.ts';
 import { fromSqlTime, parseTime, toSqlTime } from '../time.ts';
 
-/**
- * A field's value in an index: lower-case UUID, string, integer (number, or bigint beyond 2^53), number, boolean, time
- * in UTC with six decimals; null where the body has none of its type.
- */
-export type FieldValue = string | number | bigint | boolean | null;
 
 /** Longest string that is kept in an index, in bytes of UTF-8. */
 export const STRING_BYTES = 255;

@@ -1,5 +1,5 @@
-import type { StoreContext } from '../store/context.ts';
-import type { Datastore, IndexOperations } from '../store/datastore.ts';
+import type { StoreContext } from '../access/context.ts';
+import type { Datastore, IndexOperations } from '../contract/datastore.ts';
 import { indexLooks } from './index-looks.ts';
 import type { IndexesAsked } from './live-index.ts';
 import { entryReads } from './read-entries.ts';

@@ -1,4 +1,4 @@
-import { groupBy, type StoreContext } from '../store/context.ts';
+import { groupBy, type StoreContext } from '../access/context.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import type { RowOfShard } from '../sql/statements/select-row-states.ts';
 import { DEPTH, wantedEntries, writeEntries } from './maintain.ts';

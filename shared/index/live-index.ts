@@ -5,7 +5,8 @@ import type { TopologySource } from '../topology/topology.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
 import type { IndexLooks } from './index-looks.ts';
 import type { PhysicalIndex } from './index-table.ts';
-import { parseQuery, type IndexQuery, type ParsedQuery } from './query.ts';
+import { parseQuery, type ParsedQuery } from './query.ts';
+import type { IndexQuery } from '../contract/index-query.ts';
 
 /** The version of an index that answers queries as it is cached: what is cached may be a minute old. */
 function cachedIndex(catalogues: readonly IndexCatalogue[], name: string): PhysicalIndex | undefined {

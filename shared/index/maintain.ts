@@ -1,7 +1,7 @@
-import { byGroup, groupBy, placeOf, type StoreContext } from '../store/context.ts';
+import { byGroup, groupBy, placeOf, type StoreContext } from '../access/context.ts';
 import type { RowOfShard } from '../sql/statements/select-row-states.ts';
-import { putEntries, type IndexRow } from '../sql/statements/put-entries.ts';
-import { requireDatastore } from '../topology/groups.ts';
+import { putEntries, type IndexRow } from './statements/put-entries.ts';
+import { requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import type { RowEntries } from './entry.ts';
 import { shardOfValue } from './field-value.ts';

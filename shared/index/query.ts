@@ -1,72 +1,13 @@
+import type { Condition, FieldValue, IndexQuery, Operator } from '../contract/index-query.ts';
 import { parseColumnName } from '../address.ts';
-import { LIMITS, type Cell, type Role, type Served } from '../cell.ts';
+import { LIMITS } from '../cell.ts';
 import type { FieldType, IndexDefinition, IndexField } from '../definitions/definitions.ts';
-import { describe, invalidField, missingField, SchemalessError, unknownField } from '../errors.ts';
-import type { AnswerRoom } from '../store/answer-room.ts';
-import { parseLimit } from '../store/parse.ts';
+import { describe, invalidField, missingField, unknownField } from '../errors.ts';
+import { parseLimit } from '../access/parse.ts';
 import { decodeCursor, type CursorPlace } from './cursor.ts';
-import { fromText, shardOfValue, toFieldValue, type FieldValue } from './field-value.ts';
+import { fromText, shardOfValue, toFieldValue } from './field-value.ts';
 
-export const OPERATORS = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in'] as const;
-export type Operator = (typeof OPERATORS)[number];
-
-/** A condition as a client gives it. Texts are read as the field's type, so that a query string needs no types. */
-export interface Condition {
-  readonly field: string;
-  readonly operator: Operator;
-  /** One value; for `in` 1 to 100. */
-  readonly values: readonly unknown[];
-}
-
-/** A question to an index. */
-export interface IndexQuery {
-  readonly index: string;
-  /** Must hold one `eq` on the shard field. All have to be met; an absent field meets none, `ne` included. */
-  readonly where: readonly Condition[];
-  /** Fields to answer. @default all */
-  readonly fields?: readonly string[] | undefined;
-  /** Columns whose latest cells are brought along, `*` for all. @default none */
-  readonly columns?: readonly string[] | '*' | undefined;
-  /** A field, `-field` for the highest first. @default the row key */
-  readonly order?: string | undefined;
-  /** 1 to 1000. @default 100 */
-  readonly limit?: number | undefined;
-  /** `next` of the answer before. */
-  readonly after?: string | undefined;
-  /** The same, by its old name. */
-  readonly cursor?: string | undefined;
-  readonly read?: Role | undefined;
-  /**
-   * May share a statement with others of the same index that are asked at the same time, if it reads no more entries
-   * than it answers. That takes about half the work, of the servers and here; those that share one wait for each other. Through HTTP those do that the client sends in one request. @default false
-   */
-  readonly together?: boolean | undefined;
-  /** As that of other reads. */
-  readonly room?: AnswerRoom | undefined;
-  /** Answer also which shard, group and statement it was, and its plan. Such a query shares its statement with none. */
-  readonly explain?: boolean | undefined;
-}
-
-export interface IndexEntry {
-  readonly row_key: string;
-  readonly fields: Readonly<Record<string, FieldValue>>;
-  /** Where columns were asked for: the latest cell of each that the row has, or why they could not be read. */
-  readonly cells?: readonly Cell[] | { readonly error: SchemalessError };
-}
-
-export interface IndexAnswer extends Served {
-  readonly entries: readonly IndexEntry[];
-  /** Goes on after the last entry; null at the end. */
-  readonly next: string | null;
-  readonly explain?: Explanation;
-}
-
-export interface Explanation {
-  readonly shard: number;
-  readonly group: string;
-  readonly statement: string;
-  readonly plan: unknown;
-}
+export const OPERATORS: readonly Operator[] = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in'];
 
 /** A condition checked and typed. `place` is that of the field in the definition. */
 export interface Filter {

@@ -1,10 +1,10 @@
 import { LIMITS, type Role } from '../cell.ts';
 import type { SchemalessError } from '../errors.ts';
 import type { SqlClient } from '../sql/client.ts';
-import { selectEntries, toFoundEntry, type FoundEntry } from '../sql/statements/select-entries.ts';
+import { selectEntries, toFoundEntry, type FoundEntry } from './statements/select-entries.ts';
 import { unionOf } from '../sql/union.ts';
-import { joinedByKey } from '../store/joined.ts';
-import { askParts, partsOf } from '../store/ask-parts.ts';
+import { joinedByKey } from '../access/joined.ts';
+import { askParts, partsOf } from '../access/ask-parts.ts';
 import { indexTableName, type PhysicalIndex } from './index-table.ts';
 import type { ParsedQuery } from './query.ts';
 

@@ -6,8 +6,8 @@ import { SchemalessError } from '../errors.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { selectDivided, type DividedAnswer } from '../sql/select-divided.ts';
 import { selectRowStates, toRowStates, type CellOfRow, type ColumnDepth, type RowOfShard, type RowState } from '../sql/statements/select-row-states.ts';
-import { groupBy } from '../store/context.ts';
-import { pageBytes } from '../store/read-group.ts';
+import { groupBy } from '../access/context.ts';
+import { pageBytes } from '../access/read-group.ts';
 import { gatherEntries, takeEarlier, takeLatest, toEntries, type GatheredEntries, type RowEntries, type Version } from './entry.ts';
 import type { PhysicalIndex } from './index-table.ts';
 

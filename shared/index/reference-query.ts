@@ -1,11 +1,12 @@
 import type { Cell } from '../cell.ts';
 import type { IndexDefinition } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
-import { groupBy } from '../store/context.ts';
+import { groupBy } from '../access/context.ts';
 import { encodeCursor } from './cursor.ts';
 import { entriesOf } from './entry.ts';
-import { keyOfValue, type FieldValue } from './field-value.ts';
-import { parseQuery, type Filter, type IndexAnswer, type IndexQuery } from './query.ts';
+import { keyOfValue } from './field-value.ts';
+import type { FieldValue, IndexAnswer, IndexQuery } from '../contract/index-query.ts';
+import { parseQuery, type Filter } from './query.ts';
 
 /**
  * What a query answers, stated over all cells of a datastore in memory: one entry for each row whose latest cells have

@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { shardOf } from '../shard.ts';
-import { selectIndexPage, toScannedEntry, type ScannedEntry } from '../sql/statements/select-index-page.ts';
+import { selectIndexPage, toScannedEntry, type ScannedEntry } from './statements/select-index-page.ts';
 import { selectRowKeys, toRowKeys } from '../sql/statements/select-row-keys.ts';
-import { groupBy, placeOf, type StoreContext } from '../store/context.ts';
-import { requireDatastore } from '../topology/groups.ts';
+import { groupBy, placeOf, type StoreContext } from '../access/context.ts';
+import { requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { compareVersions, differencesOf, type Difference } from './differences.ts';
-import { keyOfValue, type FieldValue } from './field-value.ts';
+import { keyOfValue } from './field-value.ts';
+import type { FieldValue } from '../contract/index-query.ts';
 import type { PhysicalIndex } from './index-table.ts';
 import { DEPTH, wantedEntries, wantedInParts, writeEntries, type PlacedEntry, type Wanted } from './maintain.ts';
 

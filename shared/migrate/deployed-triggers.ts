@@ -1,11 +1,11 @@
 import { forgetFollower } from '../follow/rewind-follower.ts';
 import { dropTrigger, readTriggerItems, removeTrigger, writeTrigger } from '../topology/trigger-catalogue.ts';
-import type { DynamoTable } from '../topology/dynamo-table.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from '../topology/topology.ts';
-import { triggerFollower } from '../trigger/follower-name.ts';
-import { forgetTrigger } from '../trigger/trigger-items.ts';
-import { wantResend } from '../trigger/trigger-status.ts';
-import { isSameQueue } from '../trigger/same-queue.ts';
+import { triggerFollower } from '../triggers/state/follower-name.ts';
+import { forgetTrigger } from '../triggers/state/trigger-items.ts';
+import { wantResend } from '../triggers/state/trigger-status.ts';
+import { isSameQueue } from '../triggers/state/same-queue.ts';
 
 /** What is wished of one datastore. */
 export interface WishedTriggers {

@@ -5,7 +5,7 @@ import { toText } from '../sql/cell-rows.ts';
 import { quoteName } from '../sql/names.ts';
 import type { IndexVersion } from '../topology/index-catalogue.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
-import { sideBySide } from './side-by-side.ts';
+import { sideBySide } from '../side-by-side.ts';
 
 /** Tables created before it is asked again whether there is time for more. */
 const TABLES_A_PAGE = 64;

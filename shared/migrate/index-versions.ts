@@ -1,5 +1,5 @@
 import type { DatastoreDefinition, IndexDefinition } from '../definitions/definitions.ts';
-import type { DynamoTable } from '../topology/dynamo-table.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
 import { dynamoTopology } from '../topology/dynamo-topology.ts';
 import { changeIndexVersions, definitionHash, inState, type IndexVersion } from '../topology/index-catalogue.ts';
 

@@ -3,7 +3,7 @@ import { SqlError, type SqlClient } from '../sql/client.ts';
 import { shardDatabase } from '../shard.ts';
 import { toNumber, toText } from '../sql/cell-rows.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
-import type { DynamoTable } from '../topology/dynamo-table.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
 import { createDatastore, readDatastore, writeGroups } from '../topology/dynamo-topology.ts';
 import type { IndexVersion } from '../topology/index-catalogue.ts';
 import type { DatastoreTopology, GroupAddress } from '../topology/topology.ts';
@@ -12,7 +12,7 @@ import type { MadeUser } from '../topology/database-users.ts';
 import { createUsers } from './create-users.ts';
 import { createIndexTables, indexTableStatement } from './index-tables.ts';
 import { listFirstVersions, listWishedVersions, readVersions, type DatastoreVersions } from './index-versions.ts';
-import { sideBySide } from './side-by-side.ts';
+import { sideBySide } from '../side-by-side.ts';
 import { CONTROL_STEPS, SHARD_STEPS } from './steps.ts';
 
 export interface MigrationWish {

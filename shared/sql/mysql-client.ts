@@ -1,5 +1,6 @@
 import type { ConnectionOptions, ResultSetHeader } from 'mysql2';
-import type { Endpoint, GroupAddress } from '../topology/topology.ts';
+
+import type { Endpoint, GroupEndpoints } from './endpoints.ts';
 import { checkParameters } from './check-parameters.ts';
 import { SqlError, UNBOUNDED, type SqlChange, type SqlClient, type SqlRow, type Statement, type Target } from './client.ts';
 import { toSqlError } from './mysql-error.ts';
@@ -53,7 +54,7 @@ const DEFAULTS = { connections: 8, connectTimeoutMs: 1000, queryTimeoutMs: 4000,
  *
  * @param login asked once per new pool; a promise, since secrets are fetched
  */
-export function mysqlClient(address: GroupAddress, login: () => Promise<Login>, settings: MysqlSettings = {}): SqlClient {
+export function mysqlClient(address: GroupEndpoints, login: () => Promise<Login>, settings: MysqlSettings = {}): SqlClient {
   const options = { ...DEFAULTS, standstill: ownStandstill(), ...settings };
   const pools = new Map<string, Promise<MysqlPool>>();
   /** Those of `pools` that are there already, by the endpoint itself: what is asked for with every statement. */

@@ -7,10 +7,9 @@ import { SqlError, type SqlChange, type SqlClient } from '../sql/client.ts';
 import { appendCell } from '../sql/statements/append-cell.ts';
 import { appendCells, type EncodedCell, type ShardFence } from '../sql/statements/append-cells.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
-import type { StoreContext } from './context.ts';
-import { placeOf } from './context.ts';
-import { decodeCell } from './decode.ts';
-import { requireDatastore } from '../topology/groups.ts';
+import { placeOf, type StoreContext } from '../access/context.ts';
+import { decodeCell } from '../access/decode.ts';
+import { requireDatastore } from '../access/groups.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
 
 /** What the primary said of a cell; `undefined` where the primary failed, whatever the reason. */

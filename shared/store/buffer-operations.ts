@@ -1,11 +1,11 @@
 import { SchemalessError } from '../errors.ts';
 import { discardConflicts } from '../sql/statements/change-buffered.ts';
 import { selectBufferStatus, toBufferStatus } from '../sql/statements/select-buffer-status.ts';
-import { groupBy, type StoreContext } from './context.ts';
-import type { BufferOperations, GroupBuffer } from './datastore.ts';
+import { groupBy, type StoreContext } from '../access/context.ts';
+import type { BufferOperations, GroupBuffer } from '../contract/datastore.ts';
 import { keepUndecided } from './keep-undecided.ts';
 import { listKept, parseKeptIds } from './kept-writes.ts';
-import { toUnavailable } from './ask-parts.ts';
+import { toUnavailable } from '../access/ask-parts.ts';
 
 /** Ids that one request may name. */
 const MOST_DISCARDED = 1000;

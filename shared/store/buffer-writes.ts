@@ -1,11 +1,14 @@
-import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
-import { insertBuffered } from '../sql/statements/insert-buffered.ts';
+import { type BufferedCell, insertBuffered } from '../sql/statements/insert-buffered.ts';
 import { answerBuffered } from '../sql/statements/answer-buffered.ts';
 import { deleteWithdrawn, withdrawBuffered } from '../sql/statements/withdraw-buffered.ts';
 import { SqlError, type Statement } from '../sql/client.ts';
 import { SchemalessError } from '../errors.ts';
-import type { StoreContext } from './context.ts';
-import type { JoinedWrites } from './join-writes.ts';
+import type { StoreContext } from '../access/context.ts';
+
+/** The groups, and how copies come to one: as `bufferOn` brings them. */
+interface Secondaries extends Pick<StoreContext, 'groups'> {
+  readonly buffer: (group: string, cells: readonly BufferedCell[]) => Promise<boolean>;
+}
 
 /** Tries of one secondary: an unclear end is tried once more, on a fresh connection. */
 const TRIES = 2;
@@ -17,7 +20,7 @@ const TRIES = 2;
  * @param avoid groups that must not be chosen: the primary, and those that hold a copy already
  * @returns the groups that hold a copy now; fewer than `copies` when no more could be reached
  */
-export async function bufferOnSecondaries({ groups, buffer }: Pick<StoreContext, 'groups'> & Pick<JoinedWrites, 'buffer'>, cells: readonly BufferedCell[], copies: number, avoid: readonly string[]): Promise<readonly string[]> {
+export async function bufferOnSecondaries({ groups, buffer }: Secondaries, cells: readonly BufferedCell[], copies: number, avoid: readonly string[]): Promise<readonly string[]> {
   if (copies === 0) return [];
   const candidates = shuffle((await groups.names()).filter((group) => !avoid.includes(group)));
   const holders: string[] = [];

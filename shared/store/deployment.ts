@@ -1,51 +1,14 @@
-import type { PutResult, Role } from '../cell.ts';
-import type { BreakerSettings, CircuitName } from '../sql/breaker.ts';
-import type { SqlClient } from '../sql/client.ts';
-import { SqlError } from '../sql/client.ts';
-import { requireDatastore } from '../topology/groups.ts';
-import type { SharedTrips } from '../topology/shared-trips.ts';
-import type { GroupAddress, TopologySource } from '../topology/topology.ts';
-import type { AdmissionSettings } from './admission.ts';
+import type { Role } from '../cell.ts';
+import type { CircuitName } from '../sql/breaker.ts';
+import { type SqlClient, SqlError } from '../sql/client.ts';
+import { requireDatastore } from '../access/groups.ts';
 import { bufferOperations } from './buffer-operations.ts';
-import { openContext } from './context.ts';
-import type { BufferOperations, Datastore, GroupHealth, IndexOperations, NodeHealth } from './datastore.ts';
+import { openContext, type DeploymentOptions } from '../access/context.ts';
+import type { BufferOperations, Datastore, GroupHealth, IndexOperations, NodeHealth } from '../contract/datastore.ts';
 import { indexReads } from '../index/index-reads.ts';
 import { cellReads } from './read-cells.ts';
 import { logReads } from './read-log.ts';
 import { cellWrites } from './write-cells.ts';
-
-/** Something worth a metric or a log line. Never holds a cell's body. */
-export type StoreEvent =
-  | { readonly kind: 'put'; readonly datastore: string; readonly outcome: PutResult['outcome'] }
-  /** A circuit breaker opened: found by this instance, or by another that told it. */
-  | { readonly kind: 'circuit_opened'; readonly group: string; readonly role: Role; readonly found: 'here' | 'elsewhere' }
-  | { readonly kind: 'primary_failed' | 'secondary_failed'; readonly group: string; readonly error: unknown }
-  /** A shard takes none of its buffered writes: its primary refuses them, or it is closed. The other shards go on. */
-  | { readonly kind: 'shard_refused'; readonly group: string; readonly datastore: string; readonly shard: number; readonly error: unknown }
-  /** Two bodies may have been acknowledged for an address, and an operator has to say which: its shard takes no appends until then. */
-  | { readonly kind: 'undecided'; readonly datastore: string; readonly shard: number; readonly row_key: string; readonly column_name: string; readonly ref_key: number }
-  /** Index entries that a write could not keep; the repair makes them good. */
-  | { readonly kind: 'index_missed'; readonly group: string; readonly error: unknown }
-  /** An append met its own added id: the log's numbering was raced, which the lock row forbids. Expected never. */
-  | { readonly kind: 'added_id_taken'; readonly datastore: string; readonly shard: number }
-  | { readonly kind: 'topology_refreshed'; readonly datastore: string; readonly shard: number };
-
-export interface DeploymentOptions {
-  readonly topology: TopologySource;
-  readonly connect: (group: GroupAddress) => SqlClient;
-  /** Secondaries that take a copy of each write first: 0 to the number of groups less two. */
-  readonly bufferCopies: number;
-  /** Circuit breakers round the groups' roles; false: none. @default those of BREAKER_SETTINGS */
-  readonly breakers?: Partial<BreakerSettings> | false;
-  /** How many requests of a group may be under way at once; false: any number. @default ADMISSION_SETTINGS, for those left out */
-  readonly admission?: Partial<AdmissionSettings> | false;
-  /** Whether writes that come together share statements. @default true */
-  readonly joinWrites?: boolean;
-  /** How instances learn of each other's trips. @default they do not */
-  readonly trips?: SharedTrips;
-  /** @default nothing is reported */
-  readonly report?: (event: StoreEvent) => void;
-}
 
 /** Every datastore of an environment, over one set of connections. */
 export interface Deployment {

@@ -2,8 +2,8 @@ import { LIMITS } from '../cell.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { appendToPrimary, type AppendResult } from './append.ts';
 import { bufferOn } from './buffer-writes.ts';
-import type { StoreContext } from './context.ts';
-import { joinedByKey } from './joined.ts';
+import type { StoreContext } from '../access/context.ts';
+import { joinedByKey } from '../access/joined.ts';
 
 /**
  * One append of a shard at a time: others would wait for its lock row, each with a connection, and one statement appends

@@ -2,9 +2,9 @@ import { addressKey } from '../address.ts';
 import { invalidField } from '../errors.ts';
 import { selectUndecided, toWaitingRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
 import { giveWay } from '../sql/statements/undecided-copies.ts';
-import { groupBy, type StoreContext } from '../store/context.ts';
+import { groupBy, type StoreContext } from '../access/context.ts';
 import type { KeptId } from './kept-writes.ts';
-import { toUnavailable } from './ask-parts.ts';
+import { toUnavailable } from '../access/ask-parts.ts';
 
 /**
  * Decides for some of the undecided writes: whatever else is undecided at their addresses gives way to them on all groups, so

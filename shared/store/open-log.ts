@@ -1,9 +1,9 @@
 import type { Cell, Location, Role } from '../cell.ts';
 import type { SchemalessError } from '../errors.ts';
 import type { StoredCell } from '../sql/cell-rows.ts';
-import type { AnswerRoom } from './answer-room.ts';
-import type { ShardLog } from './datastore.ts';
-import { decodeOrMark } from './decode.ts';
+import type { AnswerRoom } from '../contract/answer-room.ts';
+import type { ShardLog } from '../contract/datastore.ts';
+import { decodeOrMark } from '../access/decode.ts';
 
 /** One shard's log while it is read into an answer. */
 export interface OpenLog {

@@ -7,15 +7,16 @@ import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
 import { selectRow } from '../sql/statements/select-row.ts';
 import { selectVersions } from '../sql/statements/select-versions.ts';
 import type { Statement } from '../sql/client.ts';
-import { requireDatastore } from '../topology/groups.ts';
-import { answerRoom, noRoomLeft, type AnswerRoom } from './answer-room.ts';
-import { placeOf, type StoreContext } from './context.ts';
-import { joinedByKey } from './joined.ts';
-import type { BatchItem, Datastore, Found, Page, ReadOptions } from './datastore.ts';
-import { decodeSizedCell, decodeUntilFull } from './decode.ts';
-import { parseBatch, parseLimit } from './parse.ts';
-import { pageBytes, readGroup, type GroupItem } from './read-group.ts';
-import { readWanted, wantingCells, type WantedCells } from './wanted-cells.ts';
+import { requireDatastore } from '../access/groups.ts';
+import { answerRoom, noRoomLeft } from '../access/answer-room.ts';
+import type { AnswerRoom } from '../contract/answer-room.ts';
+import { placeOf, type StoreContext } from '../access/context.ts';
+import { joinedByKey } from '../access/joined.ts';
+import type { BatchItem, Datastore, Found, Page, ReadOptions } from '../contract/datastore.ts';
+import { decodeSizedCell, decodeUntilFull } from '../access/decode.ts';
+import { parseBatch, parseLimit, parseRead } from '../access/parse.ts';
+import { pageBytes, readGroup, type GroupItem } from '../access/read-group.ts';
+import { readWanted, wantingCells, type WantedCells } from '../access/wanted-cells.ts';
 
 type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
 
@@ -182,12 +183,6 @@ function parseKey(key: CellKey, prefix: string): CellKey {
 
 function parseMinimum(value: unknown, field: string): number | undefined {
   return value === undefined ? undefined : parseCount(value, field, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to 2^53-1');
-}
-
-export function parseRead(value: unknown): Role {
-  if (value === undefined || value === 'writer') return 'writer';
-  if (value === 'reader') return 'reader';
-  throw invalidField('read', 'writer or reader', value);
 }
 
 function parseOrder(value: unknown): 'asc' | 'desc' {

@@ -4,11 +4,11 @@ import { equalJson } from '../body/equal.ts';
 import { checkBody } from '../body/measure.ts';
 import { LIMITS, type Cell, type CellKey, type Location, type NewCell, type PutResult, type Served } from '../cell.ts';
 import type { IndexDefinition } from '../definitions/definitions.ts';
-import type { IndexAnswer, IndexQuery } from '../index/query.ts';
+import type { IndexAnswer, IndexQuery } from '../contract/index-query.ts';
 import { referenceQuery } from '../index/reference-query.ts';
 import { shardOf } from '../shard.ts';
-import type { BatchItem, Datastore, Found, LogOptions, Page, RowOptions, ShardHead, ShardLog, VersionsOptions } from './datastore.ts';
-import { parseBatch, parseLimit, parseLocation } from './parse.ts';
+import type { BatchItem, Datastore, Found, LogOptions, Page, RowOptions, ShardHead, ShardLog, VersionsOptions } from '../contract/datastore.ts';
+import { parseBatch, parseLimit, parseLocation } from '../access/parse.ts';
 
 const SERVED: Served = { served_by: 'writer', stale: false };
 

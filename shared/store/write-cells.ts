@@ -7,13 +7,13 @@ import { keepEntries } from '../index/keep-entries.ts';
 import { shardOf } from '../shard.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
-import { requireDatastore } from '../topology/groups.ts';
+import { requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies } from './buffer-writes.ts';
-import { groupBy, placeOf, type StoreContext } from './context.ts';
-import type { Datastore } from './datastore.ts';
+import { groupBy, placeOf, type StoreContext } from '../access/context.ts';
+import type { Datastore } from '../contract/datastore.ts';
 import { joinWrites, separateWrites, type JoinedWrites } from './join-writes.ts';
-import { parseBatch } from './parse.ts';
+import { parseBatch } from '../access/parse.ts';
 
 /**
  * The write path: validate, route, buffer on secondaries, append on the primary, answer. Groups go side by side, and

@@ -1,7 +1,7 @@
 import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand, ScanCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
-import type { DynamoTable } from './dynamo-table.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
 import { toIndexCatalogue, type IndexCatalogue } from './index-catalogue.ts';
 import { readIndexNow } from './index-now.ts';
 import type { DatastoreTopology, DeployedTrigger, GroupAddress, TopologySource } from './topology.ts';
@@ -23,8 +23,6 @@ import { toTriggerItem } from './trigger-catalogue.ts';
  */
 const GROUPS = 'groups';
 const DATASTORE = 'datastore#';
-
-export type { DynamoTable } from './dynamo-table.ts';
 
 /** After this time an instance asks again, so that added groups and datastores become known without a failed write. */
 const MAX_AGE_MS = 60_000;

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { IndexDefinition } from '../definitions/definitions.ts';
-import type { DynamoTable } from './dynamo-table.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
 
 /**
  * Which versions of which indexes there are: items of the topology table, read and cached with it.

@@ -1,5 +1,5 @@
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import type { DynamoTable } from './dynamo-table.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
 import { indexKey, versionsOf, type IndexName, type IndexVersion } from './index-catalogue.ts';
 import { progressKey, toProgress, type IndexProgress } from './index-progress.ts';
 import { toMistyped, type MistypedCounted } from './mistyped-fields.ts';

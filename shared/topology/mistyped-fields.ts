@@ -1,5 +1,5 @@
 import { UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { DynamoTable } from './dynamo-table.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
 import { progressKey } from './index-progress.ts';
 import type { IndexName } from './index-catalogue.ts';
 

@@ -1,3 +1,4 @@
+import type { GroupEndpoints } from '../sql/endpoints.ts';
 import type { TriggerDefinition } from '../definitions/definitions.ts';
 import type { MadeUser } from './database-users.ts';
 import type { IndexCatalogue } from './index-catalogue.ts';
@@ -22,25 +23,14 @@ export interface DatastoreTopology {
   readonly places: readonly ShardPlace[];
 }
 
-export interface Endpoint {
-  readonly host: string;
-  readonly port: number;
-}
-
-/** How a group is reached. `nodes` are all of its servers, each by its own address: roles move. */
-export interface GroupAddress {
-  readonly name: string;
-  readonly writer: Endpoint;
-  readonly reader: Endpoint;
-  readonly nodes: readonly Endpoint[];
+/** How a group is reached, whatever the way. */
+export interface GroupAddress extends GroupEndpoints {
   /** ARN of the cluster: what the RDS Data API knows it by. */
   readonly clusterArn: string;
   /** ARN or name of the secret `{username, password}` of the cluster's owner. */
   readonly secret: string;
   /** The same for each user that the migration makes. @default none: the group was deployed before there were any */
   readonly userSecrets?: Readonly<Record<MadeUser, string>>;
-  /** Aurora: all nodes of a cluster share one storage, so that what the writer shows any promoted reader will show. */
-  readonly sharedStorage: boolean;
 }
 
 /** A trigger as deployed: what its definition says, and where its queues are. */

@@ -1,5 +1,5 @@
 import { DeleteItemCommand, PutItemCommand, ScanCommand, UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { DynamoTable } from './dynamo-table.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from './topology.ts';
 
 /**

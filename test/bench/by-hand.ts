@@ -10,7 +10,7 @@ import type { SqlRow, SqlValue, Statement } from '../../shared/sql/client.ts';
 import { appendCell } from '../../shared/sql/statements/append-cell.ts';
 import { appendCells, type EncodedCell } from '../../shared/sql/statements/append-cells.ts';
 import { insertBuffered } from '../../shared/sql/statements/insert-buffered.ts';
-import { putEntries } from '../../shared/sql/statements/put-entries.ts';
+import { putEntries } from '../../shared/index/statements/put-entries.ts';
 import { selectRowStates } from '../../shared/sql/statements/select-row-states.ts';
 import { unionOf } from '../../shared/sql/union.ts';
 import type { DatastoreTopology } from '../../shared/topology/topology.ts';

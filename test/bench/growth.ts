@@ -1,5 +1,5 @@
 import type { NewCell } from '../../shared/cell.ts';
-import type { Datastore } from '../../shared/store/datastore.ts';
+import type { Datastore } from '../../shared/contract/datastore.ts';
 import { Random } from '../demo/trips/random.ts';
 import { startServers } from '../faults/cluster.ts';
 import { DATASTORE } from '../faults/store-access.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, NewCell } from '../../shared/cell.ts';
-import type { Condition } from '../../shared/index/query.ts';
+import type { Condition } from '../../shared/contract/index-query.ts';
 import type { DemoStore } from './demo-store.ts';
 import type { Differences } from './differences.ts';
 import { inParallel } from './parallel.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Cell, CellKey, NewCell, Role } from '../../shared/cell.ts';
 import { describe } from '../../shared/errors.ts';
-import type { BatchItem } from '../../shared/store/datastore.ts';
+import type { BatchItem } from '../../shared/contract/datastore.ts';
 import type { DemoStore } from './demo-store.ts';
 import type { Differences } from './differences.ts';
 import { persist } from './persist.ts';

@@ -1,4 +1,4 @@
-import type { BufferOperations, Datastore } from '../../shared/store/datastore.ts';
+import type { BufferOperations, Datastore } from '../../shared/contract/datastore.ts';
 import { untilBuffersEmpty } from './buffers.ts';
 import type { Check, Control } from './fault-run.ts';
 import type { Outcomes, Written } from './load/ledger.ts';

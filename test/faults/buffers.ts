@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BufferOperations } from '../../shared/store/datastore.ts';
+import type { BufferOperations } from '../../shared/contract/datastore.ts';
 
 /** What is left in all buffer tables. */
 export interface BufferRest {

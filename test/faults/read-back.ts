@@ -1,4 +1,4 @@
-import type { BatchItem, Datastore } from '../../shared/store/datastore.ts';
+import type { BatchItem, Datastore } from '../../shared/contract/datastore.ts';
 import type { AckedCell } from './load/ledger.ts';
 import { markOf } from './load/mark.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Datastore } from '../../shared/store/datastore.ts';
+import type { Datastore } from '../../shared/contract/datastore.ts';
 import { fakeDeployment, SHARDS } from './support/fake-deployment.ts';
 import { fakeTriggers } from './support/fake-triggers.ts';
 import { gateway } from './support/gateway.ts';

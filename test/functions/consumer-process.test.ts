@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { readConsumerConfig } from '../../functions/consumer-config.ts';
 import { runConsumer } from '../../functions/consumer-process.ts';
 import { writeTrigger } from '../../shared/topology/trigger-catalogue.ts';
-import { encodeMessage } from '../../shared/trigger/queue-message.ts';
-import { DATASTORE, depthOf, messageOf, newQueue, sendTo, startEmulators, TRIGGER, until, type Emulators } from '../shared/consume/support/stage.ts';
+import { encodeMessage } from '../../shared/triggers/state/queue-message.ts';
+import { DATASTORE, depthOf, messageOf, newQueue, sendTo, startEmulators, TRIGGER, until, type Emulators } from '../shared/triggers/consume/support/stage.ts';
 import { deployTrigger, type DeployedForTest } from './support/deployed-trigger.ts';
 
 let emulators: Emulators;

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Cell } from '../../shared/cell.ts';
 import { SchemalessError } from '../../shared/errors.ts';
-import type { IndexAnswer, IndexQuery } from '../../shared/index/query.ts';
+import type { IndexAnswer, IndexQuery } from '../../shared/contract/index-query.ts';
 import { SUITE_INDEXES } from '../support/index-conformance.ts';
 import { fakeDeployment } from './support/fake-deployment.ts';
 import { gateway } from './support/gateway.ts';

@@ -5,9 +5,9 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { bundleFunctions } from '../../infra/stacks/bundles.ts';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
-import { encodeMessage } from '../../shared/trigger/queue-message.ts';
+import { encodeMessage } from '../../shared/triggers/state/queue-message.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
-import { cellOf, messageOf, sendTo, startEmulators, type Emulators } from '../shared/consume/support/stage.ts';
+import { cellOf, messageOf, sendTo, startEmulators, type Emulators } from '../shared/triggers/consume/support/stage.ts';
 import { deployTrigger, type DeployedForTest } from './support/deployed-trigger.ts';
 import { nextEvent } from './support/next-event.ts';
 

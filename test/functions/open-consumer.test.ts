@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { readConsumerConfig } from '../../functions/consumer-config.ts';
 import { consumerOpener } from '../../functions/open-consumer.ts';
 import { writeTrigger } from '../../shared/topology/trigger-catalogue.ts';
-import { DATASTORE, startEmulators, TRIGGER, type Emulators } from '../shared/consume/support/stage.ts';
+import { DATASTORE, startEmulators, TRIGGER, type Emulators } from '../shared/triggers/consume/support/stage.ts';
 import { deployTrigger, type DeployedForTest } from './support/deployed-trigger.ts';
 
 let emulators: Emulators;

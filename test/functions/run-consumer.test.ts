@@ -5,8 +5,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { encodeMessage } from '../../shared/trigger/queue-message.ts';
-import { depthOf, messageOf, sendTo, startEmulators, until, type Emulators } from '../shared/consume/support/stage.ts';
+import { encodeMessage } from '../../shared/triggers/state/queue-message.ts';
+import { depthOf, messageOf, sendTo, startEmulators, until, type Emulators } from '../shared/triggers/consume/support/stage.ts';
 import { deployTrigger, type DeployedForTest } from './support/deployed-trigger.ts';
 
 const MODULE = resolve('test/functions/support/appending-consumer.ts');

@@ -2,8 +2,8 @@ import './support/quiet.ts';
 import type { SQSEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PermanentFailure, triggerHandler } from '../../functions/trigger-handler.ts';
-import { encodeMessage } from '../../shared/trigger/queue-message.ts';
-import { cellOf, messageOf, sendTo, startEmulators, type Emulators } from '../shared/consume/support/stage.ts';
+import { encodeMessage } from '../../shared/triggers/state/queue-message.ts';
+import { cellOf, messageOf, sendTo, startEmulators, type Emulators } from '../shared/triggers/consume/support/stage.ts';
 import { deployTrigger, type DeployedForTest } from './support/deployed-trigger.ts';
 import { nextEvent } from './support/next-event.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TriggerOperations } from '../../shared/trigger/trigger-operations.ts';
+import type { TriggerOperations } from '../../shared/contract/trigger-operations.ts';
 import { fakeDeployment } from './support/fake-deployment.ts';
 import { DEAD, fakeTriggers, MALFORMED, PARKED, SUMMARY, TRIGGER_SHARDS } from './support/fake-triggers.ts';
 import { gateway, type GatewayAnswer } from './support/gateway.ts';

@@ -3,7 +3,7 @@ import { defaultProvider } from '@aws-sdk/credential-provider-node';
 import { describe, expect, inject, it } from 'vitest';
 import { ROUTES } from '../../shared/api/routes.ts';
 import { requestSigner } from '../../shared/client/sign-request.ts';
-import type { GroupHealth } from '../../shared/store/datastore.ts';
+import type { GroupHealth } from '../../shared/contract/datastore.ts';
 import { cellOf } from '../support/datastore-conformance.ts';
 import { isLocal } from './options.ts';
 import { DATASTORE } from './reach.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { PutResult } from '../../shared/cell.ts';
-import type { Datastore } from '../../shared/store/datastore.ts';
+import type { Datastore } from '../../shared/contract/datastore.ts';
 import { referenceStore } from '../../shared/store/reference-store.ts';
 import { cellOf } from '../support/datastore-conformance.ts';
 import { patientStore } from './patient-store.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell, PutResult } from '../../shared/cell.ts';
-import type { Datastore } from '../../shared/store/datastore.ts';
+import type { Datastore } from '../../shared/contract/datastore.ts';
 
 /** A primary that was away for a moment is back within this, and what was buffered appended. */
 const PATIENCE_MS = 30_000;

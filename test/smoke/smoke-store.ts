@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, inject } from 'vitest';
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import { requestSigner, type Sign } from '../../shared/client/sign-request.ts';
-import type { Datastore } from '../../shared/store/datastore.ts';
+import type { Datastore } from '../../shared/contract/datastore.ts';
 import { patientStore } from './patient-store.ts';
 import { DATASTORE, type Environment } from './reach.ts';
 

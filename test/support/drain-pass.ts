@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openHolderDrain, type HolderDrain } from '../../shared/drain/drain-holder.ts';
 import { laneTurn } from '../../shared/drain/drain-lane.ts';
 import type { DrainReport, DrainSettings } from '../../shared/drain/drain-settings.ts';
-import type { StoreContext } from '../../shared/store/context.ts';
+import type { StoreContext } from '../../shared/access/context.ts';
 
 /**
  * Goes once through one group's buffer table, the lanes of all primaries side by side, until nothing of it is due before a

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { CreateTableCommand, DynamoDBClient, waitUntilTableExists } from '@aws-sdk/client-dynamodb';
 import { closeDynalite } from '../../infra/local/emulators/close-dynalite.ts';
 import { openDynalite } from '../../infra/local/emulators/open-dynalite.ts';
-import type { DynamoTable } from '../../shared/topology/dynamo-topology.ts';
+import type { DynamoTable } from '../../shared/dynamo/table.ts';
 
 export interface LocalDynamo {
   readonly url: string;

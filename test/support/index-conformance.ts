@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../shared/cell.ts';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
-import type { FieldValue } from '../../shared/index/field-value.ts';
-import type { Condition, IndexQuery } from '../../shared/index/query.ts';
+import type { Condition, FieldValue, IndexQuery } from '../../shared/contract/index-query.ts';
 import { shardOfValue } from '../../shared/index/field-value.ts';
 import { SchemalessError } from '../../shared/errors.ts';
-import type { Datastore } from '../../shared/store/datastore.ts';
+import type { Datastore } from '../../shared/contract/datastore.ts';
 import { cellOf, errorOf } from './datastore-conformance.ts';
 
 /** Indexes that the suite expects on the datastore: fields of two columns, every type, a path, and combined keys. */

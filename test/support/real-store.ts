@@ -7,9 +7,10 @@ import { migrate } from '../../shared/migrate/migrate.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
 import { DATA_API_BREAKERS, dataApiClient } from '../../shared/sql/data-api-client.ts';
 import { mysqlClient } from '../../shared/sql/mysql-client.ts';
-import { openContext, type StoreContext } from '../../shared/store/context.ts';
-import { openDeployment, type Deployment, type StoreEvent } from '../../shared/store/deployment.ts';
-import { dynamoTopology, type DynamoTable } from '../../shared/topology/dynamo-topology.ts';
+import { openContext, type StoreContext, type StoreEvent } from '../../shared/access/context.ts';
+import { openDeployment, type Deployment } from '../../shared/store/deployment.ts';
+import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
+import type { DynamoTable } from '../../shared/dynamo/table.ts';
 import type { DeployedTrigger, GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
 import { dynamoClient, newTable } from './dynamo.ts';
 

@@ -2,7 +2,7 @@ import { ROUTES, type Operation } from '../../../shared/api/routes.ts';
 import { writeJson } from '../../../shared/body/json.ts';
 import { LIMITS, type Json } from '../../../shared/cell.ts';
 import { invalidField } from '../../../shared/errors.ts';
-import { answerRoom } from '../../../shared/store/answer-room.ts';
+import { answerRoom } from '../../../shared/access/answer-room.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import type { Answer } from '../answer.ts';
 import { logProblem } from '../log-problem.ts';

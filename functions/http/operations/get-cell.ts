@@ -1,6 +1,6 @@
 import type { CellAddress } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { Found } from '../../../shared/store/datastore.ts';
+import type { Found } from '../../../shared/contract/datastore.ts';
 import type { Answer } from '../answer.ts';
 import { pathAddress, pathColumn } from '../path.ts';
 import type { HttpOperation } from './operation.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { GroupHealth } from '../../../shared/store/datastore.ts';
+import type { GroupHealth } from '../../../shared/contract/datastore.ts';
 import { VERSION } from '../../../shared/version.ts';
 import { RETRY_AFTER } from '../problem.ts';
 import type { HttpOperation } from './operation.ts';

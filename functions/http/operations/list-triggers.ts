@@ -1,4 +1,4 @@
-import type { TriggerManagement } from '../../../shared/trigger/trigger-management.ts';
+import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import type { HttpOperation } from './operation.ts';
 import { readLimit } from './read-options.ts';
 

@@ -1,5 +1,5 @@
-import { parseChoice } from '../../../shared/trigger/parse-choices.ts';
-import type { TriggerManagement } from '../../../shared/trigger/trigger-management.ts';
+import { parseChoice } from '../../../shared/triggers/manage/parse-choices.ts';
+import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import { readMembers } from '../members.ts';
 import type { HttpOperation } from './operation.ts';
 import { readLimit } from './read-options.ts';

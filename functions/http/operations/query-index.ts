@@ -1,7 +1,7 @@
 import { parseColumnName } from '../../../shared/address.ts';
 import { invalidField } from '../../../shared/errors.ts';
-import type { AnswerRoom } from '../../../shared/store/answer-room.ts';
-import type { IndexEntry, IndexQuery } from '../../../shared/index/query.ts';
+import type { AnswerRoom } from '../../../shared/contract/answer-room.ts';
+import type { IndexEntry, IndexQuery } from '../../../shared/contract/index-query.ts';
 import { readConditions } from '../conditions.ts';
 import { shownItems } from '../problem.ts';
 import type { Query } from '../query.ts';

@@ -1,6 +1,6 @@
 import { LIMITS, type Location } from '../../../shared/cell.ts';
-import type { ShardLog } from '../../../shared/store/datastore.ts';
-import { parseLimit, parseLocation } from '../../../shared/store/parse.ts';
+import type { ShardLog } from '../../../shared/contract/datastore.ts';
+import { parseLimit, parseLocation } from '../../../shared/access/parse.ts';
 import { readItems, readMembers } from '../members.ts';
 import { pathShard } from '../path.ts';
 import { shownItems } from '../problem.ts';

@@ -1,5 +1,5 @@
 import { LIMITS, type Role } from '../../../shared/cell.ts';
-import type { ReadOptions } from '../../../shared/store/datastore.ts';
+import type { ReadOptions } from '../../../shared/contract/datastore.ts';
 import type { Query } from '../query.ts';
 import type { HttpRequest } from '../request.ts';
 

@@ -1,5 +1,5 @@
-import { parseReason, parseRewind } from '../../../shared/trigger/parse-choices.ts';
-import type { TriggerManagement } from '../../../shared/trigger/trigger-management.ts';
+import { parseReason, parseRewind } from '../../../shared/triggers/manage/parse-choices.ts';
+import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import { readMembers, refuseMembers } from '../members.ts';
 import type { HttpOperation } from './operation.ts';
 

@@ -1,7 +1,7 @@
 import type { DatastoreDefinition } from '../../../shared/definitions/definitions.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { localSigner } from '../local-signer.ts';
-import type { TriggerSummary } from '../../../shared/trigger/trigger-operations.ts';
+import type { TriggerSummary } from '../../../shared/contract/trigger-operations.ts';
 
 /** A trigger as its operators see it over HTTP; only its name while nobody can say more. */
 export interface TriggerState {

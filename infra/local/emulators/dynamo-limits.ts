@@ -1,5 +1,4 @@
-import validations from 'dynalite/validations/index.js';
-import type { ExpressionNode, ExpressionRequest } from 'dynalite/validations/index.js';
+import validations, { type ExpressionNode, type ExpressionRequest } from 'dynalite/validations/index.js';
 
 /**
  * What DynamoDB refuses of expressions and dynalite lets pass, refused here with DynamoDB's own texts: a request that is

@@ -4,6 +4,8 @@ export interface Emulator {
   close(): Promise<void>;
 }
 
+export type ServiceName = 'dynamodb' | 'sqs';
+
 /** An emulator that can be away for a while. */
 export interface Service extends Emulator {
   /** Ends it at once, with whatever it was asked; nobody answers at its address. Throws where it runs elsewhere. */

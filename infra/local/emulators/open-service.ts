@@ -1,6 +1,6 @@
 import { stackId, type DataFolder } from '../data-folder.ts';
-import { elsewhere, type Service } from './emulator.ts';
-import { startService, type ServiceName } from './start-service.ts';
+import { elsewhere, type Service, type ServiceName } from './emulator.ts';
+import { startService } from './start-service.ts';
 import { whyAway } from './why-away.ts';
 
 /** SQS or DynamoDB of a running stack. */

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { startDynamoDb } from './dynamodb.ts';
 import { releaseMessages } from './message-file.ts';
-import type { ServiceName } from './start-service.ts';
+import type { ServiceName } from './emulator.ts';
 import { startSqs } from './sqs.ts';
 
 /** What a thread is started with. */

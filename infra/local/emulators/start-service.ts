@@ -1,9 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
-import type { Service } from './emulator.ts';
+import type { Service, ServiceName } from './emulator.ts';
 import type { ServiceThreadData } from './service-thread.ts';
-
-export type ServiceName = 'dynamodb' | 'sqs';
 
 /** How long one that was asked to stop may take to write what it has. */
 const STOP_MS = 5000;

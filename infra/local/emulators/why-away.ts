@@ -1,7 +1,7 @@
 import { DynamoDBClient, ListTablesCommand } from '@aws-sdk/client-dynamodb';
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { awsLogin } from '../aws-login.ts';
-import type { ServiceName } from './start-service.ts';
+import type { ServiceName } from './emulator.ts';
 
 /** Ample for a service that has something else to do, and short for somebody who waits for it in vain. */
 const ANSWER_MS = 5000;

@@ -4,8 +4,7 @@ import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { cacheFolder } from '../../setup/engine.mjs';
-import type { InstalledEngine } from '../../setup/engine.mjs';
+import { cacheFolder, type InstalledEngine } from '../../setup/engine.mjs';
 import { REDO_SETTINGS, asRoot } from './server-settings.ts';
 
 const run = promisify(execFile);

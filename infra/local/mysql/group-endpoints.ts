@@ -1,5 +1,4 @@
-import { openForwarder } from '../forwarder.ts';
-import type { Forwarder, ForwarderOptions } from '../forwarder.ts';
+import { type Forwarder, type ForwarderOptions, openForwarder } from '../forwarder.ts';
 
 const ATTEMPTS = 20;
 

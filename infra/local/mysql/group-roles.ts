@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Passwords } from './accounts.ts';
-import { REPLICATION_USER } from './accounts.ts';
-import { takeServerId } from './groups-file.ts';
-import type { GroupRecord } from './groups-file.ts';
+import { type Passwords, REPLICATION_USER } from './accounts.ts';
+import { type GroupRecord, takeServerId } from './groups-file.ts';
 import { SERVER_HOST } from './node-status.ts';
 import type { Replication } from './replication.ts';
 import type { ServerNode } from './server-node.ts';

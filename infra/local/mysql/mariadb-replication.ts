@@ -1,5 +1,4 @@
-import { textOf } from './operator.ts';
-import type { Operator } from './operator.ts';
+import { type Operator, textOf } from './operator.ts';
 import type { Replication } from './replication.ts';
 
 /**

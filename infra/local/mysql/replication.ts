@@ -1,6 +1,3 @@
-import type { EngineKind } from '../../setup/engine.mjs';
-import { mariaDbReplication } from './mariadb-replication.ts';
-import { mySqlReplication } from './mysql-replication.ts';
 import type { Operator } from './operator.ts';
 
 /** The writer that a reader is to follow. */
@@ -26,8 +23,4 @@ export interface Replication {
   follow(node: Operator, source: ReplicationSource): Promise<void>;
   /** Follows nobody any more, logs under the server id given, and takes writes. */
   open(node: Operator, serverId: number): Promise<void>;
-}
-
-export function replicationOf(engine: EngineKind): Replication {
-  return engine === 'mysql' ? mySqlReplication : mariaDbReplication;
 }

@@ -1,16 +1,13 @@
 import { join } from 'node:path';
 import type { InstalledEngine } from '../../setup/engine.mjs';
 import type { Forwarder } from '../forwarder.ts';
-import { APPLICATION_USER } from './accounts.ts';
-import type { Passwords } from './accounts.ts';
+import { APPLICATION_USER, type Passwords } from './accounts.ts';
 import { openOnOnePort } from './group-endpoints.ts';
 import { GroupRoles } from './group-roles.ts';
-import { newGroup } from './groups-file.ts';
-import type { GroupRecord, GroupsFile } from './groups-file.ts';
-import { SERVER_HOST } from './node-status.ts';
-import type { NodeStatus } from './node-status.ts';
+import { type GroupRecord, type GroupsFile, newGroup } from './groups-file.ts';
+import { type NodeStatus, SERVER_HOST } from './node-status.ts';
 import { stopOrphans } from './orphans.ts';
-import { replicationOf } from './replication.ts';
+import { replicationOf } from './replication-of.ts';
 import { ServerNode } from './server-node.ts';
 
 const RETRY_MS = 1000;

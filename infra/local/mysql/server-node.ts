@@ -1,14 +1,11 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { InstalledEngine } from '../../setup/engine.mjs';
-import { accountsSql } from './accounts.ts';
-import type { Passwords } from './accounts.ts';
+import { accountsSql, type Passwords } from './accounts.ts';
 import { copyBlankData } from './blank-data.ts';
-import { launch, stopServer } from './launch.ts';
-import type { RunningServer } from './launch.ts';
+import { launch, type RunningServer, stopServer } from './launch.ts';
 import type { NodeState } from './node-status.ts';
-import { asOperator } from './operator.ts';
-import type { Operator } from './operator.ts';
+import { asOperator, type Operator } from './operator.ts';
 import { accountsFile, dataFolder, serverArguments, temporaryFolder } from './server-settings.ts';
 
 export interface ServerNodeOptions {

@@ -1,7 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { ensureEngine } from '../../setup/engine.mjs';
-import type { EngineKind, InstalledEngine } from '../../setup/engine.mjs';
+import { type EngineKind, ensureEngine, type InstalledEngine } from '../../setup/engine.mjs';
 import { lockFolder } from '../folder-lock.ts';
 import type { Forwarder } from '../forwarder.ts';
 import { passwordsOf } from './accounts.ts';

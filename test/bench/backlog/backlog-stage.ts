@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { CreateQueueCommand } from '@aws-sdk/client-sqs';
-import { sqsQueues } from '../../../shared/tail/sqs-queues.ts';
+import { sqsQueues } from '../../../shared/triggers/send/sqs-queues.ts';
 import type { DeployedTrigger } from '../../../shared/topology/topology.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
 import { dynamoClient } from '../../support/dynamo.ts';

@@ -1,5 +1,5 @@
 import { followOnce } from '../../../shared/follow/follow-once.ts';
-import { TAIL_SETTINGS } from '../../../shared/tail/settings.ts';
+import { TAIL_SETTINGS } from '../../../shared/triggers/send/settings.ts';
 import { DATASTORE, type OpenStore } from '../../faults/store-access.ts';
 
 /** How far something was, in seconds since it began and cells. */

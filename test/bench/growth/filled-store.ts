@@ -2,7 +2,7 @@ import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { maintainedIndexes } from '../../../shared/index/maintained-indexes.ts';
-import { requireDatastore } from '../../../shared/topology/groups.ts';
+import { requireDatastore } from '../../../shared/access/groups.ts';
 import { startCluster } from '../../faults/cluster.ts';
 import type { DrainCounts } from '../../faults/kill/drain-thread.ts';
 import { DATASTORE, openStore, type OpenStore, type StoreAccess } from '../../faults/store-access.ts';

@@ -1,9 +1,9 @@
 import { maintainedIndexes } from '../../../shared/index/maintained-indexes.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { openDeployment } from '../../../shared/store/deployment.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
-import { requireDatastore } from '../../../shared/topology/groups.ts';
+import { requireDatastore } from '../../../shared/access/groups.ts';
 import { createStore } from '../../faults/cluster.ts';
 import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../../faults/store-access.ts';
 import { dynamoClient } from '../../support/dynamo.ts';

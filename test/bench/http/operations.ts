@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, NewCell, PutResult } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { baseBody } from '../../demo/trips/base.ts';
 import { tripFacts } from '../../demo/trips/facts.ts';
 

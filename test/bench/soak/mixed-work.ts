@@ -1,5 +1,5 @@
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../demo/trips/random.ts';
 import { DRIVER_INDEX, numberedDriver, numberedRowKey, numberedTrip, TRIPS_A_DRIVER } from '../growth/numbered-trips.ts';
 

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { BufferOperations } from '../../../shared/store/datastore.ts';
+import type { BufferOperations } from '../../../shared/contract/datastore.ts';
 import { closedLoop, openLoop } from '../../faults/overload/pace.ts';
 import { runAsProcess } from '../../faults/races/process-side.ts';
 import { openStore } from '../../faults/store-access.ts';

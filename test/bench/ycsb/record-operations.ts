@@ -1,5 +1,5 @@
 import type { NewCell } from '../../../shared/cell.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { Random } from '../../demo/trips/random.ts';
 import { numberedRowKey } from '../growth/numbered-trips.ts';
 import type { RecordNumbers } from './record-numbers.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CellAddress, Json } from '../../../shared/cell.ts';
-import type { ParkedCell } from '../../../shared/trigger/trigger-operations.ts';
+import type { ParkedCell } from '../../../shared/contract/trigger-operations.ts';
 import type { DemoStore } from '../demo-store.ts';
 import { inChunks } from '../parallel.ts';
 import { persist } from '../persist.ts';

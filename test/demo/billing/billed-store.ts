@@ -3,8 +3,8 @@ import type { CardService } from '../../../functions/billing/card-service.ts';
 import { simulatedCards } from '../../../functions/billing/simulated-cards.ts';
 import type { CellAddress, NewCell, PutResult } from '../../../shared/cell.ts';
 import { putNextOver } from '../../../shared/client/put-next.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
-import type { ParkedCell, TriggerDetails } from '../../../shared/trigger/trigger-operations.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
+import type { ParkedCell, TriggerDetails } from '../../../shared/contract/trigger-operations.ts';
 import type { DemoStore } from '../demo-store.ts';
 import type { HandlerStarts } from './handler-starts.ts';
 

@@ -3,8 +3,7 @@ import { dateTime } from './clock.ts';
 import type { TripFacts } from './facts.ts';
 import { tripFare } from './fare.ts';
 import { identity } from './identity.ts';
-import { tripEvents, tripRoute } from './journey.ts';
-import type { TripSize } from './journey.ts';
+import { tripEvents, tripRoute, type TripSize } from './journey.ts';
 
 /**
  * The BASE cell of a trip: a record as high-volume for-hire companies hand it in to New York City, field for field,

@@ -1,7 +1,6 @@
 import { localHour, requestTime, SECOND } from './clock.ts';
 import { Random } from './random.ts';
-import type { Zone } from './zones.ts';
-import { AIRPORTS, UNKNOWN_ZONE, zonesOf } from './zones.ts';
+import { AIRPORTS, UNKNOWN_ZONE, type Zone, zonesOf } from './zones.ts';
 
 /** What is wrong with a dirty record. Real ones have 1 to 3 % of these, and a store has to keep them as they come. */
 export type Blemish = 'negative fare' | 'zero distance' | 'drop-off before pick-up';

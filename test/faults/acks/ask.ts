@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CellAddress, NewCell, PutResult } from '../../../shared/cell.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { Random } from '../../demo/trips/random.ts';
 import type { History } from '../load/history.ts';
 import { markOf } from '../load/mark.ts';

@@ -1,4 +1,4 @@
-import type { BufferOperations } from '../../../shared/store/datastore.ts';
+import type { BufferOperations } from '../../../shared/contract/datastore.ts';
 import { markOf } from '../load/mark.ts';
 import { addressOf, type CellsThere } from './stored-cells.ts';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell } from '../../../shared/cell.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../demo/trips/random.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { openHistory } from '../load/history.ts';

@@ -1,8 +1,8 @@
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { forgetFollower } from '../../../shared/follow/rewind-follower.ts';
 import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
-import { buildName } from '../../../shared/repair/build-follower.ts';
-import type { RepairSettings } from '../../../shared/repair/settings.ts';
+import { buildName } from '../../../shared/index/repair/build-follower.ts';
+import type { RepairSettings } from '../../../shared/index/repair/settings.ts';
 import { setIndexState } from '../../../shared/topology/index-catalogue.ts';
 import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import { untilQuiet } from '../races/caught-up.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FieldValue } from '../../../shared/index/field-value.ts';
+import type { FieldValue } from '../../../shared/contract/index-query.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { openIndexed, type IndexedAccess, type IndexedStore } from '../races/indexed-store.ts';
 

@@ -1,7 +1,7 @@
 /** A thread that drains as `kill/drain-thread.ts` does, but takes any body at a row's address for the row's own: a control. */
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
-import { leases } from '../../../shared/lease/lease.ts';
+import { leases } from '../../../shared/dynamo/lease.ts';
 import type { SqlClient, SqlValue } from '../../../shared/sql/client.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
 import { openStore, type StoreAccess } from '../store-access.ts';

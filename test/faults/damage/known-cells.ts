@@ -1,7 +1,7 @@
 import { equalJson } from '../../../shared/body/equal.ts';
 import type { Json, NewCell } from '../../../shared/cell.ts';
 import { shardOf } from '../../../shared/shard.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../demo/trips/random.ts';
 import { randomRowKey } from '../load/row-key.ts';
 

@@ -2,7 +2,8 @@ import { createPool, type Pool, type ResultSetHeader } from 'mysql2';
 import { SqlError, UNBOUNDED, type SqlClient, type SqlRow, type Statement, type Target } from '../../../shared/sql/client.ts';
 import type { Credentials } from '../../../shared/sql/mysql-client.ts';
 import { toSqlError } from '../../../shared/sql/mysql-error.ts';
-import type { Endpoint, GroupAddress } from '../../../shared/topology/topology.ts';
+import type { GroupAddress } from '../../../shared/topology/topology.ts';
+import type { Endpoint } from '../../../shared/sql/endpoints.ts';
 
 const CONNECTIONS = 8;
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
-import { sqsTriggerQueues } from '../../../shared/trigger/sqs-trigger-queues.ts';
-import { triggerStore } from '../../../shared/trigger/dynamo-trigger-store.ts';
+import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import type { DeliveryVerdict } from '../triggers/judge-deliveries.ts';
 import { CONTROL_PATIENCE_MS, deliveryCheck } from '../triggers/part.ts';

@@ -1,7 +1,7 @@
 /** A thread that drains the buffer tables, as the scheduled function does, until it is ended. */
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
-import { leases } from '../../../shared/lease/lease.ts';
+import { leases } from '../../../shared/dynamo/lease.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
 import { openStore, type StoreAccess } from '../store-access.ts';
 import { runAsWorker } from '../workers/worker-side.ts';

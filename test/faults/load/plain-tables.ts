@@ -4,9 +4,9 @@ import type { NewCell, PutResult } from '../../../shared/cell.ts';
 import { shardDatabase, shardOf } from '../../../shared/shard.ts';
 import { SqlError, type Statement } from '../../../shared/sql/client.ts';
 import { entityTable, quoteName } from '../../../shared/sql/names.ts';
-import { groupBy } from '../../../shared/store/context.ts';
+import { groupBy } from '../../../shared/access/context.ts';
 import { groupClient, type GroupAccess } from '../store-access.ts';
-import type { CellWriter } from './write-target.ts';
+import type { CellWriter } from './cell-writer.ts';
 
 /** The name of the control's tables, where a datastore's would stand. */
 export const PLAIN = 'plain';

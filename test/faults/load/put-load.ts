@@ -5,7 +5,8 @@ import { runAsWorker } from '../workers/worker-side.ts';
 import { CellSource, type Mix, type Write } from './cell-source.ts';
 import { openHistory, type History } from './history.ts';
 import { Ledger, type Written } from './ledger.ts';
-import { openTarget, type CellWriter, type WriteTarget } from './write-target.ts';
+import { openTarget, type WriteTarget } from './write-target.ts';
+import type { CellWriter } from './cell-writer.ts';
 
 export interface PutLoad {
   readonly target: WriteTarget;

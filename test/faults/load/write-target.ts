@@ -1,7 +1,8 @@
-import type { NewCell, PutResult } from '../../../shared/cell.ts';
+import type { PutResult } from '../../../shared/cell.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { DATASTORE, openStore, type StoreAccess } from '../store-access.ts';
+import type { CellWriter } from './cell-writer.ts';
 import { openPlainTables, type PlainAccess } from './plain-tables.ts';
 
 /** Where writers write to. */
@@ -9,11 +10,6 @@ export type WriteTarget =
   | { readonly kind: 'store'; readonly access: StoreAccess }
   | { readonly kind: 'http'; readonly url: string }
   | { readonly kind: 'plain'; readonly access: PlainAccess };
-
-export interface CellWriter extends AsyncDisposable {
-  put(cell: NewCell): Promise<PutResult>;
-  batchPut(cells: readonly NewCell[]): Promise<readonly PutResult[]>;
-}
 
 export async function openTarget(target: WriteTarget): Promise<CellWriter> {
   switch (target.kind) {

@@ -1,7 +1,7 @@
 /** A thread that drains as `kill/drain-thread.ts` does, but takes the word of one reader for that of all: a control. */
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
-import { leases } from '../../../shared/lease/lease.ts';
+import { leases } from '../../../shared/dynamo/lease.ts';
 import type { SqlClient, Target } from '../../../shared/sql/client.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
 import { openStore, type StoreAccess } from '../store-access.ts';

@@ -3,7 +3,7 @@ import { rowKeyBytes } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { CONTROL } from '../../../shared/sql/names.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { BufferTables } from './buffer-tables.ts';
 
 /** The only copies left of cells that their primary lacks, damaged by hand. */

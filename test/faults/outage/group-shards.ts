@@ -1,5 +1,5 @@
 import { shardOf } from '../../../shared/shard.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { Random } from '../../demo/trips/random.ts';
 import { randomRowKey } from '../load/row-key.ts';
 

@@ -9,7 +9,7 @@ import { deploymentOptions } from '../../../functions/deployment.ts';
 import { dynamoClient } from '../../../functions/dynamo.ts';
 import { makeWriteHandler } from '../../../functions/write-cells.ts';
 import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
-import { OPENINGS_KEY, type SharedTrips } from '../../../shared/topology/shared-trips.ts';
+import { OPENINGS_KEY, type OpenCircuits } from '../../../shared/access/open-circuits.ts';
 import { blamingClient, type BlamingClient } from '../blaming-client.ts';
 
 const LOOK_EVERY_MS = 2000;
@@ -21,13 +21,13 @@ function open(): Deployment {
   const connect = wayOf(config.access).open(config);
   const clients = new Map<string, BlamingClient>();
   const options = deploymentOptions(config);
-  const trips: SharedTrips = {
-    tell: (group, role) => options.trips?.tell(group, role),
-    look: anyTrips(config.stateTable, (group) => clients.get(group)?.blame()),
+  const circuits: OpenCircuits = {
+    tell: (group, role) => options.circuits?.tell(group, role),
+    look: anyOpening(config.stateTable, (group) => clients.get(group)?.blame()),
   };
   return openDeployment({
     ...options,
-    trips,
+    circuits,
     connect(address) {
       const client = blamingClient(connect(address));
       clients.set(address.name, client);
@@ -36,8 +36,8 @@ function open(): Deployment {
   });
 }
 
-/** Calls back for each trip that has not been seen yet. */
-function anyTrips(table: string, onTrip: (group: string) => void): SharedTrips['look'] {
+/** Calls back for each opening that has not been seen yet. */
+function anyOpening(table: string, onOpening: (group: string) => void): OpenCircuits['look'] {
   const seen = new Map<string, string>();
   let lookedAt = 0;
   return (onNews) => {
@@ -48,7 +48,7 @@ function anyTrips(table: string, onTrip: (group: string) => void): SharedTrips['
         const [group = '', role] = name.split('/');
         if (seen.get(name) === at || (role !== 'writer' && role !== 'reader')) continue;
         seen.set(name, at);
-        onTrip(group);
+        onOpening(group);
         onNews(group, role);
       }
     });

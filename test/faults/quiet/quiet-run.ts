@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startLocalStack, type LocalStack } from '../../../infra/local/local-stack.ts';
+import { startLocalStack } from '../../../infra/local/local-stack.ts';
+import type { LocalStack } from '../../../infra/local/running-stack.ts';
 import type { LocalStackOptions } from '../../../infra/local/local-stack-options.ts';
 import { engineName } from '../cluster.ts';
 import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';

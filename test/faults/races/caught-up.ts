@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { followerLag } from '../../../shared/follow/follower-lag.ts';
-import { pendingMarks } from '../../../shared/repair/pending-marks.ts';
-import { REPAIR_FOLLOWER } from '../../../shared/repair/repair-follower.ts';
+import { pendingMarks } from '../../../shared/index/repair/pending-marks.ts';
+import { REPAIR_FOLLOWER } from '../../../shared/index/repair/repair-follower.ts';
 import { untilBuffersEmpty } from '../buffers.ts';
 import type { RunWorld } from '../fault-run.ts';
 import type { IndexedStore } from './indexed-store.ts';

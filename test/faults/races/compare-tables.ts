@@ -8,7 +8,7 @@ import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
 import { groupClient, type GroupAccess } from '../store-access.ts';
-import type { Problems } from './problems.ts';
+import type { Problems } from './problem-counts.ts';
 
 export interface Compared {
   readonly problems: Problems;

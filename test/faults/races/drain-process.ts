@@ -1,7 +1,7 @@
 /** A process that drains the buffer tables of all datastores, also of those that come meanwhile, until it is killed. */
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
-import { leases } from '../../../shared/lease/lease.ts';
+import { leases } from '../../../shared/dynamo/lease.ts';
 import { openIndexed, type IndexedAccess } from './indexed-store.ts';
 import { runAsProcess } from './process-side.ts';
 

@@ -1,7 +1,8 @@
-import type { BufferOperations, Datastore, IndexOperations } from '../../../shared/store/datastore.ts';
-import { openContext, type StoreContext } from '../../../shared/store/context.ts';
-import { openDeployment, type DeploymentOptions } from '../../../shared/store/deployment.ts';
-import { dynamoTopology, type DynamoTable } from '../../../shared/topology/dynamo-topology.ts';
+import type { BufferOperations, Datastore, IndexOperations } from '../../../shared/contract/datastore.ts';
+import { type DeploymentOptions, openContext, type StoreContext } from '../../../shared/access/context.ts';
+import { openDeployment } from '../../../shared/store/deployment.ts';
+import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
 import { groupClient, type OpenStoreOptions, type StoreAccess } from '../store-access.ts';
 

@@ -1,11 +1,9 @@
-import { verifyIndex, type IndexProblem } from '../../../shared/index/verify.ts';
+import { verifyIndex } from '../../../shared/index/verify.ts';
 import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
 import type { GroupAccess } from '../store-access.ts';
 import { compareTables } from './compare-tables.ts';
+import { KINDS, noProblems, problemsText, total, type Problems } from './problem-counts.ts';
 import type { IndexedStore } from './indexed-store.ts';
-
-/** How many entries are not as the cells say. */
-export type Problems = Record<IndexProblem['kind'], number>;
 
 export interface Judged {
   /** By `verifyIndex`. */
@@ -36,21 +34,6 @@ export async function liveIndexes({ context, name }: IndexedStore): Promise<read
   context.topology.refresh();
   const catalogues = await context.topology.indexes(name);
   return catalogues.flatMap((catalogue) => catalogue.versions.filter(({ state }) => state === 'live').map(({ hash, definition }) => ({ name: catalogue.name, hash, definition })));
-}
-
-const KINDS = ['missing', 'extra', 'wrong'] as const;
-
-export function noProblems(): Problems {
-  return { missing: 0, extra: 0, wrong: 0 };
-}
-
-export function total(problems: Problems): number {
-  return KINDS.reduce((sum, kind) => sum + problems[kind], 0);
-}
-
-/** "0 missing, 0 extra, 0 wrong" */
-export function problemsText(problems: Problems): string {
-  return KINDS.map((kind) => `${problems[kind].toLocaleString('en-US')} ${kind}`).join(', ');
 }
 
 /** The worse of both ways to look. */

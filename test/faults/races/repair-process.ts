@@ -1,7 +1,7 @@
 /** A process that repairs the indexes, as the scheduled function does, until it is ended. */
 import { randomUUID } from 'node:crypto';
-import { runRepair } from '../../../shared/repair/run-repair.ts';
-import type { RepairSettings } from '../../../shared/repair/settings.ts';
+import { runRepair } from '../../../shared/index/repair/run-repair.ts';
+import type { RepairSettings } from '../../../shared/index/repair/settings.ts';
 import { openIndexed, type IndexedAccess } from './indexed-store.ts';
 import { runAsProcess } from './process-side.ts';
 import { vary, type Variation } from './variation.ts';

@@ -1,7 +1,7 @@
 /** A thread that drains as `kill/drain-thread.ts` does, but opens a new writer's shards though nothing was brought back: a control. */
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
-import { leases } from '../../../shared/lease/lease.ts';
+import { leases } from '../../../shared/dynamo/lease.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { forgetWriters, recordWriter } from '../../../shared/sql/statements/record-writer.ts';
 import { selectFencedShards, toFencedShards } from '../../../shared/sql/statements/select-fenced-shards.ts';

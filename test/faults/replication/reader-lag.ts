@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { BatchItem, Datastore } from '../../../shared/store/datastore.ts';
+import type { BatchItem, Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../demo/trips/random.ts';
 import { randomRowKey } from '../load/row-key.ts';
 

@@ -1,6 +1,5 @@
 import { equalJson } from '../../../shared/body/equal.ts';
-import type { BufferedRow, KeptCell } from './servers/tables.ts';
-import { valueOf } from './servers/tables.ts';
+import { type BufferedRow, type KeptCell, valueOf } from './servers/tables.ts';
 import type { SimulatedGroup } from './servers/simulated-group.ts';
 import type { MemoryTopology } from './servers/memory-topology.ts';
 import type { AnsweredPut, Chronicle } from './world/chronicle.ts';

@@ -1,6 +1,6 @@
 import { equalJson } from '../../../shared/body/equal.ts';
 import type { Cell, NewCell, PutResult } from '../../../shared/cell.ts';
-import type { Found } from '../../../shared/store/datastore.ts';
+import type { Found } from '../../../shared/contract/datastore.ts';
 import { addressKey, type Chronicle } from './world/chronicle.ts';
 import { valueOf } from './servers/tables.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StackStatus } from '../../../infra/local/control/commands.ts';
 import { sendCommand } from '../../../infra/local/control/control-client.ts';
-import type { BufferOperations } from '../../../shared/store/datastore.ts';
-import type { TriggerOperations } from '../../../shared/trigger/trigger-operations.ts';
+import type { BufferOperations } from '../../../shared/contract/datastore.ts';
+import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 
 /** What is still under way inside a stack. */
 export interface Rest {

@@ -3,7 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createConnection, type Connection } from 'mysql2';
 import './collect-garbage.mjs';
-import { startLocalStack, type LocalStack } from '../../../infra/local/local-stack.ts';
+import { startLocalStack } from '../../../infra/local/local-stack.ts';
+import type { LocalStack } from '../../../infra/local/running-stack.ts';
 import type { LocalStackOptions } from '../../../infra/local/local-stack-options.ts';
 
 /** A cache that fills for ten minutes cannot be told from a leak. */

@@ -1,5 +1,5 @@
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
-import { triggerFollower } from '../../../shared/trigger/follower-name.ts';
+import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts';
 import type { Scene } from '../triggers/scene.ts';
 
 /** How many partitions each worker that holds any holds, the most first. Undefined when DynamoDB has too much to do to say it. */

@@ -1,13 +1,13 @@
 /** A process that consumes a trigger's queue, as its function does, until it is ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, ReceiveMessageCommand, type Message } from '@aws-sdk/client-sqs';
-import { consumeBatch } from '../../../shared/consume/consume-batch.ts';
-import { openConsumer, type Consumer } from '../../../shared/consume/consumer.ts';
-import type { QueueRecord } from '../../../shared/consume/queue-record.ts';
-import { sqsQueue } from '../../../shared/consume/sqs-queue.ts';
-import { triggeredClients } from '../../../shared/consume/triggered-client.ts';
-import { triggerStore } from '../../../shared/trigger/dynamo-trigger-store.ts';
-import type { TriggerMessage } from '../../../shared/trigger/message.ts';
+import { consumeBatch } from '../../../shared/triggers/consume/consume-batch.ts';
+import { openConsumer, type Consumer } from '../../../shared/triggers/consume/consumer.ts';
+import type { QueueRecord } from '../../../shared/triggers/consume/queue-record.ts';
+import { sqsQueue } from '../../../shared/triggers/consume/sqs-queue.ts';
+import { triggeredClients } from '../../../shared/triggers/consume/triggered-client.ts';
+import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
+import type { TriggerMessage } from '../../../shared/triggers/state/message.ts';
 import { Random } from '../../demo/trips/random.ts';
 import { runAsProcess } from '../races/process-side.ts';
 import type { ConsumerVariation } from './consumer-variation.ts';

@@ -1,6 +1,5 @@
 import type { Check, RunWorld } from '../fault-run.ts';
-import type { DeliveryVerdict } from './judge-deliveries.ts';
-import { deliveryFigure, isWhole } from './judge-deliveries.ts';
+import { deliveryFigure, type DeliveryVerdict, isWhole } from './judge-deliveries.ts';
 import type { TriggerStage } from './trigger-stage.ts';
 
 /** One fault of several that a run goes through, on one stage. */

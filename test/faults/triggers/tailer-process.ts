@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WorkersOptions } from '../../../shared/follow/workers.ts';
-import { runTailers } from '../../../shared/tail/run-tailers.ts';
-import type { TailSettings } from '../../../shared/tail/settings.ts';
-import { sqsQueues } from '../../../shared/tail/sqs-queues.ts';
-import type { TailEvent, TailProtections } from '../../../shared/tail/tail-work.ts';
+import { runTailers } from '../../../shared/triggers/send/run-tailers.ts';
+import type { TailSettings } from '../../../shared/triggers/send/settings.ts';
+import { sqsQueues } from '../../../shared/triggers/send/sqs-queues.ts';
+import type { TailEvent, TailProtections } from '../../../shared/triggers/send/tail-work.ts';
 import { runAsProcess } from '../races/process-side.ts';
 import { GOOD_TAILER, setClockAhead, varyQueues, type TailerVariation } from './tailer-variation.ts';
 import { openTriggered, type TriggeredAccess } from './triggered-access.ts';

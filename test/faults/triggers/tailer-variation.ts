@@ -1,6 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { QueueClient } from '../../../shared/tail/queue-client.ts';
+import type { QueueClient } from '../../../shared/triggers/send/queue-client.ts';
 import { Random } from '../../demo/trips/random.ts';
 
 /** How a tailer fares otherwise than well: a fault, and what controls do without. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { committedOffsets } from '../../../shared/follow/follower-lag.ts';
-import { triggerFollower } from '../../../shared/trigger/follower-name.ts';
+import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
 import type { TriggeredAccess } from './triggered-access.ts';
 

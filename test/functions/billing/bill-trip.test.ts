@@ -5,9 +5,9 @@ import { CardDeclined, type CardService, type Charge } from '../../../functions/
 import { CHARGES, simulatedCards } from '../../../functions/billing/simulated-cards.ts';
 import type { Json } from '../../../shared/cell.ts';
 import { putNextOver } from '../../../shared/client/put-next.ts';
-import { PermanentFailure } from '../../../shared/consume/permanent-failure.ts';
+import { PermanentFailure } from '../../../shared/triggers/consume/permanent-failure.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { referenceStore } from '../../../shared/store/reference-store.ts';
 
 const FARE = { total: 24.2, currency: 'USD' };

@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
 import { writeTrigger } from '../../../shared/topology/trigger-catalogue.ts';
-import type { DynamoTable } from '../../../shared/topology/dynamo-table.ts';
-import { triggerStore } from '../../../shared/trigger/dynamo-trigger-store.ts';
-import type { TriggerStore } from '../../../shared/trigger/trigger-store.ts';
-import { DATASTORE, newQueue, TRIGGER, type Emulators } from '../../shared/consume/support/stage.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
+import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
+import type { TriggerStore } from '../../../shared/triggers/state/trigger-store.ts';
+import { DATASTORE, newQueue, TRIGGER, type Emulators } from '../../shared/triggers/consume/support/stage.ts';
 import { fakeDeployment, type FakeDeployment } from './fake-deployment.ts';
 import { gateway } from './gateway.ts';
 

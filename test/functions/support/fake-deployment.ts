@@ -1,10 +1,10 @@
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { IndexStatus } from '../../../shared/index/status.ts';
-import type { BufferOperations, Datastore, GroupHealth, IndexOperations } from '../../../shared/store/datastore.ts';
+import type { IndexStatus } from '../../../shared/contract/index-status.ts';
+import type { BufferOperations, Datastore, GroupHealth, IndexOperations } from '../../../shared/contract/datastore.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import { referenceStore } from '../../../shared/store/reference-store.ts';
-import type { TriggerManagement } from '../../../shared/trigger/trigger-management.ts';
-import type { TriggerOperations } from '../../../shared/trigger/trigger-operations.ts';
+import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
+import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { fakeTriggers } from './fake-triggers.ts';
 

@@ -1,6 +1,5 @@
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { DeadMessageShown, ParkedCell, ParkedChoice, ParkedCount, TriggerOperations, TriggerShard, TriggerSummary, TriggerSwitch } from '../../../shared/trigger/trigger-operations.ts';
-import type { MalformedMessage } from '../../../shared/trigger/trigger-store.ts';
+import type { DeadMessageShown, MalformedMessage, ParkedCell, ParkedChoice, ParkedCount, TriggerOperations, TriggerShard, TriggerSummary, TriggerSwitch } from '../../../shared/contract/trigger-operations.ts';
 
 export const SUMMARY: TriggerSummary = {
   trigger: 'bill_rider',

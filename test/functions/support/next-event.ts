@@ -1,6 +1,6 @@
 import { ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import type { SQSEvent } from 'aws-lambda';
-import type { Emulators } from '../../shared/consume/support/stage.ts';
+import type { Emulators } from '../../shared/triggers/consume/support/stage.ts';
 import type { DeployedForTest } from './deployed-trigger.ts';
 
 /** The event that Lambda makes of one receive. */

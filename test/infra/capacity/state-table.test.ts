@@ -5,8 +5,8 @@ import { loadOn } from '../../../infra/capacity/load.ts';
 import { CHECKPOINTS_ITEM, MARKS_ITEM, OFFSETS_ITEM } from '../../../infra/capacity/state-table.ts';
 import { ENVIRONMENTS } from '../../../infra/environments.ts';
 import { encodeCheckpoints, encodeOffsets } from '../../../shared/follow/encode-offsets.ts';
-import { TAIL_SETTINGS } from '../../../shared/tail/settings.ts';
-import { pack } from '../../../shared/trigger/change-item.ts';
+import { TAIL_SETTINGS } from '../../../shared/triggers/send/settings.ts';
+import { pack } from '../../../shared/dynamo/change-item.ts';
 
 const FINGERPRINT = 'ff'.repeat(8);
 const SHARDS = 64;

@@ -2,8 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findEngine, wishedEngine } from '../../../infra/setup/engine.mjs';
-import type { EngineKind, InstalledEngine } from '../../../infra/setup/engine.mjs';
+import { type EngineKind, findEngine, type InstalledEngine, wishedEngine } from '../../../infra/setup/engine.mjs';
 
 let folder = '';
 beforeEach(() => { folder = mkdtempSync(join(tmpdir(), 'schemaless-engine-')); });

@@ -10,7 +10,7 @@ import { shardDatabase } from '../../../shared/shard.ts';
 import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
 import { bodyHash } from '../../../shared/sql/statements/insert-buffered.ts';
 import { createDatastore, writeGroups } from '../../../shared/topology/dynamo-topology.ts';
-import type { DynamoTable } from '../../../shared/topology/dynamo-table.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { definitionHash } from '../../../shared/topology/index-catalogue.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
 import { rowsOfShard } from '../../support/datastore-conformance.ts';

@@ -1,7 +1,8 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { startLocalStack, type LocalStack } from '../../../infra/local/local-stack.ts';
+import { startLocalStack } from '../../../infra/local/local-stack.ts';
+import type { LocalStack } from '../../../infra/local/running-stack.ts';
 import type { LocalStackOptions } from '../../../infra/local/local-stack-options.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';

@@ -3,7 +3,7 @@ import { openApi } from '../../../shared/api/openapi.ts';
 import { ROUTES } from '../../../shared/api/routes.ts';
 import type { Cell, PutResult } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { IndexStatus } from '../../../shared/index/status.ts';
+import type { IndexStatus } from '../../../shared/contract/index-status.ts';
 import { failingDeployment, fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
 import { PARKED, SUMMARY } from '../../functions/support/fake-triggers.ts';
 import { gateway, type GatewayAnswer, type GatewayRequest } from '../../functions/support/gateway.ts';

@@ -3,7 +3,7 @@ import type { Cell, Json } from '../../../shared/cell.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { shardOf } from '../../../shared/shard.ts';
-import type { BufferOperations, Datastore } from '../../../shared/store/datastore.ts';
+import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
 import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
 

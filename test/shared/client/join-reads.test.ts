@@ -3,7 +3,7 @@ import { LIMITS, type Cell } from '../../../shared/cell.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import type { ClientOptions } from '../../../shared/client/options.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
 import { gateway, gatewayFetch, type Gateway } from '../../functions/support/gateway.ts';
 

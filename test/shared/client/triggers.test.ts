@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { TriggerOperations } from '../../../shared/trigger/trigger-operations.ts';
+import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
 import { DEAD, fakeTriggers, MALFORMED, PARKED, SUMMARY, TRIGGER_SHARDS } from '../../functions/support/fake-triggers.ts';
 import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';

@@ -6,7 +6,7 @@ import type { NewCell } from '../../../shared/cell.ts';
 import { drainPass } from '../../support/drain-pass.ts';
 import { SqlError, type SqlClient } from '../../../shared/sql/client.ts';
 import { bodyHash, insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
-import type { BufferOperations, Datastore } from '../../../shared/store/datastore.ts';
+import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';

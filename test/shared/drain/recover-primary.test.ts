@@ -7,7 +7,7 @@ import type { NewCell } from '../../../shared/cell.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
-import type { BufferOperations, Datastore } from '../../../shared/store/datastore.ts';
+import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';

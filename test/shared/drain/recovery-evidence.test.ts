@@ -4,7 +4,7 @@ import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { SqlError, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
-import type { BufferOperations, Datastore } from '../../../shared/store/datastore.ts';
+import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
 import { writeGroups } from '../../../shared/topology/dynamo-topology.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Json } from '../../../shared/cell.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
-import type { BufferOperations, Datastore } from '../../../shared/store/datastore.ts';
+import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import type { SmallHeapWork } from './support/small-heap.ts';

@@ -6,7 +6,7 @@ import { recoverPrimary } from '../../../shared/drain/recover-primary.ts';
 import { undecidedSince } from '../../../shared/drain/undecided-since.ts';
 import { releaseOpened } from '../../../shared/drain/release-undecided.ts';
 import { insertBuffered } from '../../../shared/sql/statements/insert-buffered.ts';
-import type { BufferOperations, Datastore } from '../../../shared/store/datastore.ts';
+import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
-import { mendEpoch, raiseEpoch } from '../../../shared/topology/raise-epoch.ts';
+import { mendEpoch, raiseEpoch } from '../../../shared/access/raise-epoch.ts';
 import type { FollowEvent } from '../../../shared/follow/follower.ts';
 import { newDeeds, openFollowedStore, startWorker, until, type Deeds, type FollowedStore } from './support/followed-store.ts';
 

@@ -6,7 +6,7 @@ import { followerLag } from '../../../shared/follow/follower-lag.ts';
 import { peekFirst } from '../../../shared/follow/peek-first.ts';
 import { shareFetches } from '../../../shared/follow/share-fetches.ts';
 import { SqlError, type SqlClient, type Target } from '../../../shared/sql/client.ts';
-import { placeOf } from '../../../shared/store/context.ts';
+import { placeOf } from '../../../shared/access/context.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import { newDeeds, openFollowedStore, startWorker, until, type Deeds, type FollowedStore } from './support/followed-store.ts';
 

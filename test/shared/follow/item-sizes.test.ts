@@ -3,7 +3,7 @@ import { MAX_SHARDS } from '../../../shared/definitions/definitions.ts';
 import { openFollower } from '../../../shared/follow/follower-item.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
 import { createDatastore, readDatastore } from '../../../shared/topology/dynamo-topology.ts';
-import type { DynamoTable } from '../../../shared/topology/dynamo-table.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 
 const FINGERPRINT = '0123456789abcdef';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { heldPartition } from '../../../shared/follow/held-partition.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
-import type { DynamoTable } from '../../../shared/topology/dynamo-topology.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 
 const fingerprint = '0123456789abcdef';

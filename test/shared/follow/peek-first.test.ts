@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { peekFirst, type FetchNews } from '../../../shared/follow/peek-first.ts';
 import type { FetchPlaces } from '../../../shared/follow/read-places.ts';
 import type { PlaceRange, StoredPlace } from '../../../shared/sql/statements/select-log-places.ts';
-import type { StoreContext } from '../../../shared/store/context.ts';
+import type { StoreContext } from '../../../shared/access/context.ts';
 
 const context = {} as StoreContext;
 const from = { datastore: 'trips', limit: 3, read: 'reader' as const };

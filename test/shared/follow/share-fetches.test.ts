@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { untilMultiple } from '../../../shared/follow/pace.ts';
 import type { FetchPlaces } from '../../../shared/follow/read-places.ts';
 import { shareFetches } from '../../../shared/follow/share-fetches.ts';
-import type { StoreContext } from '../../../shared/store/context.ts';
+import type { StoreContext } from '../../../shared/access/context.ts';
 
 const context = {} as StoreContext;
 const from = { datastore: 'trips', limit: 10, read: 'reader' as const };

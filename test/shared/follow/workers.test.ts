@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { committedOffsets } from '../../../shared/follow/follower-lag.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
 import { joinWorkers } from '../../../shared/follow/workers.ts';
-import type { DynamoTable } from '../../../shared/topology/dynamo-table.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { openGate } from './support/gate.ts';
 import { newDeeds, nameOf, openFollowedStore, startWorker, until, type FollowedStore } from './support/followed-store.ts';
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { indexReads } from '../../../shared/index/index-reads.ts';
-import type { Condition } from '../../../shared/index/query.ts';
-import { openContext } from '../../../shared/store/context.ts';
+import type { Condition } from '../../../shared/contract/index-query.ts';
+import { openContext } from '../../../shared/access/context.ts';
 import type { IndexVersion } from '../../../shared/topology/index-catalogue.ts';
 import type { IndexNow } from '../../../shared/topology/index-now.ts';
 import type { TopologySource } from '../../../shared/topology/topology.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { LIMITS } from '../../../shared/cell.ts';
-import type { IndexQuery } from '../../../shared/index/query.ts';
+import type { IndexQuery } from '../../../shared/contract/index-query.ts';
 import { shardOfValue } from '../../../shared/index/field-value.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { shardOfValue } from '../../../shared/index/field-value.ts';
-import type { IndexQuery } from '../../../shared/index/query.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { IndexQuery } from '../../../shared/contract/index-query.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
 import { faults } from '../../support/faulty-client.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';

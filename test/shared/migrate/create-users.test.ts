@@ -6,7 +6,7 @@ import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
 import { appendCell } from '../../../shared/sql/statements/append-cell.ts';
 import { raiseShardEpoch } from '../../../shared/sql/statements/raise-shard-epoch.ts';
-import type { DynamoTable } from '../../../shared/topology/dynamo-topology.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { userName, type MadeUser } from '../../../shared/topology/database-users.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 

@@ -4,10 +4,10 @@ import { openFollower, readFollower } from '../../../shared/follow/follower-item
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
 import { deployTriggers, type WishedTriggers } from '../../../shared/migrate/deployed-triggers.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
-import type { DynamoTable } from '../../../shared/topology/dynamo-table.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import type { DeployedTrigger } from '../../../shared/topology/topology.ts';
-import { triggerStore } from '../../../shared/trigger/dynamo-trigger-store.ts';
-import { triggerFollower } from '../../../shared/trigger/follower-name.ts';
+import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
+import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 
 const client = dynamoClient(inject('servers').dynamo);

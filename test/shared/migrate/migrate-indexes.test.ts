@@ -5,7 +5,7 @@ import { migrate } from '../../../shared/migrate/migrate.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
-import type { DynamoTable } from '../../../shared/topology/dynamo-table.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { definitionHash, setIndexState, forgetIndexVersion } from '../../../shared/topology/index-catalogue.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';

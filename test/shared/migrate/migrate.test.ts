@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { migrate, type MigrationWish } from '../../../shared/migrate/migrate.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
-import { dynamoTopology, readDatastore, type DynamoTable } from '../../../shared/topology/dynamo-topology.ts';
+import { dynamoTopology, readDatastore } from '../../../shared/topology/dynamo-topology.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import type { DeployedTrigger, GroupAddress } from '../../../shared/topology/topology.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 

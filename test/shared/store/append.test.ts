@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { NewCell } from '../../../shared/cell.ts';
 import { SqlError } from '../../../shared/sql/client.ts';
-import type { Datastore, ShardLog } from '../../../shared/store/datastore.ts';
+import type { Datastore, ShardLog } from '../../../shared/contract/datastore.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 

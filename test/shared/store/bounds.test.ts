@@ -10,7 +10,7 @@ import { shardOf } from '../../../shared/shard.ts';
 import type { BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import { bufferOnSecondaries } from '../../../shared/store/buffer-writes.ts';
 import { joinWrites } from '../../../shared/store/join-writes.ts';
-import type { BufferConflict, BufferOperations, Datastore, IndexOperations } from '../../../shared/store/datastore.ts';
+import type { BufferConflict, BufferOperations, Datastore, IndexOperations } from '../../../shared/contract/datastore.ts';
 import { cellOf, errorOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 

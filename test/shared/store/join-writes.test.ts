@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { faults, type Faults } from '../../support/faulty-client.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';

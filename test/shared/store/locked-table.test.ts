@@ -6,7 +6,7 @@ import type { PutResult } from '../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { shardOfValue } from '../../../shared/index/field-value.ts';
 import { shardDatabase, shardOf } from '../../../shared/shard.ts';
-import type { BufferOperations, Datastore } from '../../../shared/store/datastore.ts';
+import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 
 const SHARDS = 12;

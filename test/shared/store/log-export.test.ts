@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LIMITS } from '../../../shared/cell.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { gateway } from '../../functions/support/gateway.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Cell, Json } from '../../../shared/cell.ts';
-import type { Datastore, VersionsOptions } from '../../../shared/store/datastore.ts';
+import type { Datastore, VersionsOptions } from '../../../shared/contract/datastore.ts';
 import { referenceStore } from '../../../shared/store/reference-store.ts';
 import { instantStore } from '../../faults/simulate/servers/instant-store.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';

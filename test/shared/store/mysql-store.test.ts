@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect } from 'vitest';
-import type { IndexAnswer } from '../../../shared/index/query.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { IndexAnswer } from '../../../shared/contract/index-query.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { describeIndexes, describeLongQueries, SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { describeDatastore, type Subject } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';

@@ -8,7 +8,7 @@ import { LIMITS } from '../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { rowKeyBytes } from '../../../shared/address.ts';
 import { shardOf } from '../../../shared/shard.ts';
-import type { Datastore } from '../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import type { SmallHeapRead } from './support/reads-in-small-heap.ts';

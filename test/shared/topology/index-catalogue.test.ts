@@ -1,7 +1,7 @@
 import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
-import type { DynamoTable } from '../../../shared/topology/dynamo-table.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { changeIndexVersions, definitionHash, forgetIndexVersion, setIndexState, type IndexState, type IndexVersion } from '../../../shared/topology/index-catalogue.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 

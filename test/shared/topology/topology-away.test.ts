@@ -1,6 +1,7 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { createDatastore, dynamoTopology, type DynamoTable } from '../../../shared/topology/dynamo-topology.ts';
+import { createDatastore, dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { refreshSoon } from '../../../shared/topology/refresh-soon.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 

@@ -1,6 +1,6 @@
 import { SqlError, UNBOUNDED, type SqlClient, type Statement, type Target } from '../../../../shared/sql/client.ts';
 import { openDeployment } from '../../../../shared/store/deployment.ts';
-import type { BufferOperations, Datastore } from '../../../../shared/store/datastore.ts';
+import type { BufferOperations, Datastore } from '../../../../shared/contract/datastore.ts';
 import type { GroupAddress, TopologySource } from '../../../../shared/topology/topology.ts';
 import type { Execution } from './plan.ts';
 import { planOf } from './plans.ts';

@@ -1,5 +1,5 @@
 import { ConditionalCheckFailedException, GetItemCommand, UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { DynamoTable } from '../../../../shared/topology/dynamo-table.ts';
+import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import type { VirtualTime } from '../world/virtual-time.ts';
 
 type Item = Record<string, AttributeValue>;

@@ -1,5 +1,5 @@
 import { ConditionalCheckFailedException, GetItemCommand, ScanCommand, UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { DynamoTable } from '../../../../shared/topology/dynamo-table.ts';
+import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import type { GroupAddress, ShardPlace } from '../../../../shared/topology/topology.ts';
 import type { VirtualTime } from '../world/virtual-time.ts';
 

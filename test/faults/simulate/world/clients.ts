@@ -1,6 +1,6 @@
 import type { NewCell, PutResult } from '../../../../shared/cell.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
-import type { Datastore } from '../../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { Random } from '../../../demo/trips/random.ts';
 import { randomRowKey } from '../../load/row-key.ts';
 import type { Judge } from '../judge.ts';

@@ -1,7 +1,7 @@
 import { LEASE_MS, runDrain } from '../../../../shared/drain/run-drain.ts';
 import { progressItems } from '../../../../shared/drain/progress-item.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
-import { leases } from '../../../../shared/lease/lease.ts';
+import { leases } from '../../../../shared/dynamo/lease.ts';
 import type { StartedInstance, World } from './world.ts';
 
 /** How often a run is started. In times of faults more often than in real life, so that each simulation sees hand-overs. */

@@ -1,5 +1,5 @@
 import { SqlError, type SqlClient, type Statement } from '../../../../shared/sql/client.ts';
-import type { DynamoTable } from '../../../../shared/topology/dynamo-table.ts';
+import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /**

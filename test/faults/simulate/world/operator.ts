@@ -1,5 +1,5 @@
 import { equalJson } from '../../../../shared/body/equal.ts';
-import type { BufferConflict } from '../../../../shared/store/datastore.ts';
+import type { BufferConflict } from '../../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import type { Judge } from '../judge.ts';
 import { bufferedRows } from '../judge-end.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlClient } from '../../../../shared/sql/client.ts';
-import { openContext, type StoreContext } from '../../../../shared/store/context.ts';
-import type { BufferOperations, Datastore } from '../../../../shared/store/datastore.ts';
-import { openDeployment, type DeploymentOptions } from '../../../../shared/store/deployment.ts';
-import type { DynamoTable } from '../../../../shared/topology/dynamo-table.ts';
+import { type DeploymentOptions, openContext, type StoreContext } from '../../../../shared/access/context.ts';
+import type { BufferOperations, Datastore } from '../../../../shared/contract/datastore.ts';
+import { openDeployment } from '../../../../shared/store/deployment.ts';
+import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';
 import { Random } from '../../../demo/trips/random.ts';
 import type { PlantedBug } from '../planted-bugs.ts';

@@ -1,5 +1,5 @@
 import { SchemalessError } from '../../../../shared/errors.ts';
-import type { Datastore } from '../../../../shared/store/datastore.ts';
+import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import type { StartedInstance, World } from './world.ts';
 
 /** Instances of the function that writes: where one died, the next call starts another. */

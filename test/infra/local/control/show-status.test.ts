@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { StackStatus } from '../../../../infra/local/control/commands.ts';
 import { showStatus } from '../../../../infra/local/control/show-status.ts';
-import type { TriggerSummary } from '../../../../shared/trigger/trigger-operations.ts';
+import type { TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
 
 const STATUS: StackStatus = { url: 'http://127.0.0.1:4000', pid: 7, engine: 'mysql 9.7.4', weight: { stackMemory: 500_000_000, serverMemory: 1_234_567_890, disk: 1_400_000 }, nodes: [], functions: [], functionMode: 'threads', functionLog: 'functions.log', tailers: 2, triggers: [], queues: [] };
 

@@ -2,7 +2,7 @@ import { BatchGetItemCommand, BatchWriteItemCommand, GetItemCommand, PutItemComm
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startDynamoDb } from '../../../../infra/local/emulators/dynamodb.ts';
 import type { Emulator } from '../../../../infra/local/emulators/emulator.ts';
-import type { DynamoTable } from '../../../../shared/topology/dynamo-table.ts';
+import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { dynamoClient, newTable } from '../../../support/dynamo.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { CreateTableCommand, DynamoDBClient, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it, vi } from 'vitest';
-import type { Service } from '../../../../infra/local/emulators/emulator.ts';
-import { startService, type ServiceName } from '../../../../infra/local/emulators/start-service.ts';
+import type { Service, ServiceName } from '../../../../infra/local/emulators/emulator.ts';
+import { startService } from '../../../../infra/local/emulators/start-service.ts';
 import { fifoQueue, sqsClient, texts, type FifoQueue } from '../../support/fifo-queue.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

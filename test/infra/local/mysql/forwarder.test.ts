@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createConnection } from 'mysql2/promise';
-import type { Connection } from 'mysql2/promise';
+import { type Connection, createConnection } from 'mysql2/promise';
 import { describe, expect, it } from 'vitest';
 import { TEST_MS, ask, firstGroup, withShardGroups } from './with-shard-groups.ts';
 import type { ShardGroup } from '../../../../infra/local/mysql/shard-groups.ts';

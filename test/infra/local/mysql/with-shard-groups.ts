@@ -2,11 +2,9 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createConnection } from 'mysql2/promise';
-import type { RowDataPacket } from 'mysql2/promise';
+import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { processesWithArgument } from '../../../../infra/local/process-table.ts';
-import { startShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
-import type { NodeStatus, ShardGroup, ShardGroups, ShardGroupsOptions } from '../../../../infra/local/mysql/shard-groups.ts';
+import { type NodeStatus, type ShardGroup, type ShardGroups, type ShardGroupsOptions, startShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
 import { wishedEngine } from '../../../../infra/setup/engine.mjs';
 
 /** Real servers on a slow or busy machine. */

@@ -4,7 +4,7 @@ import { drainPass } from '../../../support/drain-pass.ts';
 import { recoverPrimary } from '../../../../shared/drain/recover-primary.ts';
 import { mysqlClient } from '../../../../shared/sql/mysql-client.ts';
 import { bufferOperations } from '../../../../shared/store/buffer-operations.ts';
-import { openContext } from '../../../../shared/store/context.ts';
+import { openContext } from '../../../../shared/access/context.ts';
 import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';
 import type { Servers } from '../../../support/servers.ts';
 

@@ -1,6 +1,6 @@
 import type { DynamoDBClient, UpdateItemCommandInput } from '@aws-sdk/client-dynamodb';
 import type { SqlClient } from '../../../../shared/sql/client.ts';
-import type { DynamoTable } from '../../../../shared/topology/dynamo-topology.ts';
+import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 
 /** Stands before everything that one worker asks of the world, as if its process were paused, cut off or killed. */
 export interface Gate {

@@ -1,0 +1,56 @@
+import { ROOMS } from './infra/docs/rooms.ts';
+
+interface Forbidden {
+  readonly group: readonly string[];
+  readonly message: string;
+}
+
+const restricted = (patterns: readonly Forbidden[]): object => ({ 'no-restricted-imports': ['error', { patterns }] });
+
+const OUTSIDE_OF_SHARED: readonly Forbidden[] = [
+  { group: ['**/functions/**', '**/infra/**', '**/test/**'], message: 'shared knows neither functions, infra nor test: they know it.' },
+  { group: ['aws-cdk-lib', 'aws-cdk-lib/**', 'constructs', 'aws-lambda', '@middy/**', '@aws-lambda-powertools/**'], message: 'shared knows no Lambda, HTTP server or CDK.' },
+];
+
+/** For each room: those above it are not for it. The one listed last of two that fit a file holds, so that inner rooms come behind outer ones. */
+const orderOfShared = ROOMS.map(({ path }, place) => {
+  // A room may lie in another one: what is above begins with its own name, however it is reached.
+  const above = ROOMS.slice(place + 1).flatMap((room) => [`**/${room.path}/**`, ...(room.path.includes('/') ? [`**/${room.path.split('/').at(-1)}/**`] : [])]);
+  const message = `${path === '' ? 'The files of shared' : path} may import only what stands before it in infra/docs/rooms.ts.`;
+  return { files: [path === '' ? 'shared/*.ts' : `shared/${path}/**`], rules: restricted([...OUTSIDE_OF_SHARED, ...(above.length > 0 ? [{ group: above, message }] : [])]) };
+}).toSorted((one, other) => (one.files[0] ?? '').split('/').length - (other.files[0] ?? '').split('/').length);
+
+export default {
+  plugins: ['typescript', 'unicorn', 'import', 'oxc', 'promise', 'vitest'],
+  categories: { correctness: 'error', suspicious: 'error' },
+  ignorePatterns: ['node_modules', 'cdk.out', '.local'],
+  rules: {
+    eqeqeq: ['error', 'always'],
+    'no-console': 'error',
+    'max-lines-per-function': ['error', { max: 90, skipBlankLines: true, skipComments: true }],
+    'max-params': ['error', { max: 5 }],
+    'typescript/no-explicit-any': 'error',
+    'typescript/no-non-null-assertion': 'error',
+    'import/no-cycle': ['error', { ignoreTypes: false }],
+    'import/no-duplicates': ['error', { 'prefer-inline': true }],
+    'import/no-unassigned-import': 'off',
+    'no-await-in-loop': 'off',
+    'no-underscore-dangle': 'off',
+    'no-shadow': 'off',
+    'unicorn/consistent-function-scoping': 'off',
+    'unicorn/no-array-sort': 'off',
+    'unicorn/no-array-reverse': 'off',
+    'promise/always-return': 'off',
+    'vitest/no-conditional-tests': 'off',
+    'vitest/require-mock-type-parameters': 'off',
+    'import/no-named-as-default-member': 'off',
+    'vitest/no-conditional-expect': 'off',
+    'vitest/valid-expect': ['error', { maxArgs: 2 }],
+  },
+  overrides: [
+    ...orderOfShared,
+    { files: ['functions/**'], rules: restricted([{ group: ['**/infra/**', '**/test/**', 'aws-cdk-lib', 'aws-cdk-lib/**', 'constructs'], message: 'functions know shared alone.' }]) },
+    { files: ['infra/**'], rules: restricted([{ group: ['**/functions/**', '**/test/**'], message: 'infra names functions by path, it does not load them; and it knows no test.' }]) },
+    { files: ['infra/setup/**', 'infra/local/**', 'test/**'], rules: { 'no-console': 'off', 'max-lines-per-function': 'off' } },
+  ],
+};

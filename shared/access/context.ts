@@ -1,0 +1,89 @@
+import { SchemalessError } from '../errors.ts';
+import type { DatastoreTopology, GroupAddress, ShardPlace, TopologySource } from '../topology/topology.ts';
+import { openGroups, type Groups } from './groups.ts';
+import { type Admission, type AdmissionSettings, openAdmission } from './admission.ts';
+import type { PutResult, Role } from '../cell.ts';
+import type { BreakerSettings } from '../sql/breaker.ts';
+import type { SqlClient } from '../sql/client.ts';
+import type { OpenCircuits } from './open-circuits.ts';
+
+/** Something worth a metric or a log line. Never holds a cell's body. */
+export type StoreEvent =
+  | { readonly kind: 'put'; readonly datastore: string; readonly outcome: PutResult['outcome'] }
+  /** A circuit breaker opened: found by this instance, or by another that told it. */
+  | { readonly kind: 'circuit_opened'; readonly group: string; readonly role: Role; readonly found: 'here' | 'elsewhere' }
+  | { readonly kind: 'primary_failed' | 'secondary_failed'; readonly group: string; readonly error: unknown }
+  /** A shard takes none of its buffered writes: its primary refuses them, or it is closed. The other shards go on. */
+  | { readonly kind: 'shard_refused'; readonly group: string; readonly datastore: string; readonly shard: number; readonly error: unknown }
+  /** Two bodies may have been acknowledged for an address, and an operator has to say which: its shard takes no appends until then. */
+  | { readonly kind: 'undecided'; readonly datastore: string; readonly shard: number; readonly row_key: string; readonly column_name: string; readonly ref_key: number }
+  /** Index entries that a write could not keep; the repair makes them good. */
+  | { readonly kind: 'index_missed'; readonly group: string; readonly error: unknown }
+  /** An append met its own added id: the log's numbering was raced, which the lock row forbids. Expected never. */
+  | { readonly kind: 'added_id_taken'; readonly datastore: string; readonly shard: number }
+  | { readonly kind: 'topology_refreshed'; readonly datastore: string; readonly shard: number };
+
+export interface DeploymentOptions {
+  readonly topology: TopologySource;
+  readonly connect: (group: GroupAddress) => SqlClient;
+  /** Secondaries that take a copy of each write first: 0 to the number of groups less two. */
+  readonly bufferCopies: number;
+  /** Circuit breakers round the groups' roles; false: none. @default those of BREAKER_SETTINGS */
+  readonly breakers?: Partial<BreakerSettings> | false;
+  /** How many requests of a group may be under way at once; false: any number. @default ADMISSION_SETTINGS, for those left out */
+  readonly admission?: Partial<AdmissionSettings> | false;
+  /** Whether writes that come together share statements. @default true */
+  readonly joinWrites?: boolean;
+  /** How instances learn of each other's open circuits. @default they do not */
+  readonly circuits?: OpenCircuits;
+  /** @default nothing is reported */
+  readonly report?: (event: StoreEvent) => void;
+}
+
+/** What every part of the real store works with. */
+export interface StoreContext {
+  readonly topology: TopologySource;
+  readonly groups: Groups;
+  /** Secondaries that take a copy of each write before its primary is tried. */
+  readonly bufferCopies: number;
+  /** Whether writes that come together share statements. */
+  readonly joinsWrites: boolean;
+  /** Bounds the requests of each group that are under way at once. */
+  readonly admit: Admission;
+  readonly report: (event: StoreEvent) => void;
+}
+
+export function openContext(options: DeploymentOptions): StoreContext {
+  const { topology, connect, bufferCopies, breakers = {}, circuits, admission = {}, joinWrites = true, report = () => undefined } = options;
+  return {
+    topology,
+    groups: openGroups(topology, connect, { breakers, ...(circuits ? { circuits } : {}), onOpen: (group, role, found) => report({ kind: 'circuit_opened', group, role, found }) }),
+    bufferCopies,
+    joinsWrites: joinWrites,
+    admit: openAdmission(admission),
+    report,
+  };
+}
+
+/** Where a shard is. */
+export function placeOf(datastore: DatastoreTopology, shard: number): ShardPlace {
+  const place = datastore.places[shard];
+  if (!place) throw new SchemalessError('unavailable', `the topology of ${datastore.datastore} does not say where shard ${shard} is`);
+  return place;
+}
+
+/** Sorts items by the group that holds their shard, keeping their order. */
+export function byGroup<T extends { readonly shard: number }>(datastore: DatastoreTopology, items: readonly T[]): Map<string, T[]> {
+  return groupBy(items, ({ shard }) => placeOf(datastore, shard).group);
+}
+
+export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
+  const groups = new Map<K, T[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return groups;
+}

@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from 'node:util';
+import { SchemalessError } from '../errors.ts';
+import type { Role } from '../cell.ts';
+import type { SqlClient } from '../sql/client.ts';
+import { guardedClient, type GuardedClient } from '../sql/guarded-client.ts';
+import type { BreakerSettings, CircuitName, SuspectedBy } from '../sql/breaker.ts';
+import type { OpenCircuits } from './open-circuits.ts';
+import type { DatastoreTopology, GroupAddress, TopologySource } from '../topology/topology.ts';
+
+/** The groups of a deployment, each with its client, opened when first needed. */
+export interface Groups {
+  /** Throws `unavailable` when the topology names a group that it does not describe. */
+  client(group: string): Promise<SqlClient>;
+  /** What this instance's breaker says of a role, `closed` where it was never asked. */
+  circuit(group: string, role: Role): CircuitName;
+  names(): Promise<readonly string[]>;
+  /** The same at this moment, past every cache. Throws `unavailable` when the table cannot be read, or clients are of groups as they were. */
+  namesNow(): Promise<readonly string[]>;
+  close(): Promise<void>;
+}
+
+export interface GroupsOptions {
+  /** Circuit breakers round every client; false: none. @default those of BREAKER_SETTINGS */
+  readonly breakers?: Partial<BreakerSettings> | false;
+  /** How instances tell each other of circuits that opened. @default they do not */
+  readonly circuits?: OpenCircuits;
+  /** A circuit opened, since this instance, or another, suspected that the role is down. @default nobody is told */
+  readonly onOpen?: (group: string, role: Role, suspectedBy: SuspectedBy) => void;
+}
+
+export function openGroups(topology: TopologySource, connect: (address: GroupAddress) => SqlClient, { breakers = {}, circuits, onOpen = () => undefined }: GroupsOptions = {}): Groups {
+  const clients = new Map<string, { /** The list that it was last found in. */ among: readonly GroupAddress[]; readonly address: string; readonly client: SqlClient; readonly guard: GuardedClient | undefined }>();
+
+  function open(address: GroupAddress): { readonly client: SqlClient; readonly guard: GuardedClient | undefined } {
+    const client = connect(address);
+    if (breakers === false) return { client, guard: undefined };
+    const guard = guardedClient(client, address.name, {
+      settings: breakers,
+      onOpen: (role, suspectedBy) => {
+        onOpen(address.name, role, suspectedBy);
+        // Who suspected it first has told all.
+        if (suspectedBy === 'here') circuits?.tell(address.name, role);
+      },
+    });
+    return { client: guard, guard };
+  }
+
+  const heed = (group: string, role: Role): void => clients.get(group)?.guard?.doubt(role);
+
+  return {
+    async client(group) {
+      circuits?.look(heed);
+      const among = await topology.groups();
+      const known = clients.get(group);
+      // The topology gives the same list until it is read again.
+      if (known?.among === among) return known.client;
+      const address = among.find(({ name }) => name === group);
+      if (!address) {
+        topology.refresh();
+        throw new SchemalessError('unavailable', `group ${group} is not described by the topology`);
+      }
+      const described = JSON.stringify(address);
+      if (known?.address === described) {
+        known.among = among;
+        return known.client;
+      }
+      const opened = open(address);
+      clients.set(group, { among, address: described, ...opened });
+      // A group that was given other endpoints: what still runs on the old ones may end.
+      void known?.client.close();
+      return opened.client;
+    },
+    circuit: (group, role) => clients.get(group)?.guard?.circuit(role) ?? 'closed',
+    names: async () => (await topology.groups()).map(({ name }) => name),
+    async namesNow() {
+      const now = await topology.groupsNow();
+      if (!isDeepStrictEqual(now, await topology.groups())) {
+        topology.refresh();
+        throw new SchemalessError('unavailable', 'the groups are being changed: not all are known as they are now');
+      }
+      return now.map(({ name }) => name);
+    },
+    async close() {
+      await Promise.all([...clients.values()].map(({ client }) => client.close()));
+      clients.clear();
+    },
+  };
+}
+
+/** A datastore's topology, or `unknown_datastore`. */
+export async function requireDatastore(topology: TopologySource, name: string): Promise<DatastoreTopology> {
+  const found = await topology.datastore(name);
+  if (found) return found;
+  throw new SchemalessError('unknown_datastore', `datastore: wanted one of ${(await topology.datastores()).join(', ') || '(none defined)'}, got ${JSON.stringify(name.slice(0, 60))}`, {
+    field: 'datastore',
+    wanted: 'the name of a datastore',
+    got: JSON.stringify(name.slice(0, 60)),
+  });
+}

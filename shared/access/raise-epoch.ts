@@ -1,0 +1,73 @@
+import { ConditionalCheckFailedException, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { SchemalessError } from '../errors.ts';
+import { raiseShardEpoch } from '../sql/statements/raise-shard-epoch.ts';
+import { selectShard, toShardRow } from '../sql/statements/select-shard.ts';
+import { readDatastore } from '../topology/dynamo-topology.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
+import type { Groups } from './groups.ts';
+import type { ShardPlace } from '../topology/topology.ts';
+
+export interface EpochRaise {
+  readonly table: DynamoTable;
+  readonly groups: Groups;
+  readonly datastore: string;
+  readonly shard: number;
+}
+
+/**
+ * Raises a shard's epoch by one, unless it is higher than `known` already: another has then raised it for the same
+ * reason. Can be repeated after a crash anywhere in between.
+ *
+ * The topology first, then the shard's row. Until the row follows, writers that know the old epoch go on; only those
+ * that have just read the topology are refused, and their cells buffered. The other way round everybody would be
+ * refused in between. A crash after the first step leaves the row behind the topology: whoever calls this again, or
+ * finds the row behind (`mendEpoch`), lifts it.
+ *
+ * @param known the epoch under which the log was last found whole, 0 when not known
+ * @returns the epoch that holds now
+ * @throws SchemalessError `unavailable`, SqlError, or what DynamoDB throws: nothing is half-done that a repetition does not finish
+ */
+export async function raiseEpoch(raise: EpochRaise, known: number): Promise<number> {
+  const place = await placeNow(raise);
+  const client = await raise.groups.client(place.group);
+  const row = toShardRow(await client.select(selectShard(raise.datastore, raise.shard), 'writer'));
+  if (!row) throw new SchemalessError('unavailable', `${place.group} has no row of shard ${raise.shard} of ${raise.datastore}`);
+  const highest = Math.max(place.epoch, row.epoch);
+  const raisedSince = known > 0 && highest > known;
+  const wanted = raisedSince ? highest : Math.max(highest, known) + 1;
+  if (wanted > place.epoch && !(await writeEpoch(raise, place.epoch, wanted))) return raiseEpoch(raise, known > 0 ? known : place.epoch);
+  await client.change(raiseShardEpoch(raise.datastore, raise.shard, wanted));
+  return wanted;
+}
+
+/** Lifts the epoch of a shard's row to the topology's: a crash, or a promotion, can leave it behind. */
+export async function mendEpoch(raise: Omit<EpochRaise, 'table'>, place: ShardPlace): Promise<boolean> {
+  const client = await raise.groups.client(place.group);
+  const { affectedRows } = await client.change(raiseShardEpoch(raise.datastore, raise.shard, place.epoch));
+  return affectedRows > 0;
+}
+
+async function placeNow({ table, datastore, shard }: EpochRaise): Promise<ShardPlace> {
+  const place = (await readDatastore(table, datastore))?.places[shard];
+  if (!place) throw new SchemalessError('unavailable', `the topology does not say where shard ${shard} of ${datastore} is`);
+  return place;
+}
+
+/** One element of the list, if it is still as it was read. */
+async function writeEpoch({ table: { client, table }, datastore, shard }: EpochRaise, from: number, to: number): Promise<boolean> {
+  try {
+    await client.send(
+      new UpdateItemCommand({
+        TableName: table,
+        Key: { pk: { S: `datastore#${datastore}` } },
+        UpdateExpression: `SET epochs[${shard}] = :to`,
+        ConditionExpression: `epochs[${shard}] = :from`,
+        ExpressionAttributeValues: { ':from': { N: String(from) }, ':to': { N: String(to) } },
+      }),
+    );
+    return true;
+  } catch (error) {
+    if (error instanceof ConditionalCheckFailedException) return false;
+    throw error;
+  }
+}

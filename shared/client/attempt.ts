@@ -1,0 +1,20 @@
+import type { Json } from '../cell.ts';
+import type { SchemalessError } from '../errors.ts';
+
+/** An answer, read. */
+export interface Reply {
+  readonly status: number;
+  readonly json: { readonly [member: string]: Json };
+}
+
+/** What came of sending a request once. */
+export type Attempt =
+  | { readonly reply: Reply; readonly error?: undefined; readonly again?: undefined; readonly retryAfter?: undefined }
+  | {
+      readonly reply?: undefined;
+      readonly error: SchemalessError;
+      /** Of the answer, if one came. */
+      readonly status?: number;
+      readonly again: boolean;
+      readonly retryAfter: string | null;
+    };

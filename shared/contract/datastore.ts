@@ -1,0 +1,199 @@
+import type { Cell, CellAddress, CellKey, Json, Location, NewCell, PutResult, ReadCell, Role, Served } from '../cell.ts';
+import type { SchemalessError } from '../errors.ts';
+import type { AnswerRoom } from './answer-room.ts';
+import type { IndexAnswer, IndexQuery } from './index-query.ts';
+import type { IndexStatus } from './index-status.ts';
+
+/**
+ * The contract of a datastore. The in-memory reference store states it, the real store keeps it, and one conformance
+ * suite runs against both, and through HTTP. Types only.
+ *
+ * Every method checks its arguments first and throws a `SchemalessError` that names the field at fault; nothing has
+ * been written or read by then. Row keys are accepted in either case and answered in lower case.
+ */
+export interface Datastore {
+  readonly name: string;
+  readonly shards: number;
+
+  /** Writes one cell. Outcomes are results, not exceptions; repeating any put is safe. */
+  put(cell: NewCell): Promise<PutResult>;
+
+  /** Writes up to 100 cells, outcomes in the same order and independent; a malformed one refuses the whole batch. */
+  batchPut(cells: readonly NewCell[]): Promise<readonly PutResult[]>;
+
+  /** The cell at an address. Throws `unavailable` when no node could answer, as every read does. */
+  get(address: CellAddress, options?: ReadOptions): Promise<Found>;
+
+  /** The cell of a column with the highest ref key. */
+  getLatest(key: { readonly row_key: string; readonly column_name: string }, options?: ReadOptions): Promise<Found>;
+
+  /** The cells of one column, newest first (`desc`) unless told otherwise, beyond the ref key `after`. */
+  versions(key: { readonly row_key: string; readonly column_name: string }, options?: VersionsOptions): Promise<Page<number>>;
+
+  /** The latest cell of each column of a row, in byte order of the names; of the columns given, or of all. */
+  row(rowKey: string, options?: RowOptions): Promise<Page<string>>;
+
+  /** Up to 100 cells, or latest cells, in the order asked for; null where there is none. */
+  batchGet(keys: readonly CellKey[], options?: Pick<ReadOptions, 'read'>): Promise<readonly BatchItem[]>;
+
+  /**
+   * Reads the logs of up to 1000 shards, `limit` cells of each at most, in added-id order. Stops at a hole: a cell
+   * that is committed but not visible yet. A reader that goes on from `next` never skips a cell.
+   *
+   * The shards share one answer fairly: a cell of each, then the next of each, until it is full. What came of a shard
+   * says nothing of whether it goes on, only `more` does: true without any cell, too, where there was no room or at a hole.
+   */
+  log(locations: readonly Location[], options?: LogOptions): Promise<readonly ShardLog[]>;
+
+  /** Every shard with its group and the added id of its last cell (0 when empty). */
+  heads(options?: Pick<ReadOptions, 'read'>): Promise<readonly ShardHead[]>;
+
+  /**
+   * Finds rows by the fields of their latest cells: asks one shard, that of the shard field's value. Throws
+   * `unknown_index`, `index_building`, and what is wrong with the query.
+   */
+  query(query: IndexQuery): Promise<IndexAnswer>;
+}
+
+export interface ReadOptions {
+  /** @default 'writer', which reads one's own writes */
+  readonly read?: Role | undefined;
+  /** A reader that has not seen this added id of the row's shard is passed over. */
+  readonly min_added_id?: number | undefined;
+  /**
+   * Of an answer that this read shares with others, what room is left. A read that finds too little, or that would be cut
+   * where it would not be alone, throws `answer_too_large`. @default an answer of its own
+   */
+  readonly room?: AnswerRoom | undefined;
+}
+
+export interface VersionsOptions extends ReadOptions {
+  /** 1 to 1000. @default 100 */
+  readonly limit?: number | undefined;
+  /** @default 'desc', the newest first */
+  readonly order?: 'asc' | 'desc' | undefined;
+  readonly after?: number | undefined;
+}
+
+export interface RowOptions extends ReadOptions {
+  readonly columns?: readonly string[] | undefined;
+  /** Only columns whose names come after this one. */
+  readonly after?: string | undefined;
+}
+
+export interface LogOptions {
+  /** Cells per shard, 1 to 1000. @default 100 */
+  readonly limit?: number | undefined;
+  /** @default 'writer' */
+  readonly read?: Role | undefined;
+}
+
+export interface Found extends Served {
+  readonly cell: Cell | null;
+}
+
+/** Cells, and where to go on (`after`), or null at the end. */
+export interface Page<Next> extends Served {
+  readonly cells: readonly Cell[];
+  readonly next: Next | null;
+}
+
+/** A cell, null, or why this item alone could not be answered. */
+export type BatchItem = ReadCell | null | { readonly error: SchemalessError };
+
+export type ShardLog =
+  | ({
+      readonly shard: number;
+      readonly cells: readonly Cell[];
+      /** The last added id read; with none read, what the location stands for. */
+      readonly next: number;
+      /** There are cells behind `next` that did not come. False only where the log was read to its end, as the node that answered shows it. */
+      readonly more: boolean;
+      readonly error?: undefined;
+    } & Served)
+  | { readonly shard: number; readonly error: SchemalessError };
+
+export type ShardHead =
+  | { readonly shard: number; readonly group: string; readonly head: number; readonly error?: undefined }
+  | { readonly shard: number; readonly group: string; readonly error: SchemalessError };
+
+/** The operator's view of a datastore's indexes. */
+export interface IndexOperations {
+  indexes(): Promise<readonly IndexStatus[]>;
+  /** Throws `unknown_index`. */
+  index(name: string): Promise<IndexStatus>;
+}
+
+/** What waits in one group's buffer table for other primaries. */
+export type GroupBuffer =
+  | {
+      readonly group: string;
+      /** Waiting for their primaries. */
+      readonly rows: number;
+      /** Age of the oldest of them in seconds, null when none waits. By the group's own clock: nothing goes by it. */
+      readonly oldest_age: number | null;
+      /** Set aside after repeated failures of the row itself. */
+      readonly parked: number;
+      /** Kept because another body is at their address. */
+      readonly conflicts: number;
+      /** Copies of two bodies for one address, either of which may have been acknowledged: they wait for an operator's word. */
+      readonly undecided: number;
+      readonly error?: undefined;
+    }
+  | { readonly group: string; readonly error: SchemalessError };
+
+/**
+ * A buffered write that is kept: one that lost, since it was answered 202, and then another body turned out to be at its
+ * address; or one that is undecided.
+ */
+export interface BufferConflict extends CellAddress {
+  /** `group/number`; what `discardConflicts` and `keepUndecided` take. */
+  readonly id: string;
+  readonly body: Json;
+  readonly shard: number;
+  /** When it was buffered. */
+  readonly created_at: string;
+}
+
+/** The operator's view of the buffer, for one datastore, over all groups. */
+export interface BufferOperations {
+  buffer(): Promise<readonly GroupBuffer[]>;
+  bufferConflicts(options?: KeptOptions): Promise<{ readonly conflicts: readonly BufferConflict[]; readonly next: string | null }>;
+  /** Deletes kept conflicts for good. Returns how many there were. */
+  discardConflicts(ids: readonly string[]): Promise<number>;
+  /**
+   * Copies of two bodies for one address, either of which may have been acknowledged before its primary lost it. Their
+   * shards take no appends until one is kept.
+   */
+  undecidedWrites(options?: KeptOptions): Promise<{ readonly undecided: readonly BufferConflict[]; readonly next: string | null }>;
+  /**
+   * Decides for these bodies: each is stored within seconds, and the others at its address become kept conflicts. Returns
+   * how many of the ids were undecided. Throws `unavailable` where not every group can be told; to be repeated then.
+   */
+  keepUndecided(ids: readonly string[]): Promise<number>;
+}
+
+/** A page of what is kept in the buffers. */
+export interface KeptOptions {
+  /** 1 to 1000. @default 100 */
+  readonly limit?: number | undefined;
+  /** The id of the last one seen. */
+  readonly after?: string | undefined;
+}
+
+/** Health of one group as the answering instance sees it. */
+export interface GroupHealth {
+  readonly group: string;
+  readonly writer: NodeHealth;
+  readonly reader: NodeHealth;
+}
+
+export interface NodeHealth {
+  readonly state: 'up' | 'down';
+  /** Who answers what is asked of this role: the writer, where readers cannot be reached. */
+  readonly served_by: Role;
+  readonly milliseconds: number;
+  /** Of this instance's circuit breaker: `open` while it sends no statements there but signs of life. */
+  readonly circuit: 'closed' | 'open';
+  readonly error?: string;
+}

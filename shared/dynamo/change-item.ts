@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deflateSync, inflateSync } from 'node:zlib';
+import { readState, updateState, type StateItem } from './state-table.ts';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { DynamoTable } from './table.ts';
+
+/** What becomes of an item: `values` are its attributes then, without `version`; those left out of `attributes` are removed. */
+export interface ItemChange<T> {
+  /** Undefined: nothing is written. */
+  readonly values?: Readonly<Record<string, AttributeValue | undefined>>;
+  readonly result: T;
+}
+
+/** A few look after one shard at once; more losses in a row than this are a fault. */
+const MAX_TRIES = 50;
+
+/**
+ * Changes an item, whatever others change beside it: what `change` makes of it is written only over what it was made
+ * of, and made again otherwise. A write that was done although no answer came is not done twice.
+ */
+export async function changeItem<T>(table: DynamoTable, key: string, change: (item: StateItem | undefined) => ItemChange<T>): Promise<T> {
+  const mine = new Map<string, T>();
+  for (let tries = 1; ; tries += 1) {
+    const item = await readState(table, key);
+    const seen = item?.['version']?.S;
+    if (seen !== undefined && mine.has(seen)) return mine.get(seen) as T;
+    const { values, result } = change(item);
+    if (!values) return result;
+    const version = randomUUID();
+    mine.set(version, result);
+    if (await write(table, key, { ...values, version: { S: version } }, seen)) return result;
+    if (tries === MAX_TRIES) throw new Error(`${key}: others changed it ${MAX_TRIES} times while it was to be changed`);
+    await sleep(Math.random() * 10 * Math.min(tries, 10));
+  }
+}
+
+async function write(table: DynamoTable, key: string, values: Readonly<Record<string, AttributeValue | undefined>>, seen: string | undefined): Promise<boolean> {
+  const names = Object.keys(values);
+  const kept = names.filter((name) => values[name] !== undefined);
+  const gone = names.filter((name) => values[name] === undefined);
+  const written = await updateState(table, {
+    key,
+    update: `SET ${kept.map((name) => `#${name} = :${name}`).join(', ')}${gone.length > 0 ? ` REMOVE ${gone.map((name) => `#${name}`).join(', ')}` : ''}`,
+    condition: seen === undefined ? 'attribute_not_exists(#version)' : '#version = :seen',
+    values: {
+      ...Object.fromEntries(kept.map((name) => [`:${name}`, values[name] as AttributeValue])),
+      ...(seen === undefined ? {} : { ':seen': { S: seen } }),
+    },
+  });
+  return written !== undefined;
+}
+
+/** Errors repeat from cell to cell, and DynamoDB counts by the kilobyte: a tenth of the JSON, as a rule. */
+export function pack(value: unknown): Uint8Array {
+  return deflateSync(JSON.stringify(value));
+}
+
+export function unpack<T>(attribute: AttributeValue | undefined, none: T): T {
+  return attribute?.B ? (JSON.parse(inflateSync(attribute.B).toString()) as T) : none;
+}

@@ -1,0 +1,96 @@
+import { readPlaces } from '../../follow/read-places.ts';
+import { unread } from '../../follow/start-offsets.ts';
+import { SHARDS_A_PAGE } from '../../follow/follow-group.ts';
+import { byGroup } from '../../access/context.ts';
+import { requireDatastore } from '../../access/groups.ts';
+import type { PendingMarks, PendingShard } from './pending-marks.ts';
+import type { RepairWork } from './repair-work.ts';
+import { repairRows } from './repair-rows.ts';
+
+/** Of each shard at a time. */
+const PAGE_CELLS = 100;
+
+/** Before a group that answers, and yet cannot take some entries, is looked at again: longer each time. */
+const REST_MS = { first: 1000, most: 60_000 };
+
+/**
+ * Gives groups that were away the entries that they lack: reads the logs of the shards marked again from the mark to
+ * their ends, and then takes the marks away. What a group still cannot take keeps its shard's mark, and no other one: the
+ * marks say how far all came. So do shards whose logs or rows cannot be read.
+ *
+ * @returns a look, to be repeated
+ */
+export function watchPending(work: RepairWork, pending: PendingMarks, signal: AbortSignal): () => Promise<void> {
+  const rests = new Map<string, { readonly ms: number; readonly until: number }>();
+
+  async function look(group: string): Promise<void> {
+    // Once it is back nothing keeps it waiting.
+    if (work.away.has(group)) return void rests.delete(group);
+    const rest = rests.get(group);
+    if (rest && performance.now() < rest.until) return;
+    const isStuck = await catchUpGroup(work, pending, group, signal);
+    const ms = Math.min(rest ? 2 * rest.ms : REST_MS.first, REST_MS.most);
+    if (isStuck) rests.set(group, { ms, until: performance.now() + ms });
+    else rests.delete(group);
+  }
+
+  return async () => {
+    const ends = await Promise.allSettled((await work.context.groups.names()).map(look));
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  };
+}
+
+/** Returns whether some of it could not be done. */
+async function catchUpGroup(work: RepairWork, pending: PendingMarks, group: string, signal: AbortSignal): Promise<boolean> {
+  const topology = await requireDatastore(work.context.topology, work.datastore);
+  const marked = await pending.read(group, topology.shards);
+  if (marked.length === 0) return false;
+  const pages = [...byGroup(topology, marked)].map(async ([rowGroup, shards]) => {
+    const done = { ended: 0, stuck: 0 };
+    for (let start = 0; start < shards.length && !signal.aborted; start += SHARDS_A_PAGE) await catchUpShards(work, { pending, group, rowGroup, shards: shards.slice(start, start + SHARDS_A_PAGE), done }, signal);
+    return done;
+  });
+  const ends = await Promise.allSettled(pages);
+  const done = ends.flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []));
+  const shards = done.reduce((sum, { ended }) => sum + ended, 0);
+  if (shards > 0) work.report({ datastore: work.datastore, kind: 'caught_up', group, shards });
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  return done.some(({ stuck }) => stuck > 0);
+}
+
+interface MarkedShards {
+  readonly pending: PendingMarks;
+  readonly group: string;
+  /** Holds the shards whose logs are read. */
+  readonly rowGroup: string;
+  readonly shards: readonly PendingShard[];
+  /** Shards that came to their end, and those that cannot go on for now. */
+  readonly done: { ended: number; stuck: number };
+}
+
+async function catchUpShards(work: RepairWork, marked: MarkedShards, signal: AbortSignal): Promise<void> {
+  const { group, pending, done } = marked;
+  for (let open = marked.shards; open.length > 0 && !signal.aborted; ) {
+    const from = open.map((mark) => ({ mark, shard: mark.shard, offset: unread(mark.from - 1) }));
+    // From the writer, to the very end: what comes later gets a mark of its own if it is missed.
+    const { logs } = await readPlaces(work.context, marked.rowGroup, { datastore: work.datastore, limit: PAGE_CELLS, read: 'writer', fingerprints: false }, from);
+    const rows = logs.flatMap(({ places }, item) => places.map(({ row_key }) => ({ row_key, shard: from[item]?.shard ?? 0 })));
+    const { missed, unread: waiting } = await repairRows(work, await work.indexes.maintained(work.datastore), rows, group);
+    const lacking = missed.get(group) ?? new Set();
+    const next: PendingShard[] = [];
+    for (const [item, { state, places, full, hole }] of logs.entries()) {
+      const mark = from[item]?.mark;
+      if (!mark) continue;
+      if (state === 'refused' || waiting.has(mark.shard) || places.some(({ row_key }) => lacking.has(row_key))) {
+        done.stuck += 1;
+        continue;
+      }
+      const to = (places.at(-1)?.added_id ?? mark.from - 1) + 1;
+      const ended = !full && hole === undefined;
+      if (ended && (await pending.clear(group, mark))) done.ended += 1;
+      else if ((await pending.advance(group, mark, to)) && full) next.push({ ...mark, from: to });
+    }
+    if (work.away.has(group)) return;
+    open = next;
+  }
+}

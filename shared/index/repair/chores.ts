@@ -1,0 +1,48 @@
+import type { Leases } from '../../dynamo/lease.ts';
+import { pauseFor } from '../../follow/pace.ts';
+import { watchPending } from './catch-up.ts';
+import { watchBuilds } from './complete-builds.ts';
+import { dropRetired } from './drop-retired.ts';
+import { dueTimes } from './due-times.ts';
+import { largestShares } from './largest-share.ts';
+import type { PendingMarks } from './pending-marks.ts';
+import { purgeTombstones } from './purge-tombstones.ts';
+import type { RepairWork } from './repair-work.ts';
+import { verifyCutShards } from './verify-cut-shards.ts';
+import { watchWriters } from './watch-writers.ts';
+
+/** Between looks at who the writers are: as long may entries of lost cells win. */
+const WRITERS_MS = 1000;
+/** Between looks whether something is due that is done rarely. */
+const RARE_MS = 10_000;
+
+/** What one run does for a datastore beside following its logs, each by itself, until the signal. */
+export async function doChores(work: RepairWork, pending: PendingMarks, leases: Leases, renewMs: number, signal: AbortSignal): Promise<void> {
+  const { lookMs } = work.settings;
+  const due = dueTimes(work.stateTable, work.datastore);
+  const shares = largestShares(work, due);
+  const chores: readonly (readonly [string, number, () => Promise<void>])[] = [
+    ['catch-up', lookMs, watchPending(work, pending, signal)],
+    ['builds', lookMs, watchBuilds(work, shares)],
+    ['counts', lookMs, () => shares.look()],
+    ['writers', WRITERS_MS, watchWriters(work)],
+    ['cut logs', lookMs, verifyCutShards(work)],
+    ['retired versions', lookMs, () => dropRetired(work, leases, renewMs, signal)],
+    ['tombstones', RARE_MS, () => purgeTombstones(work, due, signal)],
+  ];
+  await Promise.all(chores.map(([what, everyMs, look]) => repeat(work, what, everyMs, look, signal)));
+}
+
+async function repeat({ datastore, report }: RepairWork, what: string, everyMs: number, look: () => Promise<void>, signal: AbortSignal): Promise<void> {
+  let failing = false;
+  while (!signal.aborted) {
+    try {
+      await look();
+      failing = false;
+    } catch (error) {
+      if (!failing) report({ datastore, kind: 'failed', what, error });
+      failing = true;
+    }
+    await pauseFor(everyMs, signal);
+  }
+}

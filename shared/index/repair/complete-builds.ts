@@ -1,0 +1,112 @@
+import { followerLag, type ShardLag } from '../../follow/follower-lag.ts';
+import { SqlError } from '../../sql/client.ts';
+import { selectHeads, toHeads } from '../../sql/statements/select-heads.ts';
+import { byGroup, type StoreContext } from '../../access/context.ts';
+import { requireDatastore } from '../../access/groups.ts';
+import { writeIndexProgress } from '../../topology/index-progress.ts';
+import { setIndexState } from '../../topology/index-catalogue.ts';
+import { buildName } from './build-follower.ts';
+import type { LargestShares } from './largest-share.ts';
+import { REPAIR_FOLLOWER } from './repair-follower.ts';
+import type { RepairWork } from './repair-work.ts';
+
+/** How long the ends of the logs, once looked up, are worth reaching. */
+const TARGETS_MS = 10_000;
+/** Progress is written less often while nothing is being built. */
+const IDLE_LOOKS = 5;
+/** Shards whose heads one statement asks for. */
+const HEADS_A_STATEMENT = 256;
+
+interface Build {
+  /** By shard: the added id to come to. */
+  readonly targets: readonly number[];
+  readonly takenAt: number;
+}
+
+/**
+ * Watches the builds of a datastore: makes a version live once it is complete, and writes how far all is.
+ *
+ * A build is complete when it has passed the ends of all logs, taken after it began. Nothing is missed then:
+ *
+ * - Cells up to a log's end were read by the build, and their rows' entries written after that.
+ * - Cells behind it are the repair's: it looks up which versions are maintained after it has read the cells, in a
+ *   catalogue that is at most `versionsAgeMs` old. The ends are taken when this version has been in the catalogue for
+ *   twice as long, and asked of the writers: a cell behind them is one that nobody can have read before, so that whoever
+ *   reads it finds the version there, even a run that is about to end.
+ * - The repair must have an offset for each shard before the ends are taken, since a repair that is new begins at the ends of the logs.
+ *
+ * @returns a look, to be repeated
+ */
+export function watchBuilds(work: RepairWork, shares: LargestShares): () => Promise<void> {
+  const { context, stateTable, topologyTable, datastore, settings, report } = work;
+  const builds = new Map<string, Build>();
+  let looks = 0;
+
+  const lagOf = (name: string): Promise<readonly ShardLag[]> => followerLag(stateTable, context, { name, datastore });
+
+  /** Whether the build is past its targets. Sets them anew where they are old, or there are none. */
+  async function isComplete(name: string, hash: string, ofBuild: readonly ShardLag[], ofRepair: readonly ShardLag[]): Promise<boolean> {
+    const known = builds.get(hash);
+    const isPast = ({ targets }: Build): boolean => ofBuild.every(({ offset = -1 }, shard) => offset >= (targets[shard] ?? 0));
+    if (known && isPast(known)) return true;
+    const now = performance.now();
+    if (known && now - known.takenAt < TARGETS_MS) return false;
+    builds.delete(hash);
+    const seenAt = work.indexes.seenAt(datastore, name, hash) ?? now;
+    if (now - seenAt < 2 * settings.versionsAgeMs || ofRepair.some(({ offset }) => offset === undefined)) return false;
+    const targets = await writerHeads(context, datastore);
+    if (!targets) return false;
+    builds.set(hash, { targets, takenAt: now });
+    return isPast({ targets, takenAt: now });
+  }
+
+  return async () => {
+    const catalogues = await work.indexes.catalogues(datastore);
+    const isBuilding = catalogues.some(({ versions }) => versions.some(({ state }) => state === 'building'));
+    looks += 1;
+    if (!isBuilding && looks % IDLE_LOOKS !== 1) return;
+    const ofRepair = await lagOf(REPAIR_FOLLOWER);
+    const lag = sum(ofRepair.map(({ offset = 0, head = 0 }) => Math.max(0, head - offset)));
+    if (catalogues.length > 0) report({ datastore, kind: 'lag', cells: lag });
+    for (const { name, versions } of catalogues) {
+      const progress: Record<string, { done: number; total: number }> = {};
+      for (const { hash, state } of versions) {
+        if (state !== 'building') continue;
+        const ofBuild = await lagOf(buildName({ name, hash }));
+        progress[hash] = { done: sum(ofBuild.map(({ offset = 0 }) => offset)), total: sum(ofBuild.map(({ offset = 0, head = 0 }) => Math.max(offset, head))) };
+        if (!(await isComplete(name, hash, ofBuild, ofRepair))) continue;
+        builds.delete(hash);
+        delete progress[hash];
+        if (await setIndexState(topologyTable, { datastore, name }, hash, 'building', 'live')) report({ datastore, kind: 'live', index: name, hash });
+        await shares.countSoon();
+        context.topology.refresh();
+      }
+      await writeIndexProgress(topologyTable, { datastore, name }, { builds: progress, lag, largest_share: await shares.of(name), at: new Date().toISOString() });
+    }
+  };
+}
+
+/** The ends of all logs, by shard; undefined where a group's writer cannot be asked: a reader may be behind. */
+async function writerHeads(context: StoreContext, datastore: string): Promise<readonly number[] | undefined> {
+  const topology = await requireDatastore(context.topology, datastore);
+  const heads = new Map<number, number>();
+  try {
+    await Promise.all(
+      [...byGroup(topology, topology.places.map((_, shard) => ({ shard })))].map(async ([group, shards]) => {
+        const client = await context.groups.client(group);
+        for (let start = 0; start < shards.length; start += HEADS_A_STATEMENT) {
+          const page = shards.slice(start, start + HEADS_A_STATEMENT).map(({ shard }) => shard);
+          for (const [shard, head] of toHeads(await client.select(selectHeads(datastore, page), 'writer'))) heads.set(shard, head);
+        }
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof SqlError)) throw error;
+    return undefined;
+  }
+  return topology.places.map((_, shard) => heads.get(shard) ?? 0);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,72 @@
+import { forgetFollower } from '../../follow/rewind-follower.ts';
+import type { Leases } from '../../dynamo/lease.ts';
+import { sideBySide } from '../../side-by-side.ts';
+import { dropIndexTable } from '../statements/drop-index-table.ts';
+import { byGroup } from '../../access/context.ts';
+import { forgetIndexVersion } from '../../topology/index-catalogue.ts';
+import { requireDatastore } from '../../access/groups.ts';
+import type { PhysicalIndex } from '../index-table.ts';
+import { forgetMistyped } from '../../topology/mistyped-fields.ts';
+import { buildName } from './build-follower.ts';
+import type { RepairWork } from './repair-work.ts';
+
+/**
+ * Drops the tables of versions that were retired long enough ago, and then takes them out of the catalogue. Under the
+ * lease of the migration, which creates tables of versions that it is about to list; where that runs, the next look
+ * will do.
+ */
+export async function dropRetired(work: RepairWork, leases: Leases, renewMs: number, signal: AbortSignal): Promise<void> {
+  const { datastore, settings } = work;
+  const isDue = (retiredAt: string | undefined): boolean => retiredAt !== undefined && Date.now() - Date.parse(retiredAt) >= settings.retiredForMs;
+  const catalogues = await work.indexes.catalogues(datastore);
+  const due = catalogues.flatMap(({ name, versions }) => versions.filter(({ state, retired_at }) => state === 'retired' && isDue(retired_at)).map(({ hash, definition }) => ({ name, hash, definition })));
+  if (due.length === 0) return;
+  const lease = await leases.take('migrate');
+  if (!lease) return;
+  const held = { lost: false };
+  const renewing = setInterval(() => {
+    leases.renew(lease).then(
+      (state) => (held.lost ||= state === 'lost'),
+      () => undefined,
+    );
+  }, renewMs);
+  const failures: unknown[] = [];
+  try {
+    for (const version of due) {
+      try {
+        if (!(await dropTables(work, version, () => !held.lost && !signal.aborted))) return;
+        await forget(work, version);
+      } catch (error) {
+        // A table that cannot be dropped keeps its version in the catalogue, and no other one.
+        failures.push(error);
+      }
+    }
+  } finally {
+    clearInterval(renewing);
+    await leases.release(lease).catch(() => undefined);
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+async function forget(work: RepairWork, { name, hash, definition }: PhysicalIndex): Promise<void> {
+  const { datastore, stateTable, topologyTable } = work;
+  await forgetFollower(stateTable, { name: buildName({ name, hash }), datastore });
+  await forgetMistyped(topologyTable, { datastore, name }, hash, definition.fields.length);
+  if (await forgetIndexVersion(topologyTable, { datastore, name }, hash)) work.report({ datastore, kind: 'dropped', index: name, hash });
+}
+
+/** Returns whether all are gone. Can be repeated: what is gone is passed over. */
+async function dropTables({ context, datastore }: RepairWork, version: { readonly name: string; readonly hash: string }, mayGoOn: () => boolean): Promise<boolean> {
+  const topology = await requireDatastore(context.topology, datastore);
+  const failures: unknown[] = [];
+  await Promise.all(
+    [...byGroup(topology, topology.places.map((_, shard) => ({ shard })))].map(async ([group, shards]) => {
+      const client = await context.groups.client(group);
+      await sideBySide(shards, async ({ shard }) => {
+        if (mayGoOn()) await client.change(dropIndexTable(datastore, shard, version)).catch((error: unknown) => void failures.push(error));
+      });
+    }),
+  );
+  if (failures.length > 0) throw failures[0];
+  return mayGoOn();
+}

@@ -1,0 +1,43 @@
+import { pauseFor } from '../../follow/pace.ts';
+import type { MistypedField } from '../maintain.ts';
+import { groupBy } from '../../access/context.ts';
+import type { DynamoTable } from '../../dynamo/table.ts';
+import { addMistyped, type MistypedFound } from '../../topology/mistyped-fields.ts';
+
+/** Counts fields that have another type than their index says, as the repair and the builds come across them. */
+export interface MistypedCounts {
+  add(found: readonly MistypedField[]): void;
+  /** Writes what was counted, again and again until the signal, and once more then. Never fails. */
+  keep(signal: AbortSignal): Promise<void>;
+}
+
+/** Between writes: a build comes across thousands a second. A run that dies loses so much of the counts. */
+const WRITE_MS = 2000;
+
+export function mistypedCounts(topologyTable: DynamoTable, datastore: string, onError: (error: unknown) => void): MistypedCounts {
+  /** By index, version and field: a few hundred at most. */
+  const counted = new Map<string, MistypedFound & { readonly name: string; rows: number; row_key: string }>();
+
+  async function write(): Promise<void> {
+    const found = [...counted.values()];
+    counted.clear();
+    for (const [name, ofIndex] of groupBy(found, (one) => one.name)) await addMistyped(topologyTable, { datastore, name }, ofIndex);
+  }
+
+  return {
+    add(found) {
+      for (const { index: { name, hash }, place, row_key } of found) {
+        const key = `${name}/${hash}/${place}`;
+        const known = counted.get(key);
+        if (known) Object.assign(known, { rows: known.rows + 1, row_key });
+        else counted.set(key, { name, hash, place, rows: 1, row_key });
+      }
+    },
+    async keep(signal) {
+      while (!signal.aborted) {
+        await pauseFor(WRITE_MS, signal);
+        await write().catch(onError);
+      }
+    },
+  };
+}

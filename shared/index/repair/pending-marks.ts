@@ -1,0 +1,84 @@
+import { readState, updateState } from '../../dynamo/state-table.ts';
+import { groupBy } from '../../access/context.ts';
+import type { DynamoTable } from '../../dynamo/table.ts';
+import { blockOf } from './shard-blocks.ts';
+
+/** From where on a shard's log has to be read again for the entries of a group that was away. */
+export interface PendingShard {
+  readonly shard: number;
+  /** The lowest added id whose row's entry may be missing. */
+  readonly from: number;
+  /** Goes up with each mark: who clears it must have seen the last one. */
+  readonly marks: number;
+}
+
+/** Marks set with one write: an expression has its limits. */
+const MARKS_A_WRITE = 25;
+
+/**
+ * What a datastore's index entries of each group still lack: items `pending#trips#group-2#0` of the state table, each of
+ * 4,096 shards, with attributes `from12` and `marks12` for shard 12. Set before the offset of the repair moves, so that
+ * nothing is forgotten whoever dies.
+ */
+export function pendingMarks(table: DynamoTable, datastore: string) {
+  const itemOf = (group: string, block: number): string => `pending#${datastore}#${group}#${block}`;
+  const keyOf = (group: string, shard: number): string => itemOf(group, blockOf(shard));
+
+  return {
+    /** @param lowest by shard */
+    async mark(group: string, lowest: ReadonlyMap<number, number>): Promise<void> {
+      for (const page of pagesOf(lowest)) {
+        const key = keyOf(group, page[0]?.[0] ?? 0);
+        const item = await updateState(table, {
+          key,
+          update: `SET ${page.map(([shard]) => `#from${shard} = if_not_exists(#from${shard}, :from${shard})`).join(', ')} ADD ${page.map(([shard]) => `#marks${shard} :one`).join(', ')}`,
+          values: { ':one': { N: '1' }, ...Object.fromEntries(page.map(([shard, id]) => [`:from${shard}`, { N: String(id) }])) },
+        });
+        // After its log was cut a shard is followed from further back than its mark.
+        for (const [shard, id] of page.filter(([shard, id]) => Number(item?.[`from${shard}`]?.N) > id)) {
+          await updateState(table, {
+            key,
+            update: `SET #from${shard} = :id ADD #marks${shard} :one`,
+            condition: `attribute_not_exists(#from${shard}) OR #from${shard} > :id`,
+            values: { ':id': { N: String(id) }, ':one': { N: '1' } },
+          });
+        }
+      }
+    },
+
+    /** @param shards of the datastore */
+    async read(group: string, shards: number): Promise<PendingShard[]> {
+      const items = await Promise.all(Array.from({ length: blockOf(shards - 1) + 1 }, (_, block) => readState(table, itemOf(group, block))));
+      return items.flatMap((item = {}) => Object.entries(item).flatMap(([attribute, value]) => {
+        const [, shard] = /^from(\d+)$/u.exec(attribute) ?? [];
+        return shard === undefined ? [] : [{ shard: Number(shard), from: Number(value.N), marks: Number(item[`marks${shard}`]?.N ?? 0) }];
+      }));
+    },
+
+    /** All cells before `from` are done, so that nobody does them again. A mark that was set further back meanwhile stays. */
+    async advance(group: string, { shard, from }: PendingShard, to: number): Promise<boolean> {
+      const item = await updateState(table, { key: keyOf(group, shard), update: `SET #from${shard} = :to`, condition: `#from${shard} = :from`, values: { ':from': { N: String(from) }, ':to': { N: String(to) } } });
+      return item !== undefined;
+    },
+
+    /** The whole log is done. Returns false when it was marked again since. */
+    async clear(group: string, { shard, from, marks }: PendingShard): Promise<boolean> {
+      const item = await updateState(table, {
+        key: keyOf(group, shard),
+        update: `REMOVE #from${shard}, #marks${shard}`,
+        condition: `#from${shard} = :from AND #marks${shard} = :marks`,
+        values: { ':from': { N: String(from) }, ':marks': { N: String(marks) } },
+      });
+      return item !== undefined;
+    },
+  };
+}
+
+/** Marks that go with one write: all of one item. */
+function pagesOf(lowest: ReadonlyMap<number, number>): (readonly (readonly [number, number])[])[] {
+  return [...groupBy(lowest, ([shard]) => blockOf(shard)).values()].flatMap((ofBlock) =>
+    Array.from({ length: Math.ceil(ofBlock.length / MARKS_A_WRITE) }, (_, place) => ofBlock.slice(place * MARKS_A_WRITE, (place + 1) * MARKS_A_WRITE)),
+  );
+}
+
+export type PendingMarks = ReturnType<typeof pendingMarks>;

@@ -1,0 +1,55 @@
+import type { PhysicalIndex } from '../index-table.ts';
+import { SqlError, type SqlClient } from '../../sql/client.ts';
+import { deleteTombstones } from '../statements/delete-tombstones.ts';
+import { byGroup } from '../../access/context.ts';
+import { requireDatastore } from '../../access/groups.ts';
+import type { DueTimes } from './due-times.ts';
+import type { RepairWork } from './repair-work.ts';
+
+/** Deleted with one statement: locks are held for milliseconds. */
+const ROWS_A_STATEMENT = 200;
+
+/**
+ * Deletes old tombstones from all index tables of a datastore where it is time to, a few at a time, group beside group. A
+ * table that refuses costs itself alone. A run that ends in the middle leaves the rest to its successor, which soon passes
+ * what is done.
+ */
+export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: AbortSignal): Promise<void> {
+  if (!(await due.isDue('purge'))) return;
+  const { context, datastore, settings } = work;
+  const topology = await requireDatastore(context.topology, datastore);
+  const indexes = await work.indexes.maintained(datastore);
+  const failures: unknown[] = [];
+  let tombstones = 0;
+
+  async function purge(client: SqlClient, shard: number, index: PhysicalIndex): Promise<void> {
+    for (let deleted = ROWS_A_STATEMENT; deleted === ROWS_A_STATEMENT && !signal.aborted; tombstones += deleted) {
+      deleted = (await client.change(deleteTombstones(datastore, shard, index, { ageMs: settings.tombstoneAgeMs, limit: ROWS_A_STATEMENT }))).affectedRows;
+    }
+  }
+
+  await Promise.all(
+    [...byGroup(topology, topology.places.map((_, shard) => ({ shard })))].map(async ([group, shards]) => {
+      try {
+        const client = await context.groups.client(group);
+        for (const { shard } of shards) {
+          for (const index of indexes) {
+            if (signal.aborted) return;
+            await purge(client, shard, index).catch((error: unknown) => {
+              failures.push(error);
+              // A group that is down has no other tables to give.
+              if (!(error instanceof SqlError) || error.failure === 'unreachable') throw error;
+            });
+          }
+        }
+      } catch (error) {
+        failures.push(error);
+      }
+    }),
+  );
+  if (tombstones > 0) work.report({ datastore, kind: 'purged', tombstones });
+  if (signal.aborted) return;
+  // What failed waits for the next time.
+  await due.doneFor('purge', settings.purgeEveryMs);
+  if (failures.length > 0) throw failures[0];
+}

@@ -1,0 +1,68 @@
+import type { Follower, LogPlace } from '../../follow/follower.ts';
+import { columnsOf } from '../entry.ts';
+import type { PendingMarks } from './pending-marks.ts';
+import type { RepairWork } from './repair-work.ts';
+import { repairRows } from './repair-rows.ts';
+
+export const REPAIR_FOLLOWER = 'repair';
+
+/**
+ * Follows all logs some seconds behind the writes and writes the entries that they missed. A group that cannot take its
+ * entries gets a mark, and does not stop the others; a group, or a shard, whose rows cannot be read makes its shards wait.
+ *
+ * A datastore that has cells and no live index gets its first one: what is in the logs is the build's. Where an index is
+ * live and was never followed, it was live from the first cell on, and is followed from there.
+ */
+export function repairFollower(work: RepairWork, pending: PendingMarks, hasLive: boolean): Follower {
+  const { datastore, report } = work;
+  const tellUnread = firstFailures(work, 'the rows of shard');
+  return {
+    name: REPAIR_FOLLOWER,
+    datastore,
+    start: hasLive ? 'start' : 'now',
+    async handle(_group, cells) {
+      // After the cells were read: a version that is not listed now was not when a build of it took the logs' heads.
+      const indexes = await work.indexes.maintained(datastore);
+      const columns = new Set(indexes.flatMap(({ definition }) => columnsOf(definition)));
+      const concerned = cells.filter(({ column_name }) => columns.has(column_name));
+      if (concerned.length > 0) {
+        const { written, missed, unread, mistyped } = await repairRows(work, indexes, concerned);
+        if (written > 0) report({ datastore, kind: 'repaired', entries: written });
+        for (const [group, rows] of missed) {
+          const lowest = lowestOf(concerned.filter(({ row_key }) => rows.has(row_key)));
+          await pending.mark(group, lowest);
+          report({ datastore, kind: 'pending', group, shards: lowest.size });
+        }
+        tellUnread(cells, unread);
+        // A build counts for its version.
+        const building = new Set((await work.indexes.catalogues(datastore)).flatMap(({ versions }) => versions.flatMap(({ hash, state }) => (state === 'building' ? [hash] : []))));
+        work.mistyped.add(mistyped.filter(({ index }) => !building.has(index.hash)));
+        return lastOf(cells, unread);
+      }
+      return lastOf(cells);
+    },
+  };
+}
+
+/** By shard: the last cell, which says that all of them are done; nothing of shards that have to wait. */
+export function lastOf(cells: readonly LogPlace[], waiting: ReadonlyMap<number, unknown> = new Map()): Map<number, number> {
+  return new Map(cells.flatMap(({ shard, added_id }) => (waiting.has(shard) ? [] : [[shard, added_id] as const])));
+}
+
+/** Tells the first of a row of failures of each shard; pages follow each other within a second. */
+export function firstFailures({ datastore, report }: RepairWork, what: string): (cells: readonly LogPlace[], failures: ReadonlyMap<number, unknown>) => void {
+  const failing = new Set<number>();
+  return (cells, failures) => {
+    for (const { shard } of cells) if (!failures.has(shard)) failing.delete(shard);
+    for (const [shard, error] of failures) {
+      if (!failing.has(shard)) report({ datastore, kind: 'failed', what: `${what} ${shard}`, error });
+      failing.add(shard);
+    }
+  };
+}
+
+function lowestOf(cells: readonly LogPlace[]): Map<number, number> {
+  const lowest = new Map<number, number>();
+  for (const { shard, added_id } of cells) lowest.set(shard, Math.min(added_id, lowest.get(shard) ?? added_id));
+  return lowest;
+}

@@ -1,0 +1,110 @@
+import { differencesOf } from '../differences.ts';
+import type { PhysicalIndex } from '../index-table.ts';
+import { DEPTH, wantedInParts, writeEntries, type MissedEntries, type MistypedField, type PlacedEntry, type Wanted } from '../maintain.ts';
+import { SqlError } from '../../sql/client.ts';
+import type { RowOfShard } from '../../sql/statements/select-row-states.ts';
+import { groupBy, placeOf } from '../../access/context.ts';
+import { requireDatastore } from '../../access/groups.ts';
+import type { RepairWork } from './repair-work.ts';
+
+/** Rows that one statement reads; each takes a branch for its epoch and one for each column. */
+const ROWS_A_STATEMENT = 100;
+/** Entries that differ, collected before they are written: the more, the more go into one table with one statement. */
+const ENTRIES_AT_ONCE = 5000;
+/** Tables written side by side: more than a few for each connection would wait for one too long. */
+const TABLES_AT_ONCE = 50;
+/** Entries of one table written with one statement. */
+const ENTRIES_A_STATEMENT = 200;
+
+export interface RowsRepaired {
+  /** Entries and tombstones that were missing or wrong. */
+  readonly written: number;
+  /** By group whose entries, or some of them, could not be compared or written: the rows that they are of. */
+  readonly missed: ReadonlyMap<string, ReadonlySet<string>>;
+  /** By shard whose rows, or some of them, could not be read: why. */
+  readonly unread: ReadonlyMap<number, unknown>;
+  readonly mistyped: readonly MistypedField[];
+}
+
+type RowsWork = Pick<RepairWork, 'context' | 'datastore' | 'away' | 'slow'>;
+
+/**
+ * Compares the entries of some rows, which lie in shards of one group, with what their cells say **now**, and writes
+ * those that differ. A table that the server refuses to read or write costs the rows and entries in it alone.
+ *
+ * @param only the group whose entries matter @default all groups
+ * @throws SqlError, SchemalessError `unavailable` when the rows themselves cannot be read
+ */
+export async function repairRows(work: RowsWork, indexes: readonly PhysicalIndex[], rows: readonly RowOfShard[], only?: string): Promise<RowsRepaired> {
+  const { context, datastore, away, slow } = work;
+  const topology = await requireDatastore(context.topology, datastore);
+  const groupOf = ({ shard }: PlacedEntry): string => placeOf(topology, shard).group;
+  const missed = new Map<string, Set<string>>();
+  const unread = new Map<number, unknown>();
+  const mistyped: MistypedField[] = [];
+  const miss = ({ group, entries, error }: MissedEntries): void => {
+    if (isOfGroup(error)) away.add(group);
+    const ofGroup = missed.get(group) ?? new Set();
+    for (const { row } of entries) ofGroup.add(row.row_key);
+    missed.set(group, ofGroup);
+  };
+  let differing: PlacedEntry[] = [];
+  let written = 0;
+
+  async function compare(part: Wanted): Promise<void> {
+    for (const { rows: some, error } of part.unread) for (const { shard } of some) unread.set(shard, error);
+    for (const field of part.mistyped) mistyped.push(field);
+    const [asked, left]: [PlacedEntry[], PlacedEntry[]] = [[], []];
+    for (const entry of part.entries) if (only === undefined || groupOf(entry) === only) (away.has(groupOf(entry)) ? left : asked).push(entry);
+    for (const [group, entries] of groupBy(left, groupOf)) miss({ group, entries, error: undefined });
+    const { differences, unasked } = await differencesOf(context, datastore, asked);
+    for (const one of unasked) miss(one);
+    for (const { wanted } of differences) differing.push(wanted);
+  }
+
+  /** Rows that take a whole time limit are divided by their shards, until the one that is slow stands alone: locked, perhaps. */
+  async function compareAll(page: readonly RowOfShard[]): Promise<void> {
+    const shards = [...groupBy(page, ({ shard }) => shard).values()];
+    try {
+      for await (const part of wantedInParts(context, datastore, indexes, page, DEPTH.all)) {
+        await compare(part);
+        if (part.more || differing.length >= ENTRIES_AT_ONCE) await writeAll();
+      }
+    } catch (error) {
+      if (!(error instanceof SqlError) || error.failure !== 'unclear' || !error.timedOut) throw error;
+      if (shards.length === 1) return page.forEach(({ shard }) => slow.add(shard));
+      const half = Math.ceil(shards.length / 2);
+      for (const some of [shards.slice(0, half), shards.slice(half)]) await compareAll(some.flat());
+    }
+  }
+
+  async function writeAll(): Promise<void> {
+    const tables = [...groupBy(differing, ({ index, shard }) => `${index.name}_${index.hash}/${shard}`).values()];
+    differing = [];
+    // A table with many entries comes in several rounds: `writeEntries` makes one statement of each table.
+    const longest = Math.max(0, ...tables.map(({ length }) => length));
+    for (let start = 0; start < longest; start += ENTRIES_A_STATEMENT) {
+      const parts = tables.map((entries) => entries.slice(start, start + ENTRIES_A_STATEMENT)).filter(({ length }) => length > 0);
+      for (const beside of slices(parts, TABLES_AT_ONCE)) {
+        const failed = await writeEntries(context, datastore, beside.flat());
+        for (const one of failed) miss(one);
+        written += beside.flat().length - failed.reduce((sum, { entries }) => sum + entries.length, 0);
+      }
+    }
+  }
+
+  const distinct = [...new Map(rows.map((row) => [row.row_key, row])).values()];
+  for (const page of slices(distinct.filter(({ shard }) => !slow.has(shard)), ROWS_A_STATEMENT)) await compareAll(page);
+  await writeAll();
+  for (const { shard } of distinct) if (slow.has(shard)) unread.set(shard, new Error(`reading rows of shard ${shard} took a whole time limit a moment ago`));
+  return { written, missed, unread, mistyped };
+}
+
+/** Whether a failure is one of the whole group. A refused statement, or a lock that was met, is one of its table. */
+function isOfGroup(error: unknown): boolean {
+  return error !== undefined && !(error instanceof SqlError && (error.failure === 'rejected' || error.failure === 'contention'));
+}
+
+function slices<T>(items: readonly T[], length: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / length) }, (_, place) => items.slice(place * length, (place + 1) * length));
+}

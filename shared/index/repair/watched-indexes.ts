@@ -1,0 +1,53 @@
+import type { PhysicalIndex } from '../index-table.ts';
+import type { DynamoTable } from '../../dynamo/table.ts';
+import { dynamoTopology } from '../../topology/dynamo-topology.ts';
+import type { IndexCatalogue, IndexVersion } from '../../topology/index-catalogue.ts';
+import type { TopologySource } from '../../topology/topology.ts';
+
+/** The indexes as the topology table lists them, never older than agreed on. */
+export interface WatchedIndexes {
+  /** Throws when the table cannot be read: what is known may be too old. */
+  catalogues(datastore: string): Promise<readonly IndexCatalogue[]>;
+  /** The versions whose entries are to be kept: live, building, and retired just now. Throws as `catalogues` does. */
+  maintained(datastore: string): Promise<readonly PhysicalIndex[]>;
+  datastores(): Promise<readonly string[]>;
+  /** When a version that is listed was first seen here, by this process's clock; undefined when it was not. */
+  seenAt(datastore: string, name: string, hash: string): number | undefined;
+}
+
+/**
+ * Reads the catalogue past the cache that everything else uses, which goes on with what it knows when the table cannot
+ * be read. The repair must not: it would move its offsets past cells that a version listed meanwhile lacks.
+ *
+ * @param ageMs how old an answer may be, by this process's clock; builds rely on it (see `complete-builds.ts`)
+ */
+export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: number): WatchedIndexes {
+  let latest: { readonly at: number; readonly topology: TopologySource } | undefined;
+
+  function current(): TopologySource {
+    if (!latest || performance.now() - latest.at >= ageMs) latest = { at: performance.now(), topology: dynamoTopology(table) };
+    return latest.topology;
+  }
+
+  const isMaintained = ({ state, retired_at }: IndexVersion): boolean => state !== 'retired' || (retired_at !== undefined && Date.now() - Date.parse(retired_at) < retiredForMs);
+
+  const seen = new Map<string, ReadonlyMap<string, number>>();
+
+  async function look(datastore: string): Promise<readonly IndexCatalogue[]> {
+    const catalogues = await current().indexes(datastore);
+    const before = seen.get(datastore);
+    // Who is not listed any more is forgotten: a version of the same name may come again.
+    seen.set(datastore, new Map(catalogues.flatMap(({ name, versions }) => versions.map(({ hash }) => [`${name}/${hash}`, before?.get(`${name}/${hash}`) ?? performance.now()] as const))));
+    return catalogues;
+  }
+
+  return {
+    catalogues: look,
+    seenAt: (datastore, name, hash) => seen.get(datastore)?.get(`${name}/${hash}`),
+    datastores: () => current().datastores(),
+    async maintained(datastore) {
+      const catalogues = await look(datastore);
+      return catalogues.flatMap(({ name, versions }) => versions.filter(isMaintained).map(({ hash, definition }) => ({ name, hash, definition })));
+    },
+  };
+}

@@ -1,0 +1,10 @@
+import { indexTableName } from '../index-table.ts';
+import { shardDatabase } from '../../shard.ts';
+import type { Statement } from '../../sql/client.ts';
+import { quoteName } from '../../sql/names.ts';
+
+/** Drops the table of a retired version of an index in one shard's database. Can be repeated. */
+export function dropIndexTable(datastore: string, shard: number, { name, hash }: { readonly name: string; readonly hash: string }): Statement {
+  const table = `${quoteName(shardDatabase(datastore, shard))}.${quoteName(indexTableName(name, hash))}`;
+  return { table, sql: `DROP TABLE IF EXISTS ${table}`, parameters: [] };
+}

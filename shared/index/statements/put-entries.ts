@@ -1,0 +1,42 @@
+import { rowKeyBytes } from '../../address.ts';
+import type { Version } from '../entry.ts';
+import { toSql } from '../field-value.ts';
+import type { FieldValue } from '../../contract/index-query.ts';
+import { indexTable, type PhysicalIndex } from '../index-table.ts';
+import type { SqlParameter, Statement } from '../../sql/client.ts';
+
+/** A row of an index table: an entry, or a tombstone, whose fields but the first are null. */
+export interface IndexRow {
+  readonly row_key: string;
+  readonly values: readonly FieldValue[];
+  readonly tombstone: boolean;
+  readonly version: Version;
+}
+
+/**
+ * Writes entries and tombstones into one shard's index table, each only over one of the same or a lower version: they
+ * may come late, twice and in any order.
+ *
+ * The version is assigned last: MySQL evaluates assignments from left to right, with what the earlier ones did.
+ */
+export function putEntries(datastore: string, shard: number, index: PhysicalIndex, rows: readonly IndexRow[]): Statement {
+  const { fields } = index.definition;
+  const names = fields.map((_, place) => `f${place}`);
+  const newer = '(epoch < VALUES(epoch) OR (epoch = VALUES(epoch) AND added_id <= VALUES(added_id)))';
+  const assigned = [...names.slice(1), 'tombstone_at', 'added_id'].map((name) => `${name} = IF(${newer}, VALUES(${name}), ${name})`);
+  const table = indexTable(datastore, shard, index);
+  return {
+    table,
+    sql:
+      `INSERT INTO ${table} (${names.join(', ')}, row_key, epoch, added_id, tombstone_at) ` +
+      `VALUES ${rows.map(() => `(${names.map(() => '?').join(', ')}, ?, ?, ?, IF(?, SYSDATE(6), NULL))`).join(', ')} ` +
+      `ON DUPLICATE KEY UPDATE ${assigned.join(', ')}, epoch = GREATEST(epoch, VALUES(epoch))`,
+    parameters: rows.flatMap(({ row_key, values, tombstone, version }): SqlParameter[] => [
+      ...fields.map(({ type }, place) => toSql(tombstone && place > 0 ? null : (values[place] ?? null), type)),
+      rowKeyBytes(row_key),
+      version.epoch,
+      version.added_id,
+      tombstone ? 1 : 0,
+    ]),
+  };
+}

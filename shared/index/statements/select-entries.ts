@@ -1,0 +1,81 @@
+import { rowKeyBytes, rowKeyOf } from '../../address.ts';
+import { fromSql, toSql } from '../field-value.ts';
+import type { FieldValue, Operator } from '../../contract/index-query.ts';
+import { indexTable, type PhysicalIndex } from '../index-table.ts';
+import type { Filter, ParsedQuery } from '../query.ts';
+import { toBytes } from '../../sql/cell-rows.ts';
+import type { SqlParameter, SqlRow, Statement } from '../../sql/client.ts';
+
+const COMPARISON: Readonly<Record<Exclude<Operator, 'in'>, string>> = { eq: '=', ne: '<>', lt: '<', lte: '<=', gt: '>', gte: '>=' };
+
+/**
+ * The entries that a query finds in its one shard: a page of them and one more, which says whether there are more.
+ *
+ * @param item a number for a last column, where the statement is part of a union
+ */
+export function selectEntries(datastore: string, index: PhysicalIndex, query: ParsedQuery, item?: number): Statement {
+  const { fields } = index.definition;
+  const parameters: SqlParameter[] = [toSql(query.shardValue, fields[0]?.type ?? 'UUID')];
+  const conditions = ['f0 = ?', 'tombstone_at IS NULL'];
+  for (const { place, operator, values } of query.filters) {
+    const type = fields[place]?.type ?? 'string';
+    conditions.push(operator === 'in' ? `f${place} IN (${values.map(() => '?').join(', ')})` : `f${place} ${COMPARISON[operator]} ?`);
+    parameters.push(...values.map((value) => toSql(value, type)));
+  }
+  const { order, after } = query;
+  if (after) {
+    const type = order ? (fields[order.place]?.type ?? 'string') : 'string';
+    conditions.push(beyond(query, after.value, parameters, type, rowKeyBytes(after.row_key)));
+  }
+  const direction = order?.descending ? 'DESC' : 'ASC';
+  const sorting = order ? `f${order.place} ${direction}, row_key ${direction}` : 'row_key ASC';
+  parameters.push(query.limit + 1);
+  const columns = ['row_key', ...fields.slice(1).map((_, place) => `f${place + 1}`), ...(item === undefined ? [] : [`${item} AS item`])];
+  const table = indexTable(datastore, query.shard, index);
+  const sql =
+    `SELECT ${orderHint(query)}${columns.join(', ')} FROM ${table} AS entry ` +
+    `WHERE ${conditions.join(' AND ')} ORDER BY ${sorting} LIMIT ?`;
+  return { sql: item === undefined ? sql : `(${sql})`, parameters, table };
+}
+
+/**
+ * Where a filter has a key, its range bounds what is read. MySQL would rather read all entries of the shard field's
+ * value, in the order of the primary key or of the tombstones' (which ends with it), for having nothing to sort then.
+ * MariaDB takes the hint for a comment.
+ */
+function orderHint({ filters }: ParsedQuery): string {
+  return filters.some(({ operator }) => operator !== 'ne') ? '/*+ NO_ORDER_INDEX(entry PRIMARY, tombstones) */ ' : '';
+}
+
+/** What comes after the entry that the page before ended with. NULL sorts before every value. */
+function beyond({ order, filters }: ParsedQuery, value: FieldValue, parameters: SqlParameter[], type: Parameters<typeof toSql>[1], rowKey: Buffer): string {
+  if (!order) {
+    parameters.push(rowKey);
+    return 'row_key > ?';
+  }
+  const field = `f${order.place}`;
+  const [further, orEqual] = order.descending ? ['<', '<='] : ['>', '>='];
+  if (value === null) {
+    parameters.push(rowKey);
+    return order.descending ? `(${field} IS NULL AND row_key < ?)` : `(${field} IS NOT NULL OR row_key > ?)`;
+  }
+  const bound = toSql(value, type);
+  parameters.push(bound, bound, rowKey);
+  const range = `${field} ${orEqual} ? AND (${field} ${further} ? OR row_key ${further} ?)`;
+  // A filter on the field leaves no nulls to come.
+  const nullsFollow = order.descending && !filters.some(({ place }: Filter) => place === order.place);
+  return nullsFollow ? `((${range}) OR ${field} IS NULL)` : range;
+}
+
+/** An entry as it was found: its values in the order of the definition. */
+export interface FoundEntry {
+  readonly row_key: string;
+  readonly values: readonly FieldValue[];
+}
+
+/** @param shardValue of the shard field, which is that of the query and not selected */
+export function toFoundEntry(row: SqlRow, { definition: { fields } }: PhysicalIndex, shardValue: FieldValue): FoundEntry {
+  const values = [shardValue];
+  for (let place = 1; place < fields.length; place += 1) values.push(fromSql(row[place] ?? null, fields[place]?.type ?? 'string'));
+  return { row_key: rowKeyOf(toBytes(row[0])), values };
+}

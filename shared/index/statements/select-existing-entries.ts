@@ -1,0 +1,51 @@
+import { rowKeyBytes } from '../../address.ts';
+import type { Version } from '../entry.ts';
+import { fromSql, toSql } from '../field-value.ts';
+import type { FieldValue } from '../../contract/index-query.ts';
+import { indexTable, type PhysicalIndex } from '../index-table.ts';
+import { toNumber } from '../../sql/cell-rows.ts';
+import type { SqlRow, Statement } from '../../sql/client.ts';
+import { unionOf } from '../../sql/union.ts';
+
+/** Where an entry would be: the shard of its shard field's value, that value, and its row. */
+export interface EntryKey {
+  /** Which of the answers is this one's. */
+  readonly item: number;
+  readonly shard: number;
+  readonly value: FieldValue;
+  readonly row_key: string;
+}
+
+/** What an index table holds. */
+export interface ExistingEntry {
+  readonly values: readonly FieldValue[];
+  readonly version: Version;
+  readonly tombstone: boolean;
+}
+
+/** What one index holds at many places of one group, in one statement: a look-up in the primary key for each. */
+export function selectExistingEntries(datastore: string, index: PhysicalIndex, keys: readonly EntryKey[]): Statement {
+  const { fields } = index.definition;
+  const columns = fields.map((_, place) => `f${place}`).join(', ');
+  const type = fields[0]?.type ?? 'UUID';
+  return unionOf(
+    keys.map(({ item, shard, value, row_key }) => {
+      const table = indexTable(datastore, shard, index);
+      const sql = `SELECT ${item} AS item, epoch, added_id, tombstone_at IS NOT NULL AS tombstone, ${columns} FROM ${table} WHERE f0 = ? AND row_key = ?`;
+      return { sql, parameters: [toSql(value, type), rowKeyBytes(row_key)], table };
+    }),
+  );
+}
+
+/** By item; undefined where there is nothing. */
+export function toExistingEntries(rows: readonly SqlRow[], index: PhysicalIndex, items: number): (ExistingEntry | undefined)[] {
+  const found = Array.from<ExistingEntry | undefined>({ length: items });
+  for (const [item, epoch, added_id, tombstone, ...values] of rows) {
+    found[toNumber(item)] = {
+      version: { epoch: toNumber(epoch), added_id: toNumber(added_id) },
+      tombstone: toNumber(tombstone) === 1,
+      values: index.definition.fields.map(({ type }, place) => fromSql(values[place] ?? null, type)),
+    };
+  }
+  return found;
+}

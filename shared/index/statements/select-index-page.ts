@@ -1,0 +1,40 @@
+import { rowKeyBytes, rowKeyOf } from '../../address.ts';
+import type { Version } from '../entry.ts';
+import { fromSql, toSql } from '../field-value.ts';
+import type { FieldValue } from '../../contract/index-query.ts';
+import { indexTable, type PhysicalIndex } from '../index-table.ts';
+import { toBytes, toNumber } from '../../sql/cell-rows.ts';
+import type { SqlParameter, SqlRow, Statement } from '../../sql/client.ts';
+
+/** A live entry as a scan of an index table finds it. */
+export interface ScannedEntry {
+  readonly value: FieldValue;
+  readonly row_key: string;
+  readonly version: Version;
+}
+
+/** The next entries of one shard's index table, tombstones left out, in the order of its primary key. */
+export function selectIndexPage(datastore: string, shard: number, index: PhysicalIndex, after: ScannedEntry | undefined, limit: number): Statement {
+  const parameters: SqlParameter[] = [];
+  let beyond = '';
+  if (after) {
+    const value = toSql(after.value, index.definition.fields[0]?.type ?? 'UUID');
+    parameters.push(value, value, rowKeyBytes(after.row_key));
+    beyond = 'AND f0 >= ? AND (f0 > ? OR row_key > ?) ';
+  }
+  parameters.push(limit);
+  const table = indexTable(datastore, shard, index);
+  return {
+    table,
+    sql: `SELECT f0, row_key, epoch, added_id FROM ${table} WHERE tombstone_at IS NULL ${beyond}ORDER BY f0, row_key LIMIT ?`,
+    parameters,
+  };
+}
+
+export function toScannedEntry([value, rowKey, epoch, added_id]: SqlRow, index: PhysicalIndex): ScannedEntry {
+  return {
+    value: fromSql(value ?? null, index.definition.fields[0]?.type ?? 'UUID'),
+    row_key: rowKeyOf(toBytes(rowKey)),
+    version: { epoch: toNumber(epoch), added_id: toNumber(added_id) },
+  };
+}

@@ -1,0 +1,39 @@
+import type { TriggerMessage } from '../state/message.ts';
+import type { TriggerFunction } from './trigger-function.ts';
+import type { TriggeredClient } from './triggered-client.ts';
+
+export interface FunctionCall {
+  readonly fn: TriggerFunction;
+  readonly client: (signal: AbortSignal) => TriggeredClient;
+  readonly message: TriggerMessage;
+  readonly attempt: number;
+  readonly timeoutMs: number;
+}
+
+/**
+ * Calls a trigger's function and waits for it, no longer than its time limit.
+ *
+ * Throws what it throws, or an Error when its time is up. JavaScript cannot end a function from outside: one that does
+ * not heed its signal goes on, but its client sends nothing any more.
+ */
+export async function callFunction({ fn, client, message, attempt, timeoutMs }: FunctionCall): Promise<void> {
+  const time = new AbortController();
+  const timeUp = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const error = new Error(`it did not answer within ${timeoutMs / 1000} s`);
+    timeUp.reject(error);
+    time.abort(error);
+  }, timeoutMs);
+  try {
+    const call = (async () => fn(message.row_key, message, client(time.signal), { signal: time.signal, attempt }))();
+    await Promise.race([call, timeUp.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Why it failed, in one line of at most 500 characters. */
+export function reasonOf(error: unknown): string {
+  const text = error instanceof Error ? `${error.name === 'Error' ? '' : `${error.name}: `}${error.message}` : String(error);
+  return text.length > 500 ? `${text.slice(0, 499)}…` : text;
+}

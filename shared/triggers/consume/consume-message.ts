@@ -1,0 +1,127 @@
+import { NO_ANSWER } from '../state/failing-cell.ts';
+import type { TriggerMessage } from '../state/message.ts';
+import type { FailingCell } from '../state/trigger-store.ts';
+import { callFunction, reasonOf } from './call-function.ts';
+import type { Consumer } from './consumer.ts';
+import { isPermanent } from './permanent-failure.ts';
+import { isRetry, type QueueRecord } from './queue-record.ts';
+import type { ShardView } from './shard-views.ts';
+
+export interface MessageInHand {
+  readonly record: QueueRecord;
+  readonly message: TriggerMessage;
+  readonly view: ShardView;
+  /** Of the call. */
+  readonly timeoutMs: number;
+}
+
+/** `stopped`: it is done, and the trigger stopped; `not_running`: somebody else has stopped it, this one goes back. */
+export type MessageEnd = { readonly kind: 'done' | 'stopped' | 'not_running' } | { readonly kind: 'failed'; readonly attempts: number };
+
+const DONE: MessageEnd = { kind: 'done' };
+
+/**
+ * Consumes one message of a trigger that runs: calls the function, unless the cell is done with or has had all its
+ * attempts, and writes down what failed. Throws what the state table throws: the message then has to come again.
+ */
+export async function consumeMessage(consumer: Consumer, hand: MessageInHand): Promise<MessageEnd> {
+  const { record, message, view } = hand;
+  const kept = view.cells.get(message.added_id);
+  // Another cell had this added id before the log was cut: what is kept of it, or this message, is of no cell any more.
+  const isOther = kept !== undefined && !isSameCell(kept.message, message);
+  if (isOther && kept.message.created_at <= message.created_at) await forget(consumer, hand);
+  else if (isOther) return repeated(consumer, message);
+  const cell = view.cells.get(message.added_id);
+  const isParked = cell?.parked_at !== undefined;
+  // A retry of a cell that is not parked any more has been done, or discarded.
+  if (isParked ? !message.replay : isRetry(record)) return repeated(consumer, message);
+  return isParked ? tryParked(consumer, hand, cell) : tryCell(consumer, hand, cell);
+}
+
+async function tryCell(consumer: Consumer, hand: MessageInHand, known: FailingCell | undefined): Promise<MessageEnd> {
+  const { record, message, view } = hand;
+  const { store, definition, marks } = consumer;
+  const marked = { message, sentAt: record.sentAt, view };
+  await marks.begin(marked);
+  // Received before without an answer: perhaps because it ends its process, and then nothing can be counted afterwards.
+  const isCounted = record.receipts >= 2;
+  const hadAll = (attempts: number): boolean => isCounted && attempts >= definition.maxAttempts;
+  if (hadAll(known?.attempts ?? 0)) return park(consumer, hand, neverAnswered(known));
+  const before = isCounted ? await store.begin(message) : (known?.attempts ?? 0);
+  if (hadAll(before)) return park(consumer, hand, neverAnswered(known));
+
+  const failure = await failureOf(consumer, hand, before + 1);
+  if (failure === undefined) {
+    if (isCounted || known !== undefined) await forget(consumer, hand);
+    await marks.done(marked);
+    return DONE;
+  }
+  const error = reasonOf(failure.thrown);
+  const attempts = await store.failed(message, error, isCounted);
+  consumer.report({ kind: 'failed', message, attempts, error });
+  if (attempts === 1) await marks.failed(marked);
+  return isPermanent(failure.thrown) || attempts >= definition.maxAttempts ? park(consumer, hand, error) : { kind: 'failed', attempts };
+}
+
+/** It stays parked whatever comes, so that it holds up nobody. */
+async function tryParked(consumer: Consumer, hand: MessageInHand, cell: FailingCell): Promise<MessageEnd> {
+  const { record, message } = hand;
+  // A retry never goes back to the queue; one after a rewind does with its group, when one before it fails.
+  const most = isRetry(record) ? 1 : consumer.definition.maxAttempts;
+  const failure = record.receipts > most ? { thrown: NO_ANSWER } : await failureOf(consumer, hand, cell.attempts + 1);
+  if (failure === undefined) {
+    await forget(consumer, hand);
+    return DONE;
+  }
+  const error = reasonOf(failure.thrown);
+  await consumer.store.retryFailed(message, error);
+  consumer.report({ kind: 'retry_failed', message, error });
+  return DONE;
+}
+
+function repeated({ report }: Consumer, message: TriggerMessage): MessageEnd {
+  report({ kind: 'repeated', message });
+  return DONE;
+}
+
+async function forget({ store }: Consumer, { message, view }: MessageInHand): Promise<void> {
+  await store.succeeded(message);
+  view.cells.delete(message.added_id);
+}
+
+function isSameCell(a: TriggerMessage, b: TriggerMessage): boolean {
+  return a.row_key === b.row_key && a.column_name === b.column_name && a.ref_key === b.ref_key && a.created_at === b.created_at;
+}
+
+async function failureOf({ fn, client, report }: Consumer, { message, timeoutMs }: MessageInHand, attempt: number): Promise<{ readonly thrown: unknown } | undefined> {
+  try {
+    await callFunction({ fn, client, message, attempt, timeoutMs });
+  } catch (thrown) {
+    return { thrown };
+  }
+  report({ kind: 'consumed', message, attempt });
+  return undefined;
+}
+
+async function park(consumer: Consumer, hand: MessageInHand, error: string): Promise<MessageEnd> {
+  const { store, definition, report, marks } = consumer;
+  const { record, message, view } = hand;
+  const end = await store.park(message, error, definition.stopAfterParked);
+  if (end === 'not_running') {
+    // Whoever lets the trigger go on has mended something: its attempts begin anew, else it would be parked without a call.
+    await forget(consumer, hand);
+    return { kind: 'not_running' };
+  }
+  report({ kind: 'parked', message, error });
+  if (end === 'parked_and_stopped') {
+    report({ kind: 'stopped' });
+    return { kind: 'stopped' };
+  }
+  await marks.done({ message, sentAt: record.sentAt, view });
+  return DONE;
+}
+
+/** What it failed on before is worth more than that it did not answer the last time. */
+function neverAnswered(known: FailingCell | undefined): string {
+  return known === undefined || known.last_error === NO_ANSWER ? NO_ANSWER : `${NO_ANSWER}; before that: ${known.last_error}`;
+}

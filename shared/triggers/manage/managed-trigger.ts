@@ -1,0 +1,52 @@
+import { SchemalessError } from '../../errors.ts';
+import type { StoreContext } from '../../access/context.ts';
+import type { DynamoTable } from '../../dynamo/table.ts';
+import { requireDatastore } from '../../access/groups.ts';
+import type { DatastoreTopology, DeployedTrigger } from '../../topology/topology.ts';
+import { triggerStore } from '../state/dynamo-trigger-store.ts';
+import { triggerFollower } from '../state/follower-name.ts';
+import type { FollowerName } from '../../follow/follower-item.ts';
+import type { TriggerQueues } from '../state/trigger-queues.ts';
+import type { TriggerStore } from '../state/trigger-store.ts';
+
+export interface TriggerManagementOptions {
+  readonly context: StoreContext;
+  readonly stateTable: DynamoTable;
+  readonly queues: TriggerQueues;
+  /** For how long messages may wait until their queue cannot be trusted any more. @default see `safeHaltMs` */
+  readonly safeHaltMs?: number;
+}
+
+/** One trigger of a datastore, with all that its management works on. */
+export interface ManagedTrigger extends TriggerManagementOptions {
+  readonly definition: DeployedTrigger['definition'];
+  readonly deployed: DeployedTrigger;
+  readonly topology: DatastoreTopology;
+  readonly follower: FollowerName;
+  readonly store: TriggerStore;
+}
+
+/** The triggers of a datastore, by name. */
+export async function managedTriggers(options: TriggerManagementOptions, datastore: string): Promise<readonly ManagedTrigger[]> {
+  const topology = await requireDatastore(options.context.topology, datastore);
+  return (await options.context.topology.triggers(datastore)).map((deployed) => ({
+    ...options,
+    deployed,
+    definition: deployed.definition,
+    topology,
+    follower: { name: triggerFollower(deployed.definition.name), datastore },
+    store: triggerStore(options.stateTable, { datastore, trigger: deployed.definition.name }),
+  }));
+}
+
+/** One of them. Throws `unknown_trigger`. */
+export async function managedTrigger(options: TriggerManagementOptions, datastore: string, name: string): Promise<ManagedTrigger> {
+  const found = (await managedTriggers(options, datastore)).find(({ definition }) => definition.name === name);
+  if (!found) throw unknownTrigger(name, datastore);
+  return found;
+}
+
+export function unknownTrigger(name: string, datastore: string): SchemalessError {
+  const [wanted, got] = ['the name of a trigger', JSON.stringify(name.slice(0, 60))];
+  return new SchemalessError('unknown_trigger', `no trigger ${got} of ${datastore}`, { field: 'trigger', wanted, got });
+}

@@ -1,0 +1,62 @@
+import { parseCount } from '../../address.ts';
+import type { ShardOffset } from '../../follow/encode-offsets.ts';
+import { readFollower } from '../../follow/follower-item.ts';
+import { offsetItems } from '../../follow/offset-items.ts';
+import { rewindPlaces, setPlaces } from '../../follow/rewind-follower.ts';
+import type { RewindTo } from '../../contract/trigger-operations.ts';
+import { unread } from '../../follow/start-offsets.ts';
+import type { StoreContext } from '../../access/context.ts';
+import { parseShard } from '../../access/parse.ts';
+import type { DatastoreTopology } from '../../topology/topology.ts';
+import type { ManagedTrigger } from './managed-trigger.ts';
+import { parsePassed } from './parse-choices.ts';
+import { readLags } from '../state/shard-lags.ts';
+
+/**
+ * Sets a trigger to another place. The marks of its shards come first: by them it is known which cells are replays, and
+ * what was consumed before says nothing any more.
+ *
+ * @throws SchemalessError `invalid_field`, `unknown_shard`: then nothing is changed; `unavailable`
+ */
+export async function rewindTrigger(trigger: ManagedTrigger, to: RewindTo): Promise<void> {
+  const { context, stateTable, topology, follower, store } = trigger;
+  if (typeof to === 'object' && 'since' in to) parsePassed(to.since);
+  if (typeof to === 'object' && 'shards' in to) await checkPlaces(context, topology, to.shards);
+  const places = await rewindPlaces(context, follower.datastore, to);
+  await store.markRewound(`${new Date().toISOString().slice(0, -1)}000Z`);
+  await setMarks(trigger, places, 1);
+  // What a consumer said before of how far it is: it is somewhere else now.
+  const { troubled } = await store.status();
+  for (const shard of troubled) if (places.has(shard)) await store.mark(shard, undefined);
+  await setPlaces(stateTable, context, follower, places);
+  // Where somebody else rewound it at the same moment its generation is higher than was thought.
+  await setMarks(trigger, places, 0);
+}
+
+/** @param ahead how many generations after the ones that hold now */
+async function setMarks({ context, stateTable, topology, follower, store }: ManagedTrigger, places: ReadonlyMap<number, ShardOffset>, ahead: number): Promise<void> {
+  const { partitions = 1 } = (await readFollower(stateTable, follower)) ?? {};
+  const items = offsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
+  const held = new Map(await Promise.all([...new Set([...places.keys()].map((shard) => shard % partitions))].map(async (partition) => [partition, await items.read(partition)] as const)));
+  const logs = await readLags(context, topology, [...places.keys()].map((shard) => ({ shard, after: undefined })));
+  await store.consumed.change([...places.keys()], (shard, mark) => {
+    const item = held.get(shard % partitions);
+    const generation = (item?.generation ?? 0) + ahead;
+    if (mark && mark.generation > generation) return undefined;
+    const place = places.get(shard) ?? unread(0);
+    // Of two that rewind it at once the place further back holds.
+    const { added_id, fingerprint } = mark?.generation === generation && mark.added_id < place.added_id ? mark : place;
+    const sentTo = item?.offsets[Math.floor(shard / partitions)]?.added_id ?? 0;
+    return { generation, added_id, fingerprint, replayed_to: Math.max(mark?.replayed_to ?? 0, sentTo, logs.get(shard)?.head ?? 0) };
+  });
+}
+
+/** Before anything is changed. Logs that cannot be read now are the rewind's to refuse. */
+async function checkPlaces(context: StoreContext, topology: DatastoreTopology, places: ReadonlyMap<number, number>): Promise<void> {
+  const chosen = [...places].map(([shard, addedId]) => ({ addedId, shard: parseShard(shard, topology.shards, `to.${shard}`) }));
+  const logs = await readLags(context, topology, chosen.map(({ shard }) => ({ shard, after: undefined })));
+  for (const { shard, addedId } of chosen) {
+    const head = logs.get(shard)?.head ?? Number.MAX_SAFE_INTEGER;
+    parseCount(addedId, `to.${shard}`, 0, head, `an added id from 0 to ${head}, where the log of shard ${shard} ends`);
+  }
+}

@@ -1,0 +1,95 @@
+import { invalidField } from '../../errors.ts';
+import { parseLimit, parseShard } from '../../access/parse.ts';
+import { requireDatastore } from '../../access/groups.ts';
+import type { DatastoreTopology } from '../../topology/topology.ts';
+import { discardDead, listDead, replayDead } from './dead-messages.ts';
+import { lookAtTrigger, switchOf, troubledShards } from './look-at-trigger.ts';
+import { managedTrigger, managedTriggers, type ManagedTrigger, type TriggerManagementOptions } from './managed-trigger.ts';
+import type { CellPlace, ParkedChoice, ParkedCount, TriggerDetails, TriggerOperations, TriggerSwitch } from '../../contract/trigger-operations.ts';
+import { parkedPage, parseParkedCursor } from './parked-page.ts';
+import { resumeTrigger } from './resume-trigger.ts';
+import { rewindTrigger } from './rewind-trigger.ts';
+import { overState } from './state-away.ts';
+
+/** The triggers of every datastore, for those who run them. */
+export interface TriggerManagement {
+  /** Throws `unknown_datastore`. */
+  triggers(datastore: string): Promise<TriggerOperations>;
+}
+
+export function triggerManagement(options: TriggerManagementOptions): TriggerManagement {
+  return {
+    async triggers(datastore) {
+      await requireDatastore(options.context.topology, datastore);
+      return triggerOperations(options, datastore);
+    },
+  };
+}
+
+function triggerOperations(options: TriggerManagementOptions, datastore: string): TriggerOperations {
+  const over = <T>(name: string, task: (trigger: ManagedTrigger) => Promise<T>): Promise<T> => overState(async () => task(await managedTrigger(options, datastore, name)));
+  const switchWith = (name: string, change: (trigger: ManagedTrigger) => Promise<void>): Promise<TriggerSwitch> =>
+    over(name, async (trigger) => {
+      await change(trigger);
+      return switchOf(name, await trigger.store.status());
+    });
+
+  return {
+    triggers: () =>
+      overState(async () => {
+        const looks = await Promise.all((await managedTriggers(options, datastore)).map(lookAtTrigger));
+        return looks.map(({ summary }) => summary);
+      }),
+
+    async trigger(name, { limit, after } = {}) {
+      const most = parseLimit(limit);
+      return over(name, async (trigger): Promise<TriggerDetails> => {
+        const start = after === undefined ? 0 : parseShard(after, trigger.topology.shards, 'after') + 1;
+        const { summary, shards } = await lookAtTrigger(trigger);
+        const page = shards.slice(start, start + most);
+        return { ...summary, shards: page, next: start + page.length < shards.length ? start + page.length - 1 : null };
+      });
+    },
+
+    pauseTrigger: (name, reason) => switchWith(name, ({ store }) => store.setState('paused', reason)),
+    resumeTrigger(name) {
+      // Where its queue is by now.
+      options.context.topology.refresh();
+      return switchWith(name, resumeTrigger);
+    },
+    rewindTrigger: (name, to) => switchWith(name, (trigger) => rewindTrigger(trigger, to)),
+
+    async parkedCells(name, { limit, after } = {}) {
+      const wanted = { limit: parseLimit(limit), after: after === undefined ? undefined : parseParkedCursor(after) };
+      return over(name, async ({ store }) => parkedPage(await troubledShards(store), await store.malformed(), wanted));
+    },
+    retryParked: (name, cells) => over(name, (trigger) => change(trigger, cells, trigger.store.wantRetry)),
+    discardParked: (name, cells) => over(name, (trigger) => change(trigger, cells, trigger.store.discard)),
+
+    async deadMessages(name, { limit } = {}) {
+      const most = parseLimit(limit);
+      return over(name, (trigger) => listDead(trigger, most));
+    },
+    replayDead: (name) => over(name, replayDead),
+    discardDead: (name) => over(name, discardDead),
+  };
+}
+
+/** Changes parked cells, and says which of those named are not parked. */
+async function change({ store, topology }: ManagedTrigger, choice: ParkedChoice, how: (cells?: readonly CellPlace[]) => Promise<number>): Promise<ParkedCount> {
+  const cells = chosen(choice, topology);
+  const parked = new Set(cells && (await troubledShards(store)).flatMap((shard) => shard.cells.filter(({ parked_at }) => parked_at !== undefined).map(({ message }) => placeName(message))));
+  return { count: await how(cells), not_parked: (cells ?? []).filter((cell) => !parked.has(placeName(cell))).map(({ shard, added_id }) => ({ shard, added_id })) };
+}
+
+function placeName({ shard, added_id }: CellPlace): string {
+  return `${shard}/${added_id}`;
+}
+
+/** As the store takes it: nothing said means all. */
+function chosen(cells: ParkedChoice, { shards }: DatastoreTopology) {
+  if (cells === '*') return undefined;
+  if (cells.length === 0) throw invalidField('cells', '"*" for all, or at least one cell', 'none');
+  for (const [place, { shard }] of cells.entries()) parseShard(shard, shards, `cells[${place}].shard`);
+  return cells;
+}

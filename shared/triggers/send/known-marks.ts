@@ -1,0 +1,107 @@
+import type { ShardOffset } from '../../follow/encode-offsets.ts';
+import { unread } from '../../follow/start-offsets.ts';
+import type { ConsumedMark } from '../state/consumed-marks.ts';
+import type { TailWork } from './tail-work.ts';
+
+/** What a worker knows of the marks of its shards. Answers at once: nothing here waits for DynamoDB. */
+export interface KnownMarks {
+  /**
+   * Whether a shard has a mark, by which it can be sent again should its queue be lost. One that is sent up to this
+   * offset and has none gets one there; so does one that went back, with a log that was cut, to before its mark.
+   */
+  has(shard: number, offset: ShardOffset): boolean;
+  /** Up to where a shard's cells are replays in this generation; undefined until its mark is known, and was read after the generation was. */
+  replayedTo(shard: number, generation: number): number | undefined;
+}
+
+interface Known {
+  readonly mark: ConsumedMark;
+  /** When it was asked for, by `performance.now()`. */
+  readonly askedAt: number;
+}
+
+/** Where a shard is followed. */
+interface FollowedPlace {
+  readonly offset: ShardOffset;
+  readonly generation: number;
+}
+
+/** Reads marks as they are needed, those that are needed at the same time at once. */
+export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' | 'settings' | 'report'>): KnownMarks {
+  const known = new Map<number, Known>();
+  const seen = new Map<number, { readonly generation: number; readonly at: number }>();
+  /** The shards whose marks are to be looked at. */
+  const wanted = new Map<number, FollowedPlace>();
+  const offsets = new Map<number, ShardOffset>();
+  let looking = false;
+  let failing = false;
+  let notBefore = Number.NEGATIVE_INFINITY;
+
+  async function look(): Promise<void> {
+    const asked = new Map(wanted);
+    wanted.clear();
+    const askedAt = performance.now();
+    const found = await store.consumed.read([...asked.keys()]);
+    const odd = [...asked].filter(([shard, place]) => fitted(found.get(shard), place)).map(([shard]) => shard);
+    const changed = odd.length === 0 ? found : await store.consumed.change(odd, (shard, mark) => fitted(mark, asked.get(shard)));
+    for (const shard of asked.keys()) {
+      // What is changed comes with its whole page, of whose other shards nobody has looked where they are.
+      const mark = changed.get(shard) ?? found.get(shard);
+      if (mark) known.set(shard, { mark, askedAt });
+    }
+  }
+
+  function want(shard: number, offset: ShardOffset): void {
+    wanted.set(shard, { offset, generation: seen.get(shard)?.generation ?? 0 });
+    if (looking || performance.now() < notBefore) return;
+    looking = true;
+    // Those that are asked for in the same turn go with it.
+    void Promise.resolve()
+      .then(look)
+      .then(() => {
+        failing = false;
+      })
+      .catch((error: unknown) => {
+        if (!failing) report({ kind: 'failed', what: 'looking how far its consumers are', error });
+        failing = true;
+        notBefore = performance.now() + settings.lookMs;
+      })
+      .finally(() => {
+        looking = false;
+      });
+  }
+
+  return {
+    has(shard, offset) {
+      if (offset.added_id < (offsets.get(shard)?.added_id ?? 0)) known.delete(shard);
+      offsets.set(shard, offset);
+      if (known.has(shard)) return true;
+      want(shard, offset);
+      return false;
+    },
+    replayedTo(shard, generation) {
+      const found = known.get(shard);
+      // Cells come at once with the place where a shard begins: its mark comes with the next look.
+      if (generation === 0) return found && 0;
+      const before = seen.get(shard);
+      const at = before?.generation === generation ? before.at : performance.now();
+      seen.set(shard, { generation, at });
+      if (found && found.askedAt > at) return found.mark.replayed_to;
+      want(shard, offsets.get(shard) ?? unread(0));
+      return undefined;
+    },
+  };
+}
+
+/**
+ * A mark that fits where its shard is followed, undefined where it does: it is not ahead of that, and nothing that was sent
+ * under a lower generation raises it any more. Where a log was cut such messages name added ids that other cells have by now.
+ * It has the fingerprint of the cell there: by it a resend finds that the log was cut since.
+ */
+function fitted(mark: ConsumedMark | undefined, place: FollowedPlace | undefined): ConsumedMark | undefined {
+  if (!place) return undefined;
+  const { generation, offset: { added_id, fingerprint } } = place;
+  if (!mark) return { generation, added_id, fingerprint, replayed_to: 0 };
+  if (mark.added_id <= added_id && mark.generation >= generation) return undefined;
+  return { ...mark, generation: Math.max(mark.generation, generation), ...(mark.added_id > added_id && { added_id, fingerprint }) };
+}

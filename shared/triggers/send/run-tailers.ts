@@ -1,0 +1,98 @@
+import { joinWorkers, type Workers } from '../../follow/workers.ts';
+import { pauseFor } from '../../follow/pace.ts';
+import { peekFirst } from '../../follow/peek-first.ts';
+import { shareFetches } from '../../follow/share-fetches.ts';
+import { untilEnd } from '../../follow/until-end.ts';
+import type { StoreContext } from '../../access/context.ts';
+import { listTriggers, type ListedTrigger } from './list-triggers.ts';
+import { TAIL_SETTINGS } from './settings.ts';
+import type { TailRun } from './tail-run.ts';
+import { tailTrigger, type TailCrew, type TriggerTail } from './tail-trigger.ts';
+import { TAIL_PROTECTIONS } from './tail-work.ts';
+import { readTailerCount } from './tailer-count.ts';
+
+/** How often it is looked at what has ended, and whether a successor is ready. */
+const SHORT_MS = 200;
+
+/**
+ * Tails the logs of all datastores for all their triggers, with whoever else does: sends each cell to the queues of the
+ * triggers that want its column. Until a successor of its slot has taken over all of it, the deadline, the signal, or
+ * until fewer workers are wished for. Started every minute for each slot, so that there is never a gap.
+ *
+ * One crew for all triggers: a worker has the same share of each, and triggers of a datastore that are equally far share
+ * the statements that read the logs.
+ */
+export async function runTailers(run: TailRun): Promise<void> {
+  const settings = { ...TAIL_SETTINGS, ...run.settings };
+  const { signal, end } = untilEnd(run.signal ?? new AbortController().signal);
+  const deadline = setTimeout(end, run.deadline - Date.now());
+  const report = (what: string, error: unknown): void => run.report?.({ datastore: '', trigger: '', kind: 'failed', what, error });
+  const tails = new Map<string, TriggerTail>();
+  let workers: Workers | undefined;
+  try {
+    const wished = watchCount(run, report);
+    const list = watchTriggers(run.context, settings.listMs, report);
+    if (!(await wished())) return;
+    // Known before this worker is: whom it succeeds lets go of everything once it sees it.
+    while (!signal.aborted && !(await list())) await pauseFor(settings.lookMs, signal);
+    if (signal.aborted) return;
+    const { stateTable, owner, slot, heartbeat, protections } = run;
+    workers = joinWorkers({ ...heartbeat, stateTable, crew: 'tail', slot: String(slot), owner, onError: (error) => report('announcing itself', error) });
+    const crew: TailCrew = { run, settings, protections: { ...TAIL_PROTECTIONS, ...protections }, workers, fetch: shareFetches(peekFirst()), signal };
+    while (!signal.aborted && (await wished())) {
+      const isSucceeded = workers.share(1).successor !== undefined;
+      // One that ended by itself may have been forgotten: it is looked at which there are before it is begun again.
+      const listed = await list(!isSucceeded && [...tails.values()].some((tail) => tail.state() !== 'running'));
+      if (listed) align(crew, tails, listed, isSucceeded);
+      workers.ready('tail', true);
+      if (workers.share(1).successor?.ready && [...tails.values()].every((tail) => tail.state() !== 'running')) return;
+      await pauseFor(SHORT_MS, signal);
+    }
+  } finally {
+    clearTimeout(deadline);
+    end();
+    await Promise.all([...tails.values()].map(({ ended }) => ended));
+    await workers?.leave().catch((error: unknown) => report('leaving', error));
+  }
+}
+
+/** Begins what is listed, ends what is not, or is deployed otherwise now. A worker that is succeeded begins nothing. */
+function align(crew: TailCrew, tails: Map<string, TriggerTail>, listed: readonly ListedTrigger[], isSucceeded: boolean): void {
+  const wanted = new Map(listed.map((one) => [`${one.datastore}/${one.deployed.definition.name}`, one]));
+  for (const [key, tail] of tails) {
+    const now = wanted.get(key);
+    if (!now || JSON.stringify(now) !== JSON.stringify(tail.listed)) tail.end();
+    if (tail.state() !== 'running' && !isSucceeded) tails.delete(key);
+  }
+  if (isSucceeded) return;
+  for (const [key, one] of wanted) if (!tails.has(key)) tails.set(key, tailTrigger(crew, one));
+}
+
+/** Whether this slot is among those wished for; read about once a second. While DynamoDB is away what was last said holds. */
+function watchCount({ stateTable, slot, tailers = Number.POSITIVE_INFINITY }: TailRun, report: (what: string, error: unknown) => void): () => Promise<boolean> {
+  const count = everyMs(1000, async () => (await readTailerCount(stateTable)) ?? tailers, (error) => report('looking at how many tailers there are to be', error));
+  return async () => slot < ((await count()) ?? tailers);
+}
+
+function watchTriggers({ topology }: StoreContext, listMs: number, report: (what: string, error: unknown) => void): (anew?: boolean) => Promise<readonly ListedTrigger[] | undefined> {
+  return everyMs(listMs, () => listTriggers(topology), (error) => report('looking which triggers there are', error));
+}
+
+/** Reads something no more often than this, or when it is wanted `anew`; what was last read holds while it cannot be. */
+function everyMs<T>(milliseconds: number, read: () => Promise<T>, failed: (error: unknown) => void): (anew?: boolean) => Promise<T | undefined> {
+  let known: T | undefined;
+  let at = Number.NEGATIVE_INFINITY;
+  let failing = false;
+  return async (anew = false) => {
+    if (!anew && performance.now() - at < milliseconds) return known;
+    at = performance.now();
+    try {
+      known = await read();
+      failing = false;
+    } catch (error) {
+      if (!failing) failed(error);
+      failing = true;
+    }
+    return known;
+  };
+}

@@ -1,0 +1,77 @@
+import { pauseFor } from '../../follow/pace.ts';
+import { CLOCKS_DIFFER_MS } from '../state/queue-limits.ts';
+import { encodeMessage, retryDeduplicationId, retryGroupId } from '../state/queue-message.ts';
+import { isAtWork, type FailingCell } from '../state/trigger-store.ts';
+import type { QueueMessage } from './queue-client.ts';
+import type { TailSettings } from './settings.ts';
+import type { TailWork } from './tail-work.ts';
+import type { TriggerWatch } from './watch-trigger.ts';
+
+/** Taken and not sent yet at most: what a worker that dies then leaves behind waits for `lostRetryMs`. */
+const MOST_TAKEN = 100;
+const MESSAGES_A_REQUEST = 10;
+
+/**
+ * Sends parked cells again that somebody wants retried, or whose time has come: those of the shards that this worker
+ * holds, each taken first, so that nobody else sends it as well. Not while the trigger does not run.
+ */
+export async function sendRetries(work: TailWork, watch: TriggerWatch, signal: AbortSignal): Promise<void> {
+  const { settings, report } = work;
+  let taken: QueueMessage[] = [];
+  let failing = false;
+  while (!signal.aborted) {
+    const status = watch.status();
+    if (status && isAtWork(status)) {
+      try {
+        taken = await takeDue(work, watch, taken);
+        const left = await sendTaken(work, taken);
+        if (taken.length > left.length) report({ kind: 'retried', cells: taken.length - left.length });
+        failing = left.length > 0;
+        taken = left;
+      } catch (error) {
+        if (!failing) report({ kind: 'failed', what: 'retrying parked cells', error });
+        failing = true;
+      }
+    }
+    await pauseFor(settings.lookMs, signal);
+  }
+}
+
+async function takeDue({ store, settings, deployed }: TailWork, watch: TriggerWatch, before: readonly QueueMessage[]): Promise<QueueMessage[]> {
+  const taken = [...before];
+  const now = Date.now();
+  const due = watch.troubled().flatMap(({ cells }) => cells.filter((cell) => isDue(cell, now, settings, deployed.definition.retryParkedEveryMs)));
+  for (const cell of due.slice(0, Math.max(0, MOST_TAKEN - taken.length))) {
+    if (await store.takeRetry(cell)) taken.push(toRetry(cell));
+  }
+  // What was taken is not to be tried for again.
+  if (due.length > 0) await watch.look();
+  return taken;
+}
+
+function isDue({ parked_at, retried_at, retry }: FailingCell, now: number, { lostRetryMs }: TailSettings, everyMs: number | undefined): boolean {
+  if (parked_at === undefined) return false;
+  if (retry === 'wanted') return true;
+  const age = now - Date.parse(retried_at ?? parked_at);
+  // Written by a clock that was ahead: when that was cannot be told, and it is not to wait until this one is there.
+  if (age < -CLOCKS_DIFFER_MS) return everyMs !== undefined || retry === 'sent';
+  return age >= (everyMs ?? Number.POSITIVE_INFINITY) || (retry === 'sent' && age >= lostRetryMs);
+}
+
+function toRetry(cell: FailingCell): QueueMessage {
+  const { message, round } = cell;
+  return { body: encodeMessage({ ...message, replay: true }), groupId: retryGroupId(message.shard), deduplicationId: retryDeduplicationId(cell, round + 1) };
+}
+
+/** Returns what the queue did not take. */
+async function sendTaken({ queues, deployed, report }: TailWork, messages: readonly QueueMessage[]): Promise<QueueMessage[]> {
+  const left: QueueMessage[] = [];
+  for (let start = 0; start < messages.length; start += MESSAGES_A_REQUEST) {
+    const some = messages.slice(start, start + MESSAGES_A_REQUEST);
+    const failures = await queues.send(deployed.queueUrl, some).catch((error: unknown) => some.map(() => error));
+    const failure = failures.find((error) => error !== undefined);
+    if (failure !== undefined) report({ kind: 'send_failed', error: failure });
+    left.push(...some.filter((_, item) => failures[item] !== undefined));
+  }
+  return left;
+}

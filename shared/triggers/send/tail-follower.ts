@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Follower, LogPlace } from '../../follow/follower.ts';
+import { triggerFollower } from '../state/follower-name.ts';
+import { deduplicationId, encodeMessage, groupId, toMessage } from '../state/queue-message.ts';
+import type { TriggerMessage } from '../state/message.ts';
+import type { TriggerStatus } from '../state/trigger-store.ts';
+import type { KnownMarks } from './known-marks.ts';
+import type { QueueMessage } from './queue-client.ts';
+import { sendInOrder, type SendInOrder, type Sent } from './send-in-order.ts';
+import type { TailWork } from './tail-work.ts';
+import type { DepthWatch } from './watch-depth.ts';
+import type { TriggerWatch } from './watch-trigger.ts';
+import { isSameQueue } from '../state/same-queue.ts';
+
+/** What tailing knows of a trigger, its queue, and its consumers. */
+export interface TailWatches {
+  readonly watch: TriggerWatch;
+  readonly depth: DepthWatch;
+  readonly marks: KnownMarks;
+}
+
+/** Follows the logs for a trigger: a cell is done once the trigger's queue has it. */
+export function tailFollower(work: TailWork, { watch, depth, marks }: TailWatches): Follower {
+  const { datastore, deployed, settings, protections, report } = work;
+  const { definition, queueUrl } = deployed;
+  const name = { datastore, trigger: definition.name };
+  const isOpen = sendingGate(work, watch, depth);
+  let failing = false;
+
+  const messageOf = (cell: LogPlace): TriggerMessage => toMessage(cell, name, marks.replayedTo(cell.shard, cell.generation) ?? 0);
+
+  async function send(cells: readonly LogPlace[], forMs: number): Promise<Sent> {
+    const how: SendInOrder = {
+      send: (messages) => work.queues.send(queueUrl, messages),
+      toMessage: (cell): QueueMessage => ({ body: encodeMessage(messageOf(cell)), groupId: groupId(cell.shard), deduplicationId: deduplicationId(cell) }),
+      sideBySide: settings.sendsSideBySide,
+      forMs,
+      ...(protections.resendFromFirst ? {} : { ofAShard: 10 }),
+    };
+    const sent = await sendInOrder(how, cells);
+    depth.add(sent.cells.length);
+    if (sent.cells.length > 0) report({ kind: 'sent', cells: sent.cells.length, replays: sent.cells.filter((cell) => messageOf(cell).replay).length });
+    if (sent.failure !== undefined && !failing) report({ kind: 'send_failed', error: sent.failure });
+    failing = sent.failure !== undefined;
+    return sent;
+  }
+
+  return {
+    name: triggerFollower(definition.name),
+    datastore,
+    start: definition.start,
+    ...(definition.columns ? { columns: definition.columns } : {}),
+    wants: (shard, offset) => {
+      const limit = watch.limitOf(shard, offset.added_id);
+      return isOpen() && marks.has(shard, offset) && offset.added_id < limit;
+    },
+    async handle(_group, cells) {
+      if (!isOpen()) return new Map();
+      const limits = new Map<number, number>();
+      for (const { shard, added_id, generation } of cells) if (!limits.has(shard)) limits.set(shard, marks.replayedTo(shard, generation) === undefined ? 0 : watch.limitOf(shard, added_id - 1));
+      const sendable = cells.filter(({ shard, added_id }) => added_id <= (limits.get(shard) ?? 0));
+      if (protections.commitAfterSend) return (await send(sendable, settings.sendForMs)).done;
+      // The control: offsets are committed, and then it is sent.
+      void sleep(settings.commitEveryMs).then(() => send(sendable, settings.commitEveryMs));
+      return new Map(sendable.map(({ shard, added_id }) => [shard, added_id]));
+    },
+  };
+}
+
+/** Whether cells may be sent at all; tells when that changes. */
+function sendingGate({ settings, deployed, report }: TailWork, watch: TriggerWatch, depth: DepthWatch): () => boolean {
+  let told: string | undefined;
+  return () => {
+    const status = watch.status();
+    // A trigger that is new begins with its queue in a moment: nothing holds it back.
+    if (!status || (status.queue_url === undefined && haltOf(status) === undefined)) return false;
+    const full = depth.isFull() ? `its queue holds ${settings.depthLimit} messages or more` : undefined;
+    // Once it is known where what was sent is: see `mindQueue`.
+    const elsewhere = isSameQueue(status.queue_url, deployed.queueUrl) ? undefined : 'its queue is not the one that it was sent to before';
+    const why = haltOf(status) ?? elsewhere ?? full;
+    if (why !== told) report(why === undefined ? { kind: 'goes_on' } : { kind: 'held_back', why });
+    told = why;
+    return why === undefined;
+  };
+}
+
+function haltOf({ state, reason, resend }: TriggerStatus): string | undefined {
+  if (state !== 'running') return [`it is ${state}`, ...(reason === undefined ? [] : [reason])].join(': ');
+  return resend?.id === undefined ? undefined : `what is not known to be consumed is to be sent again: ${resend.why}`;
+}

@@ -1,0 +1,30 @@
+import { committedOffsets } from '../../follow/follower-lag.ts';
+import { pauseFor } from '../../follow/pace.ts';
+import { requireDatastore } from '../../access/groups.ts';
+import { triggerFollower } from '../state/follower-name.ts';
+import { triggerLags } from '../state/shard-lags.ts';
+import type { TailRun } from './tail-run.ts';
+import type { TailWork } from './tail-work.ts';
+
+/**
+ * Tells now and then how far consuming and sending are behind the logs, for all workers: one of them does it for all.
+ * Until the signal.
+ */
+export async function watchLag({ datastore, deployed: { definition, queueUrl }, queues, store, settings, report }: TailWork, { context, stateTable }: Pick<TailRun, 'context' | 'stateTable'>, signal: AbortSignal): Promise<void> {
+  const follower = { name: triggerFollower(definition.name), datastore };
+  let failing = false;
+  while (!signal.aborted) {
+    try {
+      const topology = await requireDatastore(context.topology, datastore);
+      const [offsets, marks] = await Promise.all([committedOffsets(stateTable, follower, topology.shards), store.consumed.read(topology.places.keys().toArray())]);
+      const waiting = await queues.depth(queueUrl).catch(() => undefined);
+      const { lag, sent } = await triggerLags(context, topology, { start: definition.start, offsets, marks, waiting });
+      report({ kind: 'lag', cells: lag.cells, seconds: lag.seconds, unsentCells: sent.cells, unsentSeconds: sent.seconds });
+      failing = false;
+    } catch (error) {
+      if (!failing) report({ kind: 'failed', what: 'looking how far it is', error });
+      failing = true;
+    }
+    await pauseFor(settings.lagEveryMs, signal);
+  }
+}

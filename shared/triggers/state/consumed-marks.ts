@@ -1,0 +1,103 @@
+import { readState, updateState } from '../../dynamo/state-table.ts';
+import type { DynamoTable } from '../../dynamo/table.ts';
+import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
+import { consumedKey, readItems, statusKey, type TriggerName } from './trigger-items.ts';
+
+/** A cell of a shard that is consumed, and all before it. */
+export interface ConsumedPlace {
+  /** Under which its message was sent. */
+  readonly generation: number;
+  readonly added_id: number;
+  /** Of the cell: where the log was cut since, another cell has its added id. */
+  readonly fingerprint: string;
+}
+
+/** How far the consumers of a shard are, as far as it was written down: what comes after it is not known to be consumed. */
+export interface ConsumedMark extends ConsumedPlace {
+  /** Up to here cells were in the log when the shard was last rewound: what is sent of them is a replay. */
+  readonly replayed_to: number;
+}
+
+/** Shards whose marks are one item, of about a kilobyte: DynamoDB counts by it. */
+export const SHARDS_A_PAGE = 64;
+
+/** A mark as it is kept. */
+type Entry = readonly [shard: number, generation: number, addedId: number, fingerprint: string, replayedTo: number];
+
+/** What becomes of a shard's mark; undefined leaves it as it is. */
+export type MarkChange = (shard: number, mark: ConsumedMark | undefined) => ConsumedMark | undefined;
+
+/**
+ * The marks of a trigger's shards. They may lag behind what was consumed, and never run ahead of it: what they lack is
+ * only sent once more where a queue has lost its messages.
+ */
+export function consumedMarks(table: DynamoTable, name: TriggerName) {
+  const listed = new Set<number>();
+
+  /** Before it is written, so that whoever forgets the trigger knows of it. */
+  async function list(page: number): Promise<void> {
+    if (listed.has(page)) return;
+    if (!(await readState(table, consumedKey(name, page)))) {
+      await updateState(table, { key: statusKey(name), update: 'ADD #consumed_pages :page', values: { ':page': { NS: [String(page)] } } });
+    }
+    listed.add(page);
+  }
+
+  async function changePage(page: number, shards: readonly number[], change: MarkChange): Promise<ReadonlyMap<number, ConsumedMark>> {
+    await list(page);
+    return changeItem(table, consumedKey(name, page), (item) => {
+      const marks = toMarks(unpack<readonly Entry[]>(item?.['marks'], []));
+      let hasChanged = false;
+      for (const shard of shards) {
+        const next = change(shard, marks.get(shard));
+        if (next) marks.set(shard, next);
+        hasChanged ||= next !== undefined;
+      }
+      return { result: marks, ...(hasChanged && { values: { marks: { B: pack(toEntries(marks)) } } }) };
+    });
+  }
+
+  async function change(shards: readonly number[], how: MarkChange): Promise<ReadonlyMap<number, ConsumedMark>> {
+    const pages = Map.groupBy(shards, pageOf);
+    const changed = await Promise.all([...pages].map(([page, some]) => changePage(page, some, how)));
+    return new Map(changed.flatMap((marks) => [...marks]));
+  }
+
+  return {
+    /** Those of these shards that have one. */
+    async read(shards: readonly number[]): Promise<ReadonlyMap<number, ConsumedMark>> {
+      const wanted = new Set(shards);
+      const items = await readItems(table, [...new Set(shards.map(pageOf))].map((page) => consumedKey(name, page)));
+      return new Map([...items.values()].flatMap((item) => [...toMarks(unpack<readonly Entry[]>(item['marks'], []))]).filter(([shard]) => wanted.has(shard)));
+    },
+
+    change,
+
+    /** Says that so much is consumed. What was sent before the last rewind says nothing any more. */
+    async raise(places: ReadonlyMap<number, ConsumedPlace>): Promise<void> {
+      await change([...places.keys()], (shard, mark) => {
+        const place = places.get(shard);
+        return place && isFurther(place, mark) ? { replayed_to: 0, ...mark, ...place } : undefined;
+      });
+    },
+  };
+}
+
+export type ConsumedMarks = ReturnType<typeof consumedMarks>;
+
+/** Whether a place says more than another one of its shard. */
+export function isFurther(place: ConsumedPlace, than: ConsumedPlace | undefined): boolean {
+  return !than || place.generation > than.generation || (place.generation === than.generation && place.added_id > than.added_id);
+}
+
+function pageOf(shard: number): number {
+  return Math.floor(shard / SHARDS_A_PAGE);
+}
+
+function toMarks(entries: readonly Entry[]): Map<number, ConsumedMark> {
+  return new Map(entries.map(([shard, generation, added_id, fingerprint, replayed_to]) => [shard, { generation, added_id, fingerprint, replayed_to }]));
+}
+
+function toEntries(marks: ReadonlyMap<number, ConsumedMark>): readonly Entry[] {
+  return [...marks].sort(([one], [other]) => one - other).map(([shard, { generation, added_id, fingerprint, replayed_to }]) => [shard, generation, added_id, fingerprint, replayed_to]);
+}

@@ -1,0 +1,42 @@
+import type { DynamoTable } from '../../dynamo/table.ts';
+import { afterAttempt, findCell, parkedCell, withCell } from './failing-cell.ts';
+import type { TriggerMessage } from './message.ts';
+import type { TriggerName } from './trigger-items.ts';
+import { readStatus, stopRunning, toStatus } from './trigger-status.ts';
+import { isAtWork, type ParkEnd } from './trigger-store.ts';
+import { fits, type ShardChange, type TroubledShards } from './troubled-shards.ts';
+
+/** Where a cell is parked. */
+export interface ParkPlace {
+  readonly table: DynamoTable;
+  readonly name: TriggerName;
+  readonly shards: TroubledShards;
+  /** So many cells parked now stop the trigger. */
+  readonly stopAfterParked: number;
+}
+
+/**
+ * Parks a cell unless the trigger does not run, and counts, after that, what is parked in all shards: of consumers that
+ * park at once the last one sees them all, so that none passes the threshold unseen, and each parks one more at most.
+ * The count is never kept, since two items cannot be changed at once.
+ *
+ * A shard's item cannot hold more than some thousand cells: one that is full stops the trigger, too, and parks nothing.
+ */
+export async function parkCell({ table, name, shards, stopAfterParked }: ParkPlace, message: TriggerMessage, error: string): Promise<ParkEnd> {
+  const seen = await readStatus(table, name);
+  if (!isAtWork(seen)) return 'not_running';
+  const { result: parked, status: item } = await shards.change(message.shard, (before): ShardChange<boolean> => {
+    const cell = findCell(before.cells, message.added_id);
+    const cells = withCell(before.cells, message.added_id, parkedCell(afterAttempt(cell, message, 0, error)));
+    return cell?.parked_at === undefined && !fits(cells) ? { result: false } : { result: true, next: { ...before, cells } };
+  });
+  if (!parked) {
+    await stopRunning(table, name, seen, `shard ${message.shard} has as many parked cells as can be kept of one shard`);
+    return 'not_running';
+  }
+  const status = toStatus(item);
+  const count = (await shards.read(status.troubled)).flatMap(({ cells }) => cells).filter(({ parked_at }) => parked_at !== undefined).length;
+  if (count < stopAfterParked) return 'parked';
+  await stopRunning(table, name, status, `${count} cells are parked, which stops it (stop_after_parked: ${stopAfterParked})`);
+  return 'parked_and_stopped';
+}

@@ -1,0 +1,104 @@
+import { parseAddress, parseCount } from '../../address.ts';
+import { DATASTORE_NAME, MAX_SHARDS, TRIGGER_NAME } from '../../definitions/definitions.ts';
+import { invalidField, missingField, SchemalessError } from '../../errors.ts';
+import { fingerprintOf } from '../../follow/fingerprint.ts';
+import type { LogPlace } from '../../follow/follower.ts';
+import { parseTime } from '../../time.ts';
+import type { TriggerMessage } from './message.ts';
+import type { FailingCell } from './trigger-store.ts';
+
+/**
+ * What a trigger's queue carries for a cell. A replay is a cell that was in its log when the shard was last rewound; one
+ * that came after it is new, although the offset's generation stays raised.
+ *
+ * @param replayedTo of the shard's mark, read after the cell's generation was known, so that it knows of the rewind that raised it
+ */
+export function toMessage(cell: LogPlace, trigger: { readonly datastore: string; readonly trigger: string }, replayedTo: number): TriggerMessage {
+  const { shard, added_id, row_key, column_name, ref_key, created_at, generation } = cell;
+  const replay = generation > 0 && added_id <= replayedTo;
+  return { datastore: trigger.datastore, trigger: trigger.trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay, generation };
+}
+
+/** What SQS refuses (U+FFFE, U+FFFF), and emulators of it do (characters beyond U+FFFF): a column name may hold either. */
+const REFUSED = /[\uD800-\uDFFF\uFFFE\uFFFF]/g;
+
+/** Its JSON, with characters escaped that queues refuse. */
+export function encodeMessage({ datastore, trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay, generation }: TriggerMessage): string {
+  const text = JSON.stringify({ datastore, trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay, generation });
+  return text.replaceAll(REFUSED, (unit) => String.raw`\u` + unit.charCodeAt(0).toString(16));
+}
+
+/**
+ * Reads a message's body; members that it does not know are left out.
+ *
+ * @throws SchemalessError `invalid_json`; `missing_field` or `invalid_field`, naming the field
+ */
+export function parseMessage(text: string): TriggerMessage {
+  const fields = parseObject(text);
+  const { row_key, column_name, ref_key } = parseAddress({ row_key: fields['row_key'], column_name: fields['column_name'], ref_key: fields['ref_key'] });
+  return {
+    datastore: parseName(fields['datastore'], 'datastore', DATASTORE_NAME),
+    trigger: parseName(fields['trigger'], 'trigger', TRIGGER_NAME),
+    shard: parseCount(fields['shard'], 'shard', 0, MAX_SHARDS - 1),
+    added_id: parseCount(fields['added_id'], 'added_id', 1, Number.MAX_SAFE_INTEGER),
+    row_key,
+    column_name,
+    ref_key,
+    created_at: parseTime(fields['created_at'], 'created_at'),
+    replay: parseReplay(fields['replay']),
+    // Messages of an earlier version do not say it.
+    ...(fields['generation'] !== undefined && { generation: parseCount(fields['generation'], 'generation', 0, Number.MAX_SAFE_INTEGER) }),
+  };
+}
+
+/** One group a shard: its cells are consumed one after another. */
+export function groupId(shard: number): string {
+  return String(shard);
+}
+
+/** Another group for parked cells that are sent again, so that they hold up nobody. */
+export function retryGroupId(shard: number): string {
+  return `${shard}-retry`;
+}
+
+/**
+ * The same for every repetition of a cell, so that SQS drops what is sent twice within five minutes; another one after
+ * a rewind, and for another cell that took the added id after the log was cut.
+ */
+export function deduplicationId({ shard, added_id, fingerprint, generation }: Pick<LogPlace, 'shard' | 'added_id' | 'fingerprint' | 'generation'>): string {
+  return `${shard}-${added_id}-${fingerprint}-${generation}`;
+}
+
+/**
+ * Another one for each round of retries of a parked cell, counted from its parking: a cell that was done, rewound and
+ * parked again begins with its first round anew.
+ *
+ * @param round the one that it is sent in
+ */
+export function retryDeduplicationId({ message, parked_at = '' }: Pick<FailingCell, 'message' | 'parked_at'>, round: number): string {
+  return `${message.shard}-${message.added_id}-${fingerprintOf(message)}-p${parked_at.replaceAll(/\D/gu, '')}-r${round}`;
+}
+
+function parseObject(text: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new SchemalessError('invalid_json', 'the message is not JSON', { cause });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidField('message', 'an object', value);
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function parseName(value: unknown, field: string, pattern: RegExp): string {
+  const wanted = `a name like ${pattern.source}`;
+  if (value === undefined) throw missingField(field, wanted);
+  if (typeof value !== 'string' || !pattern.test(value)) throw invalidField(field, wanted, value);
+  return value;
+}
+
+function parseReplay(value: unknown): boolean {
+  if (value === undefined) throw missingField('replay', 'true or false');
+  if (typeof value !== 'boolean') throw invalidField('replay', 'true or false', value);
+  return value;
+}

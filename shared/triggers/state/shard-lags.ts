@@ -1,0 +1,97 @@
+import type { TriggerStart } from '../../definitions/definitions.ts';
+import { askParts, partsOf } from '../../access/ask-parts.ts';
+import { selectLags, toLags, type StoredLag } from '../../sql/statements/select-lags.ts';
+import { byGroup, type StoreContext } from '../../access/context.ts';
+import { SchemalessError } from '../../errors.ts';
+import type { DatastoreTopology } from '../../topology/topology.ts';
+import type { ConsumedMark } from './consumed-marks.ts';
+import type { TriggerLag, TriggerShard } from '../../contract/trigger-operations.ts';
+
+/** A shard as far as logs and offsets tell. */
+export type ShardLag = Pick<TriggerShard, 'shard' | 'offset' | 'head' | 'cells' | 'seconds'>;
+
+/** How far a trigger is. */
+export interface TriggerLags {
+  /** Of what is not consumed, for each shard in order. */
+  readonly shards: readonly (ShardLag & Pick<TriggerShard, 'consumed'>)[];
+  readonly lag: TriggerLag;
+  readonly sent: TriggerLag;
+}
+
+export interface TriggerPlaces {
+  readonly start: TriggerStart;
+  /** By shard; undefined where the trigger has not begun. */
+  readonly offsets: readonly (number | undefined)[];
+  /** Up to where the shards are known to be consumed. */
+  readonly marks: ReadonlyMap<number, Pick<ConsumedMark, 'added_id'>>;
+  /** Messages on its queue, about; undefined while nobody knows. */
+  readonly waiting: number | undefined;
+}
+
+/**
+ * How far consuming and sending are behind the logs. What is consumed is written down now and then, so that a shard may
+ * be further than is known; that all is consumed, and how many are not at most, is known by what the queue holds.
+ */
+export async function triggerLags(context: StoreContext, topology: DatastoreTopology, { start, offsets, marks, waiting }: TriggerPlaces): Promise<TriggerLags> {
+  const sent = await shardLags(context, topology, offsets, start);
+  const consumed = offsets.map((offset, shard) => (offset === undefined || waiting === 0 ? offset : Math.min(offset, marks.get(shard)?.added_id ?? offset)));
+  const isAll = consumed.every((place, shard) => place === offsets[shard]);
+  const unconsumed = isAll ? sent : await shardLags(context, topology, consumed, start);
+  const [sentSum, sum] = [sumLags(sent), sumLags(unconsumed)];
+  return {
+    shards: unconsumed.map((lag, shard) => ({ ...lag, offset: offsets[shard] ?? null, consumed: consumed[shard] ?? null })),
+    lag: { ...sum, cells: Math.min(sum.cells, sentSum.cells + (waiting ?? Number.POSITIVE_INFINITY)) },
+    sent: sentSum,
+  };
+}
+
+/** Shards that one statement asks for. */
+const SHARDS_A_STATEMENT = 256;
+
+/**
+ * How far some place of each shard is behind its log, in order. Asks the writers, whose logs are the logs.
+ *
+ * @param offsets by shard; undefined where the trigger has not begun
+ */
+export async function shardLags(context: StoreContext, topology: DatastoreTopology, offsets: readonly (number | undefined)[], start: TriggerStart): Promise<readonly ShardLag[]> {
+  // What begins at the log's start has all of it before it; where another start lies is found when it begins.
+  const afters = topology.places.map((_, shard) => offsets[shard] ?? (start === 'start' ? 0 : undefined));
+  const found = await readLags(context, topology, afters.entries().map(([shard, after]) => ({ shard, after })).toArray());
+  return afters.map((after, shard) => {
+    const lag = found.get(shard);
+    const known = after === undefined ? undefined : lag;
+    const cells = known && after !== undefined ? Math.max(0, known.head - after) : null;
+    // A cell that is committed and not visible yet has just come.
+    const seconds = cells === null ? null : cells === 0 ? 0 : (known?.ageSeconds ?? 0);
+    return { shard, offset: offsets[shard] ?? null, head: lag?.head ?? null, cells, seconds };
+  });
+}
+
+/** Heads, and ages of what comes after; shards that cannot be read, or whose group cannot, are left out. */
+export async function readLags(context: StoreContext, topology: DatastoreTopology, ranges: readonly { readonly shard: number; readonly after: number | undefined }[]): Promise<ReadonlyMap<number, StoredLag>> {
+  const found = new Map<number, StoredLag>();
+  await Promise.all(
+    [...byGroup(topology, ranges)].map(async ([group, items]) => {
+      for (let start = 0; start < items.length; start += SHARDS_A_STATEMENT) {
+        try {
+          const statement = selectLags(topology.datastore, items.slice(start, start + SHARDS_A_STATEMENT));
+          const { rows } = await askParts(await context.groups.client(group), group, 'writer', partsOf(statement));
+          for (const [shard, lag] of toLags(rows)) found.set(shard, lag);
+        } catch (error) {
+          if (!(error instanceof SchemalessError) || error.code !== 'unavailable') throw error;
+          return;
+        }
+      }
+    }),
+  );
+  return found;
+}
+
+/** The shards taken together. */
+export function sumLags(lags: readonly ShardLag[]): TriggerLag {
+  return {
+    cells: lags.reduce((sum, { cells }) => sum + (cells ?? 0), 0),
+    seconds: lags.reduce((most, { seconds }) => Math.max(most, seconds ?? 0), 0),
+    unknown_shards: lags.filter(({ cells }) => cells === null).length,
+  };
+}

@@ -1,0 +1,61 @@
+import { BatchGetItemCommand } from '@aws-sdk/client-dynamodb';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { deleteState, readState, type StateItem } from '../../dynamo/state-table.ts';
+import type { DynamoTable } from '../../dynamo/table.ts';
+
+/** Which trigger of which datastore. */
+export interface TriggerName {
+  readonly datastore: string;
+  readonly trigger: string;
+}
+
+/**
+ * The items of a trigger in the state table.
+ *
+ * | pk | holds |
+ * |---|---|
+ * | `trigger#trips#bill_rider` | its status: `state`, `reason`, `changed_at`, `rewound_at`, `troubled` (shards), `changes` (goes up whenever a shard becomes troubled); of its queue `queue_url`, `sound_at`, `dead_seen`, `least_generation`; of the last resend `resend_why`, `resend_asked_at`, `resend_done_at`, and while it is wanted `resend_id`, `resend_queue`; `consumed_pages` |
+ * | `troubled#trips#bill_rider#17` | of a shard that is not in order: `cells` (JSON, deflated), `mark_id`, `mark_at`, `version` (another with each write) |
+ * | `malformed#trips#bill_rider` | the last messages that could not be read: `messages` (JSON, deflated), `version` |
+ * | `consumed#trips#bill_rider#3` | how far its consumers are with the shards 192 to 255: `marks` (JSON, deflated), `version` |
+ */
+export const statusKey = ({ datastore, trigger }: TriggerName): string => `trigger#${datastore}#${trigger}`;
+export const troubledKey = ({ datastore, trigger }: TriggerName, shard: number): string => `troubled#${datastore}#${trigger}#${shard}`;
+export const malformedKey = ({ datastore, trigger }: TriggerName): string => `malformed#${datastore}#${trigger}`;
+export const consumedKey = ({ datastore, trigger }: TriggerName, page: number): string => `consumed#${datastore}#${trigger}#${page}`;
+
+/** DynamoDB's own limit. */
+const KEYS_A_READ = 100;
+/** What it left out was throttled: waited for a little longer each time. */
+const PAUSE_MS = 50;
+const MAX_TRIES = 8;
+const TIMEOUT_MS = 3000;
+
+/** Reads many items, consistently. Those that are not there are left out. */
+export async function readItems({ client, table }: DynamoTable, keys: readonly string[]): Promise<ReadonlyMap<string, StateItem>> {
+  const found = new Map<string, StateItem>();
+  let left = [...new Set(keys)];
+  for (let tries = 0; left.length > 0; ) {
+    const page = left.slice(0, KEYS_A_READ);
+    const { Responses, UnprocessedKeys } = await client.send(
+      new BatchGetItemCommand({ RequestItems: { [table]: { Keys: page.map((key) => ({ pk: { S: key } })), ConsistentRead: true } } }),
+      { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
+    );
+    for (const item of Responses?.[table] ?? []) found.set(item['pk']?.S ?? '', item);
+    const passedOver = (UnprocessedKeys?.[table]?.Keys ?? []).map((key) => key['pk']?.S ?? '');
+    left = [...passedOver, ...left.slice(page.length)];
+    tries = passedOver.length > 0 ? tries + 1 : 0;
+    if (tries === MAX_TRIES) throw new Error(`DynamoDB answered ${MAX_TRIES} reads in part only: ${left.length} of ${keys.length} items of a trigger are left`);
+    if (tries > 0) await sleep(PAUSE_MS * tries);
+  }
+  return found;
+}
+
+/** Deletes everything that is kept of a trigger: whoever is defined under its name later begins anew. Its offsets are kept elsewhere, see `forgetFollower`. */
+export async function forgetTrigger(table: DynamoTable, name: TriggerName): Promise<void> {
+  const status = await readState(table, statusKey(name));
+  for (const shard of status?.['troubled']?.NS ?? []) await deleteState(table, troubledKey(name, Number(shard)));
+  for (const page of status?.['consumed_pages']?.NS ?? []) await deleteState(table, consumedKey(name, Number(page)));
+  await deleteState(table, malformedKey(name));
+  await deleteState(table, statusKey(name));
+}

@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { SchemalessError } from '../../../shared/errors.ts';
+import { openAdmission } from '../../../shared/access/admission.ts';
+
+const SETTINGS = { atOnce: 2, burstMs: 200, overloadMs: 20 };
+
+/** Work that goes on until it is told to end. */
+function held() {
+  const ends: (() => void)[] = [];
+  return { work: () => new Promise<string>((resolve) => ends.push(() => resolve('done'))), end: () => ends.shift()?.(), running: () => ends.length };
+}
+
+const codeOf = (work: Promise<unknown>): Promise<string> => work.then(() => 'served', (error: unknown) => (error instanceof SchemalessError ? error.code : String(error)));
+
+describe('admission', () => {
+  it('lets so many run at once, and a burst wait its turn in order', async () => {
+    const admit = openAdmission(SETTINGS);
+    const order: number[] = [];
+    let most = 0;
+    let running = 0;
+    await Promise.all(
+      Array.from({ length: 10 }, (_, number) =>
+        admit('group-1', async () => {
+          running += 1;
+          most = Math.max(most, running);
+          await sleep(5);
+          running -= 1;
+          order.push(number);
+        }),
+      ),
+    );
+    expect(most).toBe(2);
+    expect(order).toEqual([...order].sort((one, other) => one - other));
+  });
+
+  it('gives the places of work that has not ended within a burst to others, but not for ever', async () => {
+    const admit = openAdmission(SETTINGS);
+    const { work, running } = held();
+    // Each pair waits for the one before it to be overdue; three times as many as have places may be.
+    for (let pair = 1; pair <= 4; pair += 1) {
+      const begun = performance.now();
+      void codeOf(admit('group-1', work));
+      void codeOf(admit('group-1', work));
+      await expect.poll(running, { interval: 5 }).toBe(2 * pair);
+      expect(performance.now() - begun).toBeLessThan(SETTINGS.burstMs + 100);
+      await sleep(SETTINGS.burstMs + 20);
+    }
+    expect(await codeOf(admit('group-1', work))).toBe('overloaded');
+    expect(running()).toBe(8);
+    await expect(admit('group-2', async () => 'at once')).resolves.toBe('at once');
+  });
+
+  it('lets whoever waits in when work is found overdue, before its own time is up', async () => {
+    const admit = openAdmission(SETTINGS);
+    const { work } = held();
+    void codeOf(admit('group-1', work));
+    void codeOf(admit('group-1', work));
+    await sleep(SETTINGS.burstMs / 2);
+    const begun = performance.now();
+    expect(await codeOf(admit('group-1', async () => 'in'))).toBe('served');
+    expect(performance.now() - begun).toBeLessThan(SETTINGS.burstMs - 10);
+  });
+
+  it('refuses who waited in vain, with nothing begun, and goes on afterwards', async () => {
+    const admit = openAdmission(SETTINGS);
+    let begun = 0;
+    const work = async (): Promise<void> => {
+      begun += 1;
+      await sleep(60);
+    };
+    const start = performance.now();
+    const codes = await Promise.all(Array.from({ length: 30 }, () => codeOf(admit('group-1', work))));
+    expect(performance.now() - start).toBeGreaterThan(SETTINGS.burstMs - 20);
+    const served = codes.filter((code) => code === 'served').length;
+    expect(served).toBe(begun);
+    expect(served).toBeLessThan(15);
+    expect(codes.filter((code) => code === 'overloaded').length).toBe(30 - served);
+    await expect(admit('group-1', async () => 'again')).resolves.toBe('again');
+  });
+
+  it('keeps a slow group from holding the requests of another', async () => {
+    const admit = openAdmission(SETTINGS);
+    const { work } = held();
+    for (let time = 0; time < 5; time += 1) void codeOf(admit('group-1', work));
+    await expect(admit('group-2', async () => 'at once')).resolves.toBe('at once');
+  });
+
+  it('refuses earlier once more than a burst has come', async () => {
+    const admit = openAdmission(SETTINGS);
+    const ends: (() => void)[] = [];
+    const work = () => sleep(10);
+    const waited: number[] = [];
+    const start = performance.now();
+    while (performance.now() - start < 900) {
+      const begun = performance.now();
+      void codeOf(admit('group-1', work)).then((code) => {
+        if (code === 'overloaded' && begun - start > 500) waited.push(performance.now() - begun);
+      });
+      await sleep(1);
+    }
+    for (const end of ends) end();
+    await sleep(SETTINGS.burstMs + 50);
+    expect(waited.length).toBeGreaterThan(20);
+    expect(waited.toSorted((one, other) => one - other)[Math.floor(waited.length / 2)]).toBeLessThan(SETTINGS.burstMs / 2);
+  });
+
+  it('passes a turn on when work fails', async () => {
+    const admit = openAdmission({ ...SETTINGS, atOnce: 1 });
+    await expect(admit('group-1', () => Promise.reject(new Error('broken')))).rejects.toThrow('broken');
+    await expect(admit('group-1', async () => 'next')).resolves.toBe('next');
+  });
+});

@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto';
+import { UpdateItemCommand } from '@aws-sdk/client-dynamodb';
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { readState } from '../../../shared/dynamo/state-table.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
+import { changeItem } from '../../../shared/dynamo/change-item.ts';
+import { dynamoClient, newTable } from '../../support/dynamo.ts';
+
+let table: DynamoTable;
+beforeAll(async () => {
+  table = await newTable(dynamoClient(inject('servers').dynamo));
+});
+afterAll(() => table.client.destroy());
+
+const addOne = (to: DynamoTable, key: string): Promise<number> =>
+  changeItem(to, key, (item) => {
+    const next = Number(item?.['count']?.N ?? 0) + 1;
+    return { values: { count: { N: String(next) } }, result: next };
+  });
+
+describe('changeItem', () => {
+  it('loses no change of many made at once', async () => {
+    const key = randomUUID();
+    const results = await Promise.all(Array.from({ length: 10 }, () => addOne(table, key)));
+    expect(results.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    expect((await readState(table, key))?.['count']?.N).toBe('10');
+  });
+
+  it('counts once where the write was done and its answer was lost', async () => {
+    const key = randomUUID();
+    const client = dynamoClient(inject('servers').dynamo);
+    let lost = 0;
+    client.middlewareStack.add(
+      (next, context) => async (args) => {
+        const answer = await next(args);
+        if (context.commandName !== UpdateItemCommand.name || lost > 0) return answer;
+        lost += 1;
+        throw Object.assign(new Error('connection reset'), { name: 'TimeoutError', $retryable: {} });
+      },
+      // Within the SDK's own retries.
+      { step: 'finalizeRequest', priority: 'low' },
+    );
+    expect(await addOne({ ...table, client }, key)).toBe(1);
+    expect(lost).toBe(1);
+    expect((await readState(table, key))?.['count']?.N).toBe('1');
+    client.destroy();
+  });
+
+  it('writes nothing where nothing is to be changed', async () => {
+    const key = randomUUID();
+    expect(await changeItem(table, key, (item) => ({ result: item }))).toBeUndefined();
+    expect(await readState(table, key)).toBeUndefined();
+  });
+});

@@ -1,0 +1,64 @@
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { leases } from '../../../shared/dynamo/lease.ts';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
+import { dynamoClient, newTable } from '../../support/dynamo.ts';
+
+const DURATION_MS = 1000;
+let table: DynamoTable;
+let clock = 0;
+
+beforeAll(async () => {
+  table = await newTable(dynamoClient(inject('servers').dynamo));
+});
+afterAll(() => table.client.destroy());
+
+const runner = (owner: string) => leases(table, owner, DURATION_MS, () => clock);
+
+describe('a lease', () => {
+  it('has one holder, however many try at once', async () => {
+    const taken = await Promise.all(Array.from({ length: 8 }, (_, n) => runner(`racer ${n}`).take('race')));
+    expect(taken.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('is taken from a silent holder after its duration by the local clock, with a higher token', async () => {
+    const [first, second] = [runner('first'), runner('second')];
+    const lease = await first.take('silent');
+    expect(lease?.token).toBe(1);
+    expect(await second.take('silent')).toBeUndefined();
+    clock += DURATION_MS - 1;
+    expect(await second.take('silent')).toBeUndefined();
+    clock += 1;
+    const taken = await second.take('silent');
+    expect(taken?.token).toBe(2);
+    // The first holder wakes up: it has lost, and cannot release what is not its own.
+    expect(lease && (await first.renew(lease))).toBe('lost');
+    if (lease) await first.release(lease);
+    expect(taken && (await second.renew(taken))).toBe('held');
+  });
+
+  it('that has expired is taken by one of those who try at once', async () => {
+    await runner('gone').take('expired');
+    const heirs = Array.from({ length: 8 }, (_, n) => runner(`heir ${n}`));
+    await Promise.all(heirs.map((heir) => heir.take('expired')));
+    clock += DURATION_MS;
+    const taken = await Promise.all(heirs.map((heir) => heir.take('expired')));
+    expect(taken.filter(Boolean)).toHaveLength(1);
+  });
+
+  it('is not taken while its holder renews it, and tells the holder that it is wanted', async () => {
+    const [first, second] = [runner('holder'), runner('heir')];
+    const lease = await first.take('wanted');
+    if (!lease) throw new Error('not taken');
+    expect(await first.renew(lease)).toBe('held');
+    expect(await second.take('wanted')).toBeUndefined();
+    for (let round = 0; round < 3; round += 1) {
+      clock += DURATION_MS - 1;
+      expect(await first.renew(lease)).toBe('wanted');
+      expect(await second.take('wanted')).toBeUndefined();
+    }
+    await first.release(lease);
+    const taken = await second.take('wanted');
+    expect(taken?.token).toBe(2);
+    expect(taken && (await second.renew(taken))).toBe('held');
+  });
+});

@@ -1,0 +1,47 @@
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { indexTable } from '../../../../shared/index/index-table.ts';
+import { until } from '../../follow/support/followed-store.ts';
+import { openIndexedStore, type IndexedStore } from './support/indexed-store.ts';
+
+const SHARDS = 3;
+/** More than a statement counts, and more than it goes on by; fewer; none. */
+const ENTRIES = [100_000, 25_000, 0];
+
+let indexed: IndexedStore;
+
+beforeAll(async () => {
+  indexed = await openIndexedStore(SHARDS);
+});
+afterAll(() => indexed.close());
+
+describe('the count of entries', () => {
+  it('is exact, and no statement reads more than a bounded number of them', async () => {
+    const index = await indexed.version('drivers');
+    if (!index) throw new Error('no index');
+    for (const [shard, entries] of ENTRIES.entries()) {
+      const client = await indexed.client(shard);
+      for (let start = 0; start < entries; start += 500) {
+        const rows = Array.from({ length: 500 }, () => `(X'${randomBytes(16).toString('hex')}', X'${randomBytes(16).toString('hex')}', 1, 1)`);
+        await client.change({ sql: `INSERT INTO ${indexTable(indexed.datastore, shard, index)} (f0, row_key, epoch, added_id) VALUES ${rows.join(', ')}`, parameters: [] });
+      }
+    }
+    const counting = new Set<string>();
+    const run = indexed.repair({
+      settings: { countEveryMs: 100 },
+      wrap: (client) => ({
+        ...client,
+        select(statement, target) {
+          if (statement.sql.includes('tombstone_at IS NULL')) counting.add(statement.sql);
+          return client.select(statement, target);
+        },
+      }),
+    });
+    const share = async () => (await indexed.store.topology.indexNow(indexed.datastore, 'drivers')).progress?.largest_share ?? 0;
+    await until('it is counted', async () => (await share()) > 0, 60_000);
+    await run.stop();
+    expect(await share()).toBe(0.8);
+    expect([...counting].filter((sql) => !/LIMIT (?:5000|10000)\)/u.test(sql))).toEqual([]);
+    expect([...counting].some((sql) => sql.includes('LIMIT 10000'))).toBe(true);
+  }, 120_000);
+});

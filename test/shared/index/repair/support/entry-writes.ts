@@ -1,0 +1,34 @@
+import { SqlError, type SqlClient, type Statement } from '../../../../../shared/sql/client.ts';
+import type { Wrap } from './indexed-store.ts';
+
+const ENTRIES = /^(INSERT INTO `[^`]+`\.`[a-z_]+_[0-9a-f]{8}` .*? VALUES )(.*?)( ON DUPLICATE KEY UPDATE .*)$/su;
+const ROW = /\([^()]*IF\([^()]*\([^()]*\)[^()]*\)\)/gu;
+
+/** Lets writes of index entries behave otherwise; everything else passes. */
+function onEntries(change: (statement: Statement, client: SqlClient) => ReturnType<SqlClient['change']>): Wrap {
+  return (client) => ({ ...client, change: (statement) => (ENTRIES.test(statement.sql) ? change(statement, client) : client.change(statement)) });
+}
+
+/** No write of entries arrives. */
+export const noEntries: Wrap = onEntries(async () => {
+  throw new SqlError('unreachable', 'no entries are written');
+});
+
+/** A share of the writes is lost, and the others come late, in any order. */
+export function unreliableEntries(lost: number, latestMs: number): Wrap {
+  return onEntries(async (statement, client) => {
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * latestMs));
+    if (Math.random() < lost) throw new SqlError('unclear', 'lost');
+    return client.change(statement);
+  });
+}
+
+/** What it would be like without tombstones: they are left out of every write. */
+export const noTombstones: Wrap = onEntries(async ({ sql, parameters }, client) => {
+  const [, start = '', rows = '', end = ''] = ENTRIES.exec(sql) ?? [];
+  const all = rows.match(ROW) ?? [];
+  const length = parameters.length / all.length;
+  const kept = all.map((_, place) => place).filter((place) => parameters[(place + 1) * length - 1] !== 1);
+  if (kept.length === 0) return { affectedRows: 0, insertId: 0 };
+  return client.change({ sql: start + kept.map((place) => all[place]).join(', ') + end, parameters: kept.flatMap((place) => parameters.slice(place * length, (place + 1) * length)) });
+});

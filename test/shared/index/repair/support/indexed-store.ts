@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { inject } from 'vitest';
+import type { Json } from '../../../../../shared/cell.ts';
+import type { IndexDefinition } from '../../../../../shared/definitions/definitions.ts';
+import type { PhysicalIndex } from '../../../../../shared/index/index-table.ts';
+import { verifyIndex, type IndexProblem } from '../../../../../shared/index/verify.ts';
+import { migrate } from '../../../../../shared/migrate/migrate.ts';
+import type { RepairEvent } from '../../../../../shared/index/repair/repair-work.ts';
+import { runRepair, type RepairRun } from '../../../../../shared/index/repair/run-repair.ts';
+import type { RepairSettings } from '../../../../../shared/index/repair/settings.ts';
+import type { SqlClient } from '../../../../../shared/sql/client.ts';
+import { mysqlClient } from '../../../../../shared/sql/mysql-client.ts';
+import type { StoreContext } from '../../../../../shared/access/context.ts';
+import type { Datastore } from '../../../../../shared/contract/datastore.ts';
+import { dynamoTopology } from '../../../../../shared/topology/dynamo-topology.ts';
+import type { DynamoTable } from '../../../../../shared/dynamo/table.ts';
+import { cellOf } from '../../../../support/datastore-conformance.ts';
+import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
+import { openRealStore, type RealStore } from '../../../../support/real-store.ts';
+
+export const DRIVERS: IndexDefinition = {
+  name: 'drivers',
+  fields: [
+    { field: 'driver', type: 'UUID', column_key: 'BASE' },
+    { field: 'city', type: 'string', column_key: 'BASE' },
+    { field: 'is_done', type: 'boolean', column_key: 'STATUS' },
+  ],
+  keys: [],
+};
+
+/** A client as it is, or one that stands before it. */
+export type Wrap = (client: SqlClient, group: string) => SqlClient;
+
+export interface IndexedStore {
+  readonly store: RealStore;
+  readonly datastore: string;
+  readonly trips: Datastore;
+  readonly stateTable: DynamoTable;
+  /** Writes cells of BASE, all of which must be stored. */
+  write(cells: readonly { readonly row_key: string; readonly body: Json; readonly ref_key?: number }[]): Promise<void>;
+  /** What a deployment does: indexes as they are wished from now on. */
+  deploy(indexes: readonly IndexDefinition[]): Promise<void>;
+  /** The version that answers, or is being built; by name. */
+  version(name: string, state?: 'live' | 'building'): Promise<PhysicalIndex | undefined>;
+  problems(name?: string, repair?: boolean): Promise<readonly IndexProblem[]>;
+  repair(run?: Partial<Omit<RepairRun, 'settings'>> & { readonly settings?: Partial<RepairSettings>; readonly wrap?: Wrap }): RunningRepair;
+  client(shard: number): Promise<SqlClient>;
+  close(): Promise<void>;
+}
+
+export interface RunningRepair {
+  readonly events: RepairEvent[];
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+const QUICK: Partial<RepairSettings> = { behindMs: 100, lookMs: 100, versionsAgeMs: 100, afterCutMs: 200 };
+
+/** @param wrap stands before what the writes do; the repair has clients of its own */
+export async function openIndexedStore(shards: number, wrap: Wrap = (client) => client, indexes: readonly IndexDefinition[] = [DRIVERS]): Promise<IndexedStore> {
+  const store = await openRealStore({ datastores: { trips: shards }, indexes: { trips: indexes }, bufferCopies: 0, wrap });
+  const datastore = store.nameOf('trips');
+  const trips = await store.deployment.datastore(datastore);
+  const stateTable = await newTable(dynamoClient(inject('servers').dynamo));
+  const direct = (through: Wrap): StoreContext => ({ ...store.context, topology: dynamoTopology(store.topologyTable), groups: { ...store.context.groups, client: async (group) => through(store.client(group), group) } });
+  const plain = direct((client) => client);
+
+  const indexed: IndexedStore = {
+    store,
+    datastore,
+    trips,
+    stateTable,
+    async write(cells) {
+      for (let start = 0; start < cells.length; start += 100) {
+        const results = await trips.batchPut(cells.slice(start, start + 100).map(({ row_key, body, ref_key = 1 }) => cellOf({ row_key, ref_key, body })));
+        const failed = results.find(({ outcome }) => outcome !== 'stored');
+        if (failed) throw new Error(JSON.stringify(failed));
+      }
+    },
+    async deploy(wished) {
+      const connect = (address: { readonly name: string }): SqlClient => {
+        const group = inject('servers').groups.find(({ name }) => name === address.name);
+        if (!group) throw new Error(`no group ${address.name}`);
+        return mysqlClient(group, async () => ({ username: group.user, password: group.password }));
+      };
+      await migrate({ topologyTable: store.topologyTable, connect, wish: { groups: store.groups, datastores: [{ name: datastore, shards, indexes: wished }] }, mayGoOn: () => true });
+      store.topology.refresh();
+    },
+    async version(name, state = 'live') {
+      const catalogue = (await dynamoTopology(store.topologyTable).indexes(datastore)).find((one) => one.name === name);
+      const found = catalogue?.versions.find((version) => version.state === state);
+      return found && { name, hash: found.hash, definition: found.definition };
+    },
+    async problems(name = DRIVERS.name, repair = false) {
+      const index = await indexed.version(name);
+      if (!index) throw new Error(`${name} is not live`);
+      const { problems, failed } = await verifyIndex(plain, datastore, index, { settleMs: 50, repair });
+      for (const error of failed.values()) throw error;
+      return problems;
+    },
+    repair({ settings, wrap: through = (client: SqlClient) => client, ...run } = {}) {
+      const events: RepairEvent[] = [];
+      const stopping = new AbortController();
+      const ended = runRepair({
+        context: direct(through),
+        topologyTable: store.topologyTable,
+        stateTable,
+        owner: randomUUID(),
+        deadline: Date.now() + 60_000,
+        signal: stopping.signal,
+        heartbeat: { heartbeatMs: 100, silenceMs: 2000 },
+        report: (event) => void events.push(event),
+        settings: { ...QUICK, ...settings },
+        ...run,
+      });
+      return {
+        events,
+        ended,
+        async stop() {
+          stopping.abort();
+          await ended;
+        },
+      };
+    },
+    client: async (shard) => store.client((await store.topology.datastore(datastore))?.places[shard]?.group ?? ''),
+    async close() {
+      stateTable.client.destroy();
+      await store.close();
+    },
+  };
+  return indexed;
+}
+
+/** How many problems there are of each kind. */
+export function countKinds(problems: readonly IndexProblem[]): Record<IndexProblem['kind'], number> {
+  const count = (kind: IndexProblem['kind']): number => problems.filter((problem) => problem.kind === kind).length;
+  return { missing: count('missing'), extra: count('extra'), wrong: count('wrong') };
+}

@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CreateQueueCommand, DeleteMessageCommand, GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { inject } from 'vitest';
+import { consumeBatch } from '../../../../../shared/triggers/consume/consume-batch.ts';
+import type { BatchLimits } from '../../../../../shared/triggers/consume/batch.ts';
+import { openConsumer, type ConsumeEvent, type Consumer, type ConsumeSettings } from '../../../../../shared/triggers/consume/consumer.ts';
+import type { ConsumerQueue, QueueRecord } from '../../../../../shared/triggers/consume/queue-record.ts';
+import { sqsQueue } from '../../../../../shared/triggers/consume/sqs-queue.ts';
+import type { TriggerFunction } from '../../../../../shared/triggers/consume/trigger-function.ts';
+import { triggeredClients } from '../../../../../shared/triggers/consume/triggered-client.ts';
+import type { TriggerDefinition } from '../../../../../shared/definitions/definitions.ts';
+import type { DynamoTable } from '../../../../../shared/dynamo/table.ts';
+import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
+import type { TriggerMessage } from '../../../../../shared/triggers/state/message.ts';
+import { encodeMessage, groupId, retryGroupId } from '../../../../../shared/triggers/state/queue-message.ts';
+import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
+import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
+import { startSqs } from '../../../../support/sqs.ts';
+
+export const DATASTORE = 'trips';
+export const TRIGGER = 'bill_rider';
+
+/** DynamoDB and SQS, over their wire protocols. */
+export interface Emulators {
+  readonly dynamoUrl: string;
+  readonly sqsUrl: string;
+  readonly sqs: SQSClient;
+  newTable(): Promise<DynamoTable>;
+  stop(): Promise<void>;
+}
+
+export async function startEmulators(): Promise<Emulators> {
+  const dynamoUrl = inject('servers').dynamo;
+  const sqs = await startSqs();
+  const dynamoDb = dynamoClient(dynamoUrl);
+  return {
+    dynamoUrl,
+    sqsUrl: sqs.url,
+    sqs: sqs.client,
+    newTable: () => newTable(dynamoDb),
+    async stop() {
+      dynamoDb.destroy();
+      await sqs.stop();
+    },
+  };
+}
+
+/** A FIFO queue as triggers have them. @returns its URL */
+export async function newQueue(sqs: SQSClient, visibilitySeconds = 1000): Promise<string> {
+  const Attributes = { FifoQueue: 'true', DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId', VisibilityTimeout: String(visibilitySeconds) };
+  const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: `${randomUUID()}.fifo`, Attributes }));
+  return QueueUrl;
+}
+
+export async function sendTo(sqs: SQSClient, queueUrl: string, body: string, group: string): Promise<void> {
+  await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body, MessageGroupId: group, MessageDeduplicationId: randomUUID() }));
+}
+
+/** Messages in the queue, being consumed or not. */
+export async function depthOf(sqs: SQSClient, queueUrl: string): Promise<number> {
+  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] }));
+  return Number(Attributes?.['ApproximateNumberOfMessages']) + Number(Attributes?.['ApproximateNumberOfMessagesNotVisible']);
+}
+
+export function messageOf(shard: number, added_id: number, changes: Partial<TriggerMessage> = {}): TriggerMessage {
+  return {
+    datastore: DATASTORE,
+    trigger: TRIGGER,
+    shard,
+    added_id,
+    row_key: `00000000-0000-4000-8000-${String(shard).padStart(4, '0')}${String(added_id).padStart(8, '0')}`,
+    column_name: 'BASE',
+    ref_key: 1,
+    created_at: `2026-01-31T08:00:00.${String(added_id).padStart(6, '0')}Z`,
+    replay: false,
+    generation: 0,
+    ...changes,
+  };
+}
+
+/** `"17/3"`: the cell of a message. */
+export function cellOf({ shard, added_id }: Pick<TriggerMessage, 'shard' | 'added_id'>): string {
+  return `${shard}/${added_id}`;
+}
+
+export interface StageOptions {
+  readonly definition?: Partial<TriggerDefinition>;
+  readonly settings?: Partial<ConsumeSettings>;
+  readonly fn?: TriggerFunction;
+  readonly visibilitySeconds?: number;
+  /** Methods that behave otherwise. */
+  readonly store?: (store: TriggerStore) => Partial<TriggerStore>;
+  readonly queue?: (queue: ConsumerQueue) => ConsumerQueue;
+  /** Of the API. */
+  readonly url?: string;
+}
+
+/** A trigger with a queue and a state table of its own, and a consumer of it. */
+export interface Stage {
+  readonly consumer: Consumer;
+  readonly store: TriggerStore;
+  /** Of each call of the function, in order. */
+  readonly called: string[];
+  readonly events: ConsumeEvent[];
+  /** For how many seconds messages were hidden: `{"17/3": [60, 1]}`. */
+  readonly hidden: Map<string, number[]>;
+  send(...messages: readonly TriggerMessage[]): Promise<void>;
+  sendRetry(message: TriggerMessage): Promise<void>;
+  sendText(body: string, group: string): Promise<void>;
+  /** What one receive gives, without consuming it. */
+  receive(waitSeconds?: number): Promise<QueueRecord[]>;
+  /** Consumes what one receive gives, or these, and deletes what is done. Returns the cells that are not. */
+  consume(records?: readonly QueueRecord[], limits?: BatchLimits): Promise<string[]>;
+  /** Shows messages at once, as if their time were over. */
+  show(records: readonly QueueRecord[]): Promise<void>;
+  /** Messages in the queue. */
+  depth(): Promise<number>;
+}
+
+export async function openStage({ sqs, newTable }: Emulators, options: StageOptions = {}): Promise<Stage> {
+  const [table, queueUrl] = [await newTable(), await newQueue(sqs, options.visibilitySeconds)];
+  const store = triggerStore(table, { datastore: DATASTORE, trigger: TRIGGER });
+  const queue = sqsQueue(sqs, queueUrl);
+  const [called, events, hidden]: [string[], ConsumeEvent[], Map<string, number[]>] = [[], [], new Map()];
+  const definition: TriggerDefinition = { name: TRIGGER, start: 'start', maxAttempts: 3, stopAfterParked: 100, timeoutSeconds: 5, ...options.definition };
+  const watched: ConsumerQueue = {
+    async setVisibility(records, seconds) {
+      for (const { body } of records) hidden.set(nameOf(body), [...(hidden.get(nameOf(body)) ?? []), seconds]);
+      await (options.queue?.(queue) ?? queue).setVisibility(records, seconds);
+    },
+  };
+  const consumer = openConsumer({
+    datastore: DATASTORE,
+    definition,
+    store: { ...store, ...options.store?.(store) },
+    queue: watched,
+    fn(rowKey, message, schemaless, call) {
+      called.push(cellOf(message));
+      return options.fn?.(rowKey, message, schemaless, call);
+    },
+    client: triggeredClients({ url: options.url ?? 'http://127.0.0.1:1', datastore: DATASTORE, attempts: 1 }),
+    report: (event) => events.push(event),
+    ...(options.settings && { settings: options.settings }),
+  });
+
+  async function receive(waitSeconds = 2): Promise<QueueRecord[]> {
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: waitSeconds, MessageSystemAttributeNames: ['MessageGroupId', 'ApproximateReceiveCount', 'SentTimestamp'] }),
+    );
+    return Messages.map(({ MessageId = '', ReceiptHandle = '', Body = '', Attributes = {} }) => ({
+      messageId: MessageId,
+      receiptHandle: ReceiptHandle,
+      body: Body,
+      groupId: Attributes.MessageGroupId ?? '',
+      receipts: Number(Attributes.ApproximateReceiveCount),
+      sentAt: Number(Attributes.SentTimestamp),
+    }));
+  }
+
+  return {
+    consumer,
+    store,
+    called,
+    events,
+    hidden,
+    receive,
+    async send(...messages) {
+      for (const message of messages) await sendTo(sqs, queueUrl, encodeMessage(message), groupId(message.shard));
+    },
+    sendRetry: (message) => sendTo(sqs, queueUrl, encodeMessage({ ...message, replay: true }), retryGroupId(message.shard)),
+    sendText: (body, group) => sendTo(sqs, queueUrl, body, group),
+    async consume(records, limits) {
+      const received = records ?? (await receive());
+      const done = new Set(await consumeBatch(consumer, received, limits));
+      for (const { receiptHandle } of done) await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: receiptHandle }));
+      return received.filter((record) => !done.has(record)).map(({ body }) => nameOf(body));
+    },
+    show: (records) => queue.setVisibility(records, 0),
+    depth: () => depthOf(sqs, queueUrl),
+  };
+}
+
+function nameOf(body: string): string {
+  try {
+    return cellOf(JSON.parse(body));
+  } catch {
+    return body;
+  }
+}
+
+/** Waits until it holds, for at most ten seconds. */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, withinMs = 10_000): Promise<void> {
+  for (const deadline = Date.now() + withinMs; !(await holds()); await sleep(20)) {
+    if (Date.now() > deadline) throw new Error(`waited ${withinMs / 1000} s in vain until ${what}`);
+  }
+}

@@ -1,0 +1,99 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { PutResult } from '../../../../shared/cell.ts';
+import { callFunction } from '../../../../shared/triggers/consume/call-function.ts';
+import { triggeredClients } from '../../../../shared/triggers/consume/triggered-client.ts';
+import { fakeDeployment } from '../../../functions/support/fake-deployment.ts';
+import { gateway, gatewayFetch } from '../../../functions/support/gateway.ts';
+import { messageOf } from './support/stage.ts';
+
+const { row_key } = messageOf(17, 1);
+const BASE = { row_key, column_name: 'BASE', ref_key: 1, body: { fare: 12 } };
+const options = (result?: PutResult) => ({
+  url: 'http://api',
+  datastore: 'trips',
+  attempts: 1,
+  fetch: gatewayFetch(gateway(fakeDeployment(result ? { put: async () => result } : {}))),
+});
+
+describe('the client of a trigger\'s function', () => {
+  it('gets, finds the latest, puts and puts next', async () => {
+    const client = triggeredClients(options())(new AbortController().signal);
+    expect(await client.put(BASE)).toMatchObject({ outcome: 'stored', added_id: 1 });
+    expect(await client.putNext({ row_key, column_name: 'STATUS', body: { is_completed: true } })).toMatchObject({ outcome: 'stored', ref_key: 0 });
+    expect((await client.get(BASE)).cell).toMatchObject(BASE);
+    expect((await client.latest({ row_key, column_name: 'STATUS' })).cell).toMatchObject({ ref_key: 0, body: { is_completed: true } });
+    expect((await client.latest({ row_key, column_name: 'NOTES' })).cell).toBeNull();
+  });
+
+  it('throws what was not confirmed, so that a function that looks at no outcome fails; a conflict is a result', async () => {
+    const away = triggeredClients(options({ outcome: 'unavailable', shard: 3, reason: 'group-1 does not answer' }))(new AbortController().signal);
+    await expect(away.put(BASE)).rejects.toMatchObject({ code: 'unavailable', details: { more: { outcome: 'unavailable', shard: 3 } } });
+    await expect(away.putNext(BASE)).rejects.toMatchObject({ code: 'unavailable' });
+    const other = triggeredClients(options())(new AbortController().signal);
+    await other.put(BASE);
+    expect(await other.put({ ...BASE, body: 1 })).toMatchObject({ outcome: 'conflict' });
+  });
+});
+
+describe('the clients of many calls', () => {
+  it('repeat a tenth of their requests together, whoever makes them, when the API refuses all', async () => {
+    let asked = 0;
+    const refuse = async (): Promise<Response> => {
+      asked += 1;
+      return Response.json({ code: 'overloaded', detail: 'too much' }, { status: 503, headers: { 'retry-after': '0' } });
+    };
+    const clients = triggeredClients({ url: 'http://api', datastore: 'trips', fetch: refuse });
+    const calls = 600;
+    const start = performance.now();
+    for (let begun = 0; begun < calls; begun += 100) {
+      await Promise.all(Array.from({ length: 100 }, () => clients(new AbortController().signal).get(BASE).catch(() => undefined)));
+    }
+    const seconds = (performance.now() - start) / 1000;
+    // What the client promises: a tenth, a reserve of 20, and 2 a second.
+    expect(asked - calls).toBeLessThanOrEqual(calls / 10 + 20 + 2 * seconds);
+  });
+});
+
+describe('a call whose time is up', () => {
+  let server: Server;
+  const requests: string[] = [];
+  let answersAfterMs = 0;
+  let cutOff = 0;
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      requests.push(`${request.method} ${request.url}`);
+      response.on('close', () => {
+        if (!response.writableEnded) cutOff += 1;
+      });
+      setTimeout(() => response.writeHead(404, { 'content-type': 'application/json' }).end('{"code":"cell_not_found","detail":"none"}'), answersAfterMs).unref();
+    });
+    await new Promise<void>((resolve) => {
+      server.listen(0, '127.0.0.1', () => resolve());
+    });
+  });
+  afterAll(() => void server.close());
+
+  it('sends nothing any more, also what is under way, whatever the function goes on to do', async () => {
+    answersAfterMs = 60_000;
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const after: unknown[] = [];
+    const call = callFunction({
+      async fn(_rowKey, _message, schemaless) {
+        await schemaless.get(BASE).catch((error: unknown) => after.push(error));
+        await schemaless.put(BASE).catch((error: unknown) => after.push(error));
+      },
+      client: triggeredClients({ url, datastore: 'trips', attempts: 2 }),
+      message: messageOf(17, 1),
+      attempt: 1,
+      timeoutMs: 200,
+    });
+    await expect(call).rejects.toThrow('it did not answer within 0.2 s');
+    await expect.poll(() => after.length, { timeout: 5000 }).toBe(2);
+    await sleep(100);
+    expect(requests).toEqual([`GET /v1/trips/cells/${row_key}/BASE/1`]);
+    expect(cutOff).toBe(1);
+  });
+});

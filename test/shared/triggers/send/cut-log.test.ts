@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PurgeQueueCommand } from '@aws-sdk/client-sqs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { TriggerStart } from '../../../../shared/definitions/definitions.ts';
+import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { triggerManagement } from '../../../../shared/triggers/manage/trigger-management.ts';
+import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
+import { startConsuming, type Consuming } from './support/consuming.ts';
+import { openTailedStore, startTailer, stopTailers, until, type TailedStore } from './support/tailed-store.ts';
+
+const NAME = 'bill_rider';
+const SHARD = 1;
+let sqs: LocalSqs;
+let tailed: TailedStore;
+const consumers: Consuming[] = [];
+
+beforeAll(async () => {
+  sqs = await startSqs();
+});
+afterEach(async () => {
+  await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
+  await stopTailers();
+  await tailed.close();
+});
+afterAll(() => sqs.stop());
+
+async function open(start: TriggerStart): Promise<void> {
+  tailed = await openTailedStore(sqs, 2, [{ name: NAME, function: 'functions/bill-rider.ts', start }]);
+}
+
+/** What a promotion of a replica without the last cells does to a log. */
+async function cutAfter(addedId: number): Promise<void> {
+  await (await tailed.groupOf(SHARD)).change({ sql: `DELETE FROM \`${tailed.datastore}_000${SHARD}\`.entity WHERE added_id > ?`, parameters: [addedId] });
+}
+
+/** Of the cells that the log has, in order. Each is written once. */
+async function refKeys(): Promise<readonly number[]> {
+  const rows = await (await tailed.groupOf(SHARD)).select({ sql: `SELECT ref_key FROM \`${tailed.datastore}_000${SHARD}\`.entity ORDER BY added_id`, parameters: [] }, 'writer');
+  return rows.map(([key]) => Number(key));
+}
+
+describe('a trigger whose log was cut', { timeout: 120_000 }, () => {
+  it('loses no cell that took an added id anew when its queue is lost after that: what was consumed under that id is not it', async () => {
+    await open('start');
+    const { deployed, store } = tailed.trigger(NAME);
+    const queues = sqsTriggerQueues(sqs.client);
+    const operations = await triggerManagement({ context: tailed.store.context, stateTable: tailed.stateTable, queues }).triggers(tailed.datastore);
+    const depth = () => queues.depth(deployed.queueUrl);
+    const tailer = startTailer(sqs, tailed);
+    await tailed.write(SHARD, 30);
+    await until('the cells are on the queue', async () => (await depth()) === 30);
+    const before = new Set(await refKeys());
+    await cutAfter(10);
+    await until('the cut is noticed', () => tailer.events.some((event) => event.kind === 'followed' && event.event.kind === 'cut'));
+    await tailed.write(SHARD, 30);
+    await until('the cells that took their added ids are behind them', async () => (await depth()) >= 60);
+
+    // The consumer comes as far as the end of the log that is gone.
+    const first = startConsuming(sqs, tailed, deployed, {
+      fn: ({ ref_key }) => {
+        if (!before.has(ref_key)) throw new Error('the card service is down');
+      },
+    });
+    consumers.push(first);
+    await until('what was cut off is consumed', () => first.called.some(({ added_id }) => added_id === 30));
+    await until('it fails on the first of the others', async () => (await store.shards([SHARD])).some(({ cells }) => cells.length > 0));
+    // How far it is is written down a while later.
+    await sleep(1000);
+    await operations.pauseTrigger(NAME);
+    await consumers.splice(0)[0]?.stop();
+    await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));
+    await until('the queue is lost', async () => (await depth()) === 0);
+
+    const second = startConsuming(sqs, tailed, deployed);
+    consumers.push(second);
+    await operations.resumeTrigger(NAME);
+    const called = () => new Set([...first.called, ...second.called].map(({ ref_key }) => ref_key));
+    await until('the last cell is called for', async () => called().has((await refKeys()).at(-1) ?? 0));
+    expect((await refKeys()).filter((key) => !called().has(key))).toEqual([]);
+  });
+
+  it('that began at the end of its log gets every cell that took an added id anew while it was halted, before its beginning too', async () => {
+    await open('now');
+    await tailed.write(SHARD, 10);
+    const { deployed, store } = tailed.trigger(NAME);
+    const queues = sqsTriggerQueues(sqs.client);
+    const operations = await triggerManagement({ context: tailed.store.context, stateTable: tailed.stateTable, queues }).triggers(tailed.datastore);
+    startTailer(sqs, tailed);
+    await until('it is known where it began', async () => (await store.consumed.read([SHARD])).has(SHARD));
+    await tailed.write(SHARD, 10);
+    await until('the cells after that are on the queue', async () => (await queues.depth(deployed.queueUrl)) === 10);
+    // Offsets are written a while later.
+    await sleep(1000);
+    await operations.pauseTrigger(NAME);
+    // Until the tailer knows.
+    await sleep(1000);
+    await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));
+    await cutAfter(5);
+    const kept = new Set(await refKeys());
+    await tailed.write(SHARD, 30);
+
+    const consumer = startConsuming(sqs, tailed, deployed);
+    consumers.push(consumer);
+    await operations.resumeTrigger(NAME);
+    const called = () => new Set(consumer.called.map(({ ref_key }) => ref_key));
+    await until('the last cell is called for', async () => called().has((await refKeys()).at(-1) ?? 0));
+    expect((await refKeys()).filter((key) => !kept.has(key) && !called().has(key))).toEqual([]);
+  });
+});

@@ -1,0 +1,245 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { PurgeQueueCommand, ReceiveMessageCommand, DeleteMessageBatchCommand } from '@aws-sdk/client-sqs';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { deployTriggers } from '../../../../shared/migrate/deployed-triggers.ts';
+import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
+import type { DeployedTrigger } from '../../../../shared/topology/topology.ts';
+import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
+import type { TriggerManagementOptions } from '../../../../shared/triggers/manage/managed-trigger.ts';
+import { triggerManagement } from '../../../../shared/triggers/manage/trigger-management.ts';
+import type { TriggerOperations } from '../../../../shared/contract/trigger-operations.ts';
+import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
+import { startConsuming, type Consuming, type ConsumingOptions } from './support/consuming.ts';
+import { deployedTrigger, openWithTriggers, startTailer, stopTailers, until, type TailedStore } from './support/tailed-store.ts';
+
+const SHARDS = 4;
+const NAME = 'bill_rider';
+const FUNCTION = { name: NAME, function: 'functions/bill-rider.ts' };
+const NEVER_MS = 3_600_000;
+let sqs: LocalSqs;
+const opened: TailedStore[] = [];
+const consumers: Consuming[] = [];
+
+beforeAll(async () => {
+  sqs = await startSqs();
+});
+afterEach(async () => {
+  await Promise.all(consumers.splice(0).map((consumer) => consumer.stop()));
+  await stopTailers();
+});
+afterAll(async () => {
+  for (const tailed of opened) await tailed.close();
+  await sqs.stop();
+});
+
+interface Scene {
+  readonly tailed: TailedStore;
+  readonly deployed: DeployedTrigger;
+  readonly operations: TriggerOperations;
+  consume(options?: ConsumingOptions, deployed?: DeployedTrigger): Consuming;
+  /** Ten cells of each shard, not consumed, on the queue. */
+  queueTen(): Promise<void>;
+}
+
+async function open({ receipts, ...options }: Partial<TriggerManagementOptions> & { readonly receipts?: number } = {}): Promise<Scene> {
+  const tailed = await openWithTriggers(sqs, SHARDS, [await deployedTrigger(sqs, FUNCTION, receipts)]);
+  opened.push(tailed);
+  const { context } = tailed.store;
+  const operations = await triggerManagement({ context, stateTable: tailed.stateTable, queues: sqsTriggerQueues(sqs.client), ...options }).triggers(tailed.datastore);
+  const { deployed } = tailed.trigger(NAME);
+  return {
+    tailed,
+    deployed,
+    operations,
+    consume(consuming, of = deployed) {
+      const consumer = startConsuming(sqs, tailed, of, consuming);
+      consumers.push(consumer);
+      return consumer;
+    },
+    async queueTen() {
+      for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 10);
+      await until('all are on the queue', async () => (await depthOf(deployed.queueUrl)) >= 10 * SHARDS);
+      // Until the offsets are past them.
+      await sleep(500);
+    },
+  };
+}
+
+async function depthOf(queueUrl: string): Promise<number> {
+  return sqsTriggerQueues(sqs.client).depth(queueUrl);
+}
+
+/** What SQS does to the oldest messages once their time is over. */
+async function expireHeads(queueUrl: string): Promise<void> {
+  const { Messages = [] } = await sqs.client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 5 }));
+  await sqs.client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: Messages.map(({ ReceiptHandle }, item) => ({ Id: String(item), ReceiptHandle })) }));
+  expect(Messages).toHaveLength(5);
+}
+
+/** The added ids of each shard in the order of their first calls. */
+function firstCalls(called: readonly TriggerMessage[]): readonly (readonly number[])[] {
+  return Array.from({ length: SHARDS }, (_, shard) => [...new Set(called.filter((message) => message.shard === shard).map(({ added_id }) => added_id))]);
+}
+
+const ids = (count: number): readonly number[] => Array.from({ length: count }, (_, place) => place + 1);
+const allInOrder = (count: number) => Array.from({ length: SHARDS }, () => ids(count));
+const areIn = (consumer: Consuming, count: number): boolean => firstCalls(consumer.called).every(({ length }) => length === count);
+
+describe('a trigger that was halted', { timeout: 120_000 }, () => {
+  it('goes on with the oldest cell that was not consumed, in order, when SQS has moved the first of its messages to the last queue', async () => {
+    const { tailed, deployed, operations, consume, queueTen } = await open({ receipts: 3 });
+    startTailer(sqs, tailed);
+    await operations.pauseTrigger(NAME);
+    await operations.resumeTrigger(NAME);
+    await queueTen();
+    await operations.pauseTrigger(NAME);
+    const consumer = consume();
+    await until('some are given up', async () => (await depthOf(deployed.parkedQueueUrl)) >= 10);
+    expect(consumer.called).toEqual([]);
+    await operations.resumeTrigger(NAME);
+    for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 2);
+    await until('all are called for', () => areIn(consumer, 12));
+    expect(firstCalls(consumer.called)).toEqual(allInOrder(12));
+  });
+
+  it('does so when it was halted for longer than is safe: its oldest messages have expired', async () => {
+    const { tailed, deployed, operations, consume, queueTen } = await open({ safeHaltMs: 200 });
+    startTailer(sqs, tailed);
+    await queueTen();
+    await operations.pauseTrigger(NAME);
+    await expireHeads(deployed.queueUrl);
+    const consumer = consume({ settings: { safeHaltMs: NEVER_MS } });
+    await operations.resumeTrigger(NAME);
+    await until('all are called for', () => areIn(consumer, 10));
+    expect(firstCalls(consumer.called)).toEqual(allInOrder(10));
+  });
+
+  it('does so when its queue was purged', async () => {
+    const { tailed, deployed, operations, consume, queueTen } = await open({ safeHaltMs: NEVER_MS });
+    startTailer(sqs, tailed);
+    await queueTen();
+    await operations.pauseTrigger(NAME);
+    await sqs.client.send(new PurgeQueueCommand({ QueueUrl: deployed.queueUrl }));
+    await until('the queue is empty', async () => (await depthOf(deployed.queueUrl)) === 0);
+    const consumer = consume();
+    await operations.resumeTrigger(NAME);
+    await until('all are called for', () => areIn(consumer, 10));
+    expect(firstCalls(consumer.called)).toEqual(allInOrder(10));
+  });
+
+  it('does so when its queue was replaced meanwhile, and also when it ran on', async () => {
+    for (const isHalted of [true, false]) {
+      const { tailed, deployed, operations, consume, queueTen } = await open();
+      startTailer(sqs, tailed);
+      await queueTen();
+      if (isHalted) await operations.pauseTrigger(NAME);
+      const replaced = { ...(await deployedTrigger(sqs, FUNCTION)), definition: deployed.definition };
+      await deployTriggers({ topologyTable: tailed.store.topologyTable, stateTable: tailed.stateTable }, [{ name: tailed.datastore, triggers: [replaced] }]);
+      const consumer = consume({}, replaced);
+      if (isHalted) {
+        await sleep(500);
+        expect(consumer.called).toEqual([]);
+        await operations.resumeTrigger(NAME);
+      }
+      await until('all are called for', () => areIn(consumer, 10));
+      expect(firstCalls(consumer.called)).toEqual(allInOrder(10));
+    }
+  });
+
+  it('repeats nothing when its queue can be trusted', async () => {
+    const { tailed, operations, consume, queueTen } = await open({ safeHaltMs: NEVER_MS });
+    startTailer(sqs, tailed);
+    await queueTen();
+    const consumer = consume();
+    await operations.pauseTrigger(NAME);
+    await operations.resumeTrigger(NAME);
+    await until('all are called for', () => areIn(consumer, 10));
+    await sleep(500);
+    expect(consumer.called).toHaveLength(10 * SHARDS);
+    expect(consumer.called.filter(({ replay }) => replay)).toEqual([]);
+  });
+});
+
+describe('what SQS gave up on', { timeout: 120_000 }, () => {
+  /** Every message received once without an end. */
+  async function giveUp(): Promise<Scene> {
+    const scene = await open({ receipts: 1 });
+    startTailer(sqs, scene.tailed, { settings: { lagEveryMs: NEVER_MS } });
+    await scene.queueTen();
+    const receive = () => sqs.client.send(new ReceiveMessageCommand({ QueueUrl: scene.deployed.queueUrl, MaxNumberOfMessages: 10, VisibilityTimeout: 0, WaitTimeSeconds: 0 }));
+    await until('all are given up', async () => (await receive(), (await depthOf(scene.deployed.parkedQueueUrl)) === 10 * SHARDS));
+    return scene;
+  }
+
+  it('is counted and listed, the oldest of each shard, and still there afterwards', async () => {
+    const { operations } = await giveUp();
+    expect(await operations.trigger(NAME)).toMatchObject({ dead: 40, waiting: 0 });
+    for (let look = 0; look < 2; look += 1) {
+      const { messages, count } = await operations.deadMessages(NAME);
+      expect(count).toBe(40);
+      expect(messages.filter(({ cell, resent }) => cell?.shard === 2 && !resent).map(({ cell }) => cell?.added_id)).toEqual(ids(10));
+    }
+    expect((await operations.deadMessages(NAME, { limit: 3 })).messages).toHaveLength(3);
+  });
+
+  it('is sent again as parked cells, each of which reaches the function', async () => {
+    const { deployed, operations, consume } = await giveUp();
+    // One request goes on for a while only.
+    await until('none is left', async () => (await operations.replayDead(NAME)).left === 0);
+    expect((await operations.parkedCells(NAME)).cells).toHaveLength(40);
+    const consumer = consume();
+    await until('all are called for', () => new Set(consumer.called.map(({ shard, added_id }) => `${shard}/${added_id}`)).size === 40);
+    await until('none is parked any more', async () => (await operations.parkedCells(NAME)).cells.length === 0);
+    expect(await depthOf(deployed.parkedQueueUrl)).toBe(0);
+  });
+
+  it('is parked also where all was sent again since: those behind it may have been consumed without it', async () => {
+    const { operations, tailed } = await giveUp();
+    await operations.pauseTrigger(NAME);
+    await operations.resumeTrigger(NAME);
+    expect((await tailed.trigger(NAME).store.status()).least_generation).toBeGreaterThan(0);
+    // As consumers elsewhere are told.
+    expect(await operations.trigger(NAME)).toMatchObject({ resent: { least_generation: (await tailed.trigger(NAME).store.status()).least_generation } });
+    await until('none is left', async () => (await operations.replayDead(NAME)).left === 0);
+    expect((await operations.parkedCells(NAME)).cells).toHaveLength(40);
+  });
+
+  it('is discarded', async () => {
+    const { deployed, operations } = await giveUp();
+    await until('none is left', async () => (await operations.discardDead(NAME)).left === 0);
+    expect(await depthOf(deployed.parkedQueueUrl)).toBe(0);
+    expect((await operations.parkedCells(NAME)).cells).toEqual([]);
+  });
+});
+
+describe('a trigger whose consumer was away', { timeout: 120_000 }, () => {
+  it('goes on with the oldest cell that was not consumed, in order, whoever notices first that it was for too long', async () => {
+    const { tailed, deployed, consume, queueTen } = await open();
+    startTailer(sqs, tailed);
+    await queueTen();
+    await expireHeads(deployed.queueUrl);
+    await sleep(4000);
+    const consumer = consume({ settings: { safeHaltMs: 4000 } });
+    await until('all are called for', () => areIn(consumer, 10));
+    expect(firstCalls(consumer.called)).toEqual(allInOrder(10));
+  });
+});
+
+describe('the place that a trigger goes on from', { timeout: 120_000 }, () => {
+  it('is not before what was consumed: that is not called for again', async () => {
+    const { tailed, operations, consume, queueTen } = await open({ safeHaltMs: 0 });
+    startTailer(sqs, tailed);
+    await queueTen();
+    const consumer = consume();
+    await until('all are called for', () => areIn(consumer, 10));
+    // It is written down with the first batch that ends a while later.
+    await sleep(300);
+    await tailed.write(0, 1);
+    await until('one more is called for', () => consumer.called.length === 41);
+    await operations.pauseTrigger(NAME);
+    await operations.resumeTrigger(NAME);
+    await tailed.write(1, 1);
+    await until('it goes on', () => consumer.called.some(({ shard, added_id }) => shard === 1 && added_id === 11));
+    expect(consumer.called.filter(({ replay }) => replay).length).toBeLessThanOrEqual(1);
+  });
+});

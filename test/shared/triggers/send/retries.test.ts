@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
+import { idsOf, openTailedStore, startTailer, type TailedStore, type TailedTrigger, stopTailers, until } from './support/tailed-store.ts';
+
+const SHARDS = 4;
+let sqs: LocalSqs;
+let tailed: TailedStore;
+
+beforeAll(async () => {
+  sqs = await startSqs();
+  tailed = await openTailedStore(sqs, SHARDS, [{ name: 'by_hand' }, { name: 'by_time', retryParkedEveryMs: 1000 }, { name: 'limited' }, { name: 'lost' }]);
+});
+afterEach(stopTailers);
+afterAll(async () => {
+  await tailed.close();
+  await sqs.stop();
+});
+
+/** Takes cells off the queue and parks those of one shard, as a consumer that fails does. */
+async function parkOf(trigger: TailedTrigger, shard: number, count: number): Promise<void> {
+  await until('its cells are received', async () => (await trigger.receive()).filter((one) => one.shard === shard).length >= count);
+  for (const { group, ...message } of trigger.received.filter((one) => one.shard === shard).slice(0, count)) {
+    await trigger.store.failed(message, 'no', false);
+    await trigger.store.park(message, 'no', 100);
+    expect(group).toBe(String(shard));
+  }
+}
+
+const retries = ({ received }: TailedTrigger) => received.filter(({ group }) => group.endsWith('-retry'));
+
+describe('parked cells', { timeout: 120_000 }, () => {
+  it('are sent again once when somebody wants it, in a group of their own, as replays, by one worker', async () => {
+    const trigger = tailed.trigger('by_hand');
+    const tailers = [0, 1].map((slot) => startTailer(sqs, tailed, { slot }));
+    await tailed.write(1, 5);
+    await parkOf(trigger, 1, 3);
+    await sleep(300);
+    expect(retries(trigger)).toEqual([]);
+    const wanted = [1, 3].map((added_id) => ({ shard: 1, added_id }));
+    await trigger.store.setState('paused');
+    await sleep(300);
+    expect(await trigger.store.wantRetry(wanted)).toBe(2);
+    await sleep(300);
+    await trigger.receive();
+    // Neither while it is paused.
+    expect(retries(trigger)).toEqual([]);
+    await trigger.store.resume();
+    await until('they are sent', async () => retries({ ...trigger, received: await trigger.receive() }).length === 2);
+    expect(retries(trigger)).toMatchObject(wanted.map((cell) => ({ ...cell, group: '1-retry', replay: true })));
+    // And again, within five minutes.
+    expect(await trigger.store.wantRetry(wanted)).toBe(2);
+    await until('they are sent again', async () => retries({ ...trigger, received: await trigger.receive() }).length === 4);
+    await sleep(500);
+    await trigger.receive();
+    expect(retries(trigger)).toHaveLength(4);
+    expect(idsOf(trigger.received, 1)).toEqual([1, 2, 3, 4, 5]);
+    const [shard] = await trigger.store.shards([1]);
+    expect(shard?.cells.map(({ message, round, retry }) => [message.added_id, round, retry])).toEqual([[1, 2, 'sent'], [2, 0, undefined], [3, 2, 'sent']]);
+    await Promise.all(tailers.map((tailer) => tailer.stop()));
+    expect(tailers.flatMap(({ events }) => events).reduce((sum, event) => sum + (event.kind === 'retried' ? event.cells : 0), 0)).toBe(4);
+  });
+
+  it('are sent again when their time has come, and each time it has come anew', async () => {
+    const trigger = tailed.trigger('by_time');
+    const tailer = startTailer(sqs, tailed);
+    await tailed.write(2, 1);
+    await parkOf(trigger, 2, 1);
+    const start = performance.now();
+    await until('it is sent', async () => retries({ ...trigger, received: await trigger.receive() }).length === 1);
+    expect(performance.now() - start).toBeGreaterThan(500);
+    await until('it is sent again', async () => retries({ ...trigger, received: await trigger.receive() }).length === 2);
+    expect(performance.now() - start).toBeGreaterThan(1500);
+    await tailer.stop();
+  });
+
+  it('that were taken by a worker which then died are sent again in the end', async () => {
+    const trigger = tailed.trigger('lost');
+    const tailer = startTailer(sqs, tailed, { settings: { lostRetryMs: 1500 } });
+    await tailed.write(2, 1);
+    await parkOf(trigger, 2, 1);
+    tailer.faults.away = true;
+    await trigger.store.wantRetry();
+    await until('it is taken', async () => (await trigger.store.shards([2]))[0]?.cells[0]?.retry === 'sent');
+    await tailer.stop();
+    expect(retries({ ...trigger, received: await trigger.receive() })).toEqual([]);
+    const next = startTailer(sqs, tailed, { settings: { lostRetryMs: 1500 } });
+    await until('it is sent', async () => retries({ ...trigger, received: await trigger.receive() }).length > 0);
+    await next.stop();
+  });
+
+  it('hold up their shard only where its consumer is behind, and no other', async () => {
+    const trigger = tailed.trigger('limited');
+    const tailer = startTailer(sqs, tailed, { settings: { pastMark: 10 } });
+    await until('all before is received', async () => (await trigger.receive()).length >= (await tailed.stored()).length);
+    const before = idsOf(trigger.received, 3).length;
+    await trigger.store.mark(3, before);
+    await sleep(400);
+    await tailed.write(3, 40);
+    await tailed.write(0, 40);
+    await until('the other shard is received', async () => idsOf(await trigger.receive(), 0).length >= 40);
+    await sleep(300);
+    expect(idsOf(await trigger.receive(), 3)).toHaveLength(before + 10);
+    await trigger.store.mark(3, before + 5);
+    await until('it goes on with its consumer', async () => idsOf(await trigger.receive(), 3).length === before + 15);
+    await trigger.store.mark(3, undefined);
+    await until('all is received', async () => idsOf(await trigger.receive(), 3).length === before + 40);
+    await tailer.stop();
+    expect(idsOf(trigger.received, 3)).toEqual(Array.from({ length: before + 40 }, (_, at) => at + 1));
+  });
+});

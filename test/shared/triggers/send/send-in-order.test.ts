@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { LogPlace } from '../../../../shared/follow/follower.ts';
+import type { QueueMessage } from '../../../../shared/triggers/send/queue-client.ts';
+import { sendInOrder, type SendInOrder } from '../../../../shared/triggers/send/send-in-order.ts';
+import { deduplicationId } from '../../../../shared/triggers/state/queue-message.ts';
+
+function cellsOf(shard: number, count: number): LogPlace[] {
+  return Array.from({ length: count }, (_, at) => ({ shard, added_id: at + 1, row_key: '', column_name: 'BASE', ref_key: 0, created_at: '', fingerprint: 'f', generation: 0 }));
+}
+
+/** A queue that drops what it has by deduplication id, and fails messages as told. */
+function fakeQueue(fails: (message: QueueMessage, item: number, request: number) => boolean = () => false) {
+  const accepted: string[] = [];
+  const requests: (readonly QueueMessage[])[] = [];
+  let underWay = 0;
+  let most = 0;
+  return {
+    accepted,
+    requests,
+    most: () => most,
+    async send(messages: readonly QueueMessage[]) {
+      requests.push(messages);
+      const request = requests.length;
+      underWay += 1;
+      most = Math.max(most, underWay);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      underWay -= 1;
+      return messages.map((message, item) => {
+        if (fails(message, item, request)) return new Error('no');
+        if (!accepted.includes(message.deduplicationId)) accepted.push(message.deduplicationId);
+        return undefined;
+      });
+    },
+  };
+}
+
+const how = (queue: { send: SendInOrder['send'] }, rest: Partial<SendInOrder> = {}): SendInOrder => ({
+  send: (messages) => queue.send(messages),
+  toMessage: (cell) => ({ body: '', groupId: String(cell.shard), deduplicationId: deduplicationId(cell) }),
+  sideBySide: 4,
+  forMs: 10_000,
+  ...rest,
+});
+
+const orderOf = (accepted: readonly string[], shard: number): number[] => accepted.filter((id) => id.startsWith(`${shard}-`)).map((id) => Number(id.split('-')[1]));
+const rising = (ids: readonly number[]): boolean => ids.every((id, at) => id === at + 1);
+
+/** Sends again from where it stopped until all is done, as following does. */
+async function sendAll(queue: ReturnType<typeof fakeQueue>, cells: readonly LogPlace[], rest: Partial<SendInOrder> = {}): Promise<void> {
+  for (let left = cells; left.length > 0; ) {
+    const { done } = await sendInOrder(how(queue, rest), left);
+    left = left.filter(({ shard, added_id }) => added_id > (done.get(shard) ?? 0));
+  }
+}
+
+describe('sending in order', () => {
+  it('fills requests with cells of ten shards, one at a time of each', async () => {
+    const queue = fakeQueue();
+    const cells = Array.from({ length: 25 }, (_, shard) => cellsOf(shard, 2)).flat();
+    const sent = await sendInOrder(how(queue), cells);
+    expect(queue.requests.map(({ length }) => length)).toEqual([10, 10, 5, 10, 10, 5]);
+    expect(queue.requests.every((request) => new Set(request.map(({ groupId }) => groupId)).size === request.length)).toBe(true);
+    expect(queue.most()).toBe(3);
+    expect(sent.done).toEqual(new Map(Array.from({ length: 25 }, (_, shard) => [shard, 2])));
+    expect(sent).toMatchObject({ failure: undefined, cells: { length: 50 } });
+  });
+
+  it('keeps the order of every shard whatever fails', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(99), { minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 12 }), async (failing, shards) => {
+        let sent = 0;
+        const queue = fakeQueue(() => (failing[(sent += 1) % (failing.length * 3)] ?? 100) < 30);
+        const cells = Array.from({ length: shards }, (_, shard) => cellsOf(shard, 5)).flat();
+        await sendAll(queue, cells);
+        for (let shard = 0; shard < shards; shard += 1) expect(orderOf(queue.accepted, shard)).toEqual([1, 2, 3, 4, 5]);
+      }),
+      { numRuns: 30 },
+    );
+  });
+
+  it('goes on with other shards, and is done up to the cell that failed', async () => {
+    const queue = fakeQueue(({ deduplicationId: id }) => id.startsWith('1-3-'));
+    const sent = await sendInOrder(how(queue), [...cellsOf(1, 5), ...cellsOf(2, 5)]);
+    expect(sent.done).toEqual(new Map([[1, 2], [2, 5]]));
+    expect(sent.failure).toEqual(new Error('no'));
+    expect(orderOf(queue.accepted, 1)).toEqual([1, 2]);
+  });
+
+  it('knows nothing of a request that failed as a whole', async () => {
+    const sent = await sendInOrder(how({ send: () => Promise.reject(new Error('away')) }), cellsOf(1, 3));
+    expect(sent).toEqual({ done: new Map(), cells: [], failure: new Error('away') });
+  });
+
+  it('with ten of a shard in a request, of which the third alone fails, breaks the order: the control', async () => {
+    const third = (_: QueueMessage, item: number, request: number): boolean => request === 1 && item === 2;
+    const [kept, broken] = [fakeQueue(third), fakeQueue(third)];
+    const cells = Array.from({ length: 10 }, (_, shard) => cellsOf(shard, 10)).flat();
+    await sendAll(kept, cells);
+    await sendAll(broken, cells, { ofAShard: 10 });
+    expect(cells.every(({ shard }) => rising(orderOf(kept.accepted, shard)))).toBe(true);
+    expect(orderOf(broken.accepted, 0)).toEqual([1, 2, 4, 5, 6, 7, 8, 9, 10, 3]);
+  });
+
+  it('begins no request once its time is up', async () => {
+    const queue = fakeQueue();
+    const { done } = await sendInOrder(how(queue, { forMs: 20 }), cellsOf(1, 1000));
+    expect(done.get(1)).toBeGreaterThan(1);
+    expect(done.get(1)).toBeLessThan(100);
+    expect(orderOf(queue.accepted, 1)).toHaveLength(done.get(1) ?? 0);
+  });
+});

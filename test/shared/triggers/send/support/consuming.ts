@@ -1,0 +1,73 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DeleteMessageBatchCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { consumeBatch } from '../../../../../shared/triggers/consume/consume-batch.ts';
+import { openConsumer, type ConsumeEvent, type ConsumeSettings } from '../../../../../shared/triggers/consume/consumer.ts';
+import type { QueueRecord } from '../../../../../shared/triggers/consume/queue-record.ts';
+import { sqsQueue } from '../../../../../shared/triggers/consume/sqs-queue.ts';
+import { triggeredClients } from '../../../../../shared/triggers/consume/triggered-client.ts';
+import type { DeployedTrigger } from '../../../../../shared/topology/topology.ts';
+import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
+import type { TriggerMessage } from '../../../../../shared/triggers/state/message.ts';
+import type { LocalSqs } from '../../../../support/sqs.ts';
+import type { FollowedStore } from '../../../follow/support/followed-store.ts';
+
+/** A consumer of a trigger's queue, at work. */
+export interface Consuming {
+  /** What its function was called for, in order. */
+  readonly called: TriggerMessage[];
+  readonly events: ConsumeEvent[];
+  stop(): Promise<void>;
+}
+
+export interface ConsumingOptions {
+  readonly settings?: Partial<ConsumeSettings>;
+  /** What its function does, or throws. @default nothing */
+  readonly fn?: (message: TriggerMessage) => unknown;
+}
+
+/** Consumes as a trigger's function does, quick to notice; messages of a trigger that does not run come back at once. */
+export function startConsuming(sqs: LocalSqs, { stateTable, datastore }: FollowedStore, { definition, queueUrl }: DeployedTrigger, { settings, fn }: ConsumingOptions = {}): Consuming {
+  const [called, events]: [TriggerMessage[], ConsumeEvent[]] = [[], []];
+  const stopping = new AbortController();
+  const consumer = openConsumer({
+    datastore,
+    definition,
+    store: triggerStore(stateTable, { datastore, trigger: definition.name }),
+    queue: sqsQueue(sqs.client, queueUrl),
+    fn: async (_rowKey, message) => {
+      await fn?.(message);
+      called.push(message);
+    },
+    client: triggeredClients({ url: 'http://127.0.0.1:9', datastore }),
+    report: (event) => void events.push(event),
+    settings: { statusMs: 50, longestPauseSeconds: 0, consumedEveryMs: 100, ...settings },
+  });
+  const ended = (async () => {
+    while (!stopping.signal.aborted) {
+      const records = await receive(sqs, queueUrl);
+      const done = await consumeBatch(consumer, records, { stopping: stopping.signal });
+      if (done.length > 0) await sqs.client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: done.map(({ receiptHandle }, item) => ({ Id: String(item), ReceiptHandle: receiptHandle })) }));
+      if (done.length < records.length) await sleep(20);
+    }
+  })();
+  return {
+    called,
+    events,
+    async stop() {
+      stopping.abort();
+      await ended;
+    },
+  };
+}
+
+async function receive({ client }: LocalSqs, queueUrl: string): Promise<QueueRecord[]> {
+  const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1, MessageSystemAttributeNames: ['All'] }));
+  return Messages.map(({ MessageId = '', ReceiptHandle = '', Body = '', Attributes = {} }) => ({
+    messageId: MessageId,
+    receiptHandle: ReceiptHandle,
+    body: Body,
+    groupId: Attributes.MessageGroupId ?? '',
+    receipts: Number(Attributes.ApproximateReceiveCount),
+    sentAt: Number(Attributes.SentTimestamp),
+  }));
+}

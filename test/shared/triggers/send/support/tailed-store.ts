@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
+import type { TriggerDefinition } from '../../../../../shared/definitions/definitions.ts';
+import type { SqlClient } from '../../../../../shared/sql/client.ts';
+import type { StoreContext } from '../../../../../shared/access/context.ts';
+import type { QueueClient } from '../../../../../shared/triggers/send/queue-client.ts';
+import { runTailers } from '../../../../../shared/triggers/send/run-tailers.ts';
+import type { TailRun } from '../../../../../shared/triggers/send/tail-run.ts';
+import { sqsQueues } from '../../../../../shared/triggers/send/sqs-queues.ts';
+import type { TailEvent } from '../../../../../shared/triggers/send/tail-work.ts';
+import type { DeployedTrigger } from '../../../../../shared/topology/topology.ts';
+import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
+import type { TriggerMessage } from '../../../../../shared/triggers/state/message.ts';
+import { parseMessage } from '../../../../../shared/triggers/state/queue-message.ts';
+import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
+import { drainQueue, type LocalSqs } from '../../../../support/sqs.ts';
+import { openFollowedStore, until as untilWithin, type FollowedStore } from '../../../follow/support/followed-store.ts';
+import { openGate, type Gate } from '../../../follow/support/gate.ts';
+
+export interface TailedStore extends FollowedStore {
+  trigger(name: string): TailedTrigger;
+}
+
+/** A trigger as its consumers see it. */
+export interface TailedTrigger {
+  readonly deployed: DeployedTrigger;
+  readonly store: TriggerStore;
+  /** What was on its queue so far, in the order in which it was received. */
+  readonly received: (TriggerMessage & { readonly group: string })[];
+  /** Takes off the queue what is there, and returns all that was received so far. */
+  receive(): Promise<(TriggerMessage & { readonly group: string })[]>;
+}
+
+export type TriggerWish = Partial<TriggerDefinition> & { readonly name: string };
+
+export function definitionOf(wish: TriggerWish): TriggerDefinition {
+  return { start: 'start', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 30, ...wish };
+}
+
+/**
+ * A trigger with queues of its own.
+ *
+ * @param receipts so many move a message to its last queue @default it has none
+ */
+export async function deployedTrigger(sqs: LocalSqs, wish: TriggerWish, receipts?: number): Promise<DeployedTrigger> {
+  const definition = definitionOf(wish);
+  if (receipts === undefined) return { definition, queueUrl: await sqs.newQueue(), parkedQueueUrl: '' };
+  const parkedQueueUrl = await sqs.newQueue();
+  const { Attributes } = await sqs.client.send(new GetQueueAttributesCommand({ QueueUrl: parkedQueueUrl, AttributeNames: ['QueueArn'] }));
+  const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: Attributes?.QueueArn, maxReceiveCount: receipts });
+  return { definition, queueUrl: await sqs.newQueue({ RedrivePolicy }), parkedQueueUrl };
+}
+
+/** A datastore with triggers over real servers, each with a queue of its own. */
+export async function openTailedStore(sqs: LocalSqs, shards: number, wishes: readonly TriggerWish[], wrap?: (client: SqlClient, group: string) => SqlClient): Promise<TailedStore> {
+  return openWithTriggers(sqs, shards, await Promise.all(wishes.map((wish) => deployedTrigger(sqs, wish))), wrap);
+}
+
+/** The same, with triggers that are deployed already. */
+export async function openWithTriggers(sqs: LocalSqs, shards: number, deployed: readonly DeployedTrigger[], wrap?: (client: SqlClient, group: string) => SqlClient): Promise<TailedStore> {
+  const followed = await openFollowedStore(shards, wrap, deployed);
+  const triggers = new Map(deployed.map((one) => [one.definition.name, tailedTrigger(sqs, followed, one)]));
+  return {
+    ...followed,
+    trigger(name) {
+      const trigger = triggers.get(name);
+      if (!trigger) throw new Error(`no trigger ${name}`);
+      return trigger;
+    },
+  };
+}
+
+export function tailedTrigger(sqs: LocalSqs, { stateTable, datastore }: FollowedStore, deployed: DeployedTrigger): TailedTrigger {
+  const received: TailedTrigger['received'] = [];
+  return {
+    deployed,
+    received,
+    store: triggerStore(stateTable, { datastore, trigger: deployed.definition.name }),
+    async receive() {
+      for (const { Body = '', Attributes } of await drainQueue(sqs, deployed.queueUrl)) received.push({ ...parseMessage(Body), group: Attributes?.MessageGroupId ?? '' });
+      return received;
+    },
+  };
+}
+
+/** How the queues of a tailer behave. */
+export interface QueueFaults {
+  away: boolean;
+  /** Each message fails with this chance. */
+  failing: number;
+  /** Messages sent so far, as asked for. */
+  sends: number;
+  /** Requests of one shard that were under way beside another one of it. */
+  beside: number;
+}
+
+export function newFaults(): QueueFaults {
+  return { away: false, failing: 0, sends: 0, beside: 0 };
+}
+
+export interface Tailer {
+  readonly events: TailEvent[];
+  readonly gate: Gate;
+  readonly faults: QueueFaults;
+  readonly ended: Promise<void>;
+  stop(): Promise<void>;
+}
+
+const running = new Set<Tailer>();
+
+/** Ends what a test that failed has left behind. */
+export async function stopTailers(): Promise<void> {
+  for (const { gate } of running) gate.state = 'open';
+  await Promise.all([...running].map((tailer) => tailer.stop()));
+  running.clear();
+}
+
+/** Waits for something to become true, as long as a busy machine may take. */
+export function until(what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  return untilWithin(what, isTrue, 40_000);
+}
+
+/** A worker, quick to notice, with everything it asks of the world behind a gate. */
+export function startTailer(sqs: LocalSqs, tailed: FollowedStore, options: Partial<TailRun> & { readonly faults?: QueueFaults } = {}): Tailer {
+  const { faults = newFaults(), settings, ...rest } = options;
+  const gate = openGate();
+  const events: TailEvent[] = [];
+  const stopping = new AbortController();
+  const { context } = tailed.store;
+  const gated: StoreContext = { ...context, groups: { ...context.groups, client: async (group) => gate.sql(await context.groups.client(group)) } };
+  const ended = runTailers({
+    context: gated,
+    topologyTable: tailed.store.topologyTable,
+    stateTable: gate.table(tailed.stateTable),
+    queues: faultyQueues(sqsQueues(sqs.client), faults, gate),
+    owner: randomUUID(),
+    slot: 0,
+    deadline: Date.now() + 120_000,
+    signal: stopping.signal,
+    heartbeat: { heartbeatMs: 100, silenceMs: 3000 },
+    report: (event) => void events.push(event),
+    ...rest,
+    settings: { lookMs: 100, listMs: 300, depthEveryMs: 100, commitEveryMs: 100, pageCells: 20, pauses: { leastMs: 10, mostMs: 40, aligned: true }, ...settings },
+  });
+  const tailer: Tailer = {
+    events,
+    gate,
+    faults,
+    ended,
+    async stop() {
+      stopping.abort();
+      await ended;
+    },
+  };
+  running.add(tailer);
+  return tailer;
+}
+
+function faultyQueues(queues: QueueClient, faults: QueueFaults, gate: Gate): QueueClient {
+  const underWay = new Set<string>();
+  return {
+    async send(queueUrl, messages) {
+      await gate.pass();
+      faults.sends += messages.length;
+      if (faults.away) throw new Error('SQS is away');
+      const keys = messages.map(({ groupId }) => `${queueUrl} ${groupId}`);
+      if (new Set(keys).size < keys.length || keys.some((key) => underWay.has(key))) faults.beside += 1;
+      for (const key of keys) underWay.add(key);
+      try {
+        const failing = messages.map(() => Math.random() < faults.failing);
+        const passed = messages.filter((_, item) => !failing[item]);
+        const results = passed.length === 0 ? [] : [...(await queues.send(queueUrl, passed))];
+        await gate.pass();
+        return failing.map((fails) => (fails ? new Error('InternalError') : results.shift()));
+      } finally {
+        for (const key of keys) underWay.delete(key);
+      }
+    },
+    async depth(queueUrl) {
+      if (faults.away) throw new Error('SQS is away');
+      return queues.depth(queueUrl);
+    },
+  };
+}
+
+/** The added ids of one shard in the order in which they were received, without those of retries. */
+export function idsOf(received: readonly (TriggerMessage & { readonly group: string })[], shard: number): number[] {
+  return received.filter(({ group }) => group === String(shard)).map(({ added_id }) => added_id);
+}
+
+/** Cells whose first delivery came after that of a later cell of their shard. */
+export function orderBreaks(received: readonly (TriggerMessage & { readonly group: string })[]): number {
+  const highest = new Map<string, number>();
+  const seen = new Set<string>();
+  let breaks = 0;
+  for (const { group, added_id } of received) {
+    const last = highest.get(group) ?? 0;
+    if (!seen.has(`${group}/${added_id}`) && added_id < last) breaks += 1;
+    seen.add(`${group}/${added_id}`);
+    highest.set(group, Math.max(last, added_id));
+  }
+  return breaks;
+}
+
+/** `shard/added id` of each message, once. */
+export function namesIn(received: readonly TriggerMessage[]): Set<string> {
+  return new Set(received.map(({ shard, added_id }) => `${shard}/${added_id}`));
+}

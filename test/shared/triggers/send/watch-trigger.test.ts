@@ -1,0 +1,136 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
+import type { TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
+import { watchDepth } from '../../../../shared/triggers/send/watch-depth.ts';
+import { watchTrigger } from '../../../../shared/triggers/send/watch-trigger.ts';
+import type { TriggerStatus, TriggerStore, TroubledShard } from '../../../../shared/triggers/state/trigger-store.ts';
+
+const ago = (milliseconds: number): string => new Date(Date.now() - milliseconds).toISOString();
+const MINUTE = 60_000;
+
+/** A watch over a state that tests set; `away` makes every read fail. */
+function watching(status: Partial<TriggerStatus>, troubled: readonly TroubledShard[] = []) {
+  const state = { status: { state: 'running' as const, troubled: [], ...status } as TriggerStatus, troubled, away: false, shardsAway: false, asked: [] as (readonly number[])[] };
+  const happened: TailHappening[] = [];
+  const store = {
+    async status() {
+      await sleep(1);
+      if (state.away) throw new Error('away');
+      return state.status;
+    },
+    async shards(shards: readonly number[]) {
+      state.asked.push(shards);
+      if (state.shardsAway) throw new Error('away');
+      return state.troubled.filter(({ shard }) => shards.includes(shard));
+    },
+  } as unknown as TriggerStore;
+  return { state, happened, watch: watchTrigger({ store, settings: TAIL_SETTINGS, report: (happening) => void happened.push(happening) }) };
+}
+
+describe('the watch over a trigger', () => {
+  it('lets a shard that is in order go as far as it goes, and one with a mark a thousand further', async () => {
+    const { watch, state } = watching({ troubled: [3, 4, 5] }, [{ shard: 3, cells: [], mark: { added_id: 70, at: ago(0) } }, { shard: 4, cells: [] }]);
+    expect(watch.status()).toBeUndefined();
+    await watch.look();
+    expect(watch.limitOf(1, 0)).toBe(Number.POSITIVE_INFINITY);
+    // Nobody had asked about it before the look.
+    expect(watch.limitOf(3, 0)).toBe(0);
+    await sleep(5);
+    await watch.look();
+    expect(watch.limitOf(3, 500)).toBe(1070);
+    expect(watch.limitOf(4, 0)).toBe(0);
+    await watch.look();
+    expect(watch.limitOf(4, 0)).toBe(Number.POSITIVE_INFINITY);
+    // Shards of other workers are not asked for.
+    expect(state.asked.flat()).not.toContain(5);
+    expect(watch.troubled().map(({ shard }) => shard)).toEqual([3, 4]);
+  });
+
+  it('lets ten more past a mark that may be a dead consumer\'s, once for each mark, wherever the shard is', async () => {
+    const { watch, state } = watching({ troubled: [3] }, [{ shard: 3, cells: [], mark: { added_id: 70, at: ago(16 * MINUTE) } }]);
+    watch.limitOf(3, 0);
+    await watch.look();
+    expect(watch.limitOf(3, 1070)).toBe(1080);
+    expect(watch.limitOf(3, 1080)).toBe(1080);
+    state.troubled = [{ shard: 3, cells: [], mark: { added_id: 70, at: ago(15.5 * MINUTE) } }];
+    await watch.look();
+    expect(watch.limitOf(3, 5000)).toBe(5010);
+    state.troubled = [{ shard: 3, cells: [], mark: { added_id: 70, at: ago(14 * MINUTE) } }];
+    await watch.look();
+    expect(watch.limitOf(3, 1080)).toBe(1070);
+  });
+
+  it('waits for nobody whose clock was an hour ahead: its mark is taken for an old one', async () => {
+    const { watch } = watching({ troubled: [3] }, [{ shard: 3, cells: [], mark: { added_id: 70, at: ago(-3_600_000) } }]);
+    watch.limitOf(3, 0);
+    await watch.look();
+    expect(watch.limitOf(3, 1070)).toBe(1080);
+  });
+
+  it('goes on with what it saw while DynamoDB is away, and tells it once', async () => {
+    const { watch, state, happened } = watching({ troubled: [3] }, [{ shard: 3, cells: [], mark: { added_id: 70, at: ago(0) } }]);
+    watch.limitOf(3, 0);
+    await watch.look();
+    state.away = true;
+    state.status = { state: 'paused', troubled: [] };
+    await watch.look();
+    await watch.look();
+    expect(watch.status()?.state).toBe('running');
+    expect(watch.limitOf(3, 0)).toBe(1070);
+    expect(happened.map(({ kind }) => kind)).toEqual(['failed']);
+    state.away = false;
+    await watch.look();
+    expect(watch.status()?.state).toBe('paused');
+  });
+
+  it('does not hold back a troubled shard whose item cannot be read', async () => {
+    const { watch, state } = watching({ troubled: [3] });
+    await watch.look();
+    state.shardsAway = true;
+    expect(watch.limitOf(3, 0)).toBe(0);
+    await watch.look();
+    expect(watch.limitOf(3, 0)).toBe(Number.POSITIVE_INFINITY);
+  });
+});
+
+describe('the watch over a queue', () => {
+  it('counts what is sent until it looks again, and goes on with what it saw while SQS is away', async () => {
+    const queue = { depth: 10, away: false };
+    const happened: TailHappening[] = [];
+    const stop = new AbortController();
+    const depth = watchDepth({
+      settings: { ...TAIL_SETTINGS, depthLimit: 100, depthEveryMs: 20 },
+      deployed: { definition: { name: 'a', start: 'start', maxAttempts: 1, stopAfterParked: 1, timeoutSeconds: 1 }, queueUrl: 'url', parkedQueueUrl: '' },
+      queues: {
+        send: async () => [],
+        async depth() {
+          if (queue.away) throw new Error('away');
+          return queue.depth;
+        },
+      },
+      report: (happening) => void happened.push(happening),
+    });
+    const running = depth.run(stop.signal);
+    await sleep(10);
+    depth.add(89);
+    expect(depth.isFull()).toBe(false);
+    depth.add(1);
+    expect(depth.isFull()).toBe(true);
+    // They are consumed.
+    await sleep(60);
+    expect(depth.isFull()).toBe(false);
+    queue.depth = 100;
+    await sleep(60);
+    expect(depth.isFull()).toBe(true);
+    Object.assign(queue, { away: true, depth: 0 });
+    await sleep(80);
+    expect(depth.isFull()).toBe(true);
+    expect(happened.map(({ kind }) => kind)).toEqual(['failed']);
+    queue.away = false;
+    await sleep(60);
+    expect(depth.isFull()).toBe(false);
+    stop.abort();
+    await running;
+  });
+});

@@ -1,0 +1,210 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { committedOffsets } from '../../../../shared/follow/follower-lag.ts';
+import { writeTailerCount } from '../../../../shared/triggers/send/tailer-count.ts';
+import type { TailEvent } from '../../../../shared/triggers/send/tail-work.ts';
+import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
+import { removeTrigger, writeTrigger } from '../../../../shared/topology/trigger-catalogue.ts';
+import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
+import { definitionOf, idsOf, namesIn, openTailedStore, orderBreaks, startTailer, tailedTrigger, type TailedStore, type Tailer, type TriggerWish, stopTailers, until } from './support/tailed-store.ts';
+
+const SHARDS = 12;
+/** On a busy machine nobody is to be taken for dead where it is not about that. */
+const PATIENT = { heartbeatMs: 100, silenceMs: 20_000 };
+let sqs: LocalSqs;
+const opened: TailedStore[] = [];
+
+beforeAll(async () => {
+  sqs = await startSqs();
+});
+afterEach(stopTailers);
+afterAll(async () => {
+  for (const tailed of opened) await tailed.close();
+  await sqs.stop();
+});
+
+async function open(wishes: readonly TriggerWish[], wrap?: Parameters<typeof openTailedStore>[3]): Promise<TailedStore> {
+  const tailed = await openTailedStore(sqs, SHARDS, wishes, wrap);
+  opened.push(tailed);
+  return tailed;
+}
+
+/** Writes to every shard in turn until it is stopped; returns how many cells there are then. */
+function startWriting(tailed: TailedStore) {
+  const state = { going: true };
+  const done = (async () => {
+    for (let turn = 0; state.going; turn += 1) {
+      // On a busy machine a write may be refused; what is in the logs counts.
+      await tailed.write(turn % SHARDS, 1).catch(() => undefined);
+      await sleep(20);
+    }
+  })();
+  return async (): Promise<number> => {
+    state.going = false;
+    await done;
+    return (await tailed.stored()).length;
+  };
+}
+
+const held = (tailers: readonly Tailer[]): number[] =>
+  tailers.map(({ events }) => {
+    const count = (kind: string): number => events.filter((event) => event.kind === 'followed' && event.event.kind === kind).length;
+    return count('partition_taken') - count('partition_released') - count('partition_lost');
+  });
+
+describe('tailers', { timeout: 120_000 }, () => {
+  it('hand over to the next of their slot, again and again, without skipping, breaking the order or pausing', async () => {
+    const tailed = await open([{ name: 'one' }, { name: 'other' }]);
+    const [one, other] = [tailed.trigger('one'), tailed.trigger('other')];
+    const events: (TailEvent & { readonly at: number })[] = [];
+    const start = () => startTailer(sqs, tailed, { heartbeat: PATIENT, report: (event) => void events.push({ ...event, at: performance.now() }) });
+    let tailer = start();
+    const stopWriting = startWriting(tailed);
+    await until('it sends', () => events.some(({ kind }) => kind === 'sent'));
+    for (let turn = 0; turn < 5; turn += 1) {
+      const next = start();
+      await tailer.ended;
+      tailer = next;
+    }
+    const cells = await stopWriting();
+    await until('all is received', async () => namesIn(await one.receive()).size === cells && namesIn(await other.receive()).size === cells);
+    await tailer.stop();
+    expect([orderBreaks(one.received), orderBreaks(other.received)]).toEqual([0, 0]);
+    // Handed over in order: what was sent was committed.
+    expect([one.received.length, other.received.length]).toEqual([cells, cells]);
+    const sent = events.filter(({ kind, trigger }) => kind === 'sent' && trigger === 'one').map(({ at }) => at);
+    // A machine that runs all tests is a busy one; on a quiet one it is a tenth of this.
+    expect(Math.max(...sent.map((at, item) => at - (sent[item - 1] ?? at)))).toBeLessThan(8000);
+    expect(events.filter(({ kind }) => kind === 'failed')).toEqual([]);
+  });
+
+  it('are as many as are wished for while they run, and share what there is', async () => {
+    const tailed = await open([{ name: 'shared' }]);
+    const shared = tailed.trigger('shared');
+    await writeTailerCount(tailed.stateTable, 1);
+    const all = [0, 1, 2, 3].map((slot) => () => startTailer(sqs, tailed, { slot, tailers: 4, heartbeat: PATIENT }));
+    const [first, ...rest] = all.map((start) => start());
+    const stopWriting = startWriting(tailed);
+    // Not wished for: they end at once.
+    await Promise.all(rest.map(({ ended }) => ended));
+    await writeTailerCount(tailed.stateTable, 4);
+    const four = [first, ...all.slice(1).map((start) => start())].flatMap((tailer) => tailer ?? []);
+    await until('four share the shards', () => held(four).every((count) => count === 3));
+    await writeTailerCount(tailed.stateTable, 2);
+    await Promise.all(four.slice(2).map(({ ended }) => ended));
+    await until('two share the shards', () => held(four).join() === '6,6,0,0');
+    const cells = await stopWriting();
+    await until('all is received', async () => namesIn(await shared.receive()).size === cells);
+    await Promise.all(four.map((tailer) => tailer.stop()));
+    expect(orderBreaks(shared.received)).toBe(0);
+    await expect(writeTailerCount(tailed.stateTable, 65)).rejects.toThrow('tailers: wanted an integer from 0 to 64, got 65');
+  });
+
+  it('go on with what one left that was killed: what it had sent and not committed is dropped by SQS', async () => {
+    const tailed = await open([{ name: 'orphaned' }]);
+    const orphaned = tailed.trigger('orphaned');
+    const doomed = startTailer(sqs, tailed, { heartbeat: { heartbeatMs: 100, silenceMs: 1000 } });
+    await until('it has begun', () => held([doomed])[0] === SHARDS);
+    doomed.gate.state = 'no-commits';
+    for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 3);
+    await until('it has sent them', async () => (await orphaned.receive()).length === 3 * SHARDS);
+    doomed.gate.state = 'paused';
+    const next = startTailer(sqs, tailed, { heartbeat: { heartbeatMs: 100, silenceMs: 1000 } });
+    for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 1);
+    await until('the next one sends', async () => (await orphaned.receive()).length === 4 * SHARDS);
+    expect(next.events.reduce((sum, event) => sum + (event.kind === 'sent' ? event.cells : 0), 0)).toBe(4 * SHARDS);
+    doomed.gate.state = 'open';
+    await Promise.all([doomed.stop(), next.stop()]);
+    await orphaned.receive();
+    for (let shard = 0; shard < SHARDS; shard += 1) expect(idsOf(orphaned.received, shard)).toEqual([1, 2, 3, 4]);
+  });
+
+  it('lose cells when one is killed that commits before it sends: the control', async () => {
+    const tailed = await open([{ name: 'control' }]);
+    const control = tailed.trigger('control');
+    const doomed = startTailer(sqs, tailed, { settings: { commitEveryMs: 300 }, protections: { commitAfterSend: false } });
+    await until('it has begun', () => held([doomed])[0] === SHARDS);
+    doomed.faults.away = true;
+    await tailed.write(3, 5);
+    await until('the offset is committed', async () => (await committedOffsets(tailed.stateTable, { name: triggerFollower('control'), datastore: tailed.datastore }, SHARDS))[3] === 5);
+    await doomed.stop();
+    const next = startTailer(sqs, tailed);
+    await tailed.write(3, 1);
+    await until('the next one sends', async () => (await control.receive()).some(({ added_id }) => added_id === 6));
+    await next.stop();
+    expect(idsOf(control.received, 3)).toEqual([6]);
+  });
+
+  it('go on while DynamoDB is away, and while SQS is', async ({ skip }) => {
+    const { service } = sqs;
+    if (!service) return skip('this SQS is not ours to kill');
+    const tailed = await open([{ name: 'steady' }]);
+    const steady = tailed.trigger('steady');
+    const tailer = startTailer(sqs, tailed);
+    for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 1);
+    await until('it has begun', async () => (await steady.receive()).length === SHARDS);
+    tailer.gate.state = 'away';
+    await tailed.write(1, 3);
+    await until('cells are received without DynamoDB', async () => (await steady.receive()).length === SHARDS + 3);
+    // Longer than the silence after which others take it for dead.
+    await sleep(3500);
+    await tailed.write(2, 3);
+    await until('they still are', async () => (await steady.receive()).length === SHARDS + 6);
+    tailer.gate.state = 'open';
+    await service.kill();
+    await tailed.write(3, 3);
+    await sleep(500);
+    await service.resume();
+    await tailed.write(3, 3);
+    await until('what was written meanwhile is received', async () => (await steady.receive()).length === SHARDS + 12);
+    await tailer.stop();
+    expect(orderBreaks(steady.received)).toBe(0);
+    expect(tailer.events.filter((event) => event.kind === 'followed' && event.event.kind === 'partition_lost')).toEqual([]);
+  });
+
+  it('take up triggers that are added, with their own queues, and leave those that are removed', async () => {
+    const tailed = await open([{ name: 'old' }]);
+    const [old, added] = [tailed.trigger('old'), tailedTrigger(sqs, tailed, { definition: definitionOf({ name: 'added', start: 'start' }), queueUrl: await sqs.newQueue(), parkedQueueUrl: '' })];
+    const tailer = startTailer(sqs, tailed);
+    await tailed.write(4, 2);
+    await until('the old one gets cells', async () => (await old.receive()).length === 2);
+    await writeTrigger(tailed.store.topologyTable, tailed.datastore, added.deployed);
+    await until('the added one gets cells', async () => (await added.receive()).length === 2);
+    await removeTrigger(tailed.store.topologyTable, tailed.datastore, 'old');
+    await until('the old one is let go', () => tailer.events.filter((event) => event.trigger === 'old' && event.kind === 'followed' && event.event.kind === 'partition_released').length === SHARDS);
+    await tailed.write(4, 2);
+    await until('the added one goes on', async () => (await added.receive()).length === 4);
+    expect(await old.receive()).toHaveLength(2);
+    // Of other columns, and another queue.
+    const changed = tailedTrigger(sqs, tailed, { ...added.deployed, definition: definitionOf({ name: 'added', columns: ['STATUS'] }), queueUrl: await sqs.newQueue() });
+    await writeTrigger(tailed.store.topologyTable, tailed.datastore, changed.deployed);
+    await until('it is begun anew', () => tailer.events.filter((event) => event.trigger === 'added' && event.kind === 'followed' && event.event.kind === 'partition_taken').length === 2 * SHARDS);
+    await tailed.write(4, 1);
+    await tailed.write(4, 1, 'STATUS');
+    await until('the new queue gets what it wants', async () => (await changed.receive()).length === 1);
+    await tailer.stop();
+    expect(idsOf(changed.received, 4)).toEqual([6]);
+  });
+
+  it('share statements among triggers that are equally far', async () => {
+    const counts = { statements: 0 };
+    const tailed = await open([{ name: 'a' }, { name: 'b' }, { name: 'c' }], (client) => ({
+      ...client,
+      select(statement, target) {
+        if (statement.sql.includes('AS page')) counts.statements += 1;
+        return client.select(statement, target);
+      },
+    }));
+    const settings = { pauses: { leastMs: 50, mostMs: 50, aligned: true } };
+    const tailer = startTailer(sqs, tailed, { settings });
+    await until('it has begun', () => held([tailer])[0] === 3 * SHARDS);
+    counts.statements = 0;
+    const start = performance.now();
+    await sleep(2000);
+    const passes = (performance.now() - start) / 50;
+    // Three groups with a statement each in a pass, not nine.
+    expect(counts.statements).toBeLessThan(passes * 3 * 1.5);
+    expect(counts.statements).toBeGreaterThan(0);
+    await tailer.stop();
+  });
+});
