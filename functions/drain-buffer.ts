@@ -5,11 +5,11 @@ import { LEASE_MS, runDrain } from '../shared/drain/run-drain.ts';
 import { leases } from '../shared/dynamo/lease.ts';
 import { METRICS } from '../shared/metrics.ts';
 import { openContext, type StoreContext } from '../shared/access/context.ts';
-import { readConfig } from './config.ts';
-import { deploymentOptions } from './deployment.ts';
-import { dynamoClient } from './dynamo.ts';
-import { logger } from './http/log.ts';
-import { gauge } from './http/metrics.ts';
+import { readConfig } from './environment/config.ts';
+import { deploymentOptions } from './environment/deployment.ts';
+import { dynamoClient } from './environment/dynamo.ts';
+import { logger } from './environment/log.ts';
+import { gauge } from './environment/metrics.ts';
 
 /** Before the function's time limit: enough to finish a page and release the leases. */
 const TIME_TO_END_MS = 15_000;

@@ -1,15 +1,15 @@
 import { openContext } from '../shared/access/context.ts';
 import { sqsTriggerQueues } from '../shared/triggers/state/sqs-trigger-queues.ts';
 import { triggerManagement, type TriggerManagement } from '../shared/triggers/manage/trigger-management.ts';
-import { readConfig } from './config.ts';
-import { deploymentOptions } from './deployment.ts';
-import { dynamoClient } from './dynamo.ts';
+import { readConfig } from './environment/config.ts';
+import { deploymentOptions } from './environment/deployment.ts';
+import { dynamoClient } from './environment/dynamo.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
 import { discardDeadMessages, listDeadMessages, replayDeadMessages } from './http/operations/dead-messages.ts';
 import { getTrigger, listTriggers } from './http/operations/list-triggers.ts';
 import { discardParkedCells, listParkedCells, retryParkedCells } from './http/operations/parked-cells.ts';
 import { pauseTrigger, resumeTrigger, rewindTrigger } from './http/operations/switch-trigger.ts';
-import { sqsClient } from './sqs.ts';
+import { sqsClient } from './environment/sqs.ts';
 
 /** The routes of triggers. */
 export function makeTriggersHandler(management: () => TriggerManagement): HttpHandler {

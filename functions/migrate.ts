@@ -1,15 +1,15 @@
-import { wayOf } from '#way';
+import { connectorOf } from '#connector';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { CdkCustomResourceEvent, CdkCustomResourceIsCompleteEvent, CdkCustomResourceIsCompleteResponse, CdkCustomResourceResponse, Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leases, type Lease, type Leases } from '../shared/dynamo/lease.ts';
 import { migrate } from '../shared/migrate/migrate.ts';
-import { readConfig } from './config.ts';
-import { dynamoClient } from './dynamo.ts';
-import { logger } from './http/log.ts';
-import { readWish } from './migration-properties.ts';
-import { userPasswords } from './user-passwords.ts';
+import { readConfig } from './environment/config.ts';
+import { dynamoClient } from './environment/dynamo.ts';
+import { logger } from './environment/log.ts';
+import { readWish } from './environment/migration-properties.ts';
+import { userPasswords } from './environment/user-passwords.ts';
 
 /** Constant, so that CloudFormation never thinks that a migration was replaced and the old one has to be deleted. */
 const PHYSICAL_ID = 'schemaless-migration';
@@ -53,7 +53,7 @@ export async function isComplete(event: CdkCustomResourceIsCompleteEvent, lambda
     const done = await migrate({
       topologyTable: { client: dynamo, table: config.topologyTable },
       stateTable: { client: dynamo, table: config.stateTable },
-      connect: wayOf(config.access).open(config, { statementMs: STATEMENT_MS }),
+      connect: connectorOf(config.access).open(config, { statementMs: STATEMENT_MS }),
       wish,
       passwords: userPasswords(new SecretsManagerClient()),
       bufferCopies: config.bufferCopies,

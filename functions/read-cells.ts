@@ -1,5 +1,5 @@
 import type { Deployment } from '../shared/store/deployment.ts';
-import { deployment } from './deployment.ts';
+import { deployment } from './environment/deployment.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
 import { batchGet } from './http/operations/batch-get.ts';
 import { batchRead } from './http/operations/batch-read.ts';

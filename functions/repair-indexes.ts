@@ -5,10 +5,10 @@ import { METRICS } from '../shared/metrics.ts';
 import type { RepairEvent } from '../shared/index/repair/repair-work.ts';
 import { runRepair } from '../shared/index/repair/run-repair.ts';
 import { openContext, type StoreContext } from '../shared/access/context.ts';
-import { readConfig } from './config.ts';
-import { deploymentOptions } from './deployment.ts';
-import { logger } from './http/log.ts';
-import { countTimes, gauge } from './http/metrics.ts';
+import { readConfig } from './environment/config.ts';
+import { deploymentOptions } from './environment/deployment.ts';
+import { logger } from './environment/log.ts';
+import { countTimes, gauge } from './environment/metrics.ts';
 
 /** Before the function's time limit: enough to finish a page and hand over what is held. */
 const TIME_TO_END_MS = 30_000;

@@ -1,4 +1,4 @@
-import { PermanentFailure, triggerHandler } from './trigger-handler.ts';
+import { PermanentFailure, triggerHandler } from './triggers/trigger-handler.ts';
 
 /**
  * Answers a cell in CALL with one in ECHO, of the same row, ref key and body: it has been read and written by then, so

@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { openContext, type StoreContext } from '../shared/access/context.ts';
 import { runTailers } from '../shared/triggers/send/run-tailers.ts';
 import { sqsQueues } from '../shared/triggers/send/sqs-queues.ts';
-import { readConfig, readTailers } from './config.ts';
-import { deploymentOptions } from './deployment.ts';
-import { dynamoClient } from './dynamo.ts';
-import { tailReport } from './report-tailed.ts';
-import { sqsClient } from './sqs.ts';
+import { readConfig, readTailers } from './environment/config.ts';
+import { deploymentOptions } from './environment/deployment.ts';
+import { dynamoClient } from './environment/dynamo.ts';
+import { tailReport } from './triggers/report-tailed.ts';
+import { sqsClient } from './environment/sqs.ts';
 
 /** Before the function's time limit: enough to finish a page and hand over what is held. */
 const TIME_TO_END_MS = 30_000;

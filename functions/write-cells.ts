@@ -1,5 +1,5 @@
 import type { Deployment } from '../shared/store/deployment.ts';
-import { deployment } from './deployment.ts';
+import { deployment } from './environment/deployment.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
 import { batchPut } from './http/operations/batch-put.ts';
 import { discardBufferConflicts, keepUndecidedWrites } from './http/operations/buffer.ts';

@@ -23,7 +23,7 @@ function lint(file: string, imported: string): string {
 
 describe('the layering rule', () => {
   it.each([
-    ['shared/store/planted.ts', '../../functions/config.ts'],
+    ['shared/store/planted.ts', '../../functions/environment/config.ts'],
     ['shared/planted.ts', '../infra/environments.ts'],
     ['shared/planted.ts', 'aws-cdk-lib'],
     ['shared/planted.ts', 'aws-cdk-lib/aws-rds'],
@@ -31,7 +31,7 @@ describe('the layering rule', () => {
     ['shared/planted.ts', 'aws-lambda'],
     ['functions/planted.ts', '../infra/environments.ts'],
     ['functions/planted.ts', 'aws-cdk-lib'],
-    ['infra/planted.ts', '../functions/config.ts'],
+    ['infra/planted.ts', '../functions/environment/config.ts'],
     ['infra/local/planted.ts', '../../test/support/dynamo.ts'],
     ['shared/planted.ts', './sql/client.ts'],
     ['shared/sql/planted.ts', '../access/context.ts'],
@@ -49,7 +49,7 @@ describe('the layering rule', () => {
   it.each([
     ['functions/planted.ts', '../shared/cell.ts'],
     ['infra/planted.ts', '../shared/cell.ts'],
-    ['test/planted.ts', '../functions/config.ts'],
+    ['test/planted.ts', '../functions/environment/config.ts'],
     ['shared/index/planted.ts', '../access/context.ts'],
     ['shared/index/planted.ts', './statements/put-entries.ts'],
     ['shared/index/repair/planted.ts', '../entry.ts'],

@@ -1,4 +1,4 @@
-import { logger } from './log.ts';
+import { logger } from '../environment/log.ts';
 import { shown } from './problem.ts';
 
 /**

@@ -1,9 +1,9 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { gatewayResult, type Answer } from './answer.ts';
-import { logger } from './log.ts';
+import { logger } from '../environment/log.ts';
 import { logProblem } from './log-problem.ts';
-import { count } from './metrics.ts';
+import { count } from '../environment/metrics.ts';
 import { problemAnswer, shown } from './problem.ts';
 import { requestIdOf } from './request-id.ts';
 

@@ -18,7 +18,7 @@ export interface Assumptions {
   readonly triggers: number;
   /** Those among them that want a cell. Chosen. */
   readonly triggersPerWrite: number;
-  /** Requests to read for each call of a trigger's function: the trip and its status. What it writes counts among the writes. Of the code: `functions/billing/bill-trip.ts`. */
+  /** Requests to read for each call of a trigger's function: the trip and its status. What it writes counts among the writes. Of the code: `functions/examples/billing/bill-trip.ts`. */
   readonly readsPerTriggerCall: number;
   /** Months of cells that the storage holds: each further one adds as much again. Chosen. */
   readonly monthsKept: number;

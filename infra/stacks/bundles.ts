@@ -55,7 +55,7 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
     target: 'node24',
     format: 'esm',
     mainFields: ['module', 'main'],
-    // What `#way` stands for, see package.json.
+    // What `#connector` stands for, see package.json.
     conditions: [`bundle-${props.access}`, 'module'],
     alias: {
       'iconv-lite': join(import.meta.dirname, 'bundled', 'utf8-iconv.ts'),
@@ -83,7 +83,7 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
   );
 }
 
-const LOADED_TRIGGER = join(import.meta.dirname, '../../functions/loaded-trigger.ts');
+const LOADED_TRIGGER = join(import.meta.dirname, '../../functions/triggers/loaded-trigger.ts');
 
 /** Writes what each trigger's bundle begins with; returns the paths. */
 function triggerEntries({ triggers = {}, folder }: BundlesProps): Readonly<Record<string, string>> {

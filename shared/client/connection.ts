@@ -42,9 +42,9 @@ export function connect(options: ClientOptions): Connection {
   const budget = typeof wished === 'object' ? wished : retryBudget(wished);
   const { sign, timeoutMs = TIMEOUT_MS, signal } = options;
   const exchange = options.fetch ? exchangeByFetch(options.fetch, origin, signal) : exchangeByHttp(origin, signal);
-  const way: Way = { exchange, origin, sign, timeoutMs };
-  const alone = (target: string): Promise<Attempt> => tryOnce(way, { method: 'GET', target: `${base}/${target}`, body: undefined });
-  const together = (route: BatchRoute, targets: readonly string[]): Promise<Attempt> => tryOnce(way, { method: 'POST', target: `${base}/${route}`, body: stringifyJson({ targets }) });
+  const sender: Sender = { exchange, origin, sign, timeoutMs };
+  const alone = (target: string): Promise<Attempt> => tryOnce(sender, { method: 'GET', target: `${base}/${target}`, body: undefined });
+  const together = (route: BatchRoute, targets: readonly string[]): Promise<Attempt> => tryOnce(sender, { method: 'POST', target: `${base}/${route}`, body: stringifyJson({ targets }) });
   const join = options.joinReads === false ? undefined : joinReads({ together, alone, attemptOf });
   return async ({ method, path, query, body: value, joins }) => {
     const target = `${path.map(encodeURIComponent).join('/')}${queryString(query)}`;
@@ -53,7 +53,7 @@ export function connect(options: ClientOptions): Connection {
     for (let attempt = 1; ; attempt += 1) {
       // What did not come of the first attempt together is tried again alone.
       const isJoined = join && joins !== undefined && attempt === 1;
-      const { reply, error, again, retryAfter } = await (isJoined ? join(joins, target) : tryOnce(way, { method, target: `${base}/${target}`, body }));
+      const { reply, error, again, retryAfter } = await (isJoined ? join(joins, target) : tryOnce(sender, { method, target: `${base}/${target}`, body }));
       if (reply !== undefined) return reply;
       if (!again || attempt >= most || signal?.aborted === true || !budget.spend()) throw error;
       await wait(pauseMs(attempt, retryAfter));
@@ -61,14 +61,14 @@ export function connect(options: ClientOptions): Connection {
   };
 }
 
-interface Way {
+interface Sender {
   readonly exchange: Exchange;
   readonly origin: string;
   readonly sign: ClientOptions['sign'] | undefined;
   readonly timeoutMs: number;
 }
 
-async function tryOnce({ exchange, origin, sign, timeoutMs }: Way, { method, target, body }: Omit<Outgoing, 'headers'>): Promise<Attempt> {
+async function tryOnce({ exchange, origin, sign, timeoutMs }: Sender, { method, target, body }: Omit<Outgoing, 'headers'>): Promise<Attempt> {
   const plain = body === undefined ? NO_HEADERS : JSON_HEADERS;
   const headers = sign === undefined ? plain : await sign({ method, url: new URL(target, origin), headers: plain, body });
   let answer: Incoming;

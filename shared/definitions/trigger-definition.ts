@@ -62,7 +62,7 @@ export function parseTrigger({ file, name, datastore }: FilePlace, text: string,
 function parseFunction(entry: YamlEntry | undefined, project: string | undefined, problems: Problems): string | undefined {
   if (!entry) return undefined;
   const path = typeof entry.value === 'string' && entry.value !== '' ? normalize(entry.value) : undefined;
-  if (path === undefined || isAbsolute(path) || path.startsWith('..')) problems.wrong('function', "the path of a file from the project's root, like functions/bill-rider.ts", entry);
+  if (path === undefined || isAbsolute(path) || path.startsWith('..')) problems.wrong('function', "the path of a file from the project's root, like functions/examples/bill-rider.ts", entry);
   else if (project !== undefined && !statSync(join(project, path), { throwIfNoEntry: false })?.isFile()) problems.wrong('function', `a file of the project in ${project}`, entry);
   return path;
 }

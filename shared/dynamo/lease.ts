@@ -17,6 +17,24 @@ export interface HeldLease {
   readonly seenAt: number;
 }
 
+/** Rights that one of many has at a time, for as long as it says that it is alive. */
+export interface Leases {
+  /**
+   * Takes a lease that is free or has expired, or that its holder gave up. Asks the holder to hand over otherwise.
+   *
+   * @returns undefined while another holds it: try again
+   */
+  take(name: string): Promise<Lease | undefined>;
+  /**
+   * Says that the holder is alive.
+   *
+   * @returns `held`; `wanted` when a successor asks for it, so that it should be released soon; `lost` when it was taken
+   */
+  renew(lease: Lease): Promise<'held' | 'wanted' | 'lost'>;
+  /** Gives the lease up at once, so that a successor need not wait for it to expire. */
+  release(lease: Lease): Promise<void>;
+}
+
 /**
  * Leases in DynamoDB, by conditional writes. Clocks of different machines are never compared: a lease has expired when
  * its beat has not changed for its whole duration of local time.
@@ -24,7 +42,7 @@ export interface HeldLease {
  * @param owner unique to this run
  * @param durationMs how long a holder may be silent
  */
-export function leases({ client, table }: DynamoTable, owner: string, durationMs: number, now: () => number = () => performance.now()) {
+export function leases({ client, table }: DynamoTable, owner: string, durationMs: number, now: () => number = () => performance.now()): Leases {
   const seen = new Map<string, HeldLease>();
 
   /** Writes the item if it is still as it was seen, and gives what it is now; undefined if it was not. */
@@ -54,11 +72,6 @@ export function leases({ client, table }: DynamoTable, owner: string, durationMs
   }
 
   return {
-    /**
-     * Takes a lease that is free or has expired, or that its holder gave up. Asks the holder to hand over otherwise.
-     *
-     * @returns undefined while another holds it: try again
-     */
     async take(name: string): Promise<Lease | undefined> {
       const item = await read(name);
       if (!item) {
@@ -84,11 +97,6 @@ export function leases({ client, table }: DynamoTable, owner: string, durationMs
       return taken ? { name, token } : undefined;
     },
 
-    /**
-     * Says that the holder is alive.
-     *
-     * @returns `held`; `wanted` when a successor asks for it, so that it should be released soon; `lost` when it was taken
-     */
     async renew(lease: Lease): Promise<'held' | 'wanted' | 'lost'> {
       const held = await write(lease.name, {
         set: 'SET #beat = #beat + :one',
@@ -99,7 +107,6 @@ export function leases({ client, table }: DynamoTable, owner: string, durationMs
       return held.heir !== '' && held.heir !== owner ? 'wanted' : 'held';
     },
 
-    /** Gives the lease up at once, so that a successor need not wait for it to expire. */
     async release(lease: Lease): Promise<void> {
       await write(lease.name, {
         set: 'SET #owner = :nobody, #beat = #beat + :one',
@@ -126,5 +133,3 @@ function toItem(item: Record<string, AttributeValue> = {}): LeaseItem {
 function namesIn(expression: string): Record<string, string> {
   return Object.fromEntries([...expression.matchAll(/#(\w+)/g)].map(([placeholder, name = '']) => [placeholder, name]));
 }
-
-export type Leases = ReturnType<typeof leases>;

@@ -9,13 +9,53 @@ export interface Tenure {
   readonly generation: number;
 }
 
+/** A partition in the hands of a worker: what it may do with it, and how far it is. */
+export interface HeldPartition {
+  readonly partition: number;
+  readonly shards: readonly HeldShard[];
+  tenure(): Tenure;
+  isLost(): boolean;
+  /** Lost since its item is gone: the follower was forgotten, and nobody is to take it again. */
+  isForgotten(): boolean;
+  /** Whether a page of its shards may be begun. */
+  isOpen(): boolean;
+  hasMoved(): boolean;
+  /** Runs a page of work with this partition's shards; a release waits for it. */
+  enter(): void;
+  leave(): void;
+  /**
+   * Says where a shard begins that has no offset. It gets one with the next commit, and not before: who takes the
+   * partition next would look for a start of its own otherwise, and skip what lies between the two.
+   */
+  startAt(shard: HeldShard, start: ShardOffset, under: Tenure): void;
+  /** Sets how far a shard is done, unless the partition was rewound or lost since. */
+  move(shard: HeldShard, offset: ShardOffset, under: Tenure): void;
+  /**
+   * Sets a shard back whose log was cut, under the next generation: what was handed out before, and is handed in later,
+   * names added ids that other cells have by now. It is written before any of them is handed out.
+   *
+   * @returns false where the partition was rewound or lost since, or others write: the cut is found again then
+   */
+  goBack(shard: HeldShard, offset: ShardOffset, under: Tenure): Promise<boolean>;
+  /** Writes the offsets if any moved. One write at a time; what moves meanwhile is left to the next. */
+  commit(): Promise<void>;
+  reload(): Promise<'held' | 'rewound' | 'lost'>;
+  saveCheckpoints(): Promise<void>;
+  /** Begins no more pages, until `stay`. */
+  close(): void;
+  stay(): void;
+  isIdle(): boolean;
+  /** Commits all, and lets the next worker take the partition, in one write. */
+  release(): Promise<void>;
+}
+
 /**
  * A partition in the hands of this worker: its offsets in memory, ahead of those committed. Nothing here waits for
  * DynamoDB but `commit` and what follows it, so that the work goes on while it is away.
  *
  * @param stride the number of partitions: from one shard of the partition to the next
  */
-export function heldPartition(items: OffsetItems, partition: number, taken: OffsetItem, stride: number, checkpoints: readonly (readonly Checkpoint[])[]) {
+export function heldPartition(items: OffsetItems, partition: number, taken: OffsetItem, stride: number, checkpoints: readonly (readonly Checkpoint[])[]): HeldPartition {
   const { token } = taken;
   let { generation } = taken;
   let changes = 0;
@@ -151,5 +191,3 @@ function rememberUnderWay<Args extends unknown[], T>(call: (...args: Args) => Pr
     },
   };
 }
-
-export type HeldPartition = ReturnType<typeof heldPartition>;

@@ -16,11 +16,35 @@ export interface HoldingsOptions {
 /** Requests to DynamoDB side by side. */
 const SIDE_BY_SIDE = 16;
 
+/** The partitions that a worker holds. */
+export interface Holdings {
+  /** Those whose shards may be worked on, in order: followers that hold the same ones read the same pages. */
+  open(): HeldPartition[];
+  count(): number;
+  /** Whether somebody deleted what is kept of this follower: then nothing is taken any more, which would begin it anew. */
+  isForgotten(): boolean;
+  /** What still has to change hands, by what was last seen of the other workers. */
+  moves(): { readonly taking: boolean; readonly releasing: boolean };
+  /** One step towards the share. Throws what DynamoDB throws; then nothing is lost, and the next step goes on. */
+  align(): Promise<void>;
+  /**
+   * Writes what was first seen here to have moved so long ago: each partition at a moment of its own, since all at once
+   * would be felt. Partitions that were taken or rewound meanwhile are dropped, or go on from the new place.
+   */
+  commit(afterMs: number): Promise<void>;
+  /** Writes the checkpoints of the next so many partitions in turn. */
+  saveCheckpoints(count: number): Promise<void>;
+  /** After a rewind, or when others took this worker for dead: looks what became of each partition. */
+  reload(): Promise<void>;
+  /** Gives up everything; pages under way are waited for. */
+  releaseAll(wait: () => Promise<void>): Promise<void>;
+}
+
 /**
  * The partitions that a worker holds, brought in line with its share: what is not its own any more is finished,
  * committed and released; what is its own is taken as soon as it is free.
  */
-export function openHoldings({ items, workers, partitions, patienceMs, now, report }: HoldingsOptions) {
+export function openHoldings({ items, workers, partitions, patienceMs, now, report }: HoldingsOptions): Holdings {
   const held = new Map<number, HeldPartition>();
   const closing = new Map<number, { readonly held: HeldPartition; readonly since: number }>();
   let forgotten = false;
@@ -78,18 +102,14 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
   }
 
   return {
-    /** Those whose shards may be worked on, in order: followers that hold the same ones read the same pages. */
     open: (): HeldPartition[] => [...held.values()].filter((partition) => partition.isOpen()).sort((one, other) => one.partition - other.partition),
     count: () => held.size,
-    /** Whether somebody deleted what is kept of this follower: then nothing is taken any more, which would begin it anew. */
     isForgotten: () => forgotten,
-    /** What still has to change hands, by what was last seen of the other workers. */
     moves(): { readonly taking: boolean; readonly releasing: boolean } {
       const mine = new Set(workers.share(partitions).mine);
       return { taking: [...mine].some((partition) => !held.has(partition)), releasing: [...held.keys()].some((partition) => !mine.has(partition)) };
     },
 
-    /** One step towards the share. Throws what DynamoDB throws; then nothing is lost, and the next step goes on. */
     async align(): Promise<void> {
       dropLost();
       if (forgotten) return;
@@ -101,10 +121,6 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
       await each(mine.filter((partition) => !held.has(partition)), (partition) => take(partition, others));
     },
 
-    /**
-     * Writes what was first seen here to have moved so long ago: each partition at a moment of its own, since all at once
-     * would be felt. Partitions that were taken or rewound meanwhile are dropped, or go on from the new place.
-     */
     async commit(afterMs: number): Promise<void> {
       await each(dueAfter([...held.values()], afterMs), async (partition) => {
         const { generation } = partition.tenure();
@@ -113,7 +129,6 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
       });
     },
 
-    /** Writes the checkpoints of the next so many partitions in turn. */
     async saveCheckpoints(count: number): Promise<void> {
       const all = [...held.values()];
       const next = all.length === 0 ? [] : Array.from({ length: Math.min(count, all.length) }, (_, place) => all[(saved + place) % all.length] as HeldPartition);
@@ -121,14 +136,12 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
       await each(next, (partition) => partition.saveCheckpoints());
     },
 
-    /** After a rewind, or when others took this worker for dead: looks what became of each partition. */
     async reload(): Promise<void> {
       await each([...held.values()], async (partition) => {
         if ((await partition.reload()) === 'rewound') report({ kind: 'partition_rewound', partition: partition.partition });
       });
     },
 
-    /** Gives up everything; pages under way are waited for. */
     async releaseAll(wait: () => Promise<void>): Promise<void> {
       while (held.size > 0) {
         await close([...held.values()]);
@@ -139,7 +152,6 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
   };
 }
 
-export type Holdings = ReturnType<typeof openHoldings>;
 
 /** Those whose offsets were first seen here to have moved so long ago. */
 function movedLongAgo(now: () => number): (held: readonly HeldPartition[], afterMs: number) => HeldPartition[] {

@@ -31,6 +31,41 @@ export interface CommitOptions {
 /** Writes a rewind tries before it gives up: a busy holder commits about once a second. */
 const REWIND_TRIES = 50;
 
+/** What is kept of a follower's partitions. */
+export interface OffsetItems {
+  read(partition: number): Promise<OffsetItem | undefined>;
+  /**
+   * Takes a partition unless one of `others` holds it. From then on nobody else's commit passes.
+   *
+   * Who holds it is read first, and the write is conditional on its token: a condition that names the others is refused
+   * by DynamoDB from 101 of them on, and costs a write each time it does not hold.
+   *
+   * @param others the other workers alive, however many
+   */
+  take(partition: number, owner: string, others: readonly string[]): Promise<OffsetItem | undefined>;
+  /**
+   * Writes the offsets if the partition is still held by this token, and was not rewound.
+   *
+   * @returns whether it was written
+   */
+  commit(partition: number, tenure: Pick<OffsetItem, 'token' | 'generation'>, offsets: OffsetItem['offsets'], options?: CommitOptions): Promise<boolean>;
+  /** Lets another take the partition at once. */
+  release(partition: number, token: number): Promise<void>;
+  /**
+   * Changes the offsets under whoever holds the partition, and raises the generation with them.
+   *
+   * @param to the generation from then on; a partition that has it, or a higher one, stays as it is. @default the next one
+   */
+  rewind(partition: number, change: (offsets: OffsetItem['offsets']) => OffsetItem['offsets'], to?: number): Promise<void>;
+  /**
+   * Checkpoints need no fence: whichever holder wrote one, and when, it is used only below the offset and where its
+   * cell is still in the log, and there it is always right.
+   */
+  readCheckpoints(partition: number): Promise<Checkpoint[][]>;
+  writeCheckpoints(partition: number, checkpoints: readonly (readonly Checkpoint[])[]): Promise<void>;
+  forget(partition: number): Promise<void>;
+}
+
 /**
  * The items of a follower's partitions: `offsets#repair#trips#7` with lease and offsets, and `checkpoints#…`, apart
  * since they are ten times as large and written rarely.
@@ -38,7 +73,7 @@ const REWIND_TRIES = 50;
  * @param fenced @default true; false lets every commit through, which tests use to show what the fence is for
  * @param generations @default true; false lets commits through that a rewind should have stopped, for tests as well
  */
-export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = true, generations = true) {
+export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = true, generations = true): OffsetItems {
   const keyOf = (kind: string, partition: number): string => `${kind}#${layout.name}#${layout.datastore}#${partition}`;
   const sizeOf = (partition: number): number => shardsIn(partition, layout.partitions, layout.shards);
 
@@ -59,14 +94,6 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
   return {
     read,
 
-    /**
-     * Takes a partition unless one of `others` holds it. From then on nobody else's commit passes.
-     *
-     * Who holds it is read first, and the write is conditional on its token: a condition that names the others is refused
-     * by DynamoDB from 101 of them on, and costs a write each time it does not hold.
-     *
-     * @param others the other workers alive, however many
-     */
     async take(partition: number, owner: string, others: readonly string[]): Promise<OffsetItem | undefined> {
       const key = keyOf('offsets', partition);
       const { owner: holder, token } = (await readState(table, key)) ?? {};
@@ -80,11 +107,6 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
       return taken && toItem(partition, taken);
     },
 
-    /**
-     * Writes the offsets if the partition is still held by this token, and was not rewound.
-     *
-     * @returns whether it was written
-     */
     async commit(partition: number, { token, generation }: Pick<OffsetItem, 'token' | 'generation'>, offsets: OffsetItem['offsets'], { last = false, next = false }: CommitOptions = {}): Promise<boolean> {
       const unrewound = generation === 0 ? '(attribute_not_exists(#generation) OR #generation = :generation)' : '#generation = :generation';
       const item = await updateState(table, {
@@ -102,7 +124,6 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
       return item !== undefined;
     },
 
-    /** Lets another take the partition at once. */
     async release(partition: number, token: number): Promise<void> {
       await updateState(table, {
         key: keyOf('offsets', partition),
@@ -112,11 +133,6 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
       });
     },
 
-    /**
-     * Changes the offsets under whoever holds the partition, and raises the generation with them.
-     *
-     * @param to the generation from then on; a partition that has it, or a higher one, stays as it is. @default the next one
-     */
     async rewind(partition: number, change: (offsets: OffsetItem['offsets']) => OffsetItem['offsets'], to?: number): Promise<void> {
       for (let attempt = 1; attempt <= REWIND_TRIES; attempt += 1) {
         const item = await readState(table, keyOf('offsets', partition));
@@ -138,10 +154,6 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
       throw new Error(`partition ${partition} of ${layout.name}: its offsets moved ${REWIND_TRIES} times while it was to be rewound`);
     },
 
-    /**
-     * Checkpoints need no fence: whichever holder wrote one, and when, it is used only below the offset and where its
-     * cell is still in the log, and there it is always right.
-     */
     async readCheckpoints(partition: number): Promise<Checkpoint[][]> {
       const item = await readState(table, keyOf('checkpoints', partition));
       return decodeCheckpoints(item?.['checkpoints']?.B, sizeOf(partition));
@@ -157,5 +169,3 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
     },
   };
 }
-
-export type OffsetItems = ReturnType<typeof offsetItems>;

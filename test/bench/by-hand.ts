@@ -14,7 +14,7 @@ import { putEntries } from '../../shared/index/statements/put-entries.ts';
 import { selectRowStates } from '../../shared/sql/statements/select-row-states.ts';
 import { unionOf } from '../../shared/sql/union.ts';
 import type { DatastoreTopology } from '../../shared/topology/topology.ts';
-import { DATASTORE, type GroupAccess } from '../faults/store-access.ts';
+import { DATASTORE, type GroupAccess } from '../support/store-access.ts';
 
 /**
  * What somebody would write who knew exactly what to do and left out everything else: the store's statements, texts made

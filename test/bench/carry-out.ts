@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { endProcessesOn } from '../faults/leftovers.ts';
+import { endProcessesOn } from '../support/leftovers.ts';
 import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { drawablePlots, refusedRow } from './report/drawable-plots.ts';
 import type { BenchReport } from './report/findings.ts';

@@ -1,8 +1,8 @@
 import type { NewCell } from '../../shared/cell.ts';
 import type { Datastore } from '../../shared/contract/datastore.ts';
-import { Random } from '../demo/trips/random.ts';
-import { startServers } from '../faults/cluster.ts';
-import { DATASTORE } from '../faults/store-access.ts';
+import { Random } from '../support/random.ts';
+import { startServers } from '../support/cluster.ts';
+import { DATASTORE } from '../support/store-access.ts';
 import type { Bench, BenchWorld, Findings, LinePlot, Measured } from './bench.ts';
 import { growthFigure, growthOf, medianOf } from './growth/compare-rounds.ts';
 import { numberedRowKey, numberedTrip } from './growth/numbered-trips.ts';

@@ -1,5 +1,5 @@
 import { schemalessClient } from '../../shared/client/client.ts';
-import { DATASTORE } from '../faults/store-access.ts';
+import { DATASTORE } from '../support/store-access.ts';
 import type { BarPlot, Bench, Findings, Measured } from './bench.ts';
 import { inTurn } from './http/in-turn.ts';
 import { openLibrary } from './http/open-library.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dataFolder } from '../../infra/local/data-folder.ts';
+import { dataFolder } from '../../infra/local/stack/data-folder.ts';
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import type { NewCell } from '../../shared/cell.ts';
 import { BillWatch } from '../demo/billing/bill-watch.ts';
@@ -8,7 +8,7 @@ import { startsInLog } from '../demo/billing/handler-starts.ts';
 import { persist } from '../demo/persist.ts';
 import type { Progress } from '../demo/progress.ts';
 import { openLoop } from '../faults/overload/pace.ts';
-import { DATASTORE } from '../faults/store-access.ts';
+import { DATASTORE } from '../support/store-access.ts';
 import type { Bench, Findings, LinePlot, Measured } from './bench.ts';
 import { startStack } from './http/start-stack.ts';
 import { percentile } from './lags/percentile.ts';

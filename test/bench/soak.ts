@@ -1,4 +1,4 @@
-import { DATASTORE } from '../faults/store-access.ts';
+import { DATASTORE } from '../support/store-access.ts';
 import type { Bench, BenchWorld, Findings, LinePlot } from './bench.ts';
 import { GROUPS, SHARDS, startFilledStore } from './growth/filled-store.ts';
 import { DRIVER_INDEX, numberedTrips } from './growth/numbered-trips.ts';

@@ -13,8 +13,8 @@ import { selectCells, type ShardKey } from '../../shared/sql/statements/select-c
 import { selectEntries } from '../../shared/index/statements/select-entries.ts';
 import { selectRow } from '../../shared/sql/statements/select-row.ts';
 import { requireDatastore } from '../../shared/access/groups.ts';
-import { createStore, startServers } from '../faults/cluster.ts';
-import { DATASTORE, openStore, type OpenStore } from '../faults/store-access.ts';
+import { createStore, startServers } from '../support/cluster.ts';
+import { DATASTORE, openStore, type OpenStore } from '../support/store-access.ts';
 import type { BarPlot, Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { byHand, type ByHand } from './by-hand.ts';
 import { sideBySide, warmUp, type Ratio, type Sides } from './side-by-side.ts';

@@ -4,9 +4,9 @@ import type { Json, NewCell } from '../../shared/cell.ts';
 import type { Condition } from '../../shared/contract/index-query.ts';
 import type { DemoStore } from './demo-store.ts';
 import type { Differences } from './differences.ts';
-import { inParallel } from './parallel.ts';
+import { inParallel } from '../support/parallel.ts';
 import { persist } from './persist.ts';
-import { textTable } from './text-table.ts';
+import { textTable } from '../support/text-table.ts';
 
 const INDEX = 'driver_partner_index';
 /** Of the cells that measure the lag the first are left out: connections are opened, and code is compiled, while they are written. */

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Cell, Role } from '../../shared/cell.ts';
 import type { DemoStore } from './demo-store.ts';
 import { addressText, type Differences } from './differences.ts';
-import { inChunks, inParallel } from './parallel.ts';
+import { inChunks, inParallel } from '../support/parallel.ts';
 import { persist } from './persist.ts';
 import type { Progress } from './progress.ts';
 import type { ShardPart } from './write.ts';

@@ -6,7 +6,7 @@ import { notWritten, writeUntilConfirmed } from './confirm.ts';
 import type { DemoStore } from './demo-store.ts';
 import type { Differences } from './differences.ts';
 import { persist } from './persist.ts';
-import { textTable } from './text-table.ts';
+import { textTable } from '../support/text-table.ts';
 import { identity } from './trips/identity.ts';
 
 const LOOK_MS = 100;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inChunks, inParallel } from './parallel.ts';
+import { inChunks, inParallel } from '../support/parallel.ts';
 
 export interface Rechecking {
   /** Items that are looked at together. */

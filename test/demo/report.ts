@@ -1,7 +1,7 @@
 import type { BillingFindings } from './billing/demo-billing.ts';
 import type { IndexFindings } from './check-index.ts';
 import type { BodySizes } from './stored-size.ts';
-import { grouped, textTable } from './text-table.ts';
+import { grouped, textTable } from '../support/text-table.ts';
 import type { Written } from './write.ts';
 
 /** How many were read back equal in each way; undefined where there was no reader to ask. */

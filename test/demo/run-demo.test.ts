@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CardService } from '../../functions/billing/card-service.ts';
+import type { CardService } from '../../functions/examples/billing/card-service.ts';
 import type { NewCell, PutResult, Role } from '../../shared/cell.ts';
 import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
 import { SchemalessError } from '../../shared/errors.ts';

@@ -13,7 +13,7 @@ import { startProgress, type Progress } from './progress.ts';
 import { readBack } from './read-back.ts';
 import { report, type Verified } from './report.ts';
 import { bodySizes } from './stored-size.ts';
-import { grouped } from './text-table.ts';
+import { grouped } from '../support/text-table.ts';
 import { writeCells, type Written } from './write.ts';
 import { WrittenTrips } from './written-trips.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Access } from '../../shared/environment.ts';
-import { dataFolder } from '../../infra/local/data-folder.ts';
+import { dataFolder } from '../../infra/local/stack/data-folder.ts';
 import type { Sign } from '../../shared/client/sign-request.ts';
 import { anyReader, health } from './health.ts';
 import type { DemoOptions } from './options.ts';
@@ -43,7 +43,7 @@ export async function reachStack({ url, data, access }: Pick<DemoOptions, 'url' 
 
 /** Loaded only here: a run against a store elsewhere needs neither the CDK app nor an emulator. */
 async function startOwn(access: Access): Promise<Stack> {
-  const { startLocalStack } = await import('../../infra/local/local-stack.ts');
+  const { startLocalStack } = await import('../../infra/local/stack/local-stack.ts');
   const folder = await mkdtemp(join(tmpdir(), 'schemaless-demo-'));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {

@@ -2,7 +2,7 @@ import type { NewCell, PutResult } from '../../shared/cell.ts';
 import { notWritten, writeUntilConfirmed } from './confirm.ts';
 import type { DemoStore } from './demo-store.ts';
 import type { Differences } from './differences.ts';
-import { inParallel } from './parallel.ts';
+import { inParallel } from '../support/parallel.ts';
 import { persist } from './persist.ts';
 import type { Progress } from './progress.ts';
 

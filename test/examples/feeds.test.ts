@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
-import { localSigner } from '../../infra/local/local-signer.ts';
-import { startLocalStack } from '../../infra/local/local-stack.ts';
-import type { LocalStack } from '../../infra/local/running-stack.ts';
-import { prove } from '../../infra/local/proof.ts';
+import { localSigner } from '../../infra/local/stack/local-signer.ts';
+import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
+import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+import { prove } from '../../infra/local/stack/proof.ts';
 import type { NewCell } from '../../shared/cell.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
 import { fakeDeployment } from '../functions/support/fake-deployment.ts';
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 /** As the README says it: a function of ours in a process of its own. */
 function consume(file: string, variables: Readonly<Record<string, string>>): void {
-  const child = spawn(process.execPath, ['infra/local/consume.ts', file, '--data', data], { cwd: PROJECT_ROOT, env: { ...process.env, ...variables }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, ['infra/local/commands/consume.ts', file, '--data', data], { cwd: PROJECT_ROOT, env: { ...process.env, ...variables }, stdio: ['ignore', 'pipe', 'pipe'] });
   const said: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => said.push(chunk.toString()));
   consumers.push({ process: child, said });
@@ -73,8 +73,8 @@ test('every cell reaches the warehouse and the second deployment, each by a trig
   const cells = Array.from({ length: 60 }, (_, n): NewCell => ({ row_key: randomUUID(), column_name: n % 3 === 0 ? 'NOTES' : 'BASE', ref_key: n, body: { n } }));
   // Some before the consumers are there, some while they work.
   await trips.batchPut(cells.slice(0, 30));
-  consume('functions/feed-warehouse.ts', { WAREHOUSE_FOLDER: warehouse });
-  consume('functions/copy-cells.ts', { COPY_TO_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  consume('functions/examples/feed-warehouse.ts', { WAREHOUSE_FOLDER: warehouse });
+  consume('functions/examples/copy-cells.ts', { COPY_TO_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
   await trips.batchPut(cells.slice(30));
 
   const said = (): string => consumers.map((consumer) => consumer.said.join('')).join('\n');

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
-import { startFlags } from '../../infra/local/flags.ts';
+import { startFlags } from '../../infra/local/commands/flags.ts';
 
 const MANUALS = ['README.md', 'CHANGELOG.md', 'infra/runbook.md', 'infra/upgrade.md', 'infra/capacity.md'].map((file) => ({ file, text: readFileSync(join(PROJECT_ROOT, file), 'utf8') }));
 const README = MANUALS[0]?.text ?? '';

@@ -3,7 +3,7 @@ import { untilBuffersEmpty } from './buffers.ts';
 import type { Check, Control } from './fault-run.ts';
 import type { Outcomes, Written } from './load/ledger.ts';
 import { countUnreadable } from './read-back.ts';
-import type { GroupAccess } from './store-access.ts';
+import type { GroupAccess } from '../support/store-access.ts';
 import { compareKept, holesIn, storedLogs } from './stored-logs.ts';
 
 /** Everything that was ever acknowledged, held against what is there once the fault is over. */

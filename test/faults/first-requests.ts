@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { CellAddress } from '../../shared/cell.ts';
-import { DATASTORE } from './store-access.ts';
+import { DATASTORE } from '../support/store-access.ts';
 
 /** How many of each are sent. */
 export const FIRST_REQUESTS = 200;

@@ -1,4 +1,4 @@
-import { grouped, textTable } from '../demo/text-table.ts';
+import { grouped, textTable } from '../support/text-table.ts';
 import { holds, type Check, type FaultRun, type RunOutcome } from './fault-run.ts';
 
 /** A run that came to its end. */

@@ -5,7 +5,7 @@ import type { SqlClient } from '../../shared/sql/client.ts';
 import { entityTable } from '../../shared/sql/names.ts';
 import { markOf } from './load/mark.ts';
 import type { AckedCell } from './load/ledger.ts';
-import { DATASTORE, groupClient, type GroupAccess } from './store-access.ts';
+import { DATASTORE, groupClient, type GroupAccess } from '../support/store-access.ts';
 
 /** A shard's table, as it is. */
 export interface StoredLog {

@@ -4,8 +4,8 @@ import { text } from 'node:stream/consumers';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { setting } from '../../functions/setting.ts';
-import type { TriggerFunction, TriggerHandler, TriggeredClient, TriggerMessage } from '../../functions/trigger-handler.ts';
+import { setting } from '../../functions/environment/setting.ts';
+import type { TriggerFunction, TriggerHandler, TriggeredClient, TriggerMessage } from '../../functions/triggers/trigger-handler.ts';
 import type { Json } from '../../shared/cell.ts';
 import { putNextOver } from '../../shared/client/put-next.ts';
 import { referenceStore } from '../../shared/store/reference-store.ts';
@@ -33,7 +33,7 @@ function call(fn: TriggerFunction, message: TriggerMessage, schemaless = client)
 /** A function as it is loaded, with the environment that there is. */
 async function load(file: 'copy-cells' | 'feed-warehouse'): Promise<TriggerFunction> {
   vi.resetModules();
-  const { handler } = (await import(`../../functions/${file}.ts`)) as { readonly handler: TriggerHandler };
+  const { handler } = (await import(`../../functions/examples/${file}.ts`)) as { readonly handler: TriggerHandler };
   return handler.fn;
 }
 

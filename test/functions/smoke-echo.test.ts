@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { handler } from '../../functions/smoke-echo.ts';
-import type { TriggeredClient, TriggerMessage } from '../../functions/trigger-handler.ts';
+import type { TriggeredClient, TriggerMessage } from '../../functions/triggers/trigger-handler.ts';
 import { putNextOver } from '../../shared/client/put-next.ts';
 import { PermanentFailure } from '../../shared/triggers/consume/permanent-failure.ts';
 import { referenceStore } from '../../shared/store/reference-store.ts';

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
-import { startLocalStack } from '../../infra/local/local-stack.ts';
-import type { LocalStack } from '../../infra/local/running-stack.ts';
-import { localSigner } from '../../infra/local/local-signer.ts';
-import { prove } from '../../infra/local/proof.ts';
+import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
+import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+import { localSigner } from '../../infra/local/stack/local-signer.ts';
+import { prove } from '../../infra/local/stack/proof.ts';
 import { ROUTES } from '../../shared/api/routes.ts';
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
@@ -86,7 +86,7 @@ describe('a local stack that checks signatures', () => {
 
   it('proves itself, and shows the states of its triggers, with requests that are signed', async () => {
     expect(await prove({ url: stack.url, datastores: ['smoke', 'trips'], readers: false, sign: localSigner() })).toHaveLength(2);
-    const { output } = await run('infra/local/control.ts', ['status', '--data', join(folder.path, 'data')]);
+    const { output } = await run('infra/local/commands/control.ts', ['status', '--data', join(folder.path, 'data')]);
     expect(output).toMatch(/^smoke\/echo +running /mu);
     expect(output).toMatch(/^trips\/bill_rider +running /mu);
   });

@@ -8,7 +8,7 @@ import { startDataApi } from '../../infra/local/data-api/data-api.ts';
 import { startShardGroups } from '../../infra/local/mysql/shard-groups.ts';
 import { ACCESSES, type Access } from '../../shared/environment.ts';
 import type { GroupAddress } from '../../shared/topology/topology.ts';
-import { endProcessesOn } from '../faults/leftovers.ts';
+import { endProcessesOn } from './leftovers.ts';
 import { startDynamo } from './dynamo.ts';
 import { wishedAws, type OutsideAws } from './outside-aws.ts';
 

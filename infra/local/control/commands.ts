@@ -3,7 +3,7 @@ import { MAX_TAILERS } from '../../../shared/triggers/send/tailer-count.ts';
 import type { Service } from '../emulators/emulator.ts';
 import type { FunctionStatus } from '../lambda/function-host.ts';
 import type { NodeStatus } from '../mysql/shard-groups.ts';
-import type { LocalStack } from '../running-stack.ts';
+import type { LocalStack } from '../stack/running-stack.ts';
 import type { Commands } from './control-server.ts';
 import { queueStatus, type QueueStatus } from './queue-status.ts';
 import { triggerStatus, type TriggerState } from './trigger-status.ts';

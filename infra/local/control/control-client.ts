@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { dataFolder } from '../data-folder.ts';
+import { dataFolder } from '../stack/data-folder.ts';
 import type { ControlAddress } from './control-server.ts';
 
 /**

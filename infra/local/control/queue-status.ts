@@ -1,7 +1,7 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import { awsLogin } from '../aws-login.ts';
+import { awsLogin } from '../stack/aws-login.ts';
 import { queueCounts, type QueueCounts } from '../event-sources/queue-of-source.ts';
-import type { StackQueue } from '../stack-queues.ts';
+import type { StackQueue } from '../template/stack-queues.ts';
 
 /** A queue with what is in it; without while SQS is away. */
 export interface QueueStatus extends StackQueue, Partial<QueueCounts> {}

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { wholeNumberFlag } from '../flags.ts';
+import { wholeNumberFlag } from '../commands/flags.ts';
 import { checkFault, FAULT_KINDS, type FaultOrder } from './faults.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import type { DataApiCluster, Login } from './logins.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { ShardGroup } from '../mysql/shard-groups.ts';
-import { clusterArn } from '../resources/cluster.ts';
+import { clusterArn } from '../template/resources/cluster.ts';
 import type { RdsDataThreadData } from './rds-data-thread.ts';
 import { elsewhere, type Emulator } from './emulator.ts';
 

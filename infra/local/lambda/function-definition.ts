@@ -1,4 +1,4 @@
-import { loginVariables } from '../aws-login.ts';
+import { loginVariables } from '../stack/aws-login.ts';
 
 /** A function of the template, as it is run here. */
 export interface FunctionDefinition {

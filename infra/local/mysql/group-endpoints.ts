@@ -1,4 +1,4 @@
-import { type Forwarder, type ForwarderOptions, openForwarder } from '../forwarder.ts';
+import { type Forwarder, type ForwarderOptions, openForwarder } from './forwarder.ts';
 
 const ATTEMPTS = 20;
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { InstalledEngine } from '../../setup/engine.mjs';
-import type { Forwarder } from '../forwarder.ts';
+import type { Forwarder } from './forwarder.ts';
 import { APPLICATION_USER, type Passwords } from './accounts.ts';
 import { openOnOnePort } from './group-endpoints.ts';
 import { GroupRoles } from './group-roles.ts';

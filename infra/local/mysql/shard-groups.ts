@@ -1,8 +1,8 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EngineKind, ensureEngine, type InstalledEngine } from '../../setup/engine.mjs';
-import { lockFolder } from '../folder-lock.ts';
-import type { Forwarder } from '../forwarder.ts';
+import { lockFolder } from '../stack/folder-lock.ts';
+import type { Forwarder } from './forwarder.ts';
 import { passwordsOf } from './accounts.ts';
 import { blankData } from './blank-data.ts';
 import { GroupsFile } from './groups-file.ts';
@@ -10,7 +10,7 @@ import type { NodeStatus } from './node-status.ts';
 import { RunningGroup } from './running-group.ts';
 import type { ServerNode } from './server-node.ts';
 
-export type { Fault, Forwarder } from '../forwarder.ts';
+export type { Fault, Forwarder } from './forwarder.ts';
 export type { NodeRole, NodeState, NodeStatus } from './node-status.ts';
 
 /** Nodes are named by one letter, and each has an address in one small network. */

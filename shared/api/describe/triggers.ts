@@ -8,7 +8,7 @@ const PAUSED = { ...SWITCH, state: 'paused', reason: 'the card service is down',
 const SUMMARY = {
   ...SWITCH,
   columns: ['BASE'],
-  function: 'functions/bill-rider.ts',
+  function: 'functions/examples/bill-rider.ts',
   start: 'start',
   max_attempts: 5,
   stop_after_parked: 100,

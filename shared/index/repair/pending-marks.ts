@@ -15,17 +15,28 @@ export interface PendingShard {
 /** Marks set with one write: an expression has its limits. */
 const MARKS_A_WRITE = 25;
 
+/** Shards whose entries in some group may be missing. */
+export interface PendingMarks {
+  /** @param lowest by shard */
+  mark(group: string, lowest: ReadonlyMap<number, number>): Promise<void>;
+  /** @param shards of the datastore */
+  read(group: string, shards: number): Promise<PendingShard[]>;
+  /** All cells before `from` are done, so that nobody does them again. A mark that was set further back meanwhile stays. */
+  advance(group: string, pending: PendingShard, to: number): Promise<boolean>;
+  /** The whole log is done. Returns false when it was marked again since. */
+  clear(group: string, pending: PendingShard): Promise<boolean>;
+}
+
 /**
  * What a datastore's index entries of each group still lack: items `pending#trips#group-2#0` of the state table, each of
  * 4,096 shards, with attributes `from12` and `marks12` for shard 12. Set before the offset of the repair moves, so that
  * nothing is forgotten whoever dies.
  */
-export function pendingMarks(table: DynamoTable, datastore: string) {
+export function pendingMarks(table: DynamoTable, datastore: string): PendingMarks {
   const itemOf = (group: string, block: number): string => `pending#${datastore}#${group}#${block}`;
   const keyOf = (group: string, shard: number): string => itemOf(group, blockOf(shard));
 
   return {
-    /** @param lowest by shard */
     async mark(group: string, lowest: ReadonlyMap<number, number>): Promise<void> {
       for (const page of pagesOf(lowest)) {
         const key = keyOf(group, page[0]?.[0] ?? 0);
@@ -46,7 +57,6 @@ export function pendingMarks(table: DynamoTable, datastore: string) {
       }
     },
 
-    /** @param shards of the datastore */
     async read(group: string, shards: number): Promise<PendingShard[]> {
       const items = await Promise.all(Array.from({ length: blockOf(shards - 1) + 1 }, (_, block) => readState(table, itemOf(group, block))));
       return items.flatMap((item = {}) => Object.entries(item).flatMap(([attribute, value]) => {
@@ -55,13 +65,11 @@ export function pendingMarks(table: DynamoTable, datastore: string) {
       }));
     },
 
-    /** All cells before `from` are done, so that nobody does them again. A mark that was set further back meanwhile stays. */
     async advance(group: string, { shard, from }: PendingShard, to: number): Promise<boolean> {
       const item = await updateState(table, { key: keyOf(group, shard), update: `SET #from${shard} = :to`, condition: `#from${shard} = :from`, values: { ':from': { N: String(from) }, ':to': { N: String(to) } } });
       return item !== undefined;
     },
 
-    /** The whole log is done. Returns false when it was marked again since. */
     async clear(group: string, { shard, from, marks }: PendingShard): Promise<boolean> {
       const item = await updateState(table, {
         key: keyOf(group, shard),
@@ -80,5 +88,3 @@ function pagesOf(lowest: ReadonlyMap<number, number>): (readonly (readonly [numb
     Array.from({ length: Math.ceil(ofBlock.length / MARKS_A_WRITE) }, (_, place) => ofBlock.slice(place * MARKS_A_WRITE, (place + 1) * MARKS_A_WRITE)),
   );
 }
-
-export type PendingMarks = ReturnType<typeof pendingMarks>;

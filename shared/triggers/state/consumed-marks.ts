@@ -27,11 +27,20 @@ type Entry = readonly [shard: number, generation: number, addedId: number, finge
 /** What becomes of a shard's mark; undefined leaves it as it is. */
 export type MarkChange = (shard: number, mark: ConsumedMark | undefined) => ConsumedMark | undefined;
 
+/** How far the shards of a trigger are known to be consumed. */
+export interface ConsumedMarks {
+  /** Those of these shards that have one. */
+  read(shards: readonly number[]): Promise<ReadonlyMap<number, ConsumedMark>>;
+  change(shards: readonly number[], how: MarkChange): Promise<ReadonlyMap<number, ConsumedMark>>;
+  /** Says that so much is consumed. What was sent before the last rewind says nothing any more. */
+  raise(places: ReadonlyMap<number, ConsumedPlace>): Promise<void>;
+}
+
 /**
  * The marks of a trigger's shards. They may lag behind what was consumed, and never run ahead of it: what they lack is
  * only sent once more where a queue has lost its messages.
  */
-export function consumedMarks(table: DynamoTable, name: TriggerName) {
+export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMarks {
   const listed = new Set<number>();
 
   /** Before it is written, so that whoever forgets the trigger knows of it. */
@@ -64,7 +73,6 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
   }
 
   return {
-    /** Those of these shards that have one. */
     async read(shards: readonly number[]): Promise<ReadonlyMap<number, ConsumedMark>> {
       const wanted = new Set(shards);
       const items = await readItems(table, [...new Set(shards.map(pageOf))].map((page) => consumedKey(name, page)));
@@ -73,7 +81,6 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
 
     change,
 
-    /** Says that so much is consumed. What was sent before the last rewind says nothing any more. */
     async raise(places: ReadonlyMap<number, ConsumedPlace>): Promise<void> {
       await change([...places.keys()], (shard, mark) => {
         const place = places.get(shard);
@@ -83,7 +90,6 @@ export function consumedMarks(table: DynamoTable, name: TriggerName) {
   };
 }
 
-export type ConsumedMarks = ReturnType<typeof consumedMarks>;
 
 /** Whether a place says more than another one of its shard. */
 export function isFurther(place: ConsumedPlace, than: ConsumedPlace | undefined): boolean {

@@ -16,13 +16,28 @@ export interface ShardChange<T> {
   readonly result: T;
 }
 
+/** The shards of a trigger that are not in order. */
+export interface TroubledShards {
+  /** Those that have an item which says something, in the order asked for. */
+  read(shards: readonly number[]): Promise<readonly TroubledShard[]>;
+  /**
+   * Changes a shard, whatever others change beside it.
+   *
+   * @returns what `change` returned, and the status item where the shard was listed with it
+   */
+  change<T>(shard: number, change: (before: TroubledShard) => ShardChange<T>): Promise<{
+    readonly result: T;
+    readonly status?: StateItem;
+  }>;
+}
+
 /**
  * The items of the shards that are not in order, and their list in the status item. A shard is listed after its item
  * was written, and each listing raises `changes`; it leaves the list only when its item was found empty and nobody was
  * listed since, so that the list never lacks a shard for long: whoever died before listing it has not acknowledged its
  * message, and the next consumer lists it.
  */
-export function troubledShards(table: DynamoTable, name: TriggerName) {
+export function troubledShards(table: DynamoTable, name: TriggerName): TroubledShards {
   async function list(shard: number): Promise<StateItem> {
     const status = await updateState(table, { key: statusKey(name), update: 'ADD #troubled :shard, #changes :one', values: { ':shard': { NS: [String(shard)] }, ':one': { N: '1' } } });
     return status ?? {};
@@ -46,7 +61,6 @@ export function troubledShards(table: DynamoTable, name: TriggerName) {
   }
 
   return {
-    /** Those that have an item which says something, in the order asked for. */
     async read(shards: readonly number[]): Promise<readonly TroubledShard[]> {
       const items = await readItems(table, shards.map((shard) => troubledKey(name, shard)));
       return shards.flatMap((shard) => {
@@ -56,11 +70,6 @@ export function troubledShards(table: DynamoTable, name: TriggerName) {
       });
     },
 
-    /**
-     * Changes a shard, whatever others change beside it.
-     *
-     * @returns what `change` returned, and the status item where the shard was listed with it
-     */
     async change<T>(shard: number, change: (before: TroubledShard) => ShardChange<T>): Promise<{ readonly result: T; readonly status?: StateItem }> {
       const { result, next } = await changeItem<ShardChange<T>>(table, troubledKey(name, shard), (item) => {
         const changed = change(toTroubledShard(shard, item));
@@ -74,7 +83,6 @@ export function troubledShards(table: DynamoTable, name: TriggerName) {
   };
 }
 
-export type TroubledShards = ReturnType<typeof troubledShards>;
 
 /** Whether an item can hold these cells, and what may fail beside them. */
 export function fits(cells: readonly FailingCell[]): boolean {

@@ -4,10 +4,10 @@ import { shardOf } from '../../../shared/shard.ts';
 import { appendCells, type EncodedCell } from '../../../shared/sql/statements/append-cells.ts';
 import { placeOf } from '../../../shared/access/context.ts';
 import { requireDatastore } from '../../../shared/access/groups.ts';
-import { inChunks, inParallel } from '../../demo/parallel.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { inChunks, inParallel } from '../../support/parallel.ts';
+import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../faults/load/row-key.ts';
-import { DATASTORE, type OpenStore } from '../../faults/store-access.ts';
+import { DATASTORE, type OpenStore } from '../../support/store-access.ts';
 
 export interface Fill {
   /** Of rows of their own, drawn from the seed. */

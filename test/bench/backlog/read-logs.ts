@@ -1,6 +1,6 @@
 import { followOnce } from '../../../shared/follow/follow-once.ts';
 import { TAIL_SETTINGS } from '../../../shared/triggers/send/settings.ts';
-import { DATASTORE, type OpenStore } from '../../faults/store-access.ts';
+import { DATASTORE, type OpenStore } from '../../support/store-access.ts';
 
 /** How far something was, in seconds since it began and cells. */
 export type Course = readonly (readonly [seconds: number, cells: number])[];

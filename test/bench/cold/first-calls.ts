@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startLocalStack } from '../../../infra/local/local-stack.ts';
+import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
 import type { Access } from '../../../shared/environment.ts';
-import { engineName } from '../../faults/cluster.ts';
+import { engineName } from '../../support/cluster.ts';
 import type { BenchWorld } from '../bench.ts';
 import { callables, emptyCallable } from './callable.ts';
 

@@ -8,8 +8,8 @@ import { putEntries, type IndexRow } from '../../../shared/index/statements/put-
 import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
 import { placeOf } from '../../../shared/access/context.ts';
 import type { DatastoreTopology } from '../../../shared/topology/topology.ts';
-import { inChunks, inParallel } from '../../demo/parallel.ts';
-import { groupClient, PATIENT, type GroupAccess } from '../../faults/store-access.ts';
+import { inChunks, inParallel } from '../../support/parallel.ts';
+import { groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
 
 export interface Fill {
   readonly groups: readonly GroupAccess[];

@@ -1,6 +1,6 @@
 import type { NewCell } from '../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../faults/load/row-key.ts';
 
 /** One entry for each trip. */

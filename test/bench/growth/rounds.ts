@@ -1,4 +1,4 @@
-import { inParallel } from '../../demo/parallel.ts';
+import { inParallel } from '../../support/parallel.ts';
 import { Latencies } from './latencies.ts';
 
 /** What of each store is timed, and how often in each round. */

@@ -1,6 +1,6 @@
 import { ENVIRONMENTS } from '../../../infra/environments.ts';
 import type { StackProcess } from '../../faults/restart/stack-process.ts';
-import { openStore, type OpenStore } from '../../faults/store-access.ts';
+import { openStore, type OpenStore } from '../../support/store-access.ts';
 
 /**
  * Opens the library in this process on the servers and the topology of a stack, as its functions do: at the endpoints of

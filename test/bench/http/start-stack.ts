@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { findEngine } from '../../../infra/setup/engine.mjs';
-import { engineName } from '../../faults/cluster.ts';
+import { engineName } from '../../support/cluster.ts';
 import { StackProcess } from '../../faults/restart/stack-process.ts';
 import type { BenchWorld } from '../bench.ts';
 
@@ -13,7 +13,7 @@ export interface BenchStack extends AsyncDisposable {
   readonly engine: string;
 }
 
-const START = new URL('../../../infra/local/start.ts', import.meta.url);
+const START = new URL('../../../infra/local/commands/start.ts', import.meta.url);
 
 /** Runs what `npm start` runs, in processes of its own. Disposing it ends them at once: the folder goes with the measurement. */
 export async function startStack({ folder, engine: wish, signal }: Pick<BenchWorld, 'folder' | 'engine' | 'signal'>): Promise<BenchStack> {

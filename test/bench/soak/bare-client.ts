@@ -1,5 +1,5 @@
 import { createPool, type Pool } from 'mysql2/promise';
-import type { GroupAccess } from '../../faults/store-access.ts';
+import type { GroupAccess } from '../../support/store-access.ts';
 import { openLoop } from '../../faults/overload/pace.ts';
 import { Latencies } from '../growth/latencies.ts';
 import { median } from '../side-by-side.ts';

@@ -1,6 +1,6 @@
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { DRIVER_INDEX, numberedDriver, numberedRowKey, numberedTrip, TRIPS_A_DRIVER } from '../growth/numbered-trips.ts';
 
 export interface MixedWork {

@@ -1,4 +1,4 @@
-import type { StoreAccess } from '../../faults/store-access.ts';
+import type { StoreAccess } from '../../support/store-access.ts';
 
 /** What the process that soaks is told; plain data. */
 export interface SoakPlan {

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import type { BufferOperations } from '../../../shared/contract/datastore.ts';
 import { closedLoop, openLoop } from '../../faults/overload/pace.ts';
 import { runAsProcess } from '../../faults/races/process-side.ts';
-import { openStore } from '../../faults/store-access.ts';
+import { openStore } from '../../support/store-access.ts';
 import { Latencies } from '../growth/latencies.ts';
 import { median } from '../side-by-side.ts';
 import { mixedWork, type MixedWork } from './mixed-work.ts';

@@ -1,6 +1,6 @@
 import type { NewCell } from '../../../shared/cell.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
-import type { Random } from '../../demo/trips/random.ts';
+import type { Random } from '../../support/random.ts';
 import { numberedRowKey } from '../growth/numbered-trips.ts';
 import type { RecordNumbers } from './record-numbers.ts';
 import { newFieldText, newRecord, placeInThread, THREAD_INDEX, type RecordColumn } from './records.ts';

@@ -1,6 +1,6 @@
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { closedLoop } from '../../faults/overload/pace.ts';
 import { Latencies } from '../growth/latencies.ts';
 import { recordOperations } from './record-operations.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { EXPECTED_INSERTS, RECORDS } from './workloads.ts';
 import { latestZipfian, scatteredZipfian } from './zipfian.ts';
 

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Random } from '../../demo/trips/random.ts';
+import type { Random } from '../../support/random.ts';
 
 /** How skewed: the paper's constant. */
 const THETA = 0.99;

@@ -1,6 +1,6 @@
-import { billTrip } from '../../../functions/billing/bill-trip.ts';
-import type { CardService } from '../../../functions/billing/card-service.ts';
-import { simulatedCards } from '../../../functions/billing/simulated-cards.ts';
+import { billTrip } from '../../../functions/examples/billing/bill-trip.ts';
+import type { CardService } from '../../../functions/examples/billing/card-service.ts';
+import { simulatedCards } from '../../../functions/examples/billing/simulated-cards.ts';
 import type { CellAddress, NewCell, PutResult } from '../../../shared/cell.ts';
 import { putNextOver } from '../../../shared/client/put-next.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';

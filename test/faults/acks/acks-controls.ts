@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { startCluster } from '../cluster.ts';
+import { startCluster } from '../../support/cluster.ts';
 import type { RunWorld } from '../fault-run.ts';
-import type { StoreAccess } from '../store-access.ts';
+import type { StoreAccess } from '../../support/store-access.ts';
 import { compareKept, storedLogs } from '../stored-logs.ts';
 import { openAnswerCutter } from './answer-cutter.ts';
 import { CUT_SHARE } from './acks-stage.ts';

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { inspect, type Aftermath } from '../aftermath.ts';
 import { untilBuffersEmpty } from '../buffers.ts';
-import { startCluster } from '../cluster.ts';
+import { startCluster } from '../../support/cluster.ts';
 import type { RunWorld } from '../fault-run.ts';
 import type { DrainCounts } from '../kill/drain-thread.ts';
 import { allWritten } from '../load/ledger.ts';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { startWorker } from '../workers/running-worker.ts';
 import { openAnswerCutter, type AnswerCutter } from './answer-cutter.ts';
 import { isTold, type Answer } from './ask.ts';

@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
-import { Random } from '../../demo/trips/random.ts';
-import type { GroupAccess } from '../store-access.ts';
+import { Random } from '../../support/random.ts';
+import type { GroupAccess } from '../../support/store-access.ts';
 import { StatementReader } from './statement-reader.ts';
 
 const HOST = '127.0.0.1';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CellAddress, NewCell, PutResult } from '../../../shared/cell.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
-import type { Random } from '../../demo/trips/random.ts';
+import type { Random } from '../../support/random.ts';
 import type { History } from '../load/history.ts';
 import { markOf } from '../load/mark.ts';
 

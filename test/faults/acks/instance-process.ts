@@ -2,7 +2,7 @@
 import { CellSource, type Mix } from '../load/cell-source.ts';
 import { openHistory } from '../load/history.ts';
 import { runAsProcess } from '../races/process-side.ts';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { asker } from './ask.ts';
 import { openJournal } from './journal.ts';
 

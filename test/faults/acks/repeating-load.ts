@@ -1,10 +1,10 @@
 /** A thread of writers that ask again until they are told what became of their cells, until it is told to stop. */
 import type { Json, NewCell, PutResult } from '../../../shared/cell.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { CellSource, type Mix } from '../load/cell-source.ts';
 import { openHistory } from '../load/history.ts';
 import type { Written } from '../load/ledger.ts';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../workers/worker-side.ts';
 import { asker, askUntilTold, isTold, type Answer } from './ask.ts';
 import { OverlappingLedger } from './overlapping-ledger.ts';

@@ -3,7 +3,7 @@ import type { CellAddress } from '../../../shared/cell.ts';
 import { byItem, cellColumns, toNumber } from '../../../shared/sql/cell-rows.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
 import { markOf } from '../load/mark.ts';
-import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../store-access.ts';
+import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
 
 /** A cell on its primary. */
 export interface CellThere {

@@ -1,4 +1,4 @@
-import { grouped } from '../../demo/text-table.ts';
+import { grouped } from '../../support/text-table.ts';
 import type { Aftermath } from '../aftermath.ts';
 import type { Check } from '../fault-run.ts';
 import type { AcksControls } from './acks-controls.ts';

@@ -1,6 +1,6 @@
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
-import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../store-access.ts';
+import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
 
 /** Drops what makes a repeated append harmless: from now on each append of a cell stores it once more. */
 export async function dropUniqueKeys(groups: readonly GroupAccess[]): Promise<void> {

@@ -5,14 +5,14 @@ import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { CONTROL } from '../../../shared/sql/names.ts';
 import { faultsLine, inspect, type Aftermath } from '../aftermath.ts';
 import { untilBuffersEmpty } from '../buffers.ts';
-import { startCluster } from '../cluster.ts';
+import { startCluster } from '../../support/cluster.ts';
 import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import { untilAllRun } from '../kill/kills.ts';
 import { allWritten, Ledger } from '../load/ledger.ts';
 import { openBufferTables, type BufferTables } from '../outage/buffer-tables.ts';
 import { shardsOf } from '../outage/group-shards.ts';
 import type { PacedLoad, PacedProgress, PacedWritten } from '../outage/paced-load.ts';
-import { openStore, PATIENT, type StoreAccess } from '../store-access.ts';
+import { openStore, PATIENT, type StoreAccess } from '../../support/store-access.ts';
 import { startWorker } from '../workers/running-worker.ts';
 import { fillBuffers } from './fill-buffers.ts';
 

@@ -3,11 +3,11 @@ import type { NewCell } from '../../../shared/cell.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import { answerBuffered } from '../../../shared/sql/statements/answer-buffered.ts';
 import { insertBuffered, type BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import type { Ledger } from '../load/ledger.ts';
 import { rowKeyIn } from '../outage/group-shards.ts';
 import type { BufferTables } from '../outage/buffer-tables.ts';
-import { DATASTORE } from '../store-access.ts';
+import { DATASTORE } from '../../support/store-access.ts';
 
 export interface Filling {
   readonly tables: BufferTables;

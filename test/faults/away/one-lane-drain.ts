@@ -9,7 +9,7 @@ import { SqlError } from '../../../shared/sql/client.ts';
 import { deleteBuffered } from '../../../shared/sql/statements/change-buffered.ts';
 import { PLACE, toWaitingRow, type WaitingRow } from '../../../shared/sql/statements/select-buffered.ts';
 import { groupBy, type StoreContext } from '../../../shared/access/context.ts';
-import { DATASTORE, openStore, type StoreAccess } from '../store-access.ts';
+import { DATASTORE, openStore, type StoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../workers/worker-side.ts';
 
 /** How long a run of the function lasts. */

@@ -14,7 +14,7 @@ import type { RepairInput, RepairProgress } from '../races/repair-process.ts';
 import { RestartedProcess } from '../races/restarted-process.ts';
 import { startStage, type Stage } from '../races/stage.ts';
 import { AS_IT_IS } from '../races/variation.ts';
-import { DATASTORE } from '../store-access.ts';
+import { DATASTORE } from '../../support/store-access.ts';
 import { fill, TripSource } from './fill.ts';
 import { ask, firstShareSince, percent, shareOf, untilSeen, type BuildQuestion } from './watch-build.ts';
 import type { WriteInput, WriteProgress } from './write-process.ts';

@@ -1,6 +1,6 @@
 import type { NewCell } from '../../../shared/cell.ts';
 import { shardOf } from '../../../shared/shard.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../load/row-key.ts';
 import type { IndexedStore } from '../races/indexed-store.ts';
 

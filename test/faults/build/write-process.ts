@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openIndexed, type IndexedAccess } from '../races/indexed-store.ts';
 import { runAsProcess } from '../races/process-side.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { TripSource } from './fill.ts';
 
 export interface WriteInput {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import type { DrainCounts } from '../kill/drain-thread.ts';
 import { startStage, type Stage } from '../races/stage.ts';
-import { DATASTORE, type StoreAccess } from '../store-access.ts';
+import { DATASTORE, type StoreAccess } from '../../support/store-access.ts';
 import { startWorker } from '../workers/running-worker.ts';
 import { contend, killWriters, loseOneDisk, type Contended } from './contend.ts';
 import { WRITERS } from './race.ts';

@@ -1,5 +1,5 @@
 import type { NewCell } from '../../../shared/cell.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../load/row-key.ts';
 
 /** Addresses that are hot at the same time, and for how long: once a cell is stored, every other body meets it. */

@@ -2,7 +2,7 @@ import { rowKeyOf } from '../../../shared/address.ts';
 import { decodeBody } from '../../../shared/body/codec.ts';
 import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import { markOf } from '../load/mark.ts';
-import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../store-access.ts';
+import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
 import { storedLogs } from '../stored-logs.ts';
 
 /** Where bodies are in the end: marks of cells, their bodies among them. */

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { openHistory } from '../load/history.ts';
 import { markOf } from '../load/mark.ts';
-import { openStore, type OpenStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type OpenStore, type StoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../workers/worker-side.ts';
 import { ContestedCells } from './contested-cells.ts';
 

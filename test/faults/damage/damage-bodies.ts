@@ -1,7 +1,7 @@
 import { entityTable } from '../../../shared/sql/names.ts';
 import { toBytes, toNumber } from '../../../shared/sql/cell-rows.ts';
-import { Random } from '../../demo/trips/random.ts';
-import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../store-access.ts';
+import { Random } from '../../support/random.ts';
+import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
 
 export interface BodyDamage {
   readonly groups: readonly GroupAccess[];

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
 import type { EngineKind } from '../../../infra/setup/engine.mjs';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { fitChecksum, hasItsChecksum, PAGE_BYTES } from './page-checksum.ts';
 
 export interface PageDamage {

@@ -1,6 +1,6 @@
 import { findEngine } from '../../../infra/setup/engine.mjs';
 import { faultsLine, lossCheck } from '../aftermath.ts';
-import { engineName, UNSAFE_FLUSHING } from '../cluster.ts';
+import { engineName, UNSAFE_FLUSHING } from '../../support/cluster.ts';
 import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import { outcomesLine, type Outcomes } from '../load/ledger.ts';
 import { damageCells, type DamagedCells } from './damaged-cells.ts';

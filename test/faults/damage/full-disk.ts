@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import { inspect, type Aftermath } from '../aftermath.ts';
-import { startCluster } from '../cluster.ts';
+import { startCluster } from '../../support/cluster.ts';
 import type { RunWorld } from '../fault-run.ts';
 import type { DrainCounts } from '../kill/drain-thread.ts';
 import { untilAllRun } from '../kill/kills.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { allWritten, type Outcomes } from '../load/ledger.ts';
 import { startLoad, type Load } from '../load/start-load.ts';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { startWorker } from '../workers/running-worker.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 

@@ -1,4 +1,4 @@
-import { grouped } from '../../demo/text-table.ts';
+import { grouped } from '../../support/text-table.ts';
 import { toldCheck, wholeCheck } from '../acks/told-checks.ts';
 import { faultsLine } from '../aftermath.ts';
 import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';

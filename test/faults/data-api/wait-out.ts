@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { resumeAgainAndAgain, THROTTLED_SHARE, type Weather } from './weather.ts';
 
 const WRITERS = 16;

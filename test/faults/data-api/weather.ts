@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startDataApi } from '../../../infra/local/data-api/data-api.ts';
 import type { FaultKind, Faults } from '../../../infra/local/data-api/faults.ts';
-import type { GroupAccess } from '../store-access.ts';
+import type { GroupAccess } from '../../support/store-access.ts';
 
 export const CUT_SHARE = 0.1;
 export const THROTTLED_SHARE = 0.1;

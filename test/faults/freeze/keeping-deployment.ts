@@ -1,8 +1,8 @@
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { readConfig } from '../../../functions/config.ts';
-import { secretOf } from '../../../functions/connect/way.ts';
-import { secretCredentials } from '../../../functions/credentials.ts';
-import { deploymentOptions } from '../../../functions/deployment.ts';
+import { readConfig } from '../../../functions/environment/config.ts';
+import { secretOf } from '../../../functions/environment/connect/connector.ts';
+import { secretCredentials } from '../../../functions/environment/credentials.ts';
+import { deploymentOptions } from '../../../functions/environment/deployment.ts';
 import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
 import { keepingClient } from './keeping-client.ts';
 

@@ -45,7 +45,7 @@ async function halt(world: RunWorld, stage: TriggerStage, name: string, looks: b
   await using scene = await Scene.start(world, stage, {
     name,
     receipts: RECEIPTS,
-    definition: { function: 'functions/bill-rider.ts' },
+    definition: { function: 'functions/examples/bill-rider.ts' },
     consumer: { callMs: CALL_MS, pauseSeconds: 0 },
     tailers: [looks ? {} : { settings: { lagEveryMs: NEVER_MS } }],
   });

@@ -1,4 +1,4 @@
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../load/row-key.ts';
 import { BODIES } from './hostile-bodies.ts';
 import { COLUMN_NAMES, NO_COUNTS, NO_PARAMETERS, NO_ROW_KEYS } from './hostile-names.ts';

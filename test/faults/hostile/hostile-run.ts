@@ -5,10 +5,10 @@ import { processesWithArgument } from '../../../infra/local/process-table.ts';
 import { findEngine } from '../../../infra/setup/engine.mjs';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { untilBuffersEmpty } from '../buffers.ts';
-import { engineName } from '../cluster.ts';
+import { engineName } from '../../support/cluster.ts';
 import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import { StackProcess } from '../restart/stack-process.ts';
-import { DATASTORE } from '../store-access.ts';
+import { DATASTORE } from '../../support/store-access.ts';
 import type { AcceptedCells } from './accepted-cells.ts';
 import { driveBareServer, type BareOutcome } from './bare-control.ts';
 import { corpus } from './corpus.ts';
@@ -31,7 +31,7 @@ const MIB = 1024 * 1024;
 /** Beyond what ordinary requests take. */
 const MOST_GROWN = 256 * MIB;
 const BUFFER_PATIENCE_MS = 30_000;
-const START = new URL('../../../infra/local/start.ts', import.meta.url);
+const START = new URL('../../../infra/local/commands/start.ts', import.meta.url);
 const DATASTORES = fileURLToPath(new URL('datastores', import.meta.url));
 
 export const hostileRun: FaultRun = {

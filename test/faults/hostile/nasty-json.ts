@@ -1,4 +1,4 @@
-import type { Random } from '../../demo/trips/random.ts';
+import type { Random } from '../../support/random.ts';
 
 const STRINGS = [
   '', 'a', '__proto__', 'constructor', 'toJSON', 'length', '0', '1', '10', '\0', '\n', '"', '\\', "'", '`', '😀', '\u{10ffff}', '\u202e', '\ufeff', '\u2028', 'é', 'e\u0301',

@@ -1,4 +1,4 @@
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../load/row-key.ts';
 import type { HostileRequest } from './request.ts';
 

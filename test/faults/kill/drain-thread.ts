@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../workers/worker-side.ts';
 
 /** How long a run of the function lasts; the next one takes over then. */

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { faultsLine, inspect, lossCheck, type Aftermath } from '../aftermath.ts';
-import { startCluster, UNSAFE_FLUSHING } from '../cluster.ts';
+import { startCluster, UNSAFE_FLUSHING } from '../../support/cluster.ts';
 import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { startLoad } from '../load/start-load.ts';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { startWorker } from '../workers/running-worker.ts';
 import type { DrainCounts } from './drain-thread.ts';
 import { killInTurn, untilAllRun } from './kills.ts';

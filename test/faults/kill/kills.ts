@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import type { Load } from '../load/start-load.ts';
 
 export interface Kills {

@@ -1,5 +1,5 @@
 import type { NewCell } from '../../../shared/cell.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { randomRowKey } from './row-key.ts';
 
 /** How often cells are written that were written before. */

@@ -5,7 +5,7 @@ import { shardDatabase, shardOf } from '../../../shared/shard.ts';
 import { SqlError, type Statement } from '../../../shared/sql/client.ts';
 import { entityTable, quoteName } from '../../../shared/sql/names.ts';
 import { groupBy } from '../../../shared/access/context.ts';
-import { groupClient, type GroupAccess } from '../store-access.ts';
+import { groupClient, type GroupAccess } from '../../support/store-access.ts';
 import type { CellWriter } from './cell-writer.ts';
 
 /** The name of the control's tables, where a datastore's would stand. */

@@ -1,7 +1,7 @@
 import type { PutResult } from '../../../shared/cell.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { DATASTORE, openStore, type StoreAccess } from '../store-access.ts';
+import { DATASTORE, openStore, type StoreAccess } from '../../support/store-access.ts';
 import type { CellWriter } from './cell-writer.ts';
 import { openPlainTables, type PlainAccess } from './plain-tables.ts';
 

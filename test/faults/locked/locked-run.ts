@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import { shardDatabase } from '../../../shared/shard.ts';
-import { startCluster } from '../cluster.ts';
+import { startCluster } from '../../support/cluster.ts';
 import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import { startSteadyLoad } from '../paused/start-steady-load.ts';
 import type { Trip } from '../paused/steady-load.ts';
 import { seconds, waitsIn, waitsLine, type Waits } from '../paused/waits.ts';
-import { DATASTORE, openStore, type StoreAccess } from '../store-access.ts';
+import { DATASTORE, openStore, type StoreAccess } from '../../support/store-access.ts';
 
 const LOCKED_SECONDS = 20;
 const GROUPS = 3;

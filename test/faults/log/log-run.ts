@@ -1,9 +1,9 @@
-import { startCluster, type Cluster } from '../cluster.ts';
+import { startCluster, type Cluster } from '../../support/cluster.ts';
 import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { createPlainTables, PLAIN, type PlainAccess } from '../load/plain-tables.ts';
-import { groupClient, type GroupAccess } from '../store-access.ts';
+import { groupClient, type GroupAccess } from '../../support/store-access.ts';
 import { compareKept, holesIn, storedLog, storedLogs, type StoredLog } from '../stored-logs.ts';
 import { judgeReaders, type ReaderVerdict } from './judge-readers.ts';
 import { READERS, runTailedLoad, WRITERS, type TailedLoadResult } from './tailed-load.ts';

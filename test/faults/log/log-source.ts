@@ -3,7 +3,7 @@ import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
 import { markOf } from '../load/mark.ts';
 import { PLAIN, type PlainAccess } from '../load/plain-tables.ts';
-import { groupClient, openStore, type StoreAccess } from '../store-access.ts';
+import { groupClient, openStore, type StoreAccess } from '../../support/store-access.ts';
 import { HoleWatch } from './hole-watch.ts';
 
 /** What log readers read: the store's logs, or, for the control, plain tables with a reader that steps over holes. */

@@ -1,7 +1,7 @@
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import type { SqlClient, SqlRow, Target } from '../../../shared/sql/client.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
-import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../store-access.ts';
+import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
 
 /** How far one node shows the log of each of its group's shards. */
 export type Heads = ReadonlyMap<number, number>;

@@ -1,6 +1,6 @@
 import { inspect, type Aftermath } from '../aftermath.ts';
 import type { Written } from '../load/ledger.ts';
-import { openStore, PATIENT, type StoreAccess } from '../store-access.ts';
+import { openStore, PATIENT, type StoreAccess } from '../../support/store-access.ts';
 import { storedLogs } from '../stored-logs.ts';
 import type { DiskLoss } from './lose-disk.ts';
 import { appendedAgain, misplaced } from './misplaced.ts';

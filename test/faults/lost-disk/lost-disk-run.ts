@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { faultsLine, lossCheck } from '../aftermath.ts';
 import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import type { DrainCounts } from '../kill/drain-thread.ts';
@@ -8,7 +8,7 @@ import type { Mix } from '../load/cell-source.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { startLoad } from '../load/start-load.ts';
 import { startStage, type Stage } from '../races/stage.ts';
-import { DATASTORE, type StoreAccess } from '../store-access.ts';
+import { DATASTORE, type StoreAccess } from '../../support/store-access.ts';
 import { startWorker } from '../workers/running-worker.ts';
 import type { Copies } from './copies.ts';
 import { inspectLosses, type LostAftermath } from './inspect-losses.ts';

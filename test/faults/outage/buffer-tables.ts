@@ -1,7 +1,7 @@
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
 import { CONTROL } from '../../../shared/sql/names.ts';
-import { groupClient, PATIENT, type GroupAccess } from '../store-access.ts';
+import { groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
 
 /** Every group's buffer table by plain SQL, past the store. */
 export interface BufferTables extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { shardOf } from '../../../shared/shard.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
-import type { Random } from '../../demo/trips/random.ts';
+import type { Random } from '../../support/random.ts';
 import { randomRowKey } from '../load/row-key.ts';
 
 /** The shards that a group owns. */

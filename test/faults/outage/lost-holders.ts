@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { PutResult } from '../../../shared/cell.ts';
 import { drainPass } from '../../support/drain-pass.ts';
-import { Random } from '../../demo/trips/random.ts';
-import { startCluster, type Cluster } from '../cluster.ts';
+import { Random } from '../../support/random.ts';
+import { startCluster, type Cluster } from '../../support/cluster.ts';
 import type { RunWorld } from '../fault-run.ts';
 import { Ledger, type AckedCell } from '../load/ledger.ts';
 import { countUnreadable } from '../read-back.ts';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { rowKeyIn, shardsOf } from './group-shards.ts';
 
 /** Acknowledged cells of one group, and how many of them nobody can read any more. */

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DrainSettings } from '../../../shared/drain/drain-settings.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { inspect, type Aftermath } from '../aftermath.ts';
-import { startCluster } from '../cluster.ts';
+import { startCluster } from '../../support/cluster.ts';
 import type { RunWorld } from '../fault-run.ts';
 import { allWritten, Ledger } from '../load/ledger.ts';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { startWorker } from '../workers/running-worker.ts';
 import { addToBacklog } from './backlog.ts';
 import { countWaiting, openBufferTables } from './buffer-tables.ts';

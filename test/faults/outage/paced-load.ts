@@ -1,11 +1,11 @@
 /** A thread of puts at a steady rate, whatever their answers take, until it is told to stop. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { CellSource } from '../load/cell-source.ts';
 import { openHistory } from '../load/history.ts';
 import { Ledger, type Written } from '../load/ledger.ts';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../workers/worker-side.ts';
 
 export interface PacedLoad {

@@ -1,5 +1,5 @@
-import { Random } from '../../demo/trips/random.ts';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { Random } from '../../support/random.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { rowKeyIn, shardsOf } from './group-shards.ts';
 
 export interface Refused {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Written } from '../load/ledger.ts';
 import { startLoad } from '../load/start-load.ts';
-import type { StoreAccess } from '../store-access.ts';
+import type { StoreAccess } from '../../support/store-access.ts';
 
 export interface SteadyRate {
   /** Puts. */

@@ -4,7 +4,7 @@ import type { DrainSettings } from '../../../shared/drain/drain-settings.ts';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../workers/worker-side.ts';
 
 export interface VariedDrain {

@@ -3,8 +3,8 @@
  * statements they take at once, and not by the processor cores that stack and load share on one machine.
  */
 import { GATEWAY_LIMITS } from '../../../infra/local/gateway/gateway.ts';
-import { startLocalStack } from '../../../infra/local/local-stack.ts';
-import type { LocalStackOptions } from '../../../infra/local/local-stack-options.ts';
+import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
+import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
 
 /** What the program is told, as JSON in its argument. */
 export interface OverloadStackOptions extends Partial<LocalStackOptions> {

@@ -1,11 +1,11 @@
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { Ledger, type AckedCell, type Written } from '../load/ledger.ts';
 import { markOf } from '../load/mark.ts';
 import { randomRowKey } from '../load/row-key.ts';
-import { DATASTORE } from '../store-access.ts';
+import { DATASTORE } from '../../support/store-access.ts';
 import type { AnsweredPut } from './answered-puts.ts';
 import { countedFetch, type CountedFetch } from './counted-fetch.ts';
 import type { LoadPlan } from './load-plan.ts';

@@ -1,13 +1,13 @@
 /** A thread of writers that keep their pace, whatever their answers take, until it is told to stop. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { asker, askUntilTold, isTold, type Answer } from '../acks/ask.ts';
 import { blamingClient } from '../blaming-client.ts';
 import { OverlappingLedger } from '../acks/overlapping-ledger.ts';
 import { CellSource, type Mix } from '../load/cell-source.ts';
 import { openHistory } from '../load/history.ts';
 import type { Written } from '../load/ledger.ts';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../workers/worker-side.ts';
 
 export interface SteadyLoad {

@@ -3,10 +3,10 @@
  * asks nobody for a sign of life before its circuit opens. A control.
  */
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
-import { wayOf } from '#way';
-import { readConfig } from '../../../functions/config.ts';
-import { deploymentOptions } from '../../../functions/deployment.ts';
-import { dynamoClient } from '../../../functions/dynamo.ts';
+import { connectorOf } from '#connector';
+import { readConfig } from '../../../functions/environment/config.ts';
+import { deploymentOptions } from '../../../functions/environment/deployment.ts';
+import { dynamoClient } from '../../../functions/environment/dynamo.ts';
 import { makeWriteHandler } from '../../../functions/write-cells.ts';
 import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
 import { OPENINGS_KEY, type OpenCircuits } from '../../../shared/access/open-circuits.ts';
@@ -18,7 +18,7 @@ let opened: Deployment | undefined;
 
 function open(): Deployment {
   const config = readConfig();
-  const connect = wayOf(config.access).open(config);
+  const connect = connectorOf(config.access).open(config);
   const clients = new Map<string, BlamingClient>();
   const options = deploymentOptions(config);
   const circuits: OpenCircuits = {

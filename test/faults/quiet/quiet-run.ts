@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startLocalStack } from '../../../infra/local/local-stack.ts';
-import type { LocalStack } from '../../../infra/local/running-stack.ts';
-import type { LocalStackOptions } from '../../../infra/local/local-stack-options.ts';
-import { engineName } from '../cluster.ts';
+import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
+import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
+import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
+import { engineName } from '../../support/cluster.ts';
 import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import { arePerfect, firstLine, FirstRequests, type FirstAnswers } from '../first-requests.ts';
 import { variedFunctions } from '../varied-functions.ts';

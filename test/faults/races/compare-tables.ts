@@ -7,7 +7,7 @@ import { indexTable, type PhysicalIndex } from '../../../shared/index/index-tabl
 import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
-import { groupClient, type GroupAccess } from '../store-access.ts';
+import { groupClient, type GroupAccess } from '../../support/store-access.ts';
 import type { Problems } from './problem-counts.ts';
 
 export interface Compared {

@@ -1,6 +1,6 @@
 import { verifyIndex } from '../../../shared/index/verify.ts';
 import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
-import type { GroupAccess } from '../store-access.ts';
+import type { GroupAccess } from '../../support/store-access.ts';
 import { compareTables } from './compare-tables.ts';
 import { KINDS, noProblems, problemsText, total, type Problems } from './problem-counts.ts';
 import type { IndexedStore } from './indexed-store.ts';

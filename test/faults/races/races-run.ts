@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
-import { DATASTORE } from '../store-access.ts';
+import { DATASTORE } from '../../support/store-access.ts';
 import { untilQuiet } from './caught-up.ts';
 import { openIndexed, type IndexedAccess } from './indexed-store.ts';
 import { startProcess } from './killable-process.ts';

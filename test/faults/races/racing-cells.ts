@@ -1,5 +1,5 @@
 import type { Json, NewCell } from '../../../shared/cell.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../load/row-key.ts';
 
 /** The rows that all writers race for: few, so that each is written many times. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlChange, SqlClient, SqlParameter, Statement } from '../../../shared/sql/client.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 
 /** How index entries are written otherwise than the store does it: a fault, and what controls do without. */
 export interface Variation {

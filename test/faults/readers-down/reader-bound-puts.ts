@@ -1,7 +1,7 @@
 import type { SqlClient } from '../../../shared/sql/client.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { rowKeyIn } from '../outage/group-shards.ts';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 
 export interface ReaderBound {
   readonly tried: number;

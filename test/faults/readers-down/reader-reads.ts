@@ -3,8 +3,8 @@ import type { NewCell, Role } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { equalJson } from '../../../shared/body/equal.ts';
-import { Random } from '../../demo/trips/random.ts';
-import { openStore, type OpenStore, type StoreAccess } from '../store-access.ts';
+import { Random } from '../../support/random.ts';
+import { openStore, type OpenStore, type StoreAccess } from '../../support/store-access.ts';
 import { clock } from '../outage/latency.ts';
 import { rowKeyIn } from '../outage/group-shards.ts';
 

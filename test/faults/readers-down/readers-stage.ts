@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect, type Aftermath } from '../aftermath.ts';
-import { startCluster } from '../cluster.ts';
+import { startCluster } from '../../support/cluster.ts';
 import type { RunWorld } from '../fault-run.ts';
 import { untilAllRun } from '../kill/kills.ts';
 import { openBufferTables, someWaitSince } from '../outage/buffer-tables.ts';
@@ -10,7 +10,7 @@ import type { PacedLoad, PacedProgress, PacedWrite, PacedWritten } from '../outa
 import type { VariedDrain } from '../outage/varied-drain-thread.ts';
 import { allWritten } from '../load/ledger.ts';
 import { findSteadyRate } from '../outage/steady-rate.ts';
-import { openStore } from '../store-access.ts';
+import { openStore } from '../../support/store-access.ts';
 import { startWorker } from '../workers/running-worker.ts';
 import { takeSnapshot, type BufferSnapshot } from './early-deletes.ts';
 import { putWithReaders, type ReaderBound } from './reader-bound-puts.ts';

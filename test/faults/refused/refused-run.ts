@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { faultsLine, lossCheck } from '../aftermath.ts';
 import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import type { Mix } from '../load/cell-source.ts';
@@ -11,7 +11,7 @@ import { loseDisk } from '../lost-disk/lose-disk.ts';
 import { shardsOf } from '../outage/group-shards.ts';
 import { startStage } from '../races/stage.ts';
 import { untilBuffersEmpty } from '../buffers.ts';
-import { DATASTORE, openStore, PATIENT, type OpenStore, type StoreAccess } from '../store-access.ts';
+import { DATASTORE, openStore, PATIENT, type OpenStore, type StoreAccess } from '../../support/store-access.ts';
 import { startWorker } from '../workers/running-worker.ts';
 import { refuseAppends, takeAppends } from './refusing-tables.ts';
 import { lostAddresses, takeAddresses, type Taken } from './take-addresses.ts';

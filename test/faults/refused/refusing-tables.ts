@@ -1,5 +1,5 @@
 import { shardDatabase } from '../../../shared/shard.ts';
-import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../store-access.ts';
+import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
 
 /**
  * Lets a group's writer refuse each append to some shards, as a server does whose tablespace is full or that lacks a

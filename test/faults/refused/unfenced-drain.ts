@@ -6,7 +6,7 @@ import type { SqlClient } from '../../../shared/sql/client.ts';
 import { forgetWriters, recordWriter } from '../../../shared/sql/statements/record-writer.ts';
 import { selectFencedShards, toFencedShards } from '../../../shared/sql/statements/select-fenced-shards.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
-import { openStore, type StoreAccess } from '../store-access.ts';
+import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../workers/worker-side.ts';
 
 const RUN_MS = 60_000;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchItem, Datastore } from '../../../shared/contract/datastore.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../load/row-key.ts';
 
 export interface LagOptions {

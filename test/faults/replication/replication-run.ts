@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
-import { startCluster, type Cluster } from '../cluster.ts';
+import { startCluster, type Cluster } from '../../support/cluster.ts';
 import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { outcomesLine, type Written } from '../load/ledger.ts';
 import { startLoad } from '../load/start-load.ts';
-import { openStore } from '../store-access.ts';
+import { openStore } from '../../support/store-access.ts';
 import { quantile, readerLags, type ReaderLags } from './reader-lag.ts';
 
 const GROUPS = 3;

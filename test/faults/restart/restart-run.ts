@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findEngine } from '../../../infra/setup/engine.mjs';
 import { faultsLine, lossCheck } from '../aftermath.ts';
-import { engineName } from '../cluster.ts';
+import { engineName } from '../../support/cluster.ts';
 import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
 import { kill, StackProcess } from './stack-process.ts';
 import { StackUnderTest } from './stack-under-test.ts';
@@ -14,7 +14,7 @@ const SHARDS = 32;
 const GROUP_DOWN_MS = 1500;
 /** Longer than that: its servers come back with the next start alone. */
 const RESTART_AFTER_SECONDS = 30;
-const START = new URL('../../../infra/local/start.ts', import.meta.url);
+const START = new URL('../../../infra/local/commands/start.ts', import.meta.url);
 const UNSAFE_START = new URL('unsafe-stack.ts', import.meta.url);
 
 export const restartRun: FaultRun = {

@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import type { Endpoints } from '../../../infra/local/endpoints.ts';
+import type { Endpoints } from '../../../infra/local/stack/endpoints.ts';
 import { isRunning } from '../../../infra/local/process-table.ts';
-import type { GroupAccess } from '../store-access.ts';
+import type { GroupAccess } from '../../support/store-access.ts';
 
 export interface StackProcessOptions {
   /** The program that runs a whole local stack until SIGTERM, and says `ready URL`. */

@@ -4,7 +4,7 @@ import { inspect, type Aftermath } from '../aftermath.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { allWritten, type Written } from '../load/ledger.ts';
 import { startLoad } from '../load/start-load.ts';
-import { DATASTORE } from '../store-access.ts';
+import { DATASTORE } from '../../support/store-access.ts';
 import type { StackProcess } from './stack-process.ts';
 
 export interface StackUnderTestOptions {

@@ -1,7 +1,7 @@
 /** What `npm start` runs, with servers that do not write acknowledged commits to the disk: a control. */
-import { startLocalStack } from '../../../infra/local/local-stack.ts';
-import type { LocalStackOptions } from '../../../infra/local/local-stack-options.ts';
-import { UNSAFE_FLUSHING } from '../cluster.ts';
+import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
+import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
+import { UNSAFE_FLUSHING } from '../../support/cluster.ts';
 
 const options = JSON.parse(process.argv[2] ?? '{}') as Partial<LocalStackOptions>;
 const starting = startLocalStack({ ...options, serverArguments: UNSAFE_FLUSHING });

@@ -1,5 +1,5 @@
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
-import { groupClient, type GroupAccess } from '../store-access.ts';
+import { groupClient, type GroupAccess } from '../../support/store-access.ts';
 
 const COUNT = { sql: 'SELECT COUNT(*) FROM information_schema.processlist WHERE ID <> CONNECTION_ID()', parameters: [] };
 const SOON = { connections: 1, connectTimeoutMs: 500, acquireTimeoutMs: 1000, queryTimeoutMs: 1000 };

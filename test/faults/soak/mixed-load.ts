@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { inChunks } from '../../demo/parallel.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { inChunks } from '../../support/parallel.ts';
+import { Random } from '../../support/random.ts';
 import { tripStream } from '../../demo/trips/stream.ts';
 import { Ledger } from '../load/ledger.ts';
 import { markOf } from '../load/mark.ts';
 import { randomRowKey } from '../load/row-key.ts';
-import { DATASTORE } from '../store-access.ts';
+import { DATASTORE } from '../../support/store-access.ts';
 
 export interface MixedLoadOptions {
   readonly url: string;

@@ -1,6 +1,6 @@
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
-import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../store-access.ts';
+import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
 
 /** Deletes the first trip of each shard of a group behind the store's back; its index entries stay. Returns how many there were. */
 export async function deleteTrips(groups: readonly GroupAccess[], group: string): Promise<number> {

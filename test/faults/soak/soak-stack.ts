@@ -3,9 +3,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createConnection, type Connection } from 'mysql2';
 import './collect-garbage.mjs';
-import { startLocalStack } from '../../../infra/local/local-stack.ts';
-import type { LocalStack } from '../../../infra/local/running-stack.ts';
-import type { LocalStackOptions } from '../../../infra/local/local-stack-options.ts';
+import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
+import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
+import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
 
 /** A cache that fills for ten minutes cannot be told from a leak. */
 const SMALL_CACHES = ['--innodb-buffer-pool-size=24M'];

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const VERIFY = fileURLToPath(new URL('../../../infra/local/verify-index.ts', import.meta.url));
+const VERIFY = fileURLToPath(new URL('../../../infra/local/commands/verify-index.ts', import.meta.url));
 const LINE = /: (?<rows>\d+) rows, (?<entries>\d+) entries: (?<missing>\d+) missing, (?<extra>\d+) extra, (?<wrong>\d+) wrong/u;
 const AGAIN_MS = 2000;
 

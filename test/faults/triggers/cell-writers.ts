@@ -1,6 +1,6 @@
 /** A thread of writers of new cells, each with one write under way at a time, until they are told to stop. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../load/row-key.ts';
 import { openIndexed, type IndexedAccess } from '../races/indexed-store.ts';
 import { runAsWorker } from '../workers/worker-side.ts';

@@ -8,7 +8,7 @@ import { sqsQueue } from '../../../shared/triggers/consume/sqs-queue.ts';
 import { triggeredClients } from '../../../shared/triggers/consume/triggered-client.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { TriggerMessage } from '../../../shared/triggers/state/message.ts';
-import { Random } from '../../demo/trips/random.ts';
+import { Random } from '../../support/random.ts';
 import { runAsProcess } from '../races/process-side.ts';
 import type { ConsumerVariation } from './consumer-variation.ts';
 import { cellName, openDeliveries } from './deliveries.ts';

@@ -2,7 +2,7 @@ import { rowKeyOf } from '../../../shared/address.ts';
 import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
 import { fromSqlTime } from '../../../shared/time.ts';
-import { groupClient, PATIENT, type GroupAccess } from '../store-access.ts';
+import { groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
 import { cellName } from './deliveries.ts';
 
 /** A cell as it lies in its shard's table. */

@@ -1,5 +1,5 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import type { OpenStoreOptions } from '../store-access.ts';
+import type { OpenStoreOptions } from '../../support/store-access.ts';
 import { openIndexed, type IndexedAccess, type IndexedStore } from '../races/indexed-store.ts';
 
 /** What a process needs to work for the trigger of a datastore: plain data. */

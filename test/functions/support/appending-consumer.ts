@@ -1,6 +1,6 @@
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { triggerHandler } from '../../../functions/trigger-handler.ts';
+import { triggerHandler } from '../../../functions/triggers/trigger-handler.ts';
 
 /** Writes to a file what it is called for, and reads the cell; a call takes as long as its environment says. */
 export const handler = triggerHandler('bill_rider', async (rowKey, message, schemaless) => {

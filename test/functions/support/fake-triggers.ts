@@ -9,7 +9,7 @@ export const SUMMARY: TriggerSummary = {
   rewound_at: null,
   resent: null,
   columns: ['BASE'],
-  function: 'functions/bill-rider.ts',
+  function: 'functions/examples/bill-rider.ts',
   start: 'start',
   max_attempts: 5,
   stop_after_parked: 100,

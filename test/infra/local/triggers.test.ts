@@ -5,10 +5,10 @@ import { promisify } from 'node:util';
 import { ListQueuesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
-import { startLocalStack } from '../../../infra/local/local-stack.ts';
-import type { LocalStack } from '../../../infra/local/running-stack.ts';
-import { loadTriggers } from '../../../infra/local/load-triggers.ts';
-import type { LocalStackOptions } from '../../../infra/local/local-stack-options.ts';
+import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
+import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
+import { loadTriggers } from '../../../infra/local/stack/load-triggers.ts';
+import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
 import { queueAt, sqsClient, texts, type FifoQueue } from '../support/fifo-queue.ts';
 import { STAND_IN_PROJECT, STAND_INS } from '../support/synthesized.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -67,7 +67,7 @@ const slots = (text = log()): readonly number[] => [...text.matchAll(/tail-shard
 /** Runs `npm run local -- …` and says how it ended. */
 async function local(...parameters: string[]): Promise<{ code: number; text: string }> {
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, 'infra/local/control.ts'), ...parameters, '--data', data]);
+    const { stdout } = await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, 'infra/local/commands/control.ts'), ...parameters, '--data', data]);
     return { code: 0, text: stdout };
   } catch (error) {
     const { code, stderr } = Object(error);

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { checkEnvironment } from '../../../infra/check-environment.ts';
-import { checkTypes } from '../../../infra/local/resources/local-resources.ts';
+import { checkTypes } from '../../../infra/local/template/resources/local-resources.ts';
 import { ROUTES } from '../../../shared/api/routes.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
 import { circleIn } from '../support/references.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readWish } from '../../../functions/migration-properties.ts';
+import { readWish } from '../../../functions/environment/migration-properties.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { createResolver } from '../../../infra/local/template/resolver.ts';
 import type { ResourceAddress } from '../../../infra/local/template/template.ts';

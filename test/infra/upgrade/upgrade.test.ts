@@ -1,9 +1,9 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
-import { startLocalStack } from '../../../infra/local/local-stack.ts';
-import type { LocalStack } from '../../../infra/local/running-stack.ts';
-import type { LocalStackOptions } from '../../../infra/local/local-stack-options.ts';
+import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
+import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
+import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
 import { CONTROL_STEPS } from '../../../shared/migrate/steps.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
-import { openForwarder, type Forwarder } from '../../../infra/local/forwarder.ts';
+import { openForwarder, type Forwarder } from '../../../infra/local/mysql/forwarder.ts';
 import { SqlError, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
 import { guardedClient, type GuardedClient } from '../../../shared/sql/guarded-client.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';

@@ -1,5 +1,5 @@
 import { SqlError, UNBOUNDED, type SqlChange, type SqlClient, type SqlRow, type Statement, type Target } from '../../../../shared/sql/client.ts';
-import type { Random } from '../../../demo/trips/random.ts';
+import type { Random } from '../../../support/random.ts';
 import { BEGINNING_MS, type VirtualTime } from '../world/virtual-time.ts';
 import type { Plan, ServerFlaws, Written } from './plan.ts';
 import { planOf } from './plans.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../../demo/trips/random.ts';
+import type { Random } from '../../../support/random.ts';
 import type { VirtualTime } from '../world/virtual-time.ts';
 import { applyChange, emptyTables, type KeptCell, type TableChange, type Tables } from './tables.ts';
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../../demo/trips/random.ts';
+import type { Random } from '../../../support/random.ts';
 import type { MemoryTopology } from '../servers/memory-topology.ts';
 import { CALM, type Refusal, type Weather } from '../servers/network.ts';
 import type { SimulatedGroup } from '../servers/simulated-group.ts';

@@ -5,7 +5,7 @@ import type { BufferOperations, Datastore } from '../../../../shared/contract/da
 import { openDeployment } from '../../../../shared/store/deployment.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';
-import { Random } from '../../../demo/trips/random.ts';
+import { Random } from '../../../support/random.ts';
 import type { PlantedBug } from '../planted-bugs.ts';
 import { DATASTORE } from '../servers/log-statements.ts';
 import { memoryTable } from '../servers/memory-table.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { commandsOf } from '../../../../infra/local/control/commands.ts';
-import type { LocalStack } from '../../../../infra/local/running-stack.ts';
+import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
 
 /** What was asked of a stack with two servers. */
 const asked: string[] = [];

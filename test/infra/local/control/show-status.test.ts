@@ -13,7 +13,7 @@ const SUMMARY: TriggerSummary = {
   rewound_at: null,
   resent: null,
   columns: ['BASE'],
-  function: 'functions/bill-rider.ts',
+  function: 'functions/examples/bill-rider.ts',
   start: 'start',
   max_attempts: 5,
   stop_after_parked: 100,

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { awsLogin } from '../../../../infra/local/aws-login.ts';
-import { dataFolder, stackId } from '../../../../infra/local/data-folder.ts';
+import { awsLogin } from '../../../../infra/local/stack/aws-login.ts';
+import { dataFolder, stackId } from '../../../../infra/local/stack/data-folder.ts';
 import { openService } from '../../../../infra/local/emulators/open-service.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -6,7 +6,7 @@ import type { Service } from '../../../../infra/local/emulators/emulator.ts';
 import { startService } from '../../../../infra/local/emulators/start-service.ts';
 import { pollQueue } from '../../../../infra/local/event-sources/poll-queue.ts';
 import { queueOfSource } from '../../../../infra/local/event-sources/queue-of-source.ts';
-import type { EventSourceDefinition } from '../../../../infra/local/resources/event-source.ts';
+import type { EventSourceDefinition } from '../../../../infra/local/template/resources/event-source.ts';
 import { fifoQueue, sqsClient, type FifoQueue } from '../../support/fifo-queue.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { lockFolder } from '../../../../infra/local/folder-lock.ts';
+import { lockFolder } from '../../../../infra/local/stack/folder-lock.ts';
 import { withFolder } from './with-shard-groups.ts';
 
 describe('lockFolder', () => {

@@ -21,7 +21,7 @@ import { triggerMessage } from './support/trigger-message.ts';
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const SHARDS = 6;
 const PARTITIONS = 2;
-const DEFINITION: TriggerDefinition = { name: 'bill_rider', columns: ['BASE'], function: 'functions/bill-rider.ts', start: 'start', maxAttempts: 5, stopAfterParked: 100, retryParkedEveryMs: 600_000, timeoutSeconds: 30 };
+const DEFINITION: TriggerDefinition = { name: 'bill_rider', columns: ['BASE'], function: 'functions/examples/bill-rider.ts', start: 'start', maxAttempts: 5, stopAfterParked: 100, retryParkedEveryMs: 600_000, timeoutSeconds: 30 };
 const FROM_TIME: TriggerDefinition = { name: 'count_cells', start: { since: '2026-01-31T08:00:00.000000Z' }, maxAttempts: 3, stopAfterParked: 10, timeoutSeconds: 5 };
 const deployed = (definition: TriggerDefinition) => ({ definition, queueUrl: `http://queue/${definition.name}.fifo`, parkedQueueUrl: `http://queue/${definition.name}-parked.fifo` });
 /** How many cells each shard has. */
@@ -83,7 +83,7 @@ async function groupOf(shard: number): Promise<string> {
 describe('a trigger, as its operator sees it', () => {
   it('says what its definition says', async () => {
     expect(await triggers.triggers()).toMatchObject([
-      { trigger: 'bill_rider', state: 'running', reason: null, changed_at: null, rewound_at: null, columns: ['BASE'], function: 'functions/bill-rider.ts', start: 'start', max_attempts: 5, stop_after_parked: 100, retry_parked_every_seconds: 600, timeout_seconds: 30 },
+      { trigger: 'bill_rider', state: 'running', reason: null, changed_at: null, rewound_at: null, columns: ['BASE'], function: 'functions/examples/bill-rider.ts', start: 'start', max_attempts: 5, stop_after_parked: 100, retry_parked_every_seconds: 600, timeout_seconds: 30 },
       { trigger: 'count_cells', columns: '*', function: null, start: '2026-01-31T08:00:00.000000Z', retry_parked_every_seconds: null },
     ]);
   });

@@ -25,7 +25,7 @@ afterEach(async () => {
 afterAll(() => sqs.stop());
 
 async function open(start: TriggerStart): Promise<void> {
-  tailed = await openTailedStore(sqs, 2, [{ name: NAME, function: 'functions/bill-rider.ts', start }]);
+  tailed = await openTailedStore(sqs, 2, [{ name: NAME, function: 'functions/examples/bill-rider.ts', start }]);
 }
 
 /** What a promotion of a replica without the last cells does to a log. */

@@ -14,7 +14,7 @@ import { deployedTrigger, openWithTriggers, startTailer, stopTailers, until, typ
 
 const SHARDS = 4;
 const NAME = 'bill_rider';
-const FUNCTION = { name: NAME, function: 'functions/bill-rider.ts' };
+const FUNCTION = { name: NAME, function: 'functions/examples/bill-rider.ts' };
 const NEVER_MS = 3_600_000;
 let sqs: LocalSqs;
 const opened: TailedStore[] = [];

@@ -21,7 +21,7 @@ const client = dynamoClient(inject('servers').dynamo);
 afterAll(() => client.destroy());
 
 /** A trigger of one shard, with 7 cells sent and 3 of them known to be consumed, whose queue is minded; what its queue holds is the test's to say. */
-async function mind(definition: { readonly function?: string } = { function: 'functions/bill-rider.ts' }) {
+async function mind(definition: { readonly function?: string } = { function: 'functions/examples/bill-rider.ts' }) {
   const stateTable = await newTable(client);
   const store = triggerStore(stateTable, NAME);
   const follower = { name: `trigger/${NAME.trigger}`, datastore: NAME.datastore };
@@ -95,7 +95,7 @@ describe('a queue that is empty', () => {
   });
 
   it.each<[string, { readonly function?: string }, number]>([
-    ['for twenty-two hours', { function: 'functions/bill-rider.ts' }, 22 * HOUR],
+    ['for twenty-two hours', { function: 'functions/examples/bill-rider.ts' }, 22 * HOUR],
     ['for fourteen days by consumers elsewhere', {}, 14 * DAY],
   ])('is not taken for consumed when nothing was %s: what expired leaves it as empty', async (_name, definition, waited) => {
     const { world, store, begin, soundSince, happened } = await mind(definition);

@@ -1,9 +1,0 @@
-import type { Access } from '../../shared/environment.ts';
-import { DATA_API } from './data-api.ts';
-import type { Way } from './way.ts';
-
-/** In bundles of environments with `data-api` access, which carry no other way. */
-export function wayOf(access: Access): Way {
-  if (access !== 'data-api') throw new Error(`access: wanted data-api, for which this function was bundled, got ${access}`);
-  return DATA_API;
-}

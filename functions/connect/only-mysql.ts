@@ -1,9 +1,0 @@
-import type { Access } from '../../shared/environment.ts';
-import { MYSQL } from './mysql.ts';
-import type { Way } from './way.ts';
-
-/** In bundles of environments with `mysql` access, which carry no other way. */
-export function wayOf(access: Access): Way {
-  if (access !== 'mysql') throw new Error(`access: wanted mysql, for which this function was bundled, got ${access}`);
-  return MYSQL;
-}

@@ -1,0 +1,27 @@
+import type { BreakerSettings } from '../../../shared/sql/breaker.ts';
+import type { SqlClient } from '../../../shared/sql/client.ts';
+import { userName, type DatabaseUser } from '../../../shared/topology/database-users.ts';
+import type { GroupAddress } from '../../../shared/topology/topology.ts';
+import type { Config } from '../config.ts';
+
+export interface ConnectSettings {
+  /** How long a statement may take. @default what the way to MySQL has */
+  readonly statementMs?: number;
+  /** How long a statement may wait for a free connection, where there are connections. @default 2000 */
+  readonly acquireMs?: number;
+}
+
+/** A way to MySQL, as a function takes it. */
+export interface Connector {
+  /** What it asks of the circuit breakers. */
+  readonly breakers: Partial<BreakerSettings>;
+  /** Opens clients of groups, as the user that the environment of the function names. */
+  open(config: Pick<Config, 'environment' | 'databaseUser' | 'databaseAuth' | 'connections'>, settings?: ConnectSettings): (group: GroupAddress) => SqlClient;
+}
+
+/** The secret that a user logs in to a group with. Throws an Error where the group was deployed before there was one. */
+export function secretOf({ name, secret, userSecrets }: GroupAddress, user: DatabaseUser): string {
+  const arn = user === 'owner' ? secret : userSecrets?.[user];
+  if (arn === undefined) throw new Error(`${name}: wanted a secret of ${userName(user)}, which the next migration makes, got none`);
+  return arn;
+}

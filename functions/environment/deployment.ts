@@ -1,0 +1,37 @@
+import { connectorOf } from '#connector';
+import { METRICS } from '../../shared/metrics.ts';
+import { openDeployment, type Deployment } from '../../shared/store/deployment.ts';
+import type { DeploymentOptions, StoreEvent } from '../../shared/access/context.ts';
+import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
+import { openCircuits } from '../../shared/access/open-circuits.ts';
+import { readConfig, type Config } from './config.ts';
+import { dynamoClient } from './dynamo.ts';
+import { logger } from './log.ts';
+import { count } from './metrics.ts';
+
+let opened: Deployment | undefined;
+
+/** The deployment that this function belongs to, opened when first asked for and kept as long as the instance lives. */
+export function deployment(): Deployment {
+  opened ??= openDeployment(deploymentOptions(readConfig()));
+  return opened;
+}
+
+/** How the environment's groups and topology are reached. */
+export function deploymentOptions(config: Config): DeploymentOptions {
+  const connector = connectorOf(config.access);
+  return {
+    topology: dynamoTopology({ client: dynamoClient(), table: config.topologyTable }),
+    connect: connector.open(config),
+    bufferCopies: config.bufferCopies,
+    breakers: connector.breakers,
+    circuits: openCircuits({ client: dynamoClient(), table: config.stateTable }),
+    report,
+  };
+}
+
+function report(event: StoreEvent): void {
+  if (event.kind === 'circuit_opened' && event.found === 'here') count([METRICS.circuitOpened]);
+  // Outcomes are counted with their requests.
+  if (event.kind !== 'put') logger.warn('store', { event });
+}

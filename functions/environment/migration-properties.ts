@@ -1,0 +1,73 @@
+import * as z from 'zod';
+import { FIELD_TYPES } from '../../shared/definitions/definitions.ts';
+import type { MigrationWish } from '../../shared/migrate/migrate.ts';
+
+const endpoint = z.object({ host: z.string().min(1), port: z.coerce.number().int().min(1).max(65_535) });
+
+const index = z.object({
+  name: z.string().min(1),
+  fields: z.array(z.object({ field: z.string().min(1), type: z.enum(FIELD_TYPES), column_key: z.string().min(1) })).min(1),
+  keys: z.array(z.array(z.string().min(1))),
+});
+
+const trigger = z.object({
+  definition: z.object({
+    name: z.string().min(1),
+    columns: z.array(z.string().min(1)).min(1).exactOptional(),
+    function: z.string().min(1).exactOptional(),
+    start: z.union([z.literal(['start', 'now']), z.object({ since: z.string().min(1) })]),
+    maxAttempts: z.number().int().min(1),
+    stopAfterParked: z.number().int().min(1),
+    retryParkedEveryMs: z.number().int().min(1).exactOptional(),
+    timeoutSeconds: z.number().int().min(1),
+  }),
+  queueUrl: z.string().min(1),
+  parkedQueueUrl: z.string().min(1),
+});
+
+/** CloudFormation turns every value into a string; JSON text arrives as it was sent. */
+const jsonText = <T extends z.ZodType>(schema: T) =>
+  z
+    .string()
+    .transform((text, context): unknown => {
+      try {
+        return JSON.parse(text);
+      } catch {
+        context.addIssue({ code: 'custom', message: 'wanted JSON text' });
+        return z.NEVER;
+      }
+    })
+    .pipe(schema);
+
+const properties = z.object({
+  Groups: z
+    .array(
+      z.object({
+        name: z.string().min(1),
+        writer: endpoint,
+        reader: endpoint,
+        nodes: z.array(endpoint).min(1),
+        // A deployment to which one may be rolled back did not say it.
+        clusterArn: z.string().prefault(''),
+        secret: z.string().min(1),
+        userSecrets: z.object({ read: z.string().min(1), tail: z.string().min(1), write: z.string().min(1), repair: z.string().min(1) }),
+        sharedStorage: z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')]),
+      }),
+    )
+    .min(1),
+  Datastores: z.array(
+    z.object({
+      name: z.string().min(1),
+      shards: z.coerce.number().int().min(1),
+      // Deployments that knew no indexes or triggers, and to which one may be rolled back, have none.
+      indexes: jsonText(z.array(index)).prefault('[]'),
+      triggers: jsonText(z.array(trigger)).optional(),
+    }),
+  ),
+});
+
+/** Reads what a deployment wishes from the properties of its custom resource. Throws an Error that names what is wrong with them. */
+export function readWish(given: unknown): MigrationWish {
+  const { Groups: groups, Datastores: datastores } = properties.parse(given);
+  return { groups, datastores };
+}

@@ -1,0 +1,23 @@
+import { appendFile, mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { stringifyJson } from '../../shared/body/json.ts';
+import { setting } from '../environment/setting.ts';
+import { triggerHandler } from '../triggers/trigger-handler.ts';
+
+// Read as the function is loaded: what misses is told before a cell waits for it.
+const folder = setting('WAREHOUSE_FOLDER');
+
+/**
+ * Appends every cell as a line of JSON to `WAREHOUSE_FOLDER/<day>.ndjson`, as a warehouse loads them. Each line carries
+ * the cell's shard and added id: a cell that came twice is there twice with the same ones, and whoever loads the files
+ * keeps one of them.
+ */
+export const handler = triggerHandler('feed_warehouse', async (rowKey, message, schemaless) => {
+  const { column_name, ref_key, shard, added_id, created_at } = message;
+  const { cell } = await schemaless.get({ row_key: rowKey, column_name, ref_key });
+  if (cell === null) throw new Error(`The cell ${rowKey}/${column_name}/${ref_key} cannot be read yet`);
+  await mkdir(folder, { recursive: true });
+  const line = stringifyJson({ shard, added_id, created_at, row_key: rowKey, column_name, ref_key, body: cell.body });
+  // One write at the file's end, so that lines of several processes do not mix.
+  await appendFile(join(folder, `${created_at.slice(0, 10)}.ndjson`), `${line}\n`);
+});

@@ -1,0 +1,91 @@
+import type { Message } from '@aws-sdk/client-sqs';
+import { Consumer as Polling } from 'sqs-consumer';
+import { consumeBatch } from '../../shared/triggers/consume/consume-batch.ts';
+import type { QueueRecord } from '../../shared/triggers/consume/queue-record.ts';
+import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
+import type { ConsumerConfig } from '../environment/consumer-config.ts';
+import { logger } from '../environment/log.ts';
+import { consumerOpener } from './open-consumer.ts';
+import { consumedReport } from './report-consumed.ts';
+import { sqsClient } from '../environment/sqs.ts';
+
+/** A poll that is under way is waited for when the process is to stop: one that is cut off could keep messages hidden. */
+const POLL_SECONDS = 5;
+const BATCH_SIZE = 10;
+
+export interface ConsumerProcess {
+  readonly config: ConsumerConfig;
+  /** The trigger's name. */
+  readonly trigger: string;
+  readonly fn: TriggerFunction;
+  /** Aborted to stop: the call under way is waited for, what else was received goes back to the queue. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * Consumes a trigger's queue in this process, as its Lambda function would: one batch at a time, one call at a time.
+ * Start more processes for more at a time.
+ *
+ * @returns once it was told to stop, and nothing is under way any more
+ * @throws an Error when the datastore has no such trigger
+ */
+export async function runConsumer({ config, trigger, fn, stopping }: ConsumerProcess): Promise<void> {
+  const sqs = sqsClient();
+  const { report, flush } = consumedReport(trigger);
+  const open = consumerOpener({ config, trigger, fn, sqs, report });
+  let { queueUrl } = (await open()).deployed;
+
+  async function consume(from: string, messages: Message[]): Promise<Message[]> {
+    const { consumer, deployed } = await open();
+    // Messages of a queue that was replaced are void.
+    if (deployed.queueUrl !== from) return [];
+    const records = new Map(messages.map((message) => [toQueueRecord(message), message]));
+    const done = new Set(await consumeBatch(consumer, [...records.keys()], { stopping }));
+    flush();
+    return [...records].filter(([record]) => done.has(record)).map(([, message]) => message);
+  }
+
+  /** Until it is to stop, or the trigger has another queue. */
+  async function poll(from: string): Promise<void> {
+    const polling = Polling.create({
+      queueUrl: from,
+      sqs,
+      batchSize: BATCH_SIZE,
+      waitTimeSeconds: POLL_SECONDS,
+      messageSystemAttributeNames: ['MessageGroupId', 'ApproximateReceiveCount', 'SentTimestamp'],
+      handleMessageBatch: (messages) => consume(from, messages),
+      // Its warning is about order after failures, which is kept here: what is behind a failed message goes back with it.
+      suppressFifoWarning: true,
+      // Of a batch that could not even be begun.
+      terminateVisibilityTimeout: 30,
+      // However long the call under way takes.
+      pollingCompleteWaitTimeMs: 2 ** 31 - 1,
+    });
+    const stop = (): void => polling.stop();
+    const look = (): void => {
+      open().then(({ deployed }) => deployed.queueUrl !== from && stop(), (error: unknown) => logger.warn('trigger', { trigger, error }));
+    };
+    // Not `once` of node:events: that fails with the first error, and polling goes on after it.
+    const stopped = Promise.withResolvers<void>();
+    polling.once('stopped', () => stopped.resolve());
+    polling.on('error', (error) => logger.warn('queue', { trigger, error }));
+    // However a poll ends: a queue that was replaced may be empty, or gone.
+    for (const end of ['response_processed', 'empty', 'error'] as const) polling.on(end, look);
+    stopping.addEventListener('abort', stop, { once: true });
+    polling.start();
+    await stopped.promise;
+    stopping.removeEventListener('abort', stop);
+  }
+
+  while (!stopping.aborted) {
+    await poll(queueUrl);
+    const { consumer, deployed } = await open();
+    await consumer.notes.flush();
+    ({ queueUrl } = deployed);
+  }
+  sqs.destroy();
+}
+
+function toQueueRecord({ MessageId = '', ReceiptHandle = '', Body = '', Attributes: { MessageGroupId = '', ApproximateReceiveCount, SentTimestamp } = {} }: Message): QueueRecord {
+  return { messageId: MessageId, receiptHandle: ReceiptHandle, body: Body, groupId: MessageGroupId, receipts: Number(ApproximateReceiveCount), sentAt: Number(SentTimestamp) };
+}

@@ -1,0 +1,65 @@
+/**
+ * Runs a trigger's function in a plain process: on one machine, or beside whatever else it needs.
+ *
+ *     npm run run-consumer -- --trigger bill_rider --module functions/examples/bill-rider.ts
+ *
+ * Reads the same environment as the function in Lambda; `--datastore` and `--url` stand in for two of its variables.
+ * Ends with SIGTERM or Ctrl-C, once the call under way is done.
+ */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
+import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import { readConsumerConfig } from '../environment/consumer-config.ts';
+import { runConsumer } from './consumer-process.ts';
+import { logger } from '../environment/log.ts';
+import type { TriggerHandler } from './trigger-handler.ts';
+
+const USAGE = 'npm run run-consumer -- --module FILE [--trigger NAME] [--datastore NAME] [--url URL]';
+const HELP = `Usage: ${USAGE}
+
+Runs a trigger's function in a process of its own, with the environment of that function, until Ctrl-C.
+
+  --module FILE     that exports the trigger's handler
+  --trigger NAME    that the file is meant for (default: whatever it says itself)
+  --datastore NAME  whose cells are consumed (default: ${ENVIRONMENT_VARIABLES.datastore})
+  --url URL         of the HTTP API (default: ${ENVIRONMENT_VARIABLES.apiUrl})
+  --help`;
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: { module: { type: 'string' }, trigger: { type: 'string' }, datastore: { type: 'string' }, url: { type: 'string' }, help: { type: 'boolean' } },
+  });
+  if (values.help === true) return void process.stdout.write(`${HELP}\n`);
+  if (values.module === undefined) throw new Error(`--module: wanted the file that exports the trigger's handler, got nothing. ${USAGE}`);
+  const { trigger, fn } = await loadHandler(values.module);
+  if (values.trigger !== undefined && values.trigger !== trigger) throw new Error(`--trigger: ${values.module} is the function of ${trigger}, not of ${values.trigger}`);
+  const config = readConsumerConfig({
+    ...process.env,
+    ...(values.datastore !== undefined && { [ENVIRONMENT_VARIABLES.datastore]: values.datastore }),
+    ...(values.url !== undefined && { [ENVIRONMENT_VARIABLES.apiUrl]: values.url }),
+  });
+  const stopping = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort());
+  logger.info('consuming', { trigger, datastore: config.datastore });
+  await runConsumer({ config, trigger, fn, stopping: stopping.signal });
+  logger.info('stopped', { trigger });
+}
+
+async function loadHandler(file: string): Promise<Pick<TriggerHandler, 'trigger' | 'fn'>> {
+  if (!existsSync(file)) throw new Error(`--module: wanted the file that exports the trigger's handler, got ${file}, which is not there`);
+  const { handler }: { readonly handler?: Partial<TriggerHandler> } = await import(pathToFileURL(resolve(file)).href);
+  const { trigger, fn } = handler ?? {};
+  if (trigger === undefined || fn === undefined) throw new Error(`--module: ${file} exports no handler made by triggerHandler`);
+  return { trigger, fn };
+}
+
+try {
+  await main();
+  // A function may keep connections of its own open.
+  process.exit();
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,28 @@
+import { ENVIRONMENT_VARIABLES } from '../../../shared/environment.ts';
+import { loginVariables } from '../stack/aws-login.ts';
+import type { Endpoints } from '../stack/endpoints.ts';
+
+/**
+ * The environment variables with which a process of its own consumes a trigger of a running stack: as those of the
+ * trigger's function there would be, and for everything else nothing.
+ *
+ * @throws an Error when the stack has no such tables
+ */
+export function consumerEnvironment({ http, sqs, dynamodb, tables }: Omit<Endpoints, 'groups' | 'rdsData'>, datastore: string): Readonly<Record<string, string>> {
+  const table = (name: string): string => {
+    // Named after their place in the app, the construct `tables`.
+    const found = tables.find((candidate) => candidate.includes(`tables${name}`));
+    if (found === undefined) throw new Error(`tables: wanted the table ${name} of a stack, got ${tables.length === 0 ? 'no tables' : tables.join(', ')}`);
+    return found;
+  };
+  return {
+    [ENVIRONMENT_VARIABLES.environment]: 'local',
+    [ENVIRONMENT_VARIABLES.topologyTable]: table('topology'),
+    [ENVIRONMENT_VARIABLES.stateTable]: table('state'),
+    [ENVIRONMENT_VARIABLES.apiUrl]: http,
+    [ENVIRONMENT_VARIABLES.datastore]: datastore,
+    ...loginVariables(),
+    AWS_ENDPOINT_URL_SQS: sqs,
+    AWS_ENDPOINT_URL_DYNAMODB: dynamodb,
+  };
+}

@@ -1,0 +1,98 @@
+/** `npm run local -- …`: acts on a running stack, or deletes the data of a stopped one. */
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { Command } from 'commander';
+import type { StackStatus } from '../control/commands.ts';
+import { sendCommand } from '../control/control-client.ts';
+import { showStatus } from '../control/show-status.ts';
+import { isDataFolder } from '../stack/data-folder.ts';
+import { dataFlag } from './flags.ts';
+import { lockFolder } from '../stack/folder-lock.ts';
+import { stopOrphansBelow } from '../control/leftovers.ts';
+
+const program = new Command('npm run local --').description('Acts on the local stack that npm start runs.').showHelpAfterError();
+
+program
+  .command('status')
+  .description('shows servers, functions, triggers and queues')
+  .addOption(dataFlag())
+  .option('--json', 'as JSON')
+  .action(({ data, json }: { data: string; json?: true }) =>
+    run(async () => {
+      const status = (await sendCommand(resolve(data), 'status')) as StackStatus;
+      console.log(json ? JSON.stringify(status, undefined, 2) : showStatus(status));
+    }),
+  );
+
+const ACTIONS = [
+  { name: 'kill', argument: 'node', done: 'killed', description: 'kills a server, as kill -9; `dynamodb` or `sqs`: the service is away until it is resumed' },
+  { name: 'pause', argument: 'node', done: 'paused', description: 'stops a server without ending it, as SIGSTOP' },
+  { name: 'resume', argument: 'node', done: 'resumed', description: 'lets a paused server, or a killed service, go on' },
+  { name: 'promote', argument: 'group', done: 'promoted a reader of', description: 'makes a reader of a group its writer' },
+] as const;
+
+for (const { name, argument, done, description } of ACTIONS) {
+  program
+    .command(`${name} <${argument}>`)
+    .description(description)
+    .addOption(dataFlag())
+    .action((target: string, { data }: { data: string }) =>
+      run(async () => {
+        await sendCommand(resolve(data), name, target);
+        console.log(`${done} ${target}`);
+      }),
+    );
+}
+
+program
+  .command('tailers <count>')
+  .description('sets how many workers send cells to the triggers, from now on')
+  .addOption(dataFlag())
+  .action((count: string, { data }: { data: string }) =>
+    run(async () => {
+      await sendCommand(resolve(data), 'tailers', count);
+      console.log(count === '1' ? '1 tailer' : `${count} tailers`);
+    }),
+  );
+
+program
+  .command('reset')
+  .description('deletes the data of a stopped stack')
+  .addOption(dataFlag())
+  .option('--yes', 'without asking')
+  .action(({ data, yes }: { data: string; yes?: true }) => run(() => reset(resolve(data), yes === true)));
+
+await program.parseAsync();
+
+async function run(action: () => Promise<void>): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  }
+}
+
+async function reset(data: string, yes: boolean): Promise<void> {
+  if (!existsSync(data)) return void console.log(`${data} is not there: nothing to delete`);
+  if (!isDataFolder(data)) throw new Error(`--data: wanted the folder of a local stack, got ${data}, which is none`);
+  const lock = lockFolder(data);
+  try {
+    if (!yes && !(await confirmed(`Delete everything in ${data}?`))) return void console.log('nothing was deleted');
+    await stopOrphansBelow(data);
+    for (const name of readdirSync(data)) if (name !== 'lock') rmSync(`${data}/${name}`, { recursive: true, force: true });
+    console.log(`deleted the data in ${data}`);
+  } finally {
+    lock.release();
+  }
+  if (readdirSync(data).length === 0) rmSync(data, { recursive: true });
+}
+
+async function confirmed(question: string): Promise<boolean> {
+  if (!process.stdin.isTTY) throw new Error('reset: wanted --yes, since there is nobody to ask');
+  const lines = createInterface({ input: process.stdin, output: process.stdout });
+  const answer = await lines.question(`${question} [y/N] `);
+  lines.close();
+  return /^y(es)?$/iu.test(answer.trim());
+}

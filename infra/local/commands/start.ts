@@ -1,0 +1,93 @@
+/** `npm start`: a whole deployment on this machine, until Ctrl-C. */
+import { Command } from 'commander';
+import type { Access } from '../../../shared/environment.ts';
+import { VERSION } from '../../../shared/version.ts';
+import { awsLogin } from '../stack/aws-login.ts';
+import { startFlags } from './flags.ts';
+import { localSigner } from '../stack/local-signer.ts';
+import { startLocalStack } from '../stack/local-stack.ts';
+import type { LocalStack } from '../stack/running-stack.ts';
+import type { LocalStackOptions } from '../stack/local-stack-options.ts';
+import { loadTriggers } from '../stack/load-triggers.ts';
+import { prove } from '../stack/proof.ts';
+
+interface Flags {
+  readonly port: number;
+  readonly data: string;
+  readonly groups: number;
+  readonly readers: number;
+  readonly shards: number;
+  readonly engine?: 'mysql' | 'mariadb';
+  readonly restartAfter: number;
+  readonly functions: 'threads' | 'process';
+  readonly functionMemory?: number;
+  readonly tailers?: number;
+  readonly access: Access;
+  readonly checkSignatures: boolean;
+  readonly datastores?: string;
+}
+
+const command = new Command('npm start --').description('Runs a whole Schemaless on this machine: MySQL servers, functions and HTTP API.').showHelpAfterError();
+for (const flag of startFlags()) command.addOption(flag);
+command.parse();
+const { engine, datastores, tailers, functionMemory, restartAfter, ...flags } = command.opts<Flags>();
+const options: Partial<LocalStackOptions> = { ...flags, engine, datastores, tailers, functionMemory, restartAfterSeconds: restartAfter, log: (line) => console.log(line) };
+
+console.log(`starting Schemaless ${VERSION}, with data in ${flags.data}`);
+const starting = startLocalStack(options);
+let stopping = false;
+let firstSignalAt = 0;
+/** One Ctrl-C may arrive twice: from the terminal, and passed on by npm. */
+const SAME_SIGNAL_MS = 500;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(signal));
+
+let stack: LocalStack | undefined;
+try {
+  stack = await starting;
+  if (!stopping) await show(stack);
+} catch (error) {
+  // Stopped while it proved itself: whoever stopped it wants to hear nothing more.
+  if (!stopping) {
+    console.error(error instanceof Error ? error.message : String(error));
+    await stack?.stop();
+    process.exit(1);
+  }
+}
+
+async function show({ groups, datastores, undefinedDatastores, functions, url }: LocalStack): Promise<void> {
+  const nodes = groups.status();
+  const readers = nodes.filter(({ role }) => role === 'reader').length;
+  const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
+  console.log(`${groups.engine.kind === 'mysql' ? 'MySQL' : 'MariaDB'} ${groups.engine.version}: ${counted(groups.groups.length, 'group')}, ${counted(nodes.length - readers, 'writer')} and ${counted(readers, 'reader')}`);
+  const named = (some: readonly { readonly name: string; readonly shards: number }[]): string => some.map(({ name, shards }) => `${name} (${counted(shards, 'shard')})`).join(', ');
+  console.log(`datastores: ${named(datastores)}`);
+  if (undefinedDatastores.length > 0) {
+    const [its, it] = undefinedDatastores.length === 1 ? ['Its', 'it'] : ['Their', 'them'];
+    console.log(`not defined any more: ${named(undefinedDatastores)}. ${its} cells are kept, and can be read and written; no trigger is called for them. Define ${it} again, or delete all data of a stopped stack with npm run local -- reset`);
+  }
+  for (const line of await prove({ url, datastores: datastores.map(({ name }) => name), readers: readers > 0 && flags.access === 'mysql', sign: localSigner() })) console.log(line);
+  if (flags.checkSignatures) {
+    const { region, credentials } = awsLogin();
+    console.log(`requests are signed (SigV4, execute-api): AWS_REGION=${region} AWS_ACCESS_KEY_ID=${credentials.accessKeyId}`);
+  }
+  console.log(`ready ${url}`);
+  for (const line of await loadTriggers({ datastores, functions })) console.log(line);
+}
+
+async function stop(signal: NodeJS.Signals): Promise<void> {
+  if (stopping) {
+    if (performance.now() - firstSignalAt < SAME_SIGNAL_MS) return;
+    // The servers are killed too, so that nothing is left; the next start recovers them.
+    for (const { pid } of stack?.groups.status() ?? []) if (pid > 0) process.kill(pid, 'SIGKILL');
+    process.exit(1);
+  }
+  stopping = true;
+  firstSignalAt = performance.now();
+  console.log(signal === 'SIGINT' ? 'stopping (Ctrl-C again to force it)' : 'stopping');
+  try {
+    await (await starting).stop();
+  } catch {
+    // It never started, and says why itself.
+  }
+  process.exit(0);
+}

@@ -1,0 +1,102 @@
+/** `npm run verify-index -- NAME`: compares an index of a running local stack with what its cells say. */
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { Command } from 'commander';
+import { verifyIndex, type IndexProblem, type Verification } from '../../../shared/index/verify.ts';
+import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
+import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
+import { openContext } from '../../../shared/access/context.ts';
+import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
+import type { TopologySource } from '../../../shared/topology/topology.ts';
+import { requireDatastore } from '../../../shared/access/groups.ts';
+import { awsLogin } from '../stack/aws-login.ts';
+import { sendCommand } from '../control/control-client.ts';
+import { dataFolder } from '../stack/data-folder.ts';
+import type { Endpoints } from '../stack/endpoints.ts';
+import { dataFlag } from './flags.ts';
+
+/** Listed; the rest is only counted. */
+const SHOWN = 100;
+
+interface VerifyFlags {
+  readonly data: string;
+  readonly datastore: string;
+  readonly repair?: true;
+}
+
+await new Command('npm run verify-index --')
+  .description('Compares an index of the local stack that runs with what its cells say: every row with its entry, every entry with its row. Ends with 1 when something is wrong and was not mended.')
+  .argument('<name>', 'of the index')
+  .option('--datastore <name>', 'that it belongs to', 'trips')
+  .addOption(dataFlag())
+  .option('--repair', 'mend what is found')
+  .showHelpAfterError()
+  .action(async (name: string, flags: VerifyFlags) => {
+    try {
+      process.exitCode = show(name, await verify(name, flags), flags.repair === true);
+    } catch (error) {
+      console.error(error instanceof Error ? error.message : String(error));
+      process.exitCode = 1;
+    }
+  })
+  .parseAsync();
+
+async function verify(name: string, { data, datastore, repair }: VerifyFlags): Promise<Verification> {
+  const endpoints = await endpointsOf(resolve(data));
+  const client = new DynamoDBClient({ endpoint: endpoints.dynamodb, ...awsLogin() });
+  const topology = dynamoTopology({ client, table: topologyTable(endpoints) });
+  const context = openContext({
+    topology,
+    connect: (group) => {
+      const login = endpoints.groups.find((one) => one.name === group.name)?.writer;
+      return mysqlClient(group, async () => ({ username: login?.user ?? '', password: login?.password ?? '' }));
+    },
+    bufferCopies: 0,
+  });
+  try {
+    return await verifyIndex(context, datastore, await findIndex(topology, datastore, name), { repair: repair === true });
+  } finally {
+    await context.groups.close();
+    client.destroy();
+  }
+}
+
+/** Throws an `Error` to be shown when no stack runs there. */
+async function endpointsOf(data: string): Promise<Endpoints> {
+  await sendCommand(data, 'status');
+  const { endpoints } = dataFolder(data);
+  if (!existsSync(endpoints)) throw new Error(`The stack on ${data} is still starting: try again once its address is shown`);
+  return JSON.parse(readFileSync(endpoints, 'utf8')) as Endpoints;
+}
+
+function topologyTable({ tables }: Endpoints): string {
+  const [table, ...others] = tables.filter((name) => name.includes('topology'));
+  if (table === undefined || others.length > 0) throw new Error(`The topology table: wanted one table with topology in its name, got ${tables.join(', ') || 'none'}`);
+  return table;
+}
+
+async function findIndex(topology: TopologySource, datastore: string, name: string): Promise<PhysicalIndex> {
+  await requireDatastore(topology, datastore);
+  const catalogues = await topology.indexes(datastore);
+  const versions = catalogues.find((one) => one.name === name)?.versions ?? [];
+  const live = versions.find(({ state }) => state === 'live');
+  if (live) return { name, hash: live.hash, definition: live.definition };
+  if (versions.some(({ state }) => state === 'building')) throw new Error(`${name} is being built: verify it once it is live`);
+  const known = catalogues.filter((one) => one.versions.some(({ state }) => state === 'live')).map((one) => one.name);
+  throw new Error(`name: wanted an index of ${datastore}, one of ${known.join(', ') || '(none)'}, got ${JSON.stringify(name)}`);
+}
+
+/** Returns the exit code. */
+function show(name: string, { rows, entries, found, problems, mended, failed }: Verification, repair: boolean): number {
+  const count = (kind: IndexProblem['kind']): string => `${found[kind]} ${kind}`;
+  const all = found.missing + found.extra + found.wrong;
+  for (const { kind, row_key, value } of problems.slice(0, SHOWN)) console.log(`${kind.padEnd(7)}  row ${row_key}  under ${String(value)}`);
+  if (all > SHOWN) console.log(`… and ${all - SHOWN} more`);
+  console.log(`${name}: ${rows} rows, ${entries} entries: ${count('missing')}, ${count('extra')}, ${count('wrong')}${repair ? `; ${mended} entries written` : ''}`);
+  for (const [shard, error] of failed) console.log(`shard ${shard} could not be compared whole: ${error instanceof Error ? error.message : String(error)}`);
+  if (failed.size > 0) return 1;
+  if (all === 0) return 0;
+  if (!repair) console.log('Mend them with --repair.');
+  return repair ? 0 : 1;
+}

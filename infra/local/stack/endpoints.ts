@@ -1,0 +1,71 @@
+import type { NodeStatus, ShardGroups } from '../mysql/shard-groups.ts';
+import { writeFileAtomically } from '../write-file-atomically.ts';
+
+/** Where everything of a running stack is: `endpoints.json`, for operators and for programs that break things. */
+export interface Endpoints {
+  readonly http: string;
+  readonly groups: readonly GroupEndpoints[];
+  readonly sqs: string;
+  readonly dynamodb: string;
+  /** The names of the tables there. */
+  readonly tables: readonly string[];
+  /** For programs that use the RDS Data API themselves: see `cluster.ts` for the ARNs. */
+  readonly rdsData: string;
+}
+
+/** What stays where it is while the stack runs. */
+type Places = Omit<Endpoints, 'groups'>;
+
+export interface GroupEndpoints {
+  readonly name: string;
+  /** Where the functions connect: the same while the stack runs, whichever server is the writer. */
+  readonly cluster: { readonly writer: Address; readonly reader: Address };
+  readonly writer: NodeEndpoint;
+  readonly readers: readonly NodeEndpoint[];
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A server's own address, not its forwarder's. */
+export interface NodeEndpoint extends Address {
+  /** 0 while there is no process. */
+  readonly pid: number;
+  readonly user: string;
+  readonly password: string;
+}
+
+export function endpointsOf({ groups }: Pick<ShardGroups, 'groups'>, places: Places): Endpoints {
+  return {
+    http: places.http,
+    groups: groups.flatMap(({ name, nodes, user, password, writerEndpoint, readerEndpoint }) => {
+      const endpointOf = ({ host, port, pid }: NodeStatus): NodeEndpoint => ({ host, port, pid, user, password });
+      const writer = nodes.find(({ role }) => role === 'writer');
+      const cluster = { writer: addressOf(writerEndpoint), reader: addressOf(readerEndpoint) };
+      return writer ? [{ name, cluster, writer: endpointOf(writer), readers: nodes.filter((node) => node !== writer).map(endpointOf) }] : [];
+    }),
+    sqs: places.sqs,
+    dynamodb: places.dynamodb,
+    tables: places.tables,
+    rdsData: places.rdsData,
+  };
+}
+
+function addressOf({ host, port }: Address): Address {
+  return { host, port };
+}
+
+/** Writes the file now, and again whenever a process, role or port has changed. */
+export function keepEndpointsFile(path: string, groups: ShardGroups, places: Places): void {
+  let written = '';
+  const write = (): void => {
+    const text = `${JSON.stringify(endpointsOf(groups, places), undefined, 2)}\n`;
+    if (text === written) return;
+    writeFileAtomically(path, text);
+    written = text;
+  };
+  groups.onChange(write);
+  write();
+}

@@ -1,0 +1,87 @@
+import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isRunning, startTimeOf } from '../process-table.ts';
+
+interface Holder {
+  readonly pid: number;
+  /** Tells the holder from a later process with the same id. */
+  readonly startTime: string;
+}
+
+export interface FolderLock {
+  release(): void;
+}
+
+const ATTEMPTS = 20;
+
+/**
+ * Takes a folder (made when it is not there) for this process, or throws an Error that says which process holds it. A
+ * holder that has died is no holder: its lock is taken over. Release it, or just exit.
+ */
+export function lockFolder(folder: string): FolderLock {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'lock');
+  const own = `${file}.${process.pid}`;
+  const text = JSON.stringify({ pid: process.pid, startTime: startTimeOf(process.pid) ?? '' } satisfies Holder);
+  writeFileSync(own, text);
+  try {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      if (link(own, file)) return { release: () => release(file, text) };
+      const held = read(file);
+      if (held === '') continue;
+      const holder = parse(held);
+      if (holder !== undefined && isRunning(holder.pid) && startTimeOf(holder.pid) === holder.startTime) {
+        throw new Error(`${folder} is in use by process ${holder.pid}: stop it first, or choose another folder`);
+      }
+      discard(file, held);
+    }
+    throw new Error(`${folder} could not be locked: others keep taking and leaving it`);
+  } finally {
+    rmSync(own, { force: true });
+  }
+}
+
+/** Creates the lock with its content in one step, so that nobody reads half of it. */
+function link(own: string, file: string): boolean {
+  try {
+    linkSync(own, file);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Removes a dead holder's lock; puts back what turns out to be another's new one, made since it was read. */
+function discard(file: string, dead: string): void {
+  const aside = `${file}.${process.pid}.dead`;
+  try {
+    renameSync(file, aside);
+  } catch {
+    return;
+  }
+  if (read(aside) !== dead) link(aside, file);
+  rmSync(aside, { force: true });
+}
+
+function release(file: string, text: string): void {
+  if (read(file) === text) rmSync(file, { force: true });
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+function parse(text: string): Holder | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== 'object' || value === null || !('pid' in value) || !('startTime' in value)) return undefined;
+    return { pid: Number(value.pid), startTime: String(value.startTime) };
+  } catch {
+    return undefined;
+  }
+}

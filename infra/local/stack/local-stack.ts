@@ -1,0 +1,118 @@
+import { resolve } from 'node:path';
+import { readAppContext, type AppContext } from '../../app-context.ts';
+import { awsLogin } from './aws-login.ts';
+import { commandsOf } from '../control/commands.ts';
+import { startControlServer } from '../control/control-server.ts';
+import { makeDataFolder } from './data-folder.ts';
+import { startSecretsManager } from '../emulators/secrets-manager.ts';
+import { startRdsData } from '../emulators/rds-data.ts';
+import { openService } from '../emulators/open-service.ts';
+import { endpointsOf, keepEndpointsFile } from './endpoints.ts';
+import { checkShardCounts } from './fixed-shards.ts';
+import { lockFolder } from './folder-lock.ts';
+import { openFunctionLog } from '../lambda/function-log.ts';
+import { openGateway } from '../gateway/gateway.ts';
+import { DEFAULT_OPTIONS, type LocalStackOptions } from './local-stack-options.ts';
+import { startWantedGroups } from './start-groups.ts';
+import { checkTypes, localResources } from '../template/resources/local-resources.ts';
+import type { LocalStack } from './running-stack.ts';
+import { runTemplate } from '../template/run-template.ts';
+import { stackQueues } from '../template/stack-queues.ts';
+import { DEPLOYED_APP, synthesize } from '../template/synthesize.ts';
+import { undefinedDatastores } from './undefined-datastores.ts';
+
+/**
+ * Synthesizes the CDK app with `environment=local` and runs the template on this machine, with real MySQL servers. The
+ * API serves when this returns. Throws, with everything stopped again, when any part of it does not start.
+ */
+export async function startLocalStack(given: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
+  const options = { ...DEFAULT_OPTIONS, ...given };
+  const context = appContext(options);
+  const { environment, definitions } = readAppContext(context, (warning) => options.log(`warning: ${warning}`));
+  const folder = makeDataFolder(resolve(options.data));
+
+  const parts = new AsyncDisposableStack();
+  try {
+    const lock = lockFolder(folder.root);
+    parts.defer(() => lock.release());
+    checkShardCounts({ file: folder.customResources, definitions: definitions.datastores, datastores: options.datastores });
+    const log = openFunctionLog(folder.functionLog);
+    parts.defer(() => log.close());
+    const closing = <T extends { close(): Promise<void> }>(part: T): T => {
+      parts.defer(() => part.close());
+      return part;
+    };
+    // First, so that a port in use is known before anything else is started.
+    const gateway = await openGateway(options.port, (message) => log.line('gateway', message), options.checkSignatures ? awsLogin().credentials : undefined);
+    parts.defer(() => gateway.close());
+
+    const synthesis = synthesize({ app: options.app ?? DEPLOYED_APP, context, folder: folder.assembly }).then((stacks) => {
+      checkTypes(stacks);
+      return stacks;
+    });
+    const [stacks, groups, dynamodb, sqs, secretsManager] = await allOrFirstError([
+      synthesis,
+      startWantedGroups({ options, environment, definitions, folder, synthesis, defer: (stop) => parts.defer(stop) }),
+      openService('dynamodb', folder, options.log).then(closing),
+      openService('sqs', folder, options.log).then(closing),
+      startSecretsManager().then(closing),
+    ]);
+
+    const rdsData = closing(await startRdsData(groups.groups, secretsManager.url));
+    const local = localResources(stacks, { groups: groups.groups, httpUrl: gateway.url, sqsUrl: sqs.url, queueSuffix: sqs.suffix, tableSuffix: dynamodb.suffix });
+    secretsManager.setSecrets(local.secrets);
+    const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url, rdsData: rdsData.url };
+    const running = await runTemplate({ local, options, folder, services, log, gateway });
+    parts.defer(() => running.stop());
+
+    const places = { http: gateway.url, sqs: sqs.url, dynamodb: dynamodb.url, tables: running.tableNames, rdsData: rdsData.url };
+    keepEndpointsFile(folder.endpoints, groups, places);
+    const { datastores } = definitions;
+    const left = await undefinedDatastores(running.tableNames, dynamodb.url, new Set(datastores.map(({ name }) => name)));
+    const stack: LocalStack = {
+      url: gateway.url,
+      get endpoints() {
+        return endpointsOf(groups, places);
+      },
+      groups,
+      functions: running.functions,
+      tailers: running.tailers,
+      queues: () => stackQueues(running),
+      datastores,
+      undefinedDatastores: left,
+      services: { dynamodb, sqs },
+      functionLog: log.path,
+      killFunction: (title) => running.functions.kill(title),
+      stop: () => parts.disposeAsync(),
+    };
+    closing(await startControlServer(folder.control, commandsOf(stack, folder.root)));
+    // Last in, first out: calls for messages end while there is still an API to ask; nobody asks it any more when the
+    // functions go.
+    parts.defer(() => gateway.close());
+    parts.defer(() => running.settle());
+    return stack;
+  } catch (error) {
+    await parts.disposeAsync();
+    throw error;
+  }
+}
+
+function appContext(options: LocalStackOptions): AppContext {
+  return {
+    environment: 'local',
+    groups: options.groups,
+    readers: options.readers,
+    shards: options.shards,
+    access: options.access,
+    ...(options.tailers !== undefined && { tailers: options.tailers }),
+    ...(options.projectFolder !== undefined && { project: resolve(options.projectFolder) }),
+    ...(options.datastores !== undefined && { datastores: resolve(options.datastores) }),
+    ...(options.functionsFolder !== undefined && { functions: resolve(options.functionsFolder) }),
+  };
+}
+
+/** Waits for all, so that what was started can be stopped, and then throws the first error. */
+async function allOrFirstError<T extends readonly unknown[]>(promises: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
+  await Promise.allSettled(promises);
+  return (await Promise.all(promises)) as unknown as T;
+}

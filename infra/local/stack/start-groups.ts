@@ -1,0 +1,50 @@
+import { resolve } from 'node:path';
+import type { Definitions } from '../../../shared/definitions/definitions.ts';
+import type { EnvironmentProps } from '../../environments.ts';
+import { wishedEngine } from '../../setup/engine.mjs';
+import type { DataFolder } from './data-folder.ts';
+import type { LocalStackOptions } from './local-stack-options.ts';
+import { startShardGroups, type ShardGroups } from '../mysql/shard-groups.ts';
+import { wantedGroups } from '../template/resources/cluster.ts';
+import type { LoadedStack } from '../template/template.ts';
+
+export interface StartGroupsOptions {
+  readonly options: LocalStackOptions;
+  readonly environment: EnvironmentProps;
+  readonly definitions: Definitions;
+  readonly folder: DataFolder;
+  /** The template, which has the last word on which groups there are. */
+  readonly synthesis: Promise<readonly LoadedStack[]>;
+  readonly defer: (stop: () => Promise<void>) => void;
+}
+
+/**
+ * Starts the groups that the template says. It is not there yet when this is called, and servers take their time: the
+ * groups that the environment has are started meanwhile, and only when the template asks for others, those.
+ */
+export async function startWantedGroups({ options, environment, definitions, folder, synthesis, defer }: StartGroupsOptions): Promise<ShardGroups> {
+  const start = async (groups: readonly { readonly name: string; readonly readers: number }[]): Promise<ShardGroups> =>
+    startShardGroups({
+      dataDir: resolve(folder.root),
+      engine: options.engine ?? wishedEngine([], process.env),
+      groups,
+      restartAfterSeconds: options.restartAfterSeconds,
+      // Any group may come to hold every shard.
+      shards: definitions.datastores.reduce((sum, { shards }) => sum + shards, 0),
+      extraArguments: options.serverArguments,
+      log: options.log,
+    });
+
+  const expected = Array.from({ length: environment.groups }, (_, index) => ({ name: `group-${index + 1}`, readers: environment.readersPerGroup }));
+  const started = await start(expected);
+  let running: ShardGroups | undefined = started;
+  defer(async () => running?.stop());
+
+  const resources = (await synthesis).flatMap((stack) => Object.entries(stack.template.Resources).map(([logicalId, resource]) => ({ stack, logicalId, resource })));
+  const wanted = wantedGroups(resources);
+  if (JSON.stringify(wanted) === JSON.stringify(expected)) return started;
+  running = undefined;
+  await started.stop();
+  running = await start(wanted);
+  return running;
+}

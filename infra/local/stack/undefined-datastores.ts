@@ -1,0 +1,28 @@
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
+import { awsLogin } from './aws-login.ts';
+
+/** A datastore that is there and that no folder defines. */
+export interface UndefinedDatastore {
+  readonly name: string;
+  readonly shards: number;
+}
+
+/**
+ * The datastores of the topology whose definitions are gone. Their data is kept and served: a folder that was moved, or
+ * that a branch does not have, is no wish to lose what is in it.
+ *
+ * @param tables of the stack, by name
+ */
+export async function undefinedDatastores(tables: readonly string[], dynamodbUrl: string, defined: ReadonlySet<string>): Promise<readonly UndefinedDatastore[]> {
+  const table = tables.find((name) => name.includes('topology'));
+  if (table === undefined) return [];
+  const client = new DynamoDBClient({ endpoint: dynamodbUrl, ...awsLogin() });
+  try {
+    const topology = dynamoTopology({ client, table });
+    const names = (await topology.datastores()).filter((name) => !defined.has(name));
+    return await Promise.all(names.map(async (name) => ({ name, shards: (await topology.datastore(name))?.shards ?? 0 })));
+  } finally {
+    client.destroy();
+  }
+}

@@ -1,0 +1,88 @@
+import { GROUP_TAG, NODE_TAG } from '../../../stacks/tags.ts';
+import type { Forwarder, ShardGroup } from '../../mysql/shard-groups.ts';
+import { describeResource, localArn, type ResourceAddress } from '../template.ts';
+import type { ResourceKind } from './resource-kind.ts';
+
+/** What the RDS Data API knows a group by. */
+export function clusterArn(group: string): string {
+  return localArn('rds', `cluster:${group}`);
+}
+
+/** A cluster is a shard group: its endpoints are forwarders, which follow a promotion. */
+export const CLUSTER: ResourceKind = {
+  ref: (address, { world }) => groupOf(address, world.groups).name,
+  attribute: (address, name, { world }) => {
+    const group = groupOf(address, world.groups);
+    switch (name) {
+      case 'Endpoint.Address':
+        return group.writerEndpoint.host;
+      // Writer and reader endpoint have one port, as CloudFormation has it.
+      case 'Endpoint.Port':
+        return String(group.writerEndpoint.port);
+      case 'ReadEndpoint.Address':
+        return group.readerEndpoint.host;
+      case 'DBClusterArn':
+        return clusterArn(group.name);
+      case 'DBClusterResourceId':
+        return `cluster-${group.name}`;
+      default:
+        return undefined;
+    }
+  },
+};
+
+/** An instance is a node: one server, whatever its role. */
+export const INSTANCE: ResourceKind = {
+  ref: (address) => tagOf(address, NODE_TAG),
+  attribute: (address, name, { world }) => {
+    const endpoint = nodeEndpoint(address, world.groups);
+    switch (name) {
+      case 'Endpoint.Address':
+        return endpoint.host;
+      case 'Endpoint.Port':
+        return String(endpoint.port);
+      default:
+        return undefined;
+    }
+  },
+};
+
+/** The groups that clusters and instances of the resources ask for, in the order of the clusters. */
+export function wantedGroups(resources: readonly ResourceAddress[]): { name: string; readers: number }[] {
+  const clusters = resources.filter(({ resource }) => resource.Type === 'AWS::RDS::DBCluster');
+  const nodes = resources.filter(({ resource }) => resource.Type === 'AWS::RDS::DBInstance').map((address) => tagOf(address, NODE_TAG));
+  return clusters.map((cluster) => {
+    const name = tagOf(cluster, GROUP_TAG);
+    const ofGroup = nodes.filter((node) => groupNameOf(node) === name).length;
+    if (ofGroup === 0) throw new Error(`${describeResource(cluster)}: wanted an instance tagged ${NODE_TAG} ${name}-a, got none`);
+    return { name, readers: ofGroup - 1 };
+  });
+}
+
+function groupOf(address: ResourceAddress, groups: readonly ShardGroup[]): ShardGroup {
+  const name = tagOf(address, GROUP_TAG);
+  const group = groups.find((candidate) => candidate.name === name);
+  if (!group) throw new Error(`${describeResource(address)}: no group ${name} is running`);
+  return group;
+}
+
+function nodeEndpoint(address: ResourceAddress, groups: readonly ShardGroup[]): Forwarder {
+  const node = tagOf(address, NODE_TAG);
+  const group = groups.find(({ name }) => name === groupNameOf(node));
+  const endpoint = group?.instanceEndpoints['abcdef'.indexOf(node.slice(-1))];
+  if (!endpoint) throw new Error(`${describeResource(address)}: no node ${node} is running`);
+  return endpoint;
+}
+
+function groupNameOf(node: string): string {
+  return node.slice(0, node.lastIndexOf('-'));
+}
+
+function tagOf(address: ResourceAddress, key: string): string {
+  const tags: unknown = address.resource.Properties?.['Tags'];
+  const tag: unknown = Array.isArray(tags) ? tags.find((candidate: { Key?: unknown }) => candidate.Key === key) : undefined;
+  const value: unknown = Object(tag).Value;
+  if (typeof value !== 'string') throw new Error(`${describeResource(address)}: wanted a tag ${key}, got none`);
+  return value;
+}
+

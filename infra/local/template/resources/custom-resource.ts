@@ -1,0 +1,55 @@
+import { describeResource, type ResourceAddress } from '../template.ts';
+import { FUNCTION } from './lambda-function.ts';
+import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
+
+export interface CustomResourceDefinition {
+  readonly address: ResourceAddress;
+  readonly type: string;
+  /** As CloudFormation hands them over: every scalar is text. */
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly onEventArn: string;
+  /** Undefined where the work is done when `onEvent` returns. */
+  readonly isCompleteArn: string | undefined;
+}
+
+export const CUSTOM_RESOURCE: ResourceKind = { ref: physicalName, attribute: () => undefined };
+
+export function isCustomResource(type: string): boolean {
+  return type.startsWith('Custom::') || type === 'AWS::CloudFormation::CustomResource';
+}
+
+/**
+ * The custom resources with their own handlers. The framework between CloudFormation and the handlers (functions and a
+ * state machine that CDK adds) is left out: its environment says which handlers it would call.
+ */
+export function customResources(resources: readonly ResourceAddress[], context: Context): readonly CustomResourceDefinition[] {
+  const frameworks = new Map(
+    resources.filter(isFramework).map((address) => [String(FUNCTION.attribute(address, 'Arn', context)), Object(context.property(address, 'Environment')).Variables]),
+  );
+  return resources
+    .filter(({ resource }) => isCustomResource(resource.Type))
+    .map((address) => {
+      const framework = frameworks.get(textProperty(context, address, 'ServiceToken'));
+      if (!framework) throw new Error(`${describeResource(address)}: wanted a provider made by the CDK's provider framework`);
+      const names = Object.keys(address.resource.Properties ?? {});
+      return {
+        address,
+        type: address.resource.Type,
+        properties: Object.fromEntries(names.map((name) => [name, asText(context.property(address, name))])),
+        onEventArn: String(framework.USER_ON_EVENT_FUNCTION_ARN),
+        isCompleteArn: framework.USER_IS_COMPLETE_FUNCTION_ARN === undefined ? undefined : String(framework.USER_IS_COMPLETE_FUNCTION_ARN),
+      };
+    });
+}
+
+/** Functions that CDK's provider framework adds around the handlers of a custom resource. */
+export function isFramework({ resource }: ResourceAddress): boolean {
+  const variables: unknown = Object(resource.Properties?.['Environment']).Variables;
+  return resource.Type === 'AWS::Lambda::Function' && Object(variables).USER_ON_EVENT_FUNCTION_ARN !== undefined;
+}
+
+function asText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asText);
+  if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asText(item)]));
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+}

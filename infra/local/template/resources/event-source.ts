@@ -1,0 +1,56 @@
+import { describeResource, localArn, type ResourceAddress } from '../template.ts';
+import { QUEUE } from './queue.ts';
+import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
+
+export const EVENT_SOURCE: ResourceKind = {
+  ref: physicalName,
+  attribute: (address, name) => (name === 'Id' ? physicalName(address) : name === 'EventSourceMappingArn' ? localArn('lambda', `event-source-mapping:${physicalName(address)}`) : undefined),
+};
+
+/** A queue whose messages call a function. */
+export interface EventSourceDefinition {
+  readonly queueUrl: string;
+  readonly queueArn: string;
+  readonly functionArn: string;
+  /** The most messages of one call: 1 to 10. */
+  readonly batchSize: number;
+  /** The most calls at once; undefined where the template sets none. */
+  readonly maximumConcurrency: number | undefined;
+  /** The function's answer says which messages failed (`ReportBatchItemFailures`). */
+  readonly reportsFailures: boolean;
+}
+
+/** Lambda's own, where the template says none. */
+const BATCH_SIZE = 10;
+
+/** The event source mappings that are switched on. Throws for what cannot be run here, never leaving it out silently. */
+export function eventSources(resources: readonly ResourceAddress[], context: Context): readonly EventSourceDefinition[] {
+  const queues = new Map(
+    resources.filter(({ resource }) => resource.Type === 'AWS::SQS::Queue').map((queue) => [String(QUEUE.attribute(queue, 'Arn', context)), QUEUE.ref(queue, context)]),
+  );
+  return resources
+    .filter((address) => address.resource.Type === 'AWS::Lambda::EventSourceMapping' && String(context.property(address, 'Enabled')) !== 'false')
+    .map((address) => definitionOf(address, queues, context));
+}
+
+function definitionOf(address: ResourceAddress, queues: ReadonlyMap<string, string>, context: Context): EventSourceDefinition {
+  const refuse = (property: string, wanted: string, got: unknown): never => {
+    throw new Error(`${describeResource(address)}, ${property}: wanted ${wanted}, got ${JSON.stringify(got)}`);
+  };
+  const queueArn = textProperty(context, address, 'EventSourceArn');
+  const batchSize = Number(context.property(address, 'BatchSize') ?? BATCH_SIZE);
+  if (!(batchSize >= 1 && batchSize <= 10)) refuse('BatchSize', '1 to 10, which is what one receive gives', batchSize);
+  const filters: unknown = context.property(address, 'FilterCriteria');
+  if (filters !== undefined) refuse('FilterCriteria', 'none, since messages are not filtered here', filters);
+  const called = textProperty(context, address, 'FunctionName');
+  const responseTypes: unknown = context.property(address, 'FunctionResponseTypes');
+  const concurrency: unknown = Object(context.property(address, 'ScalingConfig')).MaximumConcurrency;
+  return {
+    queueUrl: queues.get(queueArn) ?? refuse('EventSourceArn', 'a queue of the template', queueArn),
+    queueArn,
+    functionArn: called.startsWith('arn:') ? called : localArn('lambda', `function:${called}`),
+    batchSize,
+    maximumConcurrency: concurrency === undefined ? undefined : Number(concurrency),
+    reportsFailures: Array.isArray(responseTypes) && responseTypes.includes('ReportBatchItemFailures'),
+  };
+}

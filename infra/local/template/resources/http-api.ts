@@ -1,0 +1,42 @@
+import type { HttpRoute } from '../../gateway/route-table.ts';
+import type { ResourceAddress } from '../template.ts';
+import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
+
+export const HTTP_API: ResourceKind = {
+  ref: physicalName,
+  attribute: (_, name, { world }) => (name === 'ApiEndpoint' ? world.httpUrl : undefined),
+};
+
+/** An integration is known by its logical id, for routes name it inside a longer text. */
+export const HTTP_INTEGRATION: ResourceKind = { ref: physicalName, attribute: () => undefined };
+
+/** API Gateway gives an integration 30 s, unless the template says less. */
+const INTEGRATION_TIMEOUT_MS = 30_000;
+
+/** The routes of the HTTP API with the functions that answer them, and for whom. */
+export function httpRoutes(resources: readonly ResourceAddress[], context: Context): readonly HttpRoute[] {
+  const integrations = new Map(
+    resources
+      .filter(({ resource }) => resource.Type === 'AWS::ApiGatewayV2::Integration')
+      .map((address) => [`integrations/${physicalName(address)}`, address]),
+  );
+  return resources
+    .filter(({ resource }) => resource.Type === 'AWS::ApiGatewayV2::Route')
+    .map((route) => {
+      const target = textProperty(context, route, 'Target');
+      const integration = integrations.get(target);
+      if (!integration) throw new Error(`${route.logicalId}.Target: wanted an integration of the template, got ${target}`);
+      return {
+        routeKey: textProperty(context, route, 'RouteKey'),
+        functionArn: textProperty(context, integration, 'IntegrationUri'),
+        timeoutMs: Number(context.property(integration, 'TimeoutInMillis') ?? INTEGRATION_TIMEOUT_MS),
+        authorization: authorizationOf(route, context),
+      };
+    });
+}
+
+function authorizationOf(route: ResourceAddress, context: Context): HttpRoute['authorization'] {
+  const type = context.property(route, 'AuthorizationType') ?? 'NONE';
+  if (type === 'AWS_IAM' || type === 'NONE') return type;
+  throw new Error(`${route.logicalId}.AuthorizationType: wanted AWS_IAM or NONE, got ${JSON.stringify(type)}`);
+}

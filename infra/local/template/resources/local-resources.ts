@@ -1,0 +1,88 @@
+import { createResolver, type Resolver, type ResourceValues } from '../resolver.ts';
+import { describeResource, localArn, type LoadedStack, type ResourceAddress } from '../template.ts';
+import { WITHOUT_LOCAL_MEANING } from '../without-meaning.ts';
+import { CLUSTER, INSTANCE } from './cluster.ts';
+import { CUSTOM_RESOURCE, isCustomResource } from './custom-resource.ts';
+import { EVENT_SOURCE } from './event-source.ts';
+import { HTTP_API, HTTP_INTEGRATION } from './http-api.ts';
+import { FUNCTION } from './lambda-function.ts';
+import { QUEUE } from './queue.ts';
+import { physicalName, type Context, type ResourceKind, type World } from './resource-kind.ts';
+import { SCHEDULE } from './schedule.ts';
+import { SECRET, SECRET_ATTACHMENT, secretTexts } from './secret.ts';
+import { TABLE } from './table.ts';
+
+/** The types that are run here. */
+const KINDS: Readonly<Record<string, ResourceKind>> = {
+  'AWS::ApiGatewayV2::Api': HTTP_API,
+  'AWS::ApiGatewayV2::Integration': HTTP_INTEGRATION,
+  'AWS::ApiGatewayV2::Route': HTTP_INTEGRATION,
+  'AWS::DynamoDB::Table': TABLE,
+  'AWS::Lambda::EventSourceMapping': EVENT_SOURCE,
+  'AWS::Lambda::Function': FUNCTION,
+  'AWS::RDS::DBCluster': CLUSTER,
+  'AWS::RDS::DBInstance': INSTANCE,
+  'AWS::SQS::Queue': QUEUE,
+  'AWS::Scheduler::Schedule': SCHEDULE,
+  'AWS::SecretsManager::Secret': SECRET,
+  'AWS::SecretsManager::SecretTargetAttachment': SECRET_ATTACHMENT,
+};
+
+/** Stands for whatever is referred to, in properties that nobody looks at here. */
+const MEANINGLESS: ResourceKind = {
+  ref: physicalName,
+  attribute: (address, name) => (name.endsWith('Arn') ? localArn('local', physicalName(address)) : `${physicalName(address)}.${name}`),
+};
+
+/**
+ * Throws an `Error` that names every resource which the local stack can neither run nor leave out: what the CDK app
+ * says is never dropped silently.
+ */
+export function checkTypes(stacks: readonly LoadedStack[]): void {
+  const strange = stacks
+    .flatMap((stack) => Object.entries(stack.template.Resources).map(([logicalId, resource]): ResourceAddress => ({ stack, logicalId, resource })))
+    .filter((address) => kindOf(address) === undefined);
+  if (strange.length === 0) return;
+  throw new Error(`The local stack cannot run ${strange.map(describeResource).join(', ')}: run the type in infra/local/resources, or list it in infra/local/template/without-meaning.ts`);
+}
+
+/** What the resources of the templates are on this machine. */
+export interface LocalResources {
+  /** The resources to be run: not those without local meaning. */
+  readonly resources: readonly ResourceAddress[];
+  readonly context: Context;
+  /** The secrets by ARN. */
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+export function localResources(stacks: readonly LoadedStack[], world: World): LocalResources {
+  let texts: ReadonlyMap<string, string> | undefined;
+  const values: ResourceValues = {
+    ref: (address) => (kindOf(address) ?? MEANINGLESS).ref(address, context),
+    attribute: (address, name) => {
+      const value = (kindOf(address) ?? MEANINGLESS).attribute(address, name, context);
+      if (value === undefined) throw new Error(`${describeResource(address)} has no attribute ${name} here`);
+      return value;
+    },
+    secret: (id) => {
+      const text = secrets().get(id);
+      if (text === undefined) throw new Error(`No secret ${id}`);
+      return text;
+    },
+  };
+  const resolver: Resolver = createResolver(stacks, values);
+  const context: Context = { world, property: (address, name) => resolver.property(address, name) };
+  const resources = resolver.resources.filter(({ resource }) => WITHOUT_LOCAL_MEANING[resource.Type] === undefined);
+  function secrets(): ReadonlyMap<string, string> {
+    texts ??= secretTexts(resources, context);
+    return texts;
+  }
+  return { resources, context, secrets: secrets() };
+}
+
+function kindOf({ resource }: ResourceAddress): ResourceKind | undefined {
+  const kind = KINDS[resource.Type];
+  if (kind) return kind;
+  if (WITHOUT_LOCAL_MEANING[resource.Type] !== undefined) return MEANINGLESS;
+  return isCustomResource(resource.Type) ? CUSTOM_RESOURCE : undefined;
+}

@@ -1,0 +1,45 @@
+import { describeResource, type ResourceAddress } from '../template.ts';
+import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
+
+export const SCHEDULE: ResourceKind = { ref: physicalName, attribute: () => undefined };
+
+export interface ScheduleDefinition {
+  readonly name: string;
+  readonly everyMs: number;
+  readonly functionArn: string;
+  /** JSON text handed to the function; undefined where the template gives none. */
+  readonly input: string | undefined;
+  /** Of an input such as `{"slot": 2}`: it starts one of several workers that are alike. */
+  readonly slot: number | undefined;
+}
+
+const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 };
+
+/** The schedules that are switched on. Throws for one that is not at a rate. */
+export function schedules(resources: readonly ResourceAddress[], context: Context): readonly ScheduleDefinition[] {
+  return resources
+    .filter((address) => address.resource.Type === 'AWS::Scheduler::Schedule' && context.property(address, 'State') !== 'DISABLED')
+    .map((address) => {
+      const target = Object(context.property(address, 'Target'));
+      const input = typeof target.Input === 'string' ? target.Input : undefined;
+      return {
+        name: physicalName(address),
+        everyMs: rateOf(address, textProperty(context, address, 'ScheduleExpression')),
+        functionArn: String(target.Arn),
+        input,
+        slot: input === undefined ? undefined : slotOf(input),
+      };
+    });
+}
+
+function rateOf(address: ResourceAddress, expression: string): number {
+  const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/u.exec(expression) ?? [];
+  const unitMs = UNIT_MS[unit ?? ''];
+  if (count === undefined || unitMs === undefined) throw new Error(`${describeResource(address)}: wanted a rate such as rate(1 minute), got ${expression}`);
+  return Number(count) * unitMs;
+}
+
+function slotOf(input: string): number | undefined {
+  const { slot } = Object(JSON.parse(input));
+  return typeof slot === 'number' ? slot : undefined;
+}

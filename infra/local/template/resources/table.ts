@@ -1,0 +1,52 @@
+import type { CreateTableInput, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { awsLogin } from '../../stack/aws-login.ts';
+import { localArn, type ResourceAddress } from '../template.ts';
+import { physicalName, type Context, type ResourceKind } from './resource-kind.ts';
+
+/** Emulators make a table at once; others take their time. */
+const MADE_SECONDS = 60;
+
+export const TABLE: ResourceKind = {
+  ref: tableName,
+  attribute: (address, name, context) => (name === 'Arn' ? localArn('dynamodb', `table/${tableName(address, context)}`) : undefined),
+};
+
+/** The names of the tables, in the order of the template. */
+export function tableNames(resources: readonly ResourceAddress[], context: Context): readonly string[] {
+  return resources.filter(({ resource }) => resource.Type === 'AWS::DynamoDB::Table').map((address) => tableName(address, context));
+}
+
+/** Makes the tables that are not there yet, as retained tables are found again by the next deployment. */
+export async function createTables(resources: readonly ResourceAddress[], context: Context, endpoint: string): Promise<void> {
+  const tables = resources.filter(({ resource }) => resource.Type === 'AWS::DynamoDB::Table');
+  if (tables.length === 0) return;
+  const { DynamoDBClient } = await import('@aws-sdk/client-dynamodb');
+  const client = new DynamoDBClient({ endpoint, ...awsLogin() });
+  try {
+    await Promise.all(tables.map((table) => createTable(client, table, context)));
+  } finally {
+    client.destroy();
+  }
+}
+
+async function createTable(client: DynamoDBClient, address: ResourceAddress, context: Context): Promise<void> {
+  const { CreateTableCommand, ResourceInUseException, waitUntilTableExists } = await import('@aws-sdk/client-dynamodb');
+  const property = <T>(name: string): T | undefined => context.property(address, name) as T | undefined;
+  const input: CreateTableInput = {
+    TableName: tableName(address, context),
+    KeySchema: property<CreateTableInput['KeySchema']>('KeySchema'),
+    AttributeDefinitions: property<CreateTableInput['AttributeDefinitions']>('AttributeDefinitions'),
+    BillingMode: 'PAY_PER_REQUEST',
+  };
+  try {
+    await client.send(new CreateTableCommand(input));
+  } catch (error) {
+    if (!(error instanceof ResourceInUseException)) throw error;
+  }
+  await waitUntilTableExists({ client, maxWaitTime: MADE_SECONDS, minDelay: 0.05, maxDelay: 1 }, { TableName: input.TableName });
+}
+
+function tableName(address: ResourceAddress, context: Context): string {
+  const name = context.property(address, 'TableName');
+  return typeof name === 'string' ? name : `${physicalName(address)}${context.world.tableSuffix ?? ''}`;
+}

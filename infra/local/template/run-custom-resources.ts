@@ -1,0 +1,56 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeFileAtomically } from '../write-file-atomically.ts';
+import type { CustomResourceDefinition } from './resources/custom-resource.ts';
+import { PSEUDO, describeResource } from './template.ts';
+
+/** What is known of the custom resources that were made, by stack and logical id. */
+type Made = Record<string, { readonly physicalId: string; readonly properties: Readonly<Record<string, unknown>> }>;
+
+/** The provider framework looks every ten seconds; nobody wants to wait that long for `npm start`. */
+const LOOK_MS = 100;
+
+/**
+ * Creates, or at later starts updates, each custom resource by its own handlers, as the CDK's provider framework would.
+ * They run at each start, for what they made may have been changed.
+ *
+ * @param file remembers what was made
+ * @param invoke calls a function by ARN with JSON text
+ * @throws when a handler fails
+ */
+export async function runCustomResources(
+  definitions: readonly CustomResourceDefinition[],
+  file: string,
+  invoke: (functionArn: string, event: string) => Promise<string>,
+): Promise<void> {
+  const made: Made = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
+  for (const definition of definitions) {
+    const { address, properties } = definition;
+    const key = `${address.stack.name}/${address.logicalId}`;
+    try {
+      made[key] = { physicalId: await deploy(definition, made[key], invoke), properties };
+    } catch (cause) {
+      throw new Error(`${describeResource(address)} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+    }
+    writeFileAtomically(file, JSON.stringify(made));
+  }
+}
+
+async function deploy(definition: CustomResourceDefinition, before: Made[string] | undefined, invoke: (arn: string, event: string) => Promise<string>): Promise<string> {
+  const { address, type, properties, onEventArn, isCompleteArn } = definition;
+  const request = {
+    RequestType: before ? 'Update' : 'Create',
+    RequestId: randomUUID(),
+    StackId: `arn:aws:cloudformation:${PSEUDO.region}:${PSEUDO.account}:stack/${address.stack.name}/local`,
+    ResourceType: type,
+    LogicalResourceId: address.logicalId,
+    ResourceProperties: properties,
+    ...(before && { PhysicalResourceId: before.physicalId, OldResourceProperties: before.properties }),
+  };
+  const started: unknown = JSON.parse(await invoke(onEventArn, JSON.stringify(request)));
+  const event = { ...request, ...Object(started) };
+  const isDone = async (): Promise<boolean> => isCompleteArn === undefined || Object(JSON.parse(await invoke(isCompleteArn, JSON.stringify(event)))).IsComplete === true;
+  while (!(await isDone())) await sleep(LOOK_MS);
+  return String(event.PhysicalResourceId ?? before?.physicalId ?? request.RequestId);
+}

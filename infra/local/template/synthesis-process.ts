@@ -1,0 +1,24 @@
+/** Runs in a process of its own: synthesizes an app as the CDK's command line would, with the settings of cdk.json. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { App } from 'aws-cdk-lib';
+import { PROJECT_ROOT } from '../../app-context.ts';
+import type { SynthesisOrder } from './synthesize.ts';
+
+const { app: path, context, folder }: SynthesisOrder = JSON.parse(process.argv[2] ?? '');
+const settings: { readonly context?: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
+// What the command line switches on: the template says where each bundle is, and what each resource is called in the app.
+const metadata = { 'aws:cdk:enable-asset-metadata': true, 'aws:cdk:enable-path-metadata': true };
+// The rules of CloudFormation are for what is deployed, and take seconds to load: `npm run synth` checks them.
+const fast = { '@aws-cdk/core:validateAgainstDefaultRules': false };
+const app = new App({ outdir: folder, context: { ...settings.context, ...metadata, ...fast, ...context }, analyticsReporting: false, treeMetadata: false });
+const { buildApp }: { readonly buildApp: (app: App) => unknown } = await import(pathToFileURL(path).href);
+try {
+  buildApp(app);
+  app.synth();
+} catch (error) {
+  // The bundler has said what is wrong, and where; the way to it through the CDK is nobody's business.
+  if (!(error instanceof Error && 'errors' in error && Array.isArray(error.errors))) throw error;
+  process.exitCode = 1;
+}

@@ -1,0 +1,40 @@
+import '../support/quiet.ts';
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
+import { readConsumerConfig } from '../../../functions/environment/consumer-config.ts';
+import { consumerOpener } from '../../../functions/triggers/open-consumer.ts';
+import { writeTrigger } from '../../../shared/topology/trigger-catalogue.ts';
+import { DATASTORE, startEmulators, TRIGGER, type Emulators } from '../../shared/triggers/consume/support/stage.ts';
+import { deployTrigger, type DeployedForTest } from '../support/deployed-trigger.ts';
+
+let emulators: Emulators;
+let deployed: DeployedForTest;
+beforeAll(async () => {
+  emulators = await startEmulators();
+  deployed = await deployTrigger(emulators);
+});
+afterAll(async () => {
+  deployed.close();
+  await emulators.stop();
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+it('a consumer is kept for as long as its trigger is deployed as it is, and what it knows with it', async () => {
+  for (const [variable, value] of Object.entries(deployed.environment)) vi.stubEnv(variable, value);
+  const open = consumerOpener({ config: readConsumerConfig(), trigger: TRIGGER, fn: () => undefined, sqs: emulators.sqs, report: () => undefined });
+  const first = await open();
+  let passed = 0;
+  const { now } = performance;
+  vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + passed);
+  for (let minutes = 1; minutes <= 3; minutes += 1) {
+    passed += 120_000;
+    expect((await open()).consumer).toBe(first.consumer);
+  }
+  const { definition, queueUrl, parkedQueueUrl } = first.deployed;
+  await writeTrigger(deployed.topologyTable, DATASTORE, { definition: { ...definition, timeoutSeconds: 7 }, queueUrl, parkedQueueUrl });
+  passed += 120_000;
+  await open();
+  await vi.waitFor(async () => expect((await open()).consumer.definition.timeoutSeconds).toBe(7));
+});

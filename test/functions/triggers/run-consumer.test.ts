@@ -1,0 +1,108 @@
+import '../support/quiet.ts';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
+import { depthOf, messageOf, sendTo, startEmulators, until, type Emulators } from '../../shared/triggers/consume/support/stage.ts';
+import { deployTrigger, type DeployedForTest } from '../support/deployed-trigger.ts';
+
+const MODULE = resolve('test/functions/support/appending-consumer.ts');
+let emulators: Emulators;
+let deployed: DeployedForTest;
+let folder: string;
+
+beforeAll(async () => {
+  emulators = await startEmulators();
+  deployed = await deployTrigger(emulators);
+  folder = await mkdtemp(join(tmpdir(), 'run-consumer-'));
+});
+afterAll(async () => {
+  deployed.close();
+  await emulators.stop();
+  await rm(folder, { recursive: true });
+});
+
+interface Started {
+  readonly child: ChildProcess;
+  /** What the function wrote. */
+  notes(): Promise<string[]>;
+  /** The exit code, and what it said on standard error. */
+  readonly ended: Promise<{ readonly code: number; readonly error: string }>;
+}
+
+async function start(file: string, parameters: readonly string[], callMs = 0, variables: Readonly<Record<string, string>> = {}): Promise<Started> {
+  const notes = join(folder, file);
+  await writeFile(notes, '');
+  const child = spawn(process.execPath, ['functions/triggers/run-consumer.ts', ...parameters], {
+    env: { ...process.env, ...deployed.environment, APPEND_TO: notes, CALL_MS: String(callMs), ...variables },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let error = '';
+  child.stderr?.on('data', (chunk: Buffer) => (error += chunk.toString()));
+  return {
+    child,
+    notes: async () => (await readFile(notes, 'utf8')).split('\n').filter((line) => line !== ''),
+    ended: once(child, 'close').then(([code]) => ({ code: Number(code), error })),
+  };
+}
+
+const send = (shard: number, addedId: number) => sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(shard, addedId)), String(shard));
+
+describe('a consumer in a plain process', () => {
+  it('calls the function of a Lambda handler; told to end, it finishes the call under way, and gives back the rest', async () => {
+    const { row_key } = messageOf(17, 1);
+    await deployed.deployment.trips.put({ row_key, column_name: 'BASE', ref_key: 1, body: { fare: 12 } });
+    await send(17, 1);
+    const consumer = await start('first', ['--trigger', 'bill_rider', '--module', MODULE], 1500);
+    try {
+      await until('the first cell is called for', async () => (await consumer.notes()).length === 1, 30_000);
+      // While it is, so that these are received together.
+      await Promise.all([send(4, 1), send(5, 1), send(6, 1)]);
+      await until('the next is called for', async () => (await consumer.notes()).length === 3);
+      expect((await consumer.notes()).slice(0, 2)).toEqual(['begin 17/1', 'end {"fare":12} 17/1']);
+      expect(await depthOf(emulators.sqs, deployed.queueUrl)).toBe(3);
+      consumer.child.kill('SIGTERM');
+      expect(await consumer.ended).toEqual({ code: 0, error: '' });
+      expect(await consumer.notes()).toHaveLength(4);
+      expect(await depthOf(emulators.sqs, deployed.queueUrl)).toBe(2);
+    } finally {
+      consumer.child.kill('SIGKILL');
+    }
+
+    // At once, though the queue hides messages for a quarter of an hour.
+    const next = await start('next', ['--module', MODULE]);
+    await until('the rest is done', async () => (await next.notes()).length === 4, 20_000);
+    next.child.kill('SIGINT');
+    expect((await next.ended).code).toBe(0);
+    expect(await depthOf(emulators.sqs, deployed.queueUrl)).toBe(0);
+  }, 90_000);
+
+  it.each([
+    [[], '--module: wanted the file that exports the trigger\'s handler, got nothing'],
+    [['--module', 'functions/nothing.ts'], '--module: wanted the file that exports the trigger\'s handler, got functions/nothing.ts, which is not there\n'],
+    [['--module', 'functions/environment/sqs.ts'], '--module: functions/environment/sqs.ts exports no handler made by triggerHandler'],
+    [['--module', MODULE, '--trigger', 'bill_driver'], 'is the function of bill_rider, not of bill_driver'],
+    [['--module', MODULE, '--datastore', 'riders'], 'Datastore riders has no trigger bill_rider: it has none'],
+  ])('refuses %j', async (parameters, error) => {
+    const { ended } = await start('refused', parameters);
+    expect(await ended).toEqual({ code: 1, error: expect.stringContaining(error) });
+  }, 30_000);
+
+  it.each([
+    ['functions/examples/copy-cells.ts', {}, 'The environment variable COPY_TO_URL is not set\n'],
+    ['functions/examples/copy-cells.ts', { COPY_TO_URL: 'localhost:5000' }, 'The environment variable COPY_TO_URL: wanted an http or https URL, got "localhost:5000"\n'],
+    ['functions/examples/feed-warehouse.ts', {}, 'The environment variable WAREHOUSE_FOLDER is not set\n'],
+    ['functions/examples/bill-rider.ts', { CARD_DECLINE_RATE: 'often' }, 'The environment variable CARD_DECLINE_RATE: wanted a number from 0 to 1, got "often"\n'],
+  ])('says what %s misses before there is a cell', async (module, variables, error) => {
+    const { ended } = await start('unset', ['--module', module], 0, { COPY_TO_URL: '', WAREHOUSE_FOLDER: '', ...variables });
+    expect(await ended).toEqual({ code: 1, error });
+  }, 30_000);
+
+  it('says how it is run', async () => {
+    const { ended } = await start('help', ['--help']);
+    expect(await ended).toEqual({ code: 0, error: '' });
+  }, 30_000);
+});

@@ -1,0 +1,46 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { runSchedules, type RunningSchedules } from '../../../../infra/local/template/run-schedules.ts';
+import type { ScheduleDefinition } from '../../../../infra/local/template/resources/schedule.ts';
+
+const schedule = (name: string, slot?: number): ScheduleDefinition => ({ name, everyMs: 40, functionArn: slot === undefined ? 'drain' : 'tail', input: slot === undefined ? undefined : JSON.stringify({ slot }), slot });
+
+function started(slots?: number): { readonly running: RunningSchedules; readonly calls: string[] } {
+  const calls: string[] = [];
+  const running = runSchedules({
+    schedules: [schedule('drain'), schedule('tail-0', 0), schedule('tail-1', 1)],
+    slots,
+    async invoke(arn, event) {
+      calls.push(arn === 'tail' ? event : arn);
+      return 'null';
+    },
+    onError: () => {},
+  });
+  return { running, calls };
+}
+
+describe('schedules', () => {
+  it('start all at once, and again at their rate until they are stopped', async () => {
+    const { running, calls } = started();
+    expect(calls).toEqual(['drain', '{"slot":0}', '{"slot":1}']);
+    await expect.poll(() => calls.filter((call) => call === 'drain').length).toBeGreaterThan(2);
+    running.stop();
+    const made = calls.length;
+    await sleep(100);
+    expect(calls).toHaveLength(made);
+  });
+
+  it('run as many slots as are wished for, from the start on or later, and leave others alone', async () => {
+    const { running, calls } = started(1);
+    expect(calls).toEqual(['drain', '{"slot":0}']);
+    running.setSlots(3);
+    expect(running.slots).toBe(3);
+    expect(calls).toEqual(['drain', '{"slot":0}', '{"slot":1}', '{"slot":2}']);
+    running.setSlots(1);
+    expect(running.slots).toBe(1);
+    calls.length = 0;
+    await expect.poll(() => calls.length).toBeGreaterThan(3);
+    expect(new Set(calls)).toEqual(new Set(['drain', '{"slot":0}']));
+    running.stop();
+  });
+});
