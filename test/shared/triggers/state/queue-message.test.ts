@@ -91,10 +91,11 @@ describe('SQS', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }), fc.maxSafeNat(), fc.boolean(), (column_name, ref_key, replay) => {
         const one = { ...message, column_name, ref_key, replay };
-        expect(encodeMessage(one)).toMatch(/^[^\uFFFE\uFFFF\p{Cc}\p{Cs}]*$/u);
+        // What SQS takes of JSON (control characters beyond U+001F among it), and its emulators do, too.
+        expect(encodeMessage(one)).toMatch(/^[ -\uD7FF\uE000-\uFFFD]*$/);
         expect(parseMessage(encodeMessage(one))).toEqual(one);
       }),
-      { numRuns: 40 },
+      { numRuns: 1000 },
     );
   });
 });
