@@ -9,6 +9,8 @@ export interface ShardOffset {
   readonly fingerprint: string;
   /** The shard's epoch when the log was last found whole; 0 before that. */
   readonly epoch: number;
+  /** Of the last cell that the follower wanted and was given, 0 where there was none yet; undefined where nobody has noted it. */
+  readonly given?: number;
 }
 
 /** The first byte, so that another form can be told. */
@@ -39,6 +41,22 @@ export function decodeOffsets(bytes: Uint8Array | undefined, shards: number): (S
     if (!read || next === 0) return undefined;
     const epoch = read.number();
     return { added_id: next - 1, epoch, fingerprint: next === 1 ? '' : read.fingerprint() };
+  });
+}
+
+/** What offsets say of the last cells given, apart from them: who does not know of it reads the offsets all the same. */
+export function encodeGiven(offsets: readonly (ShardOffset | undefined)[]): Uint8Array {
+  const bytes = [FORM];
+  for (const offset of offsets) pushNumber(bytes, offset?.given === undefined ? 0 : offset.given + 1);
+  return Uint8Array.from(bytes);
+}
+
+/** Offsets with what is known of the last cells given. */
+export function withGiven(offsets: readonly (ShardOffset | undefined)[], bytes: Uint8Array | undefined): (ShardOffset | undefined)[] {
+  const read = reader(bytes, 'given');
+  return offsets.map((offset) => {
+    const next = read?.number() ?? 0;
+    return offset && next > 0 ? { ...offset, given: next - 1 } : offset;
   });
 }
 

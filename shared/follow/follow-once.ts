@@ -84,10 +84,10 @@ async function followToHead({ follower, context, read, pageCells: limit = 500 }:
     if (cut) throw new SchemalessError('unavailable', `the log of shard ${cut.shard} of ${follower.datastore} was cut at ${cut.offset.added_id} while it was read`);
     const done = await giveCells(follower, group, behind.map(({ shard }, item) => ({ shard, generation: 0, places: logs[item]?.places ?? [] })));
     for (const [item, shard] of behind.entries()) {
-      const last = logs[item]?.places[(done[item] ?? 0) - 1];
+      const last = logs[item]?.places[(done[item]?.count ?? 0) - 1];
       if (last) shard.offset = offsetAt(last, 0);
     }
-    const moved = done.reduce((sum, cells) => sum + cells, 0);
+    const moved = done.reduce((sum, { count }) => sum + count, 0);
     if (moved > 0) {
       lastMove = performance.now();
       count(moved);

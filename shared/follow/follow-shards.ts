@@ -61,13 +61,14 @@ export async function followShards(work: FollowWork, group: string, shards: read
   const whole = (await Promise.all([...byRole].map(([read, some]) => readWhole(work, group, read, some)))).flat();
   const done = await giveCells(work.follower, group, whole.map(({ at, log }) => ({ shard: at.held.shard, generation: at.tenure.generation, places: log.places })));
   for (const [item, { at, log }] of whole.entries()) {
-    const last = log.places[(done[item] ?? 0) - 1];
-    at.partition.move(at.held, last ? offsetAt(last, log.offset.epoch) : log.offset, at.tenure);
+    const { count = 0, given = at.held.offset?.given } = done[item] ?? {};
+    const last = log.places[count - 1];
+    at.partition.move(at.held, { ...(last ? offsetAt(last, log.offset.epoch) : log.offset), ...(given !== undefined && { given }) }, at.tenure);
   }
   // What is over: nothing new was found to be wrong with it.
   for (const [item, { held }] of shards.entries()) if (held.trouble === troubles[item]) held.trouble = undefined;
-  if (done.every((count) => count === 0)) return 'none';
-  return whole.some(({ log }, item) => log.full && done[item] === log.places.length) ? 'full' : 'some';
+  if (done.every(({ count }) => count === 0)) return 'none';
+  return whole.some(({ log }, item) => log.full && done[item]?.count === log.places.length) ? 'full' : 'some';
 }
 
 interface WholeLog {
@@ -134,8 +135,8 @@ async function begin(work: FollowWork, group: string, shards: readonly ShardAtWo
       if (refused.has(held.shard)) fail(work, held, refused.get(held.shard));
       const start = found.get(held.shard);
       // The log's start is the same whoever looks.
-      if (start && follower.start === 'start') partition.move(held, start, tenure);
-      else if (start) partition.startAt(held, start, tenure);
+      if (start && follower.start === 'start') partition.move(held, { ...start, given: 0 }, tenure);
+      else if (start) partition.startAt(held, { ...start, given: 0 }, tenure);
     }
   }
   for (const partition of new Set(fresh.flatMap(({ partition, held }) => (held.start ? [partition] : [])))) partition.commit().catch(() => undefined);

@@ -17,14 +17,21 @@ export class HandleError extends Error {
   }
 }
 
+/** How far a shard is done. */
+export interface CellsDone {
+  /** So many of its cells: those of columns that the follower does not want are done with those before them. */
+  readonly count: number;
+  /** Of the last one among them that it wants. */
+  readonly given: number | undefined;
+}
+
 /**
  * Gives a follower its cells of one group.
  *
- * @returns for each of `logs`, in order, how many of its cells are done: cells of columns that the follower does not
- *   want are done with those before them
+ * @returns for each of `logs`, in order, how far it is done
  * @throws HandleError when the handler throws, or claims cells that it was not given
  */
-export async function giveCells(follower: Follower, group: string, logs: readonly ShardCells[]): Promise<number[]> {
+export async function giveCells(follower: Follower, group: string, logs: readonly ShardCells[]): Promise<CellsDone[]> {
   const columns = follower.columns && new Set(follower.columns);
   const isWanted = ({ column_name }: StoredPlace): boolean => !columns || columns.has(column_name);
   const cells = logs.flatMap(({ shard, generation, places }) =>
@@ -37,7 +44,8 @@ export async function giveCells(follower: Follower, group: string, logs: readonl
     if (id !== undefined && last < 0) throw new HandleError(follower.name, `wanted an added id that was given to it, got ${id} of shard ${shard}`);
     // Up to the next cell that is wanted, but not done.
     const undone = places.findIndex((place, at) => at > last && isWanted(place));
-    return undone < 0 ? places.length : undone;
+    const count = undone < 0 ? places.length : undone;
+    return { count, given: id };
   });
 }
 

@@ -1,6 +1,6 @@
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { Checkpoint } from './checkpoints.ts';
-import { decodeCheckpoints, decodeOffsets, encodeCheckpoints, encodeOffsets, type ShardOffset } from './encode-offsets.ts';
+import { decodeCheckpoints, decodeOffsets, encodeCheckpoints, encodeGiven, encodeOffsets, type ShardOffset, withGiven } from './encode-offsets.ts';
 import { shardsIn, type FollowerName } from './follower-item.ts';
 import { deleteState, readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 
@@ -82,7 +82,7 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
       owner: item['owner']?.S ?? '',
       token: Number(item['token']?.N ?? 0),
       generation: Number(item['generation']?.N ?? 0),
-      offsets: decodeOffsets(item['offsets']?.B, sizeOf(partition)),
+      offsets: withGiven(decodeOffsets(item['offsets']?.B, sizeOf(partition)), item['given']?.B),
     };
   }
 
@@ -111,10 +111,11 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
       const unrewound = generation === 0 ? '(attribute_not_exists(#generation) OR #generation = :generation)' : '#generation = :generation';
       const item = await updateState(table, {
         key: keyOf('offsets', partition),
-        update: `SET #offsets = :offsets${last ? ', #owner = :nobody' : ''}${next ? ', #generation = :next' : ''}`,
+        update: `SET #offsets = :offsets, #given = :given${last ? ', #owner = :nobody' : ''}${next ? ', #generation = :next' : ''}`,
         ...(fenced ? { condition: generations ? `#token = :token AND ${unrewound}` : '#token = :token' } : {}),
         values: {
           ':offsets': { B: encodeOffsets(offsets) },
+          ':given': { B: encodeGiven(offsets) },
           ...(last ? { ':nobody': { S: '' } } : {}),
           ...(next ? { ':next': { N: String(generation + 1) } } : {}),
           ...(fenced ? { ':token': { N: String(token) } } : {}),
@@ -141,7 +142,7 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
         const unmoved = before ? '#offsets = :before' : 'attribute_not_exists(#offsets)';
         const written = await updateState(table, {
           key: keyOf('offsets', partition),
-          update: to === undefined ? 'SET #offsets = :offsets ADD #generation :by' : 'SET #offsets = :offsets, #generation = :by',
+          update: to === undefined ? 'SET #offsets = :offsets REMOVE #given ADD #generation :by' : 'SET #offsets = :offsets, #generation = :by REMOVE #given',
           condition: to === undefined ? unmoved : `${unmoved} AND (attribute_not_exists(#generation) OR #generation < :by)`,
           values: {
             ':offsets': { B: encodeOffsets(change(decodeOffsets(before?.B, sizeOf(partition)))) },

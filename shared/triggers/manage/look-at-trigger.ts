@@ -1,4 +1,4 @@
-import { committedOffsets } from '../../follow/follower-lag.ts';
+import { committedPlaces } from '../../follow/follower-lag.ts';
 import type { ManagedTrigger } from './managed-trigger.ts';
 import { triggerLags, type TriggerLags } from '../state/shard-lags.ts';
 import type { TriggerError, TriggerShard, TriggerSummary, TriggerSwitch } from '../../contract/trigger-operations.ts';
@@ -46,8 +46,8 @@ export async function lookAtTrigger(trigger: ManagedTrigger): Promise<TriggerLoo
 }
 
 async function lagsOf({ context, stateTable, definition, topology, follower, store }: ManagedTrigger, waiting: number | undefined): Promise<TriggerLags> {
-  const [offsets, marks] = await Promise.all([committedOffsets(stateTable, follower, topology.shards), store.consumed.read(topology.places.keys().toArray())]);
-  return triggerLags(context, topology, { start: definition.start, offsets, marks, waiting });
+  const [places, marks] = await Promise.all([committedPlaces(stateTable, follower, topology.shards), store.consumed.read(topology.places.keys().toArray())]);
+  return triggerLags(context, topology, { start: definition.start, places, marks, waiting });
 }
 
 /** Undefined while SQS does not say: the rest is shown without it. */

@@ -1,4 +1,4 @@
-import { committedOffsets } from '../../follow/follower-lag.ts';
+import { committedPlaces } from '../../follow/follower-lag.ts';
 import { pauseFor } from '../../follow/pace.ts';
 import { requireDatastore } from '../../access/groups.ts';
 import { triggerFollower } from '../state/follower-name.ts';
@@ -16,9 +16,9 @@ export async function watchLag({ datastore, deployed: { definition, queueUrl }, 
   while (!signal.aborted) {
     try {
       const topology = await requireDatastore(context.topology, datastore);
-      const [offsets, marks] = await Promise.all([committedOffsets(stateTable, follower, topology.shards), store.consumed.read(topology.places.keys().toArray())]);
+      const [places, marks] = await Promise.all([committedPlaces(stateTable, follower, topology.shards), store.consumed.read(topology.places.keys().toArray())]);
       const waiting = await queues.depth(queueUrl).catch(() => undefined);
-      const { lag, sent } = await triggerLags(context, topology, { start: definition.start, offsets, marks, waiting });
+      const { lag, sent } = await triggerLags(context, topology, { start: definition.start, places, marks, waiting });
       report({ kind: 'lag', cells: lag.cells, seconds: lag.seconds, unsentCells: sent.cells, unsentSeconds: sent.seconds });
       failing = false;
     } catch (error) {

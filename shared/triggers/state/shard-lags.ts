@@ -4,6 +4,7 @@ import { selectLags, toLags, type StoredLag } from '../../sql/statements/select-
 import { byGroup, type StoreContext } from '../../access/context.ts';
 import { SchemalessError } from '../../errors.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
+import type { ShardOffset } from '../../follow/encode-offsets.ts';
 import type { ConsumedMark } from './consumed-marks.ts';
 import type { TriggerLag, TriggerShard } from '../../contract/trigger-operations.ts';
 
@@ -21,7 +22,7 @@ export interface TriggerLags {
 export interface TriggerPlaces {
   readonly start: TriggerStart;
   /** By shard; undefined where the trigger has not begun. */
-  readonly offsets: readonly (number | undefined)[];
+  readonly places: readonly (Pick<ShardOffset, 'added_id' | 'given'> | undefined)[];
   /** Up to where the shards are known to be consumed. */
   readonly marks: ReadonlyMap<number, Pick<ConsumedMark, 'added_id'>>;
   /** Messages on its queue, about; undefined while nobody knows. */
@@ -32,9 +33,16 @@ export interface TriggerPlaces {
  * How far consuming and sending are behind the logs. What is consumed is written down now and then, so that a shard may
  * be further than is known; that all is consumed, and how many are not at most, is known by what the queue holds.
  */
-export async function triggerLags(context: StoreContext, topology: DatastoreTopology, { start, offsets, marks, waiting }: TriggerPlaces): Promise<TriggerLags> {
+export async function triggerLags(context: StoreContext, topology: DatastoreTopology, { start, places, marks, waiting }: TriggerPlaces): Promise<TriggerLags> {
+  const offsets = places.map((place) => place?.added_id);
   const sent = await shardLags(context, topology, offsets, start);
-  const consumed = offsets.map((offset, shard) => (offset === undefined || waiting === 0 ? offset : Math.min(offset, marks.get(shard)?.added_id ?? offset)));
+  const consumed = places.map((place, shard) => {
+    const { added_id: offset = undefined, given = Number.POSITIVE_INFINITY } = place ?? {};
+    const mark = marks.get(shard)?.added_id;
+    // What comes after the last cell that was sent is of columns that the trigger does not want.
+    const isAllConsumed = waiting === 0 || mark === undefined || mark >= given;
+    return offset === undefined || isAllConsumed ? offset : Math.min(offset, mark);
+  });
   const isAll = consumed.every((place, shard) => place === offsets[shard]);
   const unconsumed = isAll ? sent : await shardLags(context, topology, consumed, start);
   const [sentSum, sum] = [sumLags(sent), sumLags(unconsumed)];

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { openFollower } from '../../../shared/follow/follower-item.ts';
-import { committedOffsets, followerLag } from '../../../shared/follow/follower-lag.ts';
+import { committedOffsets, committedPlaces, followerLag } from '../../../shared/follow/follower-lag.ts';
 import { followOnce } from '../../../shared/follow/follow-once.ts';
 import type { LogPlace } from '../../../shared/follow/follower.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
@@ -199,8 +199,14 @@ describe('a follower', () => {
     await followed.write(3, 4, 'NOTES');
     await followed.write(3, 2);
     await until('handled', () => deeds.handled.length === 2);
+    await followed.write(3, 3, 'NOTES');
+    await followed.write(2, 3, 'NOTES');
+    const places = (): ReturnType<typeof committedPlaces> => committedPlaces(followed.stateTable, idOf(deeds), SHARDS);
+    await until('the others are passed', async () => (await places())[3]?.added_id === (deeds.handled[1]?.added_id ?? 0) + 3);
     await worker.stop();
     expect(deeds.handled.map(({ column_name }) => column_name)).toEqual(['BASE', 'BASE']);
+    // What comes after the last one that it wanted is known to be none of its own.
+    expect((await places()).map((place) => place?.given)).toEqual(Array.from({ length: SHARDS }, (_, shard) => (shard === 3 ? deeds.handled[1]?.added_id : 0)));
     expect(await openFollower(followed.stateTable, idOf(deeds), SHARDS, 3)).toMatchObject({ partitions: 2 });
     const lag = await followerLag(followed.stateTable, followed.store.context, idOf(deeds));
     expect(lag.map(({ offset }) => offset)).toEqual(lag.map(({ head }) => head));

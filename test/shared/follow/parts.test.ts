@@ -121,9 +121,9 @@ describe('giving cells', () => {
     giveCells({ name: 'f', datastore: 'd', start: 'start', columns: ['BASE'], handle: async () => new Map(done === undefined ? [] : [[3, done]]) }, 'group-1', [{ shard: 3, generation: 0, places }]);
 
   it('moves the offset over cells of other columns, up to the first wanted one that is not done', async () => {
-    expect(await give(7)).toEqual([5]);
-    expect(await give(5)).toEqual([3]);
-    expect(await give(undefined)).toEqual([1]);
+    expect(await give(7)).toEqual([{ count: 5, given: 7 }]);
+    expect(await give(5)).toEqual([{ count: 3, given: 5 }]);
+    expect(await give(undefined)).toEqual([{ count: 1, given: undefined }]);
   });
 
   it('refuses added ids that were not given', async () => {
@@ -134,6 +134,6 @@ describe('giving cells', () => {
     const handle = async (): Promise<never> => {
       throw new Error('asked');
     };
-    expect(await giveCells({ name: 'f', datastore: 'd', start: 'start', columns: ['STATUS'], handle }, 'group-1', [{ shard: 3, generation: 0, places }])).toEqual([5]);
+    expect(await giveCells({ name: 'f', datastore: 'd', start: 'start', columns: ['STATUS'], handle }, 'group-1', [{ shard: 3, generation: 0, places }])).toEqual([{ count: 5, given: undefined }]);
   });
 });

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { TriggerDefinition } from '../../../../shared/definitions/definitions.ts';
+import type { ShardOffset } from '../../../../shared/follow/encode-offsets.ts';
 import { offsetItems } from '../../../../shared/follow/offset-items.ts';
 import { openFollower } from '../../../../shared/follow/follower-item.ts';
 import { unread } from '../../../../shared/follow/start-offsets.ts';
@@ -56,13 +57,17 @@ beforeEach(async () => {
 
 const follower = () => ({ name: triggerFollower('bill_rider'), datastore });
 
-/** As a tailer leaves them; undefined where it has not begun. */
-async function commitOffsets(offsets: readonly (number | undefined)[]): Promise<void> {
+/**
+ * As a tailer leaves them; undefined where it has not begun.
+ *
+ * @param given the last cells that were wanted, by shard @default nobody has noted it
+ */
+async function commitOffsets(offsets: readonly (number | undefined)[], given: readonly (number | undefined)[] = []): Promise<void> {
   await openFollower(stateTable, follower(), SHARDS, PARTITIONS);
   const items = offsetItems(stateTable, { ...follower(), shards: SHARDS, partitions: PARTITIONS });
   for (let partition = 0; partition < PARTITIONS; partition += 1) {
     const { token = 0, generation = 0 } = (await items.take(partition, 'tailer', [])) ?? {};
-    const mine = offsets.filter((_, shard) => shard % PARTITIONS === partition).map((offset) => (offset === undefined ? undefined : unread(offset)));
+    const mine = offsets.map((offset, shard): ShardOffset | undefined => (offset === undefined ? undefined : { ...unread(offset), ...(given[shard] !== undefined && { given: given[shard] }) })).filter((_, shard) => shard % PARTITIONS === partition);
     expect(await items.commit(partition, { token, generation }, mine)).toBe(true);
   }
 }
@@ -118,6 +123,16 @@ describe('a trigger, as its operator sees it', () => {
     held.clear();
     // Nothing waits: all that was sent is consumed, whatever was written down.
     expect(await triggers.trigger('bill_rider')).toMatchObject({ lag: { cells: 0, seconds: 0 }, waiting: 0 });
+  });
+
+  it('is not behind in a shard by cells of other columns that came after the last one sent, whatever waits of the others', async () => {
+    await commitOffsets([4, 0, 7, 2, 0, 0], [4, 0, 2, 0]);
+    await state.consumed.raise(new Map([[0, 3], [2, 2], [3, 0]].map(([shard = 0, added_id = 0]) => [shard, { generation: 0, added_id, fingerprint: '' }])));
+    held.set('http://queue/bill_rider.fifo', 1);
+    const { lag, shards } = await triggers.trigger('bill_rider');
+    held.clear();
+    expect(shards.slice(0, 4).map(({ consumed, cells, seconds }) => [consumed, cells, seconds === 0])).toEqual([[3, 1, false], [0, 0, true], [7, 0, true], [2, 0, true]]);
+    expect(lag).toEqual({ cells: 1, seconds: shards[0]?.seconds, unknown_shards: 0 });
   });
 
   it('names what its function last failed with', async () => {
