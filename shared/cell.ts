@@ -85,7 +85,7 @@ export type PutResult =
   | { readonly outcome: 'conflict'; readonly shard: number; /** Of the cell that is there, where it is known. */ readonly added_id?: number }
   | { readonly outcome: 'unavailable'; readonly shard: number; readonly reason: string };
 
-/** Limits of the API, in one place; the README's table is made from them. Sizes are bytes of UTF-8 JSON text. */
+/** Limits of the API, in one place; the table in `infra/docs/api.md` says the same. Sizes are bytes of UTF-8 JSON text. */
 export const LIMITS = {
   /** One cell's body as JSON. */
   bodyBytes: 1024 * 1024,

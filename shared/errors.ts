@@ -12,7 +12,7 @@ interface ErrorKind {
   readonly cure: string;
 }
 
-/** Every error code there is. Codes never change their meaning; the README's table is made from this list. */
+/** Every error code there is. Codes never change their meaning; the table in `infra/docs/api.md` is made from this list. */
 export const ERRORS = {
   invalid_json: { status: 400, retry: 'never', title: 'The request body is not JSON that can be kept', cure: 'Mend the JSON at the place that the detail names' },
   invalid_field: { status: 400, retry: 'never', title: 'A field or parameter has a value that cannot be used', cure: 'Send what `wanted` says in the field that `field` names' },

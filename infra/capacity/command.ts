@@ -1,10 +1,10 @@
-/** `npm run capacity -- [WRITES …]`: the tables of `infra/capacity.md`, also for rates of one's own. */
+/** `npm run capacity -- [WRITES …]`: the tables of `infra/docs/operations/capacity.md`, also for rates of one's own. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError } from 'commander';
 import { tables, withTables } from './document.ts';
 import { RATES } from './load.ts';
 
-const DOCUMENT = new URL('../capacity.md', import.meta.url);
+const DOCUMENT = new URL('../docs/operations/capacity.md', import.meta.url);
 
 function readRate(text: string, before: readonly number[] = []): readonly number[] {
   const rate = Number(text);
@@ -15,7 +15,7 @@ function readRate(text: string, before: readonly number[] = []): readonly number
 const command = new Command('npm run capacity --')
   .description('What a load on prod needs of AWS, what it costs, and which limits it exceeds. The assumptions are in infra/capacity/assumptions.ts.')
   .addArgument(new Argument('[writes...]', `cells written each second, a column for each rate (default: ${RATES.join(' ')})`).argParser(readRate))
-  .option('--write', 'put the tables for the default rates into infra/capacity.md')
+  .option('--write', 'put the tables for the default rates into infra/docs/operations/capacity.md')
   .showHelpAfterError('(--help lists what there is)')
   .parse();
 const given = command.processedArgs[0] as readonly number[];

@@ -20,7 +20,7 @@ export function plansAtRest(assumptions: Assumptions = ASSUMPTIONS): { readonly 
 }
 
 /**
- * The tables of `infra/capacity.md`, by the names of their markers.
+ * The tables of `infra/docs/operations/capacity.md`, by the names of their markers.
  *
  * @param rates writes a second, one column each @default RATES
  */

@@ -2,7 +2,7 @@ import { Alarm, ComparisonOperator, TreatMissingData, type IMetric } from 'aws-c
 import type { Construct } from 'constructs';
 
 /** Says of every alarm what it means, what to look at and what to do. */
-export const RUNBOOK = 'infra/runbook.md';
+export const RUNBOOK = 'infra/docs/operations/runbook.md';
 
 export interface AlarmProps {
   /** Its section of the runbook. */

@@ -55,7 +55,7 @@ const PARTICULARS = {
   ...SERVED,
 };
 
-const CODE: Schema = { enum: Object.keys(ERRORS), description: 'Stable. See the README for meaning and cure of each.' };
+const CODE: Schema = { enum: Object.keys(ERRORS), description: 'Stable. See infra/docs/api.md for meaning and cure of each.' };
 const RETRY: Schema = { enum: ['never', 'later'], description: 'Whether the same request can succeed when it is repeated.' };
 
 /** The schemas of the document, by name. */

@@ -37,7 +37,7 @@ export interface GroupAddress extends GroupEndpoints {
 export interface DeployedTrigger {
   readonly definition: TriggerDefinition;
   readonly queueUrl: string;
-  /** Receives what the queue gives up: see the README. */
+  /** Receives what the queue gives up: see `infra/docs/triggers.md`. */
   readonly parkedQueueUrl: string;
 }
 

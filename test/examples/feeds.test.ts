@@ -44,7 +44,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 }, 60_000);
 
-/** As the README says it: a function of ours in a process of its own. */
+/** As `infra/docs/triggers.md` says it: a function of ours in a process of its own. */
 function consume(file: string, variables: Readonly<Record<string, string>>): void {
   const child = spawn(process.execPath, ['infra/local/commands/consume.ts', file, '--data', data], { cwd: PROJECT_ROOT, env: { ...process.env, ...variables }, stdio: ['ignore', 'pipe', 'pipe'] });
   const said: string[] = [];

@@ -7,9 +7,8 @@ import { afterAll, expect, inject, test } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 
-const README = readFileSync(join(PROJECT_ROOT, 'README.md'), 'utf8');
-const SECTION = /^## Your own datastore in five minutes\n(.*?)^## /msu.exec(README)?.[1] ?? '';
-const BLOCKS = [...SECTION.matchAll(/^```\w+\n(.*?)^```/gmsu)].map(([, text = '']) => text);
+const PAGE = readFileSync(join(PROJECT_ROOT, 'infra/docs/own-datastore.md'), 'utf8');
+const BLOCKS = [...PAGE.matchAll(/^```\w+\n(.*?)^```/gmsu)].map(([, text = '']) => text);
 /** Those that begin with a comment that names their file. */
 const FILES = BLOCKS.flatMap((text) => {
   const [, path] = /^(?:#|\/\/) (\S+\.(?:yaml|ts))\n/u.exec(text) ?? [];
@@ -71,7 +70,7 @@ async function run(url: string, command: string): Promise<Record<string, unknown
   return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-test('the README leads to a datastore with an index and a trigger that runs', { timeout: 400_000 }, async () => {
+test('the page leads to a datastore with an index and a trigger that runs', { timeout: 400_000 }, async () => {
   expect(FILES.map(({ path }) => path)).toEqual([
     'infra/datastores/shop/datastore.yaml',
     'infra/datastores/shop/indexes/buyer_index.yaml',

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -7,8 +7,9 @@ import { parse } from 'yaml';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { startFlags } from '../../infra/local/commands/flags.ts';
 
-const MANUALS = ['README.md', 'CHANGELOG.md', 'infra/runbook.md', 'infra/upgrade.md', 'infra/capacity.md'].map((file) => ({ file, text: readFileSync(join(PROJECT_ROOT, file), 'utf8') }));
-const README = MANUALS[0]?.text ?? '';
+const MANUALS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...globSync('infra/docs/**/*.md', { cwd: PROJECT_ROOT })].map((file) => ({ file, text: readFileSync(join(PROJECT_ROOT, file), 'utf8') }));
+const ALL = MANUALS.map(({ text }) => text).join('\n');
+const textOf = (page: string): string => MANUALS.find(({ file }) => file === `infra/docs/${page}`)?.text ?? '';
 const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'));
 
 /** What is to be typed: the lines of blocks of commands, without their comments, and what stands between backticks. */
@@ -45,9 +46,9 @@ async function helpOf(script: string, parameters: readonly string[] = []): Promi
   return stdout;
 }
 
-const COMMANDS = commandsOf(README).flatMap((command) => npmCommand(command) ?? []);
+const COMMANDS = MANUALS.flatMap(({ text }) => commandsOf(text)).flatMap((command) => npmCommand(command) ?? []);
 
-describe('a command of the README', () => {
+describe('a command of the documents', () => {
   // Those of others than vitest, cdk and tsc, which have flags of their own.
   it.concurrent.each(['start', 'demo', 'smoke', 'consume', 'run-consumer', 'verify-index', 'data-api'])('npm run %s runs, and knows every flag that is shown', { timeout: 120_000 }, async (script) => {
     const help = await helpOf(script);
@@ -57,36 +58,36 @@ describe('a command of the README', () => {
 
   it.each(['consume', 'run-consumer'])('is told with every flag of npm run %s', { timeout: 60_000 }, async (script) => {
     const flags = [...(await helpOf(script)).matchAll(/^ +(--[a-z-]+)/gmu)].map(([, flag = '']) => flag).filter((flag) => flag !== '--help');
-    const [section = ''] = new RegExp(`^[^\\n]*\`npm run ${script}.*?\\n\\n`, 'msu').exec(README) ?? [];
+    const [section = ''] = new RegExp(`^[^\\n]*\`npm run ${script}.*?\\n\\n`, 'msu').exec(textOf('triggers.md')) ?? [];
     expect(flags.filter((flag) => !section.includes(flag))).toEqual([]);
   });
 
   it('npm start has the flags of its table, and no others', () => {
-    const [, table = ''] = /^\| flag of `npm start --` .*?\n\|[-|]+\n(.*?)\n\n/msu.exec(README) ?? [];
+    const [, table = ''] = /^\| flag of `npm start --` .*?\n\|[-|]+\n(.*?)\n\n/msu.exec(textOf('local.md')) ?? [];
     const told = table.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/--[a-z-]+/gu)].map(([flag]) => flag));
     expect(told.sort()).toEqual(startFlags().map(({ long }) => long ?? '').sort());
   });
 });
 
-it('the definitions that the README shows of files that are there are theirs', () => {
-  const shown = [...README.matchAll(/^```yaml\n# (\S+\.yaml)\n(.*?)^```/gmsu)].map(([, path = '', text = '']) => ({ path, text }));
+it('the definitions that the documents show of files that are there are theirs', () => {
+  const shown = [...ALL.matchAll(/^```yaml\n# (\S+\.yaml)\n(.*?)^```/gmsu)].map(([, path = '', text = '']) => ({ path, text }));
   const known = shown.filter(({ path }) => existsSync(join(PROJECT_ROOT, path)));
-  expect(known.map(({ path }) => path)).toEqual(['infra/datastores/trips/indexes/driver_partner_index.yaml', 'infra/datastores/trips/triggers/bill_rider.yaml']);
+  expect(known.map(({ path }) => path).sort()).toEqual(['infra/datastores/trips/indexes/driver_partner_index.yaml', 'infra/datastores/trips/triggers/bill_rider.yaml']);
   for (const { path, text } of known) expect(parse(text)).toEqual(parse(readFileSync(join(PROJECT_ROOT, path), 'utf8')));
 });
 
-it('git leaves alone what the README has one make', async () => {
-  const folders = [...README.matchAll(/--data (\.\S+)/gu)].map(([, folder = '']) => folder);
+it('git leaves alone what the documents have one make', async () => {
+  const folders = [...ALL.matchAll(/--data (\.\S+)/gu)].map(([, folder = '']) => folder);
   expect(folders).toContain('.local-feeds');
-  const variables = [...README.matchAll(/WAREHOUSE_FOLDER=(\S+)/gu)].map(([, folder = '']) => folder);
+  const variables = [...ALL.matchAll(/WAREHOUSE_FOLDER=(\S+)/gu)].map(([, folder = '']) => folder);
   for (const folder of new Set(['.local', ...folders, ...variables])) {
     const { stdout } = await promisify(execFile)('git', ['check-ignore', '--no-index', `${folder}/x`], { cwd: PROJECT_ROOT }).catch(({ stdout }: { stdout: string }) => ({ stdout }));
     expect(stdout).toBe(`${folder}/x\n`);
   }
 });
 
-it('the README sets what each version of the AWS command line needs', () => {
-  const blocks = [...README.matchAll(/^```sh\n(.*?)^```/gmsu)].map(([, block = '']) => block).filter((block) => /^aws /mu.test(block));
+it('the documents set what each version of the AWS command line needs', () => {
+  const blocks = [...ALL.matchAll(/^```sh\n(.*?)^```/gmsu)].map(([, block = '']) => block).filter((block) => /^aws /mu.test(block));
   expect(blocks.length).toBeGreaterThan(0);
   for (const block of blocks) expect(block).toMatch(/AWS_REGION=(\S+) AWS_DEFAULT_REGION=\1\b/u);
 });

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { plansAtRest, tables, withTables } from '../../../infra/capacity/document.ts';
 import type { Plan } from '../../../infra/capacity/plan.ts';
 
-const DOCUMENT = new URL('../../../infra/capacity.md', import.meta.url);
-const README = new URL('../../../README.md', import.meta.url);
+const DOCUMENT = new URL('../../../infra/docs/operations/capacity.md', import.meta.url);
+const PAGES = ['README.md', 'infra/docs/aws.md'].map((file) => ({ file, url: new URL(`../../../${file}`, import.meta.url) })).filter(({ url }) => existsSync(url));
 
 describe('the document on capacity', () => {
   it.each(Object.entries(tables()))('has the table of %s that the code makes', (name, table) => {
@@ -23,10 +23,10 @@ describe('the document on capacity', () => {
   });
 });
 
-describe.skipIf(!existsSync(README))('the README', () => {
+describe.each(PAGES)('$file', ({ url }) => {
   it('says what the environments cost at rest, in two digits', () => {
     const { dev, paused, prod } = plansAtRest();
-    const text = readFileSync(README, 'utf8').replaceAll(/\s+/gu, ' ');
+    const text = readFileSync(url, 'utf8').replaceAll(/\s+/gu, ' ');
     const said = [...text.matchAll(/(?<of>`\w+`(?: without schedules)?) about (?<usd>[\d,]+) USD/gu)].map(({ groups }) => [groups?.['of'], groups?.['usd']]);
     const inTwoDigits = ({ monthlyUsd }: Plan): string => Math.round(Number(monthlyUsd.toPrecision(2))).toLocaleString('en-US');
     expect(Object.fromEntries(said)).toEqual({ '`prod`': inTwoDigits(prod), '`dev`': inTwoDigits(dev), '`dev` without schedules': inTwoDigits(paused) });

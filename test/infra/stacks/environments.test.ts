@@ -128,8 +128,8 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
   });
 
   it('has alarms whose texts lead to what to do, and a dashboard', () => {
-    const sections = [...readFileSync(join(PROJECT_ROOT, 'infra/runbook.md'), 'utf8').matchAll(/^## (?<name>[a-z-]+)\n\n\*\*Means\.\*\* [^#]*\*\*Look at\.\*\* [^#]*\*\*Do\.\*\* /gmu)].map(({ groups }) => groups?.['name']);
-    const named = properties('AWS::CloudWatch::Alarm').map(({ AlarmDescription }) => /^Schemaless: .*\. See infra\/runbook\.md#(?<section>[a-z-]+)$/u.exec(String(AlarmDescription))?.groups?.['section']);
+    const sections = [...readFileSync(join(PROJECT_ROOT, 'infra/docs/operations/runbook.md'), 'utf8').matchAll(/^## (?<name>[a-z-]+)\n\n\*\*Means\.\*\* [^#]*\*\*Look at\.\*\* [^#]*\*\*Do\.\*\* /gmu)].map(({ groups }) => groups?.['name']);
+    const named = properties('AWS::CloudWatch::Alarm').map(({ AlarmDescription }) => /^Schemaless: .*\. See infra\/docs\/operations\/runbook\.md#(?<section>[a-z-]+)$/u.exec(String(AlarmDescription))?.groups?.['section']);
     expect(new Set(named).difference(new Set(sections))).toEqual(new Set());
     // Readers lag where there are some.
     const unused = new Set(sections).difference(new Set(named));

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { errorTable } from '../../../shared/api/error-table.ts';
 import { ERRORS } from '../../../shared/errors.ts';
 
-const README = new URL('../../../README.md', import.meta.url);
+const PAGE = new URL('../../../infra/docs/api.md', import.meta.url);
 
 describe('the table of errors', () => {
   it('has one row for each code, with its status', () => {
@@ -13,8 +13,8 @@ describe('the table of errors', () => {
     expect(rows.filter((row) => row.split('|').length !== 7)).toEqual([]);
   });
 
-  it.skipIf(!existsSync(README))('is the one in the README', () => {
-    const [, table] = /<!-- errors -->\n([\s\S]*?)\n<!-- \/errors -->/.exec(readFileSync(README, 'utf8')) ?? [];
+  it.skipIf(!existsSync(PAGE))('is the one of the page on the API', () => {
+    const [, table] = /<!-- errors -->\n([\s\S]*?)\n<!-- \/errors -->/.exec(readFileSync(PAGE, 'utf8')) ?? [];
     expect(table?.trim(), 'replace what is between the markers by the output of errorTable()').toBe(errorTable());
   });
 });
