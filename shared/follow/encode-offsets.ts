@@ -1,3 +1,4 @@
+import { crc32 } from 'node:zlib';
 import type { Checkpoint } from './checkpoints.ts';
 import { FINGERPRINT_BYTES } from './fingerprint.ts';
 
@@ -44,18 +45,25 @@ export function decodeOffsets(bytes: Uint8Array | undefined, shards: number): (S
   });
 }
 
-/** What offsets say of the last cells given, apart from them: who does not know of it reads the offsets all the same. */
-export function encodeGiven(offsets: readonly (ShardOffset | undefined)[]): Uint8Array {
+/**
+ * What offsets say of the last cells given, apart from them, so that a worker of a version that does not know of it reads
+ * the offsets all the same, and a checksum of the offsets that it is said of: such a worker, a rewind, and whoever else moves
+ * offsets alone, makes it void.
+ */
+export function encodeGiven(offsets: readonly (ShardOffset | undefined)[], encoded: Uint8Array): Uint8Array {
   const bytes = [FORM];
+  pushNumber(bytes, crc32(encoded));
   for (const offset of offsets) pushNumber(bytes, offset?.given === undefined ? 0 : offset.given + 1);
   return Uint8Array.from(bytes);
 }
 
-/** Offsets with what is known of the last cells given. */
-export function withGiven(offsets: readonly (ShardOffset | undefined)[], bytes: Uint8Array | undefined): (ShardOffset | undefined)[] {
-  const read = reader(bytes, 'given');
+/** The offsets that are encoded here, with what is known of the last cells given. */
+export function decodeWithGiven(encoded: Uint8Array | undefined, given: Uint8Array | undefined, shards: number): (ShardOffset | undefined)[] {
+  const offsets = decodeOffsets(encoded, shards);
+  const read = reader(given, 'given');
+  if (!encoded || read?.number() !== crc32(encoded)) return offsets;
   return offsets.map((offset) => {
-    const next = read?.number() ?? 0;
+    const next = read.number();
     return offset && next > 0 ? { ...offset, given: next - 1 } : offset;
   });
 }

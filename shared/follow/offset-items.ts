@@ -1,6 +1,6 @@
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { Checkpoint } from './checkpoints.ts';
-import { decodeCheckpoints, decodeOffsets, encodeCheckpoints, encodeGiven, encodeOffsets, type ShardOffset, withGiven } from './encode-offsets.ts';
+import { decodeCheckpoints, decodeOffsets, decodeWithGiven, encodeCheckpoints, encodeGiven, encodeOffsets, type ShardOffset } from './encode-offsets.ts';
 import { shardsIn, type FollowerName } from './follower-item.ts';
 import { deleteState, readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 
@@ -82,7 +82,7 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
       owner: item['owner']?.S ?? '',
       token: Number(item['token']?.N ?? 0),
       generation: Number(item['generation']?.N ?? 0),
-      offsets: withGiven(decodeOffsets(item['offsets']?.B, sizeOf(partition)), item['given']?.B),
+      offsets: decodeWithGiven(item['offsets']?.B, item['given']?.B, sizeOf(partition)),
     };
   }
 
@@ -109,13 +109,14 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
 
     async commit(partition: number, { token, generation }: Pick<OffsetItem, 'token' | 'generation'>, offsets: OffsetItem['offsets'], { last = false, next = false }: CommitOptions = {}): Promise<boolean> {
       const unrewound = generation === 0 ? '(attribute_not_exists(#generation) OR #generation = :generation)' : '#generation = :generation';
+      const encoded = encodeOffsets(offsets);
       const item = await updateState(table, {
         key: keyOf('offsets', partition),
         update: `SET #offsets = :offsets, #given = :given${last ? ', #owner = :nobody' : ''}${next ? ', #generation = :next' : ''}`,
         ...(fenced ? { condition: generations ? `#token = :token AND ${unrewound}` : '#token = :token' } : {}),
         values: {
-          ':offsets': { B: encodeOffsets(offsets) },
-          ':given': { B: encodeGiven(offsets) },
+          ':offsets': { B: encoded },
+          ':given': { B: encodeGiven(offsets, encoded) },
           ...(last ? { ':nobody': { S: '' } } : {}),
           ...(next ? { ':next': { N: String(generation + 1) } } : {}),
           ...(fenced ? { ':token': { N: String(token) } } : {}),
@@ -142,7 +143,7 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
         const unmoved = before ? '#offsets = :before' : 'attribute_not_exists(#offsets)';
         const written = await updateState(table, {
           key: keyOf('offsets', partition),
-          update: to === undefined ? 'SET #offsets = :offsets REMOVE #given ADD #generation :by' : 'SET #offsets = :offsets, #generation = :by REMOVE #given',
+          update: to === undefined ? 'SET #offsets = :offsets ADD #generation :by' : 'SET #offsets = :offsets, #generation = :by',
           condition: to === undefined ? unmoved : `${unmoved} AND (attribute_not_exists(#generation) OR #generation < :by)`,
           values: {
             ':offsets': { B: encodeOffsets(change(decodeOffsets(before?.B, sizeOf(partition)))) },

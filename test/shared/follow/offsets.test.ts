@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
+import { updateState } from '../../../shared/dynamo/state-table.ts';
+import { encodeOffsets } from '../../../shared/follow/encode-offsets.ts';
 import { heldPartition } from '../../../shared/follow/held-partition.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
@@ -35,6 +37,23 @@ function move(held: Held | undefined, added_id: number, tenure = held?.tenure())
 const reached = async (items: ReturnType<typeof offsetItems>): Promise<number | undefined> => (await items.read(1))?.offsets[0]?.added_id;
 
 describe('the offsets of a partition', () => {
+  it('say which cells were given last, until something else moves them', async () => {
+    const items = newItems(true);
+    const { token = 0, generation = 0 } = (await items.take(1, 'a', [])) ?? {};
+    const given = async (): Promise<(number | undefined)[] | undefined> => (await items.read(1))?.offsets.map((offset) => offset?.given);
+    await items.commit(1, { token, generation }, [{ added_id: 9, fingerprint, epoch: 1, given: 4 }, { added_id: 2, fingerprint, epoch: 1, given: 0 }]);
+    expect(await given()).toEqual([4, 0]);
+    // As a worker of an earlier version leaves it.
+    const key = `offsets#f${follower}#trips#1`;
+    await updateState(table, { key, update: 'SET #offsets = :offsets', values: { ':offsets': { B: encodeOffsets([{ added_id: 12, fingerprint, epoch: 1 }, { added_id: 2, fingerprint, epoch: 1 }]) } } });
+    expect(await given()).toEqual([undefined, undefined]);
+    expect((await items.read(1))?.offsets.map((offset) => offset?.added_id)).toEqual([12, 2]);
+    await items.commit(1, { token, generation }, [{ added_id: 12, fingerprint, epoch: 1, given: 11 }, undefined]);
+    expect(await given()).toEqual([11, undefined]);
+    await items.rewind(1, () => [unread(3), undefined]);
+    expect(await given()).toEqual([undefined, undefined]);
+  });
+
   it('are taken by one, and not while a worker that lives holds them', async () => {
     const items = newItems(true);
     expect(await items.take(1, 'a', [])).toMatchObject({ token: 1, generation: 0, offsets: [undefined, undefined] });
