@@ -20,6 +20,13 @@ const orderOfShared = ROOMS.map(({ path }, place) => {
   return { files: [path === '' ? 'shared/*.ts' : `shared/${path}/**`], rules: restricted([...OUTSIDE_OF_SHARED, ...(above.length > 0 ? [{ group: above, message }] : [])]) };
 }).toSorted((one, other) => (one.files[0] ?? '').split('/').length - (other.files[0] ?? '').split('/').length);
 
+/** What runs the store to judge it stands beside each other, on one toolbox. */
+const STAGES = ['bench', 'demo', 'faults', 'smoke'];
+const orderOfTest = [...STAGES, 'support'].map((one) => ({
+  files: [`test/${one}/**`],
+  rules: restricted([{ group: STAGES.filter((other) => other !== one).map((other) => `**/${other}/**`), message: 'What several of bench, demo, faults and smoke need lies in test/support.' }]),
+}));
+
 export default {
   plugins: ['typescript', 'unicorn', 'import', 'oxc', 'promise', 'vitest'],
   categories: { correctness: 'error', suspicious: 'error' },
@@ -51,6 +58,7 @@ export default {
     ...orderOfShared,
     { files: ['functions/**'], rules: restricted([{ group: ['**/infra/**', '**/test/**', 'aws-cdk-lib', 'aws-cdk-lib/**', 'constructs'], message: 'functions know shared alone.' }]) },
     { files: ['infra/**'], rules: restricted([{ group: ['**/functions/**', '**/test/**'], message: 'infra names functions by path, it does not load them; and it knows no test.' }]) },
+    ...orderOfTest,
     { files: ['infra/setup/**', 'infra/local/**', 'test/**'], rules: { 'no-console': 'off', 'max-lines-per-function': 'off' } },
   ],
 };

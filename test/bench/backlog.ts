@@ -1,4 +1,4 @@
-import { openTriggered } from '../faults/triggers/triggered-access.ts';
+import { openTriggered } from '../support/triggers/triggered-access.ts';
 import { startBacklogStage } from './backlog/backlog-stage.ts';
 import { fillLogs } from './backlog/fill-logs.ts';
 import { readLogs, type Course } from './backlog/read-logs.ts';

@@ -1,4 +1,4 @@
-import type { RunWorld } from '../faults/fault-run.ts';
+import type { RunWorld } from '../support/run-world.ts';
 
 /** What a measurement is given; its folder is removed afterwards. */
 export type BenchWorld = Pick<RunWorld, 'engine' | 'seed' | 'folder' | 'signal' | 'say'>;

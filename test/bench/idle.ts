@@ -6,12 +6,12 @@ import { triggerFollower } from '../../shared/triggers/state/follower-name.ts';
 import { sqsTriggerQueues } from '../../shared/triggers/state/sqs-trigger-queues.ts';
 import { triggerManagement } from '../../shared/triggers/manage/trigger-management.ts';
 import { Random } from '../support/random.ts';
-import { randomRowKey } from '../faults/load/row-key.ts';
-import { startProcess, type KillableProcess } from '../faults/races/killable-process.ts';
+import { randomRowKey } from '../support/row-key.ts';
+import { startProcess, type KillableProcess } from '../support/processes/killable-process.ts';
 import { groupClient } from '../support/store-access.ts';
-import type { TailerInput, TailerProgress } from '../faults/triggers/tailer-process.ts';
-import { startTriggerStage, type TriggerStage } from '../faults/triggers/trigger-stage.ts';
-import { openTriggered, type TriggeredStore } from '../faults/triggers/triggered-access.ts';
+import type { TailerInput, TailerProgress } from '../support/triggers/tailer-process.ts';
+import { startTriggerStage, type TriggerStage } from '../support/triggers/trigger-stage.ts';
+import { openTriggered, type TriggeredStore } from '../support/triggers/triggered-access.ts';
 import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { readServerLoad, type ServerLoad } from './server-load.ts';
 
@@ -38,7 +38,7 @@ export const idleBench: Bench = {
     await fillEach(store, world);
     world.say('a cell in each shard; nothing is written from now on');
     const input: TailerInput = { access, slots: [0], sends: join(world.folder, 'sends'), seed: world.seed };
-    using tailer = startProcess<TailerInput, TailerProgress>(new URL('../faults/triggers/tailer-process.ts', import.meta.url), world.folder, input);
+    using tailer = startProcess<TailerInput, TailerProgress>(new URL('../support/triggers/tailer-process.ts', import.meta.url), world.folder, input);
     await tailer.ready;
     await untilDone(store, world);
 

@@ -4,7 +4,7 @@ import { toNumber } from '../../shared/sql/cell-rows.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
 import { entityTable } from '../../shared/sql/names.ts';
 import { createStore, startServers } from '../support/cluster.ts';
-import { randomRowKey } from '../faults/load/row-key.ts';
+import { randomRowKey } from '../support/row-key.ts';
 import { Random } from '../support/random.ts';
 import { DATASTORE, groupClient, openStore } from '../support/store-access.ts';
 import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, NewCell } from '../../shared/cell.ts';
 import type { Condition } from '../../shared/contract/index-query.ts';
-import type { DemoStore } from './demo-store.ts';
+import type { DemoStore } from '../support/trips/demo-store.ts';
 import type { Differences } from './differences.ts';
 import { inParallel } from '../support/parallel.ts';
-import { persist } from './persist.ts';
+import { persist } from '../support/persist.ts';
 import { textTable } from '../support/text-table.ts';
 
 const INDEX = 'driver_partner_index';

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Cell, Role } from '../../shared/cell.ts';
-import type { DemoStore } from './demo-store.ts';
+import type { DemoStore } from '../support/trips/demo-store.ts';
 import { addressText, type Differences } from './differences.ts';
 import { inChunks, inParallel } from '../support/parallel.ts';
-import { persist } from './persist.ts';
-import type { Progress } from './progress.ts';
+import { persist } from '../support/persist.ts';
+import type { Progress } from '../support/progress.ts';
 import type { ShardPart } from './write.ts';
 import { askedText, type WrittenTrips } from './written-trips.ts';
 

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { NewCell } from '../../shared/cell.ts';
-import type { DemoStore } from './demo-store.ts';
+import type { DemoStore } from '../support/trips/demo-store.ts';
 import { addressText, type Differences } from './differences.ts';
-import { persist } from './persist.ts';
+import { persist } from '../support/persist.ts';
 import { recheck, type Wrong } from './recheck.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { schemalessClient } from '../../shared/client/client.ts';
-import { startsInLog } from './billing/handler-starts.ts';
+import { startsInLog } from '../support/billing/handler-starts.ts';
 import { readOptions } from './options.ts';
 import { runDemo } from './run-demo.ts';
 import { reachStack } from './stack.ts';

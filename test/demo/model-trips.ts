@@ -3,11 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cell, Json, NewCell, PutResult } from '../../shared/cell.ts';
 import { refKeys } from './check-versions.ts';
 import { notWritten, writeUntilConfirmed } from './confirm.ts';
-import type { DemoStore } from './demo-store.ts';
+import type { DemoStore } from '../support/trips/demo-store.ts';
 import type { Differences } from './differences.ts';
-import { persist } from './persist.ts';
+import { persist } from '../support/persist.ts';
 import { textTable } from '../support/text-table.ts';
-import { identity } from './trips/identity.ts';
+import { identity } from '../support/trips/identity.ts';
 
 const LOOK_MS = 100;
 

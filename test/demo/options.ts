@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ACCESSES, type Access } from '../../shared/environment.ts';
-import type { TripSize } from './trips/journey.ts';
+import type { TripSize } from '../support/trips/journey.ts';
 
 export interface DemoOptions {
   readonly trips: number;

@@ -2,10 +2,10 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Cell, CellKey, NewCell, Role } from '../../shared/cell.ts';
 import { describe } from '../../shared/errors.ts';
 import type { BatchItem } from '../../shared/contract/datastore.ts';
-import type { DemoStore } from './demo-store.ts';
+import type { DemoStore } from '../support/trips/demo-store.ts';
 import type { Differences } from './differences.ts';
-import { persist } from './persist.ts';
-import type { Progress } from './progress.ts';
+import { persist } from '../support/persist.ts';
+import type { Progress } from '../support/progress.ts';
 import { recheck, type Wrong } from './recheck.ts';
 import { askedText, type WrittenTrips } from './written-trips.ts';
 

@@ -6,7 +6,7 @@ import { SchemalessError } from '../../shared/errors.ts';
 import { shardOf } from '../../shared/shard.ts';
 import { referenceStore } from '../../shared/store/reference-store.ts';
 import { billedStore, type BilledStore } from './billing/billed-store.ts';
-import type { DemoStore } from './demo-store.ts';
+import type { DemoStore } from '../support/trips/demo-store.ts';
 import { runDemo, type DemoRun } from './run-demo.ts';
 
 const TRIPS_INDEXES = loadDefinitions('infra/datastores').datastores.find(({ name }) => name === 'trips')?.indexes ?? [];

@@ -1,10 +1,10 @@
 import type { NewCell, PutResult } from '../../shared/cell.ts';
 import { notWritten, writeUntilConfirmed } from './confirm.ts';
-import type { DemoStore } from './demo-store.ts';
+import type { DemoStore } from '../support/trips/demo-store.ts';
 import type { Differences } from './differences.ts';
 import { inParallel } from '../support/parallel.ts';
-import { persist } from './persist.ts';
-import type { Progress } from './progress.ts';
+import { persist } from '../support/persist.ts';
+import type { Progress } from '../support/progress.ts';
 
 /** Where the cells of one shard are in its log. */
 export interface ShardPart {

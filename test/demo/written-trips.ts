@@ -1,8 +1,8 @@
 import type { CellAddress, NewCell, PutResult, Role } from '../../shared/cell.ts';
 import { addressText } from './differences.ts';
-import type { TripSize } from './trips/journey.ts';
-import { tripStream } from './trips/stream.ts';
-import { tripCells, tripRowKey } from './trips/trip.ts';
+import type { TripSize } from '../support/trips/journey.ts';
+import { tripStream } from '../support/trips/stream.ts';
+import { tripCells, tripRowKey } from '../support/trips/trip.ts';
 
 type Outcome = PutResult['outcome'];
 

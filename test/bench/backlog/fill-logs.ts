@@ -6,7 +6,7 @@ import { placeOf } from '../../../shared/access/context.ts';
 import { requireDatastore } from '../../../shared/access/groups.ts';
 import { inChunks, inParallel } from '../../support/parallel.ts';
 import { Random } from '../../support/random.ts';
-import { randomRowKey } from '../../faults/load/row-key.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 import { DATASTORE, type OpenStore } from '../../support/store-access.ts';
 
 export interface Fill {

@@ -1,7 +1,7 @@
 /** A process that is SQS, as a local stack has it in a thread, so that what it takes of a processor can be told. */
 import { once } from 'node:events';
 import { startSqs } from '../../../infra/local/emulators/sqs.ts';
-import { runAsProcess } from '../../faults/races/process-side.ts';
+import { runAsProcess } from '../../support/processes/process-side.ts';
 
 export interface SqsInput {
   /** Of its queues. */

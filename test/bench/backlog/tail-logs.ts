@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startProcess } from '../../faults/races/killable-process.ts';
-import type { TailerInput, TailerProgress } from '../../faults/triggers/tailer-process.ts';
+import { startProcess } from '../../support/processes/killable-process.ts';
+import type { TailerInput, TailerProgress } from '../../support/triggers/tailer-process.ts';
 import type { BenchWorld } from '../bench.ts';
 import type { BacklogStage } from './backlog-stage.ts';
 import type { Course } from './read-logs.ts';
@@ -16,7 +16,7 @@ export interface Tailed {
 const POLL_MS = 100;
 /** Nobody consumes what is sent here: at 100,000 messages a tailer would wait for somebody. */
 const DEPTH_LIMIT = Number.MAX_SAFE_INTEGER;
-const TAILER = new URL('../../faults/triggers/tailer-process.ts', import.meta.url);
+const TAILER = new URL('../../support/triggers/tailer-process.ts', import.meta.url);
 
 /** Starts one tailer and waits until the queue has taken so many cells. */
 export async function tailLogs({ access, sqs }: Pick<BacklogStage, 'access' | 'sqs'>, cells: number, { folder, seed, signal }: Pick<BenchWorld, 'folder' | 'seed' | 'signal'>): Promise<Tailed> {

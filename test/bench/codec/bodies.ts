@@ -1,7 +1,7 @@
 import type { Json } from '../../../shared/cell.ts';
-import { baseBody } from '../../demo/trips/base.ts';
-import { tripFacts } from '../../demo/trips/facts.ts';
-import type { TripSize } from '../../demo/trips/journey.ts';
+import { baseBody } from '../../support/trips/base.ts';
+import { tripFacts } from '../../support/trips/facts.ts';
+import type { TripSize } from '../../support/trips/journey.ts';
 
 /** What of a trip is kept in a cell, by about how large that is as JSON. */
 const KEPT = {

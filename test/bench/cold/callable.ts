@@ -5,9 +5,9 @@ import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
 import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
-import { baseBody } from '../../demo/trips/base.ts';
-import { tripFacts } from '../../demo/trips/facts.ts';
-import { tripRowKey } from '../../demo/trips/trip.ts';
+import { baseBody } from '../../support/trips/base.ts';
+import { tripFacts } from '../../support/trips/facts.ts';
+import { tripRowKey } from '../../support/trips/trip.ts';
 
 /** A function that is called as it is in a deployment, with a call that ends by itself. */
 export interface Callable {

@@ -4,9 +4,9 @@ import type { IndexDefinition } from '../../../shared/definitions/definitions.ts
 import { maintainedIndexes } from '../../../shared/index/maintained-indexes.ts';
 import { requireDatastore } from '../../../shared/access/groups.ts';
 import { startCluster } from '../../support/cluster.ts';
-import type { DrainCounts } from '../../faults/kill/drain-thread.ts';
+import type { DrainCounts } from '../../support/workers/drain-thread.ts';
 import { DATASTORE, openStore, type OpenStore, type StoreAccess } from '../../support/store-access.ts';
-import { startWorker } from '../../faults/workers/running-worker.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
 import type { BenchWorld } from '../bench.ts';
 import { fill } from './fill.ts';
 
@@ -37,7 +37,7 @@ export async function startFilledStore({ folder, engine: wish, signal }: BenchWo
   const store = parts.use(await openStore(access, { connections }));
   const { topology } = store.context;
   await fill({ groups: access.groups, topology: await requireDatastore(topology, DATASTORE), indexes: await maintainedIndexes(topology, DATASTORE), cells, signal });
-  const drain = parts.use(startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../../faults/kill/drain-thread.ts', import.meta.url), access));
+  const drain = parts.use(startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../../support/workers/drain-thread.ts', import.meta.url), access));
   await drain.ready;
   const kept = parts.move();
   return { servers, engine, access, store, [Symbol.asyncDispose]: () => kept.disposeAsync() };

@@ -1,7 +1,7 @@
 import type { NewCell } from '../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { Random } from '../../support/random.ts';
-import { randomRowKey } from '../../faults/load/row-key.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 
 /** One entry for each trip. */
 export const DRIVER_INDEX: IndexDefinition = { name: 'driver_index', fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }], keys: [] };

@@ -1,5 +1,5 @@
 import { ENVIRONMENTS } from '../../../infra/environments.ts';
-import type { StackProcess } from '../../faults/restart/stack-process.ts';
+import type { StackProcess } from '../../support/processes/stack-process.ts';
 import { openStore, type OpenStore } from '../../support/store-access.ts';
 
 /**

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, NewCell, PutResult } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
-import { baseBody } from '../../demo/trips/base.ts';
-import { tripFacts } from '../../demo/trips/facts.ts';
+import { baseBody } from '../../support/trips/base.ts';
+import { tripFacts } from '../../support/trips/facts.ts';
 
 /** What a library and a client over HTTP do alike. */
 export type Store = Pick<Datastore, 'put' | 'getLatest' | 'row' | 'batchPut' | 'batchGet' | 'query'>;

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { findEngine } from '../../../infra/setup/engine.mjs';
 import { engineName } from '../../support/cluster.ts';
-import { StackProcess } from '../../faults/restart/stack-process.ts';
+import { StackProcess } from '../../support/processes/stack-process.ts';
 import type { BenchWorld } from '../bench.ts';
 
 /** A whole local stack with the datastores as shipped. */

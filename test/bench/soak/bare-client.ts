@@ -1,6 +1,6 @@
 import { createPool, type Pool } from 'mysql2/promise';
 import type { GroupAccess } from '../../support/store-access.ts';
-import { openLoop } from '../../faults/overload/pace.ts';
+import { openLoop } from '../../support/pace.ts';
 import { Latencies } from '../growth/latencies.ts';
 import { median } from '../side-by-side.ts';
 

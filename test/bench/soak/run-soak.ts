@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startProcess } from '../../faults/races/killable-process.ts';
-import { processTree } from '../../faults/soak/process-tree.ts';
+import { startProcess } from '../../support/processes/killable-process.ts';
+import { processTree } from '../../support/processes/process-tree.ts';
 import type { BenchWorld } from '../bench.ts';
 import { openBareClient } from './bare-client.ts';
 import type { SoakMinute, SoakPlan, SoakProgress } from './soak-plan.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { Random } from '../../support/random.ts';
-import { randomRowKey } from '../../faults/load/row-key.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 import { numberedRowKey } from '../growth/numbered-trips.ts';
 
 /** `POST` has an index, which only scans need; no index knows `BASE`. */

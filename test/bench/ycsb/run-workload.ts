@@ -1,7 +1,7 @@
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../support/random.ts';
-import { closedLoop } from '../../faults/overload/pace.ts';
+import { closedLoop } from '../../support/pace.ts';
 import { Latencies } from '../growth/latencies.ts';
 import { recordOperations } from './record-operations.ts';
 import type { RecordNumbers } from './record-numbers.ts';

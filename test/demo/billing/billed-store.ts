@@ -5,8 +5,8 @@ import type { CellAddress, NewCell, PutResult } from '../../../shared/cell.ts';
 import { putNextOver } from '../../../shared/client/put-next.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { ParkedCell, TriggerDetails } from '../../../shared/contract/trigger-operations.ts';
-import type { DemoStore } from '../demo-store.ts';
-import type { HandlerStarts } from './handler-starts.ts';
+import type { DemoStore } from '../../support/trips/demo-store.ts';
+import type { HandlerStarts } from '../../support/billing/handler-starts.ts';
 
 const MAX_ATTEMPTS = 5;
 

@@ -1,10 +1,10 @@
 import type { CellAddress, NewCell } from '../../../shared/cell.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { DemoStore } from '../demo-store.ts';
+import type { DemoStore } from '../../support/trips/demo-store.ts';
 import type { Differences } from '../differences.ts';
-import { persist } from '../persist.ts';
-import type { Progress } from '../progress.ts';
-import { BillWatch, TRIGGER, type BillWatchOptions } from './bill-watch.ts';
+import { persist } from '../../support/persist.ts';
+import type { Progress } from '../../support/progress.ts';
+import { BillWatch, TRIGGER, type BillWatchOptions } from '../../support/billing/bill-watch.ts';
 import { checkBills } from './check-bills.ts';
 
 export interface DemoBillingOptions extends BillWatchOptions {

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { startCluster } from '../../support/cluster.ts';
-import type { RunWorld } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
 import { compareKept, storedLogs } from '../stored-logs.ts';
 import { openAnswerCutter } from './answer-cutter.ts';

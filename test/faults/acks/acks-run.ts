@@ -1,6 +1,7 @@
 import { grouped } from '../../support/text-table.ts';
 import { faultsLine } from '../aftermath.ts';
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { carryOutControls } from './acks-controls.ts';
 import { carryOut, CUT_SHARE, type Acks } from './acks-stage.ts';

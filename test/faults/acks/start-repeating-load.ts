@@ -1,5 +1,5 @@
 import { allWritten } from '../load/ledger.ts';
-import { startWorker } from '../workers/running-worker.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
 import type { Repeated, RepeatingLoad, RepeatingProgress } from './repeating-load.ts';
 
 export interface RepeatingWriters extends Disposable {

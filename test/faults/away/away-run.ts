@@ -6,14 +6,15 @@ import { CONTROL } from '../../../shared/sql/names.ts';
 import { faultsLine, inspect, type Aftermath } from '../aftermath.ts';
 import { untilBuffersEmpty } from '../buffers.ts';
 import { startCluster } from '../../support/cluster.ts';
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { untilAllRun } from '../kill/kills.ts';
 import { allWritten, Ledger } from '../load/ledger.ts';
 import { openBufferTables, type BufferTables } from '../outage/buffer-tables.ts';
 import { shardsOf } from '../outage/group-shards.ts';
 import type { PacedLoad, PacedProgress, PacedWritten } from '../outage/paced-load.ts';
 import { openStore, PATIENT, type StoreAccess } from '../../support/store-access.ts';
-import { startWorker } from '../workers/running-worker.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
 import { fillBuffers } from './fill-buffers.ts';
 
 const GROUPS = ['group-1', 'group-2', 'group-3'];
@@ -40,7 +41,7 @@ export const awayRun: FaultRun = {
   alone: true,
 
   async run(world: RunWorld): Promise<RunOutcome> {
-    const real = await partOf(world, 'real', new URL('../kill/drain-thread.ts', import.meta.url));
+    const real = await partOf(world, 'real', new URL('../../support/workers/drain-thread.ts', import.meta.url));
     world.say(`the control: ${awayRun.control}`);
     const control = await partOf(world, 'control', new URL('one-lane-drain.ts', import.meta.url));
     const { aftermath } = real;

@@ -10,7 +10,7 @@ import { deleteBuffered } from '../../../shared/sql/statements/change-buffered.t
 import { PLACE, toWaitingRow, type WaitingRow } from '../../../shared/sql/statements/select-buffered.ts';
 import { groupBy, type StoreContext } from '../../../shared/access/context.ts';
 import { DATASTORE, openStore, type StoreAccess } from '../../support/store-access.ts';
-import { runAsWorker } from '../workers/worker-side.ts';
+import { runAsWorker } from '../../support/workers/worker-side.ts';
 
 /** How long a run of the function lasts. */
 const RUN_MS = 60_000;

@@ -1,8 +1,8 @@
 import type { NewCell } from '../../../shared/cell.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import { Random } from '../../support/random.ts';
-import { randomRowKey } from '../load/row-key.ts';
-import type { IndexedStore } from '../races/indexed-store.ts';
+import { randomRowKey } from '../../support/row-key.ts';
+import type { IndexedStore } from '../../support/indexed/indexed-store.ts';
 
 const BATCH = 100;
 /** Batches under way at a time. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FieldValue } from '../../../shared/contract/index-query.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { openIndexed, type IndexedAccess, type IndexedStore } from '../races/indexed-store.ts';
+import { openIndexed, type IndexedAccess, type IndexedStore } from '../../support/indexed/indexed-store.ts';
 
 /** What a client sees of an index: its answers, or how far its build is. */
 export type Seen = { readonly state: 'live'; readonly entries: number } | { readonly state: 'building'; readonly done: number; readonly total: number } | { readonly state: 'unknown' };

@@ -1,7 +1,7 @@
 /** A process that goes on writing while an index is built: new versions of old rows, and new rows. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openIndexed, type IndexedAccess } from '../races/indexed-store.ts';
-import { runAsProcess } from '../races/process-side.ts';
+import { openIndexed, type IndexedAccess } from '../../support/indexed/indexed-store.ts';
+import { runAsProcess } from '../../support/processes/process-side.ts';
 import { Random } from '../../support/random.ts';
 import { TripSource } from './fill.ts';
 

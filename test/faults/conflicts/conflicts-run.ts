@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
-import type { DrainCounts } from '../kill/drain-thread.ts';
-import { startStage, type Stage } from '../races/stage.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
+import type { DrainCounts } from '../../support/workers/drain-thread.ts';
+import { startStage, type Stage } from '../../support/indexed/stage.ts';
 import { DATASTORE, type StoreAccess } from '../../support/store-access.ts';
-import { startWorker } from '../workers/running-worker.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
 import { contend, killWriters, loseOneDisk, type Contended } from './contend.ts';
 import { WRITERS } from './race.ts';
 
@@ -53,7 +54,7 @@ export const conflictsRun: FaultRun = {
 };
 
 async function underDrain<T>(access: StoreAccess, work: () => Promise<T>): Promise<T> {
-  using drain = startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../kill/drain-thread.ts', import.meta.url), access);
+  using drain = startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../../support/workers/drain-thread.ts', import.meta.url), access);
   await drain.ready;
   const done = await work();
   // Throws what it died of, if it did.

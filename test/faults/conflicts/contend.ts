@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../support/random.ts';
 import { untilBuffersEmpty } from '../buffers.ts';
-import type { RunWorld } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { untilAllRun } from '../kill/kills.ts';
 import { loseDisk } from '../lost-disk/lose-disk.ts';
-import type { Stage } from '../races/stage.ts';
+import type { Stage } from '../../support/indexed/stage.ts';
 import { openStore, PATIENT, type StoreAccess } from '../../support/store-access.ts';
 import { keptBodies } from './kept-bodies.ts';
 import { startRace } from './race.ts';

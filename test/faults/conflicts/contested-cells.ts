@@ -1,6 +1,6 @@
 import type { NewCell } from '../../../shared/cell.ts';
 import { Random } from '../../support/random.ts';
-import { randomRowKey } from '../load/row-key.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 
 /** Addresses that are hot at the same time, and for how long: once a cell is stored, every other body meets it. */
 const HOT = 8;

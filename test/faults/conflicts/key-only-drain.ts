@@ -5,7 +5,7 @@ import { leases } from '../../../shared/dynamo/lease.ts';
 import type { SqlClient, SqlValue } from '../../../shared/sql/client.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
 import { openStore, type StoreAccess } from '../../support/store-access.ts';
-import { runAsWorker } from '../workers/worker-side.ts';
+import { runAsWorker } from '../../support/workers/worker-side.ts';
 
 const RUN_MS = 60_000;
 

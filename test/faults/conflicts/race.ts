@@ -1,4 +1,4 @@
-import { startWorker } from '../workers/running-worker.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
 import type { Raced, RacingLoad } from './racing-load.ts';
 
 export interface Race extends Disposable {

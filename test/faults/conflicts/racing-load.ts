@@ -7,7 +7,7 @@ import { Random } from '../../support/random.ts';
 import { openHistory } from '../load/history.ts';
 import { markOf } from '../load/mark.ts';
 import { openStore, type OpenStore, type StoreAccess } from '../../support/store-access.ts';
-import { runAsWorker } from '../workers/worker-side.ts';
+import { runAsWorker } from '../../support/workers/worker-side.ts';
 import { ContestedCells } from './contested-cells.ts';
 
 export interface RacingLoad {

@@ -1,7 +1,8 @@
 import { findEngine } from '../../../infra/setup/engine.mjs';
 import { faultsLine, lossCheck } from '../aftermath.ts';
 import { engineName, UNSAFE_FLUSHING } from '../../support/cluster.ts';
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { outcomesLine, type Outcomes } from '../load/ledger.ts';
 import { damageCells, type DamagedCells } from './damaged-cells.ts';
 import { fillDisk, type FullDisk } from './full-disk.ts';

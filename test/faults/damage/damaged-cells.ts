@@ -5,7 +5,7 @@ import type { Json } from '../../../shared/cell.ts';
 import { shardDatabase } from '../../../shared/shard.ts';
 import { startCluster } from '../../support/cluster.ts';
 import { Random } from '../../support/random.ts';
-import type { RunWorld } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { untilAllRun } from '../kill/kills.ts';
 import { DATASTORE, openStore } from '../../support/store-access.ts';
 import { damageBodies } from './damage-bodies.ts';

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import { inspect, type Aftermath } from '../aftermath.ts';
 import { startCluster } from '../../support/cluster.ts';
-import type { RunWorld } from '../fault-run.ts';
-import type { DrainCounts } from '../kill/drain-thread.ts';
+import type { RunWorld } from '../../support/run-world.ts';
+import type { DrainCounts } from '../../support/workers/drain-thread.ts';
 import { untilAllRun } from '../kill/kills.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { allWritten, type Outcomes } from '../load/ledger.ts';
 import { startLoad, type Load } from '../load/start-load.ts';
 import { openStore, type StoreAccess } from '../../support/store-access.ts';
-import { startWorker } from '../workers/running-worker.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
 import { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 
 export interface FullDiskSetting {
@@ -58,7 +58,7 @@ export async function fillDisk(world: RunWorld, part: string, setting: FullDiskS
   if (!disk) return undefined;
   await using cluster = await startCluster({ ...setting, folder: join(folder, part), engine, groups: GROUPS, shards: SHARDS, restartAfterSeconds: RESTART_SECONDS });
   const { access, servers } = cluster;
-  using drain = startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../kill/drain-thread.ts', import.meta.url), access);
+  using drain = startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../../support/workers/drain-thread.ts', import.meta.url), access);
   const writers = { target: { kind: 'store', access }, writers: WRITERS, mix: MIX, run: `damage/${part}`, history } as const;
   using before = startLoad({ ...writers, seed: `${seed}/before` });
   await Promise.all([drain.ready, before.ready]);

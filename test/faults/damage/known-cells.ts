@@ -3,7 +3,7 @@ import type { Json, NewCell } from '../../../shared/cell.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../support/random.ts';
-import { randomRowKey } from '../load/row-key.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 
 /** Cells of one shard in the order of their added ids, which begin at 1. */
 export type KnownCells = readonly NewCell[];

@@ -5,7 +5,7 @@ import { readCellsThere } from '../acks/stored-cells.ts';
 import { dropUniqueKeys } from '../acks/without-unique-keys.ts';
 import { writeThrough } from '../acks/write-through.ts';
 import { startCluster } from '../../support/cluster.ts';
-import type { RunWorld } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
 import { compareKept, storedLogs } from '../stored-logs.ts';
 import { waitOut, type Waited } from './wait-out.ts';

@@ -1,7 +1,8 @@
 import { grouped } from '../../support/text-table.ts';
 import { toldCheck, wholeCheck } from '../acks/told-checks.ts';
 import { faultsLine } from '../aftermath.ts';
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { carryOutControls } from './data-api-controls.ts';
 import { carryOut } from './data-api-stage.ts';

@@ -7,10 +7,10 @@ import { writeThrough } from '../acks/write-through.ts';
 import { inspect, type Aftermath } from '../aftermath.ts';
 import { untilBuffersEmpty } from '../buffers.ts';
 import { startCluster } from '../../support/cluster.ts';
-import type { RunWorld } from '../fault-run.ts';
-import type { DrainCounts } from '../kill/drain-thread.ts';
+import type { RunWorld } from '../../support/run-world.ts';
+import type { DrainCounts } from '../../support/workers/drain-thread.ts';
 import { openStore, type StoreAccess } from '../../support/store-access.ts';
-import { startWorker } from '../workers/running-worker.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
 import { waitOut, type Waited } from './wait-out.ts';
 import { CUT_SHARE, openWeather, resumeAgainAndAgain, THROTTLED_SHARE } from './weather.ts';
 
@@ -36,7 +36,7 @@ export async function carryOut({ folder, engine, seed, history, signal, say }: R
   await using cluster = await startCluster({ folder: join(folder, 'real'), engine, groups: GROUPS, readers: 1, shards: SHARDS, bufferCopies: 1 });
   await using weather = await openWeather(cluster.access.groups, seed);
   const access: StoreAccess = { ...cluster.access, dataApi: weather.url };
-  using drain = startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../kill/drain-thread.ts', import.meta.url), access);
+  using drain = startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../../support/workers/drain-thread.ts', import.meta.url), access);
   await drain.ready;
 
   const { faults } = weather;

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
 import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
 import { engineName } from '../../support/cluster.ts';
-import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { arePerfect, firstLine, FirstRequests, type FirstAnswers } from '../first-requests.ts';
 import { variedFunctions } from '../varied-functions.ts';
 

@@ -2,11 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteMessageBatchCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
-import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import type { DeliveryVerdict } from '../triggers/judge-deliveries.ts';
 import { CONTROL_PATIENCE_MS, deliveryCheck } from '../triggers/part.ts';
 import { Scene } from '../triggers/scene.ts';
-import { startTriggerStage, type TriggerStage } from '../triggers/trigger-stage.ts';
+import { startTriggerStage, type TriggerStage } from '../../support/triggers/trigger-stage.ts';
 
 const GROUPS = 1;
 const SHARDS = 24;

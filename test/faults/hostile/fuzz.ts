@@ -1,5 +1,5 @@
 import { Random } from '../../support/random.ts';
-import { randomRowKey } from '../load/row-key.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 import { BODIES } from './hostile-bodies.ts';
 import { COLUMN_NAMES, NO_COUNTS, NO_PARAMETERS, NO_ROW_KEYS } from './hostile-names.ts';
 import { mutated, nastyJson } from './nasty-json.ts';

@@ -1,5 +1,5 @@
 import { Random } from '../../support/random.ts';
-import { randomRowKey } from '../load/row-key.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 import type { HostileRequest } from './request.ts';
 
 const REQUESTS = 200;

@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import { faultsLine, inspect, lossCheck, type Aftermath } from '../aftermath.ts';
 import { startCluster, UNSAFE_FLUSHING } from '../../support/cluster.ts';
-import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { startLoad } from '../load/start-load.ts';
 import { openStore, type StoreAccess } from '../../support/store-access.ts';
-import { startWorker } from '../workers/running-worker.ts';
-import type { DrainCounts } from './drain-thread.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
+import type { DrainCounts } from '../../support/workers/drain-thread.ts';
 import { killInTurn, untilAllRun } from './kills.ts';
 
 const WRITERS = 32;
@@ -65,7 +66,7 @@ interface Killed {
 async function killUnderLoad({ folder, engine, seed, history, signal, say }: RunWorld, part: string, setting: Setting): Promise<Killed> {
   await using cluster = await startCluster({ ...setting, folder: join(folder, part), engine, groups: GROUPS, shards: SHARDS, restartAfterSeconds: RESTART_SECONDS });
   const { access, servers } = cluster;
-  using drain = startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('drain-thread.ts', import.meta.url), access);
+  using drain = startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../../support/workers/drain-thread.ts', import.meta.url), access);
   using load = startLoad({ target: { kind: 'store', access }, writers: WRITERS, seed, mix: MIX, run: `kill/${part}`, history });
   await Promise.all([drain.ready, load.ready]);
   await killInTurn({ servers, load, count: setting.kills, cells: setting.cells, seed, signal, say });

@@ -1,6 +1,6 @@
 import type { NewCell } from '../../../shared/cell.ts';
 import { Random } from '../../support/random.ts';
-import { randomRowKey } from './row-key.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 
 /** How often cells are written that were written before. */
 export interface Mix {

@@ -1,7 +1,7 @@
 /** A thread of writers, each with one write under way at a time, until they are told to stop. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
-import { runAsWorker } from '../workers/worker-side.ts';
+import { runAsWorker } from '../../support/workers/worker-side.ts';
 import { CellSource, type Mix, type Write } from './cell-source.ts';
 import { openHistory, type History } from './history.ts';
 import { Ledger, type Written } from './ledger.ts';

@@ -1,4 +1,4 @@
-import { startWorker } from '../workers/running-worker.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
 import type { Mix } from './cell-source.ts';
 import { allWritten, type Written } from './ledger.ts';
 import type { PutLoad, PutProgress } from './put-load.ts';

@@ -1,7 +1,7 @@
 /** A thread of log readers: each tails all shards from the start, and keeps what it saw. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Role } from '../../../shared/cell.ts';
-import { runAsWorker } from '../workers/worker-side.ts';
+import { runAsWorker } from '../../support/workers/worker-side.ts';
 import { openLogSource, type LogAccess, type LogSource } from './log-source.ts';
 
 export interface LogReaders {

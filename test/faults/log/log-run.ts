@@ -1,5 +1,6 @@
 import { startCluster, type Cluster } from '../../support/cluster.ts';
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { createPlainTables, PLAIN, type PlainAccess } from '../load/plain-tables.ts';

@@ -6,7 +6,7 @@ import { startLoad } from '../load/start-load.ts';
 import type { WriteTarget } from '../load/write-target.ts';
 import { startPressure } from '../pressure.ts';
 import type { StoredLog } from '../stored-logs.ts';
-import { startWorker, type RunningWorker } from '../workers/running-worker.ts';
+import { startWorker, type RunningWorker } from '../../support/workers/running-worker.ts';
 import type { LogEnds, LogReaders, SeenLog } from './log-readers.ts';
 import type { LogAccess } from './log-source.ts';
 

@@ -2,10 +2,10 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../support/random.ts';
-import type { RunWorld } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { untilAllRun } from '../kill/kills.ts';
 import { stopReceiving } from '../races/lose-last-cells.ts';
-import type { Stage } from '../races/stage.ts';
+import type { Stage } from '../../support/indexed/stage.ts';
 import type { GroupAccess } from '../../support/store-access.ts';
 import { copiesOfUnshown, headsAt, type Copies, type Heads } from './copies.ts';
 

@@ -2,14 +2,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../support/random.ts';
 import { faultsLine, lossCheck } from '../aftermath.ts';
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
-import type { DrainCounts } from '../kill/drain-thread.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
+import type { DrainCounts } from '../../support/workers/drain-thread.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { startLoad } from '../load/start-load.ts';
-import { startStage, type Stage } from '../races/stage.ts';
+import { startStage, type Stage } from '../../support/indexed/stage.ts';
 import { DATASTORE, type StoreAccess } from '../../support/store-access.ts';
-import { startWorker } from '../workers/running-worker.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
 import type { Copies } from './copies.ts';
 import { inspectLosses, type LostAftermath } from './inspect-losses.ts';
 import { loseDisk, type DiskLoss } from './lose-disk.ts';
@@ -36,7 +37,7 @@ export const lostDiskRun: FaultRun = {
   async run(world: RunWorld): Promise<RunOutcome> {
     const { say } = world;
     const real = await inStage(world, 'real', async (stage, access) => {
-      using drain = startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../kill/drain-thread.ts', import.meta.url), access);
+      using drain = startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../../support/workers/drain-thread.ts', import.meta.url), access);
       await drain.ready;
       const lost = await loseUnderLoad(world, { stage, access, part: 'real', losing: GROUPS, cells: CELLS });
       // Throws what it died of, if it did.

@@ -1,7 +1,7 @@
 import { shardOf } from '../../../shared/shard.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { Random } from '../../support/random.ts';
-import { randomRowKey } from '../load/row-key.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 
 /** The shards that a group owns. */
 export async function shardsOf(datastore: Pick<Datastore, 'heads'>, group: string): Promise<ReadonlySet<number>> {

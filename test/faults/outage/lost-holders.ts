@@ -6,7 +6,7 @@ import type { PutResult } from '../../../shared/cell.ts';
 import { drainPass } from '../../support/drain-pass.ts';
 import { Random } from '../../support/random.ts';
 import { startCluster, type Cluster } from '../../support/cluster.ts';
-import type { RunWorld } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { Ledger, type AckedCell } from '../load/ledger.ts';
 import { countUnreadable } from '../read-back.ts';
 import { openStore, type StoreAccess } from '../../support/store-access.ts';

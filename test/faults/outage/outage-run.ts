@@ -1,5 +1,6 @@
 import { faultsLine, lossCheck } from '../aftermath.ts';
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { DAMAGED, type DamagedFate } from './damaged-rows.ts';
 import { latencyLine, percentile, sentBetween } from './latency.ts';

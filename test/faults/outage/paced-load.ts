@@ -6,7 +6,7 @@ import { CellSource } from '../load/cell-source.ts';
 import { openHistory } from '../load/history.ts';
 import { Ledger, type Written } from '../load/ledger.ts';
 import { openStore, type StoreAccess } from '../../support/store-access.ts';
-import { runAsWorker } from '../workers/worker-side.ts';
+import { runAsWorker } from '../../support/workers/worker-side.ts';
 
 export interface PacedLoad {
   readonly access: StoreAccess;

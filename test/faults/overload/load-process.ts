@@ -1,10 +1,10 @@
 /** A process of its own that loads a stack: up to its peak, gently, far beyond its peak, and gently again. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { allWritten } from '../load/ledger.ts';
-import { runAsProcess } from '../races/process-side.ts';
+import { runAsProcess } from '../../support/processes/process-side.ts';
 import { goodput, latencyP99, p99, secondsUntilCalm } from './answered-puts.ts';
 import type { LoadPlan, LoadProgress, LoadResult, Normal } from './load-plan.ts';
-import { closedLoop, openLoop } from './pace.ts';
+import { closedLoop, openLoop } from '../../support/pace.ts';
 import { putClient, type PutClient } from './put-client.ts';
 
 /** So many times the peak. */

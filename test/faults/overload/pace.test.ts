@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openLoop } from './pace.ts';
+import { openLoop } from '../../support/pace.ts';
 
 it('an open loop starts each request when it is due, the first at once', async () => {
   const lateMs: number[] = [];

@@ -4,7 +4,7 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import { Random } from '../../support/random.ts';
 import { Ledger, type AckedCell, type Written } from '../load/ledger.ts';
 import { markOf } from '../load/mark.ts';
-import { randomRowKey } from '../load/row-key.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 import type { AnsweredPut } from './answered-puts.ts';
 import { countedFetch, type CountedFetch } from './counted-fetch.ts';

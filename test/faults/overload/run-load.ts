@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunWorld } from '../fault-run.ts';
-import { startProcess } from '../races/killable-process.ts';
+import type { RunWorld } from '../../support/run-world.ts';
+import { startProcess } from '../../support/processes/killable-process.ts';
 import type { LoadPlan, LoadProgress, LoadResult } from './load-plan.ts';
 
 const POLL_MS = 100;

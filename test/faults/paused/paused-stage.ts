@@ -6,11 +6,11 @@ import { readCellsThere } from '../acks/stored-cells.ts';
 import { dropUniqueKeys } from '../acks/without-unique-keys.ts';
 import { inspect, type Aftermath } from '../aftermath.ts';
 import { startCluster } from '../../support/cluster.ts';
-import type { RunWorld } from '../fault-run.ts';
-import type { DrainCounts } from '../kill/drain-thread.ts';
+import type { RunWorld } from '../../support/run-world.ts';
+import type { DrainCounts } from '../../support/workers/drain-thread.ts';
 import { openStore, type StoreAccess } from '../../support/store-access.ts';
 import { compareKept, storedLogs } from '../stored-logs.ts';
-import { startWorker } from '../workers/running-worker.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
 import { startSteadyLoad, type SteadyWriters } from './start-steady-load.ts';
 import type { Steady, Trip } from './steady-load.ts';
 import { waitsIn, type Waits, type Window } from './waits.ts';
@@ -63,7 +63,7 @@ export async function pauseUnderLoad({ folder, engine, seed, history, signal, sa
   const { access, servers } = cluster;
   await using store = await openStore(access);
   const shards = new Set((await store.datastore.heads()).filter(({ group }) => group === PAUSED).map(({ shard }) => shard));
-  using drain = startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../kill/drain-thread.ts', import.meta.url), access);
+  using drain = startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../../support/workers/drain-thread.ts', import.meta.url), access);
   await drain.ready;
   const waits = (answers: Steady['answers'], window: Window): Waited => waitsIn(answers, window, shards, SHARDS);
 

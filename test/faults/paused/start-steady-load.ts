@@ -1,5 +1,5 @@
 import { allWritten } from '../load/ledger.ts';
-import { startWorker } from '../workers/running-worker.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
 import type { Steady, SteadyLoad } from './steady-load.ts';
 
 export interface SteadyWriters extends Disposable {

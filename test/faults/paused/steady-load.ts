@@ -8,7 +8,7 @@ import { CellSource, type Mix } from '../load/cell-source.ts';
 import { openHistory } from '../load/history.ts';
 import type { Written } from '../load/ledger.ts';
 import { openStore, type StoreAccess } from '../../support/store-access.ts';
-import { runAsWorker } from '../workers/worker-side.ts';
+import { runAsWorker } from '../../support/workers/worker-side.ts';
 
 export interface SteadyLoad {
   readonly access: StoreAccess;

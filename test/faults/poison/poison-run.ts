@@ -1,5 +1,6 @@
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
-import { startTriggerStage, type TriggerStage } from '../triggers/trigger-stage.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
+import { startTriggerStage, type TriggerStage } from '../../support/triggers/trigger-stage.ts';
 import { parkPoison } from './park-poison.ts';
 import { stopAndResume } from './stop-and-resume.ts';
 

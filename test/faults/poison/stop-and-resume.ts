@@ -1,9 +1,9 @@
-import type { RunWorld } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { deliveryFigure, isWhole } from '../triggers/judge-deliveries.ts';
 import type { PartOutcome } from '../triggers/part.ts';
 import { isPoison } from '../triggers/poison.ts';
 import { Scene } from '../triggers/scene.ts';
-import type { TriggerStage } from '../triggers/trigger-stage.ts';
+import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 import { parkedCells } from './parked.ts';
 
 const POISON = 0.1;

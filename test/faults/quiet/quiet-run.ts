@@ -4,7 +4,8 @@ import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
 import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
 import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
 import { engineName } from '../../support/cluster.ts';
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { arePerfect, firstLine, FirstRequests, type FirstAnswers } from '../first-requests.ts';
 import { variedFunctions } from '../varied-functions.ts';
 

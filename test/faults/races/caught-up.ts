@@ -3,8 +3,8 @@ import { followerLag } from '../../../shared/follow/follower-lag.ts';
 import { pendingMarks } from '../../../shared/index/repair/pending-marks.ts';
 import { REPAIR_FOLLOWER } from '../../../shared/index/repair/repair-follower.ts';
 import { untilBuffersEmpty } from '../buffers.ts';
-import type { RunWorld } from '../fault-run.ts';
-import type { IndexedStore } from './indexed-store.ts';
+import type { RunWorld } from '../../support/run-world.ts';
+import type { IndexedStore } from '../../support/indexed/indexed-store.ts';
 
 const POLL_MS = 250;
 const PATIENCE_MS = 90_000;

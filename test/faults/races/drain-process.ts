@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
-import { openIndexed, type IndexedAccess } from './indexed-store.ts';
-import { runAsProcess } from './process-side.ts';
+import { openIndexed, type IndexedAccess } from '../../support/indexed/indexed-store.ts';
+import { runAsProcess } from '../../support/processes/process-side.ts';
 
 const RUN_MS = 60_000;
 /** The topology is cached for a minute otherwise, and a datastore defined meanwhile is not known that long. */

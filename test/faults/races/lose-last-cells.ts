@@ -6,9 +6,9 @@ import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import { untilAllRun } from '../kill/kills.ts';
-import { openIndexed, type IndexedAccess, type IndexedStore } from './indexed-store.ts';
+import { openIndexed, type IndexedAccess, type IndexedStore } from '../../support/indexed/indexed-store.ts';
 import { raceRows, RacingCells } from './racing-cells.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from '../../support/indexed/stage.ts';
 import { vary, type Variation } from './variation.ts';
 
 export interface LossOptions {

@@ -3,7 +3,7 @@ import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
 import type { GroupAccess } from '../../support/store-access.ts';
 import { compareTables } from './compare-tables.ts';
 import { KINDS, noProblems, problemsText, total, type Problems } from './problem-counts.ts';
-import type { IndexedStore } from './indexed-store.ts';
+import type { IndexedStore } from '../../support/indexed/indexed-store.ts';
 
 export interface Judged {
   /** By `verifyIndex`. */

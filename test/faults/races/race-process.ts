@@ -1,6 +1,6 @@
 /** A process of writers that race for the same rows, as a function's instances do. It is killed in the middle of writes. */
-import { openIndexed, type IndexedAccess } from './indexed-store.ts';
-import { runAsProcess } from './process-side.ts';
+import { openIndexed, type IndexedAccess } from '../../support/indexed/indexed-store.ts';
+import { runAsProcess } from '../../support/processes/process-side.ts';
 import { raceRows, RacingCells } from './racing-cells.ts';
 import { vary, type Variation } from './variation.ts';
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { untilAllRun } from '../kill/kills.ts';
-import type { IndexedAccess } from './indexed-store.ts';
+import type { IndexedAccess } from '../../support/indexed/indexed-store.ts';
 import type { RaceInput, RaceProgress } from './race-process.ts';
 import type { RepairInput, RepairProgress } from './repair-process.ts';
 import { RestartedProcess } from './restarted-process.ts';
-import type { Stage } from './stage.ts';
+import type { Stage } from '../../support/indexed/stage.ts';
 import type { Variation } from './variation.ts';
 
 export interface RaceOptions {

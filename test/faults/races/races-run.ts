@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 import { untilQuiet } from './caught-up.ts';
-import { openIndexed, type IndexedAccess } from './indexed-store.ts';
-import { startProcess } from './killable-process.ts';
+import { openIndexed, type IndexedAccess } from '../../support/indexed/indexed-store.ts';
+import { startProcess } from '../../support/processes/killable-process.ts';
 import { loseLastCells } from './lose-last-cells.ts';
 import { figureOf, isClean, judge, liveIndexes, type Judged } from './problems.ts';
 import { problemsText } from './problem-counts.ts';
@@ -12,7 +13,7 @@ import { DRIVER_INDEX, ZONE_INDEX } from './race-definitions.ts';
 import { ROWS } from './racing-cells.ts';
 import type { RepairInput, RepairProgress } from './repair-process.ts';
 import { RestartedProcess } from './restarted-process.ts';
-import { startStage, type Stage } from './stage.ts';
+import { startStage, type Stage } from '../../support/indexed/stage.ts';
 import { AS_IT_IS, type Variation } from './variation.ts';
 
 const GROUPS = 3;

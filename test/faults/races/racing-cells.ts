@@ -1,6 +1,6 @@
 import type { Json, NewCell } from '../../../shared/cell.ts';
 import { Random } from '../../support/random.ts';
-import { randomRowKey } from '../load/row-key.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 
 /** The rows that all writers race for: few, so that each is written many times. */
 export const ROWS = 300;

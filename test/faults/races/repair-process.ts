@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { runRepair } from '../../../shared/index/repair/run-repair.ts';
 import type { RepairSettings } from '../../../shared/index/repair/settings.ts';
-import { openIndexed, type IndexedAccess } from './indexed-store.ts';
-import { runAsProcess } from './process-side.ts';
+import { openIndexed, type IndexedAccess } from '../../support/indexed/indexed-store.ts';
+import { runAsProcess } from '../../support/processes/process-side.ts';
 import { vary, type Variation } from './variation.ts';
 
 export interface RepairInput {

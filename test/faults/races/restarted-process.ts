@@ -1,4 +1,4 @@
-import { startProcess, type KillableProcess } from './killable-process.ts';
+import { startProcess, type KillableProcess } from '../../support/processes/killable-process.ts';
 
 /** A process that is killed and started again, as functions are. */
 export class RestartedProcess<Input, Progress> implements Disposable {

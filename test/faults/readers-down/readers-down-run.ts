@@ -1,5 +1,6 @@
 import { faultsLine, type Aftermath } from '../aftermath.ts';
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { latencyLine, percentile, sentBetween } from '../outage/latency.ts';
 import type { PacedWrite } from '../outage/paced-load.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect, type Aftermath } from '../aftermath.ts';
 import { startCluster } from '../../support/cluster.ts';
-import type { RunWorld } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { untilAllRun } from '../kill/kills.ts';
 import { openBufferTables, someWaitSince } from '../outage/buffer-tables.ts';
 import { shardsOf } from '../outage/group-shards.ts';
@@ -11,7 +11,7 @@ import type { VariedDrain } from '../outage/varied-drain-thread.ts';
 import { allWritten } from '../load/ledger.ts';
 import { findSteadyRate } from '../outage/steady-rate.ts';
 import { openStore } from '../../support/store-access.ts';
-import { startWorker } from '../workers/running-worker.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
 import { takeSnapshot, type BufferSnapshot } from './early-deletes.ts';
 import { putWithReaders, type ReaderBound } from './reader-bound-puts.ts';
 import { readerOnly, startReaderReads, writeCells, type ReaderRead } from './reader-reads.ts';

@@ -2,17 +2,18 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../support/random.ts';
 import { faultsLine, lossCheck } from '../aftermath.ts';
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { startLoad } from '../load/start-load.ts';
 import { inspectLosses, type LostAftermath } from '../lost-disk/inspect-losses.ts';
 import { loseDisk } from '../lost-disk/lose-disk.ts';
 import { shardsOf } from '../outage/group-shards.ts';
-import { startStage } from '../races/stage.ts';
+import { startStage } from '../../support/indexed/stage.ts';
 import { untilBuffersEmpty } from '../buffers.ts';
 import { DATASTORE, openStore, PATIENT, type OpenStore, type StoreAccess } from '../../support/store-access.ts';
-import { startWorker } from '../workers/running-worker.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
 import { refuseAppends, takeAppends } from './refusing-tables.ts';
 import { lostAddresses, takeAddresses, type Taken } from './take-addresses.ts';
 
@@ -37,7 +38,7 @@ export const refusedRun: FaultRun = {
   control: 'shards that take appends though nothing was brought back',
 
   async run(world: RunWorld): Promise<RunOutcome> {
-    const real = await refuseUnderLoad(world, 'real', new URL('../kill/drain-thread.ts', import.meta.url));
+    const real = await refuseUnderLoad(world, 'real', new URL('../../support/workers/drain-thread.ts', import.meta.url));
     world.say(`the control: ${refusedRun.control}`);
     const control = await refuseUnderLoad(world, 'control', new URL('unfenced-drain.ts', import.meta.url));
     const { aftermath } = real;

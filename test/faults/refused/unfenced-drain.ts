@@ -7,7 +7,7 @@ import { forgetWriters, recordWriter } from '../../../shared/sql/statements/reco
 import { selectFencedShards, toFencedShards } from '../../../shared/sql/statements/select-fenced-shards.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
 import { openStore, type StoreAccess } from '../../support/store-access.ts';
-import { runAsWorker } from '../workers/worker-side.ts';
+import { runAsWorker } from '../../support/workers/worker-side.ts';
 
 const RUN_MS = 60_000;
 

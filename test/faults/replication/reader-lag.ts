@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BatchItem, Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../support/random.ts';
-import { randomRowKey } from '../load/row-key.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 
 export interface LagOptions {
   readonly datastore: Pick<Datastore, 'put' | 'batchGet' | 'heads'>;

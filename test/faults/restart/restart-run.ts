@@ -3,8 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findEngine } from '../../../infra/setup/engine.mjs';
 import { faultsLine, lossCheck } from '../aftermath.ts';
 import { engineName } from '../../support/cluster.ts';
-import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
-import { kill, StackProcess } from './stack-process.ts';
+import type { FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
+import { kill, StackProcess } from '../../support/processes/stack-process.ts';
 import { StackUnderTest } from './stack-under-test.ts';
 
 /** Acknowledged before each end of the stack. */

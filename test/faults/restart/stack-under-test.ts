@@ -5,7 +5,7 @@ import type { Mix } from '../load/cell-source.ts';
 import { allWritten, type Written } from '../load/ledger.ts';
 import { startLoad } from '../load/start-load.ts';
 import { DATASTORE } from '../../support/store-access.ts';
-import type { StackProcess } from './stack-process.ts';
+import type { StackProcess } from '../../support/processes/stack-process.ts';
 
 export interface StackUnderTestOptions {
   readonly seed: string;

@@ -1,5 +1,5 @@
 /** A thread that simulates seed after seed until it has done its part, or found what it was to find. */
-import { runAsWorker } from '../workers/worker-side.ts';
+import { runAsWorker } from '../../support/workers/worker-side.ts';
 import { bugNamed } from './planted-bugs.ts';
 import { simulateSeed } from './simulate-seed.ts';
 

@@ -1,5 +1,6 @@
-import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
-import { startWorker } from '../workers/running-worker.ts';
+import type { FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
 import { PLANTED_BUGS } from './planted-bugs.ts';
 import type { BadSeed, SeedsDone, SeedsWanted, SeedsWord } from './seeds-thread.ts';
 

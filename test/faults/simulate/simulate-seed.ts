@@ -1,4 +1,4 @@
-import { randomRowKey } from '../load/row-key.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import { longAbsence } from './world/long-absence.ts';
 import { openJudge, type Judge } from './judge.ts';

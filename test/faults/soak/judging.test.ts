@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { growthOf, keepsConnections, keepsMemory, keepsProcesses } from './judge-samples.ts';
-import { processTree } from './process-tree.ts';
+import { processTree } from '../../support/processes/process-tree.ts';
 import type { Sample } from './watch-stack.ts';
 
 const sample = (seconds: number, functionBytes: number, connections: number | undefined = 40, processes = 12): Sample => ({ seconds, functionBytes, stackBytes: 0, serverBytes: 7 * seconds, processes, connections });

@@ -4,10 +4,10 @@ import { schemalessClient, type SchemalessClient } from '../../../shared/client/
 import { SchemalessError } from '../../../shared/errors.ts';
 import { inChunks } from '../../support/parallel.ts';
 import { Random } from '../../support/random.ts';
-import { tripStream } from '../../demo/trips/stream.ts';
+import { tripStream } from '../../support/trips/stream.ts';
 import { Ledger } from '../load/ledger.ts';
 import { markOf } from '../load/mark.ts';
-import { randomRowKey } from '../load/row-key.ts';
+import { randomRowKey } from '../../support/row-key.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 
 export interface MixedLoadOptions {

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { StackStatus } from '../../../infra/local/control/commands.ts';
 import { sendCommand } from '../../../infra/local/control/control-client.ts';
 import { Random } from '../../support/random.ts';
-import type { RunWorld } from '../fault-run.ts';
-import { kill } from '../restart/stack-process.ts';
+import type { RunWorld } from '../../support/run-world.ts';
+import { kill } from '../../support/processes/stack-process.ts';
 
 export interface SoakFaults extends Pick<RunWorld, 'seed' | 'signal' | 'say'> {
   /** The stack's data folder. */

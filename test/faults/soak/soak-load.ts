@@ -1,6 +1,6 @@
 /** A process of its own that writes, reads, queries and follows until it is asked to end. */
 import type { Written } from '../load/ledger.ts';
-import { runAsProcess } from '../races/process-side.ts';
+import { runAsProcess } from '../../support/processes/process-side.ts';
 import { mixedLoad, type MixedCounts, type MixedLoadOptions } from './mixed-load.ts';
 
 export interface SoakProgress {

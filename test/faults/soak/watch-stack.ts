@@ -1,6 +1,6 @@
-import type { StackProcess } from '../restart/stack-process.ts';
+import type { StackProcess } from '../../support/processes/stack-process.ts';
 import { countConnections } from './count-connections.ts';
-import { processTree, type TreeProcess } from './process-tree.ts';
+import { processTree, type TreeProcess } from '../../support/processes/process-tree.ts';
 
 /** What a stack takes of the machine at one moment. */
 export interface Sample {

@@ -1,8 +1,8 @@
-import type { RunWorld } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { deliveryFigure, isWhole } from '../triggers/judge-deliveries.ts';
 import type { Part } from '../triggers/part.ts';
 import { Scene } from '../triggers/scene.ts';
-import type { TriggerStage } from '../triggers/trigger-stage.ts';
+import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 import { secondsUntilSpread } from './owners.ts';
 
 const BAR_SECONDS = 15;

@@ -1,5 +1,6 @@
-import type { FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
-import { startTriggerStage } from '../triggers/trigger-stage.ts';
+import type { FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
+import { startTriggerStage } from '../../support/triggers/trigger-stage.ts';
 import { handOver } from './hand-over.ts';
 import { manyWorkers } from './many-workers.ts';
 import { spreadShards } from './spread-shards.ts';

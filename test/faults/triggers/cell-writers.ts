@@ -1,9 +1,9 @@
 /** A thread of writers of new cells, each with one write under way at a time, until they are told to stop. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../support/random.ts';
-import { randomRowKey } from '../load/row-key.ts';
-import { openIndexed, type IndexedAccess } from '../races/indexed-store.ts';
-import { runAsWorker } from '../workers/worker-side.ts';
+import { randomRowKey } from '../../support/row-key.ts';
+import { openIndexed, type IndexedAccess } from '../../support/indexed/indexed-store.ts';
+import { runAsWorker } from '../../support/workers/worker-side.ts';
 import { refKeyOf } from './poison.ts';
 
 export interface CellWriters {

@@ -9,11 +9,11 @@ import { triggeredClients } from '../../../shared/triggers/consume/triggered-cli
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { TriggerMessage } from '../../../shared/triggers/state/message.ts';
 import { Random } from '../../support/random.ts';
-import { runAsProcess } from '../races/process-side.ts';
+import { runAsProcess } from '../../support/processes/process-side.ts';
 import type { ConsumerVariation } from './consumer-variation.ts';
 import { cellName, openDeliveries } from './deliveries.ts';
 import { isPoison } from './poison.ts';
-import { openTriggered, type TriggeredAccess, type TriggeredStore } from './triggered-access.ts';
+import { openTriggered, type TriggeredAccess, type TriggeredStore } from '../../support/triggers/triggered-access.ts';
 
 export interface ConsumerInput {
   readonly access: TriggeredAccess;

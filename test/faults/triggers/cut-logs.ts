@@ -1,13 +1,14 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Check, RunWorld } from '../fault-run.ts';
+import type { Check } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { untilAllRun } from '../kill/kills.ts';
 import { stopReceiving } from '../races/lose-last-cells.ts';
 import { deliveryFigure, isWhole, type DeliveryVerdict } from './judge-deliveries.ts';
 import { CONTROL_PATIENCE_MS, deliveryCheck, type Part } from './part.ts';
 import { rewindToStart } from './rewind-to-start.ts';
 import { Scene } from './scene.ts';
-import type { TriggerStage } from './trigger-stage.ts';
+import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 
 const BEFORE_SECONDS = 5;
 /** Cells that the reader does not receive any more, and that are delivered. */

@@ -9,7 +9,7 @@ import { deliveryFigure, isWhole, judgeDeliveries } from './judge-deliveries.ts'
 import type { LoggedCell } from './logged-cells.ts';
 import { deliveryCheck } from './part.ts';
 import { isPoison, refKeyOf } from './poison.ts';
-import { GOOD_TAILER, varyQueues } from './tailer-variation.ts';
+import { GOOD_TAILER, varyQueues } from '../../support/triggers/tailer-variation.ts';
 
 const log = (shard: number, names: string): LoggedCell[] => [...names].map((cell, place) => ({ shard, added_id: place + 1, ref_key: 0, cell }));
 const deliver = (shard: number, places: readonly number[], names = 'abcdef'): Delivery[] => places.map((id) => ({ shard, added_id: id, cell: names[id - 1] ?? '', replay: false, at: 0 }));

@@ -1,8 +1,8 @@
-import type { RunWorld } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { untilAllRun } from '../kill/kills.ts';
 import { CONTROL_PATIENCE_MS, deliveryCheck, type Part } from './part.ts';
 import { QUICK_LEASES, Scene } from './scene.ts';
-import type { TriggerStage } from './trigger-stage.ts';
+import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 
 const BEFORE_SECONDS = 3;
 const AFTER_SECONDS = 2;

@@ -1,7 +1,7 @@
-import type { RunWorld } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { CONTROL_PATIENCE_MS, deliveryCheck, LEAST_CELLS, type Part } from './part.ts';
 import { QUICK_LEASES, Scene } from './scene.ts';
-import type { TriggerStage } from './trigger-stage.ts';
+import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 
 const KILLS = 200;
 const CELLS = 1000;

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Service } from '../../../infra/local/emulators/emulator.ts';
-import type { RunWorld } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { CONTROL_PATIENCE_MS, deliveryCheck, type Part } from './part.ts';
 import { isWhole } from './judge-deliveries.ts';
 import { Scene } from './scene.ts';

@@ -1,6 +1,7 @@
-import type { Check, RunWorld } from '../fault-run.ts';
+import type { Check } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { deliveryFigure, type DeliveryVerdict, isWhole } from './judge-deliveries.ts';
-import type { TriggerStage } from './trigger-stage.ts';
+import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 
 /** One fault of several that a run goes through, on one stage. */
 export interface Part {

@@ -1,8 +1,8 @@
-import type { RunWorld } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { CONTROL_PATIENCE_MS, type Part } from './part.ts';
 import { deliveryFigure, isWhole } from './judge-deliveries.ts';
 import { QUICK_LEASES, Scene } from './scene.ts';
-import type { TriggerStage } from './trigger-stage.ts';
+import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 import { watchOffsets } from './watch-offsets.ts';
 
 const LEASE_TIMES = 3;

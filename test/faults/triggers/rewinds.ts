@@ -1,9 +1,9 @@
-import type { RunWorld } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { deliveryFigure, isWhole } from './judge-deliveries.ts';
 import { LEAST_CELLS, type Part } from './part.ts';
 import { rewindToStart } from './rewind-to-start.ts';
 import { Scene } from './scene.ts';
-import type { TriggerStage } from './trigger-stage.ts';
+import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
 
 const BEFORE_SECONDS = 6;
 

@@ -6,19 +6,19 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
 import { triggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
-import type { RunWorld } from '../fault-run.ts';
-import { startProcess, type KillableProcess } from '../races/killable-process.ts';
+import type { RunWorld } from '../../support/run-world.ts';
+import { startProcess, type KillableProcess } from '../../support/processes/killable-process.ts';
 import { RestartedProcess } from '../races/restarted-process.ts';
-import { startWorker, type RunningWorker } from '../workers/running-worker.ts';
+import { startWorker, type RunningWorker } from '../../support/workers/running-worker.ts';
 import type { CellWriters, WritersProgress } from './cell-writers.ts';
 import type { ConsumerInput, ConsumerProgress } from './consumer-process.ts';
 import { GOOD_CONSUMER, type ConsumerVariation } from './consumer-variation.ts';
 import { DeliveryLog, type Delivery } from './deliveries.ts';
 import { isWhole, judgeDeliveries, type DeliveryVerdict } from './judge-deliveries.ts';
 import { loggedCells, type LoggedCell } from './logged-cells.ts';
-import type { TailerInput, TailerOptions, TailerProgress } from './tailer-process.ts';
-import type { TriggerStage } from './trigger-stage.ts';
-import { openTriggered, type TriggeredAccess, type TriggeredStore } from './triggered-access.ts';
+import type { TailerInput, TailerOptions, TailerProgress } from '../../support/triggers/tailer-process.ts';
+import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';
+import { openTriggered, type TriggeredAccess, type TriggeredStore } from '../../support/triggers/triggered-access.ts';
 
 export interface SceneOptions {
   /** Of its datastore: must be new for each scene of a stage. */
@@ -39,7 +39,7 @@ export interface SceneOptions {
   readonly poison?: number;
 }
 
-const TAILER = new URL('tailer-process.ts', import.meta.url);
+const TAILER = new URL('../../support/triggers/tailer-process.ts', import.meta.url);
 const CONSUMER = new URL('consumer-process.ts', import.meta.url);
 
 /** Tailers that are silent for so long are taken for dead: less time is spent waiting for that. */

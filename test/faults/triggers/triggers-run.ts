@@ -1,4 +1,5 @@
-import type { Check, FaultRun, RunOutcome, RunWorld } from '../fault-run.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { cutLogs } from './cut-logs.ts';
 import { failingCalls } from './failing-calls.ts';
 import { killedServers } from './killed-servers.ts';
@@ -9,7 +10,7 @@ import { partialSends } from './partial-sends.ts';
 import { pausedHolders } from './paused-holders.ts';
 import { rewinds } from './rewinds.ts';
 import { WRITERS } from './scene.ts';
-import { startTriggerStage } from './trigger-stage.ts';
+import { startTriggerStage } from '../../support/triggers/trigger-stage.ts';
 
 const GROUPS = 2;
 const SHARDS = 24;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { committedOffsets } from '../../../shared/follow/follower-lag.ts';
 import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts';
 import { dynamoClient } from '../../support/dynamo.ts';
-import type { TriggeredAccess } from './triggered-access.ts';
+import type { TriggeredAccess } from '../../support/triggers/triggered-access.ts';
 
 /** What the offsets of a trigger did while they were looked at. */
 export interface OffsetHistory {

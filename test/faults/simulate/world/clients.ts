@@ -2,7 +2,7 @@ import type { NewCell, PutResult } from '../../../../shared/cell.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { Random } from '../../../support/random.ts';
-import { randomRowKey } from '../../load/row-key.ts';
+import { randomRowKey } from '../../../support/row-key.ts';
 import type { Judge } from '../judge.ts';
 import type { World } from './world.ts';
 import { openWriters } from './writers.ts';

@@ -1,6 +1,6 @@
 import { shardOf } from '../../../../shared/shard.ts';
 import type { NewCell } from '../../../../shared/cell.ts';
-import { randomRowKey } from '../../load/row-key.ts';
+import { randomRowKey } from '../../../support/row-key.ts';
 import type { Judge } from '../judge.ts';
 import type { World } from './world.ts';
 

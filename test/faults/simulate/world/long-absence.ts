@@ -1,6 +1,6 @@
 import type { NewCell } from '../../../../shared/cell.ts';
 import { shardOf } from '../../../../shared/shard.ts';
-import { randomRowKey } from '../../load/row-key.ts';
+import { randomRowKey } from '../../../support/row-key.ts';
 import type { Judge } from '../judge.ts';
 import { bufferedRows } from '../judge-end.ts';
 import type { World } from './world.ts';

@@ -1,9 +1,9 @@
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
-import { dynamoClient, newTable, startDynamo } from '../../support/dynamo.ts';
-import { startServers, type ClusterOptions } from '../../support/cluster.ts';
-import { groupClient, type GroupAccess } from '../../support/store-access.ts';
+import { dynamoClient, newTable, startDynamo } from '../dynamo.ts';
+import { startServers, type ClusterOptions } from '../cluster.ts';
+import { groupClient, type GroupAccess } from '../store-access.ts';
 import type { IndexedAccess } from './indexed-store.ts';
 
 /** Real servers, for several datastores with indexes one after the other. */

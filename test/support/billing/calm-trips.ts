@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { declineReason } from '../../../functions/examples/billing/declines.ts';
 import type { NewCell } from '../../../shared/cell.ts';
-import type { DemoStore } from '../demo-store.ts';
+import type { DemoStore } from '../trips/demo-store.ts';
 import { persist } from '../persist.ts';
 
 /** Of the card service, unless it was told otherwise. */

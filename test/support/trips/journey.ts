@@ -1,7 +1,7 @@
 import type { Json } from '../../../shared/cell.ts';
 import { dateTime, SECOND } from './clock.ts';
 import type { TripFacts } from './facts.ts';
-import { Random } from '../../support/random.ts';
+import { Random } from '../random.ts';
 import { placeOf } from './zones.ts';
 
 /** How much is kept of a trip: about 2 KB of JSON, or the 20 KB that a trip has with all its positions and events. */

@@ -1,5 +1,5 @@
 import { localHour, requestTime, SECOND } from './clock.ts';
-import { Random } from '../../support/random.ts';
+import { Random } from '../random.ts';
 import { AIRPORTS, UNKNOWN_ZONE, type Zone, zonesOf } from './zones.ts';
 
 /** What is wrong with a dirty record. Real ones have 1 to 3 % of these, and a store has to keep them as they come. */

@@ -1,4 +1,4 @@
-import type { Random } from '../../support/random.ts';
+import type { Random } from './random.ts';
 
 /** A row key drawn at random. */
 export function randomRowKey(random: Random): string {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueueClient } from '../../../shared/triggers/send/queue-client.ts';
-import { Random } from '../../support/random.ts';
+import { Random } from '../random.ts';
 
 /** How a tailer fares otherwise than well: a fault, and what controls do without. */
 export interface TailerVariation {

@@ -1,7 +1,7 @@
 import type { LateBody } from './late-body.ts';
 import { DAY, dateTime, MINUTE } from './clock.ts';
 import type { TripFacts } from './facts.ts';
-import { Random } from '../../support/random.ts';
+import { Random } from '../random.ts';
 
 const TEXTS = [
   'Great ride, thank you!',

@@ -7,11 +7,11 @@ import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { TriggerDefinition } from '../../../shared/definitions/definitions.ts';
 import { migrate } from '../../../shared/migrate/migrate.ts';
 import type { DeployedTrigger } from '../../../shared/topology/topology.ts';
-import { dynamoClient, newTable } from '../../support/dynamo.ts';
-import { startServers } from '../../support/cluster.ts';
-import type { RunWorld } from '../fault-run.ts';
-import { throughEndpoints } from '../races/stage.ts';
-import { groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
+import { dynamoClient, newTable } from '../dynamo.ts';
+import { startServers } from '../cluster.ts';
+import type { RunWorld } from '../run-world.ts';
+import { throughEndpoints } from '../indexed/stage.ts';
+import { groupClient, PATIENT, type GroupAccess } from '../store-access.ts';
 import { sqsClient, type TriggeredAccess } from './triggered-access.ts';
 
 /** Real servers, a DynamoDB and an SQS that can be away, for several datastores with a trigger each. */

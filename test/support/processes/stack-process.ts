@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Endpoints } from '../../../infra/local/stack/endpoints.ts';
 import { isRunning } from '../../../infra/local/process-table.ts';
-import type { GroupAccess } from '../../support/store-access.ts';
+import type { GroupAccess } from '../store-access.ts';
 
 export interface StackProcessOptions {
   /** The program that runs a whole local stack until SIGTERM, and says `ready URL`. */

@@ -1,6 +1,6 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import type { OpenStoreOptions } from '../../support/store-access.ts';
-import { openIndexed, type IndexedAccess, type IndexedStore } from '../races/indexed-store.ts';
+import type { OpenStoreOptions } from '../store-access.ts';
+import { openIndexed, type IndexedAccess, type IndexedStore } from '../indexed/indexed-store.ts';
 
 /** What a process needs to work for the trigger of a datastore: plain data. */
 export interface TriggeredAccess extends IndexedAccess {

@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress';
-import { grouped } from '../support/text-table.ts';
+import { grouped } from './text-table.ts';
 
 export interface Progress {
   advance(count?: number): void;

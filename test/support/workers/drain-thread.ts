@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
-import { dynamoClient } from '../../support/dynamo.ts';
-import { openStore, type StoreAccess } from '../../support/store-access.ts';
-import { runAsWorker } from '../workers/worker-side.ts';
+import { dynamoClient } from '../dynamo.ts';
+import { openStore, type StoreAccess } from '../store-access.ts';
+import { runAsWorker } from './worker-side.ts';
 
 /** How long a run of the function lasts; the next one takes over then. */
 const RUN_MS = 60_000;

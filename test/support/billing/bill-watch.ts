@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CellAddress, Json } from '../../../shared/cell.ts';
 import type { ParkedCell } from '../../../shared/contract/trigger-operations.ts';
-import type { DemoStore } from '../demo-store.ts';
-import { inChunks } from '../../support/parallel.ts';
+import type { DemoStore } from '../trips/demo-store.ts';
+import { inChunks } from '../parallel.ts';
 import { persist } from '../persist.ts';
 import type { Progress } from '../progress.ts';
 import type { HandlerStarts } from './handler-starts.ts';

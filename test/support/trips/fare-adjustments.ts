@@ -2,7 +2,7 @@ import type { LateBody } from './late-body.ts';
 import { DAY, dateTime, HOUR } from './clock.ts';
 import type { TripFacts } from './facts.ts';
 import { cents } from './fare.ts';
-import { Random } from '../../support/random.ts';
+import { Random } from '../random.ts';
 
 const REASONS = ['inefficient route', 'toll not paid', 'cleaning fee', 'cancelled by the driver', 'promotion'] as const;
 

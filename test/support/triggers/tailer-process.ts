@@ -6,7 +6,7 @@ import { runTailers } from '../../../shared/triggers/send/run-tailers.ts';
 import type { TailSettings } from '../../../shared/triggers/send/settings.ts';
 import { sqsQueues } from '../../../shared/triggers/send/sqs-queues.ts';
 import type { TailEvent, TailProtections } from '../../../shared/triggers/send/tail-work.ts';
-import { runAsProcess } from '../races/process-side.ts';
+import { runAsProcess } from '../processes/process-side.ts';
 import { GOOD_TAILER, setClockAhead, varyQueues, type TailerVariation } from './tailer-variation.ts';
 import { openTriggered, type TriggeredAccess } from './triggered-access.ts';
 

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { encodeBody, decodeBody } from '../../shared/body/codec.ts';
-import { parseJson, stringifyJson } from '../../shared/body/json.ts';
-import { parseAddress } from '../../shared/address.ts';
-import type { NewCell } from '../../shared/cell.ts';
-import { requestTime } from './trips/clock.ts';
-import { tripFacts } from './trips/facts.ts';
-import { tripStream } from './trips/stream.ts';
-import { tripCells } from './trips/trip.ts';
+import { encodeBody, decodeBody } from '../../../shared/body/codec.ts';
+import { parseJson, stringifyJson } from '../../../shared/body/json.ts';
+import { parseAddress } from '../../../shared/address.ts';
+import type { NewCell } from '../../../shared/cell.ts';
+import { requestTime } from './clock.ts';
+import { tripFacts } from './facts.ts';
+import { tripStream } from './stream.ts';
+import { tripCells } from './trip.ts';
 
 const TRIPS = 5000;
 const CELLS = [...tripStream({ seed: 'one', trips: TRIPS })];

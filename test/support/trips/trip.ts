@@ -8,7 +8,7 @@ import { identity } from './identity.ts';
 import type { TripSize } from './journey.ts';
 import type { LateBody } from './late-body.ts';
 import { tripNotes } from './notes.ts';
-import { Random } from '../../support/random.ts';
+import { Random } from '../random.ts';
 
 /** A cell and when it comes to be written, in milliseconds since 1970. */
 export interface TimedCell {

@@ -3,8 +3,8 @@ import { type DeploymentOptions, openContext, type StoreContext } from '../../..
 import { openDeployment } from '../../../shared/store/deployment.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
-import { dynamoClient } from '../../support/dynamo.ts';
-import { groupClient, type OpenStoreOptions, type StoreAccess } from '../../support/store-access.ts';
+import { dynamoClient } from '../dynamo.ts';
+import { groupClient, type OpenStoreOptions, type StoreAccess } from '../store-access.ts';
 
 /** What a process needs to open one of several datastores: plain data. */
 export interface IndexedAccess extends StoreAccess {

@@ -1,5 +1,5 @@
 import type { TripFacts } from './facts.ts';
-import { Random } from '../../support/random.ts';
+import { Random } from '../random.ts';
 
 /** What a trip cost, in dollars and cents. */
 export interface Fare {
