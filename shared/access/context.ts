@@ -74,16 +74,5 @@ export function placeOf(datastore: DatastoreTopology, shard: number): ShardPlace
 
 /** Sorts items by the group that holds their shard, keeping their order. */
 export function byGroup<T extends { readonly shard: number }>(datastore: DatastoreTopology, items: readonly T[]): Map<string, T[]> {
-  return groupBy(items, ({ shard }) => placeOf(datastore, shard).group);
-}
-
-export function groupBy<K, T>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group) group.push(item);
-    else groups.set(key, [item]);
-  }
-  return groups;
+  return Map.groupBy(items, ({ shard }) => placeOf(datastore, shard).group);
 }

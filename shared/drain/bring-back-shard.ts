@@ -6,7 +6,7 @@ import { selectBodyHashes, toBodyHashes } from '../sql/statements/select-body-ha
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { markUndecided } from '../sql/statements/undecided-copies.ts';
 import { appendToPrimary } from '../store/append.ts';
-import { groupBy, type StoreContext } from '../access/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import { decideAddress } from './decide.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
 import { copiesAt, unansweredPages, type Copy, type Holder } from './unanswered-copies.ts';
@@ -94,7 +94,7 @@ async function missingOnWriter({ writer, serverId, datastore, shard }: BringingB
  * @throws SchemalessError where a body is gone from all: whether it was drained, or whoever answered lacks it, a new look tells
  */
 async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], done: Done): Promise<void> {
-  for (const [holder, ofHolder] of groupBy(bodies, ({ copies: [{ holder }] }) => holder)) {
+  for (const [holder, ofHolder] of Map.groupBy(bodies, ({ copies: [{ holder }] }) => holder)) {
     const left = new Map(ofHolder.map((body) => [addressKey(body.copies[0].row), body]));
     const faulty = new Set<string>();
     for await (const page of openRows(holder.client, ofHolder.map(({ copies: [{ row }] }) => row))) {
@@ -121,7 +121,7 @@ async function append({ context, datastore, shard }: BringingBack, rows: readonl
 async function report({ context, datastore, shard }: BringingBack, copies: readonly Copy[]): Promise<void> {
   const [first] = copies;
   let marked = 0;
-  for (const [{ client }, ofHolder] of groupBy(copies, ({ holder }) => holder)) marked += (await client.change(markUndecided(ofHolder.map(({ row }) => row)))).affectedRows;
+  for (const [{ client }, ofHolder] of Map.groupBy(copies, ({ holder }) => holder)) marked += (await client.change(markUndecided(ofHolder.map(({ row }) => row)))).affectedRows;
   if (!first || marked === 0) return;
   const { row_key, column_name, ref_key } = first.row;
   context.report({ kind: 'undecided', datastore, shard, row_key, column_name, ref_key });

@@ -2,7 +2,7 @@ import { failBuffered } from '../sql/statements/change-buffered.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
 import { selectWaiting, type WaitingPlace } from '../sql/statements/select-waiting.ts';
 import { selectWaitingShards, toWaitingShards, type WaitingShard } from '../sql/statements/select-waiting-shards.ts';
-import { groupBy, type StoreContext } from '../access/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import { appendPace, rateFor, type Backlog } from './append-pace.ts';
 import { openArrivals, type Arrival } from './arrivals.ts';
 import type { Lane } from './drain-lane.ts';
@@ -103,6 +103,6 @@ async function findPrimaries({ topology }: StoreContext, shards: readonly Waitin
     if (place) owned.push({ shard, primary: place.group });
     else lost.push(shard);
   }
-  const placed = new Map([...groupBy(owned, ({ primary }) => primary)].map(([primary, some]) => [primary, some.map(({ shard }) => shard)]));
+  const placed = new Map([...Map.groupBy(owned, ({ primary }) => primary)].map(([primary, some]) => [primary, some.map(({ shard }) => shard)]));
   return { placed, lost };
 }

@@ -4,7 +4,7 @@ import { SqlError, type SqlClient } from '../sql/client.ts';
 import { deleteBuffered, failBuffered, markConflicts, noteRefusal } from '../sql/statements/change-buffered.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
 import { selectWaiting } from '../sql/statements/select-waiting.ts';
-import { groupBy, type StoreContext } from '../access/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import type { AppendPace } from './append-pace.ts';
 import type { ShardRows } from './ask-nodes.ts';
 import type { DrainReport } from './drain-settings.ts';
@@ -74,7 +74,7 @@ interface Page extends ShardRows {
 
 async function readPages({ context, holder, upTo }: Lane, taken: readonly ShardTurn[], limit: number): Promise<Page[]> {
   const waiting = (await holder.select(selectWaiting(taken, upTo(), limit), 'writer')).map(toWaitingRow);
-  const byShard = groupBy(waiting, nameOf);
+  const byShard = Map.groupBy(waiting, nameOf);
   return Promise.all(
     taken.map(async (turn): Promise<Page> => {
       const { datastore, shard, name } = turn;
@@ -122,7 +122,7 @@ async function write({ holder, report, maxAttempts }: Lane, misplaced: readonly 
   const { drained = [], conflicts = [], faulty = [], refused = [], appended = 0 } = settled ?? {};
   if (drained.length > 0) await holder.change(deleteBuffered(drained));
   if (conflicts.length > 0) await holder.change(markConflicts(conflicts));
-  for (const [error, ofError] of groupBy(refused, ({ error }) => error.message)) await holder.change(noteRefusal(ofError.map(({ row }) => row), error));
+  for (const [error, ofError] of Map.groupBy(refused, ({ error }) => error.message)) await holder.change(noteRefusal(ofError.map(({ row }) => row), error));
   for (const { row, error } of [...misplaced, ...faulty]) await holder.change(failBuffered(row, error, maxAttempts));
   report.drained += drained.length;
   report.conflicts += conflicts.length;

@@ -2,7 +2,7 @@ import { SchemalessError } from '../errors.ts';
 import { SqlError, type Statement } from '../sql/client.ts';
 import { forgetWriters, recordWriter } from '../sql/statements/record-writer.ts';
 import { selectFencedShards, toFencedShards, type FencedShard } from '../sql/statements/select-fenced-shards.ts';
-import { groupBy, placeOf, type StoreContext } from '../access/context.ts';
+import { placeOf, type StoreContext } from '../access/context.ts';
 import { requireDatastore } from '../access/groups.ts';
 import { mendEpoch } from '../access/raise-epoch.ts';
 import { bringBackShard, type BringingBack } from './bring-back-shard.ts';
@@ -44,7 +44,7 @@ export async function recoverPrimary(context: StoreContext, primary: string, sin
   const writer = await context.groups.client(primary);
   const fenced = await ownShards(context, primary, toFencedShards(await writer.select(selectFencedShards(), 'writer')));
   if (fenced.length === 0) return undefined;
-  for (const [datastore, some] of groupBy(fenced.filter(({ hasWriter }) => hasWriter), (one) => one.datastore)) await writer.change(forgetWriters(datastore, some.map(({ shard }) => shard)));
+  for (const [datastore, some] of Map.groupBy(fenced.filter(({ hasWriter }) => hasWriter), (one) => one.datastore)) await writer.change(forgetWriters(datastore, some.map(({ shard }) => shard)));
   const holders = await openHolders(context, primary);
   const look = since.look();
   const recovery = { appended: 0, opened: 0, closed: [] as Recovery['closed'][number][] };
@@ -52,7 +52,7 @@ export async function recoverPrimary(context: StoreContext, primary: string, sin
     const some = fenced.slice(start, start + SHARDS_AT_ONCE);
     const ends = await Promise.allSettled(some.map((one) => whyClosed({ context, writer, holders, look, ...one }, recovery)));
     const opened = some.filter((_, place) => ends[place]?.status === 'fulfilled' && ends[place].value === undefined);
-    for (const [datastore, ofDatastore] of groupBy(opened, (one) => one.datastore)) {
+    for (const [datastore, ofDatastore] of Map.groupBy(opened, (one) => one.datastore)) {
       await writer.change(recordWriter(some[0]?.serverId ?? 0, datastore, ofDatastore.map(({ shard }) => shard)));
     }
     recovery.opened += opened.length;

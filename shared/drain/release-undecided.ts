@@ -3,7 +3,7 @@ import { SqlError } from '../sql/client.ts';
 import { selectFencedShards, toFencedShards } from '../sql/statements/select-fenced-shards.ts';
 import { selectUndecidedShards, toUndecidedShards } from '../sql/statements/select-undecided-shards.ts';
 import { releaseUndecided } from '../sql/statements/undecided-copies.ts';
-import { groupBy, type StoreContext } from '../access/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import { nameOf } from './turns.ts';
 
 /**
@@ -18,11 +18,11 @@ export async function releaseOpened(context: StoreContext, holder: string): Prom
   const client = await context.groups.client(holder);
   const undecided = toUndecidedShards(await client.select(selectUndecidedShards(), 'writer'));
   const owned = await Promise.all(undecided.map(async (one) => ({ ...one, primary: (await context.topology.datastore(one.datastore))?.places[one.shard]?.group })));
-  for (const [primary, shards] of groupBy(owned, (one) => one.primary)) {
+  for (const [primary, shards] of Map.groupBy(owned, (one) => one.primary)) {
     if (primary === undefined) continue;
     const fenced = await fencedShards(context, primary);
     const open = fenced ? shards.filter((shard) => !fenced.has(nameOf(shard))) : [];
-    for (const [datastore, some] of groupBy(open, (one) => one.datastore)) await client.change(releaseUndecided(datastore, some.map(({ shard }) => shard)));
+    for (const [datastore, some] of Map.groupBy(open, (one) => one.datastore)) await client.change(releaseUndecided(datastore, some.map(({ shard }) => shard)));
   }
 }
 

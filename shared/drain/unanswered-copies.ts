@@ -3,7 +3,6 @@ import type { CellAddress } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
 import type { WaitingRow } from '../sql/statements/select-buffered.ts';
 import { selectCopies, selectUnanswered, toCopies, toUnanswered } from '../sql/statements/select-unanswered.ts';
-import { groupBy } from '../access/context.ts';
 
 /** A group that may hold copies. */
 export interface Holder {
@@ -40,5 +39,5 @@ export async function* unansweredPages({ client }: Holder, datastore: string, sh
  */
 export async function copiesAt(holders: readonly Holder[], datastore: string, addresses: readonly CellAddress[]): Promise<ReadonlyMap<string, readonly Copy[]>> {
   const held = await Promise.all(holders.map(async (holder) => toCopies(await holder.client.select(selectCopies(datastore, addresses), 'writer')).map((row): Copy => ({ holder, row }))));
-  return groupBy(held.flat(), ({ row }) => addressKey(row));
+  return Map.groupBy(held.flat(), ({ row }) => addressKey(row));
 }

@@ -1,6 +1,5 @@
 import { decodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
-import { groupBy } from '../access/context.ts';
 import { openRows, type OpenRow } from './open-rows.ts';
 import type { Copy } from './unanswered-copies.ts';
 
@@ -14,7 +13,7 @@ export interface CopiedBody {
  * are equal, however they are encoded, are one.
  */
 export async function waitingBodies(copies: readonly Copy[]): Promise<readonly CopiedBody[]> {
-  const byHash = [...groupBy(copies, ({ row }) => Buffer.from(row.body_hash).toString('hex')).values()] as [Copy, ...Copy[]][];
+  const byHash = [...Map.groupBy(copies, ({ row }) => Buffer.from(row.body_hash).toString('hex')).values()] as [Copy, ...Copy[]][];
   if (byHash.length < 2) return byHash.map((ofHash) => ({ copies: ofHash }));
   const bodies: { readonly copies: [Copy, ...Copy[]]; readonly opened: OpenRow | undefined }[] = [];
   for (const ofHash of byHash) {

@@ -1,5 +1,5 @@
 import type { Role } from '../cell.ts';
-import { groupBy, placeOf, type StoreContext } from '../access/context.ts';
+import { placeOf, type StoreContext } from '../access/context.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import { requireDatastore } from '../access/groups.ts';
 import { mendEpoch } from '../access/raise-epoch.ts';
@@ -57,7 +57,7 @@ export async function followShards(work: FollowWork, group: string, shards: read
   const begun = shards.flatMap((at) => (at.held.offset ? [{ at, shard: at.held.shard, offset: at.held.offset }] : []));
   if (begun.length === 0) return 'none';
   const now = work.now();
-  const byRole = groupBy(begun, ({ at }): Role => (at.held.writerUntil > now ? 'writer' : work.read));
+  const byRole = Map.groupBy(begun, ({ at }): Role => (at.held.writerUntil > now ? 'writer' : work.read));
   const whole = (await Promise.all([...byRole].map(([read, some]) => readWhole(work, group, read, some)))).flat();
   const done = await giveCells(work.follower, group, whole.map(({ at, log }) => ({ shard: at.held.shard, generation: at.tenure.generation, places: log.places })));
   for (const [item, { at, log }] of whole.entries()) {

@@ -1,4 +1,4 @@
-import { groupBy, placeOf, type StoreContext } from '../access/context.ts';
+import { placeOf, type StoreContext } from '../access/context.ts';
 import { selectExistingEntries, toExistingEntries, type ExistingEntry } from './statements/select-existing-entries.ts';
 import { selectDivided } from '../sql/select-divided.ts';
 import { requireDatastore } from '../access/groups.ts';
@@ -29,7 +29,7 @@ const PLACES_A_STATEMENT = 1000;
 export async function differencesOf(context: StoreContext, datastore: string, wanted: readonly PlacedEntry[]): Promise<Differences> {
   if (wanted.length === 0) return { differences: [], unasked: [] };
   const topology = await requireDatastore(context.topology, datastore);
-  const ofIndexes = [...groupBy(wanted, ({ index, shard }) => `${placeOf(topology, shard).group}/${index.name}/${index.hash}`).values()];
+  const ofIndexes = [...Map.groupBy(wanted, ({ index, shard }) => `${placeOf(topology, shard).group}/${index.name}/${index.hash}`).values()];
   const answers = await Promise.all(
     ofIndexes.map(async (ofIndex) => {
       const found: Differences[] = [];
@@ -47,7 +47,7 @@ async function compare(context: StoreContext, datastore: string, topology: Datas
   if (!first) return { differences: [], unasked: [] };
   const { index } = first;
   const { group } = placeOf(topology, first.shard);
-  const tables = [...groupBy(entries.map((entry, item) => ({ entry, item })), ({ entry }) => entry.shard).values()];
+  const tables = [...Map.groupBy(entries.map((entry, item) => ({ entry, item })), ({ entry }) => entry.shard).values()];
   const parts = tables.map((ofTable) => selectExistingEntries(datastore, index, ofTable.map(({ entry: { shard, row }, item }) => ({ item, shard, value: row.values[0] ?? null, row_key: row.row_key }))));
   try {
     const { rows, refused } = await selectDivided(await context.groups.client(group), parts, 'writer');

@@ -1,4 +1,4 @@
-import { groupBy, type StoreContext } from '../access/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import type { RowOfShard } from '../sql/statements/select-row-states.ts';
 import { DEPTH, wantedEntries, writeEntries } from './maintain.ts';
@@ -21,7 +21,7 @@ export async function keepEntries(context: StoreContext, datastore: string, cell
   const columns = new Set(cells.map(({ column_name }) => column_name));
   const indexes = (await maintainedIndexes(context.topology, datastore)).filter(({ definition }) => definition.fields.some(({ column_key }) => columns.has(column_key)));
   if (indexes.length === 0) return;
-  const rows = [...groupBy(cells, ({ row_key }) => row_key)].map(([row_key, written]): RowOfShard => ({ row_key, shard: written[0]?.shard ?? -1, written }));
+  const rows = [...Map.groupBy(cells, ({ row_key }) => row_key)].map(([row_key, written]): RowOfShard => ({ row_key, shard: written[0]?.shard ?? -1, written }));
   await withinDeadline(keepRows(context, datastore, indexes, rows));
 }
 

@@ -1,4 +1,4 @@
-import { byGroup, groupBy, placeOf, type StoreContext } from '../access/context.ts';
+import { byGroup, placeOf, type StoreContext } from '../access/context.ts';
 import type { RowOfShard } from '../sql/statements/select-row-states.ts';
 import { putEntries, type IndexRow } from './statements/put-entries.ts';
 import { requireDatastore } from '../access/groups.ts';
@@ -126,7 +126,7 @@ export interface MissedEntries {
 export async function writeEntries(context: StoreContext, datastore: string, entries: readonly PlacedEntry[]): Promise<readonly MissedEntries[]> {
   if (entries.length === 0) return [];
   const topology = await requireDatastore(context.topology, datastore);
-  const tables = entries.length === 1 ? [entries] : [...groupBy(entries, ({ index, shard }) => `${index.name}_${index.hash}/${shard}`).values()];
+  const tables = entries.length === 1 ? [entries] : [...Map.groupBy(entries, ({ index, shard }) => `${index.name}_${index.hash}/${shard}`).values()];
   const missed: MissedEntries[] = [];
   await Promise.all(
     tables.map(async (ofTable) => {

@@ -6,7 +6,6 @@ import { SchemalessError } from '../errors.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { selectDivided, type DividedAnswer } from '../sql/select-divided.ts';
 import { selectRowStates, toRowStates, type CellOfRow, type ColumnDepth, type RowOfShard, type RowState } from '../sql/statements/select-row-states.ts';
-import { groupBy } from '../access/context.ts';
 import { pageBytes } from '../access/read-group.ts';
 import { gatherEntries, takeEarlier, takeLatest, toEntries, type GatheredEntries, type RowEntries, type Version } from './entry.ts';
 import type { PhysicalIndex } from './index-table.ts';
@@ -135,7 +134,7 @@ interface StatesRead {
 
 /** Of shards that were refused, rows are asked for again where it was for the size of their result, until it fits; the others are unread. */
 async function divideRefused(client: SqlClient, { rows, columns, wanted, answer }: { readonly rows: readonly RowOfShard[]; readonly columns: readonly ColumnDepth[]; readonly wanted: RowsWanted; readonly answer: DividedAnswer }): Promise<StatesRead> {
-  const shards = [...groupBy(rows, ({ shard }) => shard).values()];
+  const shards = [...Map.groupBy(rows, ({ shard }) => shard).values()];
   const refused = new Set<RowOfShard>();
   const states: RowState[] = [];
   const unread: RowsUnread[] = [];

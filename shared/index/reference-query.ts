@@ -1,7 +1,6 @@
 import type { Cell } from '../cell.ts';
 import type { IndexDefinition } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
-import { groupBy } from '../access/context.ts';
 import { encodeCursor } from './cursor.ts';
 import { entriesOf } from './entry.ts';
 import { keyOfValue } from './field-value.ts';
@@ -17,10 +16,10 @@ export function referenceQuery(indexes: readonly IndexDefinition[], cells: reado
   if (!definition) throw new SchemalessError('unknown_index', `no index ${query.index}`, { field: 'index' });
   const parsed = parseQuery(query, definition, shards);
   const { order, after } = parsed;
-  const rows = groupBy(cells, ({ row_key }) => row_key);
+  const rows = Map.groupBy(cells, ({ row_key }) => row_key);
 
   const entries = [...rows].flatMap(([row_key, ofRow]) => {
-    const latest = [...groupBy(ofRow, ({ column_name }) => column_name).values()].map((column) => column.reduce((a, b) => (a.ref_key > b.ref_key ? a : b)));
+    const latest = [...Map.groupBy(ofRow, ({ column_name }) => column_name).values()].map((column) => column.reduce((a, b) => (a.ref_key > b.ref_key ? a : b)));
     const { values } = entriesOf(definition, new Map(latest.map(({ column_name, body }) => [column_name, body])));
     return values ? [{ row_key, values, latest }] : [];
   });

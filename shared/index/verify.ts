@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { shardOf } from '../shard.ts';
 import { selectIndexPage, toScannedEntry, type ScannedEntry } from './statements/select-index-page.ts';
 import { selectRowKeys, toRowKeys } from '../sql/statements/select-row-keys.ts';
-import { groupBy, placeOf, type StoreContext } from '../access/context.ts';
+import { placeOf, type StoreContext } from '../access/context.ts';
 import { requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { compareVersions, differencesOf, type Difference } from './differences.ts';
@@ -53,7 +53,7 @@ export async function verifyIndex(context: StoreContext, datastore: string, inde
   const topology = await requireDatastore(context.topology, datastore);
   const shards = topology.places.map((_, shard) => shard);
   const totals: Totals = { rows: 0, entries: 0, mended: 0, found: { missing: 0, extra: 0, wrong: 0 }, problems: [], failed: new Map() };
-  const bothWays = [...groupBy(shards, (shard) => placeOf(topology, shard).group).values()].map(async (ofGroup) => {
+  const bothWays = [...Map.groupBy(shards, (shard) => placeOf(topology, shard).group).values()].map(async (ofGroup) => {
     for (const shard of ofGroup) {
       const work = { context, topology, datastore, index, shard, options, totals };
       await verifyRows(work).catch((error: unknown) => fail(totals, shard, error));

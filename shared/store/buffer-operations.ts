@@ -1,7 +1,7 @@
 import { SchemalessError } from '../errors.ts';
 import { discardConflicts } from '../sql/statements/change-buffered.ts';
 import { selectBufferStatus, toBufferStatus } from '../sql/statements/select-buffer-status.ts';
-import { groupBy, type StoreContext } from '../access/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import type { BufferOperations, GroupBuffer } from '../contract/datastore.ts';
 import { keepUndecided } from './keep-undecided.ts';
 import { listKept, parseKeptIds } from './kept-writes.ts';
@@ -39,7 +39,7 @@ export function bufferOperations(context: StoreContext, datastore: string): Buff
     async discardConflicts(ids) {
       const parsed = parseKeptIds(ids, await context.groups.names(), MOST_DISCARDED);
       const counts = await Promise.all(
-        [...groupBy(parsed, ({ group }) => group)].map(async ([group, ofGroup]) => {
+        [...Map.groupBy(parsed, ({ group }) => group)].map(async ([group, ofGroup]) => {
           try {
             const client = await context.groups.client(group);
             return (await client.change(discardConflicts(datastore, ofGroup.map(({ id }) => id)))).affectedRows;

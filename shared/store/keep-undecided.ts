@@ -2,7 +2,7 @@ import { addressKey } from '../address.ts';
 import { invalidField } from '../errors.ts';
 import { selectUndecided, toWaitingRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
 import { giveWay } from '../sql/statements/undecided-copies.ts';
-import { groupBy, type StoreContext } from '../access/context.ts';
+import type { StoreContext } from '../access/context.ts';
 import type { KeptId } from './kept-writes.ts';
 import { toUnavailable } from '../access/ask-parts.ts';
 
@@ -16,14 +16,14 @@ import { toUnavailable } from '../access/ask-parts.ts';
  */
 export async function keepUndecided({ groups }: Pick<StoreContext, 'groups'>, datastore: string, ids: readonly KeptId[]): Promise<number> {
   const chosen: WaitingRow[] = [];
-  for (const [group, ofGroup] of groupBy(ids, (id) => id.group)) {
+  for (const [group, ofGroup] of Map.groupBy(ids, (id) => id.group)) {
     const client = await groups.client(group);
     const rows = await client.select(selectUndecided(datastore, ofGroup.map(({ id }) => id)), 'writer').catch((error: unknown) => {
       throw toUnavailable(error, group);
     });
     chosen.push(...rows.map(toWaitingRow));
   }
-  for (const ofAddress of groupBy(chosen, addressKey).values()) {
+  for (const ofAddress of Map.groupBy(chosen, addressKey).values()) {
     const bodies = new Set(ofAddress.map(({ body_hash }) => Buffer.from(body_hash).toString('hex')));
     const [{ row_key, column_name, ref_key } = { row_key: '', column_name: '', ref_key: 0 }] = ofAddress;
     if (bodies.size > 1) throw invalidField('ids', 'one body of an address', `${bodies.size} of ${row_key}/${column_name}/${ref_key}`);

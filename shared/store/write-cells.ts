@@ -10,7 +10,7 @@ import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies } from './buffer-writes.ts';
-import { groupBy, placeOf, type StoreContext } from '../access/context.ts';
+import { placeOf, type StoreContext } from '../access/context.ts';
 import type { Datastore } from '../contract/datastore.ts';
 import { joinWrites, separateWrites, type JoinedWrites } from './join-writes.ts';
 import { parseBatch } from '../access/parse.ts';
@@ -119,7 +119,7 @@ function inParts<Part, Item, Result>(items: readonly Item[], partOf: (item: Item
 async function inSeveral<Part, Item, Result>(items: readonly Item[], partOf: (item: Item) => Part, work: (part: Part, items: readonly Item[]) => Promise<readonly Result[]>): Promise<readonly Result[]> {
   const results: Result[] = [];
   await Promise.all(
-    [...groupBy(items.keys(), (place) => partOf(items[place] as Item))].map(async ([part, places]) => {
+    [...Map.groupBy(items.keys(), (place) => partOf(items[place] as Item))].map(async ([part, places]) => {
       const done = await work(part, places.map((place) => items[place] as Item));
       for (const [at, place] of places.entries()) results[place] = done[at] as Result;
     }),
@@ -146,7 +146,7 @@ async function settleWithoutPrimary(
  * the first lost against another body or is only buffered, so that nobody knows yet which one is stored, written after it.
  */
 async function settleRepeats(cells: readonly BufferedCell[], write: (cells: readonly BufferedCell[]) => Promise<readonly PutResult[]>): Promise<readonly PutResult[]> {
-  const firsts = [...groupBy(cells, addressKey).values()].map(([first]) => first as BufferedCell);
+  const firsts = [...Map.groupBy(cells, addressKey).values()].map(([first]) => first as BufferedCell);
   const written = await write(firsts);
   if (firsts.length === cells.length) return written;
 

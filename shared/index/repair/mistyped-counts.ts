@@ -1,6 +1,5 @@
 import { pauseFor } from '../../follow/pace.ts';
 import type { MistypedField } from '../maintain.ts';
-import { groupBy } from '../../access/context.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { addMistyped, type MistypedFound } from '../../topology/mistyped-fields.ts';
 
@@ -21,7 +20,7 @@ export function mistypedCounts(topologyTable: DynamoTable, datastore: string, on
   async function write(): Promise<void> {
     const found = [...counted.values()];
     counted.clear();
-    for (const [name, ofIndex] of groupBy(found, (one) => one.name)) await addMistyped(topologyTable, { datastore, name }, ofIndex);
+    for (const [name, ofIndex] of Map.groupBy(found, (one) => one.name)) await addMistyped(topologyTable, { datastore, name }, ofIndex);
   }
 
   return {

@@ -1,5 +1,4 @@
 import { readState, updateState } from '../../dynamo/state-table.ts';
-import { groupBy } from '../../access/context.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { blockOf } from './shard-blocks.ts';
 
@@ -84,7 +83,7 @@ export function pendingMarks(table: DynamoTable, datastore: string): PendingMark
 
 /** Marks that go with one write: all of one item. */
 function pagesOf(lowest: ReadonlyMap<number, number>): (readonly (readonly [number, number])[])[] {
-  return [...groupBy(lowest, ([shard]) => blockOf(shard)).values()].flatMap((ofBlock) =>
+  return [...Map.groupBy(lowest, ([shard]) => blockOf(shard)).values()].flatMap((ofBlock) =>
     Array.from({ length: Math.ceil(ofBlock.length / MARKS_A_WRITE) }, (_, place) => ofBlock.slice(place * MARKS_A_WRITE, (place + 1) * MARKS_A_WRITE)),
   );
 }

@@ -3,7 +3,7 @@ import type { PhysicalIndex } from '../index-table.ts';
 import { DEPTH, wantedInParts, writeEntries, type MissedEntries, type MistypedField, type PlacedEntry, type Wanted } from '../maintain.ts';
 import { SqlError } from '../../sql/client.ts';
 import type { RowOfShard } from '../../sql/statements/select-row-states.ts';
-import { groupBy, placeOf } from '../../access/context.ts';
+import { placeOf } from '../../access/context.ts';
 import { requireDatastore } from '../../access/groups.ts';
 import type { RepairWork } from './repair-work.ts';
 
@@ -56,7 +56,7 @@ export async function repairRows(work: RowsWork, indexes: readonly PhysicalIndex
     for (const field of part.mistyped) mistyped.push(field);
     const [asked, left]: [PlacedEntry[], PlacedEntry[]] = [[], []];
     for (const entry of part.entries) if (only === undefined || groupOf(entry) === only) (away.has(groupOf(entry)) ? left : asked).push(entry);
-    for (const [group, entries] of groupBy(left, groupOf)) miss({ group, entries, error: undefined });
+    for (const [group, entries] of Map.groupBy(left, groupOf)) miss({ group, entries, error: undefined });
     const { differences, unasked } = await differencesOf(context, datastore, asked);
     for (const one of unasked) miss(one);
     for (const { wanted } of differences) differing.push(wanted);
@@ -64,7 +64,7 @@ export async function repairRows(work: RowsWork, indexes: readonly PhysicalIndex
 
   /** Rows that take a whole time limit are divided by their shards, until the one that is slow stands alone: locked, perhaps. */
   async function compareAll(page: readonly RowOfShard[]): Promise<void> {
-    const shards = [...groupBy(page, ({ shard }) => shard).values()];
+    const shards = [...Map.groupBy(page, ({ shard }) => shard).values()];
     try {
       for await (const part of wantedInParts(context, datastore, indexes, page, DEPTH.all)) {
         await compare(part);
@@ -79,7 +79,7 @@ export async function repairRows(work: RowsWork, indexes: readonly PhysicalIndex
   }
 
   async function writeAll(): Promise<void> {
-    const tables = [...groupBy(differing, ({ index, shard }) => `${index.name}_${index.hash}/${shard}`).values()];
+    const tables = [...Map.groupBy(differing, ({ index, shard }) => `${index.name}_${index.hash}/${shard}`).values()];
     differing = [];
     // A table with many entries comes in several rounds: `writeEntries` makes one statement of each table.
     const longest = Math.max(0, ...tables.map(({ length }) => length));

@@ -8,7 +8,7 @@ import { settlePrimary } from '../../../shared/drain/settle-primary.ts';
 import { SqlError } from '../../../shared/sql/client.ts';
 import { deleteBuffered } from '../../../shared/sql/statements/change-buffered.ts';
 import { PLACE, toWaitingRow, type WaitingRow } from '../../../shared/sql/statements/select-buffered.ts';
-import { groupBy, type StoreContext } from '../../../shared/access/context.ts';
+import type { StoreContext } from '../../../shared/access/context.ts';
 import { DATASTORE, openStore, type StoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../../support/workers/worker-side.ts';
 
@@ -45,8 +45,8 @@ async function drainInOrder(context: StoreContext, group: string, mayGoOn: () =>
     after = rows.at(-1)?.id ?? after;
     const places = (await context.topology.datastore(DATASTORE))?.places ?? [];
     await Promise.all(
-      [...groupBy(rows, ({ shard }) => places[shard]?.group ?? '')].map(async ([primary, ofPrimary]) => {
-        const settled = await settlePrimary(context, { holder, primary, pace }, [...groupBy(ofPrimary, byShard).values()].map((some) => ({ datastore: DATASTORE, shard: some[0]?.shard ?? 0, rows: some }))).catch(undefinedWhereAway);
+      [...Map.groupBy(rows, ({ shard }) => places[shard]?.group ?? '')].map(async ([primary, ofPrimary]) => {
+        const settled = await settlePrimary(context, { holder, primary, pace }, [...Map.groupBy(ofPrimary, byShard).values()].map((some) => ({ datastore: DATASTORE, shard: some[0]?.shard ?? 0, rows: some }))).catch(undefinedWhereAway);
         if (settled && settled.drained.length > 0) await holder.change(deleteBuffered(settled.drained)).catch(undefinedWhereAway);
       }),
     );

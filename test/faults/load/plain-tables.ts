@@ -4,7 +4,6 @@ import type { NewCell, PutResult } from '../../../shared/cell.ts';
 import { shardDatabase, shardOf } from '../../../shared/shard.ts';
 import { SqlError, type Statement } from '../../../shared/sql/client.ts';
 import { entityTable, quoteName } from '../../../shared/sql/names.ts';
-import { groupBy } from '../../../shared/access/context.ts';
 import { groupClient, type GroupAccess } from '../../support/store-access.ts';
 import type { CellWriter } from './cell-writer.ts';
 
@@ -51,7 +50,7 @@ export function openPlainTables({ group, shards }: PlainAccess): CellWriter {
   };
   return {
     put: async (cell) => (await insert([cell]))[0] as PutResult,
-    batchPut: async (cells) => (await Promise.all([...groupBy(cells, ({ row_key }) => shardOf(row_key, shards)).values()].map(insert))).flat(),
+    batchPut: async (cells) => (await Promise.all([...Map.groupBy(cells, ({ row_key }) => shardOf(row_key, shards)).values()].map(insert))).flat(),
     [Symbol.asyncDispose]: () => client.close(),
   };
 }
