@@ -8,7 +8,7 @@ interface Forbidden {
 const restricted = (patterns: readonly Forbidden[]): object => ({ 'no-restricted-imports': ['error', { patterns }] });
 
 const OUTSIDE_OF_SHARED: readonly Forbidden[] = [
-  { group: ['**/functions/**', '**/infra/**', '**/test/**'], message: 'shared knows neither functions, infra nor test: they know it.' },
+  { group: ['**/functions/**', '**/infra/**', '**/test/**', '#*'], message: 'shared knows neither functions, infra nor test: they know it.' },
   { group: ['aws-cdk-lib', 'aws-cdk-lib/**', 'constructs', 'aws-lambda', '@middy/**', '@aws-lambda-powertools/**'], message: 'shared knows no Lambda, HTTP server or CDK.' },
 ];
 
@@ -55,6 +55,7 @@ export default {
     'vitest/valid-expect': ['error', { maxArgs: 2 }],
   },
   overrides: [
+    { files: ['shared/**'], rules: restricted(OUTSIDE_OF_SHARED) },
     ...orderOfShared,
     { files: ['functions/**'], rules: restricted([{ group: ['**/infra/**', '**/test/**', 'aws-cdk-lib', 'aws-cdk-lib/**', 'constructs'], message: 'functions know shared alone.' }]) },
     { files: ['infra/**'], rules: restricted([{ group: ['**/functions/**', '**/test/**'], message: 'infra names functions by path, it does not load them; and it knows no test.' }]) },

@@ -36,6 +36,8 @@ describe('the layering rule', () => {
     ['test/bench/planted.ts', '../faults/fault-run.ts'],
     ['test/faults/away/planted.ts', '../../demo/demo.ts'],
     ['test/support/planted.ts', '../faults/fault-run.ts'],
+    ['shared/sql/planted.ts', '#connector'],
+    ['shared/no-room/planted.ts', '../../functions/migrate.ts'],
     ['shared/planted.ts', './sql/client.ts'],
     ['shared/sql/planted.ts', '../access/context.ts'],
     ['shared/sql/statements/planted.ts', '../../index/index-table.ts'],

@@ -52,6 +52,8 @@ const WRITE_UNIT = 1024;
 const ITEM_BYTES = 150;
 /** A partition's offsets, by the shard: a fingerprint, an added id below 2^28, an epoch. */
 export const OFFSETS_ITEM = { ofAShard: FINGERPRINT_BYTES + 4 + 1 };
+/** Which cells a trigger of some columns was given last, by the shard: how far before the offset; and a checksum. */
+export const GIVEN_ITEM = { ofAShard: 1, bytes: 6 };
 /** Its checkpoints: so many by the shard, each a fingerprint and the distance from the one before. */
 export const CHECKPOINTS_ITEM = { ofAShard: 16, bytes: FINGERPRINT_BYTES + 3 };
 /** What is consumed of the shards of a page, by the shard: numbers, a fingerprint in hexadecimal, packed. */
@@ -75,8 +77,8 @@ export function stateTrafficOf({ environment, shards, writesPerSecond }: Load, t
   if (!environment.schedules) return asked;
 
   const followers = [
-    ...Array.from({ length: triggers }, (_, trigger) => followerOf(shards, trigger < triggersPerWrite ? writesPerSecond : 0, TAIL_SETTINGS.commitEveryMs, TAIL_SETTINGS.lagEveryMs)),
-    followerOf(shards, writesPerSecond, REPAIR_SETTINGS.commitEveryMs, EVERY.repairLag * 1000),
+    ...Array.from({ length: triggers }, (_, trigger) => followerOf({ shards, ofAShard: OFFSETS_ITEM.ofAShard + GIVEN_ITEM.ofAShard }, trigger < triggersPerWrite ? writesPerSecond : 0, TAIL_SETTINGS.commitEveryMs, TAIL_SETTINGS.lagEveryMs)),
+    followerOf({ shards, ofAShard: OFFSETS_ITEM.ofAShard }, writesPerSecond, REPAIR_SETTINGS.commitEveryMs, EVERY.repairLag * 1000),
   ];
   const { tailers } = loops;
   const sum = (of: (follower: { readonly writes: number; readonly reads: number }) => number): number => followers.reduce((total, follower) => total + of(follower), 0);
@@ -102,10 +104,10 @@ function marksWritten(shards: number, cellsPerSecond: number, concurrency: numbe
 }
 
 /** The partitions of one follower: committed a while after they moved, checkpoints now and then, handed over each minute, read for its lag. */
-function followerOf(shards: number, cellsPerSecond: number, commitEveryMs: number, lagEveryMs: number): { readonly writes: number; readonly reads: number } {
+function followerOf({ shards, ofAShard }: { readonly shards: number; readonly ofAShard: number }, cellsPerSecond: number, commitEveryMs: number, lagEveryMs: number): { readonly writes: number; readonly reads: number } {
   const partitions = Math.min(PARTITIONS, shards);
   const shardsOfOne = Math.ceil(shards / partitions);
-  const offsetUnits = Math.ceil((shardsOfOne * OFFSETS_ITEM.ofAShard + ITEM_BYTES) / WRITE_UNIT);
+  const offsetUnits = Math.ceil((shardsOfOne * ofAShard + ITEM_BYTES) / WRITE_UNIT);
   const checkpointBytes = shardsOfOne * CHECKPOINTS_ITEM.ofAShard * CHECKPOINTS_ITEM.bytes + ITEM_BYTES;
   // From a write on, a partition waits; it is written; the next write begins the next wait.
   const untilCell = cellsPerSecond === 0 ? Infinity : partitions / cellsPerSecond;

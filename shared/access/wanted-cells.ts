@@ -1,6 +1,6 @@
 import { LIMITS, type Role } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import { leftOutBytes, type ItemRows, type StoredCell } from '../sql/cell-rows.ts';
+import { leftOutBytes, type BodyBound, type ItemRows, type StoredCell } from '../sql/cell-rows.ts';
 import type { Statement } from '../sql/client.ts';
 import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
 import { selectRow } from '../sql/statements/select-row.ts';
@@ -15,8 +15,8 @@ export interface Wanting<Item extends { readonly shard: number }> {
   readonly context: StoreContext;
   readonly topology: DatastoreTopology;
   readonly read: Role;
-  /** @param most bytes of bodies that come of each item; what is longer is left out */
-  readonly statement: (items: readonly Item[], most: number) => Statement;
+  /** @param bound of the bodies of each item */
+  readonly statement: (items: readonly Item[], bound: BodyBound) => Statement;
   readonly minimumOf: (item: Item) => number | undefined;
   /** How many bytes an item is likely to have of which not all came; undefined where all did. */
   readonly leftOut: (answer: ItemRows, most: number) => number | undefined;
@@ -26,7 +26,7 @@ export interface Wanting<Item extends { readonly shard: number }> {
 export function wantingCells({ name, ...of }: ReadOf): Wanting<ShardKey> {
   return {
     ...of,
-    statement: (keys, most) => selectCells(name, keys, true, most < LIMITS.answerBytes ? most : undefined),
+    statement: (keys, bound) => selectCells(name, keys, true, bound.bytes < LIMITS.answerBytes ? bound : undefined),
     minimumOf: ({ key }) => key.min_added_id,
     leftOut: ({ cells: [cell] }) => cell && leftOutBytes(cell),
   };
@@ -37,7 +37,7 @@ export function wantingRows({ name, ...of }: ReadOf): Wanting<{ readonly row_key
   const range = { columns: undefined, after: undefined, limit: LIMITS.listCells + 1 };
   return {
     ...of,
-    statement: (rows, most) => unionOf(rows.map(({ row_key, shard }, item) => selectRow(name, shard, { ...range, row_key, bytes: most }, false, item))),
+    statement: (rows, { bytes }) => unionOf(rows.map(({ row_key, shard }, item) => selectRow(name, shard, { ...range, row_key, bytes }, false, item))),
     minimumOf: () => undefined,
     // How much longer a row is than what came of it, nobody knows.
     leftOut: ({ cells }, most) => (cells.length > LIMITS.listCells || cells.reduce((sum, { body }) => sum + (body?.length ?? 0), 0) >= most ? LIMITS.bodyBytes : undefined),
@@ -90,11 +90,11 @@ export async function readWanted<Item extends { readonly shard: number }>(wantin
         try {
           const client = await wanting.context.groups.client(group);
           const page = pageBytes(client);
-          // Beginnings of what is longer come, too: all together fit into one result.
-          const most = share === undefined ? page : Math.min(share, Math.max(LEAST_SHARE_BYTES, Math.floor(page / ofGroup.length)));
+          const most = Math.min(share ?? page, page);
+          const bound: BodyBound = { bytes: most, withBeginnings: most * ofGroup.length <= page };
           const found = await wanting.context.admit(group, () =>
             readGroup(client, group, {
-              statement: (some) => wanting.statement(some.flatMap((at) => ofGroup[at]?.item ?? []), most),
+              statement: (some) => wanting.statement(some.flatMap((at) => ofGroup[at]?.item ?? []), bound),
               minima: ofGroup.map(({ item }) => wanting.minimumOf(item)),
               read: wanting.read,
             }),

@@ -10,7 +10,10 @@ export interface ShardOffset {
   readonly fingerprint: string;
   /** The shard's epoch when the log was last found whole; 0 before that. */
   readonly epoch: number;
-  /** Of the last cell that the follower wanted and was given, 0 where there was none yet; undefined where nobody has noted it. */
+  /**
+   * Of the last cell that was given to a follower that wants some columns, at `added_id` or before it; 0, or where it began,
+   * where there was none yet. Undefined where nobody has noted it.
+   */
   readonly given?: number;
 }
 
@@ -46,14 +49,17 @@ export function decodeOffsets(bytes: Uint8Array | undefined, shards: number): (S
 }
 
 /**
- * What offsets say of the last cells given, apart from them, so that a worker of a version that does not know of it reads
- * the offsets all the same, and a checksum of the offsets that it is said of: such a worker, a rewind, and whoever else moves
- * offsets alone, makes it void.
+ * What offsets say of the last cells given, a byte or two a shard, apart from them, so that a worker of a version that does
+ * not know of it reads the offsets all the same; and a checksum of the offsets that it is said of: such a worker, a rewind, and
+ * whoever else moves offsets alone, makes it void.
+ *
+ * @returns undefined where nothing is known, as of followers that want all columns
  */
-export function encodeGiven(offsets: readonly (ShardOffset | undefined)[], encoded: Uint8Array): Uint8Array {
+export function encodeGiven(offsets: readonly (ShardOffset | undefined)[], encoded: Uint8Array): Uint8Array | undefined {
+  if (offsets.every((offset) => offset?.given === undefined)) return undefined;
   const bytes = [FORM];
   pushNumber(bytes, crc32(encoded));
-  for (const offset of offsets) pushNumber(bytes, offset?.given === undefined ? 0 : offset.given + 1);
+  for (const offset of offsets) pushNumber(bytes, offset?.given === undefined ? 0 : offset.added_id - offset.given + 1);
   return Uint8Array.from(bytes);
 }
 
@@ -64,7 +70,7 @@ export function decodeWithGiven(encoded: Uint8Array | undefined, given: Uint8Arr
   if (!encoded || read?.number() !== crc32(encoded)) return offsets;
   return offsets.map((offset) => {
     const next = read.number();
-    return offset && next > 0 ? { ...offset, given: next - 1 } : offset;
+    return offset && next > 0 ? { ...offset, given: offset.added_id - (next - 1) } : offset;
   });
 }
 

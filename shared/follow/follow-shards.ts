@@ -63,7 +63,7 @@ export async function followShards(work: FollowWork, group: string, shards: read
   for (const [item, { at, log }] of whole.entries()) {
     const { count = 0, given = at.held.offset?.given } = done[item] ?? {};
     const last = log.places[count - 1];
-    at.partition.move(at.held, { ...(last ? offsetAt(last, log.offset.epoch) : log.offset), ...(given !== undefined && { given }) }, at.tenure);
+    at.partition.move(at.held, { ...(last ? offsetAt(last, log.offset.epoch) : log.offset), ...(work.follower.columns && given !== undefined && { given }) }, at.tenure);
   }
   // What is over: nothing new was found to be wrong with it.
   for (const [item, { held }] of shards.entries()) if (held.trouble === troubles[item]) held.trouble = undefined;
@@ -135,11 +135,16 @@ async function begin(work: FollowWork, group: string, shards: readonly ShardAtWo
       if (refused.has(held.shard)) fail(work, held, refused.get(held.shard));
       const start = found.get(held.shard);
       // The log's start is the same whoever looks.
-      if (start && follower.start === 'start') partition.move(held, { ...start, given: 0 }, tenure);
-      else if (start) partition.startAt(held, { ...start, given: 0 }, tenure);
+      if (start && follower.start === 'start') partition.move(held, beginAt(work, start), tenure);
+      else if (start) partition.startAt(held, beginAt(work, start), tenure);
     }
   }
   for (const partition of new Set(fresh.flatMap(({ partition, held }) => (held.start ? [partition] : [])))) partition.commit().catch(() => undefined);
+}
+
+/** Of a follower that wants all columns nothing is noted: what it was given last is where it is. */
+function beginAt({ follower: { columns } }: FollowWork, start: ShardOffset): ShardOffset {
+  return columns ? { ...start, given: start.added_id } : start;
 }
 
 /** Whether what was read may be used. Looks after logs that were cut, holes, and epochs that do not fit. */

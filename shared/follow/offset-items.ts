@@ -110,13 +110,14 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
     async commit(partition: number, { token, generation }: Pick<OffsetItem, 'token' | 'generation'>, offsets: OffsetItem['offsets'], { last = false, next = false }: CommitOptions = {}): Promise<boolean> {
       const unrewound = generation === 0 ? '(attribute_not_exists(#generation) OR #generation = :generation)' : '#generation = :generation';
       const encoded = encodeOffsets(offsets);
+      const given = encodeGiven(offsets, encoded);
       const item = await updateState(table, {
         key: keyOf('offsets', partition),
-        update: `SET #offsets = :offsets, #given = :given${last ? ', #owner = :nobody' : ''}${next ? ', #generation = :next' : ''}`,
+        update: `SET #offsets = :offsets${given ? ', #given = :given' : ''}${last ? ', #owner = :nobody' : ''}${next ? ', #generation = :next' : ''}`,
         ...(fenced ? { condition: generations ? `#token = :token AND ${unrewound}` : '#token = :token' } : {}),
         values: {
           ':offsets': { B: encoded },
-          ':given': { B: encodeGiven(offsets, encoded) },
+          ...(given ? { ':given': { B: given } } : {}),
           ...(last ? { ':nobody': { S: '' } } : {}),
           ...(next ? { ':next': { N: String(generation + 1) } } : {}),
           ...(fenced ? { ':token': { N: String(token) } } : {}),

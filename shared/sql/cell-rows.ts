@@ -27,15 +27,28 @@ export interface ItemRows {
  *
  * Short, since a statement may have a hundred branches of it: servers take longer to understand than to find a row.
  *
- * @param most bytes of each body that come, and how long all of it is. `LEFT` costs a branch a third of what `IF` does,
- * which would spare the beginnings of longer ones. @default all come
+ * @param bound what comes of long bodies, and of each how long it is @default all come
  */
-export function cellColumns(item: number, shard: number, most?: number): string {
-  const body = most === undefined ? 'body, created_at' : `LEFT(body, ${most}), created_at, LENGTH(body)`;
-  return `${item}, ${shard}, added_id, row_key, column_name, ref_key, ${body}`;
+export function cellColumns(item: number, shard: number, bound?: BodyBound): string {
+  return `${item}, ${shard}, added_id, row_key, column_name, ref_key, ${bound ? `${boundBody(bound)}, created_at, LENGTH(body)` : 'body, created_at'}`;
 }
 
-/** The length of a body of which only the beginning came, in bytes; undefined where all of it did. */
+/** How much of a body comes with others. */
+export interface BodyBound {
+  /** Bytes: a longer one is left out. */
+  readonly bytes: number;
+  /**
+   * Whether the beginnings of those that are left out come along. To leave out all of them costs a branch three times as
+   * much, whether there is one or none, and is worth it where so many beginnings are too much.
+   */
+  readonly withBeginnings: boolean;
+}
+
+function boundBody({ bytes, withBeginnings }: BodyBound): string {
+  return withBeginnings ? `LEFT(body, ${bytes})` : `IF(LENGTH(body) > ${bytes}, X'', body)`;
+}
+
+/** The length of a body that was left out, in bytes; undefined of one that came. */
 export function leftOutBytes({ body, bodyBytes = 0 }: StoredCell): number | undefined {
   return body !== null && body.length < bodyBytes ? bodyBytes : undefined;
 }
@@ -43,10 +56,10 @@ export function leftOutBytes({ body, bodyBytes = 0 }: StoredCell): number | unde
 /**
  * One more row for an item: how far its shard's log goes in this very snapshot.
  *
- * @param most as in the union's other branches
+ * @param bound as in the union's other branches
  */
-export function headRow(item: number, shard: number, table: string, most?: number): string {
-  return `(SELECT ${item}, ${shard}, COALESCE(MAX(added_id), 0), NULL, NULL, NULL, NULL, NULL${most === undefined ? '' : ', NULL'} FROM ${table})`;
+export function headRow(item: number, shard: number, table: string, bound?: BodyBound): string {
+  return `(SELECT ${item}, ${shard}, COALESCE(MAX(added_id), 0), NULL, NULL, NULL, NULL, NULL${bound ? ', NULL' : ''} FROM ${table})`;
 }
 
 /** Sorts a result by item. Cells of an item keep the order of the result. */

@@ -1,6 +1,6 @@
 import { rowKeyBytes } from '../../address.ts';
 import type { CellKey } from '../../cell.ts';
-import { cellColumns, headRow } from '../cell-rows.ts';
+import { cellColumns, headRow, type BodyBound } from '../cell-rows.ts';
 import type { SqlParameter, Statement } from '../client.ts';
 import { entityTable } from '../names.ts';
 import { unionOf } from '../union.ts';
@@ -16,9 +16,9 @@ export interface ShardKey {
  * Branches rather than `IN` over tuples, which MariaDB does not turn into key look-ups.
  *
  * @param heads also ask how far the shard's log goes, for the keys that carry `min_added_id`
- * @param most bytes of a body that comes; of a longer one only its beginning does, see `leftOutBytes` @default all come
+ * @param bound what comes of long bodies @default all come
  */
-export function selectCells(datastore: string, keys: readonly ShardKey[], heads: boolean, most?: number): Statement {
+export function selectCells(datastore: string, keys: readonly ShardKey[], heads: boolean, bound?: BodyBound): Statement {
   const parts = keys.map(({ key, shard }, item): Statement => {
     const entity = entityTable(datastore, shard);
     const parameters: SqlParameter[] = [rowKeyBytes(key.row_key), Buffer.from(key.column_name)];
@@ -27,8 +27,8 @@ export function selectCells(datastore: string, keys: readonly ShardKey[], heads:
       parameters.push(key.ref_key);
       which = 'AND ref_key = ?';
     }
-    const cell = `(SELECT ${cellColumns(item, shard, most)} FROM ${entity} WHERE row_key = ? AND column_name = ? ${which})`;
-    return { sql: heads && key.min_added_id !== undefined ? `${cell} UNION ALL ${headRow(item, shard, entity, most)}` : cell, parameters, table: entity };
+    const cell = `(SELECT ${cellColumns(item, shard, bound)} FROM ${entity} WHERE row_key = ? AND column_name = ? ${which})`;
+    return { sql: heads && key.min_added_id !== undefined ? `${cell} UNION ALL ${headRow(item, shard, entity, bound)}` : cell, parameters, table: entity };
   });
   return unionOf(parts);
 }

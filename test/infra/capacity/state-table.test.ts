@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { capacityFor } from '../../../infra/capacity/capacity.ts';
 import { loadOn } from '../../../infra/capacity/load.ts';
-import { CHECKPOINTS_ITEM, MARKS_ITEM, OFFSETS_ITEM } from '../../../infra/capacity/state-table.ts';
+import { CHECKPOINTS_ITEM, GIVEN_ITEM, MARKS_ITEM, OFFSETS_ITEM } from '../../../infra/capacity/state-table.ts';
 import { ENVIRONMENTS } from '../../../infra/environments.ts';
-import { encodeCheckpoints, encodeOffsets } from '../../../shared/follow/encode-offsets.ts';
+import { encodeCheckpoints, encodeGiven, encodeOffsets } from '../../../shared/follow/encode-offsets.ts';
 import { TAIL_SETTINGS } from '../../../shared/triggers/send/settings.ts';
 import { pack } from '../../../shared/dynamo/change-item.ts';
 
@@ -19,6 +19,8 @@ describe('what is asked of DynamoDB', () => {
   it('counts with items as large as they are written', () => {
     const offsets = encodeOffsets(Array.from({ length: SHARDS }, () => ({ added_id: MANY, fingerprint: FINGERPRINT, epoch: 1 })));
     expect(offsets.length).toBeLessThanOrEqual(SHARDS * OFFSETS_ITEM.ofAShard + 1);
+    const given = encodeGiven(Array.from({ length: SHARDS }, (_, shard) => ({ added_id: MANY, fingerprint: FINGERPRINT, epoch: 1, given: MANY - 2 * (shard % 60) })), offsets);
+    expect(given?.length).toBeLessThanOrEqual(SHARDS * GIVEN_ITEM.ofAShard + GIVEN_ITEM.bytes);
     const checkpoints = encodeCheckpoints(Array.from({ length: SHARDS }, () => Array.from({ length: CHECKPOINTS_ITEM.ofAShard }, (_, place) => ({ added_id: (place + 1) * 100_000, fingerprint: FINGERPRINT }))));
     expect(checkpoints.length).toBeLessThanOrEqual(SHARDS * (CHECKPOINTS_ITEM.ofAShard * CHECKPOINTS_ITEM.bytes + 1) + 1);
   });
@@ -30,8 +32,8 @@ describe('what is asked of DynamoDB', () => {
   });
 
   it('writes each partition once every few seconds at most, however much is written', () => {
-    // 64 partitions of one trigger and of the repair, and the checkpoints of both; the rest goes on at rest, too.
-    const commits = 64 / (TAIL_SETTINGS.commitEveryMs / 1000) + 64 / 5 + (2 * 64 * 12) / 30;
+    // 64 partitions of one trigger, which are two units each, and of the repair, and the checkpoints of both; the rest goes on at rest, too.
+    const commits = (2 * 64) / (TAIL_SETTINGS.commitEveryMs / 1000) + 64 / 5 + (2 * 64 * 12) / 30;
     // Each instance of a consumer notes every 30 s what it has done of 64 pages of shards, two units each.
     const notes = (writes: number): number => (2 * 64 * Math.ceil(capacityFor(loadOn(ENVIRONMENTS.prod, 4096, writes)).traffic.triggerFunctions.concurrency)) / 30;
     const most = commits + notes(1000);

@@ -196,6 +196,7 @@ describe('a follower', () => {
     await expect(openFollower(followed.stateTable, idOf(deeds), SHARDS, 7)).rejects.toThrow('wanted an integer from 1 to 6, got 7');
     const worker = startWorker(followed, deeds, { partitions: 2, follower: { start: 'now', columns: ['BASE'] } });
     await until('begun', async () => (await committedOffsets(followed.stateTable, idOf(deeds), SHARDS)).every((offset) => offset !== undefined));
+    const begun = await committedOffsets(followed.stateTable, idOf(deeds), SHARDS);
     await followed.write(3, 4, 'NOTES');
     await followed.write(3, 2);
     await until('handled', () => deeds.handled.length === 2);
@@ -206,7 +207,7 @@ describe('a follower', () => {
     await worker.stop();
     expect(deeds.handled.map(({ column_name }) => column_name)).toEqual(['BASE', 'BASE']);
     // What comes after the last one that it wanted is known to be none of its own.
-    expect((await places()).map((place) => place?.given)).toEqual(Array.from({ length: SHARDS }, (_, shard) => (shard === 3 ? deeds.handled[1]?.added_id : 0)));
+    expect((await places()).map((place) => place?.given)).toEqual(Array.from({ length: SHARDS }, (_, shard) => (shard === 3 ? deeds.handled[1]?.added_id : begun[shard])));
     expect(await openFollower(followed.stateTable, idOf(deeds), SHARDS, 3)).toMatchObject({ partitions: 2 });
     const lag = await followerLag(followed.stateTable, followed.store.context, idOf(deeds));
     expect(lag.map(({ offset }) => offset)).toEqual(lag.map(({ head }) => head));

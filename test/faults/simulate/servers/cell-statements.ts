@@ -25,7 +25,7 @@ export function planCellRead(sql: string): Plan | undefined {
   const branches = sql.split(' UNION ALL ').map((branch, place): CellBranch => {
     const [, item = '', shard = ''] = /^\(SELECT (\d+), (\d+)/.exec(branch) ?? [];
     if (item === '' || shardsIn(branch)[0] !== shards[place]) throw new Error(`not understood: ${branch}`);
-    const most = / LEFT\(body, (\d+)\), /.exec(branch)?.[1];
+    const most = / (?:LEFT\(body, |IF\(LENGTH\(body\) > )(\d+)(?:\)|, X'', body\)), /.exec(branch)?.[1];
     return { item: Number(item), shard: Number(shard), most: most === undefined ? undefined : Number(most), what: HEAD.test(branch) ? 'head' : branch.includes('ORDER BY ref_key DESC') ? 'latest' : 'exact' };
   });
   return { kind: 'cells', shards, read: (execution) => cells(execution, branches) };
