@@ -79,7 +79,7 @@ describe('the repair, of tables of one group, one of which', () => {
       const rows = await rowsWithoutEntries([bad, ...good]);
       const drivers = new Set(rows.map(({ driver }) => driver));
       const wanted = new Set(rows.filter(({ shard }) => shard !== bad).map(({ row_key }) => row_key));
-      await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size, 20_000);
+      await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size, 60_000);
       expect(await entriesOf(drivers)).toEqual(wanted);
       // Without readers its log cannot be read either, which the follower tells.
       const told = () => run.events.filter((event) => (event.kind === 'failed' && event.what === `the rows of shard ${bad}`) || (event.kind === 'followed' && event.event.kind === 'shard_failed' && event.event.shard === bad));
@@ -90,7 +90,7 @@ describe('the repair, of tables of one group, one of which', () => {
     } finally {
       await run.stop();
     }
-  }, 90_000);
+  }, 180_000);
 
   it('holds entries and is damaged, keeps those of the others in order, and gives it its own once it can take them', async () => {
     const [bad = 0] = await shardsOf('group-3');
@@ -104,11 +104,11 @@ describe('the repair, of tables of one group, one of which', () => {
       const rows = await rowsWithoutEntries(shards, () => driverWhere(isBad, made++ % 4 === 0));
       const drivers = new Set(rows.map(({ driver }) => driver));
       const wanted = new Set(rows.filter((row) => !isBad(row)).map(({ row_key }) => row_key));
-      await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size, 20_000);
+      await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size, 60_000);
       expect(await entriesOf(drivers)).toEqual(wanted);
       // Rows that come later find their way too, past what is marked.
       const later = await rowsWithoutEntries(shards.slice(0, 1), () => [...drivers].find((driver) => !isBad({ driver })) ?? '');
-      await until('later ones too', async () => (await entriesOf(drivers)).size === wanted.size + later.length, 20_000);
+      await until('later ones too', async () => (await entriesOf(drivers)).size === wanted.size + later.length, 60_000);
       wrap.now = (client) => client;
       await until('all are repaired', async () => (await entriesOf(drivers)).size === rows.length + later.length, 40_000);
       await until('no mark is left', () => run.events.some(({ kind }) => kind === 'caught_up'));
@@ -116,7 +116,7 @@ describe('the repair, of tables of one group, one of which', () => {
       await run.stop();
     }
     expect(await indexed.problems()).toEqual([]);
-  }, 90_000);
+  }, 180_000);
 });
 
 describe('the verification, of a datastore of which one table is damaged', () => {
