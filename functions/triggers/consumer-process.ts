@@ -1,7 +1,7 @@
 import type { Message } from '@aws-sdk/client-sqs';
 import { Consumer as Polling } from 'sqs-consumer';
 import { consumeBatch } from '../../shared/triggers/consume/consume-batch.ts';
-import type { QueueRecord } from '../../shared/triggers/consume/queue-record.ts';
+import { toQueueRecord } from '../../shared/triggers/consume/queue-record.ts';
 import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
 import type { ConsumerConfig } from '../environment/consumer-config.ts';
 import { logger } from '../environment/log.ts';
@@ -84,8 +84,4 @@ export async function runConsumer({ config, trigger, fn, stopping }: ConsumerPro
     ({ queueUrl } = deployed);
   }
   sqs.destroy();
-}
-
-function toQueueRecord({ MessageId = '', ReceiptHandle = '', Body = '', Attributes: { MessageGroupId = '', ApproximateReceiveCount, SentTimestamp } = {} }: Message): QueueRecord {
-  return { messageId: MessageId, receiptHandle: ReceiptHandle, body: Body, groupId: MessageGroupId, receipts: Number(ApproximateReceiveCount), sentAt: Number(SentTimestamp) };
 }

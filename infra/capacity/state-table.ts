@@ -37,7 +37,7 @@ const EVERY = {
   /** `MAX_AGE_MS` of `shared/topology/dynamo-topology.ts`. */
   topology: 60,
   /** `LOOK_EVERY_MS` of `shared/access/open-circuits.ts`, eventually consistent. */
-  trips: 2,
+  openCircuits: 2,
   /** `statusMs` of `shared/triggers/consume/consumer.ts`. */
   triggerStatus: 1,
   /** `consumedEveryMs` of the same. */
@@ -73,7 +73,7 @@ export function stateTrafficOf({ environment, shards, writesPerSecond }: Load, t
   const marks = triggersPerWrite === 0 ? 0 : triggersPerWrite * marksWritten(shards, traffic.triggerCells / triggersPerWrite, triggerFunctions.concurrency / triggersPerWrite);
   const marksUnits = Math.ceil((Math.min(SHARDS_A_PAGE, shards) * MARKS_ITEM.ofAShard + ITEM_BYTES) / WRITE_UNIT);
   // Each is read before it is written.
-  const asked = { writes: marks * marksUnits, reads: scans + statuses + answering / EVERY.trips / 2 + marks, readsOfOneItem: Math.max(scans, statuses) };
+  const asked = { writes: marks * marksUnits, reads: scans + statuses + answering / EVERY.openCircuits / 2 + marks, readsOfOneItem: Math.max(scans, statuses) };
   if (!environment.schedules) return asked;
 
   const followers = [

@@ -7,6 +7,7 @@ import { CreateQueueCommand, DeleteMessageBatchCommand, ReceiveMessageCommand, S
 import { inject } from 'vitest';
 import type { Service } from '../../infra/local/emulators/emulator.ts';
 import { startService } from '../../infra/local/emulators/start-service.ts';
+import { toQueueRecord, type QueueRecord } from '../../shared/triggers/consume/queue-record.ts';
 
 export interface LocalSqs {
   readonly url: string;
@@ -55,4 +56,10 @@ export async function drainQueue({ client }: Pick<LocalSqs, 'client'>, queueUrl:
     drained.push(...Messages);
     await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: Messages.map(({ ReceiptHandle }, item) => ({ Id: String(item), ReceiptHandle })) }));
   }
+}
+
+/** Receives up to ten messages, as consumers take them. */
+export async function receiveRecords(client: SQSClient, queueUrl: string, waitSeconds: number): Promise<QueueRecord[]> {
+  const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: waitSeconds, MessageSystemAttributeNames: ['All'] }));
+  return Messages.map(toQueueRecord);
 }

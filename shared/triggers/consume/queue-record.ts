@@ -1,3 +1,5 @@
+import type { Message } from '@aws-sdk/client-sqs';
+
 /** A message as a queue gave it. */
 export interface QueueRecord {
   readonly messageId: string;
@@ -9,6 +11,11 @@ export interface QueueRecord {
   readonly receipts: number;
   /** When it was sent, milliseconds since 1970. */
   readonly sentAt: number;
+}
+
+/** A message as `ReceiveMessage` answers it, asked for the attributes `MessageGroupId`, `ApproximateReceiveCount` and `SentTimestamp`. */
+export function toQueueRecord({ MessageId = '', ReceiptHandle = '', Body = '', Attributes: { MessageGroupId = '', ApproximateReceiveCount, SentTimestamp } = {} }: Message): QueueRecord {
+  return { messageId: MessageId, receiptHandle: ReceiptHandle, body: Body, groupId: MessageGroupId, receipts: Number(ApproximateReceiveCount), sentAt: Number(SentTimestamp) };
 }
 
 /** What a consumer needs of its queue, besides the messages. */

@@ -72,7 +72,11 @@ async function controls(world: RunWorld, stage: Stage, access: StoreAccess): Pro
   await drain.ready;
   const keyOnly = await contend(world, { stage, access, part: 'key only', fault: (random) => killWriters(stage, 1, random, world) });
   if (!drain.progress) throw new Error('the drain that looks at addresses only compared none');
-  const uncopied = await contend(world, { stage, access: { ...access, bufferCopies: 0 }, part: 'uncopied', fault: (random) => loseOneDisk(stage, access, 'group-1', random, world) });
+  const uncopied = await contend(world, {
+    stage, access: { ...access, bufferCopies: 0 }, part: 'uncopied',
+    // Nothing brings back what has no copy: no shard's cells are away for a while only.
+    fault: async (random) => ({ ...(await loseOneDisk(stage, access, 'group-1', random, world)), shards: new Set() }),
+  });
   return { unwithdrawn, keyOnly, uncopied };
 }
 

@@ -1,9 +1,9 @@
 /** A process that consumes a trigger's queue, as its function does, until it is ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DeleteMessageBatchCommand, ReceiveMessageCommand, type Message } from '@aws-sdk/client-sqs';
+import { DeleteMessageBatchCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
 import { consumeBatch } from '../../../shared/triggers/consume/consume-batch.ts';
 import { openConsumer, type Consumer } from '../../../shared/triggers/consume/consumer.ts';
-import type { QueueRecord } from '../../../shared/triggers/consume/queue-record.ts';
+import { toQueueRecord } from '../../../shared/triggers/consume/queue-record.ts';
 import { sqsQueue } from '../../../shared/triggers/consume/sqs-queue.ts';
 import { triggeredClients } from '../../../shared/triggers/consume/triggered-client.ts';
 import { triggerStore } from '../../../shared/triggers/state/dynamo-trigger-store.ts';
@@ -85,7 +85,7 @@ async function poll(consumer: Consumer, { sqs }: TriggeredStore, queueUrl: strin
       const receive = new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: WAIT_SECONDS, MessageSystemAttributeNames: ['ApproximateReceiveCount', 'MessageGroupId', 'SentTimestamp'] });
       const { Messages = [] } = await sqs.send(receive, { abortSignal: AbortSignal.timeout((WAIT_SECONDS + 5) * 1000) });
       if (Messages.length === 0) continue;
-      const done = await consumeBatch(consumer, Messages.map(toRecord), { stopping: signal });
+      const done = await consumeBatch(consumer, Messages.map(toQueueRecord), { stopping: signal });
       if (done.length === 0) continue;
       const entries = done.map(({ receiptHandle }, place) => ({ Id: String(place), ReceiptHandle: receiptHandle }));
       await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: entries }), { abortSignal: AbortSignal.timeout(5000) });
@@ -94,15 +94,4 @@ async function poll(consumer: Consumer, { sqs }: TriggeredStore, queueUrl: strin
       await sleep(AWAY_PAUSE_MS);
     }
   }
-}
-
-function toRecord({ MessageId = '', ReceiptHandle = '', Body = '', Attributes = {} }: Message): QueueRecord {
-  return {
-    messageId: MessageId,
-    receiptHandle: ReceiptHandle,
-    body: Body,
-    groupId: Attributes.MessageGroupId ?? '',
-    receipts: Number(Attributes.ApproximateReceiveCount ?? 1),
-    sentAt: Number(Attributes.SentTimestamp ?? 0),
-  };
 }

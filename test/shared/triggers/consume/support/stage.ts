@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CreateQueueCommand, DeleteMessageCommand, GetQueueAttributesCommand, ReceiveMessageCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import { CreateQueueCommand, DeleteMessageCommand, GetQueueAttributesCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 import { inject } from 'vitest';
 import { consumeBatch } from '../../../../../shared/triggers/consume/consume-batch.ts';
 import type { BatchLimits } from '../../../../../shared/triggers/consume/batch.ts';
@@ -16,7 +16,7 @@ import type { TriggerMessage } from '../../../../../shared/triggers/state/messag
 import { encodeMessage, groupId, retryGroupId } from '../../../../../shared/triggers/state/queue-message.ts';
 import type { TriggerStore } from '../../../../../shared/triggers/state/trigger-store.ts';
 import { dynamoClient, newTable } from '../../../../support/dynamo.ts';
-import { startSqs } from '../../../../support/sqs.ts';
+import { receiveRecords, startSqs } from '../../../../support/sqs.ts';
 
 export const DATASTORE = 'trips';
 export const TRIGGER = 'bill_rider';
@@ -144,19 +144,7 @@ export async function openStage({ sqs, newTable }: Emulators, options: StageOpti
     ...(options.settings && { settings: options.settings }),
   });
 
-  async function receive(waitSeconds = 2): Promise<QueueRecord[]> {
-    const { Messages = [] } = await sqs.send(
-      new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: waitSeconds, MessageSystemAttributeNames: ['MessageGroupId', 'ApproximateReceiveCount', 'SentTimestamp'] }),
-    );
-    return Messages.map(({ MessageId = '', ReceiptHandle = '', Body = '', Attributes = {} }) => ({
-      messageId: MessageId,
-      receiptHandle: ReceiptHandle,
-      body: Body,
-      groupId: Attributes.MessageGroupId ?? '',
-      receipts: Number(Attributes.ApproximateReceiveCount),
-      sentAt: Number(Attributes.SentTimestamp),
-    }));
-  }
+  const receive = (waitSeconds = 2): Promise<QueueRecord[]> => receiveRecords(sqs, queueUrl, waitSeconds);
 
   return {
     consumer,

@@ -1,14 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DeleteMessageBatchCommand, ReceiveMessageCommand } from '@aws-sdk/client-sqs';
+import { DeleteMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { consumeBatch } from '../../../../../shared/triggers/consume/consume-batch.ts';
 import { openConsumer, type ConsumeEvent, type ConsumeSettings } from '../../../../../shared/triggers/consume/consumer.ts';
-import type { QueueRecord } from '../../../../../shared/triggers/consume/queue-record.ts';
 import { sqsQueue } from '../../../../../shared/triggers/consume/sqs-queue.ts';
 import { triggeredClients } from '../../../../../shared/triggers/consume/triggered-client.ts';
 import type { DeployedTrigger } from '../../../../../shared/topology/topology.ts';
 import { triggerStore } from '../../../../../shared/triggers/state/dynamo-trigger-store.ts';
 import type { TriggerMessage } from '../../../../../shared/triggers/state/message.ts';
-import type { LocalSqs } from '../../../../support/sqs.ts';
+import { receiveRecords, type LocalSqs } from '../../../../support/sqs.ts';
 import type { FollowedStore } from '../../../follow/support/followed-store.ts';
 
 /** A consumer of a trigger's queue, at work. */
@@ -44,7 +43,7 @@ export function startConsuming(sqs: LocalSqs, { stateTable, datastore }: Followe
   });
   const ended = (async () => {
     while (!stopping.signal.aborted) {
-      const records = await receive(sqs, queueUrl);
+      const records = await receiveRecords(sqs.client, queueUrl, 1);
       const done = await consumeBatch(consumer, records, { stopping: stopping.signal });
       if (done.length > 0) await sqs.client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: done.map(({ receiptHandle }, item) => ({ Id: String(item), ReceiptHandle: receiptHandle })) }));
       if (done.length < records.length) await sleep(20);
@@ -58,16 +57,4 @@ export function startConsuming(sqs: LocalSqs, { stateTable, datastore }: Followe
       await ended;
     },
   };
-}
-
-async function receive({ client }: LocalSqs, queueUrl: string): Promise<QueueRecord[]> {
-  const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 1, MessageSystemAttributeNames: ['All'] }));
-  return Messages.map(({ MessageId = '', ReceiptHandle = '', Body = '', Attributes = {} }) => ({
-    messageId: MessageId,
-    receiptHandle: ReceiptHandle,
-    body: Body,
-    groupId: Attributes.MessageGroupId ?? '',
-    receipts: Number(Attributes.ApproximateReceiveCount),
-    sentAt: Number(Attributes.SentTimestamp),
-  }));
 }
