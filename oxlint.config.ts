@@ -58,7 +58,14 @@ export default {
     { files: ['shared/**'], rules: restricted(OUTSIDE_OF_SHARED) },
     ...orderOfShared,
     { files: ['functions/**'], rules: restricted([{ group: ['**/infra/**', '**/test/**', 'aws-cdk-lib', 'aws-cdk-lib/**', 'constructs'], message: 'functions know shared alone.' }]) },
-    { files: ['infra/**'], rules: restricted([{ group: ['**/functions/**', '**/test/**'], message: 'infra names functions by path, it does not load them; and it knows no test.' }]) },
+    {
+      files: ['infra/**'],
+      rules: restricted([
+        { group: ['**/functions/**', '**/test/**'], message: 'infra names functions by path, it does not load them; and it knows no test.' },
+        { group: ['**/data-api/*', '!**/data-api/data-api.ts'], message: 'A package is known by what its entry exports: data-api.ts.' },
+      ]),
+    },
+    { files: ['infra/local/data-api/**'], rules: restricted([{ group: ['../**'], message: 'A package of its own knows nothing of what lies around it.' }]) },
     ...orderOfTest,
     { files: ['infra/setup/**', 'infra/local/**', 'test/**'], rules: { 'no-console': 'off', 'max-lines-per-function': 'off' } },
   ],

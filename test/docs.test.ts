@@ -5,7 +5,7 @@ import { diagram } from '../infra/docs/imports.ts';
 import { ROOMS } from '../infra/docs/rooms.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const PAGES = globSync(['*.md', '{shared,functions,infra,test}/**/*.md'], { cwd: ROOT }).sort();
+const PAGES = globSync(['*.md', '{shared,functions,infra,test}/**/*.md'], { cwd: ROOT, exclude: ['**/node_modules/**'] }).sort();
 const ARCHITECTURE = read('infra/docs/architecture.md');
 
 function read(page: string): string {

@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { startFlags } from '../../infra/local/commands/flags.ts';
 
-const MANUALS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', ...globSync('infra/docs/**/*.md', { cwd: PROJECT_ROOT })].map((file) => ({ file, text: readFileSync(join(PROJECT_ROOT, file), 'utf8') }));
+const MANUALS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'infra/local/data-api/README.md', ...globSync('infra/docs/**/*.md', { cwd: PROJECT_ROOT })].map((file) => ({ file, text: readFileSync(join(PROJECT_ROOT, file), 'utf8') }));
 const ALL = MANUALS.map(({ text }) => text).join('\n');
 const textOf = (page: string): string => MANUALS.find(({ file }) => file === `infra/docs/${page}`)?.text ?? '';
 const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'));

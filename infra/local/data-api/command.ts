@@ -1,10 +1,11 @@
-/** `npm run data-api -- --mysql mysql://…`: an RDS Data API over a MySQL or MariaDB server, until Ctrl-C. */
+#!/usr/bin/env node
+/** `rds-data-api-local --mysql mysql://…`: an RDS Data API over MySQL or MariaDB servers, until Ctrl-C. */
 import { Command } from 'commander';
 import { startDataApi } from './data-api.ts';
 import { dataApiFlags, type DataApiFlags } from './flags.ts';
 import type { DataApiEvent } from './http-server.ts';
 
-const command = new Command('npm run data-api --')
+const command = new Command('rds-data-api-local')
   .description("Serves the RDS Data API over MySQL or MariaDB servers, with the real one's limits.")
   .showHelpAfterError();
 for (const flag of dataApiFlags()) command.addOption(flag);

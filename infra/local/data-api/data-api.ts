@@ -4,6 +4,13 @@ import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import type { DataApiCluster, ResolveLogin } from './logins.ts';
 import { openOperations } from './operations.ts';
 
+// The package's whole surface: what is not named here may change with any version.
+export { DataApiException, type ExceptionName } from './exceptions.ts';
+export { FAULT_KINDS, type FaultKind, type FaultOrder, type Faults, type FaultStatus } from './faults.ts';
+export type { DataApiEvent } from './http-server.ts';
+export { DEFAULT_LIMITS, type Limits } from './limits.ts';
+export type { Credentials, DataApiCluster, Login, ResolveLogin } from './logins.ts';
+
 export interface DataApiOptions {
   /** @default 127.0.0.1: whoever reaches it may do everything */
   readonly host?: string;

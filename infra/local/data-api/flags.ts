@@ -1,5 +1,4 @@
 import { InvalidArgumentError, Option } from 'commander';
-import { wholeNumberFlag } from '../commands/flags.ts';
 import { checkFault, FAULT_KINDS, type FaultOrder } from './faults.ts';
 import { DEFAULT_LIMITS, type Limits } from './limits.ts';
 import type { DataApiCluster, Login } from './logins.ts';
@@ -35,7 +34,7 @@ export interface DataApiFlags {
   readonly quiet?: true;
 }
 
-/** The flags of `npm run data-api`. */
+/** The flags of the command. */
 export function dataApiFlags(): readonly Option[] {
   return [
     new Option('--mysql <url>', 'a server that answers for every resource ARN: mysql://user:password@host:port').argParser(parseMysqlUrl),
@@ -47,6 +46,13 @@ export function dataApiFlags(): readonly Option[] {
     wholeNumberFlag('--seed <number>', "of the faults' randomness", 0, 4_294_967_295).default(1),
     new Option('--quiet', 'shows no calls that failed'),
   ];
+}
+
+function wholeNumberFlag(flags: string, description: string, min: number, max: number): Option {
+  return new Option(flags, description).argParser((value: string) => {
+    if (/^\d{1,10}$/u.test(value) && Number(value) >= min && Number(value) <= max) return Number(value);
+    throw new InvalidArgumentError(`Wanted a whole number from ${min} to ${max}, got ${JSON.stringify(value)}.`);
+  });
 }
 
 export function parseMysqlUrl(text: string): Login {

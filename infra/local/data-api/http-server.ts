@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listen } from '../listen.ts';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { stringifyExactly } from './exact-json.ts';
 import { DataApiException, exceptionOf } from './exceptions.ts';
 import { checkFault, type Faults } from './faults.ts';
 import type { OperationName, Operations } from './operations.ts';
@@ -81,6 +82,18 @@ export async function startHttpServer({ host, port, requestBytes, operations, fa
   };
 }
 
+/** Returns the port that it got. Throws an `Error` that names the option. */
+async function listen(server: Server, port: number, host: string): Promise<number> {
+  server.listen(port, host);
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    throw new Error(`port: wanted a free port, got ${port}, which is in use or not allowed`, { cause });
+  }
+  const address = server.address();
+  return typeof address === 'object' && address ? address.port : port;
+}
+
 /** `POST` sets a fault, `DELETE` ends all of them, `GET` shows them. */
 async function answerFaults(request: IncomingMessage, response: ServerResponse, faults: Faults): Promise<void> {
   const body = (await readBody(request, 10_000)) ?? Buffer.alloc(0);
@@ -107,7 +120,7 @@ async function readBody(request: IncomingMessage, limit: number): Promise<Buffer
 }
 
 function send(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
-  const text = JSON.stringify(body);
+  const text = stringifyExactly(body);
   response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), 'x-amzn-requestid': randomUUID(), ...headers });
   response.end(text);
 }

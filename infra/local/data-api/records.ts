@@ -1,7 +1,7 @@
 import type { FieldPacket } from 'mysql2';
 import { columnTypeOf, type FieldKind } from './column-type.ts';
 import { DataApiException } from './exceptions.ts';
-import { ExactNumber } from './exact-json.ts';
+import { ExactNumber, stringifyExactly } from './exact-json.ts';
 import type { Field } from './field.ts';
 
 /** A row as the text protocol sends it: a column's bytes, or null. */
@@ -49,7 +49,7 @@ export function longField(text: string): Field {
 
 /** The records as a JSON text: an object for each row, by column label. */
 export function formatRecords(columns: readonly FieldPacket[], records: readonly (readonly Field[])[]): string {
-  return JSON.stringify(records.map((record) => Object.fromEntries(record.map((field, index) => [columns[index]?.name ?? '', plainValue(field)]))));
+  return stringifyExactly(records.map((record) => Object.fromEntries(record.map((field, index) => [columns[index]?.name ?? '', plainValue(field)]))));
 }
 
 function plainValue(field: Field): unknown {

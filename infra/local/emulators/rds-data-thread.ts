@@ -1,7 +1,6 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { parentPort, workerData } from 'node:worker_threads';
-import { startDataApi } from '../data-api/data-api.ts';
-import type { Credentials, Login } from '../data-api/logins.ts';
+import { startDataApi, type Credentials, type Login } from '../data-api/data-api.ts';
 
 /** What the thread is started with. */
 export interface RdsDataThreadData {

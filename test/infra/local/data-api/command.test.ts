@@ -1,29 +1,17 @@
-import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { ExecuteStatementCommand } from '@aws-sdk/client-rds-data';
 import { describe, expect, it } from 'vitest';
 import { parseCluster, parseFault, parseLimit, parseMysqlUrl } from '../../../../infra/local/data-api/flags.ts';
-import { clientOf, RESOURCE_ARN, serverLogin, TARGET } from './with-data-api.ts';
+import { serverUrl, startCommand } from './started-command.ts';
+import { clientOf, RESOURCE_ARN, TARGET } from './with-data-api.ts';
 
 const COMMAND = join(import.meta.dirname, '../../../../infra/local/data-api/command.ts');
 
-function start(...flags: string[]): { readonly child: ChildProcess; readonly output: () => string } {
-  const child = spawn(process.execPath, [COMMAND, ...flags], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let text = '';
-  for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  return { child, output: () => text };
-}
-
-const { host, port, user, password } = serverLogin();
-const URL_OF_SERVER = `mysql://${encodeURIComponent(user)}:${encodeURIComponent(password)}@${host}:${port}`;
-
 describe('the command', () => {
   it('serves a server until it is told to end', async () => {
-    const { child, output } = start('--cluster', `${RESOURCE_ARN}=${URL_OF_SERVER}`, '--port', '0', '--limit', 'row-bytes=off', '--fault', 'throttled=0');
-    // The line after "ready", which can come by itself.
-    await expect.poll(output, { timeout: 15_000 }).toMatch(/^ready http:\/\/127\.0\.0\.1:\d+\n[^]*AWS_ENDPOINT_URL_RDS_DATA=\S+\s/mu);
-    const client = clientOf(/AWS_ENDPOINT_URL_RDS_DATA=(\S+)/u.exec(output())?.[1] ?? '');
+    const { child, output, url } = startCommand(process.execPath, COMMAND, '--cluster', `${RESOURCE_ARN}=${serverUrl()}`, '--port', '0', '--limit', 'row-bytes=off', '--fault', 'throttled=0');
+    const client = clientOf(await url());
     expect(await client.send(new ExecuteStatementCommand({ ...TARGET, sql: "SELECT REPEAT('x', 100000)" }))).toHaveProperty('records');
     await expect(client.send(new ExecuteStatementCommand({ ...TARGET, resourceArn: `${RESOURCE_ARN}x`, sql: 'SELECT 1' }))).rejects.toMatchObject({ name: 'HttpEndpointNotEnabledException' });
     await expect.poll(output).toMatch(/ExecuteStatement 400 \d+ ms HttpEndpointNotEnabledException: /);
@@ -33,7 +21,7 @@ describe('the command', () => {
   });
 
   it('says what it lacks', async () => {
-    const { child, output } = start('--port', '0');
+    const { child, output } = startCommand(process.execPath, COMMAND, '--port', '0');
     expect((await once(child, 'exit'))[0]).toBe(1);
     expect(output()).toContain('--mysql or --cluster: wanted at least one server, got none');
   });
