@@ -34,9 +34,13 @@ it('makes an error a row that fails', async () => {
 });
 
 it('adds a row that fails for what cannot be drawn', async () => {
-  const { measured, plots } = await carriedOut(async () => ({ ...FINDINGS, plots: [{ kind: 'bars', title: 'rates', unit: '1/s', bars: [{ label: 'none', value: Number.NaN }] }] }), { limitMinutes: 1 });
-  expect(measured).toMatchObject([...FINDINGS.measured, { passed: false, figure: expect.stringContaining('rates: none') }]);
-  expect(plots).toEqual([{ kind: 'bars', title: 'rates', unit: '1/s', bars: [] }]);
+  const plots: Findings['plots'] = [
+    { kind: 'bars', title: 'rates', unit: '1/s', bars: [{ label: 'none', value: Number.NaN }, { label: 'good', value: 1 }] },
+    { kind: 'lines', title: 'lags', x: 's', y: '%', lines: [{ name: 'p50', points: [[0, 1], [1, Number.POSITIVE_INFINITY]] }] },
+  ];
+  const found = await carriedOut(async () => ({ ...FINDINGS, plots }), { limitMinutes: 1 });
+  expect(found.measured).toMatchObject([...FINDINGS.measured, { passed: false, figure: expect.stringContaining('rates: none, lags: p50 at 1') }]);
+  expect(found.plots).toMatchObject([{ bars: [{ label: 'good', value: 1 }] }, { lines: [{ name: 'p50', points: [[0, 1]] }] }]);
 });
 
 describe('a bench over its limit', () => {

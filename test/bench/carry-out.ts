@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endProcessesOn } from '../support/leftovers.ts';
 import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
-import { drawablePlots, refusedRow } from './report/drawable-plots.ts';
+import { drawable } from './report/drawable-plots.ts';
 import type { BenchReport } from './report/findings.ts';
 
 /** How long a bench that was told to stop has until its processes are killed, and then until it is waited for no more. */
@@ -28,11 +28,10 @@ export async function carryOut(bench: Bench, world: BenchWorld, engine: string, 
   // A timer does not stop work that never waits, and some work ends early rather than throw when it is stopped.
   const isOver = (): boolean => over.signal.aborted || performance.now() - start > bench.limitMinutes * 60_000;
   try {
-    const { measured, plots = [] } = await stoppable(bench, { ...world, signal: AbortSignal.any([world.signal, over.signal]) }, patience);
+    const found = await stoppable(bench, { ...world, signal: AbortSignal.any([world.signal, over.signal]) }, patience);
     world.signal.throwIfAborted();
     if (isOver()) return failed(`took longer than ${limit}`, `at most ${limit}`);
-    const { plots: drawable, refused } = drawablePlots(plots);
-    return report({ measured: [...measured, ...refusedRow(refused, engine)], ...(plots.length > 0 && { plots: drawable }) });
+    return report(drawable(found, engine));
   } catch (error) {
     world.signal.throwIfAborted();
     // After its processes were killed, everything it says is about that.

@@ -6,8 +6,8 @@ import type { Bench } from './bench.ts';
 import { benchCommand, readOptions, type BenchOptions } from './options.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'schemaless-bench-options-'));
-const broken = join(folder, 'broken.html');
-writeFileSync(broken, '<html>');
+const broken = join(folder, 'broken.json');
+writeFileSync(broken, '{');
 afterAll(() => rmSync(folder, { recursive: true }));
 
 const bench = (name: string): Bench => ({ name, what: `measures ${name}`, limitMinutes: 5, measure: () => Promise.reject(new Error('nobody asked for it')) });
@@ -21,15 +21,15 @@ function read(...argv: readonly string[]): BenchOptions {
 const names = ({ benches }: BenchOptions): readonly string[] => benches.map(({ name }) => name);
 
 it('measures everything but what takes long, unless it is named', () => {
-  expect(names(read('--no-report'))).toEqual(['store', 'idle']);
-  expect(names(read('--no-report', 'soak', 'store', 'soak'))).toEqual(['store', 'soak']);
+  expect(names(read('--no-findings'))).toEqual(['store', 'idle']);
+  expect(names(read('--no-findings', 'soak', 'store', 'soak'))).toEqual(['store', 'soak']);
 });
 
-it('writes no JSON unless it is asked to, and a page unless it is asked not to', () => {
-  const file = join(folder, 'page.html');
-  expect(read('--no-report')).toMatchObject({ json: undefined, report: undefined });
-  expect(read('--report', file, '--json', join(folder, 'findings.json'))).toMatchObject({ json: join(folder, 'findings.json'), report: file });
-  expect(readdirSync(folder)).toEqual(['broken.html']);
+it('writes what it found alone if it is asked to, and keeps it with the rest unless it is asked not to', () => {
+  const file = join(folder, 'kept.json');
+  expect(read('--no-findings')).toMatchObject({ json: undefined, findings: undefined });
+  expect(read('--findings', file, '--json', join(folder, 'findings.json'))).toMatchObject({ json: join(folder, 'findings.json'), findings: file });
+  expect(readdirSync(folder)).toEqual(['broken.json']);
 });
 
 it.each([
@@ -37,9 +37,9 @@ it.each([
   [['--engine', 'oracle'], /--engine.*mysql, mariadb/],
   [['--json', folder], /--json.*Wanted a file that can be written, got .*EISDIR/],
   [['--json', join(folder, 'none', 'findings.json')], /--json.*ENOENT/],
-  [['--report', join(folder, 'none', 'page.html')], /--report.*ENOENT/],
-  [['--report', broken], /--report.*no findings are in it.*Delete it/],
-  [['--report', join(folder, 'same'), '--json', join(folder, 'same')], /wanted two files, got .*same twice/],
+  [['--findings', join(folder, 'none', 'kept.json')], /--findings.*ENOENT/],
+  [['--findings', broken], /--findings.*holds no findings.*Delete it/],
+  [['--findings', join(folder, 'same'), '--json', join(folder, 'same')], /wanted two files, got .*same twice/],
   [['--speed'], /unknown option '--speed'/],
 ])('%j is refused with a message that says why', (argv, message) => {
   expect(() => read(...argv)).toThrow(message);

@@ -1,36 +1,34 @@
-import { join } from 'node:path';
+import { closeSync, existsSync, openSync, rmSync } from 'node:fs';
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { wishedEngine, type EngineKind } from '../../infra/setup/engine.mjs';
 import type { Bench } from './bench.ts';
-import { checkWritable, sectionsIn } from './report/report-file.ts';
-
-const REPORT = join(import.meta.dirname, 'report.html');
+import { FINDINGS_FILE, readFindings } from './report/findings-file.ts';
 
 export interface BenchOptions {
   readonly benches: readonly Bench[];
   readonly engine: EngineKind | undefined;
   readonly seed: string;
-  /** File for the findings as JSON. */
+  /** File for what this run alone found. */
   readonly json: string | undefined;
-  /** File of the page. */
-  readonly report: string | undefined;
+  /** File that keeps what this run and others found. */
+  readonly findings: string | undefined;
 }
 
 /** Reads the command line. Ends the process with a message that names what cannot be used. */
 export function readOptions(benches: readonly Bench[], argv: readonly string[], command = benchCommand(benches)): BenchOptions {
   command.parse([...argv], { from: 'user' });
-  const { engine, seed, json, report } = command.opts<{ engine?: EngineKind; seed?: string; json?: string; report: string | false }>();
+  const { engine, seed, json, findings } = command.opts<{ engine?: EngineKind; seed?: string; json?: string; findings: string | false }>();
   const names = command.processedArgs[0] as readonly string[];
   try {
     // What is given has been looked at by then.
-    if (report !== false && command.getOptionValueSource('report') === 'default') pageFile(report);
-    if (json !== undefined && json === report) throw new Error(`--json and --report: wanted two files, got ${json} twice`);
+    if (findings !== false && command.getOptionValueSource('findings') === 'default') findingsFile(findings);
+    if (json !== undefined && json === findings) throw new Error(`--json and --findings: wanted two files, got ${json} twice`);
     return {
       benches: benches.filter(({ name, apart }) => (names.length === 0 ? !apart : names.includes(name))),
       engine: engine ?? wishedEngine([], process.env),
       seed: seed ?? String(Math.floor(Math.random() * 1_000_000)),
       json,
-      report: report === false ? undefined : report,
+      findings: findings === false ? undefined : findings,
     };
   } catch (error) {
     return command.error(`error: ${error instanceof Error ? error.message : String(error)}`);
@@ -45,9 +43,9 @@ export function benchCommand(benches: readonly Bench[]): Command {
     .addArgument(new Argument('[names...]', 'what to measure (default: all but what takes long)').choices(benches.map(({ name }) => name)))
     .addOption(new Option('--engine <name>', 'mysql or mariadb (default: SCHEMALESS_ENGINE, else MySQL if it is on the machine, else MariaDB)').choices(['mysql', 'mariadb']))
     .addOption(new Option('--seed <text>', 'makes the same choices again (default: a new one, printed)'))
-    .addOption(new Option('--json <file>', 'write all findings to this file').argParser(writableFile))
-    .addOption(new Option('--report <file>', 'the page of plots, which keeps what other runs found').default(REPORT, 'test/bench/report.html').argParser(pageFile))
-    .addOption(new Option('--no-report', 'write no page'))
+    .addOption(new Option('--json <file>', 'write what this run found to this file').argParser(writableFile))
+    .addOption(new Option('--findings <file>', 'what `npm run report` makes a page of; keeps what other runs found').default(FINDINGS_FILE, 'test/bench/findings.json').argParser(findingsFile))
+    .addOption(new Option('--no-findings', 'keep nothing'))
     .addHelpText('after', `\nWhat there is:\n${lines.join('\n')}`)
     .showHelpAfterError('(--help lists what there is)');
 }
@@ -57,8 +55,8 @@ function writableFile(file: string): string {
   return usable(file, checkWritable);
 }
 
-function pageFile(file: string): string {
-  return usable(writableFile(file), sectionsIn);
+function findingsFile(file: string): string {
+  return usable(writableFile(file), readFindings);
 }
 
 function usable(file: string, check: (file: string) => unknown): string {
@@ -68,4 +66,15 @@ function usable(file: string, check: (file: string) => unknown): string {
   } catch (error) {
     throw new InvalidArgumentError(error instanceof Error ? error.message : String(error));
   }
+}
+
+/** Throws an Error unless the file can be written. Leaves it as it is: one that is not there is not there afterwards either. */
+function checkWritable(file: string): void {
+  const wasThere = existsSync(file);
+  try {
+    closeSync(openSync(file, 'a'));
+  } catch (error) {
+    throw new Error(`Wanted a file that can be written, got ${file}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+  if (!wasThere) rmSync(file);
 }

@@ -18,7 +18,7 @@ import { idleBench } from './idle.ts';
 import { lagsBench } from './lags.ts';
 import { readOptions } from './options.ts';
 import { FORMAT, type BenchReport, type Circumstances } from './report/findings.ts';
-import { rewritePage } from './report/report-file.ts';
+import { keepFindings } from './report/findings-file.ts';
 import { shardsBench } from './shards.ts';
 import { soakBench } from './soak.ts';
 import { storeBench } from './store-speed.ts';
@@ -26,7 +26,7 @@ import { ycsbBench } from './ycsb.ts';
 
 const BENCHES: readonly Bench[] = [storeBench, httpBench, lagsBench, backlogBench, codecBench, coldBench, shardsBench, idleBench, growthBench, soakBench, ycsbBench];
 
-const { benches, engine, seed, json, report } = readOptions(BENCHES, process.argv.slice(2));
+const { benches, engine, seed, json, findings } = readOptions(BENCHES, process.argv.slice(2));
 const found = findEngine({ wish: engine });
 const run: Circumstances = {
   engine: found ? engineName(found) : 'no engine',
@@ -66,10 +66,11 @@ if (signal.aborted) process.exit(130);
 const rows = done.flatMap(({ measured }) => measured);
 const cells = rows.map(({ what, figure, bar, passed, engine: on }) => [what, figure, bar, passed ? 'PASS' : 'FAIL', seed, on]);
 for (const line of textTable([['what', 'figure', 'bar', 'verdict', 'seed', 'engine'], ...cells])) console.log(line);
+if (findings !== undefined) console.log(`kept in ${findings}; npm run report makes a page of it`);
 process.exit(process.exitCode ?? (rows.every(({ passed }) => passed) ? 0 : 1));
 
 function keep(): void {
   const all = { format: FORMAT, ...run, seconds: Math.round((performance.now() - start) / 100) / 10, complete: done.length === benches.length, benches: done } as const;
   if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, undefined, 2)}\n`);
-  if (report !== undefined) rewritePage(report, all, BENCHES.map(({ name }) => name));
+  if (findings !== undefined) keepFindings(findings, all, BENCHES.map(({ name }) => name));
 }

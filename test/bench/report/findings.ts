@@ -4,25 +4,41 @@ import type { Findings, Plot } from '../bench.ts';
 /** Counts up when a reader of the older one would misunderstand what is written. */
 export const FORMAT = 1;
 
-/** What one bench has found. */
-export interface BenchReport extends Findings {
-  readonly name: string;
-  readonly what: string;
-  /** How long it took. */
-  readonly seconds: number;
-}
-
-/** What all benches of a run have in common. */
-export interface Circumstances {
+const [text, number, flag] = [z.string(), z.number(), z.boolean()];
+const limit = number.exactOptional();
+const bar = z.object({ label: text, value: number, least: limit, most: limit, bar: limit, passed: flag.exactOptional() });
+const line = z.object({ name: text, points: z.array(z.tuple([number, number])) });
+const plot: z.ZodType<Plot> = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('bars'), title: text, unit: text, bars: z.array(bar) }),
+  z.object({ kind: z.literal('lines'), title: text, x: text, y: text, logX: flag.exactOptional(), lines: z.array(line) }),
+]);
+const row = z.object({ what: text, figure: text, bar: text, passed: flag, engine: text });
+const run = z.object({
   /** "MariaDB 10.11.6" */
-  readonly engine: string;
-  readonly seed: string;
+  engine: text,
+  seed: text,
   /** "24.21.0" */
-  readonly node: string;
-  readonly cpu: { readonly model: string; readonly count: number };
-  /** ISO 8601, UTC */
-  readonly started_at: string;
-}
+  node: text,
+  cpu: z.object({ model: text, count: number }),
+  /** UTC */
+  started_at: z.iso.datetime(),
+});
+const bench = z.object({
+  name: text,
+  what: text,
+  /** How long it took. */
+  seconds: number,
+  measured: z.array(row).readonly(),
+  plots: z.array(plot).readonly().exactOptional(),
+}) satisfies z.ZodType<Findings>;
+const section = bench.extend({ run });
+
+/** What one bench has found. */
+export type BenchReport = z.infer<typeof bench>;
+/** What all benches of a run have in common. */
+export type Circumstances = z.infer<typeof run>;
+/** What one bench found on one engine: the kept findings have one of each. */
+export type Section = z.infer<typeof section>;
 
 /** A run as `--json` writes it. */
 export interface RunReport extends Circumstances {
@@ -34,53 +50,11 @@ export interface RunReport extends Circumstances {
   readonly benches: readonly BenchReport[];
 }
 
-/** What one bench found on one engine: a page keeps one of each. */
-export interface Section extends BenchReport {
-  readonly run: Circumstances;
+/** The kept findings, read back. */
+export const findingsSchema = z.object({ format: z.literal(FORMAT), sections: z.array(section) });
+
+/** As `--engine` names it: "mariadb". Undefined where all was measured on Node alone, whatever engine the run was given. */
+export function engineKind({ measured, run: { engine } }: Section): string | undefined {
+  const isBound = measured.length === 0 || measured.some((row) => !row.engine.startsWith('Node '));
+  return isBound ? engine.split(' ')[0]?.toLowerCase() : undefined;
 }
-
-const barPlot = z.object({
-  kind: z.literal('bars'),
-  title: z.string(),
-  unit: z.string(),
-  bars: z.array(
-    z.object({
-      label: z.string(),
-      value: z.number(),
-      least: z.number().exactOptional(),
-      most: z.number().exactOptional(),
-      bar: z.number().exactOptional(),
-      passed: z.boolean().exactOptional(),
-    }),
-  ),
-});
-
-const linePlot = z.object({
-  kind: z.literal('lines'),
-  title: z.string(),
-  x: z.string(),
-  y: z.string(),
-  logX: z.boolean().exactOptional(),
-  lines: z.array(z.object({ name: z.string(), points: z.array(z.tuple([z.number(), z.number()])) })),
-});
-
-/** What a page carries, read back. */
-export const pageDataSchema: z.ZodType<{ readonly format: typeof FORMAT; readonly sections: readonly Section[] }> = z.object({
-  format: z.literal(FORMAT),
-  sections: z.array(
-    z.object({
-      name: z.string(),
-      what: z.string(),
-      seconds: z.number(),
-      measured: z.array(z.object({ what: z.string(), figure: z.string(), bar: z.string(), passed: z.boolean(), engine: z.string() })),
-      plots: z.array(z.discriminatedUnion('kind', [barPlot, linePlot]) satisfies z.ZodType<Plot>).exactOptional(),
-      run: z.object({
-        engine: z.string(),
-        seed: z.string(),
-        node: z.string(),
-        cpu: z.object({ model: z.string(), count: z.number() }),
-        started_at: z.iso.datetime(),
-      }),
-    }),
-  ),
-});

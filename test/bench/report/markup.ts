@@ -1,24 +1,17 @@
-/** A piece of a page. Only `html` makes one of what it is given: everything else is text, and escaped. */
-export class Markup {
-  readonly text: string;
-
-  /** @param text trusted: nothing of what was measured or named */
-  constructor(text: string) {
-    this.text = text;
-  }
+/** A piece of a page. Only `html` makes one of what it is given: all else is text, and escaped. */
+export interface Markup {
+  /** Trusted: whoever makes one of other text has it from a library. */
+  readonly markup: string;
 }
 
-/** What can be put into markup; `undefined` is left out. */
-export type Piece = Markup | string | number | undefined | readonly Piece[];
+type Piece = Markup | string | number | readonly Piece[];
 
 /** Markup of a literal and what is put into it: elements' content, or values of attributes in double quotes. */
 export function html(literal: TemplateStringsArray, ...pieces: readonly Piece[]): Markup {
-  return new Markup(String.raw({ raw: literal }, ...pieces.map(textOf)));
+  return { markup: String.raw({ raw: literal }, ...pieces.map(textOf)) };
 }
 
 function textOf(piece: Piece): string {
-  if (piece === undefined) return '';
-  if (piece instanceof Markup) return piece.text;
-  if (typeof piece === 'object') return piece.map(textOf).join('');
-  return String(piece).replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  if (typeof piece !== 'object') return String(piece).replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
+  return 'markup' in piece ? piece.markup : piece.map(textOf).join('');
 }

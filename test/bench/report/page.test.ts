@@ -1,85 +1,72 @@
 import { expect, it } from 'vitest';
-import type { Plot } from '../bench.ts';
-import type { BenchReport, Section } from './findings.ts';
+import type { BarPlot, LinePlot, Plot } from '../bench.ts';
+import type { Section } from './findings.ts';
+import { FINDINGS_FILE, readFindings } from './findings-file.ts';
+import { html } from './markup.ts';
 import { page } from './page.ts';
-import { carriedBy } from './page-data.ts';
-import { SAMPLE_BARS, SAMPLE_LINES, sampleBench, sampleRun } from './sample-findings.ts';
+import { svgOf } from './plots.ts';
 
-const MYSQL = 'MySQL 8.0.40';
+const KEPT = readFindings(FINDINGS_FILE);
+const PAGE = await page(KEPT);
 
-/** A section of a run on MySQL. */
-function section(bench: BenchReport): Section {
-  const { engine, seed, node, cpu, started_at } = sampleRun(MYSQL);
-  return { ...bench, run: { engine, seed, node, cpu, started_at } };
+it('has every row that is kept, with its figure, its bar and its verdict', () => {
+  expect(KEPT.flatMap(({ measured }) => measured).length).toBeGreaterThan(100);
+  for (const { name, run, what, measured, plots = [] } of KEPT) {
+    const said = [name, what, run.started_at, run.cpu.model, `Node ${run.node}`, `--seed ${run.seed}`];
+    for (const text of said) expect(PAGE).toContain(html`${text}`.markup);
+    for (const { what, figure, bar, passed } of measured) {
+      const verdict = passed ? html`<td class="passed">PASS</td>` : html`<td class="failed">FAIL</td>`;
+      expect(PAGE).toContain(html`<th scope="row">${what}</th><td>${figure}</td><td>${bar}</td>${verdict}`.markup);
+    }
+    for (const { title } of plots) expect(PAGE).toContain(html`<figcaption>${title}</figcaption>`.markup);
+  }
+  expect(PAGE.match(/<svg /g)).toHaveLength(KEPT.flatMap(({ plots = [] }) => plots).length);
+});
+
+it('refers to nothing outside of itself, and runs nothing', () => {
+  expect(PAGE.replaceAll(/ xmlns(:xlink)?="[^"]*"/g, '')).not.toMatch(/https?:|\bsrc\s*=|<link|@import|url\(|<script/i);
+  const targets = [...PAGE.matchAll(/href="([^"]*)"/g)].map((found) => found[1]);
+  expect(targets).toEqual(KEPT.map(({ name }) => `#bench-${name}`));
+});
+
+it('escapes every text, in elements and in attributes', async () => {
+  const filledWith = (text: string): Section => {
+    const bars: BarPlot = { kind: 'bars', title: text, unit: text, bars: [{ label: text, value: 1 }] };
+    const lines: LinePlot = { kind: 'lines', title: text, x: text, y: text, lines: [{ name: text, points: [[1, 1]] }] };
+    const run = { engine: text, seed: text, node: text, cpu: { model: text, count: 2 }, started_at: '2026-01-31T08:00:00.000Z' };
+    const row = { what: text, figure: text, bar: text, passed: true, engine: text };
+    return { name: text, what: text, seconds: 1, measured: [row], plots: [bars, lines], run };
+  };
+  const [plain, hostile] = [await page([filledWith('plain')]), await page([filledWith(`</svg><i>&"'`)])];
+  expect(hostile).not.toContain('<i>');
+  // As many tags as with texts that need no escaping, and as many attributes in each.
+  const tags = (text: string): readonly number[] => (text.match(/<[^>]*>/g) ?? []).map((tag) => tag.split('"').length);
+  expect(tags(hostile)).toEqual(tags(plain));
+});
+
+/** The texts of a plot that can be read in it. */
+async function textsOf(plot: Plot): Promise<readonly string[]> {
+  return [...(await svgOf(plot)).matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, text = '']) => text);
 }
 
-/** The page without the findings that it carries for later runs. */
-function seen(sections: readonly Section[]): string {
-  return page(sections).replace(/<script[^]*<\/script>/, '');
-}
-
-/** Every text of a bench is this one. */
-function filledWith(text: string): BenchReport {
-  const row = { what: text, figure: text, bar: text, passed: true, engine: text };
-  const bars: Plot = { kind: 'bars', title: text, unit: text, bars: [{ label: text, value: 1 }] };
-  const lines: Plot = { kind: 'lines', title: text, x: text, y: text, lines: [{ name: text, points: [[1, 1]] }] };
-  return { name: text, what: text, seconds: 1, measured: [row], plots: [bars, lines] };
-}
-
-it('escapes every text, in elements and in attributes', () => {
-  const hostile = section(filledWith(`<i>&"'</i>`));
-  const before = seen([section(filledWith('plain'))]);
-  const after = seen([{ ...hostile, run: { ...hostile.run, engine: '<i>&"\'</i>', seed: '<i>', node: '<i>', cpu: { model: '"<i>', count: 2 } } }]);
-  expect(after).toContain('&#60;i&#62;&#38;&#34;&#39;&#60;/i&#62;');
-  expect(after).not.toContain('<i>');
-  // As much markup as with texts that need no escaping, and as many attributes.
-  for (const sign of ['<', '>', '"']) expect(after.split(sign)).toHaveLength(before.split(sign).length);
+it('shows bars by label and value, what was seen and what is allowed, in a unit', async () => {
+  const texts = await textsOf({ kind: 'bars', title: 'Speed', unit: 'times the rate', bars: [
+    { label: 'a put', value: 0.91, least: 0.85, most: 1.02, bar: 0.85, passed: true },
+    { label: 'a batch', value: 4200, bar: 5000, passed: false },
+    { label: 'a batch', value: 1 },
+  ] });
+  expect(texts).toEqual(expect.arrayContaining(['a put', '0.910', 'a batch', '✗ 4.20K', '1.00', 'times the rate']));
+  const key = ['measured', 'passed', 'failed', 'least to most seen', 'bar: the least or the most allowed'];
+  expect(texts.slice(-key.length)).toEqual(key);
 });
 
-it('carries its findings in an element that none of them ends', () => {
-  const sections = [section(filledWith('</script><script>alert(1)</script><!--'))];
-  const text = page(sections);
-  expect(text.match(/<script|<\/script|<!--/g)).toEqual(['<script', '</script']);
-  expect(carriedBy(text)).toEqual(sections);
-});
-
-it('has an <svg> for every plot, and says what it shows', () => {
-  const text = seen([section(sampleBench('store', MYSQL)), section({ ...sampleBench('codec', 'Node 24.21.0'), plots: [SAMPLE_BARS, SAMPLE_LINES, SAMPLE_BARS] })]);
-  const plots = [...text.matchAll(/<svg role="img" aria-label="([^"]+)"/g)].map((found) => found[1] ?? '');
-  expect(plots).toHaveLength(5);
-  expect(plots.filter((label) => label.startsWith(SAMPLE_BARS.title))).toHaveLength(3);
-  expect(plots.filter((label) => label.startsWith(SAMPLE_LINES.title))).toHaveLength(2);
-});
-
-it('draws every bar with its whisker, its value and what is allowed, and every line with its points', () => {
-  const text = seen([section(sampleBench('store', MYSQL))]);
-  expect(text.match(/<rect class="(passed|failed|plain)"/g)).toEqual(['<rect class="passed"', '<rect class="failed"', '<rect class="plain"']);
-  expect(text.match(/<line class="wanted"/g)).toHaveLength(2);
-  // A line and its two ends.
-  expect(text.match(/<line class="whisker"/g)).toHaveLength(3);
-  for (const value of ['0.910', '✗ 4.20', '0.970']) expect(text).toContain(`>${value}</text>`);
-  expect(text.match(/<polyline/g)).toHaveLength(2);
-  expect(text.match(/<circle/g)).toHaveLength(6);
-  for (const tick of ['10K', '100K', '1M']) expect(text).toContain(`>${tick}</text>`);
-});
-
-it('has only a table for a bench without plots', () => {
-  const { plots: _none, ...bench } = sampleBench('shards', MYSQL);
-  const text = seen([section(bench)]);
-  expect(text).toContain('<td>0.91</td>');
-  expect(text).not.toContain('<svg');
-});
-
-it('refers to nothing outside of itself', () => {
-  const text = page([section(sampleBench('store', MYSQL))]);
-  expect(text).not.toMatch(/https?:|\bsrc\s*=|<link|@import|url\(/i);
-  expect([...text.matchAll(/href="([^"]*)"/g)].map((found) => found[1])).toEqual(['#bench-store']);
-  expect(text).toContain(`content="default-src 'none'; style-src 'unsafe-inline'"`);
-});
-
-it('says what the machine was, when it was, and how to measure again', () => {
-  const text = seen([section(sampleBench('store', MYSQL))]);
-  expect(text).toContain('Sample CPU, 2 processors, Node 24.21.0');
-  expect(text).toContain('2026-01-31 08:00 UTC');
-  expect(text).toContain('npm run bench -- store --engine mysql --seed 42');
+it('shows lines by name, with both axes and few dots', async () => {
+  const p50 = { name: 'p50', points: [[10_000, 1], [100_000, 2], [1_000_000, 2]] as const };
+  const plot: LinePlot = { kind: 'lines', title: 'Latency', x: 'cells', y: 'ms', logX: true, lines: [p50] };
+  expect(await textsOf(plot)).toEqual(expect.arrayContaining(['cells (logarithmic)', 'ms', 'p50', '10k', '100k', '1M']));
+  const early = { ...plot, lines: [{ name: 'p50', points: [[-1, 1], [0, 2], [5, 3]] as const }] };
+  expect(await textsOf(early)).toContain('cells (logarithmic; 0 and less at its start)');
+  const long = { name: 'many', points: Array.from({ length: 100 }, (_, at) => [at, at] as const) };
+  const svg = await svgOf({ ...plot, lines: [p50, long] });
+  expect(svg.match(/aria-roledescription="point"/g)).toHaveLength(3);
 });
