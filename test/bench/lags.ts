@@ -3,14 +3,14 @@ import { dataFolder } from '../../infra/local/stack/data-folder.ts';
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import type { NewCell } from '../../shared/cell.ts';
 import { BillWatch } from '../support/billing/bill-watch.ts';
-import { writeCalmTrips } from '../support/billing/calm-trips.ts';
-import { startsInLog } from '../support/billing/handler-starts.ts';
 import { persist } from '../support/persist.ts';
 import type { Progress } from '../support/progress.ts';
 import { openLoop } from '../support/pace.ts';
 import { DATASTORE } from '../support/store-access.ts';
 import type { Bench, Findings, LinePlot, Measured } from './bench.ts';
 import { startStack } from './http/start-stack.ts';
+import { writeCalmTrips } from './lags/calm-trips.ts';
+import { startsInLog } from './lags/handler-starts.ts';
 import { percentile } from './lags/percentile.ts';
 
 /** Trips written each second; of each the trigger writes two more cells, so that the store takes three times as many puts. */
@@ -37,20 +37,30 @@ export const lagsBench: Bench = {
     const store = schemalessClient({ url: stack.url, datastore: DATASTORE });
     const starts = await startsInLog(dataFolder(data).functionLog);
     const { signal, say } = world;
-    const watching = { store, starts, patienceMs: BILLING_PATIENCE_MS, signal };
+    const watching = { store, patienceMs: BILLING_PATIENCE_MS, signal };
     const [before, watch] = [new BillWatch(watching), new BillWatch(watching)];
 
     const indexMs: number[] = [];
-    const write = async (trip: NewCell, billed: BillWatch, lags: number[]): Promise<void> => {
-      billed.acknowledged(trip, true);
-      lags.push(await untilFound(store, trip, signal));
+    const answered: { readonly trip: NewCell; readonly at: number }[] = [];
+    const write = async (trip: NewCell): Promise<void> => {
+      answered.push({ trip, at: Date.now() });
+      watch.acknowledged(trip);
+      indexMs.push(await untilFound(store, trip, signal));
     };
-    await writeAtRate(store, { ...WARM, signal }, (trip) => write(trip, before, []));
+    await writeAtRate(store, { ...WARM, signal }, async (trip) => {
+      before.acknowledged(trip);
+      await untilFound(store, trip, signal);
+    });
     await before.finish(UNSEEN);
     say(`warmed up with ${WARM.trips} trips`);
-    await writeAtRate(store, { trips: TRIPS_A_SECOND * SECONDS, perSecond: TRIPS_A_SECOND, signal }, (trip) => write(trip, watch, indexMs));
+    await writeAtRate(store, { trips: TRIPS_A_SECOND * SECONDS, perSecond: TRIPS_A_SECOND, signal }, write);
     const unbilled = await watch.finish(UNSEEN);
-    const triggerMs = await watch.lags();
+    await starts.read();
+    const triggerMs = answered.flatMap(({ trip, at }) => {
+      const start = starts.startOf(trip);
+      // The function may be started before the put is answered.
+      return start === undefined ? [] : [Math.max(0, start - at)];
+    });
     say(`${indexMs.length} trips, ${unbilled.length} not billed`);
     return { measured: measured(indexMs, triggerMs, engine), plots: [plot(indexMs, triggerMs)] };
   },

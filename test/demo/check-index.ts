@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Json, NewCell } from '../../shared/cell.ts';
 import type { Condition } from '../../shared/contract/index-query.ts';
@@ -9,13 +8,6 @@ import { persist } from '../support/persist.ts';
 import { textTable } from '../support/text-table.ts';
 
 const INDEX = 'driver_partner_index';
-/** Of the cells that measure the lag the first are left out: connections are opened, and code is compiled, while they are written. */
-const WARM_UP_SAMPLES = 20;
-/** Trips whose STATUS is written to measure the lag, each of a driver of its own. */
-const LAG_TRIPS = 25;
-/** Until the trigger has passed over them. */
-const SETTLE_MS = 1000;
-
 /** A trip as the index should show it. */
 interface IndexedTrip {
   readonly row_key: string;
@@ -30,8 +22,6 @@ interface IndexCheck {
   readonly patienceMs: number;
   readonly signal: AbortSignal;
   readonly differences: Differences;
-  /** How many cells are written one after another, to see how soon each shows in the index. */
-  readonly samples: number;
 }
 
 export interface IndexFindings {
@@ -39,11 +29,9 @@ export interface IndexFindings {
   readonly drivers: number;
   /** A driver's trips in a city within a time, as lines of a table. */
   readonly example: readonly string[];
-  /** From a put's answer until a query of another process showed the row. */
-  readonly lagMs: readonly number[];
 }
 
-/** Asks the index for the trips of every driver and compares with what was written; then measures how far it lags. */
+/** Asks the index for the trips of every driver and compares with what was written. */
 export async function checkIndex(store: DemoStore, latest: Iterable<NewCell>, check: IndexCheck): Promise<IndexFindings> {
   const trips = [...latest].filter(({ column_name }) => column_name === 'BASE').map(toTrip);
   const byDriver = [...Map.groupBy(trips, ({ driver }) => driver)].sort(([, a], [, b]) => b.length - a.length);
@@ -57,7 +45,7 @@ export async function checkIndex(store: DemoStore, latest: Iterable<NewCell>, ch
       check.differences.fail(`driver ${driver}`, `index: wanted ${wanted.length} trips, ${missing.length} of them missing`);
     }
   });
-  return { drivers, example: await showExample(store, byDriver[0]?.[1] ?? [], check), lagMs: await measureLag(store, check) };
+  return { drivers, example: await showExample(store, byDriver[0]?.[1] ?? [], check) };
 }
 
 /** What the index does not show of a driver's trips, once there was time. Earlier runs may have left the driver others. */
@@ -94,42 +82,6 @@ async function showExample(store: DemoStore, trips: readonly IndexedTrip[], { si
     ...textTable([['row key', 'created', 'fare', ''], ...rows], [2]),
     ...(entries.length > rows.length ? [`… and ${entries.length - rows.length} more`] : []),
   ];
-}
-
-/**
- * From a put's answer until a query shows what it wrote, one cell after another: STATUS cells of trips without a fare,
- * since cells of BASE would call the trigger, whose billing would be measured with them.
- */
-async function measureLag(store: DemoStore, { samples, patienceMs, signal, differences }: IndexCheck): Promise<number[]> {
-  const trips: { readonly row_key: string; readonly driver: string }[] = [];
-  await inParallel(Array.from({ length: LAG_TRIPS }, () => ({ row_key: randomUUID(), driver: randomUUID() })), LAG_TRIPS, signal, async ({ row_key, driver }) => {
-    const { outcome } = await persist(signal, () => store.put({ row_key, column_name: 'BASE', ref_key: 1, body: { driver_partner_uuid: driver, trip_created_at: new Date().toISOString() } }));
-    // Without it the index has no entry whose change could show.
-    if (outcome === 'stored') trips.push({ row_key, driver });
-  });
-  if (trips.length === 0) return [];
-  await sleep(SETTLE_MS, undefined, { signal });
-  const lags: number[] = [];
-  for (let sample = 0; sample < samples; sample += 1) {
-    const { row_key, driver } = trips[sample % trips.length] ?? { row_key: '', driver: '' };
-    const ref_key = Math.floor(sample / trips.length);
-    const isCompleted = ref_key % 2 === 0;
-    const { outcome } = await persist(signal, () => store.put({ row_key, column_name: 'STATUS', ref_key, body: { is_completed: isCompleted } }));
-    if (outcome !== 'stored') continue;
-    const start = performance.now();
-    const isShown = async (): Promise<boolean> => {
-      const { entries } = await persist(signal, () => store.query({ index: INDEX, where: [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }], limit: 10 }));
-      return entries.some((entry) => entry.row_key === row_key && entry.fields['is_completed'] === isCompleted);
-    };
-    for (let isThere = await isShown(); !isThere; isThere = await isShown()) {
-      signal.throwIfAborted();
-      if (performance.now() - start < patienceMs) continue;
-      differences.fail(`driver ${driver}`, `index: a changed STATUS was not shown within ${patienceMs / 1000} s`);
-      return lags;
-    }
-    if (sample >= WARM_UP_SAMPLES) lags.push(performance.now() - start);
-  }
-  return lags;
 }
 
 async function rowsOf(store: DemoStore, where: readonly Condition[], signal: AbortSignal): Promise<string[]> {

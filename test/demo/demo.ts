@@ -1,5 +1,4 @@
 import { schemalessClient } from '../../shared/client/client.ts';
-import { startsInLog } from '../support/billing/handler-starts.ts';
 import { readOptions } from './options.ts';
 import { runDemo } from './run-demo.ts';
 import { reachStack } from './stack.ts';
@@ -32,8 +31,7 @@ async function run(): Promise<number> {
         attempts: 1,
         signal: interrupt.signal,
       });
-      const starts = stack.functionLog === undefined ? undefined : await startsInLog(stack.functionLog);
-      const failed = await runDemo({ store, options, readers: stack.readers, starts, signal: interrupt.signal, print: console.log });
+      const failed = await runDemo({ store, options, readers: stack.readers, signal: interrupt.signal, print: console.log });
       return failed === 0 ? 0 : 1;
     } finally {
       await stack.stop();

@@ -46,21 +46,16 @@ export function report({ trips, written, verified, indexed, billing, sizes }: De
     ['cells per second', grouped(written.cells / Math.max(0.001, written.seconds)), `in ${written.seconds.toFixed(1)} s`],
     ['put', latency(written.putMs), `p50 / p99 of ${grouped(written.putMs.length)} requests`],
     ['batch-put', latency(written.batchMs), `p50 / p99 of ${grouped(written.batchMs.length)} requests`],
-    ['index lag', latency(indexed.lagMs), `p50 / p99 of ${grouped(indexed.lagMs.length)} cells, from a put's answer until a query shows it`],
     ...(billing === undefined ? [] : billingRows(billing)),
     ['bytes a cell', grouped(sizes.stored), `stored; ${grouped(sizes.json)} as JSON (${share} %)`],
   ], [1]);
 }
 
-function billingRows({ billed, attempts, parked, loadedLagMs, calmLagMs }: BillingFindings): readonly (readonly string[])[] {
+function billingRows({ billed, attempts, parked }: BillingFindings): readonly (readonly string[])[] {
   const needed = [...attempts].map(([attempt, trips]) => `${grouped(trips)} at attempt ${attempt}`).join(', ');
-  const lag = (label: string, lags: readonly number[], when: string): readonly string[] =>
-    [label, latency(lags), lags.length === 0 ? 'not known: no log of the functions here' : `p50 / p99 of ${grouped(lags.length)} cells, from a put's answer until the trigger's function starts, ${when}`];
   return [
     ['billed by the trigger', grouped(billed), `trips, each exactly once: ${needed}`],
     ['parked on the way', grouped(parked), 'cells that failed too often, and were sent again'],
-    lag('trigger lag', calmLagMs, 'one trip after another'),
-    lag('  under load', loadedLagMs, 'while all trips were written and billed'),
   ];
 }
 

@@ -1,7 +1,5 @@
 import type { Cell, NewCell, PutResult } from '../../shared/cell.ts';
 import { DemoBilling, hasTrigger } from './billing/demo-billing.ts';
-import type { HandlerStarts } from '../support/billing/handler-starts.ts';
-import { writeCalmTrips } from '../support/billing/calm-trips.ts';
 import { checkIndex } from './check-index.ts';
 import { checkLogs } from './check-logs.ts';
 import { checkVersions } from './check-versions.ts';
@@ -20,8 +18,6 @@ import { WrittenTrips } from './written-trips.ts';
 const PATIENCE_MS = 30_000;
 const CONFIRMED_WITHIN_MS = 60_000;
 const BILLING_PATIENCE_MS = 60_000;
-const LAG_SAMPLES = 500;
-const CALM_TRIPS = 200;
 
 export interface DemoRun {
   readonly store: DemoStore;
@@ -34,12 +30,6 @@ export interface DemoRun {
   readonly confirmedWithinMs?: number;
   /** How long no trip may be billed while some wait: a cell that failed waits, too. @default 60 s */
   readonly billingPatienceMs?: number;
-  /** Cells that are written one after another, to see how soon the index follows. @default 500 */
-  readonly lagSamples?: number;
-  /** Trips that are written one after another, to see how soon the trigger follows. @default 200 */
-  readonly calmTrips?: number;
-  /** Undefined where nobody can read the functions' log: then the trigger's lag is not known. */
-  readonly starts?: HandlerStarts | undefined;
   readonly signal: AbortSignal;
   readonly print: (line: string) => void;
 }
@@ -50,7 +40,7 @@ export interface DemoRun {
  * many checks failed.
  */
 export async function runDemo(run: DemoRun): Promise<number> {
-  const { store, options, signal, print, patienceMs = PATIENCE_MS, confirmedWithinMs = CONFIRMED_WITHIN_MS, billingPatienceMs = BILLING_PATIENCE_MS, lagSamples = LAG_SAMPLES, calmTrips = CALM_TRIPS } = run;
+  const { store, options, signal, print, patienceMs = PATIENCE_MS, confirmedWithinMs = CONFIRMED_WITHIN_MS, billingPatienceMs = BILLING_PATIENCE_MS } = run;
   const { trips, concurrency } = options;
   const differences = new Differences();
   const printAll = (lines: readonly string[]): void => {
@@ -58,21 +48,17 @@ export async function runDemo(run: DemoRun): Promise<number> {
     print('');
   };
   const billed = await hasTrigger(store, signal);
-  const billing = billed ? new DemoBilling({ store, starts: run.starts, patienceMs: billingPatienceMs, readableWithinMs: patienceMs, concurrency, signal, differences }) : undefined;
+  const billing = billed ? new DemoBilling({ store, patienceMs: billingPatienceMs, readableWithinMs: patienceMs, concurrency, signal, differences }) : undefined;
   print('Two trips, as the rows and versions they are: a row for each trip, cells that never change, a higher ref key for what is newer.\n');
   printAll(await showModelTrips(store, { billedWithinMs: billed ? billingPatienceMs : undefined, confirmedWithinMs, patienceMs, signal, differences }));
 
   print(`Now ${grouped(trips)} trips: writing their cells${billed ? ', which a trigger bills meanwhile' : ''}, then reading every one back.\n`);
   const written = new WrittenTrips(options.seed, trips, options.size);
   const writing = await writeTrips(written, { ...run, confirmedWithinMs, billing, differences });
-  if (billing) await withProgress('billing', trips, 'trips', (progress) => billing.finish('loaded', progress));
+  if (billing) await withProgress('billing', trips, 'trips', (progress) => billing.finish(progress));
   const verified = await verify(written, writing, { ...run, patienceMs, differences });
-  const indexed = await checkIndex(store, written.latest(), { concurrency, patienceMs, signal, differences, samples: lagSamples });
+  const indexed = await checkIndex(store, written.latest(), { concurrency, patienceMs, signal, differences });
   printAll(indexed.example);
-  if (billing) {
-    await writeCalmTrips(store, { samples: calmTrips, signal, sampled: (trip) => billing.sampled(trip) });
-    await withProgress('billing', calmTrips, 'trips', (progress) => billing.finish('calm', progress));
-  }
   printAll(report({ trips, written: writing, verified, indexed, billing: await billing?.findings(written.bases()), sizes: bodySizes(written.toWrite()) }));
   return verdict(differences, print);
 }
@@ -84,11 +70,11 @@ interface Part extends DemoRun {
 function writeTrips(written: WrittenTrips, { store, options, confirmedWithinMs, signal, differences, billing }: Part & { readonly confirmedWithinMs: number; readonly billing: DemoBilling | undefined }): Promise<Written> {
   const answered = (cell: NewCell, { outcome }: PutResult): void => {
     written.note(cell, outcome);
-    if (outcome !== 'unavailable' && outcome !== 'conflict') billing?.acknowledged(cell, outcome === 'stored');
+    if (outcome !== 'unavailable' && outcome !== 'conflict') billing?.acknowledged(cell);
   };
   return withProgress('writing', options.trips, 'trips', (progress) => {
     const write = (): Promise<Written> => writeCells(store, written.toWrite(), { ...options, confirmedWithinMs, signal, progress, differences, answered });
-    return billing ? billing.loaded.during(write, progress) : write();
+    return billing ? billing.watch.during(write, progress) : write();
   });
 }
 

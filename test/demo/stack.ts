@@ -2,7 +2,6 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Access } from '../../shared/environment.ts';
-import { dataFolder } from '../../infra/local/stack/data-folder.ts';
 import type { Sign } from '../../shared/client/sign-request.ts';
 import { anyReader, health } from './health.ts';
 import type { DemoOptions } from './options.ts';
@@ -14,8 +13,6 @@ export interface Stack {
   readonly sign: Sign | undefined;
   /** Whether any group has a reader that answers. */
   readonly readers: boolean;
-  /** The file that its functions log into; undefined where it is on another machine. */
-  readonly functionLog: string | undefined;
   /** Stops and removes a stack that the demo started; leaves any other alone. */
   stop(): Promise<void>;
 }
@@ -29,13 +26,13 @@ export async function reachStack({ url, data, access }: Pick<DemoOptions, 'url' 
   if (url !== undefined) {
     const answer = await health(url);
     if (answer === undefined) throw new Error(`--url: wanted a running store, got no answer from ${url}/v1/health`);
-    return { url, sign: answer.sign, readers: anyReader(answer.groups), functionLog: undefined, stop: async () => {} };
+    return { url, sign: answer.sign, readers: anyReader(answer.groups), stop: async () => {} };
   }
   const running = await urlOf(data);
   const answer = running === undefined ? undefined : await health(running);
   if (running !== undefined && answer !== undefined) {
     print(`Using the stack that runs on ${data}: ${running}\n`);
-    return { url: running, sign: answer.sign, readers: anyReader(answer.groups), functionLog: dataFolder(data).functionLog, stop: async () => {} };
+    return { url: running, sign: answer.sign, readers: anyReader(answer.groups), stop: async () => {} };
   }
   print(`No stack runs on ${data}: starting one for this run, in a temporary folder.\n`);
   return startOwn(access);
@@ -55,7 +52,7 @@ async function startOwn(access: Access): Promise<Stack> {
         await remove();
       }
     };
-    return { url: stack.url, sign: undefined, readers: access === 'mysql' && stack.endpoints.groups.some((group) => group.readers.length > 0), functionLog: stack.functionLog, stop };
+    return { url: stack.url, sign: undefined, readers: access === 'mysql' && stack.endpoints.groups.some((group) => group.readers.length > 0), stop };
   } catch (error) {
     await remove();
     throw error;

@@ -6,13 +6,8 @@ import { putNextOver } from '../../../shared/client/put-next.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import type { ParkedCell, TriggerDetails } from '../../../shared/contract/trigger-operations.ts';
 import type { DemoStore } from '../../support/trips/demo-store.ts';
-import type { HandlerStarts } from '../../support/billing/handler-starts.ts';
 
 const MAX_ATTEMPTS = 5;
-
-export interface BilledStore extends DemoStore {
-  readonly starts: HandlerStarts;
-}
 
 /**
  * A stand-in for a deployment with the trigger `bill_rider`: bills what is written to a store, one attempt right after
@@ -21,13 +16,11 @@ export interface BilledStore extends DemoStore {
  * @param declineRate of the cards
  * @param changed stands between the billing and the card service, to let it do wrong
  */
-export function billedStore(store: Datastore, declineRate: number, changed: (cards: CardService) => CardService = (cards) => cards): BilledStore {
-  const starts = new Map<string, number>();
+export function billedStore(store: Datastore, declineRate: number, changed: (cards: CardService) => CardService = (cards) => cards): DemoStore {
   const parked = new Map<string, ParkedCell>();
   const cards = changed(simulatedCards(store, declineRate));
   const bill = async (cell: CellAddress, { shard, added_id }: { readonly shard: number; readonly added_id: number }, attempts: number): Promise<void> => {
     const key = `${cell.row_key}/${cell.ref_key}`;
-    if (!starts.has(key)) starts.set(key, Date.now());
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       try {
         await billTrip(cell.row_key, { trips: { latest: store.getLatest, putNext: putNextOver(store) }, cards });
@@ -46,7 +39,6 @@ export function billedStore(store: Datastore, declineRate: number, changed: (car
   };
   return {
     ...store,
-    starts: { read: async () => {}, startOf: ({ row_key, ref_key }) => starts.get(`${row_key}/${ref_key}`) },
     put: async (cell) => {
       const result = await store.put(cell);
       await written([cell], [result]);

@@ -22,10 +22,6 @@ export interface BillingFindings {
   readonly attempts: ReadonlyMap<number, number>;
   /** Cells that were parked on the way, and sent again. */
   readonly parked: number;
-  /** From a put's answer to the start of the function, while many trips were written at a time. */
-  readonly loadedLagMs: readonly number[];
-  /** The same while trips were written one after another. */
-  readonly calmLagMs: readonly number[];
 }
 
 /** Whether the store has the trigger that bills trips. */
@@ -39,34 +35,25 @@ export async function hasTrigger(store: DemoStore, signal: AbortSignal): Promise
   }
 }
 
-/** Follows the trigger through the two parts of the demo: many trips at a time, and one after another. */
+/** Follows the trigger while the demo writes, and checks its bills. */
 export class DemoBilling {
-  readonly loaded: BillWatch;
-  readonly #calm: BillWatch;
-  readonly #samples: NewCell[] = [];
+  readonly watch: BillWatch;
   readonly #options: DemoBillingOptions;
 
   constructor(options: DemoBillingOptions) {
     this.#options = options;
-    this.loaded = new BillWatch(options);
-    this.#calm = new BillWatch(options);
+    this.watch = new BillWatch(options);
   }
 
-  /** A BASE cell of the many was answered. */
-  acknowledged(cell: CellAddress, stored: boolean): void {
-    if (cell.column_name === 'BASE') this.loaded.acknowledged(cell, stored);
+  /** A cell was answered. */
+  acknowledged(cell: CellAddress): void {
+    if (cell.column_name === 'BASE') this.watch.acknowledged(cell);
   }
 
-  /** One of the trips written one after another was answered. */
-  sampled(trip: NewCell): void {
-    this.#samples.push(trip);
-    this.#calm.acknowledged(trip, true);
-  }
-
-  /** Waits until all of the many are billed. Counts those that are not as wrong, with the trigger's state. */
-  async finish(watch: 'loaded' | 'calm', progress: Progress): Promise<void> {
+  /** Waits until all trips are billed. Counts those that are not as wrong, with the trigger's state. */
+  async finish(progress: Progress): Promise<void> {
     const { store, signal, differences } = this.#options;
-    const [first, ...others] = await (watch === 'loaded' ? this.loaded : this.#calm).finish(progress);
+    const [first, ...others] = await this.watch.finish(progress);
     if (first === undefined) return;
     const { state, reason, parked, lag } = await persist(signal, () => store.trigger(TRIGGER, { limit: 1 }));
     differences.fail(TRIGGER, `${others.length + 1} trips are not billed, ${first} for one; it is ${state}${reason === null ? '' : ` (${reason})`}, ${lag.cells} cells behind, ${parked} parked`);
@@ -75,16 +62,11 @@ export class DemoBilling {
   /** Checks every bill. */
   async findings(bases: Iterable<NewCell>): Promise<BillingFindings> {
     const { store, concurrency, signal, differences, readableWithinMs: patienceMs } = this.#options;
-    const check = { concurrency, patienceMs, signal, differences };
-    const attempts = await checkBills(store, bases, check);
-    const samples = await checkBills(store, this.#samples, check);
-    const trips = (counts: ReadonlyMap<number, number>): number => [...counts.values()].reduce((sum, count) => sum + count, 0);
+    const attempts = await checkBills(store, bases, { concurrency, patienceMs, signal, differences });
     return {
-      billed: trips(attempts) + trips(samples),
-      attempts: new Map([...new Set([...attempts.keys(), ...samples.keys()])].sort((a, b) => a - b).map((attempt) => [attempt, (attempts.get(attempt) ?? 0) + (samples.get(attempt) ?? 0)])),
-      parked: this.loaded.parked.size + this.#calm.parked.size,
-      loadedLagMs: await this.loaded.lags(),
-      calmLagMs: await this.#calm.lags(),
+      billed: [...attempts.values()].reduce((sum, count) => sum + count, 0),
+      attempts: new Map([...attempts].sort(([one], [other]) => one - other)),
+      parked: this.watch.parked.size,
     };
   }
 }

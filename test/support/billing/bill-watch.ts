@@ -5,14 +5,11 @@ import type { DemoStore } from '../trips/demo-store.ts';
 import { inChunks } from '../parallel.ts';
 import { persist } from '../persist.ts';
 import type { Progress } from '../progress.ts';
-import type { HandlerStarts } from './handler-starts.ts';
 
 export const TRIGGER = 'bill_rider';
 
 export interface BillWatchOptions {
   readonly store: DemoStore;
-  /** Undefined where nobody can read the functions' log. */
-  readonly starts: HandlerStarts | undefined;
   /** How long no trip may be billed while some are left. */
   readonly patienceMs: number;
   readonly signal: AbortSignal;
@@ -26,7 +23,7 @@ const PAUSE_MS = 250;
 const PARKED_TO_RETRY = 20;
 const PARKED_EVERY_MS = 1000;
 
-/** Watches the trigger bill trips: which are billed, which cells were parked on the way, how soon its function was started. */
+/** Watches the trigger bill trips: which are billed, and which cells were parked on the way. */
 export class BillWatch {
   /** Cells that were parked, by row key and ref key; they are sent again. */
   readonly parked = new Map<string, ParkedCell>();
@@ -34,22 +31,16 @@ export class BillWatch {
   readonly #options: BillWatchOptions;
   readonly #trips = new Set<string>();
   readonly #waiting = new Set<string>();
-  readonly #acknowledged = new Map<string, { readonly cell: CellAddress; readonly at: number }>();
   #lookedAtParked = 0;
 
   constructor(options: BillWatchOptions) {
     this.#options = options;
   }
 
-  /**
-   * A BASE cell was acknowledged, now: its trip is to be billed.
-   *
-   * @param stored whether it was written by this; what was there before was handled before, too
-   */
-  acknowledged(cell: CellAddress, stored: boolean): void {
-    if (!this.#trips.has(cell.row_key)) this.#waiting.add(cell.row_key);
-    this.#trips.add(cell.row_key);
-    if (stored) this.#acknowledged.set(placeOf(cell), { cell, at: Date.now() });
+  /** A BASE cell was acknowledged: its trip is to be billed. */
+  acknowledged({ row_key }: Pick<CellAddress, 'row_key'>): void {
+    if (!this.#trips.has(row_key)) this.#waiting.add(row_key);
+    this.#trips.add(row_key);
   }
 
   /** Watches while something else is done. */
@@ -79,17 +70,6 @@ export class BillWatch {
       if (this.#waiting.size > 0) await sleep(PAUSE_MS, undefined, { signal });
     }
     return [...this.#waiting];
-  }
-
-  /** From a put's answer to the start of the function for that cell, in milliseconds, of all cells whose start is known. */
-  async lags(): Promise<readonly number[]> {
-    const { starts } = this.#options;
-    await starts?.read();
-    return [...this.#acknowledged.values()].flatMap(({ cell, at }) => {
-      const start = starts?.startOf(cell);
-      // The function may be started before the put is answered.
-      return start === undefined ? [] : [Math.max(0, start - at)];
-    });
   }
 
   async #watchUntil(over: AbortSignal, progress: Progress): Promise<void> {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { declineReason } from '../../../functions/examples/billing/declines.ts';
 import type { NewCell } from '../../../shared/cell.ts';
-import type { DemoStore } from '../trips/demo-store.ts';
-import { persist } from '../persist.ts';
+import type { DemoStore } from '../../support/trips/demo-store.ts';
+import { persist } from '../../support/persist.ts';
 
 /** Of the card service, unless it was told otherwise. */
 const DECLINE_RATE = 0.05;
