@@ -7,7 +7,14 @@ interface Forbidden {
 
 const restricted = (patterns: readonly Forbidden[]): object => ({ 'no-restricted-imports': ['error', { patterns }] });
 
+/** Zod and the parser of YAML would be a good part of what a function loads at its start. */
+const CHECKS_OF_YAML: Forbidden = {
+  group: ['**/definitions/*', '!**/definitions/definitions.ts', '!**/definitions/query-words.ts'],
+  message: 'Functions get definitions that were checked: what checks them is for infra and test.',
+};
+
 const OUTSIDE_OF_SHARED: readonly Forbidden[] = [
+  CHECKS_OF_YAML,
   { group: ['**/functions/**', '**/infra/**', '**/test/**', '#*'], message: 'shared knows neither functions, infra nor test: they know it.' },
   { group: ['aws-cdk-lib', 'aws-cdk-lib/**', 'constructs', 'aws-lambda', '@middy/**', '@aws-lambda-powertools/**'], message: 'shared knows no Lambda, HTTP server or CDK.' },
 ];
@@ -57,7 +64,7 @@ export default {
   overrides: [
     { files: ['shared/**'], rules: restricted(OUTSIDE_OF_SHARED) },
     ...orderOfShared,
-    { files: ['functions/**'], rules: restricted([{ group: ['**/infra/**', '**/test/**', 'aws-cdk-lib', 'aws-cdk-lib/**', 'constructs'], message: 'functions know shared alone.' }]) },
+    { files: ['functions/**'], rules: restricted([CHECKS_OF_YAML, { group: ['**/infra/**', '**/test/**', 'aws-cdk-lib', 'aws-cdk-lib/**', 'constructs'], message: 'functions know shared alone.' }]) },
     {
       files: ['infra/**'],
       rules: restricted([

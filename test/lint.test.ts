@@ -51,12 +51,16 @@ describe('the layering rule', () => {
     ['shared/index/repair/planted.ts', '../../drain/run-drain.ts'],
     ['shared/triggers/state/planted.ts', '../send/run-tailers.ts'],
     ['shared/triggers/send/planted.ts', '../consume/consumer.ts'],
+    ['shared/topology/planted.ts', '../definitions/yaml-schemas.ts'],
+    ['functions/planted.ts', '../shared/definitions/load-definitions.ts'],
   ])('forbids %s to import %s', (file, imported) => {
     expect(lint(file, imported)).toContain('no-restricted-imports');
   });
 
   it.each([
     ['functions/planted.ts', '../shared/cell.ts'],
+    ['functions/planted.ts', '../shared/definitions/definitions.ts'],
+    ['shared/definitions/planted.ts', './yaml-schemas.ts'],
     ['infra/planted.ts', '../shared/cell.ts'],
     ['infra/local/emulators/planted.ts', '../data-api/data-api.ts'],
     ['infra/local/data-api/planted.ts', './limits.ts'],

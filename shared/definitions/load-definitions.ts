@@ -1,13 +1,17 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseDatastore } from './datastore-definition.ts';
+import { checkIndex } from './check-index.ts';
+import { checkTrigger } from './check-trigger.ts';
+import { DefinitionFiles } from './definition-files.ts';
 import type { DatastoreDefinition, Definitions } from './definitions.ts';
 import { DefinitionsError, type Problem } from './definitions-error.ts';
 import { entriesOf } from './folder-entries.ts';
-import { parseIndex } from './index-definition.ts';
-import { loadFiles } from './load-files.ts';
 import { hasMisnamedDatastore, misplacedDatastores, misplacedParts } from './misplaced.ts';
-import { parseTrigger } from './trigger-definition.ts';
+import { datastoreYaml, indexYaml, triggerYaml } from './yaml-schemas.ts';
+
+const DATASTORE = { noun: 'datastore', key: 'datastore', schema: datastoreYaml };
+const INDEX = { noun: 'index', key: 'table', schema: indexYaml, check: checkIndex };
+const TRIGGER = { noun: 'trigger', key: 'trigger', schema: triggerYaml };
 
 /**
  * Reads and checks every `<folder>/<datastore>/datastore.yaml`, and the datastore's indexes and triggers beside it.
@@ -20,33 +24,23 @@ import { parseTrigger } from './trigger-definition.ts';
  */
 export function loadDefinitions(folder: string, warn: (warning: Problem) => void = () => undefined, project?: string): Definitions {
   if (!existsSync(folder)) throw new DefinitionsError(folder, [{ file: folder, line: 0, message: 'wanted a folder of datastores, got nothing' }]);
-  const datastores = new Map<string, DatastoreDefinition>();
-  const files = new Map<string, string>();
-  const problems: Problem[] = [...misplacedDatastores(folder)];
-
-  for (const { name, kind } of entriesOf(folder)) {
-    if (kind !== 'folder') continue;
-    const indexes = loadFiles(folder, name, { folder: 'indexes', noun: 'index', parse: parseIndex });
-    const triggers = loadFiles(folder, name, { folder: 'triggers', noun: 'trigger', parse: (place, text) => parseTrigger(place, text, project) });
-    for (const warning of [...indexes.warnings, ...triggers.warnings]) warn(warning);
-    const besides = [...misplacedParts(folder, name), ...indexes.problems, ...triggers.problems];
+  const files = new DefinitionFiles(folder);
+  const { problems } = files;
+  problems.push(...misplacedDatastores(folder));
+  const datastores: DatastoreDefinition[] = [];
+  for (const { name } of entriesOf(folder).filter(({ kind }) => kind === 'folder')) {
     const file = join(name, 'datastore.yaml');
-    const path = join(folder, file);
-    if (!existsSync(path)) {
-      if (!hasMisnamedDatastore(folder, name)) problems.push({ file, line: 0, message: 'wanted a file datastore.yaml in each folder, got none' });
-      problems.push(...besides);
-      continue;
-    }
-    const parsed = parseDatastore(file, name, readFileSync(path, 'utf8'));
-    problems.push(...parsed.problems, ...besides);
-    if (!parsed.definition) continue;
-    const earlier = files.get(parsed.definition.name);
-    if (earlier !== undefined) problems.push({ file, line: parsed.line, message: `datastore ${parsed.definition.name} is defined in ${earlier} already` });
-    files.set(parsed.definition.name, file);
-    datastores.set(parsed.definition.name, { ...parsed.definition, indexes: indexes.definitions, triggers: triggers.definitions });
+    const isThere = existsSync(join(folder, file));
+    const datastore = isThere && files.read(file, DATASTORE);
+    if (!isThere && !hasMisnamedDatastore(folder, name)) problems.push({ file, line: 0, message: 'wanted a file datastore.yaml in each folder, got none' });
+    problems.push(...misplacedParts(folder, name));
+    const indexes = files.readPart(name, 'indexes', INDEX);
+    const triggers = files.readPart(name, 'triggers', { ...TRIGGER, check: (trigger) => checkTrigger(trigger, project) });
+    if (datastore) datastores.push({ ...datastore, indexes, triggers });
   }
 
-  if (problems.length === 0 && datastores.size === 0) problems.push({ file: '.', line: 0, message: 'wanted at least one datastore, got none' });
+  for (const warning of files.warnings) warn(warning);
+  if (problems.length === 0 && datastores.length === 0) problems.push({ file: '.', line: 0, message: 'wanted at least one datastore, got none' });
   if (problems.length > 0) throw new DefinitionsError(folder, problems);
-  return { datastores: [...datastores.values()] };
+  return { datastores };
 }

@@ -55,6 +55,7 @@ describe('the indexes of a datastore', () => {
 
   it.each<[string, string, number, RegExp]>([
     ['a key that is not known', `${HEAD}${DRIVER}colour: blue\n`, 7, /unknown key "colour": wanted one of table, datastore, column_defs, keys/u],
+    ['a key that is nearly known', `${HEAD}${DRIVER}key: []\n`, 7, /unknown key "key": wanted one of .*keys; did you mean keys\?/u],
     ['a key of a column that is not known', `${HEAD}${DRIVER}    size: 3\n`, 7, /unknown key "size": wanted one of column_key, fields/u],
     ['a key of a field that is not known', `${HEAD}${DRIVER}      - field: x\n        type: UUID\n        size: 3\n`, 9, /unknown key "size": wanted one of field, type/u],
     ['another name than its file', `${HEAD.replace('by_driver', 'by_rider')}${DRIVER}`, 1, /table: wanted "by_driver", the name of its file, got "by_rider"/u],
@@ -63,7 +64,7 @@ describe('the indexes of a datastore', () => {
     ['a name too long for a table', `${HEAD.replace('by_driver', 'b'.repeat(56))}${DRIVER}`, 1, /table: wanted a name of 1 to 55/u],
     ['another datastore', `${HEAD.replace('trips', 'rides')}${DRIVER}`, 2, /datastore: wanted "trips", the name of its folder, got "rides"/u],
     ['no columns', 'table: by_driver\ndatastore: trips\n', 1, /column_defs: wanted a list of columns with their fields, got nothing/u],
-    ['an empty list of columns', 'table: by_driver\ndatastore: trips\ncolumn_defs: []\n', 3, /column_defs: wanted a list .*got an array/u],
+    ['an empty list of columns', 'table: by_driver\ndatastore: trips\ncolumn_defs: []\n', 3, /column_defs: wanted a list .*got an empty list/u],
     ['a column that is no mapping', 'table: by_driver\ndatastore: trips\ncolumn_defs:\n  - BASE\n', 4, /column_defs\[0\]: wanted a mapping of column_key and fields, got "BASE"/u],
     ['no fields, so no shard field', HEAD, 5, /column_defs\[0\]\.fields: wanted a list of fields.*got null/u],
     ['no column name', `${HEAD.replace('column_key: BASE\n    ', '')}${DRIVER}`, 4, /column_defs\[0\]\.column_key: wanted text of 1 to 255 bytes, got nothing/u],
@@ -87,13 +88,15 @@ describe('the indexes of a datastore', () => {
     ['a number as shard field', `${HEAD}      - { field: driver, type: number }\n${CITY}`, 6, /the shard field, got "number"/u],
     ['keys that are no list', `${HEAD}${DRIVER}${CITY}keys: city\n`, 8, /keys: wanted a list of lists of field names, got "city"/u],
     ['a key that is no list', `${HEAD}${DRIVER}${CITY}keys:\n  - city\n`, 9, /keys\[0\]: wanted a list of 2 to 8 field names .*got "city"/u],
-    ['a key of one field', `${HEAD}${DRIVER}${CITY}keys:\n  - [city]\n`, 9, /keys\[0\]: wanted a list of 2 to 8 field names \(each field has a key of its own already\), got 1 of them/u],
+    ['a key of one field', `${HEAD}${DRIVER}${CITY}keys:\n  - [city]\n`, 9, /keys\[0\]: wanted a list of 2 to 8 field names \(each field has a key of its own already\), got a list of 1/u],
     ['a key of a field that is not there', `${HEAD}${DRIVER}${CITY}keys:\n  - [city, at]\n`, 9, /keys\[0\]\[1\]: wanted one of city, got "at"/u],
     ['a key of the shard field', `${HEAD}${DRIVER}${CITY}keys:\n  - [driver, city]\n`, 9, /keys\[0\]\[0\]: wanted fields behind the shard field, .*got "driver"/u],
-    ['a key that repeats a field', `${HEAD}${DRIVER}${CITY}keys:\n  - [city, city]\n`, 9, /keys\[0\]: wanted each field once, got "city" again/u],
-    ['a key twice', `${HEAD}${fields(3)}keys:\n  - [f2, f3]\n  - [f3, f2]\n  - [f2, f3]\n`, 12, /keys\[2\]: wanted each combination once, got that of line 10 again/u],
-    ['17 keys', `${HEAD}${fields(7)}keys:\n${combinations(17)}`, 13, /keys: wanted at most 16, got 17/u],
+    ['a key that repeats a field', `${HEAD}${DRIVER}${CITY}keys:\n  - [city, city]\n`, 9, /keys\[0\]\[1\]: wanted each field once, got "city" again, which line 9 has/u],
+    ['a key twice', `${HEAD}${fields(3)}keys:\n  - [f2, f3]\n  - [f3, f2]\n  - [f2, f3]\n`, 12, /keys\[2\]: wanted each combination once, got "f2, f3" again, which line 10 has/u],
+    ['17 keys', `${HEAD}${fields(7)}keys:\n${combinations(17)}`, 13, /keys: wanted at most 16 lists of field names, got a list of 17/u],
     ['broken YAML', `${HEAD}${DRIVER}keys: [city\n`, 8, /./u],
+    ['an alias of nothing', `${HEAD}${DRIVER}keys: *none\n`, 1, /none/u],
+    ['a key that would be an object\'s prototype', `${HEAD}${DRIVER}__proto__: {}\n`, 7, /unknown key "__proto__"/u],
     ['nothing', '', 1, /wanted a mapping/u],
   ])('refuse %s, with its line', (_, text, line, message) => {
     write(text);
@@ -122,6 +125,29 @@ describe('the indexes of a datastore', () => {
       'trips/indexes/by_driver.yaml:6',
       'trips/indexes/by_driver.yaml:9',
       'trips/indexes/other.yaml:1',
+    ]);
+  });
+
+  it('have all problems of one file named at once, in the order of its lines, however many values are not of their kind', () => {
+    write(`tables: x\ndatastore: 7\ncolumn_defs:\n  - column_key: ''\n    fields:\n      - { field: a b, type: UUID }\n${CITY}${CITY}  - NOTES\nkeys:\n  - [city, 7]\n  - at\n`);
+    expect(problemsOf().map(({ line, message }) => `${line}: ${message.replace(/,[^,]*got /u, ' … got ')}`)).toEqual([
+      expect.stringMatching(/^1: table: wanted a name of 1 to 55 .*got nothing$/u),
+      '1: unknown key "tables": wanted one of table, datastore, column_defs, keys; did you mean table?',
+      '2: datastore: wanted the name of its folder … got 7',
+      '4: column_defs[0].column_key: wanted text of 1 to 255 bytes … got ""',
+      expect.stringContaining('6: column_defs[0].fields[0].field: wanted a name'),
+      '8: column_defs[0].fields[2].field: wanted each field once … got "city" again, which line 7 has',
+      '9: column_defs[1]: wanted a mapping of column_key and fields … got "NOTES"',
+      '11: keys[0][1]: wanted the name of a field … got 7',
+      expect.stringContaining('12: keys[1]: wanted a list of 2 to 8 field names'),
+    ]);
+  });
+
+  it('take the first field that there is for the shard field where the columns before it have none', () => {
+    write(`${HEAD.replace('fields:', 'fields: []')}  - column_key: NOTES\n    fields:\n      - { field: rating, type: number }\n`);
+    expect(problemsOf()).toMatchObject([
+      { line: 5, message: expect.stringContaining('column_defs[0].fields: wanted a list of fields') },
+      { line: 8, message: expect.stringContaining('column_defs[1].fields[0].type: wanted UUID, string, integer or datetime') },
     ]);
   });
 

@@ -90,7 +90,7 @@ describe('the triggers of a datastore', () => {
     ['a name of 49 characters', `${HEAD.replace('bill', 'b'.repeat(49))}${COLUMNS}`, 1, /trigger: wanted a name of 1 to 48/u],
     ['another datastore', `${HEAD.replace('trips', 'rides')}${COLUMNS}`, 2, /datastore: wanted "trips", the name of its folder, got "rides"/u],
     ['no columns', HEAD, 1, /columns: wanted a list of column names, or '\*' for every column, got nothing/u],
-    ['no column', `${HEAD}columns: []\n`, 3, /columns: wanted a list of column names.*got an array/u],
+    ['no column', `${HEAD}columns: []\n`, 3, /columns: wanted a list of column names.*got an empty list/u],
     ['a column alone', `${HEAD}columns: BASE\n`, 3, /columns: wanted a list .*got "BASE"/u],
     ['an empty column name', `${HEAD}columns:\n  - BASE\n  - ''\n`, 5, /columns\[1\]: wanted text of 1 to 255 bytes, got ""/u],
     ['a column name of 256 bytes', `${HEAD}columns: [${'é'.repeat(128)}]\n`, 3, /columns\[0\]: wanted text of 1 to 255 bytes/u],
@@ -125,6 +125,19 @@ describe('the triggers of a datastore', () => {
     expect(problems).toHaveLength(1);
     expect(problems[0]).toMatchObject({ file: join('trips', 'triggers', 'bill.yaml'), line });
     expect(problems[0]?.message).toMatch(message);
+  });
+
+  it('have all problems of one file named at once', () => {
+    write(`${HEAD}columns:\n  - 7\n  - ''\n  - BASE\n  - BASE\nfunction: functions/gone.ts\nmax_attempts: 1001\ntimout: 3s\n`);
+    expect(problemsOf().map(({ line, message }) => `${line}: ${message.replace(/,.*got /u, ' … got ')}`)).toEqual([
+      '4: columns[0]: wanted text of 1 to 255 bytes … got 7',
+      '5: columns[1]: wanted text of 1 to 255 bytes … got ""',
+      '7: columns[3]: wanted each column once … got "BASE" again, which line 6 has',
+      expect.stringMatching(/^8: function: wanted a file of the project in/u),
+      '9: max_attempts: wanted a whole number from 1 to 1000 … got 1001',
+      '9: max_attempts: wanted a whole number from 1 to 100 where there is a function … got 1001',
+      expect.stringMatching(/^10: unknown key "timout": .*; did you mean timeout\?$/u),
+    ]);
   });
 
   it('refuse a file that is no trigger, and a name that two have', () => {

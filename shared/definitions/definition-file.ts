@@ -1,0 +1,101 @@
+import * as z from 'zod';
+import { closestName } from '../closest-name.ts';
+import { describe } from '../errors.ts';
+import type { Problem } from './definitions-error.ts';
+import { parseYaml, type YamlFile, type YamlPath } from './yaml-file.ts';
+
+/** What is left of a value once all that is not of its kind is left out; the places in lists stay. */
+export type Sound<T> = T extends readonly (infer Item)[]
+  ? readonly (Sound<Item> | undefined)[]
+  : T extends object
+    ? { readonly [Key in keyof T]?: Sound<T[Key]> | undefined }
+    : T;
+
+/** A file held against its schema, and all that is wrong with it. */
+export class DefinitionFile<Schema extends z.ZodType> {
+  /** What the schema makes of it; undefined where that finds a problem. */
+  readonly definition: z.output<Schema> | undefined;
+  /** What further checks can go by; undefined where the file is no mapping. */
+  readonly sound: Sound<z.input<Schema>> | undefined;
+  readonly problems: Problem[] = [];
+  /** What can be done, and will be regretted. */
+  readonly warnings: Problem[] = [];
+  readonly #file: string;
+  readonly #yaml: YamlFile;
+
+  /** @param file its path, for the problems */
+  constructor(file: string, text: string, schema: Schema) {
+    this.#file = file;
+    this.#yaml = parseYaml(text);
+    this.problems.push(...this.#yaml.faults.map((fault) => ({ file, ...fault })));
+    if (!this.#yaml.value) return;
+    const { data, error } = schema.safeParse(this.#yaml.value);
+    this.definition = data;
+    const sound = structuredClone(this.#yaml.value);
+    for (const issue of error?.issues.flatMap(innermost) ?? []) {
+      this.#tell(issue);
+      if (!isOfKind(issue)) Object(valueAt(sound, issue.path.slice(0, -1)))[issue.path.at(-1) ?? ''] = undefined;
+    }
+    this.sound = sound as Sound<z.input<Schema>>;
+  }
+
+  /** Says that a value is not what was wanted. */
+  wrong(path: YamlPath, wanted: string, why = ''): void {
+    this.problem(path, `${z.core.toDotPath(path)}: wanted ${wanted}, got ${got(valueAt(this.#yaml.value, path))}${why}`);
+  }
+
+  problem(path: YamlPath, message: string): void {
+    const problem = this.#at(path, message);
+    // Several checks of one value may want the same.
+    const isTold = this.problems.some((told) => told.line === problem.line && told.message === message);
+    if (!isTold) this.problems.push(problem);
+  }
+
+  warn(path: YamlPath, message: string): void {
+    this.warnings.push(this.#at(path, message));
+  }
+
+  /** Says of each name that comes again where it was first. */
+  once(noun: string, named: readonly { readonly name: string | undefined; readonly path: YamlPath }[]): void {
+    for (const { name, path } of named) {
+      const first = named.find((other) => other.name === name);
+      if (name === undefined || !first || first.path === path) continue;
+      const again = `got ${describe(name)} again, which line ${this.#yaml.lineOf(first.path)} has`;
+      this.problem(path, `${z.core.toDotPath(path)}: wanted each ${noun} once, ${again}`);
+    }
+  }
+
+  #tell(issue: z.core.$ZodIssue): void {
+    if (issue.code !== 'unrecognized_keys') return this.wrong(issue.path, issue.message);
+    for (const key of issue.keys) {
+      const likely = closestName(key, issue.message.split(', '));
+      const hint = likely === undefined ? '' : `; did you mean ${likely}?`;
+      this.problem([...issue.path, key], `unknown key ${describe(key)}: wanted one of ${issue.message}${hint}`);
+    }
+  }
+
+  #at(path: YamlPath, message: string): Problem {
+    return { file: this.#file, line: this.#yaml.lineOf(path), message };
+  }
+}
+
+/** Where several kinds of values would do, the problems of items are those of the kind that has items. */
+function innermost(issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] {
+  const inside = issue.code === 'invalid_union' ? issue.errors.flat().filter(({ path }) => path.length > 0) : [];
+  return inside.length === 0 ? [issue] : inside.map((one) => ({ ...one, path: [...issue.path, ...one.path] }));
+}
+
+/** Whether further checks can go by a value all the same. Zod does not look at the items of a list that is too long. */
+function isOfKind(issue: z.core.$ZodIssue): boolean {
+  if (issue.code === 'too_big') return issue.origin !== 'array';
+  return issue.code === 'too_small' || issue.code === 'unrecognized_keys';
+}
+
+function valueAt(value: unknown, path: YamlPath): unknown {
+  return path.reduce((holder: unknown, step) => Object(holder)[step], value);
+}
+
+function got(value: unknown): string {
+  if (!Array.isArray(value)) return value === undefined ? 'nothing' : describe(value);
+  return value.length === 0 ? 'an empty list' : `a list of ${value.length}`;
+}
