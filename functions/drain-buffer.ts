@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { progressItems } from '../shared/drain/progress-item.ts';
 import { LEASE_MS, runDrain } from '../shared/drain/run-drain.ts';
 import { leases } from '../shared/dynamo/lease.ts';
+import { STORE_VARIABLES } from '../shared/environment.ts';
 import { METRICS } from '../shared/metrics.ts';
 import { openContext, type StoreContext } from '../shared/access/context.ts';
 import { readConfig } from './environment/config.ts';
@@ -18,7 +19,7 @@ let opened: StoreContext | undefined;
 
 /** Started every minute; drains the buffer tables of all groups until the next run has taken over. */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
-  const config = readConfig();
+  const config = readConfig(STORE_VARIABLES);
   opened ??= openContext(deploymentOptions(config));
   const state = { client: dynamoClient(), table: config.stateTable };
   await runDrain({

@@ -1,3 +1,4 @@
+import { STORE_VARIABLES } from '../shared/environment.ts';
 import { openContext } from '../shared/access/context.ts';
 import { sqsTriggerQueues } from '../shared/triggers/state/sqs-trigger-queues.ts';
 import { triggerManagement, type TriggerManagement } from '../shared/triggers/manage/trigger-management.ts';
@@ -22,7 +23,7 @@ export function makeTriggersHandler(management: () => TriggerManagement): HttpHa
 let opened: TriggerManagement | undefined;
 
 function management(): TriggerManagement {
-  const config = readConfig();
+  const config = readConfig(STORE_VARIABLES);
   opened ??= triggerManagement({ context: openContext(deploymentOptions(config)), stateTable: { client: dynamoClient(), table: config.stateTable }, queues: sqsTriggerQueues(sqsClient()) });
   return opened;
 }

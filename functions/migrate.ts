@@ -4,6 +4,7 @@ import type { CdkCustomResourceEvent, CdkCustomResourceIsCompleteEvent, CdkCusto
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { leases, type Lease, type Leases } from '../shared/dynamo/lease.ts';
+import { STORE_VARIABLES } from '../shared/environment.ts';
 import { migrate } from '../shared/migrate/migrate.ts';
 import { readConfig } from './environment/config.ts';
 import { dynamoClient } from './environment/dynamo.ts';
@@ -31,7 +32,7 @@ export async function onEvent(event: CdkCustomResourceEvent): Promise<CdkCustomR
 /** Works until everything is done, or the function's time is nearly up; it is then called again. */
 export async function isComplete(event: CdkCustomResourceIsCompleteEvent, lambda: Context): Promise<CdkCustomResourceIsCompleteResponse> {
   if (event.RequestType === 'Delete') return { IsComplete: true };
-  const config = readConfig();
+  const config = readConfig(STORE_VARIABLES);
   const wish = readWish(event.ResourceProperties);
   const dynamo = dynamoClient();
   const deadline = Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS;

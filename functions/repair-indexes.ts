@@ -1,6 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
+import { STORE_VARIABLES } from '../shared/environment.ts';
 import { METRICS } from '../shared/metrics.ts';
 import type { RepairEvent } from '../shared/index/repair/repair-work.ts';
 import { runRepair } from '../shared/index/repair/run-repair.ts';
@@ -17,7 +18,7 @@ let opened: StoreContext | undefined;
 
 /** Started every minute; completes, builds and drops the indexes of all datastores until the next run has taken over. */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
-  const config = readConfig();
+  const config = readConfig(STORE_VARIABLES);
   opened ??= openContext(deploymentOptions(config));
   const client = new DynamoDBClient();
   await runRepair({

@@ -1,9 +1,10 @@
 import type { Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
+import { STORE_VARIABLES } from '../shared/environment.ts';
 import { openContext, type StoreContext } from '../shared/access/context.ts';
 import { runTailers } from '../shared/triggers/send/run-tailers.ts';
 import { sqsQueues } from '../shared/triggers/send/sqs-queues.ts';
-import { readConfig, readTailers } from './environment/config.ts';
+import { readConfig } from './environment/config.ts';
 import { deploymentOptions } from './environment/deployment.ts';
 import { dynamoClient } from './environment/dynamo.ts';
 import { tailReport } from './triggers/report-tailed.ts';
@@ -22,7 +23,7 @@ let opened: StoreContext | undefined;
 
 /** Started every minute for each slot; sends cells to the queues of all triggers until the next run of its slot has taken over. */
 export async function handler({ slot = 0 }: TailSlot, lambda: Context): Promise<void> {
-  const config = readConfig();
+  const config = readConfig([...STORE_VARIABLES, 'tailers']);
   opened ??= openContext(deploymentOptions(config));
   const [dynamo, sqs] = [dynamoClient(), sqsClient()];
   const { report, flush } = tailReport();
@@ -34,7 +35,7 @@ export async function handler({ slot = 0 }: TailSlot, lambda: Context): Promise<
       queues: sqsQueues(sqs),
       owner: randomUUID(),
       slot,
-      tailers: readTailers(),
+      tailers: config.tailers,
       deadline: Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS,
       report,
     });

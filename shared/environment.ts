@@ -28,6 +28,36 @@ export const ENVIRONMENT_VARIABLES = {
   tailers: 'SCHEMALESS_TAILERS',
 } as const;
 
+/** What a variable is called in code. */
+export type VariableKey = keyof typeof ENVIRONMENT_VARIABLES;
+
+/** What every function that reaches the store reads. */
+export const STORE_VARIABLES = [
+  'environment',
+  'topologyTable',
+  'stateTable',
+  'bufferCopies',
+  'access',
+  'databaseUser',
+  'databaseAuth',
+  'connections',
+] as const satisfies readonly VariableKey[];
+export type StoreVariable = (typeof STORE_VARIABLES)[number];
+
+/** What the function of a trigger reads. */
+export const CONSUMER_VARIABLES = ['environment', 'topologyTable', 'stateTable', 'apiUrl', 'datastore'] as const satisfies readonly VariableKey[];
+export type ConsumerVariable = (typeof CONSUMER_VARIABLES)[number];
+
+/**
+ * The environment of a function: texts by the names of their variables. Given the keys that the function reads, it
+ * compiles with all of them alone.
+ *
+ *     environmentOf<ConsumerVariable>({ environment: 'dev', … })
+ */
+export function environmentOf<K extends VariableKey>(values: Readonly<Record<K, string>>): Readonly<Record<string, string>> {
+  return Object.fromEntries((Object.keys(values) as K[]).map((key) => [ENVIRONMENT_VARIABLES[key], values[key]]));
+}
+
 /** The file beside each function's bundle that holds the definitions, as `Definitions` in JSON. */
 export const DEFINITIONS_FILE = 'definitions.json';
 

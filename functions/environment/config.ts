@@ -1,14 +1,15 @@
-import { ACCESSES, DATABASE_AUTHS, ENVIRONMENT_VARIABLES, type Access, type DatabaseAuth } from '../../shared/environment.ts';
-import { MAX_TAILERS } from '../../shared/triggers/send/tailer-count.ts';
+import { ACCESSES, CONSUMER_VARIABLES, DATABASE_AUTHS, ENVIRONMENT_VARIABLES, type Access, type ConsumerVariable, type DatabaseAuth, type StoreVariable } from '../../shared/environment.ts';
 import { DATABASE_USERS, type DatabaseUser } from '../../shared/topology/database-users.ts';
+import { MAX_TAILERS } from '../../shared/triggers/send/tailer-count.ts';
+import { oneOf, readVariables, text, wholeNumber, type Variables } from './variables.ts';
 
-/** What the environment of a function says. Read here and nowhere else. */
+/** What the environment of a function may say; each function is given some of it. */
 export interface Config {
   /** `local`, `dev`, `prod`. */
   readonly environment: string;
   readonly topologyTable: string;
   readonly stateTable: string;
-  /** On how many secondaries a write is buffered before its primary is tried. */
+  /** On how many secondaries a write is buffered before its primary is tried: 0 to 999. */
   readonly bufferCopies: number;
   readonly access: Access;
   /** What the function may do in MySQL. */
@@ -16,60 +17,49 @@ export interface Config {
   readonly databaseAuth: DatabaseAuth;
   /** Connections to each endpoint of each group, at most: 1 to 99. */
   readonly connections: number;
+  /** Where the HTTP API is. */
+  readonly apiUrl: string;
+  /** The datastore whose cells call the function. */
+  readonly datastore: string;
+  /** How many workers of `tail-shards` the environment wishes for: 0 to 64. */
+  readonly tailers: number;
+  /** Where the API is, for the signature; Lambda says it. */
+  readonly region: string;
 }
+
+/** Of a function that reaches the store. */
+export type StoreConfig = Pick<Config, StoreVariable>;
+/** Of a trigger's function. */
+export type ConsumerConfig = Pick<Config, ConsumerVariable | 'region'>;
+/** What a trigger's function reads. */
+export const CONSUMER_KEYS = [...CONSUMER_VARIABLES, 'region'] as const;
+
+const VARIABLES: Variables<Config> = {
+  environment: text(ENVIRONMENT_VARIABLES.environment, 'the name of an environment'),
+  topologyTable: text(ENVIRONMENT_VARIABLES.topologyTable, 'the name of a table'),
+  stateTable: text(ENVIRONMENT_VARIABLES.stateTable, 'the name of a table'),
+  bufferCopies: wholeNumber(ENVIRONMENT_VARIABLES.bufferCopies, 0, 999),
+  access: oneOf(ENVIRONMENT_VARIABLES.access, ACCESSES),
+  databaseUser: oneOf(ENVIRONMENT_VARIABLES.databaseUser, DATABASE_USERS),
+  databaseAuth: oneOf(ENVIRONMENT_VARIABLES.databaseAuth, DATABASE_AUTHS),
+  connections: wholeNumber(ENVIRONMENT_VARIABLES.connections, 1, 99),
+  apiUrl: text(ENVIRONMENT_VARIABLES.apiUrl, 'the URL of the HTTP API'),
+  datastore: text(ENVIRONMENT_VARIABLES.datastore, 'the name of a datastore'),
+  tailers: wholeNumber(ENVIRONMENT_VARIABLES.tailers, 0, MAX_TAILERS),
+  region: text('AWS_REGION', 'a region of AWS'),
+};
 
 /**
- * Reads the environment. Throws an Error that names the variable at fault.
+ * Reads of the environment what a function needs, and asks for nothing else.
  *
- * @param variables @default the environment of this process
+ * @param given texts that hold in place of the environment's, by the names of their variables @default none
+ * @throws as `readVariables`
  */
-export function readConfig(variables: Readonly<Record<string, string | undefined>> = process.env): Config {
-  const required = (name: string): string => {
-    const value = variables[name];
-    if (value === undefined || value === '') throw new Error(`The environment variable ${name} is not set`);
-    return value;
-  };
-  const oneOf = <T extends string>(known: readonly T[], name: string): T => {
-    const value = required(name);
-    const found = known.find((one) => one === value);
-    if (found === undefined) throw new Error(`The environment variable ${name}: wanted one of ${known.join(', ')}, got ${JSON.stringify(value)}`);
-    return found;
-  };
-  return {
-    environment: required(ENVIRONMENT_VARIABLES.environment),
-    topologyTable: required(ENVIRONMENT_VARIABLES.topologyTable),
-    stateTable: required(ENVIRONMENT_VARIABLES.stateTable),
-    bufferCopies: readCopies(required(ENVIRONMENT_VARIABLES.bufferCopies)),
-    access: oneOf(ACCESSES, ENVIRONMENT_VARIABLES.access),
-    databaseUser: oneOf(DATABASE_USERS, ENVIRONMENT_VARIABLES.databaseUser),
-    databaseAuth: oneOf(DATABASE_AUTHS, ENVIRONMENT_VARIABLES.databaseAuth),
-    connections: readConnections(required(ENVIRONMENT_VARIABLES.connections)),
-  };
+export function readConfig<K extends keyof Config>(keys: readonly K[], given?: Readonly<Record<string, string | undefined>>): Pick<Config, K> {
+  return readVariables(Object.fromEntries<unknown>(keys.map((key) => [key, VARIABLES[key]])) as Variables<Pick<Config, K>>, given);
 }
 
-/**
- * How many workers of `tail-shards` the environment wishes for. Throws an Error that names the variable at fault.
- *
- * @param variables @default the environment of this process
- */
-export function readTailers(variables: Readonly<Record<string, string | undefined>> = process.env): number {
-  const value = variables[ENVIRONMENT_VARIABLES.tailers] ?? '';
-  if (!/^\d{1,2}$/.test(value) || Number(value) > MAX_TAILERS) {
-    throw new Error(`The environment variable ${ENVIRONMENT_VARIABLES.tailers}: wanted a whole number from 0 to ${MAX_TAILERS}, got ${JSON.stringify(value)}`);
-  }
-  return Number(value);
-}
-
-function readCopies(value: string): number {
-  if (!/^\d{1,3}$/.test(value)) {
-    throw new Error(`The environment variable ${ENVIRONMENT_VARIABLES.bufferCopies}: wanted a whole number from 0 to 999, got ${JSON.stringify(value)}`);
-  }
-  return Number(value);
-}
-
-function readConnections(value: string): number {
-  if (!/^[1-9]\d?$/.test(value)) {
-    throw new Error(`The environment variable ${ENVIRONMENT_VARIABLES.connections}: wanted a whole number from 1 to 99, got ${JSON.stringify(value)}`);
-  }
-  return Number(value);
+/** Which environment this is; `unknown` where nothing says it, as in a function tried by itself. */
+export function environmentName(): string {
+  return readVariables({ environment: { ...VARIABLES.environment, fallback: 'unknown' } }).environment;
 }

@@ -2,9 +2,10 @@ import { connectorOf } from '#connector';
 import { METRICS } from '../../shared/metrics.ts';
 import { openDeployment, type Deployment } from '../../shared/store/deployment.ts';
 import type { DeploymentOptions, StoreEvent } from '../../shared/access/context.ts';
+import { STORE_VARIABLES } from '../../shared/environment.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import { openCircuits } from '../../shared/access/open-circuits.ts';
-import { readConfig, type Config } from './config.ts';
+import { readConfig, type StoreConfig } from './config.ts';
 import { dynamoClient } from './dynamo.ts';
 import { logger } from './log.ts';
 import { count } from './metrics.ts';
@@ -13,12 +14,12 @@ let opened: Deployment | undefined;
 
 /** The deployment that this function belongs to, opened when first asked for and kept as long as the instance lives. */
 export function deployment(): Deployment {
-  opened ??= openDeployment(deploymentOptions(readConfig()));
+  opened ??= openDeployment(deploymentOptions(readConfig(STORE_VARIABLES)));
   return opened;
 }
 
 /** How the environment's groups and topology are reached. */
-export function deploymentOptions(config: Config): DeploymentOptions {
+export function deploymentOptions(config: StoreConfig): DeploymentOptions {
   const connector = connectorOf(config.access);
   return {
     topology: dynamoTopology({ client: dynamoClient(), table: config.topologyTable }),

@@ -1,8 +1,8 @@
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
-import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
 import { METRIC_NAMESPACE } from '../../shared/metrics.ts';
+import { environmentName } from './config.ts';
 
-const metrics = new Metrics({ namespace: METRIC_NAMESPACE, serviceName: process.env[ENVIRONMENT_VARIABLES.environment] ?? 'unknown' });
+const metrics = new Metrics({ namespace: METRIC_NAMESPACE, serviceName: environmentName() });
 
 /**
  * Counts what happened, as one line of the log in CloudWatch's embedded metric format. Writes the line

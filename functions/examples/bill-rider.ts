@@ -1,11 +1,19 @@
 import { billTrip } from './billing/bill-trip.ts';
 import { simulatedCards } from './billing/simulated-cards.ts';
 import { logger } from '../environment/log.ts';
-import { setting } from '../environment/setting.ts';
+import { readVariables } from '../environment/variables.ts';
 import { triggerHandler } from '../triggers/trigger-handler.ts';
 
 // Read as the function is loaded: what is wrong is told before a trip waits for it.
-const rate = declineRate();
+const { rate } = readVariables({
+  /** The share of attempts that the simulated card service declines. */
+  rate: {
+    name: 'CARD_DECLINE_RATE',
+    wanted: 'a number from 0 to 1',
+    parse: (value) => (Number(value) >= 0 && Number(value) <= 1 ? Number(value) : undefined),
+    fallback: 0.05,
+  },
+});
 
 /** Bills the rider of a trip whose BASE cell was written, with a simulated card service that declines some attempts. */
 export const handler = triggerHandler('bill_rider', async (rowKey, message, schemaless) => {
@@ -16,11 +24,3 @@ export const handler = triggerHandler('bill_rider', async (rowKey, message, sche
   const { outcome } = await billTrip(rowKey, { trips: schemaless, cards });
   logger.debug('billed', { row_key: rowKey, outcome });
 });
-
-/** `CARD_DECLINE_RATE`: the share of attempts that the simulated card service declines, 0 to 1. @default 0.05 */
-function declineRate(): number {
-  const value = setting('CARD_DECLINE_RATE', '0.05');
-  const rate = Number(value);
-  if (rate >= 0 && rate <= 1) return rate;
-  throw new Error(`The environment variable CARD_DECLINE_RATE: wanted a number from 0 to 1, got ${JSON.stringify(value)}`);
-}

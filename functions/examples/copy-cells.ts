@@ -1,11 +1,14 @@
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import { requestSigner } from '../../shared/client/sign-request.ts';
-import { setting } from '../environment/setting.ts';
+import { readVariables, text } from '../environment/variables.ts';
 import { PermanentFailure, triggerHandler } from '../triggers/trigger-handler.ts';
 
 // Read as the function is loaded: what misses is told before a cell waits for it.
-const url = copyUrl(setting('COPY_TO_URL'));
-const region = setting('COPY_TO_REGION', '');
+const { url, region, name } = readVariables({
+  url: { name: 'COPY_TO_URL', wanted: 'an http or https URL', parse: (value) => (/^https?:\/\//u.test(value) && URL.canParse(value) ? value : undefined) },
+  region: { ...text('COPY_TO_REGION', 'a region of AWS'), fallback: '' },
+  name: { ...text('COPY_TO_DATASTORE', 'the name of a datastore'), fallback: '' },
+});
 
 let opened: SchemalessClient | undefined;
 
@@ -29,10 +32,5 @@ export const handler = triggerHandler('copy_cells', async (rowKey, message, sche
 });
 
 function openCopy(datastore: string): SchemalessClient {
-  return schemalessClient({ url, datastore: setting('COPY_TO_DATASTORE', datastore), ...(region === '' ? {} : { sign: requestSigner(region) }) });
-}
-
-function copyUrl(value: string): string {
-  if (/^https?:\/\//u.test(value) && URL.canParse(value)) return value;
-  throw new Error(`The environment variable COPY_TO_URL: wanted an http or https URL, got ${JSON.stringify(value)}`);
+  return schemalessClient({ url, datastore: name === '' ? datastore : name, ...(region === '' ? {} : { sign: requestSigner(region) }) });
 }

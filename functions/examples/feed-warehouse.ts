@@ -1,11 +1,11 @@
 import { appendFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringifyJson } from '../../shared/body/json.ts';
-import { setting } from '../environment/setting.ts';
+import { readVariables, text } from '../environment/variables.ts';
 import { triggerHandler } from '../triggers/trigger-handler.ts';
 
 // Read as the function is loaded: what misses is told before a cell waits for it.
-const folder = setting('WAREHOUSE_FOLDER');
+const { folder } = readVariables({ folder: text('WAREHOUSE_FOLDER', 'the path of a folder') });
 
 /**
  * Appends every cell as a line of JSON to `WAREHOUSE_FOLDER/<day>.ndjson`, as a warehouse loads them. Each line carries

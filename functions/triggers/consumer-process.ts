@@ -3,7 +3,7 @@ import { Consumer as Polling } from 'sqs-consumer';
 import { consumeBatch } from '../../shared/triggers/consume/consume-batch.ts';
 import { toQueueRecord } from '../../shared/triggers/consume/queue-record.ts';
 import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
-import type { ConsumerConfig } from '../environment/consumer-config.ts';
+import type { ConsumerConfig } from '../environment/config.ts';
 import { logger } from '../environment/log.ts';
 import { consumerOpener } from './open-consumer.ts';
 import { consumedReport } from './report-consumed.ts';

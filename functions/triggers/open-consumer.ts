@@ -8,7 +8,7 @@ import { triggeredClients } from '../../shared/triggers/consume/triggered-client
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import type { DeployedTrigger } from '../../shared/topology/topology.ts';
 import { triggerStore } from '../../shared/triggers/state/dynamo-trigger-store.ts';
-import type { ConsumerConfig } from '../environment/consumer-config.ts';
+import type { ConsumerConfig } from '../environment/config.ts';
 import { dynamoClient } from '../environment/dynamo.ts';
 
 export interface ConsumerParts {

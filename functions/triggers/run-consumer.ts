@@ -11,7 +11,7 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
-import { readConsumerConfig } from '../environment/consumer-config.ts';
+import { CONSUMER_KEYS, readConfig } from '../environment/config.ts';
 import { runConsumer } from './consumer-process.ts';
 import { logger } from '../environment/log.ts';
 import type { TriggerHandler } from './trigger-handler.ts';
@@ -35,11 +35,7 @@ async function main(): Promise<void> {
   if (values.module === undefined) throw new Error(`--module: wanted the file that exports the trigger's handler, got nothing. ${USAGE}`);
   const { trigger, fn } = await loadHandler(values.module);
   if (values.trigger !== undefined && values.trigger !== trigger) throw new Error(`--trigger: ${values.module} is the function of ${trigger}, not of ${values.trigger}`);
-  const config = readConsumerConfig({
-    ...process.env,
-    ...(values.datastore !== undefined && { [ENVIRONMENT_VARIABLES.datastore]: values.datastore }),
-    ...(values.url !== undefined && { [ENVIRONMENT_VARIABLES.apiUrl]: values.url }),
-  });
+  const config = readConfig(CONSUMER_KEYS, { [ENVIRONMENT_VARIABLES.datastore]: values.datastore, [ENVIRONMENT_VARIABLES.apiUrl]: values.url });
   const stopping = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort());
   logger.info('consuming', { trigger, datastore: config.datastore });

@@ -3,7 +3,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { openBatch } from '../../shared/triggers/consume/batch.ts';
 import type { QueueRecord } from '../../shared/triggers/consume/queue-record.ts';
 import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
-import { readConsumerConfig } from '../environment/consumer-config.ts';
+import { CONSUMER_KEYS, readConfig } from '../environment/config.ts';
 import { consumerOpener, type OpenedConsumer } from './open-consumer.ts';
 import { consumedReport } from './report-consumed.ts';
 import { sqsClient } from '../environment/sqs.ts';
@@ -40,7 +40,7 @@ export function triggerHandler(name: string, fn: TriggerFunction): TriggerHandle
   let open: (() => Promise<OpenedConsumer>) | undefined;
 
   async function handler(event: SQSEvent, lambda: Pick<Context, 'getRemainingTimeInMillis' | 'awsRequestId'>): Promise<SQSBatchResponse> {
-    open ??= consumerOpener({ config: readConsumerConfig(), trigger: name, fn, sqs: sqsClient(), report });
+    open ??= consumerOpener({ config: readConfig(CONSUMER_KEYS), trigger: name, fn, sqs: sqsClient(), report });
     const { consumer } = await open();
     const records = new Map(event.Records.map((record) => [record.messageId, toQueueRecord(record)]));
     const batch = openBatch(consumer, [...records.values()], { remainingMs: () => lambda.getRemainingTimeInMillis() });

@@ -2,7 +2,7 @@ import type { Duration } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import { environmentOf, type StoreVariable } from '../../shared/environment.ts';
 import type { DatabaseUser } from '../../shared/topology/database-users.ts';
 import { OPENINGS_KEY } from '../../shared/access/open-circuits.ts';
 import type { EnvironmentProps } from '../environments.ts';
@@ -51,16 +51,16 @@ export class StoreFunction extends LambdaFunction {
       retryAttempts: 0,
       ...(props.instances !== undefined && { reservedConcurrentExecutions: props.instances }),
       tracing: tracingOf(environment),
-      environment: {
-        [ENVIRONMENT_VARIABLES.environment]: environment.name,
-        [ENVIRONMENT_VARIABLES.topologyTable]: storage.tables.topology.tableName,
-        [ENVIRONMENT_VARIABLES.stateTable]: storage.tables.state.tableName,
-        [ENVIRONMENT_VARIABLES.bufferCopies]: String(environment.bufferCopies),
-        [ENVIRONMENT_VARIABLES.access]: environment.access,
-        [ENVIRONMENT_VARIABLES.databaseUser]: props.databaseUser,
-        [ENVIRONMENT_VARIABLES.databaseAuth]: environment.databaseAuth,
-        [ENVIRONMENT_VARIABLES.connections]: String(environment.connections[props.kind]),
-      },
+      environment: environmentOf<StoreVariable>({
+        environment: environment.name,
+        topologyTable: storage.tables.topology.tableName,
+        stateTable: storage.tables.state.tableName,
+        bufferCopies: String(environment.bufferCopies),
+        access: environment.access,
+        databaseUser: props.databaseUser,
+        databaseAuth: environment.databaseAuth,
+        connections: String(environment.connections[props.kind]),
+      }),
       ...(environment.functionsInVpc && {
         vpc: storage.network.vpc,
         vpcSubnets: storage.network.subnets,

@@ -1,7 +1,7 @@
 import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Construct } from 'constructs';
-import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import { environmentOf, type ConsumerVariable } from '../../shared/environment.ts';
 import type { Operation } from '../../shared/api/routes.ts';
 import type { EnvironmentProps } from '../environments.ts';
 import { acknowledgeLambdaPolicies, acknowledgeRoutes, acknowledgeTracing } from './evidence.ts';
@@ -45,13 +45,13 @@ export class TriggerFunction extends LambdaFunction {
       // The queue holds what was not done.
       retryAttempts: 0,
       tracing: tracingOf(environment),
-      environment: {
-        [ENVIRONMENT_VARIABLES.environment]: environment.name,
-        [ENVIRONMENT_VARIABLES.topologyTable]: tables.topology.tableName,
-        [ENVIRONMENT_VARIABLES.stateTable]: tables.state.tableName,
-        [ENVIRONMENT_VARIABLES.apiUrl]: api.api.apiEndpoint,
-        [ENVIRONMENT_VARIABLES.datastore]: trigger.datastore,
-      },
+      environment: environmentOf<ConsumerVariable>({
+        environment: environment.name,
+        topologyTable: tables.topology.tableName,
+        stateTable: tables.state.tableName,
+        apiUrl: api.api.apiEndpoint,
+        datastore: trigger.datastore,
+      }),
     });
     acknowledgeLambdaPolicies(this);
     acknowledgeTracing(this);

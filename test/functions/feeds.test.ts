@@ -4,7 +4,6 @@ import { text } from 'node:stream/consumers';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { setting } from '../../functions/environment/setting.ts';
 import type { TriggerFunction, TriggerHandler, TriggeredClient, TriggerMessage } from '../../functions/triggers/trigger-handler.ts';
 import type { Json } from '../../shared/cell.ts';
 import { putNextOver } from '../../shared/client/put-next.ts';
@@ -108,13 +107,5 @@ describe('copy_cells', () => {
     await call(copyCells, message, erased);
     const { row_key, column_name, ref_key } = message;
     expect((await copy.trips.get({ row_key, column_name, ref_key })).cell).toBeNull();
-  });
-});
-
-describe('a setting', () => {
-  it('is read from the environment, else its fallback holds, else it is named', () => {
-    expect(setting('A', undefined, { A: 'x' })).toBe('x');
-    expect(setting('A', 'y', { A: '' })).toBe('y');
-    expect(() => setting('A', undefined, {})).toThrow('The environment variable A is not set');
   });
 });

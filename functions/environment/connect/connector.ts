@@ -2,7 +2,7 @@ import type { BreakerSettings } from '../../../shared/sql/breaker.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { userName, type DatabaseUser } from '../../../shared/topology/database-users.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
-import type { Config } from '../config.ts';
+import type { StoreConfig } from '../config.ts';
 
 export interface ConnectSettings {
   /** How long a statement may take. @default what the way to MySQL has */
@@ -16,7 +16,7 @@ export interface Connector {
   /** What it asks of the circuit breakers. */
   readonly breakers: Partial<BreakerSettings>;
   /** Opens clients of groups, as the user that the environment of the function names. */
-  open(config: Pick<Config, 'environment' | 'databaseUser' | 'databaseAuth' | 'connections'>, settings?: ConnectSettings): (group: GroupAddress) => SqlClient;
+  open(config: Pick<StoreConfig, 'environment' | 'databaseUser' | 'databaseAuth' | 'connections'>, settings?: ConnectSettings): (group: GroupAddress) => SqlClient;
 }
 
 /** The secret that a user logs in to a group with. Throws an Error where the group was deployed before there was one. */

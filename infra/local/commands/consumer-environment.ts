@@ -1,4 +1,4 @@
-import { ENVIRONMENT_VARIABLES } from '../../../shared/environment.ts';
+import { environmentOf, type ConsumerVariable } from '../../../shared/environment.ts';
 import { loginVariables } from '../stack/aws-login.ts';
 import type { Endpoints } from '../stack/endpoints.ts';
 
@@ -16,11 +16,7 @@ export function consumerEnvironment({ http, sqs, dynamodb, tables }: Omit<Endpoi
     return found;
   };
   return {
-    [ENVIRONMENT_VARIABLES.environment]: 'local',
-    [ENVIRONMENT_VARIABLES.topologyTable]: table('topology'),
-    [ENVIRONMENT_VARIABLES.stateTable]: table('state'),
-    [ENVIRONMENT_VARIABLES.apiUrl]: http,
-    [ENVIRONMENT_VARIABLES.datastore]: datastore,
+    ...environmentOf<ConsumerVariable>({ environment: 'local', topologyTable: table('topology'), stateTable: table('state'), apiUrl: http, datastore }),
     ...loginVariables(),
     AWS_ENDPOINT_URL_SQS: sqs,
     AWS_ENDPOINT_URL_DYNAMODB: dynamodb,

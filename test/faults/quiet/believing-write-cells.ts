@@ -8,6 +8,7 @@ import { readConfig } from '../../../functions/environment/config.ts';
 import { deploymentOptions } from '../../../functions/environment/deployment.ts';
 import { dynamoClient } from '../../../functions/environment/dynamo.ts';
 import { makeWriteHandler } from '../../../functions/write-cells.ts';
+import { STORE_VARIABLES } from '../../../shared/environment.ts';
 import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
 import { OPENINGS_KEY, type OpenCircuits } from '../../../shared/access/open-circuits.ts';
 import { blamingClient, type BlamingClient } from '../blaming-client.ts';
@@ -17,7 +18,7 @@ const LOOK_EVERY_MS = 2000;
 let opened: Deployment | undefined;
 
 function open(): Deployment {
-  const config = readConfig();
+  const config = readConfig(STORE_VARIABLES);
   const connect = connectorOf(config.access).open(config);
   const clients = new Map<string, BlamingClient>();
   const options = deploymentOptions(config);

@@ -1,6 +1,6 @@
 import '../support/quiet.ts';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { readConsumerConfig } from '../../../functions/environment/consumer-config.ts';
+import { CONSUMER_KEYS, readConfig } from '../../../functions/environment/config.ts';
 import { runConsumer } from '../../../functions/triggers/consumer-process.ts';
 import { writeTrigger } from '../../../shared/topology/trigger-catalogue.ts';
 import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
@@ -26,7 +26,7 @@ it('a consumer in a plain process goes on with the queue of a deploy that replac
   for (const [variable, value] of Object.entries(deployed.environment)) vi.stubEnv(variable, value);
   const called: number[] = [];
   const stopping = new AbortController();
-  const ended = runConsumer({ config: readConsumerConfig(), trigger: TRIGGER, fn: (_rowKey, { added_id }) => void called.push(added_id), stopping: stopping.signal });
+  const ended = runConsumer({ config: readConfig(CONSUMER_KEYS), trigger: TRIGGER, fn: (_rowKey, { added_id }) => void called.push(added_id), stopping: stopping.signal });
   try {
     await sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(1, 1)), '1');
     await until('the first queue is consumed', () => called.length === 1, 20_000);

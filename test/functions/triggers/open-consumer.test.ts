@@ -1,6 +1,6 @@
 import '../support/quiet.ts';
 import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest';
-import { readConsumerConfig } from '../../../functions/environment/consumer-config.ts';
+import { CONSUMER_KEYS, readConfig } from '../../../functions/environment/config.ts';
 import { consumerOpener } from '../../../functions/triggers/open-consumer.ts';
 import { writeTrigger } from '../../../shared/topology/trigger-catalogue.ts';
 import { DATASTORE, startEmulators, TRIGGER, type Emulators } from '../../shared/triggers/consume/support/stage.ts';
@@ -23,7 +23,7 @@ afterEach(() => {
 
 it('a consumer is kept for as long as its trigger is deployed as it is, and what it knows with it', async () => {
   for (const [variable, value] of Object.entries(deployed.environment)) vi.stubEnv(variable, value);
-  const open = consumerOpener({ config: readConsumerConfig(), trigger: TRIGGER, fn: () => undefined, sqs: emulators.sqs, report: () => undefined });
+  const open = consumerOpener({ config: readConfig(CONSUMER_KEYS), trigger: TRIGGER, fn: () => undefined, sqs: emulators.sqs, report: () => undefined });
   const first = await open();
   let passed = 0;
   const { now } = performance;

@@ -92,9 +92,9 @@ describe('a consumer in a plain process', () => {
   }, 30_000);
 
   it.each([
-    ['functions/examples/copy-cells.ts', {}, 'The environment variable COPY_TO_URL is not set\n'],
+    ['functions/examples/copy-cells.ts', {}, 'The environment variable COPY_TO_URL: wanted an http or https URL, got nothing\n'],
     ['functions/examples/copy-cells.ts', { COPY_TO_URL: 'localhost:5000' }, 'The environment variable COPY_TO_URL: wanted an http or https URL, got "localhost:5000"\n'],
-    ['functions/examples/feed-warehouse.ts', {}, 'The environment variable WAREHOUSE_FOLDER is not set\n'],
+    ['functions/examples/feed-warehouse.ts', {}, 'The environment variable WAREHOUSE_FOLDER: wanted the path of a folder, got nothing\n'],
     ['functions/examples/bill-rider.ts', { CARD_DECLINE_RATE: 'often' }, 'The environment variable CARD_DECLINE_RATE: wanted a number from 0 to 1, got "often"\n'],
   ])('says what %s misses before there is a cell', async (module, variables, error) => {
     const { ended } = await start('unset', ['--module', module], 0, { COPY_TO_URL: '', WAREHOUSE_FOLDER: '', ...variables });

@@ -91,7 +91,7 @@ describe('a trigger\'s Lambda handler', () => {
   it('names the variable that its environment lacks', async () => {
     await deploy();
     vi.stubEnv('SCHEMALESS_API_URL', '');
-    await expect(triggerHandler('bill_rider', () => undefined)({ Records: [] }, LAMBDA)).rejects.toThrow('The environment variable SCHEMALESS_API_URL is not set');
+    await expect(triggerHandler('bill_rider', () => undefined)({ Records: [] }, LAMBDA)).rejects.toThrow('The environment variable SCHEMALESS_API_URL: wanted the URL of the HTTP API, got nothing');
   });
 
   it('shows its name and function, for consumers elsewhere', () => {
