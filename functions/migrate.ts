@@ -2,8 +2,8 @@ import { connectorOf } from '#connector';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import type { CdkCustomResourceEvent, CdkCustomResourceIsCompleteEvent, CdkCustomResourceIsCompleteResponse, CdkCustomResourceResponse, Context } from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { leases, type Lease, type Leases } from '../shared/dynamo/lease.ts';
+import { leases } from '../shared/dynamo/lease.ts';
+import { underLease } from '../shared/dynamo/under-lease.ts';
 import { STORE_VARIABLES } from '../shared/environment.ts';
 import { migrate } from '../shared/migrate/migrate.ts';
 import { readConfig } from './environment/config.ts';
@@ -37,43 +37,23 @@ export async function isComplete(event: CdkCustomResourceIsCompleteEvent, lambda
   const dynamo = dynamoClient();
   const deadline = Date.now() + lambda.getRemainingTimeInMillis() - TIME_TO_END_MS;
 
+  const signal = AbortSignal.timeout(Math.max(0, deadline - Date.now()));
   const leasing = leases({ client: dynamo, table: config.stateTable }, randomUUID(), LEASE_MS);
-  const lease = await takeLease(leasing, deadline);
-  // Another migration is still at work: look again when called again.
-  if (!lease) return { IsComplete: false };
-  const state = { held: true };
-  const renewing = setInterval(() => {
-    leasing.renew(lease).then(
-      (held) => {
-        state.held &&= held !== 'lost';
-      },
-      () => undefined,
-    );
-  }, RENEW_MS);
-  try {
-    const done = await migrate({
+  // It waits within this call: whether a silent holder is gone can only be told by watching its lease.
+  const leased = { leases: leasing, name: 'migrate', renewMs: RENEW_MS, takeEveryMs: TAKE_PAUSE_MS, isExclusive: true, signal };
+  const ended = await underLease(leased, (held) =>
+    migrate({
       topologyTable: { client: dynamo, table: config.topologyTable },
       stateTable: { client: dynamo, table: config.stateTable },
       connect: connectorOf(config.access).open(config, { statementMs: STATEMENT_MS }),
       wish,
       passwords: userPasswords(new SecretsManagerClient()),
       bufferCopies: config.bufferCopies,
-      mayGoOn: () => state.held && Date.now() < deadline,
-    });
-    logger.info('migrated', { done, groups: wish.groups.length, datastores: wish.datastores.map(({ name, shards, indexes, triggers }) => ({ name, shards, indexes: indexes.map((index) => index.name), triggers: triggers?.map(({ definition }) => definition.name) })) });
-    return { IsComplete: done };
-  } finally {
-    clearInterval(renewing);
-    await leasing.release(lease);
-  }
-}
-
-/** Waits within this call: whether a silent holder is gone can only be told by watching its lease. */
-async function takeLease(leasing: Leases, deadline: number): Promise<Lease | undefined> {
-  while (Date.now() < deadline) {
-    const lease = await leasing.take('migrate');
-    if (lease) return lease;
-    await sleep(TAKE_PAUSE_MS);
-  }
-  return undefined;
+      mayGoOn: () => !held.aborted,
+    }),
+  );
+  // Another migration is still at work: look again when called again.
+  if (!ended) return { IsComplete: false };
+  logger.info('migrated', { done: ended.result, groups: wish.groups.length, datastores: wish.datastores.map(({ name, shards, indexes, triggers }) => ({ name, shards, indexes: indexes.map((index) => index.name), triggers: triggers?.map(({ definition }) => definition.name) })) });
+  return { IsComplete: ended.result };
 }

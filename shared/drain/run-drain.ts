@@ -1,6 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
 import type { Lease, Leases } from '../dynamo/lease.ts';
+import { underLease } from '../dynamo/under-lease.ts';
+import { pauseFor } from '../pause-for.ts';
 import { SqlError } from '../sql/client.ts';
 import { selectBufferStatus, toBufferStatus, type BufferStatus } from '../sql/statements/select-buffer-status.ts';
 import type { StoreContext } from '../access/context.ts';
@@ -57,80 +58,60 @@ interface HeldDrain {
   readonly group: string;
   readonly drain: HolderDrain;
   readonly lease: Lease;
-  /** Aborted once the lease is lost or wanted, or the time is up. */
-  readonly end: AbortController;
+  /** Comes once the lease is lost or wanted, the time is up, or one part died of an error of our own. */
+  readonly signal: AbortSignal;
+  readonly end: () => void;
 }
 
 async function drainGroup(run: DrainRun, group: string): Promise<void> {
-  const lease = await takeLease(run, `drain/${group}`);
-  if (!lease) return;
-  const end = new AbortController();
-  const deadline = setTimeout(() => end.abort(), Math.max(0, run.deadline - Date.now()));
-  const renewing = keepRenewing(run, lease, end);
+  const ending = new AbortController();
+  const end = (): void => ending.abort();
+  const deadline = setTimeout(end, Math.max(0, run.deadline - Date.now()));
   try {
-    // A table that cannot be reached holds nobody up: then this begins at the first rows.
-    const progress = await run.progress?.read(group).catch(() => undefined);
-    const held: HeldDrain = { run, group, lease, end, drain: await openHolderDrain(run.context, group, run.settings, progress) };
-    const recover = openRecovering(held);
-    const working = [
-      repeat(held, 'primary_failed', recover),
-      repeat(held, 'secondary_failed', async () => (await releaseOpened(run.context, group), PAUSE_MS)),
-      repeat(held, 'secondary_failed', async () => (await measure(held), MEASURE_MS)),
-      repeat(held, 'secondary_failed', async () => (await keep(held), KEEP_MS)),
-      watch(held),
-    ];
-    // The first that dies of an error of our own ends the others.
-    for (const work of working) work.catch(() => end.abort());
-    await Promise.allSettled(working);
-    await run.progress?.write(group, lease, held.drain.progress()).catch(() => undefined);
-    await Promise.all(working);
+    // A table that cannot be reached ends nothing: the other groups' runs go on, and this one tries again.
+    const leased = { leases: run.leases, name: `drain/${group}`, renewMs: RENEW_MS, takeEveryMs: TAKE_PAUSE_MS, isPatient: true, signal: ending.signal };
+    await underLease(leased, async (signal, lease) => {
+      // A table that cannot be reached holds nobody up: then this begins at the first rows.
+      const progress = await run.progress?.read(group).catch(() => undefined);
+      await drainUnder({ run, group, lease, signal, end, drain: await openHolderDrain(run.context, group, run.settings, progress) });
+    });
   } finally {
     clearTimeout(deadline);
-    end.abort();
-    await renewing;
-    // One that is not released is taken once it has been silent for long enough.
-    await run.leases.release(lease).catch(() => undefined);
   }
 }
 
-async function takeLease(run: DrainRun, name: string): Promise<Lease | undefined> {
-  while (Date.now() < run.deadline) {
-    // A table that cannot be reached ends nothing: the other groups' runs go on, and this one tries again.
-    const lease = await run.leases.take(name).catch(() => undefined);
-    if (lease) return lease;
-    await sleep(TAKE_PAUSE_MS);
-  }
-  return undefined;
-}
-
-async function keepRenewing(run: DrainRun, lease: Lease, end: AbortController): Promise<void> {
-  while (!end.signal.aborted) {
-    await pause(RENEW_MS, end.signal);
-    if (end.signal.aborted) return;
-    // A table that cannot be reached takes the lease from nobody: go on, and try again.
-    const held = await run.leases.renew(lease).catch(() => 'held' as const);
-    if (held !== 'held') end.abort();
-  }
+async function drainUnder(held: HeldDrain): Promise<void> {
+  const { run, group, lease, drain, end } = held;
+  const recover = openRecovering(held);
+  const working = [
+    repeat(held, 'primary_failed', recover),
+    repeat(held, 'secondary_failed', async () => (await releaseOpened(run.context, group), PAUSE_MS)),
+    repeat(held, 'secondary_failed', async () => (await measure(held), MEASURE_MS)),
+    repeat(held, 'secondary_failed', async () => (await keep(held), KEEP_MS)),
+    watch(held),
+  ];
+  // The first that dies of an error of our own ends the others.
+  for (const work of working) work.catch(end);
+  await Promise.allSettled(working);
+  await run.progress?.write(group, lease, drain.progress()).catch(() => undefined);
+  await Promise.all(working);
 }
 
 /**
  * Does something again and again, after the pause that it asks for. A group that cannot be reached is reported, and
  * tried again.
  */
-async function repeat({ run, group, end: { signal } }: HeldDrain, failing: 'primary_failed' | 'secondary_failed', work: () => Promise<number>): Promise<void> {
+async function repeat({ run, group, signal }: HeldDrain, failing: 'primary_failed' | 'secondary_failed', work: () => Promise<number>): Promise<void> {
   while (!signal.aborted) {
     try {
-      await pause(await work(), signal);
+      const pauseMs = await work();
+      if (pauseMs > 0) await pauseFor(pauseMs, signal);
     } catch (error) {
       if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
       run.context.report({ kind: failing, group, error });
-      await pause(PAUSE_MS, signal);
+      await pauseFor(PAUSE_MS, signal);
     }
   }
-}
-
-async function pause(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (milliseconds > 0) await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 }
 
 /** Looks what waits, and lets each primary's lane go at its own pace. */
@@ -144,7 +125,7 @@ async function watch(held: HeldDrain): Promise<void> {
     for (const lane of drain.lanes.values()) {
       if (lanes.has(lane)) continue;
       const going = repeat(held, 'secondary_failed', () => laneTurn(lane));
-      going.catch(() => held.end.abort());
+      going.catch(held.end);
       lanes.set(lane, going);
     }
     const report = drain.report();

@@ -5,7 +5,8 @@ import { fail, followShards, type FollowWork, type ShardAtWork } from './follow-
 import { HandleError } from './give-cells.ts';
 import type { HeldShard } from './held-shard.ts';
 import type { Holdings } from './holdings.ts';
-import { adaptivePause, pauseFor, untilMultiple, type PassEnd, type Pauses } from './pace.ts';
+import { pauseFor } from '../pause-for.ts';
+import { adaptivePause, untilMultiple, type PassEnd, type Pauses } from './pace.ts';
 import { afterFailedPage, isAlone, isWaiting } from './trouble.ts';
 
 /** Shards that one statement reads: 64 take about 1 ms, far more take longer each. */

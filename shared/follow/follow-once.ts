@@ -4,7 +4,7 @@ import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
 import { byGroup, type StoreContext } from '../access/context.ts';
 import { requireDatastore } from '../access/groups.ts';
 import { SHARDS_A_PAGE } from './follow-group.ts';
-import { pauseFor } from './pace.ts';
+import { pauseFor } from '../pause-for.ts';
 import { askAllParts, partsOf } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
 import type { Follower } from './follower.ts';

@@ -4,7 +4,13 @@ import { decodeCheckpoints, decodeOffsets, decodeWithGiven, encodeCheckpoints, e
 import { shardsIn, type FollowerName } from './follower-item.ts';
 import { deleteState, readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 
-/** A partition's lease and its offsets, which are one item: who takes it has fenced off the holder before in the same write. */
+/**
+ * A partition's lease and its offsets, which are one item: who takes it has fenced off the holder before in the same write.
+ *
+ * This is no `Leases` of `shared/dynamo/`: a holder renews nothing here. Whether it lives says the one announcement of its
+ * worker (`workers.ts`), since a beat for each of 64 partitions of each follower would cost more than all they write; and
+ * who is to have a partition next says the share, so that nobody asks for one.
+ */
 export interface OffsetItem {
   /** Who follows the partition; '' when nobody does. */
   readonly owner: string;
@@ -28,7 +34,10 @@ export interface CommitOptions {
   readonly next?: boolean;
 }
 
-/** Writes a rewind tries before it gives up: a busy holder commits about once a second. */
+/**
+ * Writes a rewind tries before it gives up: a busy holder commits about once a second. No `changeItem`: the writes that it
+ * has to stand against are those commits, each of one statement without a read, which leave no version behind.
+ */
 const REWIND_TRIES = 50;
 
 /** What is kept of a follower's partitions. */

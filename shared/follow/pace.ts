@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 export interface Pauses {
   /** While cells come. @default 20 */
   readonly leastMs?: number;
@@ -45,10 +43,4 @@ export function adaptivePause({ leastMs = 20, mostMs = 500 }: Pauses = {}): (end
  */
 export function untilMultiple(pauseMs: number, now = performance.now()): number {
   return pauseMs <= 0 ? 0 : Math.ceil((Math.floor(now / pauseMs + 0.25) + 1) * pauseMs - now);
-}
-
-/** Waits, or until the signal comes. */
-export async function pauseFor(milliseconds: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await sleep(milliseconds, undefined, { signal }).catch(() => undefined);
 }

@@ -8,7 +8,8 @@ import type { Follower, FollowEvent } from './follower.ts';
 import { openFollower, readFollower } from './follower-item.ts';
 import { openHoldings, type Holdings } from './holdings.ts';
 import { offsetItems } from './offset-items.ts';
-import { pauseFor, type Pauses } from './pace.ts';
+import { pauseFor } from '../pause-for.ts';
+import type { Pauses } from './pace.ts';
 import { fetchPlaces, type FetchPlaces } from './read-places.ts';
 import { joinWorkers, type Workers, type WorkersOptions } from './workers.ts';
 

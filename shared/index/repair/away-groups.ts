@@ -1,4 +1,4 @@
-import { pauseFor } from '../../follow/pace.ts';
+import { pauseFor } from '../../pause-for.ts';
 import type { Groups } from '../../access/groups.ts';
 
 /** Groups that failed and have not answered since: nobody waits for their timeouts again and again. */

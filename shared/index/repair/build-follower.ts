@@ -1,5 +1,5 @@
 import type { Follower } from '../../follow/follower.ts';
-import { pauseFor } from '../../follow/pace.ts';
+import { pauseFor } from '../../pause-for.ts';
 import { columnsOf } from '../entry.ts';
 import type { PhysicalIndex } from '../index-table.ts';
 import type { RepairWork } from './repair-work.ts';

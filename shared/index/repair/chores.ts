@@ -1,5 +1,5 @@
 import type { Leases } from '../../dynamo/lease.ts';
-import { pauseFor } from '../../follow/pace.ts';
+import { pauseFor } from '../../pause-for.ts';
 import { watchPending } from './catch-up.ts';
 import { watchBuilds } from './complete-builds.ts';
 import { dropRetired } from './drop-retired.ts';

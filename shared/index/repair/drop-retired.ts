@@ -1,5 +1,6 @@
 import { forgetFollower } from '../../follow/rewind-follower.ts';
 import type { Leases } from '../../dynamo/lease.ts';
+import { underLease } from '../../dynamo/under-lease.ts';
 import { sideBySide } from '../../side-by-side.ts';
 import { dropIndexTable } from '../statements/drop-index-table.ts';
 import { byGroup } from '../../access/context.ts';
@@ -21,29 +22,19 @@ export async function dropRetired(work: RepairWork, leases: Leases, renewMs: num
   const catalogues = await work.indexes.catalogues(datastore);
   const due = catalogues.flatMap(({ name, versions }) => versions.filter(({ state, retired_at }) => state === 'retired' && isDue(retired_at)).map(({ hash, definition }) => ({ name, hash, definition })));
   if (due.length === 0) return;
-  const lease = await leases.take('migrate');
-  if (!lease) return;
-  const held = { lost: false };
-  const renewing = setInterval(() => {
-    leases.renew(lease).then(
-      (state) => (held.lost ||= state === 'lost'),
-      () => undefined,
-    );
-  }, renewMs);
+  await underLease({ leases, name: 'migrate', renewMs, signal, isExclusive: true }, (held) => dropVersions(work, due, held));
+}
+
+async function dropVersions(work: RepairWork, due: readonly PhysicalIndex[], signal: AbortSignal): Promise<void> {
   const failures: unknown[] = [];
-  try {
-    for (const version of due) {
-      try {
-        if (!(await dropTables(work, version, () => !held.lost && !signal.aborted))) return;
-        await forget(work, version);
-      } catch (error) {
-        // A table that cannot be dropped keeps its version in the catalogue, and no other one.
-        failures.push(error);
-      }
+  for (const version of due) {
+    try {
+      if (!(await dropTables(work, version, signal))) return;
+      await forget(work, version);
+    } catch (error) {
+      // A table that cannot be dropped keeps its version in the catalogue, and no other one.
+      failures.push(error);
     }
-  } finally {
-    clearInterval(renewing);
-    await leases.release(lease).catch(() => undefined);
   }
   if (failures.length > 0) throw failures[0];
 }
@@ -56,17 +47,17 @@ async function forget(work: RepairWork, { name, hash, definition }: PhysicalInde
 }
 
 /** Returns whether all are gone. Can be repeated: what is gone is passed over. */
-async function dropTables({ context, datastore }: RepairWork, version: { readonly name: string; readonly hash: string }, mayGoOn: () => boolean): Promise<boolean> {
+async function dropTables({ context, datastore }: RepairWork, version: { readonly name: string; readonly hash: string }, signal: AbortSignal): Promise<boolean> {
   const topology = await requireDatastore(context.topology, datastore);
   const failures: unknown[] = [];
   await Promise.all(
     [...byGroup(topology, topology.places.map((_, shard) => ({ shard })))].map(async ([group, shards]) => {
       const client = await context.groups.client(group);
       await sideBySide(shards, async ({ shard }) => {
-        if (mayGoOn()) await client.change(dropIndexTable(datastore, shard, version)).catch((error: unknown) => void failures.push(error));
+        if (!signal.aborted) await client.change(dropIndexTable(datastore, shard, version)).catch((error: unknown) => void failures.push(error));
       });
     }),
   );
   if (failures.length > 0) throw failures[0];
-  return mayGoOn();
+  return !signal.aborted;
 }

@@ -1,4 +1,4 @@
-import { pauseFor } from '../../follow/pace.ts';
+import { pauseFor } from '../../pause-for.ts';
 import type { MistypedField } from '../maintain.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { addMistyped, type MistypedFound } from '../../topology/mistyped-fields.ts';

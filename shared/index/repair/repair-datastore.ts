@@ -2,17 +2,17 @@ import type { Follower } from '../../follow/follower.ts';
 import type { Pauses } from '../../follow/pace.ts';
 import { forgetFollower } from '../../follow/rewind-follower.ts';
 import { runFollower, type FollowerRun } from '../../follow/run-follower.ts';
-import { untilEnd } from '../../follow/until-end.ts';
+import { untilEnd } from '../../until-end.ts';
 import type { Workers } from '../../follow/workers.ts';
 import type { PhysicalIndex } from '../index-table.ts';
 import type { Leases } from '../../dynamo/lease.ts';
+import { underLease } from '../../dynamo/under-lease.ts';
 import type { IndexCatalogue } from '../../topology/index-catalogue.ts';
 import { buildFollower, throttleTo } from './build-follower.ts';
 import { doChores } from './chores.ts';
 import { pendingMarks } from './pending-marks.ts';
 import { repairFollower } from './repair-follower.ts';
 import type { RepairWork } from './repair-work.ts';
-import { underLease } from './under-lease.ts';
 
 export interface DatastoreRun {
   readonly workers: Workers;
@@ -32,6 +32,8 @@ export interface DatastoreRepair {
   readonly ended: Promise<void>;
 }
 
+/** Between tries to take the lease of the chores. */
+const TAKE_PAUSE_MS = 300;
 /** Of each shard at a time. Of a build few, so that it shows its progress and ends soon when it should. */
 const BUILD_CELLS = 40;
 const REPAIR_CELLS = 100;
@@ -93,11 +95,12 @@ export function repairDatastore(work: RepairWork, run: DatastoreRun): DatastoreR
 
   function doChoresOnce(): void {
     choring = true;
-    const chores = underLease({ leases: run.leases, name: `repair/${datastore}`, renewMs: run.renewMs, signal: run.signal }, (signal) => doChores(work, pending, run.leases, run.renewMs, signal));
+    const leased = { leases: run.leases, name: `repair/${datastore}`, renewMs: run.renewMs, takeEveryMs: TAKE_PAUSE_MS, isPatient: true, signal: run.signal };
+    const chores = underLease(leased, (signal) => doChores(work, pending, run.leases, run.renewMs, signal));
     const done = async (): Promise<void> => {
       const end = await chores.catch((error: unknown) => report({ datastore, kind: 'failed', what: 'chores', error }));
       // Lost, and no successor in sight: it is taken again.
-      if (end !== 'wanted') choring = false;
+      if (!end?.isWanted) choring = false;
     };
     spawn(done());
   }

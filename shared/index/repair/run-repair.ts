@@ -1,5 +1,5 @@
-import { pauseFor } from '../../follow/pace.ts';
-import { untilEnd } from '../../follow/until-end.ts';
+import { pauseFor } from '../../pause-for.ts';
+import { untilEnd } from '../../until-end.ts';
 import { joinWorkers, type Workers, type WorkersOptions } from '../../follow/workers.ts';
 import { leases, type Leases } from '../../dynamo/lease.ts';
 import type { StoreContext } from '../../access/context.ts';

@@ -1,8 +1,8 @@
 import { joinWorkers, type Workers } from '../../follow/workers.ts';
-import { pauseFor } from '../../follow/pace.ts';
+import { pauseFor } from '../../pause-for.ts';
 import { peekFirst } from '../../follow/peek-first.ts';
 import { shareFetches } from '../../follow/share-fetches.ts';
-import { untilEnd } from '../../follow/until-end.ts';
+import { untilEnd } from '../../until-end.ts';
 import type { StoreContext } from '../../access/context.ts';
 import { listTriggers, type ListedTrigger } from './list-triggers.ts';
 import { TAIL_SETTINGS } from './settings.ts';

@@ -1,4 +1,4 @@
-import { pauseFor } from '../../follow/pace.ts';
+import { pauseFor } from '../../pause-for.ts';
 import { CLOCKS_DIFFER_MS } from '../state/queue-limits.ts';
 import { encodeMessage, retryDeduplicationId, retryGroupId } from '../state/queue-message.ts';
 import { isAtWork, type FailingCell } from '../state/trigger-store.ts';

@@ -1,7 +1,7 @@
-import { pauseFor } from '../../follow/pace.ts';
+import { pauseFor } from '../../pause-for.ts';
 import { runFollower } from '../../follow/run-follower.ts';
 import type { FetchPlaces } from '../../follow/read-places.ts';
-import { untilEnd } from '../../follow/until-end.ts';
+import { untilEnd } from '../../until-end.ts';
 import type { Workers } from '../../follow/workers.ts';
 import { triggerStore } from '../state/dynamo-trigger-store.ts';
 import type { ListedTrigger } from './list-triggers.ts';

@@ -1,4 +1,4 @@
-import { pauseFor } from '../../follow/pace.ts';
+import { pauseFor } from '../../pause-for.ts';
 import type { TailWork } from './tail-work.ts';
 
 /** A queue that was found empty, by `performance.now()`. */

@@ -1,5 +1,5 @@
 import { committedPlaces } from '../../follow/follower-lag.ts';
-import { pauseFor } from '../../follow/pace.ts';
+import { pauseFor } from '../../pause-for.ts';
 import { requireDatastore } from '../../access/groups.ts';
 import { triggerFollower } from '../state/follower-name.ts';
 import { triggerLags } from '../state/shard-lags.ts';

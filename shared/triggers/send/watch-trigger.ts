@@ -1,4 +1,4 @@
-import { pauseFor } from '../../follow/pace.ts';
+import { pauseFor } from '../../pause-for.ts';
 import { CLOCKS_DIFFER_MS } from '../state/queue-limits.ts';
 import type { TriggerStatus, TroubledShard } from '../state/trigger-store.ts';
 import type { TailWork } from './tail-work.ts';
