@@ -1,4 +1,4 @@
-import { LIMITS, type CellAddress } from './cell.ts';
+import { LIMITS, type CellAddress, type CellKey } from './cell.ts';
 import { invalidField, missingField } from './errors.ts';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
@@ -34,6 +34,21 @@ export function parseAddress(value: { readonly row_key: unknown; readonly column
     column_name: parseColumnName(value.column_name, `${prefix}column_name`),
     ref_key: parseRefKey(value.ref_key, `${prefix}ref_key`),
   };
+}
+
+/** A cell, or the latest of its column where no ref key is named; `prefix` names the item of a batch: `keys[3].`. Throws `invalid_field`. */
+export function parseKey(value: { readonly [name in keyof CellKey]?: unknown }, prefix = ''): CellKey {
+  return {
+    row_key: parseRowKey(value.row_key, `${prefix}row_key`),
+    column_name: parseColumnName(value.column_name, `${prefix}column_name`),
+    ref_key: value.ref_key === undefined ? undefined : parseRefKey(value.ref_key, `${prefix}ref_key`),
+    min_added_id: parseMinimum(value.min_added_id, `${prefix}min_added_id`),
+  };
+}
+
+/** The least added id that an answer must have seen, where one is named. Throws `invalid_field`. */
+export function parseMinimum(value: unknown, field = 'min_added_id'): number | undefined {
+  return value === undefined ? undefined : parseCount(value, field, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to 2^53-1');
 }
 
 /** An integer within bounds, both inclusive. Throws `invalid_field`. */

@@ -1,4 +1,4 @@
-import { parseAddress, parseColumnName, parseCount, parseRefKey, parseRowKey } from '../address.ts';
+import { parseAddress, parseColumnName, parseKey, parseMinimum, parseRefKey, parseRowKey } from '../address.ts';
 import { LIMITS, type CellKey, type Role, type Served } from '../cell.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import { shardOf } from '../shard.ts';
@@ -24,7 +24,7 @@ type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'bat
 export function cellReads(context: StoreContext, name: string, shards: number): CellReads {
   /** One item of one row, from the group that holds its shard. */
   async function readOne(rowKey: string, options: ReadOptions, statement: (shard: number, heads: boolean, bytes: number) => Statement): Promise<ItemRows & Served & { readonly bytes: number }> {
-    const minimum = parseMinimum(options.min_added_id, 'min_added_id');
+    const minimum = parseMinimum(options.min_added_id);
     const read = parseRead(options.read);
     const shard = shardOf(rowKey, shards);
     const { group } = placeOf(await requireDatastore(context.topology, name), shard);
@@ -39,7 +39,7 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
   const lookUp = joinLookUps(context, name);
 
   async function find({ row_key, column_name, ref_key }: CellKey, options: ReadOptions): Promise<Found> {
-    const key: CellKey = { row_key, column_name, ref_key, min_added_id: parseMinimum(options.min_added_id, 'min_added_id') };
+    const key: CellKey = { row_key, column_name, ref_key, min_added_id: parseMinimum(options.min_added_id) };
     const read = parseRead(options.read);
     const shard = shardOf(row_key, shards);
     const { group } = placeOf(await requireDatastore(context.topology, name), shard);
@@ -170,19 +170,6 @@ interface FullAnswer {
 
 function noRoomFor({ row_key, column_name, ref_key }: StoredCell): SchemalessError {
   return new SchemalessError('answer_too_large', "the batch's answer has no room for this cell: ask for it alone, or with fewer", { address: { row_key, column_name, ref_key } });
-}
-
-function parseKey(key: CellKey, prefix: string): CellKey {
-  return {
-    row_key: parseRowKey(key.row_key, `${prefix}row_key`),
-    column_name: parseColumnName(key.column_name, `${prefix}column_name`),
-    ref_key: key.ref_key === undefined ? undefined : parseRefKey(key.ref_key, `${prefix}ref_key`),
-    min_added_id: parseMinimum(key.min_added_id, `${prefix}min_added_id`),
-  };
-}
-
-function parseMinimum(value: unknown, field: string): number | undefined {
-  return value === undefined ? undefined : parseCount(value, field, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to 2^53-1');
 }
 
 function parseOrder(value: unknown): 'asc' | 'desc' {

@@ -1,4 +1,4 @@
-import { parseAddress, parseColumnName, parseRefKey, parseRowKey } from '../address.ts';
+import { parseAddress, parseColumnName, parseKey, parseRefKey, parseRowKey } from '../address.ts';
 import { decodeBody, encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
 import { checkBody } from '../body/measure.ts';
@@ -90,11 +90,7 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
     },
 
     async batchGet(keys: readonly CellKey[]): Promise<readonly BatchItem[]> {
-      const parsed = parseBatch(keys, 'keys', (key, prefix) => ({
-        row_key: parseRowKey(key.row_key, `${prefix}row_key`),
-        column_name: parseColumnName(key.column_name, `${prefix}column_name`),
-        ref_key: key.ref_key === undefined ? undefined : parseRefKey(key.ref_key, `${prefix}ref_key`),
-      }));
+      const parsed = parseBatch(keys, 'keys', parseKey);
       return parsed.map(find).map((cell) => cell && { ...cell, ...SERVED });
     },
 

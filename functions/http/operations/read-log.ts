@@ -14,7 +14,9 @@ export const readShardLog: HttpOperation = async (request, deployment) => {
   const options = { limit: readLimit(query), read: readRole(query) };
   const after = query.integer('after', 0, Number.MAX_SAFE_INTEGER);
   const datastore = await deployment.datastore(request.path('datastore'));
-  const [log] = await datastore.log([asLocation({ shard, after, since: query.text('since') }, datastore.shards)], options);
+  // The datastore checks it again, as one of a batch: whoever sends a path is told of `after`, not of `locations[0].after`.
+  const location = parseLocation({ shard, after, since: query.text('since') } as Location, datastore.shards);
+  const [log] = await datastore.log([location], options);
   if (log === undefined) throw new Error('The datastore answered no log where one was asked for');
   if (log.error !== undefined) throw log.error;
   const { cells, next, more, served_by, stale } = log;
@@ -26,18 +28,13 @@ export const readLog: HttpOperation = async (request, deployment) => {
   const read = readRole(request.query({ once: ['read'] }));
   const { locations, limit } = readMembers(request.json(), ['locations', 'limit']);
   const perShard = parseLimit(limit);
-  const items = readItems(locations, 'locations', LIMITS.logCells, ['shard', 'after', 'since'], (members, prefix) => ({ members, prefix }));
+  const items = readItems(locations, 'locations', LIMITS.logCells, ['shard', 'after', 'since'], (members) => members);
   const datastore = await deployment.datastore(request.path('datastore'));
-  const parsed = items.map(({ members, prefix }) => asLocation(members, datastore.shards, prefix));
-  const logs = await datastore.log(parsed, { limit: perShard, read });
+  // As they came: the datastore, which knows its shards, checks each, and names it as the request does.
+  const logs = await datastore.log(items as readonly Location[], { limit: perShard, read });
   return { status: 200, body: { logs: shownItems(logs.map(shownLog)) } };
 };
 
 function shownLog(log: ShardLog): object {
   return 'cells' in log ? { ...log, cells: shownItems(log.cells) } : log;
-}
-
-/** Members as they came; parseLocation checks each of them. */
-function asLocation(members: { readonly shard: unknown; readonly after: unknown; readonly since: unknown }, shards: number, prefix = ''): Location {
-  return parseLocation(members as Location, shards, prefix);
 }
