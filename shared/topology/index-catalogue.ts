@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { IndexDefinition } from '../definitions/definitions.ts';
+import { changeItem, type ItemChange } from '../dynamo/change-item.ts';
+import type { StateItem } from '../dynamo/state-table.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 
 /**
@@ -9,7 +10,7 @@ import type { DynamoTable } from '../dynamo/table.ts';
  *
  * | pk | holds |
  * |---|---|
- * | `index#trips#driver_partner_index` | `catalogue`: its versions, JSON; `revision`: a number that goes up with each change |
+ * | `index#trips#driver_partner_index` | `catalogue`: its versions, JSON; `revision`: a number that goes up with each change; `version`: see `changeItem` |
  *
  * A version that is building or live has its table in every shard that is open: tables are created before the version
  * is listed, and dropped once it is retired, before it is forgotten. A retired version never comes back: where its
@@ -62,9 +63,6 @@ export interface IndexName {
   readonly name: string;
 }
 
-/** Others change an index a few times in its life; more losses in a row than this are a fault. */
-const MAX_TRIES = 30;
-
 /**
  * Changes an index's versions, whatever others change beside it: what `change` makes of them is written only over what
  * it was made of, and made again otherwise.
@@ -72,19 +70,15 @@ const MAX_TRIES = 30;
  * @param change returns the versions it was given when there is nothing to change: then nothing is written
  * @returns the versions as they are then
  */
-export async function changeIndexVersions(table: DynamoTable, index: IndexName, change: (versions: readonly IndexVersion[]) => readonly IndexVersion[]): Promise<readonly IndexVersion[]> {
-  for (let tries = 1; ; tries += 1) {
-    const { versions, revision } = await read(table, index);
+export function changeIndexVersions(table: DynamoTable, index: IndexName, change: (versions: readonly IndexVersion[]) => readonly IndexVersion[]): Promise<readonly IndexVersion[]> {
+  const changeCatalogue = (item: StateItem | undefined): ItemChange<readonly IndexVersion[]> => {
+    const versions = versionsOf(item);
     const changed = change(versions);
-    if (changed === versions) return versions;
-    try {
-      await write(table, index, changed, revision);
-      return changed;
-    } catch (error) {
-      if (!(error instanceof ConditionalCheckFailedException) || tries === MAX_TRIES) throw error;
-      await sleep(Math.random() * 5 * tries);
-    }
-  }
+    if (changed === versions) return { result: versions };
+    return { result: changed, values: { catalogue: { S: JSON.stringify(changed) }, revision: { N: String(Number(item?.['revision']?.N ?? 0) + 1) } } };
+  };
+  // Releases before write no `version`.
+  return changeItem(table, keyOf(index), changeCatalogue, 'revision');
 }
 
 /**
@@ -127,29 +121,13 @@ export function inState(version: IndexVersion, state: IndexState, now = new Date
   return { ...rest, state, ...(state === 'retired' && { retired_at: now.toISOString() }) };
 }
 
-export function indexKey({ datastore, name }: IndexName): AttributeValue {
-  return { S: `${INDEX}${datastore}#${name}` };
+const keyOf = ({ datastore, name }: IndexName): string => `${INDEX}${datastore}#${name}`;
+
+export function indexKey(index: IndexName): AttributeValue {
+  return { S: keyOf(index) };
 }
 
 /** The versions that an item lists. */
-export function versionsOf(item: Record<string, AttributeValue> | undefined): readonly IndexVersion[] {
+export function versionsOf(item: StateItem | undefined): readonly IndexVersion[] {
   return JSON.parse(item?.['catalogue']?.S ?? '[]') as IndexVersion[];
-}
-
-async function read({ client, table }: DynamoTable, index: IndexName): Promise<{ readonly versions: readonly IndexVersion[]; readonly revision: string | undefined }> {
-  const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: indexKey(index) }, ConsistentRead: true }));
-  return { versions: versionsOf(Item), revision: Item?.['revision']?.N };
-}
-
-async function write({ client, table }: DynamoTable, index: IndexName, versions: readonly IndexVersion[], revision: string | undefined): Promise<void> {
-  const next = { catalogue: { S: JSON.stringify(versions) }, revision: { N: String(Number(revision ?? 0) + 1) } };
-  await client.send(
-    new PutItemCommand({
-      TableName: table,
-      Item: { pk: indexKey(index), ...next },
-      ...(revision === undefined
-        ? { ConditionExpression: 'attribute_not_exists(pk)' }
-        : { ConditionExpression: 'revision = :seen', ExpressionAttributeValues: { ':seen': { N: revision } } }),
-    }),
-  );
 }
