@@ -1,4 +1,13 @@
-import { ACCESSES, CONSUMER_VARIABLES, DATABASE_AUTHS, ENVIRONMENT_VARIABLES, type Access, type ConsumerVariable, type DatabaseAuth, type StoreVariable } from '../../shared/environment.ts';
+import {
+  ACCESSES,
+  CONSUMER_VARIABLES,
+  DATABASE_AUTHS,
+  ENVIRONMENT_VARIABLES,
+  type Access,
+  type ConsumerVariable,
+  type DatabaseAuth,
+  type StoreVariable,
+} from '../../shared/environment.ts';
 import { DATABASE_USERS, type DatabaseUser } from '../../shared/topology/database-users.ts';
 import { MAX_TAILERS } from '../../shared/triggers/send/tailer-count.ts';
 import { oneOf, readVariables, text, wholeNumber, type Variables } from './variables.ts';
@@ -56,7 +65,8 @@ const VARIABLES: Variables<Config> = {
  * @throws as `readVariables`
  */
 export function readConfig<K extends keyof Config>(keys: readonly K[], given?: Readonly<Record<string, string | undefined>>): Pick<Config, K> {
-  return readVariables(Object.fromEntries<unknown>(keys.map((key) => [key, VARIABLES[key]])) as Variables<Pick<Config, K>>, given);
+  const wanted = Object.fromEntries<unknown>(keys.map((key) => [key, VARIABLES[key]]));
+  return readVariables(wanted as Variables<Pick<Config, K>>, given);
 }
 
 /** Which environment this is; `unknown` where nothing says it, as in a function tried by itself. */

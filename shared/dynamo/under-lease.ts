@@ -37,7 +37,10 @@ export interface LeasedEnd<T> {
  * @returns undefined where the lease was not taken
  * @throws what the work throws
  */
-export async function underLease<T>(leased: LeasedWork, work: (signal: AbortSignal, lease: Lease) => Promise<T>): Promise<LeasedEnd<T> | undefined> {
+export async function underLease<T>(
+  leased: LeasedWork,
+  work: (signal: AbortSignal, lease: Lease) => Promise<T>,
+): Promise<LeasedEnd<T> | undefined> {
   const lease = await takeLease(leased);
   if (!lease) return undefined;
   const { leases, isExclusive = false } = leased;
@@ -71,7 +74,9 @@ async function takeLease({ leases, name, signal, takeEveryMs, isPatient = false 
   return undefined;
 }
 
-async function keepRenewing({ leases, renewMs }: LeasedWork, lease: Lease, until: AbortSignal, heard: (state: 'held' | 'wanted' | 'lost') => void): Promise<void> {
+type Heard = (state: 'held' | 'wanted' | 'lost') => void;
+
+async function keepRenewing({ leases, renewMs }: LeasedWork, lease: Lease, until: AbortSignal, heard: Heard): Promise<void> {
   while (!until.aborted) {
     await pauseFor(renewMs, until);
     if (until.aborted) return;
