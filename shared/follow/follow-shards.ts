@@ -25,7 +25,6 @@ export interface FollowWork {
   readonly behindMs: number;
   /** Of each shard, at a time. */
   readonly pageCells: number;
-  readonly fingerprints: boolean;
   readonly fetch: FetchPlaces;
   readonly now: () => number;
   readonly report: (event: FollowEvent) => void;
@@ -78,8 +77,8 @@ interface WholeLog {
 
 /** Reads shards from one role, and keeps those whose logs may be used. */
 async function readWhole(work: FollowWork, group: string, read: Role, shards: readonly { readonly at: ShardAtWork; readonly shard: number; readonly offset: ShardOffset }[]): Promise<WholeLog[]> {
-  const { follower, behindMs, fingerprints, fetch, pageCells: limit } = work;
-  const from = { datastore: follower.datastore, limit, withHead: behindMs > 0, read, fingerprints, fetch };
+  const { follower, behindMs, fetch, pageCells: limit } = work;
+  const from = { datastore: follower.datastore, limit, withHead: behindMs > 0, read, fetch };
   const { role, logs } = await readPlaces(work.context, group, from, behindMs > 0 ? shards.map((one) => upToKnown(work, one)) : shards);
   const whole: WholeLog[] = [];
   for (const [item, log] of logs.entries()) {

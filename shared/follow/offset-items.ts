@@ -78,11 +78,8 @@ export interface OffsetItems {
 /**
  * The items of a follower's partitions: `offsets#repair#trips#7` with lease and offsets, and `checkpoints#…`, apart
  * since they are ten times as large and written rarely.
- *
- * @param fenced @default true; false lets every commit through, which tests use to show what the fence is for
- * @param generations @default true; false lets commits through that a rewind should have stopped, for tests as well
  */
-export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = true, generations = true): OffsetItems {
+export function offsetItems(table: DynamoTable, layout: OffsetLayout): OffsetItems {
   const keyOf = (kind: string, partition: number): string => `${kind}#${layout.name}#${layout.datastore}#${partition}`;
   const sizeOf = (partition: number): number => shardsIn(partition, layout.partitions, layout.shards);
 
@@ -123,14 +120,14 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout, fenced = t
       const item = await updateState(table, {
         key: keyOf('offsets', partition),
         update: `SET #offsets = :offsets${given ? ', #given = :given' : ''}${last ? ', #owner = :nobody' : ''}${next ? ', #generation = :next' : ''}`,
-        ...(fenced ? { condition: generations ? `#token = :token AND ${unrewound}` : '#token = :token' } : {}),
+        condition: `#token = :token AND ${unrewound}`,
         values: {
           ':offsets': { B: encoded },
           ...(given ? { ':given': { B: given } } : {}),
           ...(last ? { ':nobody': { S: '' } } : {}),
           ...(next ? { ':next': { N: String(generation + 1) } } : {}),
-          ...(fenced ? { ':token': { N: String(token) } } : {}),
-          ...(fenced && generations ? { ':generation': { N: String(generation) } } : {}),
+          ':token': { N: String(token) },
+          ':generation': { N: String(generation) },
         },
       });
       return item !== undefined;

@@ -9,7 +9,7 @@ export interface ReadFrom extends PlacesWanted {
   readonly datastore: string;
   /** Which node is asked first; the other one when it does not answer. */
   readonly read: Role;
-  /** @default true; false takes whatever cell lies at the offset, which tests use to show what fingerprints are for */
+  /** False begins after an added id whatever cell is there: for whoever never was at that cell. @default true: it must be the one at the offset */
   readonly fingerprints?: boolean;
   /** @default `fetchPlaces`: a statement of its own */
   readonly fetch?: FetchPlaces;

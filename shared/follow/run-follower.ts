@@ -47,15 +47,6 @@ export interface FollowerRun {
   readonly now?: () => number;
   /** @default nothing is reported */
   readonly report?: (event: FollowEvent) => void;
-  /** Lets tests show what each protection is for. @default all are on */
-  readonly protections?: FollowProtections;
-}
-
-export interface FollowProtections {
-  readonly fingerprints: boolean;
-  readonly fences: boolean;
-  /** Commits are refused after a rewind. @default true */
-  readonly generation?: boolean;
 }
 
 /** How often it is looked at who holds what; cheap while nothing changes hands. */
@@ -83,16 +74,16 @@ const PATIENCE_MS = 10_000;
  * @throws what the topology and DynamoDB throw, before anything was begun
  */
 export async function runFollower(run: FollowerRun): Promise<void> {
-  const { follower, stateTable, now = () => performance.now(), protections = { fingerprints: true, fences: true } } = run;
+  const { follower, stateTable, now = () => performance.now() } = run;
   const report = run.report ?? (() => undefined);
   const { shards } = await requireDatastore(run.context.topology, follower.datastore);
   const agreed = await openFollower(stateTable, follower, shards, run.partitions);
   const { partitions } = agreed;
   const workers = run.workers ?? joinWorkers({ ...run.heartbeat, stateTable, crew: `${follower.name}#${follower.datastore}`, owner: run.owner, now, ...(run.slot === undefined ? {} : { slot: run.slot }) });
-  const items = offsetItems(stateTable, { name: follower.name, datastore: follower.datastore, shards, partitions }, protections.fences, protections.generation);
+  const items = offsetItems(stateTable, { name: follower.name, datastore: follower.datastore, shards, partitions });
   const holdings = openHoldings({ items, workers, partitions, patienceMs: PATIENCE_MS, now, report });
   const { behindMs = 0, pageCells = 100, fetch = fetchPlaces } = run;
-  const work: FollowWork = { follower, context: run.context, topologyTable: run.topologyTable, read: run.read, behindMs, pageCells, fingerprints: protections.fingerprints, fetch, now, report };
+  const work: FollowWork = { follower, context: run.context, topologyTable: run.topologyTable, read: run.read, behindMs, pageCells, fetch, now, report };
 
   const end = new AbortController();
   const state = { ...run, now, report, workers, holdings, partitions, signal: end.signal };

@@ -8,7 +8,6 @@ import { listTriggers, type ListedTrigger } from './list-triggers.ts';
 import { TAIL_SETTINGS } from './settings.ts';
 import type { TailRun } from './tail-run.ts';
 import { tailTrigger, type TailCrew, type TriggerTail } from './tail-trigger.ts';
-import { TAIL_PROTECTIONS } from './tail-work.ts';
 import { readTailerCount } from './tailer-count.ts';
 
 /** How often it is looked at what has ended, and whether a successor is ready. */
@@ -36,9 +35,9 @@ export async function runTailers(run: TailRun): Promise<void> {
     // Known before this worker is: whom it succeeds lets go of everything once it sees it.
     while (!signal.aborted && !(await list())) await pauseFor(settings.lookMs, signal);
     if (signal.aborted) return;
-    const { stateTable, owner, slot, heartbeat, protections } = run;
+    const { stateTable, owner, slot, heartbeat } = run;
     workers = joinWorkers({ ...heartbeat, stateTable, crew: 'tail', slot: String(slot), owner, onError: (error) => report('announcing itself', error) });
-    const crew: TailCrew = { run, settings, protections: { ...TAIL_PROTECTIONS, ...protections }, workers, fetch: shareFetches(peekFirst()), signal };
+    const crew: TailCrew = { run, settings, workers, fetch: shareFetches(peekFirst()), signal };
     while (!signal.aborted && (await wished())) {
       const isSucceeded = workers.share(1).successor !== undefined;
       // One that ended by itself may have been forgotten: it is looked at which there are before it is begun again.

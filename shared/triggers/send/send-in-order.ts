@@ -9,8 +9,6 @@ export interface SendInOrder {
   readonly sideBySide: number;
   /** No request is begun after this time. */
   readonly forMs: number;
-  /** Cells of one shard in a request. @default 1 */
-  readonly ofAShard?: number;
 }
 
 export interface Sent {
@@ -43,25 +41,25 @@ interface Line {
  *
  * @param cells in log order for each shard
  */
-export async function sendInOrder({ send, toMessage, sideBySide, forMs, ofAShard = 1 }: SendInOrder, cells: readonly LogPlace[]): Promise<Sent> {
+export async function sendInOrder({ send, toMessage, sideBySide, forMs }: SendInOrder, cells: readonly LogPlace[]): Promise<Sent> {
   const lines = [...Map.groupBy(cells, ({ shard }) => shard)].map(([shard, cells]): Line => ({ shard, cells, sent: 0, failed: false }));
   const waiting = [...lines];
   const until = performance.now() + forMs;
   let failure: unknown;
 
   async function request(some: readonly Line[]): Promise<void> {
-    const picked = some.flatMap((line) => line.cells.slice(line.sent, line.sent + ofAShard).map((cell) => ({ line, cell })));
-    const failures = await send(picked.map(({ cell }) => toMessage(cell))).catch((error: unknown) => picked.map(() => error));
-    for (const [item, { line }] of picked.entries()) {
+    const next = some.flatMap(({ cells, sent }) => cells.slice(sent, sent + 1));
+    const failures = await send(next.map((cell) => toMessage(cell))).catch((error: unknown) => next.map(() => error));
+    for (const [item, line] of some.entries()) {
       failure ??= failures[item];
-      line.failed ||= failures[item] !== undefined;
+      line.failed = failures[item] !== undefined;
       if (!line.failed) line.sent += 1;
     }
     waiting.push(...some.filter(({ cells, sent, failed }) => !failed && sent < cells.length));
   }
 
   async function goOn(): Promise<void> {
-    while (waiting.length > 0 && performance.now() < until) await request(waiting.splice(0, Math.max(1, Math.floor(MESSAGES_A_REQUEST / ofAShard))));
+    while (waiting.length > 0 && performance.now() < until) await request(waiting.splice(0, MESSAGES_A_REQUEST));
   }
 
   await Promise.all(Array.from({ length: sideBySide }, goOn));

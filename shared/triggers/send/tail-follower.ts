@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Follower, LogPlace } from '../../follow/follower.ts';
 import { triggerFollower } from '../state/follower-name.ts';
 import { deduplicationId, encodeMessage, groupId, toMessage } from '../state/queue-message.ts';
@@ -21,7 +20,7 @@ export interface TailWatches {
 
 /** Follows the logs for a trigger: a cell is done once the trigger's queue has it. */
 export function tailFollower(work: TailWork, { watch, depth, marks }: TailWatches): Follower {
-  const { datastore, deployed, settings, protections, report } = work;
+  const { datastore, deployed, settings, report } = work;
   const { definition, queueUrl } = deployed;
   const name = { datastore, trigger: definition.name };
   const isOpen = sendingGate(work, watch, depth);
@@ -29,20 +28,19 @@ export function tailFollower(work: TailWork, { watch, depth, marks }: TailWatche
 
   const messageOf = (cell: LogPlace): TriggerMessage => toMessage(cell, name, marks.replayedTo(cell.shard, cell.generation) ?? 0);
 
-  async function send(cells: readonly LogPlace[], forMs: number): Promise<Sent> {
+  async function send(cells: readonly LogPlace[]): Promise<Sent['done']> {
     const how: SendInOrder = {
       send: (messages) => work.queues.send(queueUrl, messages),
       toMessage: (cell): QueueMessage => ({ body: encodeMessage(messageOf(cell)), groupId: groupId(cell.shard), deduplicationId: deduplicationId(cell) }),
       sideBySide: settings.sendsSideBySide,
-      forMs,
-      ...(protections.resendFromFirst ? {} : { ofAShard: 10 }),
+      forMs: settings.sendForMs,
     };
     const sent = await sendInOrder(how, cells);
     depth.add(sent.cells.length);
     if (sent.cells.length > 0) report({ kind: 'sent', cells: sent.cells.length, replays: sent.cells.filter((cell) => messageOf(cell).replay).length });
     if (sent.failure !== undefined && !failing) report({ kind: 'send_failed', error: sent.failure });
     failing = sent.failure !== undefined;
-    return sent;
+    return sent.done;
   }
 
   return {
@@ -59,10 +57,7 @@ export function tailFollower(work: TailWork, { watch, depth, marks }: TailWatche
       const limits = new Map<number, number>();
       for (const { shard, added_id, generation } of cells) if (!limits.has(shard)) limits.set(shard, marks.replayedTo(shard, generation) === undefined ? 0 : watch.limitOf(shard, added_id - 1));
       const sendable = cells.filter(({ shard, added_id }) => added_id <= (limits.get(shard) ?? 0));
-      if (protections.commitAfterSend) return (await send(sendable, settings.sendForMs)).done;
-      // The control: offsets are committed, and then it is sent.
-      void sleep(settings.commitEveryMs).then(() => send(sendable, settings.commitEveryMs));
-      return new Map(sendable.map(({ shard, added_id }) => [shard, added_id]));
+      return send(sendable);
     },
   };
 }

@@ -3,7 +3,7 @@ import type { DynamoTable } from '../../dynamo/table.ts';
 import type { WorkersOptions } from '../../follow/workers.ts';
 import type { QueueClient } from './queue-client.ts';
 import type { TailSettings } from './settings.ts';
-import type { TailEvent, TailProtections } from './tail-work.ts';
+import type { TailEvent } from './tail-work.ts';
 
 /** What a worker that sends is given. */
 export interface TailRun {
@@ -30,6 +30,4 @@ export interface TailRun {
   readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
   /** @default nothing is reported */
   readonly report?: (event: TailEvent) => void;
-  /** @default all are on */
-  readonly protections?: Partial<TailProtections>;
 }

@@ -11,7 +11,7 @@ import type { TailSettings } from './settings.ts';
 import { knownMarks } from './known-marks.ts';
 import { mindQueue } from './mind-queue.ts';
 import { tailFollower, type TailWatches } from './tail-follower.ts';
-import type { TailHappening, TailProtections, TailWork } from './tail-work.ts';
+import type { TailHappening, TailWork } from './tail-work.ts';
 import { watchDepth } from './watch-depth.ts';
 import { watchLag } from './watch-lag.ts';
 import { watchTrigger } from './watch-trigger.ts';
@@ -20,7 +20,6 @@ import { watchTrigger } from './watch-trigger.ts';
 export interface TailCrew {
   readonly run: TailRun;
   readonly settings: TailSettings;
-  readonly protections: TailProtections;
   readonly workers: Workers;
   readonly fetch: FetchPlaces;
   readonly signal: AbortSignal;
@@ -38,11 +37,11 @@ export interface TriggerTail {
 
 /** Tails the logs for one trigger, with whoever else does, until the signal, `end`, or until a successor has taken over. */
 export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail {
-  const { run, settings, protections, workers } = crew;
+  const { run, settings, workers } = crew;
   const { datastore, deployed } = listed;
   const trigger = deployed.definition.name;
   const report = (happening: TailHappening): void => run.report?.({ datastore, trigger, ...happening });
-  const work: TailWork = { datastore, deployed, queues: run.queues, store: triggerStore(run.stateTable, { datastore, trigger }), settings, protections, report };
+  const work: TailWork = { datastore, deployed, queues: run.queues, store: triggerStore(run.stateTable, { datastore, trigger }), settings, report };
   const watches: TailWatches = { watch: watchTrigger(work), depth: watchDepth(work), marks: knownMarks(work) };
   const { watch, depth } = watches;
   const follower = tailFollower(work, watches);
@@ -58,7 +57,7 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
     let outcome: ReturnType<TriggerTail['state']> = 'failed';
     try {
       await runFollower({
-        follower, context, stateTable, topologyTable, owner, deadline, signal, workers, protections, pageCells, commitEveryMs, pauses,
+        follower, context, stateTable, topologyTable, owner, deadline, signal, workers, pageCells, commitEveryMs, pauses,
         read: 'reader',
         fetch: crew.fetch,
         report: (event) => report({ kind: 'followed', event }),

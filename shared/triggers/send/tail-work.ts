@@ -1,5 +1,4 @@
 import type { FollowEvent } from '../../follow/follower.ts';
-import type { FollowProtections } from '../../follow/run-follower.ts';
 import type { DeployedTrigger } from '../../topology/topology.ts';
 import type { TriggerStore } from '../state/trigger-store.ts';
 import type { QueueClient } from './queue-client.ts';
@@ -12,22 +11,8 @@ export interface TailWork {
   readonly queues: QueueClient;
   readonly store: TriggerStore;
   readonly settings: TailSettings;
-  readonly protections: TailProtections;
   readonly report: (happening: TailHappening) => void;
 }
-
-/** Lets tests show what each protection is for. */
-export interface TailProtections extends Required<FollowProtections> {
-  /** False moves the offsets first, and sends a little later. */
-  readonly commitAfterSend: boolean;
-  /**
-   * A cell is sent once the one before it in its shard is known to be on the queue; after a failure it goes on with that
-   * cell. False sends ten of a shard in one request, and those again that failed.
-   */
-  readonly resendFromFirst: boolean;
-}
-
-export const TAIL_PROTECTIONS: TailProtections = { fingerprints: true, fences: true, generation: true, commitAfterSend: true, resendFromFirst: true };
 
 /** Something worth a metric or a log line. Never holds a cell's body. */
 export type TailEvent = { readonly datastore: string; readonly trigger: string } & TailHappening;

@@ -1,4 +1,5 @@
 import { SqlError, type SqlClient, type SqlRow } from '../../../shared/sql/client.ts';
+import { withoutFingerprints } from '../../support/without-fingerprints.ts';
 import { hidesYoung, hidesYounger, parksRefused, seesFirstRows, takesRefusalsForDone } from './planted-drain-bugs.ts';
 import type { ServerFlaws } from './servers/plan.ts';
 import { planOf } from './servers/plans.ts';
@@ -15,8 +16,8 @@ export interface PlantedBug {
   readonly draining?: () => (client: SqlClient, group: SimulatedGroup) => SqlClient;
   /** Of the servers' tables. @default none */
   readonly flaws?: ServerFlaws;
-  /** @default true */
-  readonly fingerprints?: false;
+  /** Stands between readers of logs and the groups. @default the client itself */
+  readonly reading?: (client: SqlClient) => SqlClient;
   /** Of the readers of logs. @default true */
   readonly stopsAtHoles?: false;
   /** Where a follower begins is written before it follows. @default true */
@@ -70,7 +71,7 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       },
     }),
   },
-  { name: 'no-fingerprint', what: 'a follower takes whatever cell is at its offset for the one that was there', fingerprints: false },
+  { name: 'no-fingerprint', what: 'a follower takes whatever cell is at its offset for the one that was there', reading: withoutFingerprints },
   { name: 'now-anew', what: 'each worker of a follower finds out by itself where now is, until cells were handled', keepsStarts: false },
   { name: 'any-writer', what: 'writers append to a replica that was promoted without the last cells', writing: withoutWriterFence },
   { name: 'opens-refused', what: 'a shard is opened though its server refused what was brought back', draining: () => takesRefusalsForDone },

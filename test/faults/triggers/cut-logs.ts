@@ -22,7 +22,7 @@ export const cutLogs: Part = {
   async carryOut(world, stage) {
     // From the writers: a reader that does not receive would show no tailer what is lost.
     await using real = await Scene.start(world, stage, { name: 'cut', promotes: true, tailers: [0, 1].map(() => ({ variation: { readsWriter: true } })) });
-    await using control = await Scene.start(world, stage, { name: 'cut_control', promotes: true, tailers: [{ variation: { readsWriter: true, generationsInQueue: false }, protections: { fingerprints: false } }] });
+    await using control = await Scene.start(world, stage, { name: 'cut_control', promotes: true, tailers: [{ variation: { readsWriter: true, generationsInQueue: false, fingerprints: false } }] });
     await real.wait(BEFORE_SECONDS);
     await promoteWithoutLast(world, stage, real);
     await real.wait(AFTER_SECONDS);

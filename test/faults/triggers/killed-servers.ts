@@ -16,7 +16,7 @@ export const killedServers: Part = {
     // A send that failed, or that nobody made: the tailer of the control dies once, as the servers do.
     await using control = await Scene.start(world, stage, {
       name: 'servers_control',
-      tailers: [(life) => ({ heartbeat: QUICK_LEASES, protections: { commitAfterSend: false }, variation: life === 0 ? { dies: 'before_send', atSend: 5 } : {} })],
+      tailers: [(life) => ({ heartbeat: QUICK_LEASES, variation: { waitsForQueue: false, ...(life === 0 ? { dies: 'before_send', atSend: 5 } : {}) } })],
     });
     const restarted = restart(control);
     await real.wait(BEFORE_SECONDS);

@@ -17,8 +17,8 @@ export const killedTailers: Part = {
 
   async carryOut(world, stage) {
     const [real, control] = await Promise.all([
-      killAll(world, stage, { name: 'killed', tailers: TAILERS, kills: KILLS, cells: CELLS, commitAfterSend: true }),
-      killAll(world, stage, { name: 'killed_control', tailers: CONTROL_TAILERS, kills: CONTROL_KILLS, cells: LEAST_CELLS, commitAfterSend: false }),
+      killAll(world, stage, { name: 'killed', tailers: TAILERS, kills: KILLS, cells: CELLS, waitsForQueue: true }),
+      killAll(world, stage, { name: 'killed_control', tailers: CONTROL_TAILERS, kills: CONTROL_KILLS, cells: LEAST_CELLS, waitsForQueue: false }),
     ]);
     return {
       checks: [deliveryCheck(`tailers killed between send and commit, ${real.kills} times; control: commit before send`, real.verdict, control.verdict, CELLS)],
@@ -35,10 +35,10 @@ interface Killing {
   /** At least so many. */
   readonly cells: number;
   /** Off: the offset is committed first, and the tailer is killed between the two all the same. */
-  readonly commitAfterSend: boolean;
+  readonly waitsForQueue: boolean;
 }
 
-async function killAll(world: RunWorld, stage: TriggerStage, { name, tailers, kills, cells, commitAfterSend }: Killing) {
+async function killAll(world: RunWorld, stage: TriggerStage, { name, tailers, kills, cells, waitsForQueue }: Killing) {
   let [doomed, killed] = [0, 0];
   const isDoomed = Array.from({ length: tailers }, () => false);
   await using scene = await Scene.start(world, stage, {
@@ -48,8 +48,8 @@ async function killAll(world: RunWorld, stage: TriggerStage, { name, tailers, ki
       // Each life is to die, until there are enough of them.
       isDoomed[place] = doomed < kills;
       if (isDoomed[place]) doomed += 1;
-      const dies = commitAfterSend ? 'after_send' : 'before_send';
-      return { heartbeat: QUICK_LEASES, protections: { commitAfterSend }, variation: isDoomed[place] ? { dies, atSend: 1 + (life % 3) } : {} };
+      const dies = waitsForQueue ? 'after_send' : 'before_send';
+      return { heartbeat: QUICK_LEASES, variation: { waitsForQueue, ...(isDoomed[place] ? { dies, atSend: 1 + (life % 3) } : {}) } };
     }),
   });
   await Promise.all(
@@ -64,7 +64,7 @@ async function killAll(world: RunWorld, stage: TriggerStage, { name, tailers, ki
   );
   await scene.load(0, cells);
   await scene.stopWriters();
-  const verdict = await scene.settle(commitAfterSend ? {} : { patienceMs: CONTROL_PATIENCE_MS });
+  const verdict = await scene.settle(waitsForQueue ? {} : { patienceMs: CONTROL_PATIENCE_MS });
   await scene.end();
   const { sent, again } = scene.sends();
   return { verdict, kills: killed, sent, sentAgain: again };

@@ -16,7 +16,7 @@ export const outages: Part = {
 
   async carryOut(world, stage) {
     await using real = await Scene.start(world, stage, { name: 'outages' });
-    await using control = await Scene.start(world, stage, { name: 'outages_control', tailers: [{ variation: { goesOnWithoutState: false }, protections: { commitAfterSend: false } }] });
+    await using control = await Scene.start(world, stage, { name: 'outages_control', tailers: [{ variation: { goesOnWithoutState: false, waitsForQueue: false } }] });
     await real.wait(BETWEEN_SECONDS);
 
     const { began, ended } = await away(world, stage.dynamo, 'DynamoDB');

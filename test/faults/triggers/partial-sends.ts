@@ -23,12 +23,12 @@ export const partialSends: Part = {
   },
 };
 
-async function send(world: RunWorld, stage: TriggerStage, name: string, resendFromFirst: boolean) {
-  await using scene = await Scene.start(world, stage, { name, pauseMs: PAUSE_MS, tailers: [{ variation: { refusesThird: REFUSED }, protections: { resendFromFirst } }] });
+async function send(world: RunWorld, stage: TriggerStage, name: string, resendsFromRefused: boolean) {
+  await using scene = await Scene.start(world, stage, { name, pauseMs: PAUSE_MS, tailers: [{ variation: { refusesThird: REFUSED, resendsFromRefused } }] });
   await scene.load(SECONDS, CELLS);
   await scene.until('enough sends are refused', () => scene.tailed('refused') >= REFUSED);
   await scene.stopWriters();
-  const verdict = await scene.settle(resendFromFirst ? {} : { patienceMs: CONTROL_PATIENCE_MS });
+  const verdict = await scene.settle(resendsFromRefused ? {} : { patienceMs: CONTROL_PATIENCE_MS });
   await scene.end();
   return { verdict, refused: scene.tailed('refused') };
 }

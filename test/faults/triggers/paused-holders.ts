@@ -37,10 +37,10 @@ export const pausedHolders: Part = {
   },
 };
 
-async function pause(world: RunWorld, stage: TriggerStage, name: string, fences: boolean) {
+async function pause(world: RunWorld, stage: TriggerStage, name: string, commitFence: boolean) {
   await using scene = await Scene.start(world, stage, {
     name,
-    tailers: [0, CLOCKS_MS, 2 * CLOCKS_MS].map((clockMs) => ({ heartbeat: QUICK_LEASES, partitions: PARTITIONS, settings: { commitEveryMs: COMMIT_EVERY_MS }, protections: { fences }, variation: { clockMs } })),
+    tailers: [0, CLOCKS_MS, 2 * CLOCKS_MS].map((clockMs) => ({ heartbeat: QUICK_LEASES, partitions: PARTITIONS, settings: { commitEveryMs: COMMIT_EVERY_MS }, variation: { clockMs, commitFence } })),
   });
   const watch = watchOffsets(scene.access, stage.shards);
   for (let number = 0; number < PAUSES; number += 1) {
@@ -52,7 +52,7 @@ async function pause(world: RunWorld, stage: TriggerStage, name: string, fences:
   }
   await scene.wait(BETWEEN_SECONDS);
   await scene.stopWriters();
-  const verdict = await scene.settle(fences ? {} : { patienceMs: CONTROL_PATIENCE_MS });
+  const verdict = await scene.settle(commitFence ? {} : { patienceMs: CONTROL_PATIENCE_MS });
   const history = await watch.stop();
   await scene.end();
   return { verdict, history };

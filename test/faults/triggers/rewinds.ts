@@ -29,8 +29,8 @@ export const rewinds: Part = {
   },
 };
 
-async function rewind(world: RunWorld, stage: TriggerStage, name: string, generation: boolean) {
-  await using scene = await Scene.start(world, stage, { name, tailers: [0, 1].map(() => ({ protections: { generation } })) });
+async function rewind(world: RunWorld, stage: TriggerStage, name: string, generationFence: boolean) {
+  await using scene = await Scene.start(world, stage, { name, tailers: [0, 1].map(() => ({ variation: { generationFence } })) });
   await scene.load(BEFORE_SECONDS, LEAST_CELLS);
   await scene.until('cells are delivered', () => scene.deliveries().length >= LEAST_CELLS);
   // The writers go on: offsets move, and are committed, all the time.

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
 import { mendEpoch, raiseEpoch } from '../../../shared/access/raise-epoch.ts';
 import type { FollowEvent } from '../../../shared/follow/follower.ts';
+import { withoutFingerprints } from '../../support/without-fingerprints.ts';
 import { newDeeds, openFollowedStore, startWorker, until, type Deeds, type FollowedStore } from './support/followed-store.ts';
 
 const SHARDS = 6;
@@ -66,7 +67,7 @@ describe('a log that was cut', () => {
 
   it('is passed over without fingerprints: the control', async () => {
     const deeds = newDeeds();
-    const worker = startWorker(followed, deeds, { protections: { fingerprints: false, fences: true } });
+    const worker = startWorker(followed, deeds, { wrap: withoutFingerprints });
     await followed.write(3, 20);
     await caughtUp(deeds);
     await cutAfter(3, 15);

@@ -6,6 +6,8 @@ import { offsetItems } from '../../../shared/follow/offset-items.ts';
 import { unread } from '../../../shared/follow/start-offsets.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
+import { withoutCommitFence } from '../../support/without-commit-fence.ts';
+import { withoutGenerationFence } from '../../support/without-generation-fence.ts';
 
 const fingerprint = '0123456789abcdef';
 let table: DynamoTable;
@@ -16,9 +18,10 @@ beforeAll(async () => {
 });
 afterAll(() => table.client.destroy());
 
-function newItems(fenced: boolean, generations = true) {
+/** @param through stands before the table @default the table itself */
+function newItems(through = (all: DynamoTable): DynamoTable => all) {
   follower += 1;
-  return offsetItems(table, { name: `f${follower}`, datastore: 'trips', shards: 4, partitions: 2 }, fenced, generations);
+  return offsetItems(through(table), { name: `f${follower}`, datastore: 'trips', shards: 4, partitions: 2 });
 }
 
 async function holder(items: ReturnType<typeof offsetItems>, owner: string, others: readonly string[] = []) {
@@ -38,7 +41,7 @@ const reached = async (items: ReturnType<typeof offsetItems>): Promise<number | 
 
 describe('the offsets of a partition', () => {
   it('say which cells were given last, until something else moves them', async () => {
-    const items = newItems(true);
+    const items = newItems();
     const { token = 0, generation = 0 } = (await items.take(1, 'a', [])) ?? {};
     const given = async (): Promise<(number | undefined)[] | undefined> => (await items.read(1))?.offsets.map((offset) => offset?.given);
     await items.commit(1, { token, generation }, [{ added_id: 9, fingerprint, epoch: 1, given: 4 }, { added_id: 2, fingerprint, epoch: 1, given: 0 }]);
@@ -55,7 +58,7 @@ describe('the offsets of a partition', () => {
   });
 
   it('are taken by one, and not while a worker that lives holds them', async () => {
-    const items = newItems(true);
+    const items = newItems();
     expect(await items.take(1, 'a', [])).toMatchObject({ token: 1, generation: 0, offsets: [undefined, undefined] });
     expect(await items.take(1, 'b', ['a'])).toBeUndefined();
     expect(await items.take(1, 'b', ['c'])).toMatchObject({ token: 2, owner: 'b' });
@@ -66,7 +69,7 @@ describe('the offsets of a partition', () => {
   });
 
   it('are taken by one alone of many who find them free at once, however many others there are', async () => {
-    const items = newItems(true);
+    const items = newItems();
     const owners = Array.from({ length: 150 }, (_, n) => `worker-${n}`);
     const taken = await Promise.all(owners.slice(0, 20).map((owner) => items.take(1, owner, owners.filter((other) => other !== owner))));
     const holders = taken.filter((item) => item !== undefined);
@@ -76,11 +79,11 @@ describe('the offsets of a partition', () => {
   });
 
   it.each([
-    [true, 20],
+    [true, undefined, 20],
     // The control: what the fence is for.
-    [false, 10],
-  ])('are not set back by a holder that was paused (fenced: %s)', async (fenced, expected) => {
-    const items = newItems(fenced);
+    [false, withoutCommitFence, 10],
+  ])('are not set back by a holder that was paused (fenced: %s)', async (fenced, through, expected) => {
+    const items = newItems(through);
     const paused = await holder(items, 'paused');
     move(paused, 10);
     const next = await holder(items, 'next');
@@ -92,12 +95,12 @@ describe('the offsets of a partition', () => {
   });
 
   it.each([
-    [true, true, 3],
+    ['fenced', undefined, 3],
     // The controls.
-    [false, true, 30],
-    [true, false, 30],
-  ])('stay where a rewind put them, under whoever holds them (fenced: %s, by generation too: %s)', async (fenced, generations, expected) => {
-    const items = newItems(fenced, generations);
+    ['not fenced', withoutCommitFence, 30],
+    ['not by generation', withoutGenerationFence, 30],
+  ])('stay where a rewind put them, under whoever holds them (%s)', async (_fence, through, expected) => {
+    const items = newItems(through);
     const held = await holder(items, 'a');
     move(held, 20);
     await held?.commit();
@@ -107,7 +110,7 @@ describe('the offsets of a partition', () => {
     move(held, 30);
     await held?.commit();
     expect(await reached(items)).toBe(expected);
-    if (!fenced || !generations) return;
+    if (through) return;
     expect([held?.isLost(), held?.tenure().generation, held?.shards[0]?.offset?.added_id]).toEqual([false, 1, 3]);
     // What was begun before the rewind does not count any more.
     move(held, 40, before);
@@ -118,7 +121,7 @@ describe('the offsets of a partition', () => {
   });
 
   it('go back where a log was cut under the next generation, written at once: pages that were under way do not count', async () => {
-    const items = newItems(true);
+    const items = newItems();
     const held = await holder(items, 'a');
     const [shard, other] = held?.shards ?? [];
     if (!held || !shard || !other) throw new Error('not held');
@@ -136,7 +139,7 @@ describe('the offsets of a partition', () => {
   });
 
   it('begin with what is written: a start counts from then on, and its cell is a place to go back to once it is known', async () => {
-    const items = newItems(true);
+    const items = newItems();
     const held = await holder(items, 'a');
     const [shard, other] = held?.shards ?? [];
     if (!held || !shard || !other) throw new Error('not held');
@@ -161,7 +164,7 @@ describe('the offsets of a partition', () => {
   });
 
   it('are written only when something moved, and all of it by a release', async () => {
-    const items = newItems(true);
+    const items = newItems();
     const held = await holder(items, 'a');
     expect(held?.hasMoved()).toBe(false);
     move(held, 5);

@@ -5,15 +5,14 @@ import type { WorkersOptions } from '../../../shared/follow/workers.ts';
 import { runTailers } from '../../../shared/triggers/send/run-tailers.ts';
 import type { TailSettings } from '../../../shared/triggers/send/settings.ts';
 import { sqsQueues } from '../../../shared/triggers/send/sqs-queues.ts';
-import type { TailEvent, TailProtections } from '../../../shared/triggers/send/tail-work.ts';
+import type { TailEvent } from '../../../shared/triggers/send/tail-work.ts';
 import { runAsProcess } from '../processes/process-side.ts';
-import { GOOD_TAILER, setClockAhead, varyQueues, type TailerVariation } from './tailer-variation.ts';
+import { GOOD_TAILER, setClockAhead, varyClient, varyQueues, varyState, type TailerVariation } from './tailer-variation.ts';
 import { openTriggered, type TriggeredAccess } from './triggered-access.ts';
 
 /** What a tailer is made of, apart from where it works. */
 export interface TailerOptions {
   readonly variation?: Partial<TailerVariation>;
-  readonly protections?: Partial<TailProtections>;
   readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
   readonly partitions?: number;
   readonly settings?: Partial<TailSettings>;
@@ -49,7 +48,7 @@ await runAsProcess<TailerInput, TailerProgress>(async (input, control) => {
   const { access, slots, sends: file, seed } = input;
   const variation = { ...GOOD_TAILER, ...input.variation };
   setClockAhead(variation.clockMs);
-  await using store = await openTriggered(access, variation.readsWriter ? { wrap: (client) => ({ ...client, select: (statement) => client.select(statement, 'writer') }) } : {});
+  await using store = await openTriggered(access, { wrap: (client) => varyClient(client, variation) });
   const progress: TailerProgress = { sent: 0, refused: 0, cuts: 0, toCheckpoints: 0, cpuMs: 0 };
   using queues = varyQueues(sqsQueues(store.sqs), variation, progress, { file, seed });
 
@@ -62,11 +61,11 @@ await runAsProcess<TailerInput, TailerProgress>(async (input, control) => {
       progress.cuts += 1;
       if (event.event.back_to > 0) progress.toCheckpoints += 1;
     };
-    const { heartbeat, partitions, settings = {}, protections = {} } = input;
+    const { heartbeat, partitions, settings = {} } = input;
     await runTailers({
       context: store.context,
       topologyTable: store.topologyTable,
-      stateTable: store.stateTable,
+      stateTable: varyState(store.stateTable, variation),
       queues,
       owner: randomUUID(),
       slot,
@@ -74,7 +73,6 @@ await runAsProcess<TailerInput, TailerProgress>(async (input, control) => {
       signal: AbortSignal.any([control.signal, giveUp.signal]),
       report,
       settings,
-      protections,
       ...(heartbeat && { heartbeat }),
       ...(partitions !== undefined && { partitions }),
     });

@@ -1,7 +1,15 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { DynamoTable } from '../../../shared/dynamo/table.ts';
+import type { SqlClient } from '../../../shared/sql/client.ts';
 import type { QueueClient } from '../../../shared/triggers/send/queue-client.ts';
+import { TAIL_SETTINGS } from '../../../shared/triggers/send/settings.ts';
 import { Random } from '../random.ts';
+import { withoutCommitFence } from '../without-commit-fence.ts';
+import { withoutFingerprints } from '../without-fingerprints.ts';
+import { withoutGenerationFence } from '../without-generation-fence.ts';
+import { withoutResending } from '../without-resending.ts';
+import { withoutWaiting } from '../without-waiting.ts';
 
 /** How a tailer fares otherwise than well: a fault, and what controls do without. */
 export interface TailerVariation {
@@ -13,6 +21,16 @@ export interface TailerVariation {
   readonly refusesThird: number;
   /** Its clock is so far ahead of the machine's, in milliseconds. */
   readonly clockMs: number;
+  /** Off: its offsets are written whoever holds the partition by now. */
+  readonly commitFence: boolean;
+  /** Off: its offsets are written whatever rewind came between. */
+  readonly generationFence: boolean;
+  /** Off: whatever cell is at an offset passes for the one that was there. */
+  readonly fingerprints: boolean;
+  /** Off: a message counts as sent before the queue is asked. */
+  readonly waitsForQueue: boolean;
+  /** Off: a message that was refused is sent again alone, and those behind it go on. */
+  readonly resendsFromRefused: boolean;
   /** Off: messages sent again after a rewind look like repetitions to the queue. */
   readonly generationsInQueue: boolean;
   /** Off: it gives everything up when DynamoDB is away. */
@@ -21,7 +39,20 @@ export interface TailerVariation {
   readonly readsWriter: boolean;
 }
 
-export const GOOD_TAILER: TailerVariation = { dies: 'never', atSend: 0, refusesThird: 0, clockMs: 0, generationsInQueue: true, goesOnWithoutState: true, readsWriter: false };
+export const GOOD_TAILER: TailerVariation = {
+  dies: 'never',
+  atSend: 0,
+  refusesThird: 0,
+  clockMs: 0,
+  commitFence: true,
+  generationFence: true,
+  fingerprints: true,
+  waitsForQueue: true,
+  resendsFromRefused: true,
+  generationsInQueue: true,
+  goesOnWithoutState: true,
+  readsWriter: false,
+};
 
 export interface SendCounts {
   /** Messages that the queue took. */
@@ -32,6 +63,20 @@ export interface SendCounts {
 /** A send that is refused in part is at least so large. */
 const FULL = 4;
 const THIRD = 2;
+/** Before a refused message is sent again alone: many of its shard come meanwhile. */
+const AGAIN_AFTER_MS = 500;
+
+/** Stands between a tailer and a group. */
+export function varyClient(client: SqlClient, { readsWriter, fingerprints }: TailerVariation): SqlClient {
+  const asked: SqlClient = readsWriter ? { ...client, select: (statement) => client.select(statement, 'writer') } : client;
+  return fingerprints ? asked : withoutFingerprints(asked);
+}
+
+/** Stands between a tailer and the state table. */
+export function varyState(table: DynamoTable, { commitFence, generationFence }: TailerVariation): DynamoTable {
+  if (!commitFence) return withoutCommitFence(table);
+  return generationFence ? table : withoutGenerationFence(table);
+}
 
 /**
  * Stands between a tailer and its queues.
@@ -42,7 +87,7 @@ export function varyQueues(queues: QueueClient, variation: TailerVariation, coun
   const random = new Random(seed, 'refused sends', 0);
   const handle = openSync(file, 'a');
   let sends = 0;
-  return {
+  const varied: QueueClient = {
     depth: (queueUrl) => queues.depth(queueUrl),
     async send(queueUrl, given) {
       const messages = variation.generationsInQueue ? given : given.map((message) => ({ ...message, deduplicationId: withoutGeneration(message.deduplicationId) }));
@@ -58,8 +103,13 @@ export function varyQueues(queues: QueueClient, variation: TailerVariation, coun
       if (variation.dies === 'after_send' && sends >= variation.atSend) await die();
       return refuses ? results.toSpliced(THIRD, 0, new Error('InternalError: refused on purpose')) : results;
     },
-    [Symbol.dispose]: () => closeSync(handle),
   };
+  return { ...withoutItsCare(varied, variation), [Symbol.dispose]: () => closeSync(handle) };
+}
+
+function withoutItsCare(queues: QueueClient, { waitsForQueue, resendsFromRefused }: TailerVariation): QueueClient {
+  if (!waitsForQueue) return withoutWaiting(queues, TAIL_SETTINGS.commitEveryMs);
+  return resendsFromRefused ? queues : withoutResending(queues, AGAIN_AFTER_MS);
 }
 
 async function die(): Promise<void> {

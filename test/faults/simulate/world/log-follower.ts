@@ -58,7 +58,6 @@ export async function logFollower(world: World, context: StoreContext, start: 's
     read: random.chance(0.5) ? 'reader' : 'writer',
     behindMs: random.chance(0.3) ? REPAIR_BEHIND_MS : 0,
     pageCells: PAGE,
-    fingerprints: world.bug?.fingerprints ?? true,
     fetch: random.chance(0.5) ? fetchPlaces : peekFirst({ now: time.now }),
     now: time.now,
     report(event) {

@@ -78,7 +78,8 @@ export function makeWorld(seed: string, number: number, bug: PlantedBug | undefi
       if (!group) throw new Error(`no group ${name}`);
       const client: SqlClient = instance.client(networkClient(group, network));
       if (part === 'writing') return bug?.writing?.(client, group) ?? client;
-      return part === 'draining' ? (drainWrap?.(client, group) ?? client) : client;
+      if (part === 'reading') return bug?.reading?.(client) ?? client;
+      return drainWrap?.(client, group) ?? client;
     },
     bufferCopies,
     breakers: false,

@@ -112,12 +112,23 @@ export interface TestWorker {
   stop(): Promise<void>;
 }
 
-/** A worker of the follower whose deeds these are, quick to notice, behind a gate of its own. */
-export function startWorker(followed: FollowedStore, deeds: Deeds, run: Partial<Omit<FollowerRun, 'follower'>> & { readonly follower?: Partial<Follower>; readonly gate?: Gate } = {}): TestWorker {
-  const { follower, gate = openGate((key, bytes) => deeds.commits.push({ key, offsets: decodeOffsets(bytes, Math.ceil(followed.shards / (run.partitions ?? followed.shards))).map((offset) => offset?.added_id) })), ...rest } = run;
+/**
+ * A worker of the follower whose deeds these are, quick to notice, behind a gate of its own.
+ *
+ * @param run `wrap` stands between the worker and each group @default the client itself
+ */
+export function startWorker(followed: FollowedStore, deeds: Deeds, run: Partial<Omit<FollowerRun, 'follower'>> & { readonly follower?: Partial<Follower>; readonly gate?: Gate; readonly wrap?: (client: SqlClient) => SqlClient } = {}): TestWorker {
+  const { follower, gate = openGate((key, bytes) => deeds.commits.push({ key, offsets: decodeOffsets(bytes, Math.ceil(followed.shards / (run.partitions ?? followed.shards))).map((offset) => offset?.added_id) })), wrap = (client) => client, ...rest } = run;
   const owner = run.owner ?? randomUUID();
   const { context } = followed.store;
-  const gated: StoreContext = { ...context, groups: { ...context.groups, client: async (group) => gate.sql(await context.groups.client(group)) } };
+  const wrapped = new WeakMap<SqlClient, SqlClient>();
+  const clientOf = async (group: string): Promise<SqlClient> => {
+    const client = await context.groups.client(group);
+    const known = wrapped.get(client) ?? gate.sql(wrap(client));
+    wrapped.set(client, known);
+    return known;
+  };
+  const gated: StoreContext = { ...context, groups: { ...context.groups, client: clientOf } };
   const stopping = new AbortController();
   const ended = runFollower({
     context: gated,

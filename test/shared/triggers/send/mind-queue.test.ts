@@ -5,7 +5,7 @@ import { offsetItems } from '../../../../shared/follow/offset-items.ts';
 import { mindQueue } from '../../../../shared/triggers/send/mind-queue.ts';
 import type { TailRun } from '../../../../shared/triggers/send/tail-run.ts';
 import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
-import { TAIL_PROTECTIONS, type TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
+import type { TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
 import type { EmptyQueue } from '../../../../shared/triggers/send/watch-depth.ts';
 import { watchTrigger } from '../../../../shared/triggers/send/watch-trigger.ts';
 import { updateState } from '../../../../shared/dynamo/state-table.ts';
@@ -37,7 +37,7 @@ async function mind(definition: { readonly function?: string } = { function: 'fu
   const stopping = new AbortController();
   const watch = watchTrigger({ store, settings, report });
   const work = {
-    datastore: NAME.datastore, store, settings, report, protections: TAIL_PROTECTIONS,
+    datastore: NAME.datastore, store, settings, report,
     deployed: { definition: { name: NAME.trigger, start: 'start', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 30, ...definition }, queueUrl: 'here', parkedQueueUrl: '' },
     queues: { send: async () => [], depth: async () => 0 },
   } as const;

@@ -4,7 +4,7 @@ import { unread } from '../../../../shared/follow/start-offsets.ts';
 import type { QueueMessage } from '../../../../shared/triggers/send/queue-client.ts';
 import { TAIL_SETTINGS } from '../../../../shared/triggers/send/settings.ts';
 import { tailFollower } from '../../../../shared/triggers/send/tail-follower.ts';
-import { TAIL_PROTECTIONS, type TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
+import type { TailHappening } from '../../../../shared/triggers/send/tail-work.ts';
 import { parseMessage } from '../../../../shared/triggers/state/queue-message.ts';
 import type { TriggerStatus, TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
 
@@ -30,7 +30,6 @@ function following(status?: Partial<TriggerStatus>) {
       },
       store: {} as TriggerStore,
       settings: TAIL_SETTINGS,
-      protections: TAIL_PROTECTIONS,
       report: (happening) => void happened.push(happening),
     },
     {

@@ -6,6 +6,7 @@ import type { TailEvent } from '../../../../shared/triggers/send/tail-work.ts';
 import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { removeTrigger, writeTrigger } from '../../../../shared/topology/trigger-catalogue.ts';
 import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
+import { withoutWaiting } from '../../../support/without-waiting.ts';
 import { definitionOf, idsOf, namesIn, openTailedStore, orderBreaks, startTailer, tailedTrigger, type TailedStore, type Tailer, type TriggerWish, stopTailers, until } from './support/tailed-store.ts';
 
 const SHARDS = 12;
@@ -122,7 +123,7 @@ describe('tailers', { timeout: 120_000 }, () => {
   it('lose cells when one is killed that commits before it sends: the control', async () => {
     const tailed = await open([{ name: 'control' }]);
     const control = tailed.trigger('control');
-    const doomed = startTailer(sqs, tailed, { settings: { commitEveryMs: 300 }, protections: { commitAfterSend: false } });
+    const doomed = startTailer(sqs, tailed, { wrapQueues: (queues) => withoutWaiting(queues, 300) });
     await until('it has begun', () => held([doomed])[0] === SHARDS);
     doomed.faults.away = true;
     await tailed.write(3, 5);

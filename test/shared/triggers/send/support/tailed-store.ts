@@ -120,9 +120,15 @@ export function until(what: string, isTrue: () => boolean | Promise<boolean>): P
   return untilWithin(what, isTrue, 40_000);
 }
 
+export interface TailerWish extends Partial<Omit<TailRun, 'queues'>> {
+  readonly faults?: QueueFaults;
+  /** Stands between the worker and its queues. @default the queues themselves */
+  readonly wrapQueues?: (queues: QueueClient) => QueueClient;
+}
+
 /** A worker, quick to notice, with everything it asks of the world behind a gate. */
-export function startTailer(sqs: LocalSqs, tailed: FollowedStore, options: Partial<TailRun> & { readonly faults?: QueueFaults } = {}): Tailer {
-  const { faults = newFaults(), settings, ...rest } = options;
+export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWish = {}): Tailer {
+  const { faults = newFaults(), wrapQueues = (queues) => queues, settings, ...rest } = wish;
   const gate = openGate();
   const events: TailEvent[] = [];
   const stopping = new AbortController();
@@ -132,7 +138,7 @@ export function startTailer(sqs: LocalSqs, tailed: FollowedStore, options: Parti
     context: gated,
     topologyTable: tailed.store.topologyTable,
     stateTable: gate.table(tailed.stateTable),
-    queues: faultyQueues(sqsQueues(sqs.client), faults, gate),
+    queues: wrapQueues(faultyQueues(sqsQueues(sqs.client), faults, gate)),
     owner: randomUUID(),
     slot: 0,
     deadline: Date.now() + 120_000,
