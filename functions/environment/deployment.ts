@@ -25,7 +25,7 @@ export function deploymentOptions(config: StoreConfig): DeploymentOptions {
     topology: dynamoTopology({ client: dynamoClient(), table: config.topologyTable }),
     connect: connector.open(config),
     bufferCopies: config.bufferCopies,
-    breakers: connector.breakers,
+    guard: connector.guard,
     circuits: openCircuits({ client: dynamoClient(), table: config.stateTable }),
     report,
   };

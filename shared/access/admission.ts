@@ -52,8 +52,7 @@ interface Lane {
  *
  * @throws SchemalessError `overloaded`: nothing was begun
  */
-export function openAdmission(settings: Partial<AdmissionSettings> | false = {}, now: () => number = () => performance.now()): Admission {
-  if (settings === false) return (_group, work) => work();
+export function openAdmission(settings: Partial<AdmissionSettings> = {}, now: () => number = () => performance.now()): Admission {
   const { atOnce, burstMs, overloadMs } = { ...ADMISSION_SETTINGS, ...settings };
   const lanes = new Map<string, Lane>();
 

@@ -1,10 +1,10 @@
 import { SchemalessError } from '../errors.ts';
 import type { DatastoreTopology, GroupAddress, ShardPlace, TopologySource } from '../topology/topology.ts';
 import { openGroups, type Groups } from './groups.ts';
-import { type Admission, type AdmissionSettings, openAdmission } from './admission.ts';
+import { type Admission, openAdmission } from './admission.ts';
 import type { PutResult, Role } from '../cell.ts';
-import type { BreakerSettings } from '../sql/breaker.ts';
 import type { SqlClient } from '../sql/client.ts';
+import type { Guard } from '../sql/guarded-client.ts';
 import type { OpenCircuits } from './open-circuits.ts';
 
 /** Something worth a metric or a log line. Never holds a cell's body. */
@@ -28,12 +28,10 @@ export interface DeploymentOptions {
   readonly connect: (group: GroupAddress) => SqlClient;
   /** Secondaries that take a copy of each write first: 0 to the number of groups less two. */
   readonly bufferCopies: number;
-  /** Circuit breakers round the groups' roles; false: none. @default those of BREAKER_SETTINGS */
-  readonly breakers?: Partial<BreakerSettings> | false;
-  /** How many requests of a group may be under way at once; false: any number. @default ADMISSION_SETTINGS, for those left out */
-  readonly admission?: Partial<AdmissionSettings> | false;
-  /** Whether writes that come together share statements. @default true */
-  readonly joinWrites?: boolean;
+  /** What each group's client is put behind. @default circuit breakers with BREAKER_SETTINGS */
+  readonly guard?: Guard;
+  /** Lets requests of a group in. @default by ADMISSION_SETTINGS */
+  readonly admit?: Admission;
   /** How instances learn of each other's open circuits. @default they do not */
   readonly circuits?: OpenCircuits;
   /** @default nothing is reported */
@@ -46,21 +44,18 @@ export interface StoreContext {
   readonly groups: Groups;
   /** Secondaries that take a copy of each write before its primary is tried. */
   readonly bufferCopies: number;
-  /** Whether writes that come together share statements. */
-  readonly joinsWrites: boolean;
   /** Bounds the requests of each group that are under way at once. */
   readonly admit: Admission;
   readonly report: (event: StoreEvent) => void;
 }
 
 export function openContext(options: DeploymentOptions): StoreContext {
-  const { topology, connect, bufferCopies, breakers = {}, circuits, admission = {}, joinWrites = true, report = () => undefined } = options;
+  const { topology, connect, bufferCopies, guard, circuits, admit = openAdmission(), report = () => undefined } = options;
   return {
     topology,
-    groups: openGroups(topology, connect, { breakers, ...(circuits ? { circuits } : {}), onOpen: (group, role, found) => report({ kind: 'circuit_opened', group, role, found }) }),
+    groups: openGroups(topology, connect, { ...(guard ? { guard } : {}), ...(circuits ? { circuits } : {}), onOpen: (group, role, found) => report({ kind: 'circuit_opened', group, role, found }) }),
     bufferCopies,
-    joinsWrites: joinWrites,
-    admit: openAdmission(admission),
+    admit,
     report,
   };
 }

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { SchemalessError } from '../errors.ts';
 import type { Role } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
-import { guardedClient, type GuardedClient } from '../sql/guarded-client.ts';
-import type { BreakerSettings, CircuitName, SuspectedBy } from '../sql/breaker.ts';
+import { guardWith, type Guard, type GuardedClient } from '../sql/guarded-client.ts';
+import type { CircuitName, SuspectedBy } from '../sql/breaker.ts';
 import type { OpenCircuits } from './open-circuits.ts';
 import type { DatastoreTopology, GroupAddress, TopologySource } from '../topology/topology.ts';
 
@@ -20,32 +20,26 @@ export interface Groups {
 }
 
 export interface GroupsOptions {
-  /** Circuit breakers round every client; false: none. @default those of BREAKER_SETTINGS */
-  readonly breakers?: Partial<BreakerSettings> | false;
+  /** What every client is put behind. @default circuit breakers with BREAKER_SETTINGS */
+  readonly guard?: Guard;
   /** How instances tell each other of circuits that opened. @default they do not */
   readonly circuits?: OpenCircuits;
   /** A circuit opened, since this instance, or another, suspected that the role is down. @default nobody is told */
   readonly onOpen?: (group: string, role: Role, suspectedBy: SuspectedBy) => void;
 }
 
-export function openGroups(topology: TopologySource, connect: (address: GroupAddress) => SqlClient, { breakers = {}, circuits, onOpen = () => undefined }: GroupsOptions = {}): Groups {
-  const clients = new Map<string, { /** The list that it was last found in. */ among: readonly GroupAddress[]; readonly address: string; readonly client: SqlClient; readonly guard: GuardedClient | undefined }>();
+export function openGroups(topology: TopologySource, connect: (address: GroupAddress) => SqlClient, { guard = guardWith(), circuits, onOpen = () => undefined }: GroupsOptions = {}): Groups {
+  const clients = new Map<string, { /** The list that it was last found in. */ among: readonly GroupAddress[]; readonly address: string; readonly client: GuardedClient }>();
 
-  function open(address: GroupAddress): { readonly client: SqlClient; readonly guard: GuardedClient | undefined } {
-    const client = connect(address);
-    if (breakers === false) return { client, guard: undefined };
-    const guard = guardedClient(client, address.name, {
-      settings: breakers,
-      onOpen: (role, suspectedBy) => {
-        onOpen(address.name, role, suspectedBy);
-        // Who suspected it first has told all.
-        if (suspectedBy === 'here') circuits?.tell(address.name, role);
-      },
+  function open(address: GroupAddress): GuardedClient {
+    return guard(connect(address), address.name, (role, suspectedBy) => {
+      onOpen(address.name, role, suspectedBy);
+      // Who suspected it first has told all.
+      if (suspectedBy === 'here') circuits?.tell(address.name, role);
     });
-    return { client: guard, guard };
   }
 
-  const heed = (group: string, role: Role): void => clients.get(group)?.guard?.doubt(role);
+  const heed = (group: string, role: Role): void => clients.get(group)?.client.doubt(role);
 
   return {
     async client(group) {
@@ -64,13 +58,13 @@ export function openGroups(topology: TopologySource, connect: (address: GroupAdd
         known.among = among;
         return known.client;
       }
-      const opened = open(address);
-      clients.set(group, { among, address: described, ...opened });
+      const client = open(address);
+      clients.set(group, { among, address: described, client });
       // A group that was given other endpoints: what still runs on the old ones may end.
       void known?.client.close();
-      return opened.client;
+      return client;
     },
-    circuit: (group, role) => clients.get(group)?.guard?.circuit(role) ?? 'closed',
+    circuit: (group, role) => clients.get(group)?.client.circuit(role) ?? 'closed',
     names: async () => (await topology.groups()).map(({ name }) => name),
     async namesNow() {
       const now = await topology.groupsNow();

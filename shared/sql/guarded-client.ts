@@ -19,6 +19,14 @@ export interface GuardedClient extends SqlClient {
   doubt(role: Role): void;
 }
 
+/** What a group's client is put behind when it is opened; `onOpen` is to be told of its circuits. */
+export type Guard = (client: SqlClient, group: string, onOpen: Required<GuardOptions>['onOpen']) => GuardedClient;
+
+/** Circuit breakers as the way to MySQL wants them. @param settings @default BREAKER_SETTINGS, for those left out */
+export function guardWith(settings: Partial<BreakerSettings> = {}): Guard {
+  return (client, group, onOpen) => guardedClient(client, group, { settings, onOpen });
+}
+
 const SIGN_OF_LIFE: Statement = { sql: 'SELECT 1', parameters: [] };
 /** Asked in two ways: where a machine is too busy to open a connection in time, one that is open and free may be answered on. */
 const WAYS: readonly Statement[] = [{ ...SIGN_OF_LIFE, apart: true }, SIGN_OF_LIFE];

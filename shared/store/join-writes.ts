@@ -23,11 +23,6 @@ export interface JoinedWrites {
   buffer(group: string, cells: readonly BufferedCell[]): Promise<boolean>;
 }
 
-/** Each write by itself. */
-export function separateWrites(context: StoreContext, datastore: string): JoinedWrites {
-  return { append: (shard, cells) => appendToPrimary(context, datastore, shard, cells), buffer: (group, cells) => bufferOn(context, group, datastore, cells) };
-}
-
 interface Share<Where extends number | string> {
   /** The shard, or the group. */
   readonly where: Where;

@@ -12,7 +12,7 @@ import type { DatastoreTopology } from '../topology/topology.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies } from './buffer-writes.ts';
 import { placeOf, type StoreContext } from '../access/context.ts';
 import type { Datastore } from '../contract/datastore.ts';
-import { joinWrites, separateWrites, type JoinedWrites } from './join-writes.ts';
+import { joinWrites, type JoinedWrites } from './join-writes.ts';
 import { parseBatch } from '../access/parse.ts';
 
 /**
@@ -20,7 +20,7 @@ import { parseBatch } from '../access/parse.ts';
  * the shards of a group too.
  */
 export function cellWrites(context: StoreContext, name: string, shards: number): Pick<Datastore, 'put' | 'batchPut'> {
-  const writes: WriteContext = { ...context, datastore: name, ...(context.joinsWrites ? joinWrites : separateWrites)(context, name) };
+  const writes: WriteContext = { ...context, datastore: name, ...joinWrites(context, name) };
   const prepare = (cell: NewCell, prefix: string): BufferedCell => {
     const { row_key, column_name, ref_key } = parseAddress(cell, prefix);
     return { row_key, column_name, ref_key, body: cell.body, encoded: encodeBody(cell.body, `${prefix}body`), shard: shardOf(row_key, shards) };

@@ -6,6 +6,7 @@ import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import { migrate } from '../../shared/migrate/migrate.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
 import { DATA_API_BREAKERS, dataApiClient } from '../../shared/sql/data-api-client.ts';
+import { guardWith } from '../../shared/sql/guarded-client.ts';
 import { mysqlClient } from '../../shared/sql/mysql-client.ts';
 import { openContext, type StoreContext, type StoreEvent } from '../../shared/access/context.ts';
 import { openDeployment, type Deployment } from '../../shared/store/deployment.ts';
@@ -13,6 +14,7 @@ import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import type { DynamoTable } from '../../shared/dynamo/table.ts';
 import type { DeployedTrigger, GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
 import { dynamoClient, newTable } from './dynamo.ts';
+import { withoutBreakers } from './without-breakers.ts';
 
 export interface RealStoreOptions {
   /** Shards of each datastore, by a name that is made unique. */
@@ -66,7 +68,7 @@ export async function openRealStore({ datastores, indexes = {}, triggers = {}, b
 
   const topology = dynamoTopology(topologyTable);
   const events: StoreEvent[] = [];
-  const options = { topology, connect: (address: GroupAddress) => wrap?.(connect(address), address.name) ?? connect(address), bufferCopies, ...(wrap ? { breakers: false as const } : overDataApi ? { breakers: DATA_API_BREAKERS } : {}), report: (event: StoreEvent) => void events.push(event) };
+  const options = { topology, connect: (address: GroupAddress) => wrap?.(connect(address), address.name) ?? connect(address), bufferCopies, ...(wrap ? { guard: withoutBreakers } : overDataApi ? { guard: guardWith(DATA_API_BREAKERS) } : {}), report: (event: StoreEvent) => void events.push(event) };
   const deployment = openDeployment(options);
   const context = openContext(options);
   return {

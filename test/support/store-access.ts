@@ -1,6 +1,7 @@
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import type { SqlClient } from '../../shared/sql/client.ts';
 import { DATA_API_BREAKERS, dataApiClient, type DataApiSettings } from '../../shared/sql/data-api-client.ts';
+import { guardWith } from '../../shared/sql/guarded-client.ts';
 import { mysqlClient, type MysqlSettings } from '../../shared/sql/mysql-client.ts';
 import { type DeploymentOptions, openContext, type StoreContext, type StoreEvent } from '../../shared/access/context.ts';
 import type { BufferOperations, Datastore } from '../../shared/contract/datastore.ts';
@@ -8,6 +9,8 @@ import { openDeployment } from '../../shared/store/deployment.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import type { GroupAddress } from '../../shared/topology/topology.ts';
 import { dynamoClient } from './dynamo.ts';
+import { withoutAdmission } from './without-admission.ts';
+import { withoutBreakers } from './without-breakers.ts';
 
 /** The datastore of every run. */
 export const DATASTORE = 'trips';
@@ -31,8 +34,8 @@ export interface StoreAccess {
   readonly dataApi?: string;
   /** Other than a function has them there. */
   readonly dataApiSettings?: DataApiSettings;
-  /** Without circuit breakers and bulkheads, as a control. @default with them */
-  readonly guard?: false;
+  /** False: without circuit breakers and admission control, as a control. @default true */
+  readonly isGuarded?: false;
 }
 
 export interface OpenStore extends AsyncDisposable {
@@ -57,8 +60,8 @@ export async function openStore(access: StoreAccess, { connections = 8, wrap = (
     topology: dynamoTopology({ client, table: access.topologyTable }),
     connect: ({ name }) => wrap(connect(name)),
     bufferCopies: access.bufferCopies,
-    ...(access.dataApi === undefined ? {} : { breakers: DATA_API_BREAKERS }),
-    ...(access.guard === undefined ? {} : { breakers: access.guard, admission: access.guard }),
+    ...(access.dataApi === undefined ? {} : { guard: guardWith(DATA_API_BREAKERS) }),
+    ...(access.isGuarded === false ? { guard: withoutBreakers, admit: withoutAdmission } : {}),
     report,
   };
   const deployment = openDeployment(options);

@@ -1,5 +1,5 @@
-import type { BreakerSettings } from '../../../shared/sql/breaker.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
+import type { Guard } from '../../../shared/sql/guarded-client.ts';
 import { userName, type DatabaseUser } from '../../../shared/topology/database-users.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
 import type { StoreConfig } from '../config.ts';
@@ -13,8 +13,8 @@ export interface ConnectSettings {
 
 /** A way to MySQL, as a function takes it. */
 export interface Connector {
-  /** What it asks of the circuit breakers. */
-  readonly breakers: Partial<BreakerSettings>;
+  /** The circuit breakers that it wants. */
+  readonly guard: Guard;
   /** Opens clients of groups, as the user that the environment of the function names. */
   open(config: Pick<StoreConfig, 'environment' | 'databaseUser' | 'databaseAuth' | 'connections'>, settings?: ConnectSettings): (group: GroupAddress) => SqlClient;
 }

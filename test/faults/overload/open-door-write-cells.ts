@@ -7,16 +7,32 @@ import { readConfig } from '../../../functions/environment/config.ts';
 import { deploymentOptions } from '../../../functions/environment/deployment.ts';
 import { makeWriteHandler } from '../../../functions/write-cells.ts';
 import { STORE_VARIABLES } from '../../../shared/environment.ts';
-import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
+import type { DeploymentOptions } from '../../../shared/access/context.ts';
+import { openDeployment } from '../../../shared/store/deployment.ts';
+import type { SqlClient } from '../../../shared/sql/client.ts';
+import { withoutAdmission } from '../../support/without-admission.ts';
+import { withoutBreakers } from '../../support/without-breakers.ts';
 
 /** Longer than the load lasts. */
 const FOR_EVER_MS = 600_000;
 
-let opened: Deployment | undefined;
+let options: DeploymentOptions | undefined;
 
-function open(): Deployment {
+function openOptions(): DeploymentOptions {
   const config = readConfig(STORE_VARIABLES);
-  return openDeployment({ ...deploymentOptions(config), connect: connectorOf(config.access).open(config, { acquireMs: FOR_EVER_MS }), admission: false, joinWrites: false, breakers: false });
+  const connect = connectorOf(config.access).open(config, { acquireMs: FOR_EVER_MS });
+  const clients = new Map<string, SqlClient>();
+  return {
+    ...deploymentOptions(config),
+    connect(group) {
+      const client = clients.get(group.name) ?? connect(group);
+      clients.set(group.name, client);
+      return client;
+    },
+    guard: withoutBreakers,
+    admit: withoutAdmission,
+  };
 }
 
-export const handler = makeWriteHandler(() => (opened ??= open()));
+// A deployment for each request, over the same connections: it finds nobody to share a statement with.
+export const handler = makeWriteHandler(() => openDeployment((options ??= openOptions())));

@@ -79,7 +79,7 @@ export async function pauseUnderLoad({ folder, engine, seed, history, signal, sa
   await dropUniqueKeys(access.groups);
   const sql = { queryTimeoutMs: NO_LIMIT_MS, connectTimeoutMs: NO_LIMIT_MS, acquireTimeoutMs: NO_LIMIT_MS };
   const control = (name: string, varied: Partial<StoreAccess>): SteadyWriters =>
-    startSteadyLoad({ access: { ...access, guard: false, ...varied }, writers: WRITERS, perSecond: CONTROL_PER_SECOND, seed: `${seed} ${name}`, run: `paused/${name}`, history: undefined });
+    startSteadyLoad({ access: { ...access, isGuarded: false, ...varied }, writers: WRITERS, perSecond: CONTROL_PER_SECOND, seed: `${seed} ${name}`, run: `paused/${name}`, history: undefined });
   using unguarded = control('unguarded', {});
   using unlimited = control('unlimited', { sql });
   await Promise.all([unguarded.ready, unlimited.ready]);

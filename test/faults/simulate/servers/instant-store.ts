@@ -2,6 +2,8 @@ import { SqlError, UNBOUNDED, type SqlClient, type Statement, type Target } from
 import { openDeployment } from '../../../../shared/store/deployment.ts';
 import type { BufferOperations, Datastore } from '../../../../shared/contract/datastore.ts';
 import type { GroupAddress, TopologySource } from '../../../../shared/topology/topology.ts';
+import { withoutAdmission } from '../../../support/without-admission.ts';
+import { withoutBreakers } from '../../../support/without-breakers.ts';
 import type { Execution } from './plan.ts';
 import { planOf } from './plans.ts';
 import { applyChange, emptyTables } from './tables.ts';
@@ -24,7 +26,7 @@ export function instantStore(name: string, shards: number): Promise<Datastore & 
     refresh: () => undefined,
   };
   const connect = (address: GroupAddress): SqlClient => instantClient(places.flatMap(({ group }, shard) => (group === address.name ? [shard] : [])));
-  return openDeployment({ topology, connect, bufferCopies: 1, breakers: false, admission: false }).datastore(name);
+  return openDeployment({ topology, connect, bufferCopies: 1, guard: withoutBreakers, admit: withoutAdmission }).datastore(name);
 }
 
 /** A group of one server, which owns some shards. */

@@ -6,6 +6,8 @@ import { openDeployment } from '../../../../shared/store/deployment.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import { dynamoTopology } from '../../../../shared/topology/dynamo-topology.ts';
 import { Random } from '../../../support/random.ts';
+import { withoutAdmission } from '../../../support/without-admission.ts';
+import { withoutBreakers } from '../../../support/without-breakers.ts';
 import type { PlantedBug } from '../planted-bugs.ts';
 import { DATASTORE } from '../servers/log-statements.ts';
 import { memoryTable } from '../servers/memory-table.ts';
@@ -82,8 +84,8 @@ export function makeWorld(seed: string, number: number, bug: PlantedBug | undefi
       return drainWrap?.(client, group) ?? client;
     },
     bufferCopies,
-    breakers: false,
-    admission: false,
+    guard: withoutBreakers,
+    admit: withoutAdmission,
   });
 
   return {

@@ -1,6 +1,7 @@
 /** A process with little memory that does one thing with the buffers of a store, and says what came of it. */
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { drainPass } from '../../../support/drain-pass.ts';
+import { withoutBreakers } from '../../../support/without-breakers.ts';
 import { recoverPrimary } from '../../../../shared/drain/recover-primary.ts';
 import { mysqlClient } from '../../../../shared/sql/mysql-client.ts';
 import { bufferOperations } from '../../../../shared/store/buffer-operations.ts';
@@ -24,7 +25,7 @@ const context = openContext({
     return mysqlClient(address, async () => ({ username: user, password }));
   },
   bufferCopies: 1,
-  breakers: false,
+  guard: withoutBreakers,
 });
 if (work === 'drain') console.log((await drainPass(context, group, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 })).appended);
 else if (work === 'recover') console.log(JSON.stringify(await recoverPrimary(context, group)));

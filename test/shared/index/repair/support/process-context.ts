@@ -1,6 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { RDSDataClient } from '@aws-sdk/client-rds-data';
 import { DATA_API_BREAKERS, dataApiClient } from '../../../../../shared/sql/data-api-client.ts';
+import { guardWith } from '../../../../../shared/sql/guarded-client.ts';
 import { mysqlClient } from '../../../../../shared/sql/mysql-client.ts';
 import type { DeploymentOptions } from '../../../../../shared/access/context.ts';
 import { dynamoTopology } from '../../../../../shared/topology/dynamo-topology.ts';
@@ -27,7 +28,7 @@ export function processOptions({ servers, topologyTable }: ProcessInput) {
       return mysqlClient(address, async () => ({ username: group.user, password: group.password }));
     },
     bufferCopies: 0,
-    ...(overDataApi ? { breakers: DATA_API_BREAKERS } : {}),
+    ...(overDataApi ? { guard: guardWith(DATA_API_BREAKERS) } : {}),
   };
   return {
     dynamo,
