@@ -1,9 +1,11 @@
 import type { BufferOperations, Datastore } from '../../shared/contract/datastore.ts';
 import { untilBuffersEmpty } from './buffers.ts';
-import type { Check, Control } from './fault-run.ts';
-import type { Outcomes, Written } from './load/ledger.ts';
+import { check, sumOf } from './checks.ts';
+import type { Check } from './fault-run.ts';
+import { outcomesLine, type Outcomes, type Written } from './load/ledger.ts';
 import { countUnreadable } from './read-back.ts';
 import type { GroupAccess } from '../support/store-access.ts';
+import { grouped } from '../support/text-table.ts';
 import { compareKept, holesIn, storedLogs } from './stored-logs.ts';
 
 /** Everything that was ever acknowledged, held against what is there once the fault is over. */
@@ -49,29 +51,21 @@ export async function inspect({ datastore, groups, written, signal }: Scene): Pr
 
 /** The check that nothing is lost, nor anything else wrong. */
 export function lossCheck(what: string, real: Aftermath, control: Aftermath, leastCells: number): Check {
-  return {
-    what,
-    figure: figureOf(real),
-    bar: `0 of at least ${leastCells.toLocaleString('en-US')}, 0`,
-    passed: real.lost + otherFaults(real) === 0 && real.acked >= leastCells,
-    control: controlOf(control),
-  };
+  const figure = (of: Aftermath): string => `${grouped(of.lost)} of ${grouped(of.acked)}, ${otherFaults(of)}`;
+  const holds = (of: Aftermath): boolean => of.lost + otherFaults(of) === 0 && of.acked >= leastCells;
+  return check({ what, bar: `0 of at least ${grouped(leastCells)}, 0`, figure, holds, fails: ({ lost }) => lost > 0 }, real, control);
 }
 
-/** "faults: 0 moved, 0 doubled, …" */
+/** What was answered, what was wrong beside losses, and how. */
+export function aftermathNotes(aftermath: Aftermath): readonly string[] {
+  return [outcomesLine(aftermath.outcomes), faultsLine(aftermath), ...aftermath.wrongExamples];
+}
+
+/** "other faults: 0 moved, 0 doubled, …" */
 export function faultsLine({ faults }: Aftermath): string {
-  return `other faults: ${Object.entries(faults).map(([what, count]) => `${count.toLocaleString('en-US')} ${what}`).join(', ')}`;
+  return `other faults: ${Object.entries(faults).map(([what, count]) => `${grouped(count)} ${what}`).join(', ')}`;
 }
 
-function controlOf(control: Aftermath): Control {
-  return { figure: figureOf(control), failed: control.lost > 0 };
-}
-
-function figureOf(aftermath: Aftermath): string {
-  const { acked, lost } = aftermath;
-  return `${lost.toLocaleString('en-US')} of ${acked.toLocaleString('en-US')}, ${otherFaults(aftermath)}`;
-}
-
-function otherFaults({ faults }: Aftermath): number {
-  return Object.values(faults).reduce((sum, count) => sum + count, 0);
+export function otherFaults({ faults }: Aftermath): number {
+  return sumOf(Object.values(faults));
 }

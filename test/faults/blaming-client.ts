@@ -29,3 +29,5 @@ export function blamingClient(client: SqlClient): BlamingClient {
     blame,
   };
 }
+
+export { blamingClient as wrap };

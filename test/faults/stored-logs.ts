@@ -1,11 +1,12 @@
 import { decodeBody } from '../../shared/body/codec.ts';
 import { shardDatabase } from '../../shared/shard.ts';
-import { byItem, cellColumns, toNumber } from '../../shared/sql/cell-rows.ts';
+import { byItem, cellColumns } from '../../shared/sql/cell-rows.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
 import { entityTable } from '../../shared/sql/names.ts';
 import { markOf } from './load/mark.ts';
 import type { AckedCell } from './load/ledger.ts';
-import { DATASTORE, groupClient, type GroupAccess } from '../support/store-access.ts';
+import { onEachShard } from '../support/past-the-store.ts';
+import { DATASTORE, type GroupAccess } from '../support/store-access.ts';
 
 /** A shard's table, as it is. */
 export interface StoredLog {
@@ -30,20 +31,8 @@ export function holesIn(logs: readonly StoredLog[]): number {
  * @throws Error when two groups own the same shard
  */
 export async function storedLogs(groups: readonly GroupAccess[]): Promise<readonly StoredLog[]> {
-  const logs = await Promise.all(
-    groups.map(async ({ name }) => {
-      const client = groupClient(groups, name, { queryTimeoutMs: 60_000 });
-      try {
-        const rows = await client.select({ sql: 'SELECT shard FROM `schemaless`.shard WHERE datastore = ? ORDER BY shard', parameters: [DATASTORE] }, 'writer');
-        const ofGroup: StoredLog[] = [];
-        for (const [shard] of rows) ofGroup.push(await storedLog(client, DATASTORE, toNumber(shard)));
-        return ofGroup;
-      } finally {
-        await client.close();
-      }
-    }),
-  );
-  const all = logs.flat().sort((one, other) => one.shard - other.shard);
+  const logs = await onEachShard(groups, (client, shard) => storedLog(client, DATASTORE, shard));
+  const all = logs.toSorted((one, other) => one.shard - other.shard);
   const twice = all.find(({ shard }, place) => all[place - 1]?.shard === shard);
   if (twice) throw new Error(`two groups own ${shardDatabase(DATASTORE, twice.shard)}`);
   return all;

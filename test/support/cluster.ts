@@ -5,30 +5,42 @@ import type { EngineKind } from '../../infra/setup/engine.mjs';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import { migrate } from '../../shared/migrate/migrate.ts';
 import { dynamoClient, newTable, startDynamo } from './dynamo.ts';
-import { DATASTORE, groupClient, type GroupAccess, type StoreAccess } from './store-access.ts';
+import { DATASTORE, groupClient, type DatastoreAccess, type GroupAccess } from './store-access.ts';
 
 export interface ClusterOptions {
   /** Must be new for each cluster. */
   readonly folder: string;
   readonly engine: EngineKind | undefined;
-  readonly groups: number;
-  /** Of each group. */
-  readonly readers: number;
+  /** @default 3 */
+  readonly groups?: number;
+  /** Of each group. @default 1 */
+  readonly readers?: number;
   readonly shards: number;
-  readonly bufferCopies: number;
+  /** @default 1 */
+  readonly bufferCopies?: number;
   /** Of the datastore. @default none */
   readonly indexes?: readonly IndexDefinition[];
+  /** Its groups are reached by their endpoints, which follow a promotion, and not straight: one event loop is between then. @default false */
+  readonly promotes?: boolean;
   /** @default 0: servers that die stay dead */
   readonly restartAfterSeconds?: number;
   readonly extraArguments?: readonly string[];
 }
 
-/** Real servers with a datastore on them, and what it takes to reach it from any thread. */
-export interface Cluster extends AsyncDisposable {
+/** Datastores on groups, and what it takes to reach them from any thread. */
+export interface Stores extends AsyncDisposable {
+  /** To the datastore `DATASTORE`. */
+  readonly access: DatastoreAccess;
+  /** Makes another datastore, or brings the indexes of one to this. */
+  define(datastore: string, indexes: readonly IndexDefinition[]): Promise<DatastoreAccess>;
+}
+
+/** Real servers with a datastore on them. */
+export interface Cluster extends Stores {
   readonly servers: ShardGroups;
   /** "MariaDB 10.11.6" */
   readonly engine: string;
-  readonly access: StoreAccess;
+  readonly folder: string;
 }
 
 /** Settings under which an acknowledged commit is not on disk: what durability is worth is measured with them. */
@@ -36,46 +48,45 @@ export const UNSAFE_FLUSHING: readonly string[] = ['--innodb-flush-log-at-trx-co
 
 /** Starts fresh groups, and makes the datastore on them. Disposing it stops everything. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const parts = new AsyncDisposableStack();
-  try {
-    const { servers, groups, engine } = await startServers(options);
-    parts.defer(() => servers.stop());
-    const store = parts.use(await createStore(groups, options));
-    return { servers, engine, access: store.access, [Symbol.asyncDispose]: () => parts.disposeAsync() };
-  } catch (error) {
-    await parts.disposeAsync();
-    throw error;
-  }
+  await using parts = new AsyncDisposableStack();
+  const { servers, groups, engine } = await startServers(options);
+  parts.defer(() => servers.stop());
+  const { access, define } = parts.use(await createStore(options.promotes ? throughEndpoints(servers) : groups, options));
+  const kept = parts.move();
+  return { servers, engine, folder: options.folder, access, define, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 /** Starts a DynamoDB, and makes the datastore on groups that run. Disposing it stops the DynamoDB. */
-export async function createStore(groups: readonly GroupAccess[], { shards, bufferCopies, indexes = [] }: Pick<ClusterOptions, 'shards' | 'bufferCopies' | 'indexes'>): Promise<AsyncDisposable & { readonly access: StoreAccess }> {
+export async function createStore(groups: readonly GroupAccess[], { shards, bufferCopies = 1, indexes = [] }: Pick<ClusterOptions, 'shards' | 'bufferCopies' | 'indexes'>): Promise<Stores> {
   await using parts = new AsyncDisposableStack();
   const dynamo = await startDynamo();
   parts.defer(() => dynamo.stop());
   const client = dynamoClient(dynamo.url);
   parts.defer(async () => client.destroy());
   const [topologyTable, stateTable] = [await newTable(client), await newTable(client)];
-  await migrate({
-    topologyTable,
-    connect: ({ name }) => groupClient(groups, name, { queryTimeoutMs: 60_000 }),
-    wish: { groups: groups.map(({ user: _user, password: _password, ...address }) => address), datastores: [{ name: DATASTORE, shards, indexes }] },
-    bufferCopies,
-    mayGoOn: () => true,
-  });
-  const kept = parts.move();
-  return {
-    access: { groups, dynamo: dynamo.url, topologyTable: topologyTable.table, stateTable: stateTable.table, bufferCopies },
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  const access = { groups, dynamo: dynamo.url, topologyTable: topologyTable.table, stateTable: stateTable.table, bufferCopies };
+  const define = async (datastore: string, wished: readonly IndexDefinition[]): Promise<DatastoreAccess> => {
+    const done = await migrate({
+      topologyTable,
+      connect: ({ name }) => groupClient(groups, name, { queryTimeoutMs: 60_000 }),
+      wish: { groups: groups.map(({ user: _user, password: _password, ...address }) => address), datastores: [{ name: datastore, shards, indexes: wished }] },
+      bufferCopies,
+      mayGoOn: () => true,
+    });
+    if (!done) throw new Error(`${datastore} was not migrated`);
+    return { ...access, datastore };
   };
+  const ofDefault = await define(DATASTORE, indexes);
+  const kept = parts.move();
+  return { access: ofDefault, define, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 /** Starts fresh groups alone. */
-export async function startServers(options: Omit<ClusterOptions, 'bufferCopies'>): Promise<{ readonly servers: ShardGroups; readonly groups: readonly GroupAccess[]; readonly engine: string }> {
+export async function startServers(options: ClusterOptions): Promise<Pick<Cluster, 'servers' | 'engine'> & { readonly groups: readonly GroupAccess[] }> {
   const servers = await startShardGroups({
     dataDir: join(options.folder, 'servers'),
     engine: options.engine,
-    groups: Array.from({ length: options.groups }, (_, index) => ({ name: `group-${index + 1}`, readers: options.readers })),
+    groups: Array.from({ length: options.groups ?? 3 }, (_, index) => ({ name: `group-${index + 1}`, readers: options.readers ?? 1 })),
     restartAfterSeconds: options.restartAfterSeconds ?? 0,
     shards: options.shards,
     extraArguments: options.extraArguments ?? [],
@@ -93,4 +104,12 @@ export async function startServers(options: Omit<ClusterOptions, 'bufferCopies'>
 
 export function engineName({ kind, version }: ShardGroups['engine']): string {
   return `${kind === 'mysql' ? 'MySQL' : 'MariaDB'} ${version}`;
+}
+
+/** Groups as their endpoints lead to them, which follow a promotion. */
+export function throughEndpoints(servers: ShardGroups): readonly GroupAccess[] {
+  const at = ({ host, port }: { readonly host: string; readonly port: number }) => ({ host, port });
+  return servers.groups.map(({ name, user, password, writerEndpoint, readerEndpoint, instanceEndpoints }) => ({
+    name, user, password, writer: at(writerEndpoint), reader: at(readerEndpoint), nodes: instanceEndpoints.map(at), clusterArn: '', secret: name, sharedStorage: false,
+  }));
 }

@@ -4,8 +4,9 @@ import { DATA_API_BREAKERS, dataApiClient, type DataApiSettings } from '../../sh
 import { guardWith } from '../../shared/sql/guarded-client.ts';
 import { mysqlClient, type MysqlSettings } from '../../shared/sql/mysql-client.ts';
 import { type DeploymentOptions, openContext, type StoreContext, type StoreEvent } from '../../shared/access/context.ts';
-import type { BufferOperations, Datastore } from '../../shared/contract/datastore.ts';
+import type { BufferOperations, Datastore, IndexOperations } from '../../shared/contract/datastore.ts';
 import { openDeployment } from '../../shared/store/deployment.ts';
+import type { DynamoTable } from '../../shared/dynamo/table.ts';
 import { dynamoTopology } from '../../shared/topology/dynamo-topology.ts';
 import type { GroupAddress } from '../../shared/topology/topology.ts';
 import { dynamoClient } from './dynamo.ts';
@@ -28,6 +29,10 @@ export interface StoreAccess {
   readonly topologyTable: string;
   readonly stateTable: string;
   readonly bufferCopies: number;
+  /** @default `DATASTORE` */
+  readonly datastore?: string;
+  /** URL of a module whose `wrap` stands between the store and a group, in every thread and process: a fault, or what a control does without. */
+  readonly wrap?: string;
   /** Other than a function has them: time limits, connections. */
   readonly sql?: MysqlSettings;
   /** URL of an RDS Data API over the groups, which is then the way to their writers. @default MySQL's own */
@@ -38,9 +43,20 @@ export interface StoreAccess {
   readonly isGuarded?: false;
 }
 
+/** Of one of several datastores. */
+export interface DatastoreAccess extends StoreAccess {
+  readonly datastore: string;
+}
+
+/** What a module of `StoreAccess.wrap` exports as `wrap`; it tells each time it does otherwise than the client where somebody counts that. */
+export type Wrap = (client: SqlClient, varied: () => void) => SqlClient;
+
 export interface OpenStore extends AsyncDisposable {
-  readonly datastore: Datastore & BufferOperations;
+  readonly name: string;
+  readonly datastore: Datastore & BufferOperations & IndexOperations;
   readonly context: StoreContext;
+  readonly topologyTable: DynamoTable;
+  readonly stateTable: DynamoTable;
 }
 
 export interface OpenStoreOptions {
@@ -49,26 +65,34 @@ export interface OpenStoreOptions {
   /** Stands between the store and a group. @default the client itself */
   readonly wrap?: (client: SqlClient) => SqlClient;
   readonly report?: (event: StoreEvent) => void;
+  /** Told by what stands between by the access's wish. */
+  readonly varied?: () => void;
 }
 
-/** Opens the store in this thread. */
-export async function openStore(access: StoreAccess, { connections = 8, wrap = (client) => client, report = () => undefined }: OpenStoreOptions = {}): Promise<OpenStore> {
+/** Opens a datastore in this thread. */
+export async function openStore(access: StoreAccess, options: OpenStoreOptions = {}): Promise<OpenStore> {
+  const { connections = 8, wrap = (client) => client, report = () => undefined, varied = () => undefined } = options;
+  const { datastore: name = DATASTORE, topologyTable, stateTable } = access;
+  const between = access.wrap === undefined ? undefined : ((await import(access.wrap)) as { readonly wrap: Wrap }).wrap;
   const client = dynamoClient(access.dynamo);
   const sdk = new RDSDataClient({ ...(access.dataApi === undefined ? {} : { endpoint: access.dataApi }), region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' }, maxAttempts: 1 });
-  const connect = (name: string): SqlClient => (access.dataApi === undefined ? groupClient(access.groups, name, { connections, ...access.sql }) : overDataApi(sdk, access, name));
-  const options: DeploymentOptions = {
-    topology: dynamoTopology({ client, table: access.topologyTable }),
-    connect: ({ name }) => wrap(connect(name)),
+  const connect = (group: string): SqlClient => (access.dataApi === undefined ? groupClient(access.groups, group, { connections, ...access.sql }) : overDataApi(sdk, access, group));
+  const deployed: DeploymentOptions = {
+    topology: dynamoTopology({ client, table: topologyTable }),
+    connect: (group) => wrap(between?.(connect(group.name), varied) ?? connect(group.name)),
     bufferCopies: access.bufferCopies,
     ...(access.dataApi === undefined ? {} : { guard: guardWith(DATA_API_BREAKERS) }),
     ...(access.isGuarded === false ? { guard: withoutBreakers, admit: withoutAdmission } : {}),
     report,
   };
-  const deployment = openDeployment(options);
-  const context = openContext(options);
+  const deployment = openDeployment(deployed);
+  const context = openContext(deployed);
   return {
-    datastore: await deployment.datastore(DATASTORE),
+    name,
+    datastore: await deployment.datastore(name),
     context,
+    topologyTable: { client, table: topologyTable },
+    stateTable: { client, table: stateTable },
     async [Symbol.asyncDispose]() {
       await Promise.all([deployment.close(), context.groups.close()]);
       client.destroy();

@@ -1,12 +1,21 @@
-import { grouped } from '../../support/text-table.ts';
-import { faultsLine } from '../aftermath.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import type { RunWorld } from '../../support/run-world.ts';
-import { outcomesLine } from '../load/ledger.ts';
-import { carryOutControls } from './acks-controls.ts';
-import { carryOut, CUT_SHARE, type Acks } from './acks-stage.ts';
-import { toldCheck, wholeCheck } from './told-checks.ts';
+import type { StoreAccess } from '../../support/store-access.ts';
+import { grouped } from '../../support/text-table.ts';
+import { aftermathNotes } from '../aftermath.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import { isTold } from '../load/ask.ts';
+import { Stage } from '../stage.ts';
+import { addressOf, type CellsThere } from '../stored-cells.ts';
+import { openAnswerCutter } from './answer-cutter.ts';
+import { judgeAnswers } from './judge-answers.ts';
+import { killInstances, type Killed } from './killed-instances.ts';
+import { judgeTruth, MIX, toldCheck, truthControls, wholeCheck, writeUntilTold, type TruthControls } from './told-truth.ts';
 
+const SHARDS = 48;
+const CONTROL_SHARDS = 12;
+const CUT_SHARE = 0.1;
+/** Processes are killed while so many milliseconds pass between what a server did and its answer. */
+const HELD_MS = 20;
 const LEAST_IN_DOUBT = 50;
 
 export const acksRun: FaultRun = {
@@ -16,35 +25,78 @@ export const acksRun: FaultRun = {
   control: 'nobody tries again what ended unclear; tables without unique key, where it is tried again',
 
   async run(world: RunWorld): Promise<RunOutcome> {
-    const real = await carryOut(world);
+    const real = await cutAndKill(world);
     world.say(`the controls: ${acksRun.control}`);
-    const controls = await carryOutControls(world);
-    const { aftermath, judged, conflicts, cuts, killed } = real;
+    const control = await controls(world);
+    const { aftermath, judged, conflicts, cuts, killed, doubts } = real;
     return {
-      checks: [toldCheck(judged, controls), wholeCheck(real, controls, cuts.appends.cut > 0 && cuts.copies.cut > 0), settled(real)],
+      checks: [toldCheck(judged, control), wholeCheck(real, control, cuts.appends.cut > 0 && cuts.copies.cut > 0), settled(doubts)],
       cells: aftermath.acked,
       engine: real.engine,
       notes: [
-        outcomesLine(aftermath.outcomes),
         `answers cut off: ${Object.entries(cuts).map(([what, { cut, answered }]) => `${grouped(cut)} of ${grouped(answered)} ${what}`).join(', ')}; circuits opened ${real.circuitsOpened} times`,
         `answered 'buffered' though the cell was on the primary, and told the truth when asked again: ${judged.bufferedThere}`,
         `other bodies that were buffered, and kept as conflicts: ${conflicts.kept}`,
         `processes killed: ${killed.kills}`,
-        faultsLine(aftermath),
-        ...aftermath.wrongExamples,
+        ...aftermathNotes(aftermath),
         ...judged.examples,
-        ...killed.examples,
+        ...doubts.examples,
       ],
     };
   },
 };
 
-function settled({ killed }: Acks): Check {
+/** Writers whose answers are cut off, then processes that are killed in the middle of writes. */
+async function cutAndKill(world: RunWorld) {
+  await using stage = await Stage.start(world, 'acks/real', { shards: SHARDS });
+  const cutter = stage.use(await openAnswerCutter(stage.access.groups, CUT_SHARE, world.seed));
+  const access: StoreAccess = { ...stage.access, groups: cutter.groups };
+  await stage.drain({ access });
+  const load = await writeUntilTold(stage, access);
+  world.say(`${grouped(load.written.acked.length)} cells acknowledged; now processes are killed`);
+  cutter.hold(HELD_MS);
+  const { datastore } = await stage.open({ groups: cutter.groups, sql: {} });
+  const killed = await killInstances({ folder: stage.cluster.folder, access, datastore, seed: world.seed, mix: MIX, history: world.history, signal: world.signal });
+  cutter.hold(0);
+  world.say(`${killed.kills} processes killed`);
+  const truth = await judgeTruth(stage, [load, killed], load);
+  return { ...truth, engine: stage.engine, cuts: cutter.counts, circuitsOpened: load.openings.length, killed, doubts: judgeDoubts(killed, truth.there) };
+}
+
+/** The same cuts. */
+async function controls(world: RunWorld): Promise<TruthControls> {
+  await using stage = await Stage.start(world, 'acks/control', { readers: 0, shards: CONTROL_SHARDS });
+  const cutter = stage.use(await openAnswerCutter(stage.access.groups, CUT_SHARE, world.seed));
+  return truthControls(stage, { ...stage.access, groups: cutter.groups });
+}
+
+/** Cells whose writer died before it was told anything. */
+interface Doubts {
+  readonly inDoubt: number;
+  /** Those that were on the primary when it died. */
+  readonly there: number;
+  /** Those that nobody was told of after all, and answers that were not true. */
+  readonly unsettled: number;
+  readonly examples: readonly string[];
+}
+
+function judgeDoubts({ inDoubt, answers }: Killed, there: CellsThere): Doubts {
+  const told = new Set(answers.filter(isTold).map(addressOf));
+  const { untrue, examples } = judgeAnswers(answers, there);
+  return {
+    inDoubt: inDoubt.length,
+    there: inDoubt.filter(({ cell, diedAt }) => (there.get(addressOf(cell))?.createdAt ?? Infinity) < diedAt).length,
+    unsettled: inDoubt.filter(({ cell }) => !told.has(addressOf(cell)) || !there.has(addressOf(cell))).length + untrue,
+    examples,
+  };
+}
+
+function settled({ inDoubt, there, unsettled }: Doubts): Check {
   return {
     what: 'cells in doubt after kills that were not settled by asking again; control: nobody asks again',
-    figure: `${killed.unsettled} of ${grouped(killed.inDoubt)}`,
+    figure: `${unsettled} of ${grouped(inDoubt)}`,
     bar: `0 of at least ${LEAST_IN_DOUBT}`,
-    passed: killed.unsettled === 0 && killed.inDoubt >= LEAST_IN_DOUBT,
-    control: { figure: `${grouped(killed.there)} there, nobody told`, failed: killed.there > 0 },
+    passed: unsettled === 0 && inDoubt >= LEAST_IN_DOUBT,
+    control: { figure: `${grouped(there)} there, nobody told`, failed: there > 0 },
   };
 }

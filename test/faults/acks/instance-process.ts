@@ -3,7 +3,7 @@ import { CellSource, type Mix } from '../load/cell-source.ts';
 import { openHistory } from '../load/history.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
 import { openStore, type StoreAccess } from '../../support/store-access.ts';
-import { asker } from './ask.ts';
+import { asker } from '../load/ask.ts';
 import { openJournal } from './journal.ts';
 
 export interface InstanceInput {
@@ -18,7 +18,7 @@ await runAsProcess<InstanceInput, undefined>(async ({ access, journal: file, wri
   await using store = await openStore(access);
   using journal = openJournal(file);
   // Its calls are in the journal: a history written in pieces would lack the last of them.
-  const ask = asker(store.datastore, 'instance', openHistory(undefined, ''), () => undefined);
+  const ask = asker({ writer: store.datastore, name: 'instance', history: openHistory(undefined, '') });
   let calls = 0;
   const write = async (number: number): Promise<void> => {
     const source = new CellSource(seed, number, mix);

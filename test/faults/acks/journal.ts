@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 import type { NewCell } from '../../../shared/cell.ts';
-import type { Answer } from './ask.ts';
+import type { Answer } from '../load/ask.ts';
 
 /** What a process is about to ask, and what it was answered: it outlives the process, whenever that is killed. */
 export interface Journal extends Disposable {

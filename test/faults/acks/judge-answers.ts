@@ -1,5 +1,5 @@
-import { isTold, type Answer } from './ask.ts';
-import { addressOf, type CellsThere, type CellThere } from './stored-cells.ts';
+import { isTold, type Answer } from '../load/ask.ts';
+import { addressOf, type CellsThere, type CellThere } from '../stored-cells.ts';
 
 export interface Judged {
   readonly answers: number;

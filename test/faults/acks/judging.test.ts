@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from './ask.ts';
+import type { Answer } from '../load/ask.ts';
 import { judgeAnswers } from './judge-answers.ts';
 import { StatementReader } from './statement-reader.ts';
-import { addressOf, type CellThere } from './stored-cells.ts';
+import { addressOf, type CellThere } from '../stored-cells.ts';
 
 const address = { row_key: '6e3a0f9c-0000-4000-8000-000000000001', column_name: 'BASE', ref_key: 1 };
 const cell: CellThere = { mark: 7, shard: 3, added_id: 5, createdAt: 1000 };
 const there = new Map([[addressOf(address), cell]]);
-const answer = (differing: Partial<Answer>): Answer => ({ ...address, mark: 7, shard: 3, added_id: 5, outcome: 'stored', begun: 990, ended: 1010, ...differing });
+const answer = (differing: Partial<Answer>): Answer => ({ ...address, mark: 7, shard: 3, added_id: 5, outcome: 'stored', begun: 990, ended: 1010, milliseconds: 20, holderFailed: false, ...differing });
 const untrue = (...answers: readonly Answer[]): number => judgeAnswers(answers, there).untrue;
 
 describe('an answer held against what is there', () => {

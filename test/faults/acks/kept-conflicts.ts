@@ -1,6 +1,6 @@
 import type { BufferOperations } from '../../../shared/contract/datastore.ts';
 import { markOf } from '../load/mark.ts';
-import { addressOf, type CellsThere } from './stored-cells.ts';
+import { addressOf, type CellsThere } from '../stored-cells.ts';
 
 /** Buffered writes that lost against another body. */
 export interface KeptConflicts {

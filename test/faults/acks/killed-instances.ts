@@ -5,13 +5,12 @@ import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../support/random.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { openHistory } from '../load/history.ts';
-import type { Written } from '../load/ledger.ts';
+import { writtenOf, type Written } from '../load/ledger.ts';
 import { RestartedProcess } from '../races/restarted-process.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
-import { asker, askUntilTold, type Answer } from './ask.ts';
+import { asker, askUntilTold, type Answer } from '../load/ask.ts';
 import type { InstanceInput } from './instance-process.ts';
 import { readJournal } from './journal.ts';
-import { OverlappingLedger } from './overlapping-ledger.ts';
 
 export interface Killing {
   /** For the processes and their journals. */
@@ -49,25 +48,24 @@ const PATIENCE = { leastMs: 20, mostMs: 500, wholeMs: 60_000 };
 
 /** Kills processes in the middle of writes; whatever they were about to write is asked for again at once, until it is told. */
 export async function killInstances(killing: Killing): Promise<Killed> {
-  const ledger = new OverlappingLedger();
-  const parts = await Promise.all(Array.from({ length: INSTANCES }, (_, instance) => killOne(killing, instance, ledger)));
+  const parts = await Promise.all(Array.from({ length: INSTANCES }, (_, instance) => killOne(killing, instance)));
   return {
     kills: INSTANCES * KILLS_EACH,
     inDoubt: parts.flatMap(({ inDoubt }) => inDoubt),
     answers: parts.flatMap(({ answers }) => answers),
-    written: ledger.written(),
+    written: writtenOf(parts.flatMap(({ heirs }) => heirs), true),
   };
 }
 
-async function killOne({ folder, access, datastore, seed, mix, history: file, signal }: Killing, instance: number, ledger: OverlappingLedger): Promise<Pick<Killed, 'inDoubt' | 'answers'>> {
+async function killOne({ folder, access, datastore, seed, mix, history: file, signal }: Killing, instance: number): Promise<Pick<Killed, 'inDoubt' | 'answers'> & { readonly heirs: readonly Answer[] }> {
   const random = new Random(seed, 'instance', instance);
   const journalOf = (life: number): string => join(folder, `journal-${instance}-${life}`);
   using history = openHistory(file, 'acks/killed');
   using process = new RestartedProcess<InstanceInput, undefined>(new URL('instance-process.ts', import.meta.url), folder, (life) => ({
     access, journal: journalOf(life), writers: WRITERS, seed: `${seed} ${instance} ${life}`, mix,
   }));
-  const ask = asker(datastore, `heir-${instance}`, history, (cell, result) => ledger.note(cell, result));
-  const [inDoubt, answers]: [InDoubt[], Answer[]] = [[], []];
+  const ask = asker({ writer: datastore, name: `heir-${instance}`, history });
+  const [inDoubt, answers, heirs]: [InDoubt[], Answer[], Answer[]] = [[], [], []];
   const repeats: Promise<void>[] = [];
   await process.ready;
   for (let life = 0; life < KILLS_EACH; life += 1) {
@@ -85,10 +83,10 @@ async function killOne({ folder, access, datastore, seed, mix, history: file, si
   await process.stop();
   answers.push(...readJournal(journalOf(KILLS_EACH)).answers);
   await Promise.all(repeats);
-  return { inDoubt, answers };
+  return { inDoubt, answers: [...answers, ...heirs], heirs };
 
   async function askAgain(cells: readonly NewCell[]): Promise<void> {
     const first = await ask(cells);
-    answers.push(...first, ...(await askUntilTold(ask, cells, first, random, PATIENCE)));
+    heirs.push(...first, ...(await askUntilTold(ask, cells, first, random, PATIENCE)));
   }
 }

@@ -1,20 +1,21 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { CONTROL } from '../../../shared/sql/names.ts';
-import { faultsLine, inspect, type Aftermath } from '../aftermath.ts';
-import { untilBuffersEmpty } from '../buffers.ts';
-import { startCluster } from '../../support/cluster.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import { killNode, untilAllRun } from '../../support/nodes.ts';
 import type { RunWorld } from '../../support/run-world.ts';
-import { untilAllRun } from '../kill/kills.ts';
+import type { StoreAccess } from '../../support/store-access.ts';
+import { grouped } from '../../support/text-table.ts';
+import { comes } from '../../support/until.ts';
+import { startWorker } from '../../support/workers/running-worker.ts';
+import { faultsLine, type Aftermath } from '../aftermath.ts';
+import { untilBuffersEmpty } from '../buffers.ts';
+import { sumOf } from '../checks.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import { allWritten, Ledger } from '../load/ledger.ts';
+import { pacedLoad } from '../load/paced.ts';
 import { openBufferTables, type BufferTables } from '../outage/buffer-tables.ts';
 import { shardsOf } from '../outage/group-shards.ts';
-import type { PacedLoad, PacedProgress, PacedWritten } from '../outage/paced-load.ts';
-import { openStore, PATIENT, type StoreAccess } from '../../support/store-access.ts';
-import { startWorker } from '../../support/workers/running-worker.ts';
+import { Stage } from '../stage.ts';
 import { fillBuffers } from './fill-buffers.ts';
 
 const GROUPS = ['group-1', 'group-2', 'group-3'];
@@ -36,22 +37,22 @@ const EMPTY_PATIENCE_MS = 600_000;
 export const awayRun: FaultRun = {
   name: 'away',
   promise: 'Writes that were buffered are appended soon after their primary is back, whatever else is away',
-  fault: `a writer is away, as for ${AWAY_MINUTES} minutes at ${WRITES_PER_SECOND} writes/s: their ${ROWS.toLocaleString('en-US')} rows are put into each of the other groups' buffers at once; the other writers are killed for ${DOWN_MS / 1000} s, one after the other`,
+  fault: `a writer is away, as for ${AWAY_MINUTES} minutes at ${WRITES_PER_SECOND} writes/s: their ${grouped(ROWS)} rows are put into each of the other groups' buffers at once; the other writers are killed for ${DOWN_MS / 1000} s, one after the other`,
   control: 'one lane for all primaries, and every run begins at the first row',
   alone: true,
 
   async run(world: RunWorld): Promise<RunOutcome> {
-    const real = await partOf(world, 'real', new URL('../../support/workers/drain-thread.ts', import.meta.url));
+    const real = await drainOwn(world);
     world.say(`the control: ${awayRun.control}`);
-    const control = await partOf(world, 'control', new URL('one-lane-drain.ts', import.meta.url));
+    const control = await drainInOneLane(world);
     const { aftermath } = real;
     return {
       checks: [drainedCheck(real.seconds, control.seconds)],
-      cells: real.acked,
+      cells: aftermath.acked,
       engine: real.engine,
       notes: [
-        `copies of the groups that were down for a moment: ${real.copies.map(count).join(' and ')} rows; with one lane ${control.copies.map(count).join(' and ')}`,
-        ...(aftermath ? [`once ${AWAY} was back, its ${count(ROWS)} rows and more were drained in ${real.backSeconds.toFixed(0)} s; ${count(aftermath.lost)} of ${count(aftermath.acked)} acknowledged cells lost; ${faultsLine(aftermath)}`] : []),
+        `copies of the groups that were down for a moment: ${real.copies.map(grouped).join(' and ')} rows; with one lane ${control.copies.map(grouped).join(' and ')}`,
+        `once ${AWAY} was back, its ${grouped(ROWS)} rows and more were drained in ${real.backSeconds.toFixed(0)} s; ${grouped(aftermath.lost)} of ${grouped(aftermath.acked)} acknowledged cells lost; ${faultsLine(aftermath)}`,
       ],
     };
   },
@@ -68,66 +69,60 @@ function drainedCheck(real: readonly number[], control: readonly number[]): Chec
   };
 }
 
-interface Part {
-  readonly engine: string;
-  readonly acked: number;
+/** The store's own drain; then the group that was away comes back, too. */
+async function drainOwn(world: RunWorld): Promise<Drained & { readonly engine: string; readonly aftermath: Aftermath; readonly backSeconds: number }> {
+  await using stage = await Stage.start(world, 'away/real', { shards: SHARDS });
+  await stage.drain();
+  const ledger = new Ledger();
+  const { away, load, ...drained } = await killOthers(stage, ledger);
+  const { written } = await load.stop();
+  await stage.servers.restart(away);
+  await untilAllRun(stage.servers, world.signal);
+  world.say(`${away} is back`);
+  const { seconds: backSeconds } = await untilBuffersEmpty((await stage.open()).datastore, EMPTY_PATIENCE_MS, world.signal);
+  return { ...drained, engine: stage.engine, aftermath: await stage.inspect(allWritten([written, ledger.written()])), backSeconds };
+}
+
+async function drainInOneLane(world: RunWorld): Promise<Drained> {
+  await using stage = await Stage.start(world, 'away/control', { shards: SHARDS });
+  await stage.use(startWorker<StoreAccess, 'stop', unknown, unknown>(new URL('one-lane-drain.ts', import.meta.url), stage.access)).ready;
+  const { load, ...drained } = await killOthers(stage, new Ledger());
+  await load.stop();
+  return drained;
+}
+
+interface Drained {
   /** Of each of the other groups, until nothing waited any more that had come while it was down. */
   readonly seconds: readonly number[];
   /** Rows that waited for it when it was back. */
   readonly copies: readonly number[];
-  /** Only of the store's own drain. */
-  readonly aftermath: Aftermath | undefined;
-  readonly backSeconds: number;
 }
 
-async function partOf({ folder, engine, seed, history, signal, say }: RunWorld, part: 'real' | 'control', drainThread: URL): Promise<Part> {
-  await using cluster = await startCluster({ folder: join(folder, part), engine, groups: GROUPS.length, readers: 1, shards: SHARDS, bufferCopies: 1 });
-  const { access, servers } = cluster;
-  await using tables = openBufferTables(access.groups);
-  await using store = await openStore({ ...access, sql: PATIENT });
-  const shards = new Map(await Promise.all(GROUPS.map(async (group) => [group, await shardsOf(store.datastore, group)] as const)));
-  using drain = startWorker<StoreAccess, 'stop', unknown, unknown>(drainThread, access);
-  await drain.ready;
-  const away = await killWriter(servers, AWAY);
-  const ledger = new Ledger();
+/** One writer goes away and stays so; the others are killed for some seconds, one after the other, under load. */
+async function killOthers(stage: Stage, ledger: Ledger) {
+  const { servers, access, world: { seed, signal, say } } = stage;
+  const tables = stage.use(openBufferTables(access.groups));
+  const { datastore } = await stage.open();
+  const shards = new Map(await Promise.all(GROUPS.map(async (group) => [group, await shardsOf(datastore, group)] as const)));
+  const away = await killNode(servers, AWAY);
   await fillBuffers({ tables, holders: OTHERS, shards: shards.get(AWAY) ?? new Set(), ofDatastore: SHARDS, rows: ROWS, seed, ledger });
-  say(`${away} is away, and ${count(ROWS)} rows wait for it on each of ${OTHERS.join(' and ')}`);
-  using load = startWorker<PacedLoad, 'stop', PacedProgress, PacedWritten>(new URL('../outage/paced-load.ts', import.meta.url), { access, perSecond: LOAD_PER_SECOND, seed: `${seed} ${part}`, run: `away/${part}`, history });
-  await load.ready;
-
+  say(`${away} is away, and ${grouped(ROWS)} rows wait for it on each of ${OTHERS.join(' and ')}`);
+  const load = await pacedLoad(stage, LOAD_PER_SECOND);
   const [seconds, copies]: [number[], number[]] = [[], []];
   for (const group of OTHERS) {
-    const node = await killWriter(servers, group);
+    const node = await killNode(servers, group);
     await sleep(DOWN_MS, undefined, { signal });
     await servers.restart(node);
-    await untilRuns(servers, node, signal);
+    await untilAllRun(servers, signal, { groups: [group] });
     const waiting = await waitingFor(tables, OTHERS.filter((holder) => holder !== group), shards.get(group) ?? new Set());
     copies.push(await waiting.count());
     const begun = performance.now();
-    while ((await waiting.count()) > 0 && performance.now() - begun < PATIENCE_SECONDS * 1000) await sleep(POLL_MS, undefined, { signal });
-    seconds.push((performance.now() - begun) / 1000);
-    say(`${node} was down for ${DOWN_MS / 1000} s; the ${count(copies.at(-1) ?? 0)} rows for it ${(seconds.at(-1) ?? 0) < PATIENCE_SECONDS ? `were drained ${(seconds.at(-1) ?? 0).toFixed(1)} s after it was back` : `wait still, ${PATIENCE_SECONDS} s after it was back`}`);
+    const isDrained = await comes(async () => (await waiting.count()) === 0, { pollMs: POLL_MS, patienceMs: PATIENCE_SECONDS * 1000, signal });
+    const took = (performance.now() - begun) / 1000;
+    seconds.push(took);
+    say(`${node} was down for ${DOWN_MS / 1000} s; the ${grouped(copies.at(-1) ?? 0)} rows for it ${isDrained ? `were drained ${took.toFixed(1)} s after it was back` : `wait still, ${PATIENCE_SECONDS} s after it was back`}`);
   }
-  const { written } = await load.stop('stop');
-  const all = allWritten([written, ledger.written()]);
-  if (part === 'control') return { engine: cluster.engine, acked: all.acked.length, seconds, copies, aftermath: undefined, backSeconds: 0 };
-  await servers.restart(away);
-  await untilAllRun(servers, signal);
-  say(`${away} is back`);
-  const { seconds: backSeconds } = await untilBuffersEmpty(store.datastore, EMPTY_PATIENCE_MS, signal);
-  return { engine: cluster.engine, acked: all.acked.length, seconds, copies, aftermath: await inspect({ datastore: store.datastore, groups: access.groups, written: all, signal }), backSeconds };
-}
-
-/** kill -9; it stays down. */
-async function killWriter(servers: ShardGroups, group: string): Promise<string> {
-  const writer = servers.status().find((node) => node.group === group && node.role === 'writer');
-  if (!writer) throw new Error(`${group} has no writer`);
-  await servers.kill(writer.node);
-  return writer.node;
-}
-
-async function untilRuns(servers: ShardGroups, node: string, signal: AbortSignal): Promise<void> {
-  while (servers.status().find((one) => one.node === node)?.state !== 'running') await sleep(POLL_MS, undefined, { signal });
+  return { away, load, seconds, copies };
 }
 
 /** The rows that wait in some groups for shards, and came up to now. */
@@ -135,9 +130,5 @@ async function waitingFor(tables: BufferTables, holders: readonly string[], shar
   const ask = async (holder: string, sql: string, parameters: readonly number[]): Promise<number> => toNumber((await tables.client(holder).select({ sql, parameters }, 'writer'))[0]?.[0]);
   const last = new Map(await Promise.all(holders.map(async (holder) => [holder, await ask(holder, `SELECT COALESCE(MAX(id), 0) FROM ${CONTROL}.buffer`, [])] as const)));
   const sql = `SELECT COUNT(*) FROM ${CONTROL}.buffer WHERE state = 'waiting' AND shard IN (${[...shards].join(', ')}) AND id <= ?`;
-  return { count: async () => (await Promise.all([...last].map(([holder, id]) => ask(holder, sql, [id])))).reduce((sum, rows) => sum + rows, 0) };
-}
-
-function count(number: number): string {
-  return number.toLocaleString('en-US');
+  return { count: async () => sumOf(await Promise.all([...last].map(([holder, id]) => ask(holder, sql, [id])))) };
 }

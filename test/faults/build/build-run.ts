@@ -4,18 +4,17 @@ import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
 import { buildName } from '../../../shared/index/repair/build-follower.ts';
 import type { RepairSettings } from '../../../shared/index/repair/settings.ts';
 import { setIndexState } from '../../../shared/topology/index-catalogue.ts';
-import type { FaultRun, RunOutcome } from '../fault-run.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import type { RunWorld } from '../../support/run-world.ts';
+import { grouped } from '../../support/text-table.ts';
+import { check } from '../checks.ts';
 import { untilQuiet } from '../races/caught-up.ts';
-import { openIndexed, type IndexedAccess, type IndexedStore } from '../../support/indexed/indexed-store.ts';
+import { openStore, type OpenStore } from '../../support/store-access.ts';
 import { startProcess } from '../../support/processes/killable-process.ts';
 import { figureOf, isClean, judge, liveIndexes, type Judged } from '../races/problems.ts';
 import { DRIVER_INDEX, ZONE_INDEX } from '../races/race-definitions.ts';
-import type { RepairInput, RepairProgress } from '../races/repair-process.ts';
-import { RestartedProcess } from '../races/restarted-process.ts';
-import { startStage, type Stage } from '../../support/indexed/stage.ts';
-import { AS_IT_IS } from '../races/variation.ts';
-import { DATASTORE } from '../../support/store-access.ts';
+import { startRepair } from '../races/start-repair.ts';
+import { Stage } from '../stage.ts';
 import { fill, TripSource } from './fill.ts';
 import { ask, firstShareSince, percent, shareOf, untilSeen, type BuildQuestion } from './watch-build.ts';
 import type { WriteInput, WriteProgress } from './write-process.ts';
@@ -36,56 +35,67 @@ const KNOWN_ROWS = 5000;
 export const buildRun: FaultRun = {
   name: 'build',
   promise: 'An index added to a datastore with data answers once it is complete, and then with everything',
-  fault: `an index is added to ${CELLS.toLocaleString('en-US')} cells under writers; kill -9 of the repair in the middle of the build`,
+  fault: `an index is added to ${grouped(CELLS)} cells under writers; kill -9 of the repair in the middle of the build`,
   control: 'another index: its offsets forgotten when the repair is killed, and made live by hand',
 
   async run(world: RunWorld): Promise<RunOutcome> {
-    const { folder, engine, seed, signal, say } = world;
+    const { seed, signal, say } = world;
     const cells = Number(process.env['SCHEMALESS_FAULTS_CELLS'] ?? CELLS);
-    await using stage = await startStage({ folder, engine, groups: GROUPS, readers: 0, shards: SHARDS, bufferCopies: 0, promotes: false });
-    const access = await stage.define(DATASTORE, []);
-    await using store = await openIndexed(access);
+    await using stage = await Stage.start(world, 'build', { groups: GROUPS, readers: 0, shards: SHARDS, bufferCopies: 0 });
+    const store = await stage.open({ sql: {} });
     const filling = performance.now();
     const rows = await fill(store, cells, seed, signal);
-    say(`${cells.toLocaleString('en-US')} cells written in ${((performance.now() - filling) / 1000).toFixed(0)} s; adding ${DRIVER_INDEX.name}`);
+    say(`${grouped(cells)} cells written in ${((performance.now() - filling) / 1000).toFixed(0)} s; adding ${DRIVER_INDEX.name}`);
 
-    const real = await buildUnderWriters(world, stage, access, rows);
+    const real = await buildUnderWriters(stage, rows);
     say(`the control: ${buildRun.control}`);
-    const control = await buildBadly(world, stage, access);
+    const control = await buildBadly(stage);
     return {
-      checks: [
-        {
-          what: 'entries once it is live',
-          figure: `${figureOf(real.judged)} of ${real.judged.entries.toLocaleString('en-US')}`,
-          bar: '0, 0, 0',
-          passed: isClean(real.judged) && real.judged.entries > 0 && real.early === 0,
-          control: { figure: `${figureOf(control.judged)} of ${control.judged.entries.toLocaleString('en-US')}`, failed: !isClean(control.judged) },
-        },
-        {
-          what: 'progress after the kill',
-          figure: `${percent(real.resumed)} after ${percent(real.killed)}`,
-          bar: `at most ${percent(REPEATED_AT_MOST)} again`,
-          passed: real.resumed >= real.killed - REPEATED_AT_MOST,
-          control: { figure: `${percent(control.resumed)} after ${percent(control.killed)}`, failed: control.resumed < control.killed - REPEATED_AT_MOST },
-        },
-      ],
+      checks: checks(real, control),
       cells: cells + real.acked,
       engine: stage.engine,
-      notes: [`progress seen by queries: ${real.seen.map(percent).join(', ')}; live after ${real.liveSeconds.toFixed(0)} s`, `cells written meanwhile: ${real.acked.toLocaleString('en-US')}`],
+      notes: [`progress seen by queries: ${real.seen.map(percent).join(', ')}; live after ${real.liveSeconds.toFixed(0)} s`, `cells written meanwhile: ${grouped(real.acked)}`],
     };
   },
 };
 
-async function buildUnderWriters(world: RunWorld, stage: Stage, access: IndexedAccess, rows: readonly string[]) {
-  const { seed, signal, say, folder } = world;
-  await using store = await openIndexed(access);
+/** What a build came to, and how far it was when the repair was killed, and when the next one began: shares. */
+interface Built {
+  readonly judged: Judged;
+  readonly killed: number;
+  readonly resumed: number;
+  /** Answers as if it were complete that came too early. */
+  readonly early: number;
+}
+
+function checks(real: Built, control: Built): readonly Check[] {
+  const entries = {
+    what: 'entries once it is live',
+    bar: '0, 0, 0',
+    figure: ({ judged }: Built): string => `${figureOf(judged)} of ${grouped(judged.entries)}`,
+    holds: ({ judged, early }: Built): boolean => isClean(judged) && judged.entries > 0 && early === 0,
+    fails: ({ judged }: Built): boolean => !isClean(judged),
+  };
+  const progress = {
+    what: 'progress after the kill',
+    bar: `at most ${percent(REPEATED_AT_MOST)} again`,
+    figure: ({ resumed, killed }: Built): string => `${percent(resumed)} after ${percent(killed)}`,
+    holds: ({ resumed, killed }: Built): boolean => resumed >= killed - REPEATED_AT_MOST,
+  };
+  return [check(entries, real, control), check(progress, real, control)];
+}
+
+async function buildUnderWriters(stage: Stage, rows: readonly string[]) {
+  const { access, cluster, world } = stage;
+  const { seed, signal, say } = world;
+  await using store = await openStore(access);
   const driver = (new TripSource(seed, 0).base('', 0).body as { readonly driver_partner_uuid?: string }).driver_partner_uuid ?? rows[0] ?? '';
   const question: BuildQuestion = { index: DRIVER_INDEX.name, field: 'driver_partner_uuid', value: driver };
-  using writers = startProcess<WriteInput, WriteProgress>(new URL('write-process.ts', import.meta.url), folder, { access, seed, rows: rows.slice(0, KNOWN_ROWS) });
-  using repair = startRepair(stage, access);
-  await Promise.all([writers.ready, repair.ready]);
+  using writers = startProcess<WriteInput, WriteProgress>(new URL('write-process.ts', import.meta.url), cluster.folder, { access, seed, rows: rows.slice(0, KNOWN_ROWS) });
+  using repair = await startRepair(stage, access, { settings: SETTINGS });
+  await writers.ready;
   const start = performance.now();
-  await stage.define(access.datastore, [DRIVER_INDEX]);
+  await cluster.define(access.datastore, [DRIVER_INDEX]);
   const index = await buildOf(store, DRIVER_INDEX);
 
   const seen: number[] = [];
@@ -116,11 +126,11 @@ async function buildUnderWriters(world: RunWorld, stage: Stage, access: IndexedA
 }
 
 /** Without what the build keeps, and without waiting for its end. */
-async function buildBadly({ signal, say }: RunWorld, stage: Stage, access: IndexedAccess): Promise<{ readonly judged: Judged; readonly killed: number; readonly resumed: number }> {
-  await using store = await openIndexed(access);
-  using repair = startRepair(stage, access);
-  await repair.ready;
-  await stage.define(access.datastore, [DRIVER_INDEX, ZONE_INDEX]);
+async function buildBadly(stage: Stage): Promise<Built> {
+  const { access, cluster, world: { signal, say } } = stage;
+  await using store = await openStore(access);
+  using repair = await startRepair(stage, access, { settings: SETTINGS });
+  await cluster.define(access.datastore, [DRIVER_INDEX, ZONE_INDEX]);
   const index = await buildOf(store, ZONE_INDEX);
   const question: BuildQuestion = { index: ZONE_INDEX.name, field: 'zone', value: 1 };
   const killed = shareOf(await untilSeen(store, question, (what) => shareOf(what) >= CONTROL_KILLED_AT, signal));
@@ -133,15 +143,11 @@ async function buildBadly({ signal, say }: RunWorld, stage: Stage, access: Index
   await setIndexState(store.topologyTable, { datastore: access.datastore, name: index.name }, index.hash, 'building', 'live');
   const judged = await judge(store, access.groups, [index]);
   say(`killed at ${percent(killed)}, the next one begins at ${percent(resumed)}; made live by hand: ${figureOf(judged)}`);
-  return { judged, killed, resumed };
-}
-
-function startRepair(stage: Stage, access: IndexedAccess): RestartedProcess<RepairInput, RepairProgress> {
-  return new RestartedProcess(new URL('../races/repair-process.ts', import.meta.url), stage.folder, () => ({ access, variation: AS_IT_IS, settings: SETTINGS }));
+  return { judged, killed, resumed, early: 0 };
 }
 
 /** The version of an index that is being built. */
-async function buildOf({ context, name }: IndexedStore, { name: wanted }: IndexDefinition): Promise<PhysicalIndex> {
+async function buildOf({ context, name }: OpenStore, { name: wanted }: IndexDefinition): Promise<PhysicalIndex> {
   context.topology.refresh();
   const version = (await context.topology.indexes(name)).find((one) => one.name === wanted)?.versions.find(({ state }) => state === 'building');
   if (!version) throw new Error(`${wanted} is not being built`);

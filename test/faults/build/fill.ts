@@ -2,7 +2,7 @@ import type { NewCell } from '../../../shared/cell.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
-import type { IndexedStore } from '../../support/indexed/indexed-store.ts';
+import type { OpenStore } from '../../support/store-access.ts';
 
 const BATCH = 100;
 /** Batches under way at a time. */
@@ -42,7 +42,7 @@ export class TripSource {
  *
  * @returns the rows
  */
-export async function fill({ datastore }: Pick<IndexedStore, 'datastore'>, cells: number, seed: string, signal: AbortSignal): Promise<readonly string[]> {
+export async function fill({ datastore }: Pick<OpenStore, 'datastore'>, cells: number, seed: string, signal: AbortSignal): Promise<readonly string[]> {
   const source = new TripSource(seed, 0);
   const rows = Array.from({ length: Math.ceil(cells / CELLS_A_ROW) }, () => source.rowKey());
   const ofShards = rows.toSorted((one, other) => shardOf(one, datastore.shards) - shardOf(other, datastore.shards));

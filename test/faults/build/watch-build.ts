@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FieldValue } from '../../../shared/contract/index-query.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-import { openIndexed, type IndexedAccess, type IndexedStore } from '../../support/indexed/indexed-store.ts';
+import { openStore, type DatastoreAccess, type OpenStore } from '../../support/store-access.ts';
 
 /** What a client sees of an index: its answers, or how far its build is. */
 export type Seen = { readonly state: 'live'; readonly entries: number } | { readonly state: 'building'; readonly done: number; readonly total: number } | { readonly state: 'unknown' };
@@ -16,7 +16,7 @@ const POLL_MS = 250;
 const PATIENCE_MS = 240_000;
 
 /** Asks the index, as a client does. */
-export async function ask({ datastore, context }: IndexedStore, { index, field, value }: BuildQuestion): Promise<Seen> {
+export async function ask({ datastore, context }: OpenStore, { index, field, value }: BuildQuestion): Promise<Seen> {
   context.topology.refresh();
   try {
     const { entries } = await datastore.query({ index, where: [{ field, operator: 'eq', values: [value] }] });
@@ -29,7 +29,7 @@ export async function ask({ datastore, context }: IndexedStore, { index, field, 
 }
 
 /** Asks until what is seen is wanted. */
-export async function untilSeen(store: IndexedStore, question: BuildQuestion, isWanted: (seen: Seen) => boolean, signal: AbortSignal): Promise<Seen> {
+export async function untilSeen(store: OpenStore, question: BuildQuestion, isWanted: (seen: Seen) => boolean, signal: AbortSignal): Promise<Seen> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const seen = await ask(store, question);
@@ -45,8 +45,8 @@ export function shareOf(seen: Seen): number {
 }
 
 /** The first progress that a repair wrote after this moment (RFC 3339): what is there before is its predecessor's. */
-export async function firstShareSince(access: IndexedAccess, index: string, hash: string, moment: string, signal: AbortSignal): Promise<number> {
-  await using store = await openIndexed(access);
+export async function firstShareSince(access: DatastoreAccess, index: string, hash: string, moment: string, signal: AbortSignal): Promise<number> {
+  await using store = await openStore(access);
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const { progress } = await store.context.topology.indexNow(store.name, index);

@@ -1,12 +1,12 @@
 /** A process that goes on writing while an index is built: new versions of old rows, and new rows. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openIndexed, type IndexedAccess } from '../../support/indexed/indexed-store.ts';
+import { openStore, type DatastoreAccess } from '../../support/store-access.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
 import { Random } from '../../support/random.ts';
 import { TripSource } from './fill.ts';
 
 export interface WriteInput {
-  readonly access: IndexedAccess;
+  readonly access: DatastoreAccess;
   readonly seed: string;
   /** Some of those that are there. */
   readonly rows: readonly string[];
@@ -21,7 +21,7 @@ const WRITERS = 4;
 const PAUSE_MS = 40;
 
 await runAsProcess<WriteInput, WriteProgress>(async ({ access, seed, rows }, control) => {
-  await using store = await openIndexed(access);
+  await using store = await openStore(access);
   const since = Date.now();
   let acked = 0;
   const write = async (number: number): Promise<void> => {

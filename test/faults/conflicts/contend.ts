@@ -1,22 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { killNode, untilAllRun } from '../../support/nodes.ts';
 import { Random } from '../../support/random.ts';
+import type { StoreAccess } from '../../support/store-access.ts';
+import { grouped } from '../../support/text-table.ts';
+import { comes } from '../../support/until.ts';
 import { untilBuffersEmpty } from '../buffers.ts';
-import type { RunWorld } from '../../support/run-world.ts';
-import { untilAllRun } from '../kill/kills.ts';
+import type { Loaded } from '../load/load-thread.ts';
 import { loseDisk } from '../lost-disk/lose-disk.ts';
-import type { Stage } from '../../support/indexed/stage.ts';
-import { openStore, PATIENT, type StoreAccess } from '../../support/store-access.ts';
+import type { Stage } from '../stage.ts';
 import { keptBodies } from './kept-bodies.ts';
-import { startRace } from './race.ts';
-import type { Raced } from './racing-load.ts';
 import { judge, judgeSamples, type SampleVerdicts, type Verdicts } from './verdicts.ts';
 
 export interface ContendOptions {
-  readonly stage: Stage;
-  readonly access: StoreAccess;
   /** Also sets which addresses are raced for. */
   readonly part: string;
-  readonly withdraws?: boolean;
+  /** @default the stage's */
+  readonly access?: StoreAccess;
   /** Off where nothing drains. */
   readonly drained?: boolean;
   /** The race goes on until so many writes are answered. @default it ends with the fault */
@@ -24,7 +23,7 @@ export interface ContendOptions {
   /** What is done to the servers meanwhile. Returns when and of which shards cells may be away, if any. */
   readonly fault: (random: Random) => Promise<Away | undefined>;
   /** Runs what comes after the fault: the rest of the race, and the wait for the buffers. @default as it is */
-  readonly settle?: (work: () => Promise<Raced>) => Promise<Raced>;
+  readonly settle?: (work: () => Promise<Loaded>) => Promise<Loaded>;
 }
 
 /** From a time on (epoch milliseconds), until the buffers are empty, cells of these shards may be missing: they were on a lost disk. */
@@ -39,58 +38,52 @@ export interface Contended {
   readonly samples: SampleVerdicts;
 }
 
+const THREADS = 3;
+export const WRITERS = 12;
 const LEAST_PAUSE_MS = 800;
 const MOST_PAUSE_MS = 2000;
+const LAG_MS = 4000;
 /** The race goes on for so long after the fault. */
 const AFTERWARDS_MS = 2000;
-const POLL_MS = 50;
 const EMPTY_PATIENCE_MS = 60_000;
 
-/** Lets writers race while something fails, waits for the buffers, and holds what they were told against what is there. */
-export async function contend({ seed, history, signal, say }: RunWorld, options: ContendOptions): Promise<Contended> {
-  const { access, part, withdraws = true, drained = true, answers: least = 0, fault, settle = (work) => work() } = options;
-  using race = startRace({ access, seed: `${seed} ${part}`, withdraws, run: `conflicts/${part}`, history });
-  await race.ready;
+/** Lets writers race for the same addresses while something fails, waits for the buffers, and holds what they were told against what is there. */
+export async function contend(stage: Stage, options: ContendOptions): Promise<Contended> {
+  const { part, access = stage.access, drained = true, answers: least = 0, fault, settle = (work) => work() } = options;
+  const { seed, signal, say } = stage.world;
+  const race = await stage.load({ writers: WRITERS, threads: THREADS, cells: { contestedSince: Date.now() }, looksBack: true, access, seed: `${seed} ${part}`, run: `conflicts/${part}` });
   const away = await fault(new Random(seed, `faults ${part}`, 0));
   const { answers, samples } = await settle(async () => {
     await sleep(AFTERWARDS_MS, undefined, { signal });
-    while (race.answers < least) await sleep(POLL_MS, undefined, { signal });
+    await comes(() => race.answers >= least, { signal });
     const raced = await race.stop();
-    if (drained) await untilDrained(access, signal);
+    if (drained) await untilDrained(stage);
     return raced;
   });
-  const contended = {
+  say(`${part}: ${grouped(answers.length)} answers`);
+  return {
     verdicts: judge(answers, await keptBodies(access.groups), away?.group),
     samples: judgeSamples(samples, (shard, at) => away !== undefined && at >= away.since && away.shards.has(shard)),
   };
-  say(`${part}: ${answers.length.toLocaleString('en-US')} answers`);
-  return contended;
 }
 
-async function untilDrained(access: StoreAccess, signal: AbortSignal): Promise<void> {
-  await using store = await openStore({ ...access, sql: PATIENT });
-  const { rows } = await untilBuffersEmpty(store.datastore, EMPTY_PATIENCE_MS, signal);
+async function untilDrained(stage: Stage): Promise<void> {
+  const { rows } = await untilBuffersEmpty((await stage.open()).datastore, EMPTY_PATIENCE_MS, stage.world.signal);
   if (rows > 0) throw new Error(`${rows} writes are left in the buffer`);
 }
 
 /** Kills writers in turn over the groups; each comes back by itself. */
-export async function killWriters(stage: Stage, count: number, random: Random, { signal, say }: Pick<RunWorld, 'signal' | 'say'>): Promise<undefined> {
-  const { servers } = stage;
+export async function killWriters({ servers, world: { signal, say } }: Stage, count: number, random: Random): Promise<undefined> {
   for (let kill = 0; kill < count; kill += 1) {
     await sleep(random.between(LEAST_PAUSE_MS, MOST_PAUSE_MS), undefined, { signal });
-    const writer = servers.groups[kill % servers.groups.length]?.nodes.find(({ role }) => role === 'writer');
-    if (!writer) throw new Error('a group without a writer');
-    await servers.kill(writer.node);
-    say(`kill -9 of ${writer.node}`);
+    say(`kill -9 of ${await killNode(servers, servers.groups[kill % servers.groups.length]?.name ?? '')}`);
     await untilAllRun(servers, signal);
   }
   return undefined;
 }
 
-const LAG_MS = 4000;
-
 /** A group's writer is lost with its disk, and a reader without its last cells is promoted. The writers race on. */
-export async function loseOneDisk(stage: Stage, access: StoreAccess, group: string, random: Random, { signal, say }: Pick<RunWorld, 'signal' | 'say'>): Promise<Away> {
-  const { lostAt, cut } = await loseDisk({ stage, groups: access.groups, group, random, lagMs: LAG_MS, signal, say });
+export async function loseOneDisk(stage: Stage, group: string, random: Random): Promise<Away> {
+  const { lostAt, cut } = await loseDisk(stage, { group, random, lagMs: LAG_MS });
   return { group, since: lostAt, shards: new Set(cut.keys()) };
 }

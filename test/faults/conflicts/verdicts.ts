@@ -1,6 +1,8 @@
 import type { PutResult } from '../../../shared/cell.ts';
 import type { KeptBodies } from './kept-bodies.ts';
-import type { Answer, Sample } from './racing-load.ts';
+import type { Answer } from '../load/ask.ts';
+import type { Sample } from '../load/look-back.ts';
+import { addressOf } from '../stored-cells.ts';
 
 /** Answers that what is there in the end contradicts. Each cell counts once, with its body. */
 export interface Verdicts {
@@ -26,9 +28,10 @@ export interface Verdicts {
 
 /** @param cutHolder a group that was promoted without its last changes: its buffer table has copies again that were taken back */
 export function judge(answers: readonly Answer[], { stored, buffered }: KeptBodies, cutHolder?: string): Verdicts {
-  const byMark = new Map<number, { readonly address: number; readonly outcomes: Set<PutResult['outcome']>; stored: number; holderFailed: boolean }>();
-  for (const { mark, address, outcome, holderFailed } of answers) {
-    const known = byMark.get(mark) ?? { address, outcomes: new Set(), stored: 0, holderFailed: false };
+  const byMark = new Map<number, { readonly address: string; readonly outcomes: Set<PutResult['outcome']>; stored: number; holderFailed: boolean }>();
+  for (const answer of answers) {
+    const { mark, outcome, holderFailed } = answer;
+    const known = byMark.get(mark) ?? { address: addressOf(answer), outcomes: new Set(), stored: 0, holderFailed: false };
     byMark.set(mark, known);
     known.outcomes.add(outcome);
     known.stored += outcome === 'stored' ? 1 : 0;

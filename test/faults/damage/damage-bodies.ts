@@ -1,7 +1,8 @@
 import { entityTable } from '../../../shared/sql/names.ts';
 import { toBytes, toNumber } from '../../../shared/sql/cell-rows.ts';
 import { Random } from '../../support/random.ts';
-import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
+import { withClient } from '../../support/past-the-store.ts';
+import { DATASTORE, type GroupAccess } from '../../support/store-access.ts';
 
 export interface BodyDamage {
   readonly groups: readonly GroupAccess[];
@@ -15,15 +16,12 @@ export interface BodyDamage {
 export async function damageBodies({ groups: [group], shard, count, seed }: BodyDamage): Promise<void> {
   if (!group) throw new Error('wanted a group');
   const random = new Random(seed, 'damaged bodies', shard);
-  const client = groupClient([group], group.name, PATIENT);
-  try {
-    const rows = await client.select({ sql: `SELECT added_id, body FROM ${entityTable(DATASTORE, shard)} ORDER BY added_id LIMIT ?`, parameters: [count] }, 'writer');
-    for (const [id, body] of rows) {
-      await client.change({ sql: `UPDATE ${entityTable(DATASTORE, shard)} SET body = ? WHERE added_id = ?`, parameters: [damaged(random, Buffer.from(toBytes(body))), toNumber(id)] });
+  const table = entityTable(DATASTORE, shard);
+  await withClient([group], group.name, async (client) => {
+    for (const [id, body] of await client.select({ sql: `SELECT added_id, body FROM ${table} ORDER BY added_id LIMIT ?`, parameters: [count] }, 'writer')) {
+      await client.change({ sql: `UPDATE ${table} SET body = ? WHERE added_id = ?`, parameters: [damaged(random, Buffer.from(toBytes(body))), toNumber(id)] });
     }
-  } finally {
-    await client.close();
-  }
+  });
 }
 
 function damaged(random: Random, body: Buffer): Buffer {

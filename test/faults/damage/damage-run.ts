@@ -1,8 +1,9 @@
-import { findEngine } from '../../../infra/setup/engine.mjs';
-import { faultsLine, lossCheck } from '../aftermath.ts';
-import { engineName, UNSAFE_FLUSHING } from '../../support/cluster.ts';
+import { aftermathNotes, faultsLine, lossCheck } from '../aftermath.ts';
+import { check, sumOf } from '../checks.ts';
+import { UNSAFE_FLUSHING } from '../../support/cluster.ts';
 import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import type { RunWorld } from '../../support/run-world.ts';
+import { grouped } from '../../support/text-table.ts';
 import { outcomesLine, type Outcomes } from '../load/ledger.ts';
 import { damageCells, type DamagedCells } from './damaged-cells.ts';
 import { fillDisk, type FullDisk } from './full-disk.ts';
@@ -19,42 +20,38 @@ export const damageRun: FaultRun = {
 
   async run(world: RunWorld): Promise<RunOutcome> {
     const damaged = await damageCells(world);
-    const real = await fillDisk(world, 'full', { bufferCopies: 1, readers: 1, extraArguments: [], killAtOnce: false });
+    const real = await fillDisk(world, 'damage/full', { killAtOnce: false });
     if (real) world.say(`the control: ${damageRun.control}`);
-    const control = real && (await fillDisk(world, 'full-control', { bufferCopies: 0, readers: 0, extraArguments: UNSAFE_FLUSHING, killAtOnce: true }));
+    const control = real && (await fillDisk(world, 'damage/full-control', { bufferCopies: 0, readers: 0, extraArguments: UNSAFE_FLUSHING, killAtOnce: true }));
     if (!real) world.say('SKIPPED: the full disk. A file system of its own has to be mounted for it, which this user may not');
-    const engine = findEngine({ wish: world.engine });
     return {
       checks: [...damageChecks(damaged), ...(real && control ? diskChecks(real, control) : [])],
       cells: damaged.pages.reads + damaged.bodies.reads + (real?.aftermath.acked ?? 0),
-      engine: engine ? engineName(engine) : damaged.engine,
+      engine: damaged.engine,
       notes: [...damageNotes(damaged), ...(real && control ? diskNotes(real, control) : ['SKIPPED: the full disk, since no file system can be mounted here'])],
     };
   },
 };
 
 function damageChecks({ pages, fittedPages, bodies, plainBodies }: DamagedCells): readonly Check[] {
-  const check = (what: string, real: Readings, control: Readings): Check => ({
-    what,
-    figure: readingsOf(real),
+  const bar = {
     bar: '0, some refused',
-    passed: real.wrong === 0 && real.refused > 0,
-    control: { figure: readingsOf(control), failed: control.wrong > 0 },
-  });
-  return [check('wrong reads of damaged pages', pages, fittedPages), check('wrong reads of damaged bodies', bodies, plainBodies)];
+    figure: ({ wrong, reads, refused }: Readings): string => `${grouped(wrong)} of ${grouped(reads)}, ${grouped(refused)} refused`,
+    holds: ({ wrong, refused }: Readings): boolean => wrong === 0 && refused > 0,
+    fails: ({ wrong }: Readings): boolean => wrong > 0,
+  };
+  return [check({ what: 'wrong reads of damaged pages', ...bar }, pages, fittedPages), check({ what: 'wrong reads of damaged bodies', ...bar }, bodies, plainBodies)];
 }
 
 function diskChecks(real: FullDisk, control: FullDisk): readonly Check[] {
-  return [
-    lossCheck('acknowledged cells lost, other faults: a full disk', real.aftermath, control.aftermath, LEAST_CELLS),
-    {
-      what: 'writes confirmed while it was full',
-      figure: shareOf(real.whileFull),
-      bar: `at least ${LEAST_CONFIRMED * 100} %, some buffered`,
-      passed: confirmed(real.whileFull) >= LEAST_CONFIRMED && real.whileFull.buffered > 0,
-      control: { figure: shareOf(control.whileFull), failed: confirmed(control.whileFull) < LEAST_CONFIRMED },
-    },
-  ];
+  const bar = {
+    what: 'writes confirmed while it was full',
+    bar: `at least ${LEAST_CONFIRMED * 100} %, some buffered`,
+    figure: (outcomes: Outcomes): string => `${(confirmed(outcomes) * 100).toFixed(2)} %, ${grouped(outcomes.buffered)} buffered`,
+    holds: (outcomes: Outcomes): boolean => confirmed(outcomes) >= LEAST_CONFIRMED && outcomes.buffered > 0,
+    fails: (outcomes: Outcomes): boolean => confirmed(outcomes) < LEAST_CONFIRMED,
+  };
+  return [lossCheck('acknowledged cells lost, other faults: a full disk', real.aftermath, control.aftermath, LEAST_CELLS), check(bar, real.whileFull, control.whileFull)];
 }
 
 function damageNotes({ pages, bodies, deaths }: DamagedCells): readonly string[] {
@@ -65,22 +62,13 @@ function diskNotes(real: FullDisk, control: FullDisk): readonly string[] {
   return [
     `while the disk was full, the server ${real.server}; ${outcomesLine(real.whileFull)}`,
     `buffers empty ${real.aftermath.drainSeconds.toFixed(1)} s after all servers ran again`,
-    faultsLine(real.aftermath),
-    ...real.aftermath.wrongExamples,
+    ...aftermathNotes(real.aftermath),
     `the control's ${outcomesLine(control.whileFull)}`,
     `the control's ${faultsLine(control.aftermath)}`,
   ];
 }
 
-function readingsOf({ wrong, reads, refused }: Readings): string {
-  return `${wrong.toLocaleString('en-US')} of ${reads.toLocaleString('en-US')}, ${refused.toLocaleString('en-US')} refused`;
-}
-
 function confirmed(outcomes: Outcomes): number {
-  const all = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
+  const all = sumOf(Object.values(outcomes));
   return all === 0 ? 0 : 1 - outcomes.unavailable / all;
-}
-
-function shareOf(outcomes: Outcomes): string {
-  return `${(confirmed(outcomes) * 100).toFixed(2)} %, ${outcomes.buffered.toLocaleString('en-US')} buffered`;
 }

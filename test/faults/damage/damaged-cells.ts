@@ -3,11 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { Json } from '../../../shared/cell.ts';
 import { shardDatabase } from '../../../shared/shard.ts';
-import { startCluster } from '../../support/cluster.ts';
+import { untilAllRun } from '../../support/nodes.ts';
 import { Random } from '../../support/random.ts';
 import type { RunWorld } from '../../support/run-world.ts';
-import { untilAllRun } from '../kill/kills.ts';
-import { DATASTORE, openStore } from '../../support/store-access.ts';
+import { DATASTORE } from '../../support/store-access.ts';
+import { until } from '../../support/until.ts';
+import { Stage } from '../stage.ts';
 import { damageBodies } from './damage-bodies.ts';
 import { damagePages } from './damage-pages.ts';
 import { readKnown, writeKnown, type Readings } from './known-cells.ts';
@@ -44,13 +45,12 @@ const POLL_MS = 20;
 const SHARD = { pages: 0, fittedPages: 1, bodies: 2, plainBodies: 3 } as const;
 
 /** Damages tables of a server that is stopped, and bodies of one that runs, and reads all cells. */
-export async function damageCells({ folder: root, engine, seed, signal, say }: RunWorld): Promise<DamagedCells> {
-  const folder = join(root, 'damaged');
+export async function damageCells(world: RunWorld): Promise<DamagedCells> {
+  const { seed, signal, say } = world;
   // No reader, which would answer in the writer's place; nor breakers, which would not even ask the writer.
-  await using cluster = await startCluster({ folder, engine, groups: 1, readers: 0, shards: Object.keys(SHARD).length, bufferCopies: 0, restartAfterSeconds: RESTART_SECONDS, extraArguments: NO_STACK_TRACE });
-  const { access, servers } = cluster;
-  await using store = await openStore({ ...access, isGuarded: false });
-  const { datastore } = store;
+  await using stage = await Stage.start(world, 'damage/cells', { groups: 1, readers: 0, shards: Object.keys(SHARD).length, bufferCopies: 0, restartAfterSeconds: RESTART_SECONDS, extraArguments: NO_STACK_TRACE });
+  const { access, servers, cluster: { folder } } = stage;
+  const { datastore } = await stage.open({ isGuarded: false, sql: {} });
   const random = new Random(seed, 'bodies', 0);
   const write = (shard: number, body: () => Json) => writeKnown(datastore, shard, Array.from({ length: CELLS }, body), seed);
   const short = (): Json => ({ note: MARK + letters(random, 18) });
@@ -83,18 +83,14 @@ export async function damageCells({ folder: root, engine, seed, signal, say }: R
   const read = (kind: keyof typeof SHARD): Promise<Readings> => readKnown({ datastore, shard: SHARD[kind], cells: cells[kind], refused });
   const [bodies, plainBodies, fittedPages] = [await read('bodies'), await read('plainBodies'), await read('fittedPages')];
   const pages = await read('pages');
-  return { engine: cluster.engine, pages, fittedPages, bodies, plainBodies, deaths };
+  return { engine: stage.engine, pages, fittedPages, bodies, plainBodies, deaths };
 }
 
 /** A clean stop, as an operator would do it: everything is in the tables' files then. */
 async function stop(servers: ShardGroups, signal: AbortSignal): Promise<void> {
   const [node] = servers.status();
   process.kill(node?.pid ?? 0, 'SIGTERM');
-  const deadline = performance.now() + STOP_MS;
-  while (servers.status()[0]?.state !== 'down') {
-    if (performance.now() > deadline) throw new Error(`${NODE} did not stop`);
-    await sleep(POLL_MS, undefined, { signal });
-  }
+  await until(`${NODE} is down`, () => servers.status()[0]?.state === 'down', { pollMs: POLL_MS, patienceMs: STOP_MS, signal });
 }
 
 function letters(random: Random, length: number): string {

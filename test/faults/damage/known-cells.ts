@@ -1,9 +1,8 @@
 import { equalJson } from '../../../shared/body/equal.ts';
 import type { Json, NewCell } from '../../../shared/cell.ts';
-import { shardOf } from '../../../shared/shard.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../support/random.ts';
-import { randomRowKey } from '../../support/row-key.ts';
+import { rowKeyIn } from '../outage/group-shards.ts';
 
 /** Cells of one shard in the order of their added ids, which begin at 1. */
 export type KnownCells = readonly NewCell[];
@@ -40,11 +39,8 @@ const COLUMN = 'BASE';
 /** Writes cells into one shard. Throws when one is not stored at its turn. */
 export async function writeKnown(datastore: Datastore, shard: number, bodies: readonly Json[], seed: string): Promise<KnownCells> {
   const random = new Random(seed, 'known cells', shard);
-  const cells = bodies.map((body): NewCell => {
-    let row_key = randomRowKey(random);
-    while (shardOf(row_key, datastore.shards) !== shard) row_key = randomRowKey(random);
-    return { row_key, column_name: COLUMN, ref_key: 1, body };
-  });
+  const shards = new Set([shard]);
+  const cells = bodies.map((body): NewCell => ({ row_key: rowKeyIn(random, shards, datastore.shards), column_name: COLUMN, ref_key: 1, body }));
   for (let start = 0; start < cells.length; start += BATCH) {
     const results = await datastore.batchPut(cells.slice(start, start + BATCH));
     if (!results.every((result, place) => result.outcome === 'stored' && result.added_id === start + place + 1)) throw new Error(`cells were not stored at their turn: ${JSON.stringify(results[0])}`);

@@ -1,14 +1,17 @@
-import { grouped } from '../../support/text-table.ts';
-import { toldCheck, wholeCheck } from '../acks/told-checks.ts';
-import { faultsLine } from '../aftermath.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import { FAULT_KINDS } from '../../../infra/local/data-api/faults.ts';
 import type { RunWorld } from '../../support/run-world.ts';
-import { outcomesLine } from '../load/ledger.ts';
-import { carryOutControls } from './data-api-controls.ts';
-import { carryOut } from './data-api-stage.ts';
-import { CUT_SHARE, PAUSE, THROTTLED_SHARE } from './weather.ts';
-import type { Waited } from './wait-out.ts';
+import type { StoreAccess } from '../../support/store-access.ts';
+import { grouped } from '../../support/text-table.ts';
+import { judgeTruth, toldCheck, truthControls, wholeCheck, writeUntilTold, type TruthControls } from '../acks/told-truth.ts';
+import { aftermathNotes } from '../aftermath.ts';
+import { check, shareFigure } from '../checks.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import { Stage } from '../stage.ts';
+import { CUT_SHARE, openWeather, PAUSE, resumeAgainAndAgain, THROTTLED_SHARE } from './weather.ts';
+import { waitOut, type Waited } from './wait-out.ts';
 
+const SHARDS = 48;
+const CONTROL_SHARDS = 12;
 const LEAST_WRITES = 300;
 
 export const dataApiRun: FaultRun = {
@@ -18,32 +21,65 @@ export const dataApiRun: FaultRun = {
   control: 'nobody tries again what ended unclear; tables without unique key; nobody waits for a cluster that resumes',
 
   async run(world: RunWorld): Promise<RunOutcome> {
-    const real = await carryOut(world);
+    const real = await inBadWeather(world);
     world.say(`the controls: ${dataApiRun.control}`);
-    const controls = await carryOutControls(world);
+    const control = await controls(world);
     const { aftermath, judged, conflicts, happened } = real;
     return {
-      checks: [toldCheck(judged, controls), wholeCheck(real, controls, happened.every(({ count }) => count > 0)), waited(real.waited, controls.waited)],
+      checks: [toldCheck(judged, control), wholeCheck(real, control, happened.every(({ count }) => count > 0)), waitedCheck(real.waited, control.waited)],
       cells: aftermath.acked + real.waited.writes,
       engine: real.engine,
       notes: [
-        outcomesLine(aftermath.outcomes),
         `calls: ${happened.map(({ kind, count }) => `${grouped(count)} ${kind}`).join(', ')}; circuits opened ${real.circuitsOpened} times`,
         `other bodies that were buffered, and kept as conflicts: ${conflicts.kept}`,
-        faultsLine(aftermath),
-        ...aftermath.wrongExamples,
+        ...aftermathNotes(aftermath),
         ...judged.examples,
       ],
     };
   },
 };
 
-function waited(real: Waited, control: Waited): Check {
-  return {
-    what: 'writes not stored while clusters resume and calls are throttled; control: nobody waits',
-    figure: `${grouped(real.notStored)} of ${grouped(real.writes)}`,
-    bar: `0 of at least ${LEAST_WRITES}`,
-    passed: real.notStored === 0 && real.writes >= LEAST_WRITES && real.refusals > 0,
-    control: { figure: `${grouped(control.notStored)} of ${grouped(control.writes)}`, failed: control.notStored > 0 },
-  };
+/** Writers and a drain whose calls are cut off, throttled and made to wait; what they were told is judged past the Data API. */
+async function inBadWeather(world: RunWorld) {
+  await using stage = await Stage.start(world, 'data-api/real', { shards: SHARDS });
+  const weather = stage.use(await openWeather(stage.access.groups, world.seed));
+  const access: StoreAccess = { ...stage.access, dataApi: weather.url };
+  await stage.drain({ access });
+  const { faults } = weather;
+  faults.set({ kind: 'cut-after-commit', share: CUT_SHARE });
+  faults.set({ kind: 'throttled', share: THROTTLED_SHARE });
+  const stopping = new AbortController();
+  const resuming = resumeAgainAndAgain(faults, AbortSignal.any([world.signal, stopping.signal]));
+  const load = await writeUntilTold(stage, access);
+  stopping.abort();
+  await resuming;
+  faults.clear();
+  const happened = FAULT_KINDS.filter((kind) => kind !== 'unavailable').map((kind) => ({ kind, count: weather.happened(kind) }));
+  const truth = await judgeTruth(stage, [load], load);
+  world.say('now clusters resume, and no answer is lost');
+  return { ...truth, engine: stage.engine, happened, circuitsOpened: load.openings.length, waited: await waitOut(access, weather, world.signal) };
+}
+
+/** The same weather where nobody waits for a cluster that resumes; then the same cuts. */
+async function controls(world: RunWorld): Promise<TruthControls & { readonly waited: Waited }> {
+  await using stage = await Stage.start(world, 'data-api/control', { readers: 0, shards: CONTROL_SHARDS });
+  const weather = stage.use(await openWeather(stage.access.groups, world.seed));
+  const access: StoreAccess = { ...stage.access, dataApi: weather.url };
+  const waited = await waitOut({ ...access, dataApiSettings: { waitMs: 0 } }, weather, world.signal);
+  weather.faults.set({ kind: 'cut-after-commit', share: CUT_SHARE });
+  return { ...(await truthControls(stage, access)), waited };
+}
+
+function waitedCheck(real: Waited, control: Waited): Check {
+  return check(
+    {
+      what: 'writes not stored while clusters resume and calls are throttled; control: nobody waits',
+      bar: `0 of at least ${LEAST_WRITES}`,
+      figure: ({ notStored, writes }) => shareFigure({ wrong: notStored, of: writes }),
+      holds: ({ notStored, writes, refusals }) => notStored === 0 && writes >= LEAST_WRITES && refusals > 0,
+      fails: ({ notStored }) => notStored > 0,
+    },
+    real,
+    control,
+  );
 }

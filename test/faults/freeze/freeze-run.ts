@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
 import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
 import { engineName } from '../../support/cluster.ts';
-import type { FaultRun, RunOutcome } from '../fault-run.ts';
 import type { RunWorld } from '../../support/run-world.ts';
-import { arePerfect, firstLine, FirstRequests, type FirstAnswers } from '../first-requests.ts';
+import { check } from '../checks.ts';
+import type { FaultRun, RunOutcome } from '../fault-run.ts';
+import { arePerfect, firstLine, type FirstAnswers } from '../first-requests.ts';
+import { startInUse, type StackInUse } from '../stack-in-use.ts';
 import { variedFunctions } from '../varied-functions.ts';
 
 const FROZEN_SECONDS = 180;
-const SHARDS = 24;
 const KEEPING = { 'write-cells': new URL('keeping-write-cells.ts', import.meta.url), 'read-cells': new URL('keeping-read-cells.ts', import.meta.url) };
 
 export const freezeRun: FaultRun = {
@@ -20,54 +20,27 @@ export const freezeRun: FaultRun = {
   alone: true,
 
   async run(world: RunWorld): Promise<RunOutcome> {
-    await using parts = new AsyncDisposableStack();
-    const started = async (name: string, functionsFolder: string | undefined): Promise<StackInUse> => {
-      const inUse = await start(world, name, functionsFolder);
-      parts.defer(() => inUse.stack.stop());
-      return inUse;
-    };
-    const product = await started('real', undefined);
-    const control = await started('control', variedFunctions(join(world.folder, 'functions'), KEEPING));
-    const stacks = [product, control] as const;
-    const before = stacks.map(({ requests }) => requests.circuitsOpened());
-    await freeze(world, stacks);
+    await using product = await startInUse(world, 'real', { functions: 'process' });
+    await using keeping = await startInUse(world, 'control', { functions: 'process', functionsFolder: variedFunctions(join(world.folder, 'functions'), KEEPING) });
+    const before = [product, keeping].map(({ requests }) => requests.circuitsOpened());
+    await freeze(world, [product, keeping]);
     // One after the other: each has the machine for itself.
-    const real = await answersOf(world, product, before[0]);
-    const keeping = await answersOf(world, control, before[1]);
+    const [real, control] = [await product.ask('', before[0]), await keeping.ask('', before[1])];
+    const bar = {
+      what: 'of the first writes stored, of the first reads fresh; circuits opened; control: connections kept',
+      bar: 'all, all; 0',
+      figure: ({ stored, writes, fresh, reads, circuits }: FirstAnswers): string => `${stored} of ${writes}, ${fresh} of ${reads}; ${circuits}`,
+      holds: (answers: FirstAnswers): boolean => arePerfect(answers) && answers.circuits === 0,
+      fails: (answers: FirstAnswers): boolean => !arePerfect(answers) && answers.circuits > 0,
+    };
     return {
-      checks: [
-        {
-          what: 'of the first writes stored, of the first reads fresh; circuits opened; control: connections kept',
-          figure: `${real.stored} of ${real.writes}, ${real.fresh} of ${real.reads}; ${real.circuits}`,
-          bar: 'all, all; 0',
-          passed: arePerfect(real) && real.circuits === 0,
-          control: { figure: `${keeping.stored}, ${keeping.fresh}; ${keeping.circuits}`, failed: !arePerfect(keeping) && keeping.circuits > 0 },
-        },
-      ],
+      checks: [check(bar, real, control)],
       cells: real.writes,
       engine: engineName(product.stack.groups.engine),
-      notes: [firstLine(real), `connections kept: ${firstLine(keeping)}`],
+      notes: [firstLine(real), `connections kept: ${firstLine(control)}`],
     };
   },
 };
-
-interface StackInUse {
-  readonly name: string;
-  readonly stack: LocalStack;
-  readonly requests: FirstRequests;
-}
-
-async function start({ folder, engine }: RunWorld, name: string, functionsFolder: string | undefined): Promise<StackInUse> {
-  const stack = await startLocalStack({ data: join(folder, name), port: 0, shards: SHARDS, engine, functions: 'process', functionsFolder });
-  const requests = new FirstRequests(stack.url, stack.functionLog);
-  try {
-    await requests.warmUp();
-  } catch (error) {
-    await stack.stop();
-    throw error;
-  }
-  return { name, stack, requests };
-}
 
 async function freeze({ signal, say }: RunWorld, stacks: readonly StackInUse[]): Promise<void> {
   const pids = stacks.flatMap(({ stack }) => pidsOf(stack));
@@ -79,12 +52,6 @@ async function freeze({ signal, say }: RunWorld, stacks: readonly StackInUse[]):
   } finally {
     signalAll(pids, 'SIGCONT');
   }
-}
-
-async function answersOf({ say }: RunWorld, { name, requests }: StackInUse, circuitsBefore: number | undefined): Promise<FirstAnswers> {
-  const answers = await requests.send(circuitsBefore);
-  say(`${name}: ${firstLine(answers)}`);
-  return answers;
 }
 
 function pidsOf({ functions }: LocalStack): readonly number[] {

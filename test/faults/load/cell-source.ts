@@ -11,6 +11,11 @@ export interface Mix {
   readonly repeatShare: number;
 }
 
+/** About one cell in ten is a repeat. */
+export const BATCHES_AND_REPEATS: Mix = { batchShare: 0.3, batchSize: 10, repeatShare: 0.05 };
+/** Puts of new cells: a cell that is lost for a moment is rightly `stored` once more when its writer repeats it. */
+export const NEW_CELLS: Mix = { batchShare: 0, batchSize: 1, repeatShare: 0 };
+
 /** One call of a writer. `together` are puts of the same cell sent at once. */
 export type Write =
   | { readonly kind: 'put'; readonly cell: NewCell }

@@ -1,5 +1,6 @@
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
-import { markOf } from './mark.ts';
+import { countsLine } from '../checks.ts';
+import { toldOf, type Told } from './ask.ts';
 
 /** A cell that was confirmed to a writer. */
 export interface AckedCell {
@@ -39,20 +40,22 @@ export class Ledger {
   }
 
   note(cell: NewCell, result: PutResult): void {
-    this.outcomes[result.outcome] += 1;
-    if (result.outcome === 'unavailable') return;
-    const address = `${cell.row_key}/${cell.ref_key}/${cell.column_name}`;
+    this.noteTold(toldOf(cell, result));
+  }
+
+  noteTold({ row_key, column_name, ref_key, mark, shard, outcome, added_id }: Told): void {
+    this.outcomes[outcome] += 1;
+    if (outcome === 'unavailable') return;
+    const address = `${row_key}/${ref_key}/${column_name}`;
     // No cell is ever written with two bodies here.
-    if (result.outcome === 'conflict') return this.#isWrong(`conflict at ${address}`);
+    if (outcome === 'conflict') return this.#isWrong(`conflict at ${address}`);
     const known = this.#acked.get(address);
-    const added_id = result.outcome === 'buffered' ? 0 : result.added_id;
     if (known && known.added_id > 0) {
       if (added_id > 0 && known.added_id !== added_id) this.#isWrong(`${address} was ${known.added_id}, then ${added_id}`);
-      if (result.outcome === 'stored') this.#isWrong(`${address} was stored twice`);
+      if (outcome === 'stored') this.#isWrong(`${address} was stored twice`);
       return;
     }
-    const { row_key, column_name, ref_key } = cell;
-    this.#acked.set(address, { row_key, column_name, ref_key, mark: markOf(cell), shard: result.shard, added_id });
+    this.#acked.set(address, { row_key, column_name, ref_key, mark, shard, added_id });
   }
 
   written(): Written {
@@ -63,6 +66,17 @@ export class Ledger {
     this.#wrong += 1;
     if (this.#examples.length < EXAMPLES) this.#examples.push(text);
   }
+}
+
+/**
+ * @param overlap calls overlapped: who stored a cell may have heard of it later than those who were told that it was
+ * there, and is noted first. What was said when is for `judgeAnswers` then.
+ */
+export function writtenOf(answers: readonly Told[], overlap: boolean): Written {
+  const ledger = new Ledger();
+  const isStored = ({ outcome }: Told): boolean => outcome === 'stored';
+  for (const told of overlap ? [...answers.filter(isStored), ...answers.filter((one) => !isStored(one))] : answers) ledger.noteTold(told);
+  return ledger.written();
 }
 
 export function allWritten(parts: readonly Written[]): Written {
@@ -80,5 +94,5 @@ export function allWritten(parts: readonly Written[]): Written {
 
 /** "stored 9, stored_before 1, …" */
 export function outcomesLine(outcomes: Outcomes): string {
-  return `answers: ${Object.entries(outcomes).map(([outcome, count]) => `${outcome} ${count.toLocaleString('en-US')}`).join(', ')}`;
+  return `answers: ${countsLine(outcomes)}`;
 }

@@ -4,6 +4,7 @@ import type { NewCell, PutResult } from '../../../shared/cell.ts';
 import { shardDatabase, shardOf } from '../../../shared/shard.ts';
 import { SqlError, type Statement } from '../../../shared/sql/client.ts';
 import { entityTable, quoteName } from '../../../shared/sql/names.ts';
+import { withClient } from '../../support/past-the-store.ts';
 import { groupClient, type GroupAccess } from '../../support/store-access.ts';
 import type { CellWriter } from './cell-writer.ts';
 
@@ -17,8 +18,7 @@ export interface PlainAccess {
 }
 
 export async function createPlainTables({ group, shards }: PlainAccess): Promise<void> {
-  const client = groupClient([group], group.name);
-  try {
+  await withClient([group], group.name, async (client) => {
     for (let shard = 0; shard < shards; shard += 1) {
       await client.change({ sql: `CREATE DATABASE ${quoteName(shardDatabase(PLAIN, shard))}`, parameters: [] });
       await client.change({
@@ -29,9 +29,7 @@ export async function createPlainTables({ group, shards }: PlainAccess): Promise
         parameters: [],
       });
     }
-  } finally {
-    await client.close();
-  }
+  });
 }
 
 /** Writers without the append. What became of each cell of a batch they do not know. */

@@ -1,19 +1,14 @@
+import type { RunWorld } from '../../support/run-world.ts';
+import { comes } from '../../support/until.ts';
 import { startWorker } from '../../support/workers/running-worker.ts';
-import type { Mix } from './cell-source.ts';
-import { allWritten, type Written } from './ledger.ts';
-import type { PutLoad, PutProgress } from './put-load.ts';
-import type { WriteTarget } from './write-target.ts';
+import { allWritten } from './ledger.ts';
+import type { Loaded, LoadInput, LoadProgress } from './load-thread.ts';
 
-export interface LoadOptions {
-  readonly target: WriteTarget;
+export interface LoadOptions extends Omit<LoadInput, 'writers' | 'history'> {
   readonly writers: number;
-  readonly seed: string;
-  readonly mix: Mix;
-  /** Name of the run in histories. */
-  readonly run: string;
+  /** Each is an instance of the store, with circuits of its own. @default as many as there are eight writers */
+  readonly threads?: number;
   readonly history?: string | undefined;
-  /** See `PutLoad`. */
-  readonly apart?: boolean;
 }
 
 export interface Load extends Disposable {
@@ -21,26 +16,46 @@ export interface Load extends Disposable {
   readonly ready: Promise<void>;
   /** Cells confirmed so far, about. */
   readonly acked: number;
-  stop(): Promise<Written>;
+  /** Writes answered so far, about. */
+  readonly answers: number;
+  /** Goes on until so many cells are confirmed; returns whether they were in time. @param patienceMs @default as long as it takes */
+  untilAcked(cells: number, patienceMs?: number): Promise<boolean>;
+  /** Returns once all calls have ended, and everything is told that is asked for again. */
+  stop(): Promise<Loaded>;
 }
 
 const WRITERS_A_THREAD = 8;
 
 /** Starts writers, in threads. */
-export function startLoad({ writers, ...options }: LoadOptions): Load {
-  const threads = Array.from({ length: Math.ceil(writers / WRITERS_A_THREAD) }, (_, place) => {
-    const first = place * WRITERS_A_THREAD;
-    const input: PutLoad = { ...options, history: options.history, first, writers: Math.min(WRITERS_A_THREAD, writers - first) };
-    return startWorker<PutLoad, 'stop', PutProgress, Written>(new URL('put-load.ts', import.meta.url), input);
+export function startLoad({ writers, threads: count = Math.ceil(writers / WRITERS_A_THREAD), ...options }: LoadOptions, { signal }: Pick<RunWorld, 'signal'>): Load {
+  const numbers = Array.from({ length: writers }, (_, number) => number);
+  const each = Math.ceil(writers / count);
+  const threads = Array.from({ length: count }, (_, thread) => {
+    const input: LoadInput = { ...options, history: options.history, writers: numbers.slice(thread * each, (thread + 1) * each) };
+    return startWorker<LoadInput, 'stop', LoadProgress, Loaded>(new URL('load-thread.ts', import.meta.url), input);
   });
-  return {
+  const sum = (what: keyof LoadProgress): number => threads.reduce((all, { progress }) => all + (progress?.[what] ?? 0), 0);
+  const load: Load = {
     ready: Promise.all(threads.map(({ ready }) => ready)).then(() => undefined),
     get acked() {
-      return threads.reduce((sum, { progress }) => sum + (progress?.acked ?? 0), 0);
+      return sum('acked');
     },
-    stop: async () => allWritten(await Promise.all(threads.map((thread) => thread.stop('stop')))),
+    get answers() {
+      return sum('answers');
+    },
+    untilAcked: (cells, patienceMs) => comes(() => load.acked >= cells, { signal, ...(patienceMs !== undefined && { patienceMs }) }),
+    async stop() {
+      const parts = await Promise.all(threads.map((thread) => thread.stop('stop')));
+      return {
+        written: allWritten(parts.map(({ written }) => written)),
+        answers: parts.flatMap(({ answers }) => answers),
+        openings: parts.flatMap(({ openings }) => openings),
+        samples: parts.flatMap(({ samples }) => samples),
+      };
+    },
     [Symbol.dispose]() {
       for (const thread of threads) thread[Symbol.dispose]();
     },
   };
+  return load;
 }

@@ -1,3 +1,4 @@
+import type { StoreEvent } from '../../../shared/access/context.ts';
 import type { PutResult } from '../../../shared/cell.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
@@ -11,11 +12,13 @@ export type WriteTarget =
   | { readonly kind: 'http'; readonly url: string }
   | { readonly kind: 'plain'; readonly access: PlainAccess };
 
-export async function openTarget(target: WriteTarget): Promise<CellWriter> {
+/** @param report told of what the store met, where it is opened here */
+export async function openTarget(target: WriteTarget, report: (event: StoreEvent) => void): Promise<CellWriter> {
   switch (target.kind) {
     case 'store': {
-      const store = await openStore(target.access);
-      return { put: store.datastore.put, batchPut: store.datastore.batchPut, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
+      const store = await openStore(target.access, { report });
+      const { put, batchPut, get } = store.datastore;
+      return { put, batchPut, get, [Symbol.asyncDispose]: () => store[Symbol.asyncDispose]() };
     }
     case 'http':
       return overHttp(target.url);

@@ -1,23 +1,22 @@
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection } from 'mysql2/promise';
 import { shardDatabase } from '../../../shared/shard.ts';
-import { startCluster } from '../../support/cluster.ts';
-import type { FaultRun, RunOutcome } from '../fault-run.ts';
 import type { RunWorld } from '../../support/run-world.ts';
-import { startSteadyLoad } from '../paused/start-steady-load.ts';
-import type { Trip } from '../paused/steady-load.ts';
-import { seconds, waitsIn, waitsLine, type Waits } from '../paused/waits.ts';
-import { DATASTORE, openStore, type StoreAccess } from '../../support/store-access.ts';
+import { DATASTORE } from '../../support/store-access.ts';
+import { grouped } from '../../support/text-table.ts';
+import { check } from '../checks.ts';
+import type { FaultRun, RunOutcome } from '../fault-run.ts';
+import { begunIn, seconds, waitedIn, waitsLine, type Waits } from '../load/latency.ts';
+import type { Opening } from '../load/load-thread.ts';
+import { STEADY, WARM_UP_MS } from '../paused/steady.ts';
+import { Stage, type StageLoad } from '../stage.ts';
 
 const LOCKED_SECONDS = 20;
-const GROUPS = 3;
 const SHARDS = 12;
 const WRITERS = 32;
 const PER_SECOND = 8;
 const MOST_MS = 1000;
 const LEAST_WRITES = 1000;
-const WARM_UP_MS = 3000;
 /** For both tries of an append. */
 const AFTER_MS = 9000;
 
@@ -28,7 +27,7 @@ interface Locked {
   readonly buffered: number;
   /** Writes to the locked shard that were buffered: that the lock was one. */
   readonly ownBuffered: number;
-  readonly trips: readonly Trip[];
+  readonly openings: readonly Opening[];
 }
 
 export const lockedRun: FaultRun = {
@@ -39,39 +38,35 @@ export const lockedRun: FaultRun = {
   alone: true,
 
   async run(world: RunWorld): Promise<RunOutcome> {
-    await using cluster = await startCluster({ folder: join(world.folder, 'cluster'), engine: world.engine, groups: GROUPS, readers: 1, shards: SHARDS, bufferCopies: 1 });
-    const real = await lockUnderLoad(world, cluster.access, 'locked', false);
+    await using stage = await Stage.start(world, 'locked', { shards: SHARDS });
+    const real = await lockUnderLoad(stage, {});
     world.say(`the control: ${lockedRun.control}`);
-    const blaming = await lockUnderLoad(world, cluster.access, 'locked/control', true);
-    const figure = ({ others, buffered, trips }: Locked): string => `${buffered}, ${others.refused} of ${others.count.toLocaleString('en-US')}; ${seconds(others.p99)}; ${trips.length}`;
-    const holds = ({ others, buffered, trips }: Locked): boolean => buffered + others.refused + trips.length === 0 && others.p99 < MOST_MS;
+    const control = await lockUnderLoad(stage, { access: { ...stage.access, wrap: new URL('../blaming-client.ts', import.meta.url).href }, run: 'locked/control' });
+    const bar = {
+      what: 'writes to other shards of the group: buffered, refused; seconds (p99) that they waited; circuits opened',
+      bar: `0, 0 of at least ${grouped(LEAST_WRITES)}; < ${MOST_MS / 1000}; 0`,
+      figure: ({ others, buffered, openings }: Locked): string => `${buffered}, ${others.refused} of ${grouped(others.count)}; ${seconds(others.p99)}; ${openings.length}`,
+      holds: ({ others, buffered, ownBuffered, openings }: Locked): boolean =>
+        buffered + others.refused + openings.length === 0 && others.p99 < MOST_MS && others.count >= LEAST_WRITES && ownBuffered > 0,
+      fails: ({ buffered }: Locked): boolean => buffered > 0,
+    };
     return {
-      checks: [
-        {
-          what: 'writes to other shards of the group: buffered, refused; seconds (p99) that they waited; circuits opened',
-          figure: figure(real),
-          bar: `0, 0 of at least ${LEAST_WRITES.toLocaleString('en-US')}; < ${MOST_MS / 1000}; 0`,
-          passed: holds(real) && real.others.count >= LEAST_WRITES && real.ownBuffered > 0,
-          control: { figure: figure(blaming), failed: blaming.buffered > 0 },
-        },
-      ],
+      checks: [check(bar, real, control)],
       cells: real.others.count,
-      engine: cluster.engine,
-      notes: [`other shards of the group: ${waitsLine(real.others)}`, `writes to the locked shard that were buffered: ${real.ownBuffered}`, `the control's: ${waitsLine(blaming.others)}`],
+      engine: stage.engine,
+      notes: [`other shards of the group: ${waitsLine(real.others)}`, `writes to the locked shard that were buffered: ${real.ownBuffered}`, `the control's: ${waitsLine(control.others)}`],
     };
   },
 };
 
-async function lockUnderLoad({ seed, history, signal, say }: RunWorld, access: StoreAccess, run: string, blames: boolean): Promise<Locked> {
-  await using store = await openStore(access);
-  const heads = await store.datastore.heads();
+async function lockUnderLoad(stage: Stage, varied: Partial<StageLoad>): Promise<Locked> {
+  const { signal, say, seed } = stage.world;
+  const heads = await (await stage.open()).datastore.heads();
   const [locked] = heads;
-  const group = access.groups.find(({ name }) => name === locked?.group);
+  const group = stage.access.groups.find(({ name }) => name === locked?.group);
   if (!locked || !group) throw new Error('wanted a shard and its group');
   const others = new Set(heads.filter((head) => head.group === group.name && head.shard !== locked.shard).map(({ shard }) => shard));
-
-  using load = startSteadyLoad({ access, writers: WRITERS, perSecond: PER_SECOND, seed: `${seed} ${run}`, run, history, blames });
-  await load.ready;
+  const load = await stage.load({ ...STEADY, writers: WRITERS, perSecond: PER_SECOND, seed: `${seed} ${varied.run ?? ''}`, ...varied });
   await sleep(WARM_UP_MS, undefined, { signal });
   const holder = await createConnection({ ...group.writer, user: group.user, password: group.password });
   const from = Date.now();
@@ -82,15 +77,9 @@ async function lockUnderLoad({ seed, history, signal, say }: RunWorld, access: S
   } finally {
     await holder.end();
   }
-  const to = Date.now();
+  const phase = { from, to: Date.now() };
   await sleep(AFTER_MS, undefined, { signal });
-  const { answers, trips } = await load.stop();
-  const bufferedOf = (isWanted: (shard: number) => boolean): number =>
-    answers.filter(({ shard, outcome, begun }) => outcome === 'buffered' && isWanted(shard) && begun >= from && begun < to).length;
-  return {
-    others: waitsIn(answers, { from, to }, others, SHARDS).own,
-    buffered: bufferedOf((shard) => others.has(shard)),
-    ownBuffered: bufferedOf((shard) => shard === locked.shard),
-    trips,
-  };
+  const { answers, openings } = await load.stop();
+  const bufferedOf = (shards: ReadonlySet<number>): number => begunIn(answers, phase, shards).filter(({ outcome }) => outcome === 'buffered').length;
+  return { others: waitedIn(answers, phase, others).own, buffered: bufferedOf(others), ownBuffered: bufferedOf(new Set([locked.shard])), openings };
 }

@@ -4,7 +4,8 @@ import type { RunWorld } from '../../support/run-world.ts';
 import type { Mix } from '../load/cell-source.ts';
 import { outcomesLine } from '../load/ledger.ts';
 import { createPlainTables, PLAIN, type PlainAccess } from '../load/plain-tables.ts';
-import { groupClient, type GroupAccess } from '../../support/store-access.ts';
+import { withClient } from '../../support/past-the-store.ts';
+import type { GroupAccess } from '../../support/store-access.ts';
 import { compareKept, holesIn, storedLog, storedLogs, type StoredLog } from '../stored-logs.ts';
 import { judgeReaders, type ReaderVerdict } from './judge-readers.ts';
 import { READERS, runTailedLoad, WRITERS, type TailedLoadResult } from './tailed-load.ts';
@@ -81,12 +82,7 @@ async function runControl(cluster: Cluster, { seed, signal, say }: RunWorld): Pr
 }
 
 async function plainLogs(group: GroupAccess): Promise<readonly StoredLog[]> {
-  const client = groupClient([group], group.name, { queryTimeoutMs: 60_000 });
-  try {
-    return await Promise.all(Array.from({ length: CONTROL_SHARDS }, (_, shard) => storedLog(client, PLAIN, shard)));
-  } finally {
-    await client.close();
-  }
+  return withClient([group], group.name, (client) => Promise.all(Array.from({ length: CONTROL_SHARDS }, (_, shard) => storedLog(client, PLAIN, shard))));
 }
 
 function checks(real: TailedLoadResult, verdict: ReaderVerdict, control: TailedLoadResult): readonly Check[] {

@@ -44,14 +44,14 @@ export async function runTailedLoad(run: TailedLoad): Promise<TailedLoadResult> 
   const { shards, seed, mix, seconds, history, signal, say } = run;
   using threads = startReaders(run.read, shards);
   await Promise.all(threads.workers.map(({ ready }) => ready));
-  using load = startLoad({ target: run.write, writers: WRITERS, seed, mix, run: 'log', history, apart: true });
+  using load = startLoad({ target: run.write, writers: WRITERS, seed, cells: mix, run: 'log', history, apart: true }, { signal });
   await load.ready;
   using pressure = startPressure(run.busyProcesses);
   for (let second = 0; second < seconds; second += 1) {
     await sleep(1000, undefined, { signal });
     if ((second + 1) % REPORT_SECONDS === 0) say(`${load.acked.toLocaleString('en-US')} cells`);
   }
-  const written = await load.stop();
+  const { written } = await load.stop();
   pressure[Symbol.dispose]();
   const stored = await run.stored();
   const ends: LogEnds = { heads: stored.map(({ ids }) => ids.at(-1) ?? 0), patienceMs: PATIENCE_MS };

@@ -1,7 +1,8 @@
+import { onEachGroup, withClient } from '../../support/past-the-store.ts';
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import type { SqlClient, SqlRow, Target } from '../../../shared/sql/client.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
-import { DATASTORE, groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
+import { DATASTORE, type GroupAccess } from '../../support/store-access.ts';
 
 /** How far one node shows the log of each of its group's shards. */
 export type Heads = ReadonlyMap<number, number>;
@@ -28,12 +29,9 @@ export async function copiesOfUnshown(groups: readonly GroupAccess[], group: str
     const perShard = [...shown].map(([shard, head]) => `SELECT ${ADDRESS} FROM ${entityTable(DATASTORE, shard)} WHERE added_id > ${head}`);
     return addresses(await client.select({ sql: perShard.join(' UNION ALL '), parameters: [] }, 'writer'));
   });
-  const copies = new Set<string>();
-  for (const { name } of groups) {
-    if (name === group) continue;
-    const sql = `SELECT ${ADDRESS} FROM \`schemaless\`.buffer WHERE datastore = ?`;
-    for (const address of addresses(await withClient(groups, name, (client) => client.select({ sql, parameters: [DATASTORE] }, 'writer')))) copies.add(address);
-  }
+  const sql = `SELECT ${ADDRESS} FROM \`schemaless\`.buffer WHERE datastore = ?`;
+  const others = groups.filter(({ name }) => name !== group);
+  const copies = new Set((await onEachGroup(others, async (client) => addresses(await client.select({ sql, parameters: [DATASTORE] }, 'writer')))).flat());
   return { ahead: ahead.length, uncopied: ahead.filter((address) => !copies.has(address)).length };
 }
 
@@ -48,13 +46,4 @@ async function heads(client: SqlClient, target: Target): Promise<Heads> {
   const perShard = owned.map(([shard]) => `SELECT ${toNumber(shard)}, COALESCE(MAX(added_id), 0) FROM ${entityTable(DATASTORE, toNumber(shard))}`);
   const rows = await client.select({ sql: perShard.join(' UNION ALL '), parameters: [] }, target);
   return new Map(rows.map(([shard, head]) => [toNumber(shard), toNumber(head)]));
-}
-
-async function withClient<T>(groups: readonly GroupAccess[], group: string, work: (client: SqlClient) => Promise<T>): Promise<T> {
-  const client = groupClient(groups, group, PATIENT);
-  try {
-    return await work(client);
-  } finally {
-    await client.close();
-  }
 }

@@ -1,16 +1,9 @@
-import { inspect, type Aftermath } from '../aftermath.ts';
+import type { Aftermath } from '../aftermath.ts';
 import type { Written } from '../load/ledger.ts';
-import { openStore, PATIENT, type StoreAccess } from '../../support/store-access.ts';
+import type { Stage } from '../stage.ts';
 import { storedLogs } from '../stored-logs.ts';
 import type { DiskLoss } from './lose-disk.ts';
 import { appendedAgain, misplaced } from './misplaced.ts';
-
-export interface Losses {
-  readonly access: StoreAccess;
-  readonly written: Written;
-  readonly losses: readonly DiskLoss[];
-  readonly signal: AbortSignal;
-}
 
 export interface LostAftermath {
   readonly aftermath: Aftermath;
@@ -18,13 +11,12 @@ export interface LostAftermath {
   readonly again: number;
 }
 
-/** As `inspect`, where cells behind a cut may have been appended again. */
-export async function inspectLosses({ access, written, losses, signal }: Losses): Promise<LostAftermath> {
-  await using store = await openStore({ ...access, sql: PATIENT });
+/** As `Stage.inspect`, where cells behind a cut may have been appended again. */
+export async function inspectLosses(stage: Stage, written: Written, losses: readonly DiskLoss[]): Promise<LostAftermath> {
   // Where they are is judged by `misplaced`: the store may have given them new added ids.
   const anywhere = written.acked.map((cell) => ({ ...cell, added_id: 0 }));
-  const aftermath = await inspect({ datastore: store.datastore, groups: access.groups, written: { ...written, acked: anywhere }, signal });
-  const logs = await storedLogs(access.groups);
+  const aftermath = await stage.inspect({ ...written, acked: anywhere });
+  const logs = await storedLogs(stage.access.groups);
   const cuts = new Map(losses.flatMap(({ cut }) => [...cut]));
   const { moved: _moved, ...faults } = aftermath.faults;
   return { aftermath: { ...aftermath, faults: { misplaced: misplaced(written.acked, logs, cuts), ...faults } }, again: appendedAgain(written.acked, logs) };

@@ -1,32 +1,23 @@
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Random } from '../../support/random.ts';
-import { faultsLine, lossCheck } from '../aftermath.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import type { RunWorld } from '../../support/run-world.ts';
-import type { DrainCounts } from '../../support/workers/drain-thread.ts';
-import type { Mix } from '../load/cell-source.ts';
-import { outcomesLine } from '../load/ledger.ts';
-import { startLoad } from '../load/start-load.ts';
-import { startStage, type Stage } from '../../support/indexed/stage.ts';
-import { DATASTORE, type StoreAccess } from '../../support/store-access.ts';
-import { startWorker } from '../../support/workers/running-worker.ts';
-import type { Copies } from './copies.ts';
+import { Random } from '../../support/random.ts';
+import { grouped } from '../../support/text-table.ts';
+import type { StoreAccess } from '../../support/store-access.ts';
+import { aftermathNotes, faultsLine, lossCheck } from '../aftermath.ts';
+import { countsLine, shareFigure, sumOf, type Share } from '../checks.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import { NEW_CELLS } from '../load/cell-source.ts';
+import { Stage } from '../stage.ts';
 import { inspectLosses, type LostAftermath } from './inspect-losses.ts';
 import { loseDisk, type DiskLoss } from './lose-disk.ts';
 
 const GROUPS = ['group-1', 'group-2', 'group-3'];
-const READERS = 2;
-const SHARDS = 24;
+const CLUSTER = { groups: GROUPS.length, readers: 2, shards: 24, promotes: true };
 const WRITERS = 12;
 const CELLS = 5000;
 /** Cells that only the lagging reader does not show: so many copies at least have to be there still. */
 const COPIES = 200;
 /** The drain looks at rows from 2 s on, about once a second. */
 const LAG_MS = 6000;
-const POLL_MS = 50;
-/** No repeats: a cell that is lost for a moment is rightly `stored` once more when its writer repeats it. */
-const MIX: Mix = { batchShare: 0, batchSize: 1, repeatShare: 0 };
 
 export const lostDiskRun: FaultRun = {
   name: 'lost-disk',
@@ -35,88 +26,75 @@ export const lostDiskRun: FaultRun = {
   control: 'no buffer; a drain that takes the word of one reader',
 
   async run(world: RunWorld): Promise<RunOutcome> {
-    const { say } = world;
-    const real = await inStage(world, 'real', async (stage, access) => {
-      using drain = startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../../support/workers/drain-thread.ts', import.meta.url), access);
-      await drain.ready;
-      const lost = await loseUnderLoad(world, { stage, access, part: 'real', losing: GROUPS, cells: CELLS });
-      // Throws what it died of, if it did.
-      return { ...lost, drained: drain.progress };
-    });
-    say(`the control: ${lostDiskRun.control}`);
-    const [unbuffered, believing] = await inStage(world, 'control', async (stage, access) => {
-      using drain = startWorker<StoreAccess, 'stop', never, undefined>(new URL('one-reader-drain.ts', import.meta.url), access);
-      await drain.ready;
-      const one = await loseUnderLoad(world, { stage, access, part: 'believing', losing: ['group-1'] });
-      return [await loseUnderLoad(world, { stage, access: { ...access, bufferCopies: 0 }, part: 'unbuffered', losing: ['group-2'] }), one];
-    });
+    const real = await loseAll(world);
+    world.say(`the control: ${lostDiskRun.control}`);
+    const { believing, unbuffered } = await controls(world);
     const { aftermath } = real;
     return {
-      checks: [lossCheck('acknowledged cells lost, other faults', aftermath, unbuffered.aftermath, CELLS), copiesCheck(real.losses, believing)],
+      checks: [lossCheck('acknowledged cells lost, other faults', aftermath, unbuffered.aftermath, CELLS), copiesCheck(uncopied(real.losses), believing)],
       cells: aftermath.acked,
       engine: real.engine,
       notes: [
-        outcomesLine(aftermath.outcomes),
-        `lost with the disks: at least ${count(sum(real.losses, 'ahead'))} cells; ${count(real.again)} acknowledged cells were appended again, behind the cuts; buffers empty ${aftermath.drainSeconds.toFixed(1)} s after the load`,
-        `buffered writes: ${Object.entries({ ...real.drained }).map(([what, many]) => `${what} ${count(many)}`).join(', ')}`,
-        faultsLine(aftermath),
-        ...aftermath.wrongExamples,
-        `without a buffer: ${count(unbuffered.aftermath.lost)} of ${count(unbuffered.aftermath.acked)} lost; ${faultsLine(unbuffered.aftermath)}`,
-        `with the word of one reader: ${count(believing.aftermath.lost)} of ${count(believing.aftermath.acked)} lost; ${faultsLine(believing.aftermath)}`,
+        `lost with the disks: at least ${grouped(uncopied(real.losses).of)} cells; ${grouped(real.again)} acknowledged cells were appended again, behind the cuts; buffers empty ${aftermath.drainSeconds.toFixed(1)} s after the load`,
+        `buffered writes: ${real.drained}`,
+        ...aftermathNotes(aftermath),
+        ...Object.entries({ 'without a buffer': unbuffered, 'with the word of one reader': believing }).map(([what, one]) => `${what}: ${grouped(one.aftermath.lost)} of ${grouped(one.aftermath.acked)} lost; ${faultsLine(one.aftermath)}`),
       ],
     };
   },
 };
 
+async function loseAll(world: RunWorld) {
+  await using stage = await Stage.start(world, 'lost-disk/real', CLUSTER);
+  const drain = await stage.drain();
+  const lost = await loseUnderLoad(stage, { losing: GROUPS, cells: CELLS });
+  // Throws what it died of, if it did.
+  return { ...lost, engine: stage.engine, drained: countsLine(drain.progress ?? {}) };
+}
+
+async function controls(world: RunWorld): Promise<{ readonly believing: Lost; readonly unbuffered: Lost }> {
+  await using stage = await Stage.start(world, 'lost-disk/control', CLUSTER);
+  await stage.drain({ access: { ...stage.access, wrap: new URL('drain-of-one-reader.ts', import.meta.url).href } });
+  const believing = await loseUnderLoad(stage, { losing: ['group-1'], seed: `${world.seed} believing` });
+  return { believing, unbuffered: await loseUnderLoad(stage, { losing: ['group-2'], seed: `${world.seed} unbuffered`, access: { ...stage.access, bufferCopies: 0 } }) };
+}
+
 /** Copies may go only when every reader that could be promoted shows the cell: also the one that lags. */
-function copiesCheck(losses: readonly DiskLoss[], control: Lost): Check {
-  const figureOf = (ones: readonly DiskLoss[]): string => `${count(sum(ones, 'uncopied'))} of ${count(sum(ones, 'ahead'))}`;
+function copiesCheck(real: Share, believing: Lost): Check {
+  const control = uncopied(believing.losses);
+  const { lost } = believing.aftermath;
   return {
     what: 'copies deleted before every reader showed the cell',
-    figure: figureOf(losses),
+    figure: shareFigure(real),
     bar: `0 of at least ${COPIES}`,
-    passed: sum(losses, 'uncopied') === 0 && sum(losses, 'ahead') >= COPIES,
-    control: { figure: `${figureOf(control.losses)}, ${count(control.aftermath.lost)} lost`, failed: sum(control.losses, 'uncopied') > 0 && control.aftermath.lost > 0 },
+    passed: real.wrong === 0 && real.of >= COPIES,
+    control: { figure: `${shareFigure(control)}, ${grouped(lost)} lost`, failed: control.wrong > 0 && lost > 0 },
   };
 }
 
 interface Lost extends LostAftermath {
-  readonly engine: string;
   readonly losses: readonly DiskLoss[];
 }
 
 interface LossRun {
-  readonly stage: Stage;
-  readonly access: StoreAccess;
-  readonly part: string;
   /** Groups, each once: a log is cut at one place. */
   readonly losing: readonly string[];
   /** The load goes on until so many are acknowledged. @default it ends with the last loss */
   readonly cells?: number;
+  readonly seed?: string;
+  readonly access?: StoreAccess;
 }
 
-async function inStage<T>({ folder, engine }: RunWorld, part: string, work: (stage: Stage, access: StoreAccess) => Promise<T>): Promise<T> {
-  await using stage = await startStage({ folder: join(folder, part), engine, groups: GROUPS.length, readers: READERS, shards: SHARDS, bufferCopies: 1, promotes: true });
-  return await work(stage, await stage.define(DATASTORE, []));
-}
-
-async function loseUnderLoad({ seed, history, signal, say }: RunWorld, { stage, access, part, losing, cells = 0 }: LossRun): Promise<Lost> {
-  const random = new Random(seed, `losses ${part}`, 0);
-  using load = startLoad({ target: { kind: 'store', access }, writers: WRITERS, seed: `${seed} ${part}`, mix: MIX, run: `lost-disk/${part}`, history });
-  await load.ready;
+async function loseUnderLoad(stage: Stage, { losing, cells = 0, seed = stage.world.seed, access = stage.access }: LossRun): Promise<Lost> {
+  const random = new Random(seed, 'losses', 0);
+  const load = await stage.load({ writers: WRITERS, cells: NEW_CELLS, seed, access });
   const losses: DiskLoss[] = [];
-  for (const group of losing) losses.push(await loseDisk({ stage, groups: access.groups, group, random, lagMs: LAG_MS, signal, say }));
-  while (load.acked < cells) await sleep(POLL_MS, undefined, { signal });
-  const written = await load.stop();
-  say(`${count(written.acked.length)} cells acknowledged; waiting for the buffers, then reading all back`);
-
-  return { engine: stage.engine, losses, ...(await inspectLosses({ access, written, losses, signal })) };
+  for (const group of losing) losses.push(await loseDisk(stage, { group, random, lagMs: LAG_MS }));
+  await load.untilAcked(cells);
+  const { written } = await load.stop();
+  return { losses, ...(await inspectLosses(stage, written, losses)) };
 }
 
-function sum(losses: readonly DiskLoss[], what: keyof Copies): number {
-  return losses.reduce((all, loss) => all + loss[what], 0);
-}
-
-function count(number: number): string {
-  return number.toLocaleString('en-US');
+function uncopied(losses: readonly DiskLoss[]): Share {
+  return { wrong: sumOf(losses.map((loss) => loss.uncopied)), of: sumOf(losses.map(({ ahead }) => ahead)) };
 }

@@ -1,28 +1,18 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { PutResult } from '../../../shared/cell.ts';
 import { drainPass } from '../../support/drain-pass.ts';
+import { killNode, killWithDisk, untilAllRun } from '../../support/nodes.ts';
 import { Random } from '../../support/random.ts';
-import { startCluster, type Cluster } from '../../support/cluster.ts';
 import type { RunWorld } from '../../support/run-world.ts';
+import { openStore } from '../../support/store-access.ts';
+import type { Share } from '../checks.ts';
 import { Ledger, type AckedCell } from '../load/ledger.ts';
 import { countUnreadable } from '../read-back.ts';
-import { openStore, type StoreAccess } from '../../support/store-access.ts';
+import { Stage } from '../stage.ts';
 import { rowKeyIn, shardsOf } from './group-shards.ts';
 
-/** Acknowledged cells of one group, and how many of them nobody can read any more. */
-export interface Missing {
-  readonly acked: number;
-  readonly missing: number;
-}
-
-const GROUPS = 3;
 const SHARDS = 12;
 const CELLS = 300;
 const SIDE_BY_SIDE = 8;
-const POLL_MS = 50;
 const PATIENCE_MS = 60_000;
 const PRIMARY = 'group-1';
 const [HOLDER, OTHER] = ['group-2', 'group-3'];
@@ -30,33 +20,38 @@ const [HOLDER, OTHER] = ['group-2', 'group-3'];
 /**
  * Every group that holds copies of a group's writes dies right after the writes: with the primary up nothing is
  * missing. With the primary down, and one other group left to take a copy, what that group's disk held is gone.
+ *
+ * @returns of the acknowledged cells, how many nobody can read any more
  */
-export async function loseHolders({ folder, engine, seed, signal, say }: RunWorld): Promise<{ readonly primaryUp: Missing; readonly primaryDown: Missing }> {
-  await using cluster = await startCluster({ folder: join(folder, 'holders'), engine, groups: GROUPS, readers: 0, shards: SHARDS, bufferCopies: 1 });
-  const { servers, access } = cluster;
+export async function loseHolders(world: RunWorld): Promise<{ readonly primaryUp: Share; readonly primaryDown: Share }> {
+  const { seed, signal, say } = world;
+  await using stage = await Stage.start(world, 'outage/holders', { readers: 0, shards: SHARDS });
+  const { servers } = stage;
   const random = new Random(seed, 'lost holders', 0);
+  const kill = (groups: readonly string[]): Promise<readonly string[]> => Promise.all(groups.map((group) => killNode(servers, group)));
+  const restart = async (nodes: readonly string[], groups: readonly string[]): Promise<void> => {
+    await Promise.all(nodes.map((node) => servers.restart(node)));
+    await untilAllRun(servers, signal, { groups, patienceMs: PATIENCE_MS });
+  };
 
-  const stored = await writeTo(cluster, random, 'stored');
-  for (const group of [HOLDER, OTHER]) await servers.kill(nodeOf(group));
-  const primaryUp = await countMissing(access, stored);
-  say(`both groups with copies died, the primary is up: ${primaryUp.missing} of ${primaryUp.acked} cells missing`);
-  for (const group of [HOLDER, OTHER]) await servers.restart(nodeOf(group));
-  await untilRunning(servers, [PRIMARY, HOLDER, OTHER], signal);
+  const stored = await writeTo(stage, random, 'stored');
+  const holders = await kill([HOLDER, OTHER]);
+  const primaryUp = await countMissing(stage, stored);
+  say(`both groups with copies died, the primary is up: ${primaryUp.wrong} of ${primaryUp.of} cells missing`);
+  await restart(holders, [PRIMARY, HOLDER, OTHER]);
 
-  for (const group of [PRIMARY, OTHER]) await servers.kill(nodeOf(group));
-  const buffered = await writeTo(cluster, random, 'buffered');
-  await servers.kill(nodeOf(HOLDER));
-  rmSync(join(folder, 'holders', 'servers', 'groups', nodeOf(HOLDER), 'data'), { recursive: true });
-  for (const group of [PRIMARY, OTHER]) await servers.restart(nodeOf(group));
-  await untilRunning(servers, [PRIMARY, OTHER], signal);
-  await drainOnce(access, [PRIMARY, OTHER]);
-  const primaryDown = await countMissing(access, buffered);
-  say(`the only copy died with its disk while the primary was down: ${primaryDown.missing} of ${primaryDown.acked} cells missing`);
+  const others = await kill([PRIMARY, OTHER]);
+  const buffered = await writeTo(stage, random, 'buffered');
+  await killWithDisk(stage.cluster, HOLDER);
+  await restart(others, [PRIMARY, OTHER]);
+  await drainOnce(stage, [PRIMARY, OTHER]);
+  const primaryDown = await countMissing(stage, buffered);
+  say(`the only copy died with its disk while the primary was down: ${primaryDown.wrong} of ${primaryDown.of} cells missing`);
   return { primaryUp, primaryDown };
 }
 
 /** Writes new cells of the primary, each of which must have this outcome. */
-async function writeTo({ access }: Cluster, random: Random, wanted: PutResult['outcome']): Promise<readonly AckedCell[]> {
+async function writeTo({ access }: Stage, random: Random, wanted: PutResult['outcome']): Promise<readonly AckedCell[]> {
   await using store = await openStore(access);
   // With groups down, the heads of theirs are errors, which name the group as well.
   const shards = await shardsOf(store.datastore, PRIMARY);
@@ -75,25 +70,13 @@ async function writeTo({ access }: Cluster, random: Random, wanted: PutResult['o
 }
 
 /** Asks with connections of its own, which have met none of the faults. */
-async function countMissing(access: StoreAccess, acked: readonly AckedCell[]): Promise<Missing> {
+async function countMissing({ access }: Stage, acked: readonly AckedCell[]): Promise<Share> {
   await using store = await openStore(access);
-  return { acked: acked.length, missing: await countUnreadable(store.datastore, acked) };
+  return { wrong: await countUnreadable(store.datastore, acked), of: acked.length };
 }
 
 /** Brings over whatever these groups still hold. */
-async function drainOnce(access: StoreAccess, holders: readonly string[]): Promise<void> {
+async function drainOnce({ access }: Stage, holders: readonly string[]): Promise<void> {
   await using store = await openStore(access);
   for (const holder of holders) await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0 });
-}
-
-function nodeOf(group: string): string {
-  return `${group}-a`;
-}
-
-async function untilRunning(servers: ShardGroups, groups: readonly string[], signal: AbortSignal): Promise<void> {
-  const deadline = performance.now() + PATIENCE_MS;
-  while (servers.status().some(({ group, state }) => groups.includes(group) && state !== 'running')) {
-    if (performance.now() > deadline) throw new Error(`servers did not come back: ${JSON.stringify(servers.status())}`);
-    await sleep(POLL_MS, undefined, { signal });
-  }
 }

@@ -1,11 +1,14 @@
-import { faultsLine, lossCheck } from '../aftermath.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import type { RunWorld } from '../../support/run-world.ts';
-import { outcomesLine } from '../load/ledger.ts';
+import { grouped } from '../../support/text-table.ts';
+import { aftermathNotes, lossCheck } from '../aftermath.ts';
+import { check, shareFigure, type Share } from '../checks.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import type { Answer } from '../load/ask.ts';
+import { begunIn, latencyLine, percentile } from '../load/latency.ts';
 import { DAMAGED, type DamagedFate } from './damaged-rows.ts';
-import { latencyLine, percentile, sentBetween } from './latency.ts';
-import { loseHolders, type Missing } from './lost-holders.ts';
-import { OUTAGE_SECONDS, outages, type OutagePart, type Outages } from './outage-stage.ts';
+import { loseHolders } from './lost-holders.ts';
+import type { Refused } from './refused.ts';
+import { OUTAGE_SECONDS, outages, type Outage, type Outages } from './outages.ts';
 
 const LEAST_ACCEPTED = 0.999;
 const MOST_SLOWER = 2;
@@ -23,46 +26,49 @@ export const outageRun: FaultRun = {
     const holders = await loseHolders(world);
     const { real, unthrottled, aftermath, writes, shards, normal, busy } = done;
     const seconds = world.seconds ?? OUTAGE_SECONDS;
-    const loss = lossCheck('acknowledged cells lost, other faults; control: a single copy', aftermath, aftermath, LEAST_CELLS);
+    const missing = missingCheck(holders.primaryUp, holders.primaryDown);
     return {
       checks: [
         accepted(done),
         drained(real, unthrottled, 2 * seconds),
         ownWrites(done),
-        { ...loss, control: missing(holders.primaryDown) },
+        { ...lossCheck('acknowledged cells lost, other faults; control: a single copy', aftermath, aftermath, LEAST_CELLS), control: missing.control },
         parked(real.damaged, unthrottled.damaged),
-        { what: 'missing when all groups with copies die; control: the primary is down, too', figure: figure(holders.primaryUp), bar: '0', passed: holders.primaryUp.missing === 0, control: missing(holders.primaryDown) },
+        missing,
       ],
       cells: aftermath.acked,
       engine: done.engine,
       notes: [
-        outcomesLine(aftermath.outcomes),
-        `writes to the group in normal times, with the machine ${(busy * 100).toFixed(0)} % busy: ${latencyLine(sentBetween(writes, normal.from, normal.to, shards))}`,
-        `… while it was down: ${latencyLine(sentBetween(writes, real.downtime.downAt, real.downtime.backAt, shards))}`,
-        `… while ${real.downtime.backlog.toLocaleString('en-US')} rows were drained: ${latencyLine(whileDrained(done, real))}`,
-        `… while a drain that hurried drained ${unthrottled.downtime.backlog.toLocaleString('en-US')}: ${latencyLine(whileDrained(done, unthrottled))}`,
-        faultsLine(aftermath),
-        ...aftermath.wrongExamples,
+        `writes to the group in normal times, with the machine ${(busy * 100).toFixed(0)} % busy: ${latencyLine(begunIn(writes, normal, shards))}`,
+        `… while it was down: ${latencyLine(begunIn(writes, real.down, shards))}`,
+        `… while ${grouped(real.backlog)} rows were drained: ${latencyLine(whileDrained(done, real))}`,
+        `… while a drain that hurried drained ${grouped(unthrottled.backlog)}: ${latencyLine(whileDrained(done, unthrottled))}`,
+        ...aftermathNotes(aftermath),
       ],
     };
   },
 };
 
 function accepted({ writes, shards, real, refused }: Outages): Check {
-  const meanwhile = sentBetween(writes, real.downtime.downAt, real.downtime.backAt, shards);
-  const count = meanwhile.filter(({ outcome }) => outcome !== 'unavailable' && outcome !== 'conflict').length;
-  return {
-    what: 'writes accepted while their primary is down; control: no buffer',
-    figure: `${percent(count / meanwhile.length)} of ${meanwhile.length.toLocaleString('en-US')}`,
-    bar: `>= ${percent(LEAST_ACCEPTED)}`,
-    passed: meanwhile.length > 0 && count / meanwhile.length >= LEAST_ACCEPTED,
-    control: { figure: `${percent(refused.accepted / refused.tried)} of ${refused.tried}`, failed: refused.accepted / refused.tried < LEAST_ACCEPTED },
-  };
+  const meanwhile = begunIn(writes, real.down, shards);
+  const taken = meanwhile.filter(({ outcome }) => outcome !== 'unavailable' && outcome !== 'conflict').length;
+  const shareOf = (of: Refused): number => of.accepted / of.tried;
+  return check(
+    {
+      what: 'writes accepted while their primary is down; control: no buffer',
+      bar: `>= ${percent(LEAST_ACCEPTED)}`,
+      figure: (of) => `${percent(shareOf(of))} of ${grouped(of.tried)}`,
+      holds: (of) => of.tried > 0 && shareOf(of) >= LEAST_ACCEPTED,
+      fails: (of) => shareOf(of) < LEAST_ACCEPTED,
+    },
+    { tried: meanwhile.length, accepted: taken },
+    refused,
+  );
 }
 
 /** The control's drain never gives a row up: those that cannot be drained wait for ever. */
-function drained(real: OutagePart, unthrottled: OutagePart, mostSeconds: number): Check {
-  const seconds = (real.downtime.emptyAt - real.downtime.backAt) / 1000;
+function drained(real: Outage, unthrottled: Outage, mostSeconds: number): Check {
+  const seconds = (real.drained.to - real.drained.from) / 1000;
   return {
     what: 'seconds until the buffer is empty; control: rows still waiting without parking',
     figure: `${seconds.toFixed(1)}, ${real.damaged.waiting} left`,
@@ -74,38 +80,45 @@ function drained(real: OutagePart, unthrottled: OutagePart, mostSeconds: number)
 
 function ownWrites(done: Outages): Check {
   const { writes, normal, shards, real, unthrottled } = done;
-  const base = percentile(sentBetween(writes, normal.from, normal.to, shards), 0.99);
-  const slower = (part: OutagePart): number => percentile(whileDrained(done, part), 0.99) / base;
-  const [own, hurried] = [slower(real), slower(unthrottled)];
-  return {
-    what: "p99 of the primary's own writes while drained, in normal ones; control: no throttle",
-    figure: own.toFixed(2),
-    bar: `< ${MOST_SLOWER}`,
-    passed: own < MOST_SLOWER,
-    control: { figure: hurried.toFixed(2), failed: hurried >= MOST_SLOWER },
-  };
+  const base = percentile(begunIn(writes, normal, shards), 0.99);
+  const slower = (part: Outage): number => percentile(whileDrained(done, part), 0.99) / base;
+  return check(
+    {
+      what: "p99 of the primary's own writes while drained, in normal ones; control: no throttle",
+      bar: `< ${MOST_SLOWER}`,
+      figure: (times) => times.toFixed(2),
+      holds: (times) => times < MOST_SLOWER,
+      fails: (times) => times >= MOST_SLOWER,
+    },
+    slower(real),
+    slower(unthrottled),
+  );
 }
 
 function parked(real: DamagedFate, control: DamagedFate): Check {
-  return {
-    what: 'damaged rows parked, appended as they are; other rows parked; control: no parking',
-    figure: `${real.parked}, ${real.gone}; ${real.othersParked}`,
-    bar: `${DAMAGED}, 0; 0`,
-    passed: real.parked === DAMAGED && real.gone + real.othersParked === 0,
-    control: { figure: `${control.parked}, ${control.gone}; ${control.othersParked}`, failed: control.parked < DAMAGED },
-  };
+  return check(
+    {
+      what: 'damaged rows parked, appended as they are; other rows parked; control: no parking',
+      bar: `${DAMAGED}, 0; 0`,
+      figure: (fate) => `${fate.parked}, ${fate.gone}; ${fate.othersParked}`,
+      holds: (fate) => fate.parked === DAMAGED && fate.gone + fate.othersParked === 0,
+      fails: (fate) => fate.parked < DAMAGED,
+    },
+    real,
+    control,
+  );
 }
 
-function whileDrained({ writes, shards }: Outages, { downtime }: OutagePart) {
-  return sentBetween(writes, downtime.backAt, downtime.emptyAt, shards);
+function missingCheck(up: Share, down: Share): Check {
+  return check(
+    { what: 'missing when all groups with copies die; control: the primary is down, too', bar: '0', figure: shareFigure, holds: ({ wrong }) => wrong === 0, fails: ({ wrong }) => wrong > 0 },
+    up,
+    down,
+  );
 }
 
-function missing(control: Missing): Check['control'] {
-  return { figure: figure(control), failed: control.missing > 0 };
-}
-
-function figure({ missing: count, acked }: Missing): string {
-  return `${count} of ${acked}`;
+function whileDrained({ writes, shards }: Outages, part: Outage): readonly Answer[] {
+  return begunIn(writes, part.drained, shards);
 }
 
 function percent(share: number): string {

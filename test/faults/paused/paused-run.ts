@@ -1,11 +1,37 @@
-import { grouped } from '../../support/text-table.ts';
-import { faultsLine } from '../aftermath.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { nodeOf } from '../../support/nodes.ts';
 import type { RunWorld } from '../../support/run-world.ts';
-import { outcomesLine } from '../load/ledger.ts';
-import { PAUSE_SECONDS, pauseUnderLoad, type Paused } from './paused-stage.ts';
-import { seconds, waitsLine, type Waits } from './waits.ts';
+import type { StoreAccess } from '../../support/store-access.ts';
+import { grouped } from '../../support/text-table.ts';
+import { judgeAnswers, type Judged } from '../acks/judge-answers.ts';
+import { untrueCheck } from '../acks/told-truth.ts';
+import { dropUniqueKeys } from '../acks/without-unique-keys.ts';
+import { aftermathNotes, type Aftermath } from '../aftermath.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import { seconds, waitedIn, waitsLine, type Phase, type Waited, type Waits } from '../load/latency.ts';
+import type { Opening } from '../load/load-thread.ts';
+import { shardsOf } from '../outage/group-shards.ts';
+import { Stage } from '../stage.ts';
+import { readCellsThere } from '../stored-cells.ts';
+import { compareKept, storedLogs } from '../stored-logs.ts';
+import { STEADY, WARM_UP_MS } from './steady.ts';
 
+const SHARDS = 48;
+const PAUSED = 'group-1';
+const WRITERS = 16;
+const PER_SECOND = 5;
+const CONTROL_PER_SECOND = 4;
+const PEACE_MS = 4000;
+/** Writes that began so shortly before the stop may meet it. */
+const UNDER_WAY_MS = 500;
+const PAUSE_SECONDS = 20;
+/** A time limit of four seconds has to pass before anybody knows. */
+const TRIPPED_MS = 5000;
+/** For what was sent before to land, and for writes in peace. */
+const AFTER_MS = 5000;
+/** Longer than the server is paused: nothing ends by itself. */
+const NO_LIMIT_MS = 60_000;
+const NO_LIMITS = { queryTimeoutMs: NO_LIMIT_MS, connectTimeoutMs: NO_LIMIT_MS, acquireTimeoutMs: NO_LIMIT_MS };
 const MOST_MS = 1000;
 /** Of the writes: one that is refused at once does not wait. */
 const MOST_REFUSED = 0.01;
@@ -17,35 +43,95 @@ const LEAST_CELLS = 2000;
 export const pausedRun: FaultRun = {
   name: 'paused',
   promise: 'A database that hangs holds nobody up, and what it does late does no harm',
-  fault: `SIGSTOP of a group's writer for ${PAUSE_SECONDS} s, under 16 writers to all groups`,
+  fault: `SIGSTOP of a group's writer for ${PAUSE_SECONDS} s, under ${WRITERS} writers to all groups`,
   control: 'no circuit breakers, no time limits; tables without unique key',
   alone: true,
 
   async run(world: RunWorld): Promise<RunOutcome> {
-    const done = await pauseUnderLoad(world);
-    const { waited, inPeace, trips, aftermath, judged, unguarded, unlimited } = done;
+    await using stage = await Stage.start(world, 'paused', { shards: SHARDS });
+    const shards = await shardsOf((await stage.open()).datastore, PAUSED);
+    await stage.drain();
+    const real = await pauseUnderLoad(stage, shards);
+    const { aftermath, judged, waited } = real;
+    const control = await withoutProtections(stage, shards);
+    const { unguarded, unlimited } = control;
     return {
       checks: [
         promptly('seconds (p99) that writes to the paused group waited', waited.own, unguarded.own, unlimited.own),
         promptly('seconds (p99) that all other writes waited', waited.others, unguarded.others, unlimited.others),
-        whole(done),
+        { ...untrueCheck({ aftermath, untrue: judged.untrue }, LEAST_CELLS), control: { figure: `${grouped(control.doubled)} doubled`, failed: control.doubled > 0 } },
       ],
       cells: aftermath.acked,
-      engine: done.engine,
+      engine: stage.engine,
       notes: [
-        outcomesLine(aftermath.outcomes),
-        `in peace: ${waitsLine(inPeace.own)}; others: ${waitsLine(inPeace.others)}`,
-        `from 5 s after the stop: ${waitsLine(waited.own)}; others: ${waitsLine(waited.others)}`,
-        `… without circuit breakers: ${waitsLine(unguarded.own)}; others: ${waitsLine(unguarded.others)}`,
-        `… without time limits, too: ${waitsLine(unlimited.own)}; others: ${waitsLine(unlimited.others)}`,
-        `circuits opened: ${trips.map(({ circuit, at }) => `${circuit} at ${seconds(at)} s`).join(', ')}`,
-        faultsLine(aftermath),
-        ...aftermath.wrongExamples,
+        `in peace: ${waitedLine(real.inPeace)}`,
+        `from 5 s after the stop: ${waitedLine(waited)}`,
+        `… without circuit breakers: ${waitedLine(unguarded)}`,
+        `… without time limits, too: ${waitedLine(unlimited)}`,
+        `circuits opened: ${real.openings.map(({ circuit, at }) => `${circuit} at ${seconds(at)} s`).join(', ')}`,
+        ...aftermathNotes(aftermath),
         ...judged.examples,
       ],
     };
   },
 };
+
+interface Paused {
+  readonly waited: Waited;
+  /** Before the pause. */
+  readonly inPeace: Waited;
+  /** When circuits opened, in milliseconds since the writer was paused. */
+  readonly openings: readonly Opening[];
+  readonly aftermath: Aftermath;
+  readonly judged: Judged;
+}
+
+async function pauseUnderLoad(stage: Stage, shards: ReadonlySet<number>): Promise<Paused> {
+  const load = await stage.load({ ...STEADY, writers: WRITERS, perSecond: PER_SECOND });
+  const { from, to } = await pause(stage);
+  const { written, answers, openings } = await load.stop();
+  return {
+    waited: waitedIn(answers, { from: from + TRIPPED_MS, to }, shards),
+    inPeace: waitedIn(answers, { from: from - PEACE_MS, to: from - UNDER_WAY_MS }, shards),
+    openings: openings.map(({ circuit, at }) => ({ circuit, at: at - from })),
+    aftermath: await stage.inspect(written),
+    judged: judgeAnswers(answers, await readCellsThere(stage.access.groups)),
+  };
+}
+
+/** The same once more, without circuit breakers, and without time limits, too, on tables without unique keys. */
+async function withoutProtections(stage: Stage, shards: ReadonlySet<number>): Promise<{ readonly unguarded: Waited; readonly unlimited: Waited; readonly doubled: number }> {
+  const { groups } = stage.access;
+  stage.world.say('the controls: without circuit breakers; without time limits, too; tables without unique keys');
+  await dropUniqueKeys(groups);
+  const start = (name: string, varied: Partial<StoreAccess>) =>
+    stage.load({ ...STEADY, writers: WRITERS, perSecond: CONTROL_PER_SECOND, access: { ...stage.access, isGuarded: false, ...varied }, seed: `${stage.world.seed} ${name}`, history: undefined });
+  const loads = await Promise.all([start('unguarded', {}), start('unlimited', { sql: NO_LIMITS })]);
+  const { from, to } = await pause(stage);
+  const [unguarded, unlimited] = await Promise.all(loads.map((load) => load.stop()));
+  if (!unguarded || !unlimited) throw new Error('two loads, and not two ends');
+  const waited = (answers: Parameters<typeof waitedIn>[0]): Waited => waitedIn(answers, { from: from + TRIPPED_MS, to }, shards);
+  const { doubled } = compareKept([...unguarded.written.acked, ...unlimited.written.acked], await storedLogs(groups));
+  return { unguarded: waited(unguarded.answers), unlimited: waited(unlimited.answers), doubled };
+}
+
+/** SIGSTOP of the group's writer, with some peace before and after. Returns when it was stopped. */
+async function pause({ servers, world: { signal, say } }: Stage): Promise<Phase> {
+  const { node } = nodeOf(servers, PAUSED);
+  await sleep(WARM_UP_MS + PEACE_MS, undefined, { signal });
+  const from = Date.now();
+  servers.pause(node);
+  try {
+    say(`SIGSTOP of ${node}`);
+    await sleep(PAUSE_SECONDS * 1000, undefined, { signal });
+  } finally {
+    servers.resume(node);
+  }
+  const to = Date.now();
+  say(`SIGCONT of ${node}`);
+  await sleep(AFTER_MS, undefined, { signal });
+  return { from, to };
+}
 
 function promptly(what: string, waits: Waits, unguarded: Waits, unlimited: Waits): Check {
   return {
@@ -57,14 +143,6 @@ function promptly(what: string, waits: Waits, unguarded: Waits, unlimited: Waits
   };
 }
 
-function whole({ aftermath, judged, doubled }: Paused): Check {
-  const { doubled: twice = 0, ...others } = aftermath.faults;
-  const rest = Object.values(others).reduce((sum, count) => sum + count, 0);
-  return {
-    what: 'acknowledged cells lost, doubled; answers untrue; other faults; control: no unique key',
-    figure: `${aftermath.lost}, ${twice}; ${judged.untrue}; ${rest} of ${grouped(aftermath.acked)}`,
-    bar: `0, 0; 0; 0 of at least ${grouped(LEAST_CELLS)}`,
-    passed: aftermath.lost + twice + judged.untrue + rest === 0 && aftermath.acked >= LEAST_CELLS,
-    control: { figure: `${grouped(doubled)} doubled`, failed: doubled > 0 },
-  };
+function waitedLine({ own, others }: Waited): string {
+  return `${waitsLine(own)}; others: ${waitsLine(others)}`;
 }

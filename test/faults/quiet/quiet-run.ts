@@ -1,28 +1,18 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
-import type { LocalStackOptions } from '../../../infra/local/stack/local-stack-options.ts';
 import { engineName } from '../../support/cluster.ts';
-import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import { untilAllRun } from '../../support/nodes.ts';
 import type { RunWorld } from '../../support/run-world.ts';
-import { arePerfect, firstLine, FirstRequests, type FirstAnswers } from '../first-requests.ts';
+import { check, sumOf } from '../checks.ts';
+import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
+import { arePerfect, firstLine, type FirstAnswers } from '../first-requests.ts';
+import { startInUse, type StackInUse } from '../stack-in-use.ts';
 import { variedFunctions } from '../varied-functions.ts';
 
 const QUIET_SECONDS = 100;
-const SHARDS = 24;
 const GROUPS = 3;
 const UP_MS = 30_000;
-const POLL_MS = 100;
 const BELIEVING = { 'write-cells': new URL('believing-write-cells.ts', import.meta.url) };
-
-interface StackInUse {
-  readonly name: string;
-  readonly stack: LocalStack;
-  readonly requests: FirstRequests;
-  /** After one writer was killed, after two, and after all. */
-  readonly answers: FirstAnswers[];
-}
 
 export const quietRun: FaultRun = {
   name: 'quiet',
@@ -33,55 +23,44 @@ export const quietRun: FaultRun = {
 
   async run(world: RunWorld): Promise<RunOutcome> {
     const functionsFolder = variedFunctions(join(world.folder, 'functions'), BELIEVING);
-    await using parts = new AsyncDisposableStack();
-    const started = async (name: string, options: Partial<LocalStackOptions>): Promise<StackInUse> => {
-      const stack = await startLocalStack({ data: join(world.folder, name), port: 0, groups: GROUPS, shards: SHARDS, engine: world.engine, ...options });
-      parts.defer(() => stack.stop());
-      const requests = new FirstRequests(stack.url, stack.functionLog);
-      await requests.warmUp();
-      return { name, stack, requests, answers: [] };
-    };
-    const threads = await started('threads', { functions: 'threads' });
-    const processes = await started('processes', { functions: 'process' });
-    const believing = await started('control', { functions: 'process', functionsFolder });
-    for (let count = 1; count <= GROUPS; count += 1) await killAndWait(world, [threads, processes, believing], count);
-    const check = (what: string, { answers }: StackInUse): Check => ({
-      what: `first writes stored, reads fresh, after one, two and ${GROUPS} writers were killed: functions as ${what}`,
-      figure: answers.map(({ stored, fresh }) => `${stored}, ${fresh}`).join('; '),
-      bar: `${threads.answers[0]?.writes} each`,
-      passed: answers.every(arePerfect),
-      control: { figure: believing.answers.map(({ stored, fresh }) => `${stored}, ${fresh}`).join('; '), failed: !believing.answers.every(arePerfect) },
-    });
+    await using threads = await startInUse(world, 'threads', { groups: GROUPS, functions: 'threads' });
+    await using processes = await startInUse(world, 'processes', { groups: GROUPS, functions: 'process' });
+    await using believing = await startInUse(world, 'control', { groups: GROUPS, functions: 'process', functionsFolder });
+    const stacks = [threads, processes, believing];
+    // After one writer was killed, after two, and after all.
+    const rounds: FirstAnswers[][] = [];
+    for (let count = 1; count <= GROUPS; count += 1) rounds.push(await killAndAsk(world, stacks, count));
+    const [ofThreads, ofProcesses, control] = stacks.map((_, place) => rounds.flatMap((round) => round[place] ?? [])) as [FirstAnswers[], FirstAnswers[], FirstAnswers[]];
+    const checkOf = (what: string, answers: readonly FirstAnswers[]): Check =>
+      check(
+        {
+          what: `first writes stored, reads fresh, after one, two and ${GROUPS} writers were killed: functions as ${what}`,
+          bar: `${answers[0]?.writes} each`,
+          figure: (all) => all.map(({ stored, fresh }) => `${stored}, ${fresh}`).join('; '),
+          holds: (all) => all.length === GROUPS && all.every(arePerfect),
+          fails: (all) => !all.every(arePerfect),
+        },
+        answers,
+        control,
+      );
     return {
-      checks: [check('threads', threads), check('processes', processes)],
-      cells: [threads, processes].flatMap(({ answers }) => answers).reduce((sum, { writes }) => sum + writes, 0),
+      checks: [checkOf('threads', ofThreads), checkOf('processes', ofProcesses)],
+      cells: sumOf([...ofThreads, ...ofProcesses].map(({ writes }) => writes)),
       engine: engineName(threads.stack.groups.engine),
-      notes: Object.entries({ threads, processes, believing }).flatMap(([name, { answers }]) => answers.map((answer, place) => `${name}, ${place + 1} killed: ${firstLine(answer)}`)),
+      notes: Object.entries({ threads: ofThreads, processes: ofProcesses, believing: control }).flatMap(([name, answers]) => answers.map((answer, place) => `${name}, ${place + 1} killed: ${firstLine(answer)}`)),
     };
   },
 };
 
 /** Kills so many writers of each stack at once, and asks each after the quiet, one after the other. */
-async function killAndWait({ signal, say }: RunWorld, stacks: readonly StackInUse[], count: number): Promise<void> {
-  for (const { stack } of stacks) for (const { node } of writersOf(stack).slice(0, count)) stack.groups.kill(node);
+async function killAndAsk({ signal }: RunWorld, stacks: readonly StackInUse[], count: number): Promise<FirstAnswers[]> {
+  for (const { stack: { groups } } of stacks) for (const { node } of groups.status().filter(({ role }) => role === 'writer').slice(0, count)) void groups.kill(node);
   await sleep(QUIET_SECONDS * 1000, undefined, { signal });
-  for (const { name, stack, requests, answers } of stacks) {
-    await allUp(stack);
-    const answer = await requests.send();
-    say(`${name}, ${count} killed: ${firstLine(answer)}`);
-    answers.push(answer);
+  const answers: FirstAnswers[] = [];
+  for (const { stack, ask } of stacks) {
+    // Writes to a server that has not come back could not be stored.
+    await untilAllRun(stack.groups, signal, { patienceMs: UP_MS });
+    answers.push(await ask(`, ${count} killed`));
   }
-}
-
-function writersOf({ groups }: LocalStack) {
-  return groups.status().filter(({ role }) => role === 'writer');
-}
-
-/** Throws where a server that was killed has not come back: its writes could not be stored. */
-async function allUp({ groups }: LocalStack): Promise<void> {
-  const deadline = performance.now() + UP_MS;
-  while (groups.status().some(({ state }) => state !== 'running')) {
-    if (performance.now() > deadline) throw new Error('a server that was killed did not come back');
-    await sleep(POLL_MS);
-  }
+  return answers;
 }

@@ -4,13 +4,13 @@ import { pendingMarks } from '../../../shared/index/repair/pending-marks.ts';
 import { REPAIR_FOLLOWER } from '../../../shared/index/repair/repair-follower.ts';
 import { untilBuffersEmpty } from '../buffers.ts';
 import type { RunWorld } from '../../support/run-world.ts';
-import type { IndexedStore } from '../../support/indexed/indexed-store.ts';
+import type { OpenStore } from '../../support/store-access.ts';
 
 const POLL_MS = 250;
 const PATIENCE_MS = 90_000;
 
 /** Waits until every buffered write is on its primary, and, where one runs, until the repair has seen every cell and owes no group anything. */
-export async function untilQuiet(store: IndexedStore, isRepaired: boolean, { signal, say }: Pick<RunWorld, 'signal' | 'say'>): Promise<void> {
+export async function untilQuiet(store: OpenStore, isRepaired: boolean, { signal, say }: Pick<RunWorld, 'signal' | 'say'>): Promise<void> {
   const start = performance.now();
   const { rows, seconds } = await untilBuffersEmpty(store.datastore, PATIENCE_MS, signal);
   if (rows > 0) throw new Error(`${rows} writes are left in the buffer`);
@@ -23,7 +23,7 @@ export async function untilQuiet(store: IndexedStore, isRepaired: boolean, { sig
   say(`buffers empty after ${seconds.toFixed(1)} s, the repair caught up after ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }
 
-async function isCaughtUp({ context, name, stateTable }: IndexedStore): Promise<boolean> {
+async function isCaughtUp({ context, name, stateTable }: OpenStore): Promise<boolean> {
   const lag = await followerLag(stateTable, context, { name: REPAIR_FOLLOWER, datastore: name });
   // A shard without cells may have no offset.
   if (lag.some(({ offset = 0, head }) => head === undefined || offset !== head)) return false;

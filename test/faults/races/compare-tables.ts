@@ -7,7 +7,8 @@ import { indexTable, type PhysicalIndex } from '../../../shared/index/index-tabl
 import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
-import { groupClient, type GroupAccess } from '../../support/store-access.ts';
+import { onEachShard } from '../../support/past-the-store.ts';
+import type { GroupAccess } from '../../support/store-access.ts';
 import type { Problems } from './problem-counts.ts';
 
 export interface Compared {
@@ -23,19 +24,13 @@ export interface Compared {
 export async function compareTables(groups: readonly GroupAccess[], datastore: string, shards: number, index: PhysicalIndex): Promise<Compared> {
   const wanted = new Map<string, string>();
   const held = new Map<string, string>();
-  await Promise.all(
-    groups.map(async ({ name }) => {
-      const client = groupClient(groups, name, { queryTimeoutMs: 60_000 });
-      try {
-        const owned = await client.select({ sql: 'SELECT shard FROM `schemaless`.shard WHERE datastore = ? ORDER BY shard', parameters: [datastore] }, 'writer');
-        for (const [shard] of owned) {
-          await addWanted(client, { datastore, shard: toNumber(shard), shards, index, into: wanted });
-          await addHeld(client, { datastore, shard: toNumber(shard), index, into: held });
-        }
-      } finally {
-        await client.close();
-      }
-    }),
+  await onEachShard(
+    groups,
+    async (client, shard) => {
+      await addWanted(client, { datastore, shard, shards, index, into: wanted });
+      await addHeld(client, { datastore, shard, index, into: held });
+    },
+    datastore,
   );
   const problems = { missing: 0, extra: 0, wrong: 0 };
   for (const [key, values] of wanted) {

@@ -1,24 +1,16 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createConnection } from 'mysql2/promise';
-import type { ShardGroups } from '../../../infra/local/mysql/shard-groups.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import { shardOf } from '../../../shared/shard.ts';
-import { untilAllRun } from '../kill/kills.ts';
-import { openIndexed, type IndexedAccess, type IndexedStore } from '../../support/indexed/indexed-store.ts';
+import { killWithDisk, stopReceiving, untilAllRun } from '../../support/nodes.ts';
+import { openStore, type DatastoreAccess, type OpenStore } from '../../support/store-access.ts';
 import { raceRows, RacingCells } from './racing-cells.ts';
-import type { Stage } from '../../support/indexed/stage.ts';
+import type { Stage } from '../stage.ts';
 import { vary, type Variation } from './variation.ts';
 
 export interface LossOptions {
-  readonly stage: Stage;
-  readonly access: IndexedAccess;
+  readonly access: DatastoreAccess;
   readonly group: string;
-  readonly seed: string;
   readonly variation: Variation;
-  readonly signal: AbortSignal;
-  readonly say: (line: string) => void;
 }
 
 /** The repair has followed the first of the lost cells by then, and the last of them not. */
@@ -35,11 +27,10 @@ const NEW_VERSIONS = 1;
  * @returns how many cells were lost
  * @throws Error when none was
  */
-export async function loseLastCells({ stage, access, group, seed, variation, signal, say }: LossOptions): Promise<number> {
-  const { servers } = stage;
+export async function loseLastCells({ cluster, servers, world: { seed, signal, say } }: Stage, { access, group, variation }: LossOptions): Promise<number> {
   const varied = vary(variation, seed);
   // Without copies in the buffer, which would bring every cell back.
-  await using uncopied = await openIndexed({ ...access, bufferCopies: 0 }, { wrap: varied.wrap });
+  await using uncopied = await openStore({ ...access, bufferCopies: 0 }, { wrap: varied.wrap });
   const cells = new RacingCells(seed, 0, Date.now() - 3_600_000);
   const rows = raceRows(seed);
   const isEarly = (row: string): boolean => Math.floor(shardOf(row, uncopied.datastore.shards) / servers.groups.length) % 2 === 0;
@@ -48,16 +39,13 @@ export async function loseLastCells({ stage, access, group, seed, variation, sig
   const early = await write(uncopied, rows.filter(isEarly), cells, LOST_VERSIONS);
   await sleep(FOLLOWED_MS, undefined, { signal });
   const late = await write(uncopied, rows.filter((row) => !isEarly(row)), cells, LOST_VERSIONS);
-  const writer = servers.status().find((node) => node.group === group && node.role === 'writer');
-  if (!writer) throw new Error(`${group} has no writer`);
-  await servers.kill(writer.node);
-  rmSync(join(stage.folder, 'servers', 'groups', writer.node, 'data'), { recursive: true });
+  const writer = await killWithDisk(cluster, group);
   await servers.promote(group);
 
   const lost = await countMissing(uncopied, [...early, ...late]);
   if (lost === 0) throw new Error(`${group} lost no cell`);
-  say(`${writer.node} died with its disk; the promoted reader lacks ${lost} cells`);
-  await using store = await openIndexed(access, { wrap: varied.wrap });
+  say(`${writer} died with its disk; the promoted reader lacks ${lost} cells`);
+  await using store = await openStore(access, { wrap: varied.wrap });
   // The others keep what the promotion left them.
   await write(store, rows.filter((_, place) => place % 2 === 0), cells, NEW_VERSIONS);
   await varied.idle();
@@ -65,18 +53,8 @@ export async function loseLastCells({ stage, access, group, seed, variation, sig
   return lost;
 }
 
-/** A group's reader gets nothing more from its writer. */
-export async function stopReceiving(servers: ShardGroups, name: string): Promise<void> {
-  const group = servers.groups.find((one) => one.name === name);
-  const reader = group?.nodes.find(({ role }) => role === 'reader');
-  if (!group || !reader) throw new Error(`${name} has no reader`);
-  const connection = await createConnection({ host: reader.host, port: reader.port, user: group.user, password: group.password });
-  await connection.query(`STOP ${servers.engine.kind === 'mysql' ? 'REPLICA' : 'SLAVE'} IO_THREAD`);
-  await connection.end();
-}
-
 /** Writes versions of rows, and returns those that were stored. */
-async function write({ datastore }: IndexedStore, rows: readonly string[], source: RacingCells, versions: number): Promise<NewCell[]> {
+async function write({ datastore }: OpenStore, rows: readonly string[], source: RacingCells, versions: number): Promise<NewCell[]> {
   const queue = Array.from({ length: versions }, () => rows).flat();
   const stored: NewCell[] = [];
   await Promise.all(
@@ -91,7 +69,7 @@ async function write({ datastore }: IndexedStore, rows: readonly string[], sourc
   return stored;
 }
 
-async function countMissing({ datastore }: IndexedStore, cells: readonly NewCell[]): Promise<number> {
+async function countMissing({ datastore }: OpenStore, cells: readonly NewCell[]): Promise<number> {
   let missing = 0;
   for (let start = 0; start < cells.length; start += 100) {
     const page = cells.slice(start, start + 100).map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));

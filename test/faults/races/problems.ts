@@ -1,9 +1,8 @@
 import { verifyIndex } from '../../../shared/index/verify.ts';
 import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
-import type { GroupAccess } from '../../support/store-access.ts';
+import type { GroupAccess, OpenStore } from '../../support/store-access.ts';
 import { compareTables } from './compare-tables.ts';
 import { KINDS, noProblems, problemsText, total, type Problems } from './problem-counts.ts';
-import type { IndexedStore } from '../../support/indexed/indexed-store.ts';
 
 export interface Judged {
   /** By `verifyIndex`. */
@@ -15,7 +14,7 @@ export interface Judged {
 }
 
 /** Compares indexes with the cells, in both ways. Nothing may be written meanwhile. */
-export async function judge(store: IndexedStore, groups: readonly GroupAccess[], indexes: readonly PhysicalIndex[]): Promise<Judged> {
+export async function judge(store: OpenStore, groups: readonly GroupAccess[], indexes: readonly PhysicalIndex[]): Promise<Judged> {
   const [problems, inTables] = [noProblems(), noProblems()];
   let entries = 0;
   for (const index of indexes) {
@@ -30,7 +29,7 @@ export async function judge(store: IndexedStore, groups: readonly GroupAccess[],
 }
 
 /** Every version that answers queries. */
-export async function liveIndexes({ context, name }: IndexedStore): Promise<readonly PhysicalIndex[]> {
+export async function liveIndexes({ context, name }: OpenStore): Promise<readonly PhysicalIndex[]> {
   context.topology.refresh();
   const catalogues = await context.topology.indexes(name);
   return catalogues.flatMap((catalogue) => catalogue.versions.filter(({ state }) => state === 'live').map(({ hash, definition }) => ({ name: catalogue.name, hash, definition })));

@@ -1,11 +1,11 @@
 /** A process of writers that race for the same rows, as a function's instances do. It is killed in the middle of writes. */
-import { openIndexed, type IndexedAccess } from '../../support/indexed/indexed-store.ts';
+import { openStore, type DatastoreAccess } from '../../support/store-access.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
 import { raceRows, RacingCells } from './racing-cells.ts';
 import { vary, type Variation } from './variation.ts';
 
 export interface RaceInput {
-  readonly access: IndexedAccess;
+  readonly access: DatastoreAccess;
   /** Numbers of its writers. */
   readonly writers: readonly number[];
   readonly seed: string;
@@ -29,7 +29,7 @@ const PARTS = 8;
 
 await runAsProcess<RaceInput, RaceProgress>(async ({ access, writers, seed, since, variation }, control) => {
   const varied = vary(variation, `${seed} ${writers.join()}`);
-  await using store = await openIndexed(access, { wrap: varied.wrap });
+  await using store = await openStore(access, { wrap: varied.wrap });
   let acked = 0;
   const write = async (number: number): Promise<void> => {
     const cells = new RacingCells(seed, number, since);

@@ -1,22 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { untilAllRun } from '../kill/kills.ts';
-import type { IndexedAccess } from '../../support/indexed/indexed-store.ts';
+import { killNode, untilAllRun } from '../../support/nodes.ts';
+import type { DatastoreAccess } from '../../support/store-access.ts';
 import type { RaceInput, RaceProgress } from './race-process.ts';
-import type { RepairInput, RepairProgress } from './repair-process.ts';
 import { RestartedProcess } from './restarted-process.ts';
-import type { Stage } from '../../support/indexed/stage.ts';
+import type { Stage } from '../stage.ts';
+import type { Repair } from './start-repair.ts';
 import type { Variation } from './variation.ts';
 
 export interface RaceOptions {
-  readonly stage: Stage;
-  readonly access: IndexedAccess;
-  readonly seed: string;
+  readonly access: DatastoreAccess;
   readonly seconds: number;
   readonly variation: Variation;
   /** Killed in the middle too. Undefined: none runs. */
-  readonly repair: RestartedProcess<RepairInput, RepairProgress> | undefined;
-  readonly signal: AbortSignal;
-  readonly say: (line: string) => void;
+  readonly repair: Repair | undefined;
 }
 
 export interface Raced extends RaceProgress {
@@ -34,12 +30,12 @@ const SERVER_KILLED_AT = 0.6;
 const POLL_MS = 50;
 
 /** Eight writers in four processes race for the same rows, while they, the repair and a group's writer are killed. Returns once all servers run again. */
-export async function race({ stage, access, seed, seconds, variation, repair, signal, say }: RaceOptions): Promise<Raced> {
+export async function race({ cluster, servers, world: { seed, signal, say } }: Stage, { access, seconds, variation, repair }: RaceOptions): Promise<Raced> {
   using stack = new DisposableStack();
   const since = Date.now();
   const racers = Array.from({ length: PROCESSES }, (_, place) =>
     stack.use(
-      new RestartedProcess<RaceInput, RaceProgress>(new URL('race-process.ts', import.meta.url), stage.folder, (life) => {
+      new RestartedProcess<RaceInput, RaceProgress>(new URL('race-process.ts', import.meta.url), cluster.folder, (life) => {
         // A process that starts again is other writers: their ref keys and choices are others.
         const writers = Array.from({ length: WRITERS_EACH }, (_unused, writer) => ((life * PROCESSES + place) * WRITERS_EACH + writer) % 100);
         return { access, writers, seed, since, variation };
@@ -70,14 +66,11 @@ export async function race({ stage, access, seed, seconds, variation, repair, si
   };
   const killServer = async (): Promise<void> => {
     await at(seconds * 1000 * SERVER_KILLED_AT);
-    const writer = stage.servers.groups.at(-1)?.nodes.find(({ role }) => role === 'writer');
-    if (!writer) throw new Error('a group without a writer');
-    say(`kill -9 of ${writer.node}`);
-    await stage.servers.kill(writer.node);
+    say(`kill -9 of ${await killNode(servers, servers.groups.at(-1)?.name ?? '')}`);
   };
   await Promise.all([killRacers(), killRepair(), killServer(), at(seconds * 1000)]);
   await Promise.all(racers.map((racer) => racer.stop()));
-  await untilAllRun(stage.servers, signal);
+  await untilAllRun(servers, signal);
 
   const said = racers.flatMap(({ progress }) => progress);
   const sum = (what: keyof RaceProgress): number => said.reduce((all, progress) => all + progress[what], 0);

@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { runRepair } from '../../../shared/index/repair/run-repair.ts';
 import type { RepairSettings } from '../../../shared/index/repair/settings.ts';
-import { openIndexed, type IndexedAccess } from '../../support/indexed/indexed-store.ts';
+import { openStore, type DatastoreAccess } from '../../support/store-access.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
 import { vary, type Variation } from './variation.ts';
 
 export interface RepairInput {
-  readonly access: IndexedAccess;
+  readonly access: DatastoreAccess;
   readonly variation: Variation;
   /** @default the function's own */
   readonly settings?: Partial<RepairSettings>;
@@ -31,7 +31,7 @@ const SAY_MS = 200;
 
 await runAsProcess<RepairInput, RepairProgress>(async ({ access, variation, settings = {} }, control) => {
   const varied = vary(variation, 'repair');
-  await using store = await openIndexed(access, { wrap: varied.wrap });
+  await using store = await openStore(access, { wrap: varied.wrap });
   const { context, topologyTable, stateTable } = store;
   const progress: { -readonly [Key in keyof RepairProgress]: RepairProgress[Key] } = { repaired: 0, pending: 0, cuts: 0, writers: 0 };
   control.ready();

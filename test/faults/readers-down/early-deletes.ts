@@ -2,8 +2,8 @@ import { rowKeyOf } from '../../../shared/address.ts';
 import { toBytes } from '../../../shared/sql/cell-rows.ts';
 import { CONTROL } from '../../../shared/sql/names.ts';
 import type { BufferTables } from '../outage/buffer-tables.ts';
-import { clock } from '../outage/latency.ts';
-import type { PacedWrite } from '../outage/paced-load.ts';
+import type { Share } from '../checks.ts';
+import type { Answer } from '../load/ask.ts';
 
 /** The buffered rows of some shards at one moment. */
 export interface BufferSnapshot {
@@ -14,20 +14,21 @@ export interface BufferSnapshot {
 
 export async function takeSnapshot(tables: BufferTables, shards: ReadonlySet<number>): Promise<BufferSnapshot> {
   const sql = `SELECT row_key FROM ${CONTROL}.buffer WHERE shard IN (${[...shards].map(() => '?').join(', ')})`;
-  const takenAt = clock();
+  const takenAt = Date.now();
   const found = await Promise.all(tables.groups.map((group) => tables.client(group).select({ sql, parameters: [...shards] }, 'writer')));
   return { takenAt, rowKeys: new Set(found.flat().map(([rowKey]) => rowKeyOf(toBytes(rowKey)))) };
 }
 
-export interface EarlyDeletes {
-  /** Writes stored while no reader was there to show them. */
-  readonly due: number;
-  /** Those of them whose rows were gone from every buffer table, with the readers still down. */
-  readonly early: number;
+/**
+ * Of the writes stored while no reader was there to show them, those whose rows were gone from every buffer table, with
+ * the readers still down.
+ *
+ * @param downAt when the readers were gone, in milliseconds since 1970
+ */
+export function countEarly(writes: readonly StoredWrite[], shards: ReadonlySet<number>, downAt: number, { takenAt, rowKeys }: BufferSnapshot): Share {
+  const due = writes.filter(({ begun, ended, shard, outcome }) => outcome === 'stored' && shards.has(shard) && begun > downAt && ended < takenAt);
+  return { wrong: due.filter(({ row_key }) => !rowKeys.has(row_key)).length, of: due.length };
 }
 
-/** @param downAt when the readers were gone, by the clock of `sentAt` */
-export function countEarly(writes: readonly PacedWrite[], shards: ReadonlySet<number>, downAt: number, { takenAt, rowKeys }: BufferSnapshot): EarlyDeletes {
-  const due = writes.filter(({ sentAt, milliseconds, shard, outcome }) => outcome === 'stored' && shards.has(shard) && sentAt > downAt && sentAt + milliseconds < takenAt);
-  return { due: due.length, early: due.filter(({ row_key }) => !rowKeys.has(row_key)).length };
-}
+/** What of an answer is looked at here. */
+export type StoredWrite = Pick<Answer, 'begun' | 'ended' | 'row_key' | 'shard' | 'outcome'>;

@@ -5,7 +5,6 @@ import type { SqlClient } from '../../../shared/sql/client.ts';
 import { equalJson } from '../../../shared/body/equal.ts';
 import { Random } from '../../support/random.ts';
 import { openStore, type OpenStore, type StoreAccess } from '../../support/store-access.ts';
-import { clock } from '../outage/latency.ts';
 import { rowKeyIn } from '../outage/group-shards.ts';
 
 /** One read that was asked of a reader. */
@@ -62,7 +61,7 @@ export function readerOnly(client: SqlClient): SqlClient {
 }
 
 async function readOnce({ datastore }: OpenStore, cell: NewCell): Promise<ReaderRead> {
-  const sentAt = clock();
+  const sentAt = Date.now();
   try {
     const found = await datastore.get(cell, { read: 'reader' });
     return { sentAt, servedBy: found.served_by, isRight: found.cell !== null && equalJson(found.cell.body, cell.body) };

@@ -1,15 +1,18 @@
-import { faultsLine, type Aftermath } from '../aftermath.ts';
+import { grouped } from '../../support/text-table.ts';
+import { aftermathNotes, otherFaults } from '../aftermath.ts';
+import { noneOf, sumOf, type Share } from '../checks.ts';
 import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import type { RunWorld } from '../../support/run-world.ts';
-import { outcomesLine } from '../load/ledger.ts';
-import { latencyLine, percentile, sentBetween } from '../outage/latency.ts';
-import type { PacedWrite } from '../outage/paced-load.ts';
-import { countEarly, type EarlyDeletes } from './early-deletes.ts';
+import type { Answer } from '../load/ask.ts';
+import { begunIn, latencyLine, percentile, type Phase } from '../load/latency.ts';
+import { countEarly } from './early-deletes.ts';
 import type { ReaderRead } from './reader-reads.ts';
-import { DOWN_SECONDS, readersStory, type Phase, type ReadersDown, type ReadersStory } from './readers-stage.ts';
+import { DOWN_SECONDS, readersStory, type ReadersStory } from './without-readers.ts';
 
 const MOST_SLOWER = 1.2;
 const LEAST_READS = 100;
+/** While the readers are down. */
+const LEAST_STORED = 100;
 const MOST_EMPTY_SECONDS = 60;
 
 export const readersDownRun: FaultRun = {
@@ -27,11 +30,9 @@ export const readersDownRun: FaultRun = {
       cells: aftermath.acked,
       engine: story.engine,
       notes: [
-        outcomesLine(aftermath.outcomes),
         `writes in normal times: ${latencyLine(inPhases(writes, normal))}; to the group: ${latencyLine(inPhases(writes, normal, shards))}`,
         `… without readers: ${latencyLine(inPhases(writes, down))}; to the group: ${latencyLine(inPhases(writes, down, shards))}`,
-        faultsLine(aftermath),
-        ...aftermath.wrongExamples,
+        ...aftermathNotes(aftermath),
       ],
     };
   },
@@ -65,15 +66,9 @@ function readsCheck({ reads, readerOnlyReads, down }: ReadersStory): Check {
 }
 
 function earlyCheck({ writes, shards, down, control }: ReadersStory): Check {
-  const early = sum(down.map((phase) => countEarly(writes, shards, phase.from, phase.snapshot)));
-  const withoutAsking = countEarly(writes, shards, control.from, control.snapshot);
-  return {
-    what: 'buffered rows deleted while no reader showed them; control: a drain that asks the writer only',
-    figure: earlyFigure(early),
-    bar: '0 of at least 100',
-    passed: early.early === 0 && early.due >= 100,
-    control: { figure: earlyFigure(withoutAsking), failed: withoutAsking.early > 0 },
-  };
+  const parts = down.map((phase) => countEarly(writes, shards, phase.from, phase.snapshot));
+  const early: Share = { wrong: sumOf(parts.map(({ wrong }) => wrong)), of: sumOf(parts.map(({ of }) => of)) };
+  return noneOf('buffered rows deleted while no reader showed them; control: a drain that asks the writer only', LEAST_STORED, early, countEarly(writes, shards, control.from, control.snapshot));
 }
 
 /** The control is the same question with the readers still down. */
@@ -89,22 +84,6 @@ function emptyCheck({ down, aftermath }: ReadersStory): Check {
   };
 }
 
-function inPhases(writes: readonly PacedWrite[], phases: readonly (Phase | ReadersDown)[], shards?: ReadonlySet<number>): readonly PacedWrite[] {
-  return phases.flatMap(({ from, to }) => sentBetween(writes, from, to, shards));
-}
-
-function sum(parts: readonly EarlyDeletes[]): EarlyDeletes {
-  return { due: parts.reduce((total, { due }) => total + due, 0), early: parts.reduce((total, { early }) => total + early, 0) };
-}
-
-function earlyFigure({ due, early }: EarlyDeletes): string {
-  return `${grouped(early)} of ${grouped(due)}`;
-}
-
-function otherFaults({ faults }: Aftermath): number {
-  return Object.values(faults).reduce((total, count) => total + count, 0);
-}
-
-function grouped(count: number): string {
-  return count.toLocaleString('en-US');
+function inPhases(writes: readonly Answer[], phases: readonly Phase[], shards?: ReadonlySet<number>): readonly Answer[] {
+  return phases.flatMap((phase) => begunIn(writes, phase, shards));
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { addressOf } from '../stored-cells.ts';
 import { rowKeyOf } from '../../../shared/address.ts';
 import type { CellAddress } from '../../../shared/cell.ts';
 import { toBytes, toNumber, toText } from '../../../shared/sql/cell-rows.ts';
@@ -22,13 +23,9 @@ const UNDER_WAY_MS = 5000;
 
 /** Addresses of cells that were answered `stored` and that the writer of some shards lacks now; without those that are about to be answered `buffered`. */
 export async function lostAddresses(groups: readonly GroupAccess[], store: OpenStore, shards: ReadonlySet<number>): Promise<readonly CellAddress[]> {
-  const first = new Set((await unansweredAddresses(groups, store, shards)).map(nameOf));
+  const first = new Set((await unansweredAddresses(groups, store, shards)).map(addressOf));
   await sleep(UNDER_WAY_MS);
-  return (await unansweredAddresses(groups, store, shards)).filter((address) => first.has(nameOf(address)));
-}
-
-function nameOf({ row_key, column_name, ref_key }: CellAddress): string {
-  return `${row_key}/${ref_key}/${column_name}`;
+  return (await unansweredAddresses(groups, store, shards)).filter((address) => first.has(addressOf(address)));
 }
 
 async function unansweredAddresses(groups: readonly GroupAccess[], store: OpenStore, shards: ReadonlySet<number>): Promise<readonly CellAddress[]> {

@@ -1,22 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { inspect, type Aftermath } from '../aftermath.ts';
-import type { Mix } from '../load/cell-source.ts';
+import { BATCHES_AND_REPEATS } from '../load/cell-source.ts';
 import { allWritten, type Written } from '../load/ledger.ts';
 import { startLoad } from '../load/start-load.ts';
+import type { RunWorld } from '../../support/run-world.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 import type { StackProcess } from '../../support/processes/stack-process.ts';
 
-export interface StackUnderTestOptions {
-  readonly seed: string;
-  readonly history: string | undefined;
-  readonly signal: AbortSignal;
-  readonly say: (line: string) => void;
-}
+export type StackUnderTestOptions = Pick<RunWorld, 'seed' | 'history' | 'signal' | 'say'>;
 
 const WRITERS = 8;
-const MIX: Mix = { batchShare: 0.3, batchSize: 10, repeatShare: 0.05 };
-const POLL_MS = 20;
 const LOAD_PATIENCE_MS = 180_000;
 
 /** A stack that is written to, ended, and started again, with everything that was ever acknowledged. */
@@ -31,14 +24,13 @@ export class StackUnderTest implements AsyncDisposable {
 
   /** Writes until so many more cells are acknowledged, then ends the stack with the writers still at it. Returns how many answers were `buffered`. */
   async writeAndEnd(part: string, cells: number, end: (stack: StackProcess) => Promise<void>): Promise<number> {
-    const { seed, history, signal } = this.#options;
+    const { seed, history } = this.#options;
     const stack = this.#running();
-    using load = startLoad({ target: { kind: 'http', url: stack.url }, writers: WRITERS, seed: `${seed}/${part}`, mix: MIX, run: `restart/${part}`, history });
+    using load = startLoad({ target: { kind: 'http', url: stack.url }, writers: WRITERS, seed: `${seed}/${part}`, cells: BATCHES_AND_REPEATS, run: `restart/${part}`, history }, this.#options);
     await load.ready;
-    const deadline = performance.now() + LOAD_PATIENCE_MS;
-    while (load.acked < cells && performance.now() < deadline) await sleep(POLL_MS, undefined, { signal });
+    await load.untilAcked(cells, LOAD_PATIENCE_MS);
     await end(stack);
-    const written = await load.stop();
+    const { written } = await load.stop();
     this.#written.push(written);
     return written.outcomes.buffered;
   }

@@ -2,12 +2,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
-import { openIndexed, type IndexedAccess } from '../../support/indexed/indexed-store.ts';
+import { openStore, type DatastoreAccess } from '../../support/store-access.ts';
 import { runAsWorker } from '../../support/workers/worker-side.ts';
 import { refKeyOf } from './poison.ts';
 
 export interface CellWriters {
-  readonly access: IndexedAccess;
+  readonly access: DatastoreAccess;
   readonly writers: number;
   readonly seed: string;
   /** After each write of a writer. */
@@ -28,7 +28,7 @@ const ROWS = 200;
 const SAY_MS = 50;
 
 await runAsWorker<CellWriters, 'stop', WritersProgress, WritersProgress>(async ({ access, writers, seed, pauseMs, poison }, control) => {
-  await using store = await openIndexed(access);
+  await using store = await openStore(access);
   const counts = { stored: 0, refused: 0 };
   control.ready();
   const saying = setInterval(() => control.say({ ...counts }), SAY_MS);

@@ -1,5 +1,5 @@
 import type { RunWorld } from '../../support/run-world.ts';
-import { untilAllRun } from '../kill/kills.ts';
+import { untilAllRun } from '../../support/nodes.ts';
 import { CONTROL_PATIENCE_MS, deliveryCheck, type Part } from './part.ts';
 import { QUICK_LEASES, Scene } from './scene.ts';
 import type { TriggerStage } from '../../support/triggers/trigger-stage.ts';

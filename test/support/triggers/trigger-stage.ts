@@ -8,9 +8,8 @@ import type { TriggerDefinition } from '../../../shared/definitions/definitions.
 import { migrate } from '../../../shared/migrate/migrate.ts';
 import type { DeployedTrigger } from '../../../shared/topology/topology.ts';
 import { dynamoClient, newTable } from '../dynamo.ts';
-import { startServers } from '../cluster.ts';
+import { startServers, throughEndpoints } from '../cluster.ts';
 import type { RunWorld } from '../run-world.ts';
-import { throughEndpoints } from '../indexed/stage.ts';
 import { groupClient, PATIENT, type GroupAccess } from '../store-access.ts';
 import { sqsClient, type TriggeredAccess } from './triggered-access.ts';
 

@@ -1,9 +1,8 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
-import type { OpenStoreOptions } from '../store-access.ts';
-import { openIndexed, type IndexedAccess, type IndexedStore } from '../indexed/indexed-store.ts';
+import { openStore, type DatastoreAccess, type OpenStore, type OpenStoreOptions } from '../store-access.ts';
 
 /** What a process needs to work for the trigger of a datastore: plain data. */
-export interface TriggeredAccess extends IndexedAccess {
+export interface TriggeredAccess extends DatastoreAccess {
   /** URL */
   readonly sqs: string;
   readonly trigger: string;
@@ -12,13 +11,13 @@ export interface TriggeredAccess extends IndexedAccess {
   readonly parkedQueueUrl: string;
 }
 
-export interface TriggeredStore extends IndexedStore {
+export interface TriggeredStore extends OpenStore {
   readonly sqs: SQSClient;
 }
 
 /** Opens a datastore and its trigger's queue, in this process. */
 export async function openTriggered(access: TriggeredAccess, options?: OpenStoreOptions): Promise<TriggeredStore> {
-  const store = await openIndexed(access, options);
+  const store = await openStore(access, options);
   const sqs = sqsClient(access.sqs);
   return {
     ...store,

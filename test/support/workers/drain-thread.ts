@@ -1,32 +1,18 @@
 /** A thread that drains the buffer tables, as the scheduled function does, until it is ended. */
 import { randomUUID } from 'node:crypto';
+import type { DrainSettings } from '../../../shared/drain/drain-settings.ts';
 import { LEASE_MS, runDrain } from '../../../shared/drain/run-drain.ts';
 import { leases } from '../../../shared/dynamo/lease.ts';
-import { dynamoClient } from '../dynamo.ts';
 import { openStore, type StoreAccess } from '../store-access.ts';
 import { runAsWorker } from './worker-side.ts';
 
-/** How long a run of the function lasts; the next one takes over then. */
-const RUN_MS = 60_000;
-
-await runAsWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(async (access, control) => {
-  await using store = await openStore(access);
-  const state = { client: dynamoClient(access.dynamo), table: access.stateTable };
-  const counts: Record<keyof DrainCounts, number> = { drained: 0, appended: 0, conflicts: 0, failed: 0 };
-  control.ready();
-  while (control.stopped === undefined) {
-    await runDrain({
-      context: store.context,
-      leases: leases(state, randomUUID(), LEASE_MS),
-      deadline: Date.now() + RUN_MS,
-      report: (_group, report) => {
-        for (const key of Object.keys(counts) as (keyof DrainCounts)[]) counts[key] += report[key];
-        control.say({ ...counts });
-      },
-    });
-  }
-  return counts;
-});
+export interface DrainInput {
+  readonly access: StoreAccess;
+  /** @default the store's own */
+  readonly settings?: DrainSettings | undefined;
+  /** Datastores that are defined meanwhile are known within seconds. @default within a minute */
+  readonly looksForMore?: boolean;
+}
 
 export interface DrainCounts {
   /** Buffered writes deleted, since every node shows them. */
@@ -36,3 +22,38 @@ export interface DrainCounts {
   readonly conflicts: number;
   readonly failed: number;
 }
+
+export interface DrainProgress extends DrainCounts {
+  /** How often what stands between the store and its groups did otherwise. */
+  readonly varied: number;
+}
+
+/** How long a run of the function lasts; the next one takes over then. */
+const RUN_MS = 60_000;
+const REFRESH_MS = 2000;
+
+await runAsWorker<DrainInput, 'stop', DrainProgress, DrainCounts>(async ({ access, settings = {}, looksForMore = false }, control) => {
+  const counts: Record<keyof DrainCounts, number> = { drained: 0, appended: 0, conflicts: 0, failed: 0 };
+  let varied = 0;
+  const say = (): void => control.say({ ...counts, varied });
+  const onVaried = (): void => {
+    varied += 1;
+    say();
+  };
+  await using store = await openStore(access, { varied: onVaried });
+  if (looksForMore) setInterval(() => store.context.topology.refresh(), REFRESH_MS).unref();
+  control.ready();
+  while (control.stopped === undefined) {
+    await runDrain({
+      context: store.context,
+      leases: leases(store.stateTable, randomUUID(), LEASE_MS),
+      deadline: Date.now() + RUN_MS,
+      settings,
+      report: (_group, report) => {
+        for (const key of Object.keys(counts) as (keyof DrainCounts)[]) counts[key] += report[key];
+        say();
+      },
+    });
+  }
+  return counts;
+});

@@ -1,6 +1,7 @@
 import type { NewCell } from '../../../shared/cell.ts';
 import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
+import type { Write } from './cell-source.ts';
 
 /** Addresses that are hot at the same time, and for how long: once a cell is stored, every other body meets it. */
 const HOT = 8;
@@ -24,7 +25,11 @@ export class ContestedCells {
     this.#since = since;
   }
 
-  next(): NewCell {
+  next(): Write {
+    return { kind: 'put', cell: this.#next() };
+  }
+
+  #next(): NewCell {
     const draw = this.#random.next();
     if (draw < 0.2) return this.#cell('cold', this.#random.integer(0, COLD - 1));
     const now = Math.floor((Date.now() - this.#since) / HOT_MS);

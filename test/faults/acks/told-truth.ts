@@ -1,0 +1,116 @@
+import { compareKept, storedLogs } from '../stored-logs.ts';
+import type { StoreAccess } from '../../support/store-access.ts';
+import { grouped } from '../../support/text-table.ts';
+import { otherFaults, type Aftermath } from '../aftermath.ts';
+import { untilBuffersEmpty } from '../buffers.ts';
+import type { Check } from '../fault-run.ts';
+import type { Mix } from '../load/cell-source.ts';
+import type { Loaded } from '../load/load-thread.ts';
+import { allWritten } from '../load/ledger.ts';
+import type { Stage } from '../stage.ts';
+import { readCellsThere, type CellsThere } from '../stored-cells.ts';
+import { judgeAnswers, type Judged } from './judge-answers.ts';
+import { discardConflicts, type KeptConflicts } from './kept-conflicts.ts';
+import { dropUniqueKeys } from './without-unique-keys.ts';
+
+/** Writers whose answers get lost, and what they made of it. */
+export interface Truth {
+  readonly aftermath: Aftermath;
+  readonly judged: Judged;
+  readonly conflicts: KeptConflicts;
+  readonly there: CellsThere;
+}
+
+export interface TruthControls {
+  /** Where nobody tries again: cells on the primary whose writer was told less. */
+  readonly untold: number;
+  readonly ofCells: number;
+  /** Where the same cell may be appended again: cells stored more than once, answers that were not true. */
+  readonly doubled: number;
+  readonly untrue: number;
+}
+
+const WRITERS = 16;
+/** About one cell in ten is a repeat, beside those of what was unclear. */
+export const MIX: Mix = { batchShare: 0.2, batchSize: 6, repeatShare: 0.1 };
+const CELLS = 5500;
+const LEAST_CELLS = 5000;
+const OTHER_SHARE = 0.05;
+const CONTROL_CELLS = 1500;
+/** Some ask again at once, others when the drain has been there: it takes rows that are two seconds old. */
+const AGAIN = { leastMs: 20, mostMs: 4000, wholeMs: 60_000 };
+const PATIENCE_MS = 120_000;
+
+/** Writes until enough cells are confirmed, and everything is told that is to be told. */
+export async function writeUntilTold(stage: Stage, access: StoreAccess): Promise<Loaded> {
+  const load = await stage.load({ access, writers: WRITERS, cells: MIX, again: AGAIN, otherShare: OTHER_SHARE });
+  await load.untilAcked(CELLS, PATIENCE_MS);
+  return load.stop();
+}
+
+/** Everything that was told, judged when the buffers are empty. */
+export async function judgeTruth(stage: Stage, loads: readonly Pick<Loaded, 'written'>[], { answers }: Pick<Loaded, 'answers'>): Promise<Truth> {
+  const { groups } = stage.access;
+  const { datastore } = await stage.open();
+  await untilBuffersEmpty(datastore, PATIENCE_MS, stage.world.signal);
+  const there = await readCellsThere(groups);
+  const conflicts = await discardConflicts(datastore, there);
+  return { aftermath: await stage.inspect(allWritten(loads.map(({ written }) => written))), judged: judgeAnswers(answers, there), conflicts, there };
+}
+
+/** First nobody tries again what ended unclear; then it is tried again on tables without unique key. */
+export async function truthControls(stage: Stage, access: StoreAccess): Promise<TruthControls> {
+  const { groups } = stage.access;
+  const { seed } = stage.world;
+  const write = async (varied: Parameters<Stage['load']>[0]): Promise<Loaded> => {
+    const load = await stage.load({ ...varied, history: undefined });
+    await load.untilAcked(CONTROL_CELLS, PATIENCE_MS);
+    return load.stop();
+  };
+  const common = { writers: WRITERS, cells: MIX };
+  const once = await write({ ...common, seed: `${seed} once`, access: { ...access, wrap: new URL('without-second-try.ts', import.meta.url).href } });
+  const { untold } = judgeAnswers(once.answers, await readCellsThere(groups));
+  await dropUniqueKeys(groups);
+  const again = await write({ ...common, seed: `${seed} no key`, access, again: AGAIN });
+  const { doubled } = compareKept(again.written.acked, await storedLogs(groups));
+  const { untrue } = judgeAnswers(again.answers, await readCellsThere(groups));
+  return { untold, ofCells: once.written.acked.length, doubled, untrue };
+}
+
+/** Everybody was told the truth in the end. */
+export function toldCheck({ untold, open }: Judged, control: Pick<TruthControls, 'untold' | 'ofCells'>): Check {
+  return {
+    what: 'cells on the primary whose writer was told less; nothing certain; control: no second try',
+    figure: `${untold}; ${open}`,
+    bar: '0; 0',
+    passed: untold + open === 0,
+    control: { figure: `${grouped(control.untold)} of ${grouped(control.ofCells)}`, failed: control.untold > 0 },
+  };
+}
+
+/**
+ * What was told is there, once and as it was written.
+ *
+ * @param isBroken whether answers were really cut off
+ */
+export function wholeCheck({ aftermath, judged, conflicts }: Truth, control: TruthControls, isBroken: boolean): Check {
+  const untrue = judged.untrue + conflicts.wrong;
+  const check = untrueCheck({ aftermath, untrue }, LEAST_CELLS);
+  return {
+    ...check,
+    passed: check.passed && isBroken,
+    control: { figure: `${grouped(control.doubled)} doubled, ${grouped(control.untrue)} untrue`, failed: control.doubled > 0 && control.untrue > 0 },
+  };
+}
+
+/** Without its control. */
+export function untrueCheck({ aftermath, untrue }: { readonly aftermath: Aftermath; readonly untrue: number }, least: number): Omit<Check, 'control'> {
+  const { lost, acked, faults: { doubled = 0 } } = aftermath;
+  const all = otherFaults(aftermath);
+  return {
+    what: 'acknowledged cells lost, doubled; answers untrue; other faults; control: no unique key',
+    figure: `${lost}, ${doubled}; ${untrue}; ${all - doubled} of ${grouped(acked)}`,
+    bar: `0, 0; 0; 0 of at least ${grouped(least)}`,
+    passed: lost + untrue + all === 0 && acked >= least,
+  };
+}

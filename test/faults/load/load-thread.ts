@@ -1,0 +1,140 @@
+/** A thread of writers, until they are told to stop. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NewCell } from '../../../shared/cell.ts';
+import type { StoreEvent } from '../../../shared/access/context.ts';
+import { Random } from '../../support/random.ts';
+import { runAsWorker, type WorkerControl } from '../../support/workers/worker-side.ts';
+import { Book } from './book.ts';
+import { asker, askUntilTold, isTold, type Answer, type Patience } from './ask.ts';
+import { CellSource, type Mix, type Write } from './cell-source.ts';
+import type { CellWriter } from './cell-writer.ts';
+import { ContestedCells } from './contested-cells.ts';
+import { openHistory, type History } from './history.ts';
+import { writtenOf, type Written } from './ledger.ts';
+import { lookBack, type Sample } from './look-back.ts';
+import { openTarget, type WriteTarget } from './write-target.ts';
+
+export interface LoadInput {
+  readonly target: WriteTarget;
+  /** Numbers of its writers. */
+  readonly writers: readonly number[];
+  readonly seed: string;
+  /** New cells, and old ones again; or bodies for addresses that all writers contend for since this time. */
+  readonly cells: Mix | { readonly contestedSince: number };
+  /** Calls that each writer begins in a second, whatever their answers take. @default one under way at a time */
+  readonly perSecond?: number | undefined;
+  /** Writers ask again until they are told what became of their cells, and go on meanwhile. @default they are content with any answer */
+  readonly again?: (Patience & { /** Share of the buffered writes: the others are the drain's alone. @default 1 */ readonly ofBuffered?: number }) | undefined;
+  /** Share of the single cells at whose address another body is tried, once the first is confirmed. @default 0 */
+  readonly otherShare?: number | undefined;
+  /** Stored cells are looked at again and again. @default false */
+  readonly looksBack?: boolean | undefined;
+  /** Name of the run in histories. */
+  readonly run: string;
+  readonly history: string | undefined;
+  /** Each writer opens the store by itself, so that nothing joins their appends, as function instances do. @default they share one */
+  readonly apart?: boolean | undefined;
+}
+
+export interface LoadProgress {
+  /** Cells confirmed. */
+  readonly acked: number;
+  readonly answers: number;
+}
+
+/** A circuit of the store that opened. */
+export interface Opening {
+  readonly circuit: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+export interface Loaded {
+  readonly written: Written;
+  /** In the order in which they came, but for those to whoever asked again. */
+  readonly answers: readonly Answer[];
+  readonly openings: readonly Opening[];
+  readonly samples: readonly Sample[];
+}
+
+const REPORT_MS = 100;
+/** Before the next write, when one was not confirmed: whatever is down needs some time. */
+const REFUSED_PAUSE_MS = 20;
+
+type Control = WorkerControl<'stop', LoadProgress>;
+
+await runAsWorker<LoadInput, 'stop', LoadProgress, Loaded>(async (input, control: Control) => {
+  const openings: Opening[] = [];
+  let holderFailures = 0;
+  const report = (event: StoreEvent): void => {
+    if (event.kind === 'circuit_opened') openings.push({ circuit: `${event.group}'s ${event.role}`, at: Date.now() });
+    else if (event.kind === 'secondary_failed') holderFailures += 1;
+  };
+  await using stores = new AsyncDisposableStack();
+  const open = async (): Promise<CellWriter> => stores.use(await openTarget(input.target, report));
+  const opened = input.apart ? await Promise.all(input.writers.map(open)) : [await open()];
+  using history = openHistory(input.history, input.run);
+  const book = new Book();
+  control.ready();
+  const reporting = setInterval(() => control.say({ acked: book.acked, answers: book.answers.length }), REPORT_MS);
+  const common = { input, control, history, book, holderFailures: () => holderFailures };
+  const looking = input.looksBack ? lookBack(opened[0], book.stored, new Random(input.seed, 'samples', input.writers[0] ?? 0), () => control.stopped !== undefined) : [];
+  try {
+    await Promise.all(input.writers.map((number, place) => write({ ...common, number, writer: opened[place % opened.length] as CellWriter })));
+    return { written: writtenOf(book.ofRecord, input.again !== undefined), answers: book.answers, openings, samples: await looking };
+  } finally {
+    clearInterval(reporting);
+  }
+});
+
+interface Writing {
+  readonly input: LoadInput;
+  readonly control: Control;
+  readonly history: History;
+  readonly book: Book;
+  readonly number: number;
+  readonly writer: CellWriter;
+  readonly holderFailures: () => number;
+}
+
+/** One writer. Returns once everything that it began is answered. */
+async function write({ input, control, history, book, number, writer, holderFailures }: Writing): Promise<void> {
+  const { seed, cells, perSecond, again, otherShare = 0 } = input;
+  const source: { next(): Write } = 'contestedSince' in cells ? new ContestedCells(seed, number, cells.contestedSince) : new CellSource(seed, number, cells);
+  const random = new Random(seed, 'pace', number);
+  const ask = asker({ writer, name: `writer-${number}`, history, holderFailures });
+  const underWay = new Set<Promise<void>>();
+  const begin = (work: Promise<void>): void => void underWay.add(work.finally(() => underWay.delete(work)));
+
+  /** Calls that are made at once: the one that stored is noted first. */
+  const call = async (calls: readonly (readonly NewCell[])[], isOfRecord = true): Promise<readonly Answer[]> => {
+    const told = await Promise.all(calls.map(ask));
+    book.note(told.toSorted(([one], [other]) => Number(other?.outcome === 'stored') - Number(one?.outcome === 'stored')).flat(), isOfRecord);
+    for (const [place, [answer]] of told.entries()) if (input.looksBack && answer?.outcome === 'stored') book.stored.push({ cell: calls[place]?.[0] as NewCell, shard: answer.shard });
+    for (const [place, answers] of told.entries()) if (again && !answers.every(isOver)) begin(repeat(calls[place] ?? [], answers, again, isOfRecord));
+    return told.flat();
+  };
+  const isOver = (answer: Answer): boolean => isTold(answer) || (answer.outcome === 'buffered' && !random.chance(again?.ofBuffered ?? 1));
+  const repeat = async (wanted: readonly NewCell[], first: readonly Answer[], patience: Patience, isOfRecord: boolean): Promise<void> =>
+    book.note(await askUntilTold(ask, wanted, first, random, patience), isOfRecord);
+  const carryOut = async (next: Write): Promise<readonly Answer[]> => {
+    if (next.kind === 'batch') return call([next.cells]);
+    const told = await call(next.kind === 'together' ? [[next.cell], [next.cell]] : [[next.cell]]);
+    if (otherShare > 0 && next.kind === 'put' && told.every(isTold) && random.chance(otherShare)) await call([[{ ...next.cell, body: { other: true } }]], false);
+    return told;
+  };
+
+  for (let due = performance.now(); control.stopped === undefined; ) {
+    if (perSecond !== undefined) {
+      const pause = due - performance.now();
+      if (pause > 0) await sleep(pause);
+      begin(carryOut(source.next()).then(() => undefined));
+      due += (random.between(0, 2) * 1000) / perSecond;
+      continue;
+    }
+    const told = await carryOut(source.next());
+    if (!again && told.some(({ outcome }) => outcome === 'unavailable')) await sleep(REFUSED_PAUSE_MS);
+  }
+  // Each may begin another one.
+  while (underWay.size > 0) await Promise.all(underWay);
+}

@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import { startCluster, type Cluster, type ClusterOptions } from '../support/cluster.ts';
+import type { RunWorld } from '../support/run-world.ts';
+import { openStore, PATIENT, type OpenStore, type StoreAccess } from '../support/store-access.ts';
+import { startDrain, type Drain } from '../support/workers/start-drain.ts';
+import type { DrainInput } from '../support/workers/drain-thread.ts';
+import { grouped } from '../support/text-table.ts';
+import { inspect, type Aftermath } from './aftermath.ts';
+import type { Written } from './load/ledger.ts';
+import { startLoad, type Load, type LoadOptions } from './load/start-load.ts';
+
+/** What of a load differs from the stage's own. */
+export interface StageLoad extends Omit<LoadOptions, 'target' | 'seed' | 'run'>, Partial<Pick<LoadOptions, 'seed' | 'run'>> {
+  /** @default the stage's */
+  readonly access?: StoreAccess;
+}
+
+/** Real servers with a datastore on them, and whatever a run starts there: all of it ends with the stage. */
+export class Stage implements AsyncDisposable {
+  readonly world: RunWorld;
+  /** Of the run and its part, also in histories: "kill/control". */
+  readonly name: string;
+  readonly cluster: Cluster;
+  readonly #parts: AsyncDisposableStack;
+
+  private constructor(world: RunWorld, name: string, cluster: Cluster, parts: AsyncDisposableStack) {
+    this.world = world;
+    this.name = name;
+    this.cluster = cluster;
+    this.#parts = parts;
+  }
+
+  static async start(world: RunWorld, name: string, options: Omit<ClusterOptions, 'folder' | 'engine'>): Promise<Stage> {
+    await using parts = new AsyncDisposableStack();
+    const cluster = parts.use(await startCluster({ ...options, folder: join(world.folder, name), engine: world.engine }));
+    return new Stage(world, name, cluster, parts.move());
+  }
+
+  get access(): Cluster['access'] {
+    return this.cluster.access;
+  }
+
+  get servers(): Cluster['servers'] {
+    return this.cluster.servers;
+  }
+
+  get engine(): string {
+    return this.cluster.engine;
+  }
+
+  /** Returns once it drains. @param varied its own access, settings @default as the scheduled function has them */
+  async drain(varied: Partial<DrainInput> = {}): Promise<Drain> {
+    const drain = this.use(startDrain({ access: this.access, ...varied }));
+    await drain.ready;
+    return drain;
+  }
+
+  /** Returns once all writers write. */
+  async load({ access = this.access, ...options }: StageLoad): Promise<Load> {
+    const { seed, history } = this.world;
+    const load = this.use(startLoad({ target: { kind: 'store', access }, seed: `${seed} ${this.name}`, run: this.name, history, ...options }, this.world));
+    await load.ready;
+    return load;
+  }
+
+  /** Opens the store in this thread, with as much patience as a machine that is busy needs. */
+  async open(varied: Partial<StoreAccess> = {}): Promise<OpenStore> {
+    return this.use(await openStore({ ...this.access, sql: PATIENT, ...varied }));
+  }
+
+  /** Something more that ends with the stage. */
+  use<Part extends Disposable | AsyncDisposable>(part: Part): Part {
+    return this.#parts.use(part);
+  }
+
+  /** Waits for the buffers, and holds what was acknowledged against what is there. */
+  async inspect(written: Written): Promise<Aftermath> {
+    const { say, signal } = this.world;
+    say(`${grouped(written.acked.length)} cells acknowledged; waiting for the buffers, then reading all back`);
+    const { datastore } = await this.open();
+    return inspect({ datastore, groups: this.access.groups, written, signal });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#parts.disposeAsync();
+  }
+}
