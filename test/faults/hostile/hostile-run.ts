@@ -6,8 +6,10 @@ import { findEngine } from '../../../infra/setup/engine.mjs';
 import { schemalessClient } from '../../../shared/client/client.ts';
 import { untilBuffersEmpty } from '../buffers.ts';
 import { engineName } from '../../support/cluster.ts';
+import { check } from '../checks.ts';
 import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import type { RunWorld } from '../../support/run-world.ts';
+import { grouped } from '../../support/text-table.ts';
 import { StackProcess } from '../../support/processes/stack-process.ts';
 import { DATASTORE } from '../../support/store-access.ts';
 import type { AcceptedCells } from './accepted-cells.ts';
@@ -104,28 +106,21 @@ function crashesIn(log: string): number {
 function checksOf({ driven, crashes, cells, readBack, grown }: Attacked, control: BareOutcome): readonly Check[] {
   const broken = ({ faults }: Driven): number => faults['server error'] + faults['no answer'];
   const unnamed = ({ faults }: Driven): number => faults['unnamed refusal'] + faults['wrong answer'];
-  const count = (number: number): string => number.toLocaleString('en-US');
   return [
     {
       what: 'answers of 5xx or none, crashed functions',
-      figure: `${count(broken(driven))} of ${count(driven.sent)}, ${crashes}`,
-      bar: `0 of at least ${count(FUZZED)}, 0`,
+      figure: `${grouped(broken(driven))} of ${grouped(driven.sent)}, ${crashes}`,
+      bar: `0 of at least ${grouped(FUZZED)}, 0`,
       passed: broken(driven) + crashes === 0 && driven.sent >= FUZZED,
-      control: { figure: `${count(broken(control.driven))} of ${count(control.driven.sent)}`, failed: broken(control.driven) > 0 },
+      control: { figure: `${grouped(broken(control.driven))} of ${grouped(control.driven.sent)}`, failed: broken(control.driven) > 0 },
     },
-    {
-      what: 'refusals that name nothing, wrong answers',
-      figure: count(unnamed(driven)),
-      bar: '0',
-      passed: unnamed(driven) === 0,
-      control: { figure: count(unnamed(control.driven)), failed: unnamed(control.driven) > 0 },
-    },
+    check({ what: 'refusals that name nothing, wrong answers', bar: '0', figure: (of) => grouped(unnamed(of)), holds: (of) => unnamed(of) === 0 }, driven, control.driven),
     {
       what: 'accepted cells that read back otherwise, cells of refused input',
-      figure: `${count(readBack.changed)} of ${count(cells)}, ${count(readBack.extra)}`,
+      figure: `${grouped(readBack.changed)} of ${grouped(cells)}, ${grouped(readBack.extra)}`,
       bar: '0, 0',
       passed: readBack.changed + readBack.extra === 0 && cells > 0,
-      control: { figure: `${count(control.changed)} of ${count(control.cells)}`, failed: control.changed > 0 },
+      control: { figure: `${grouped(control.changed)} of ${grouped(control.cells)}`, failed: control.changed > 0 },
     },
     {
       what: 'memory that a process of the stack grew by, at the peak',

@@ -1,6 +1,7 @@
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import type { SqlClient, Statement } from '../../../shared/sql/client.ts';
 import { CONTROL } from '../../../shared/sql/names.ts';
+import { sumOf } from '../checks.ts';
 import { groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
 
 /** Every group's buffer table by plain SQL, past the store. */
@@ -26,9 +27,13 @@ export function openBufferTables(access: readonly GroupAccess[]): BufferTables {
 
 /** Rows of these groups that wait to be drained. */
 export async function countWaiting(tables: BufferTables, groups: readonly string[]): Promise<number> {
-  const statement: Statement = { sql: `SELECT COUNT(*) FROM ${CONTROL}.buffer WHERE state = 'waiting'`, parameters: [] };
-  const counts = await Promise.all(groups.map(async (group) => toNumber((await tables.client(group).select(statement, 'writer'))[0]?.[0])));
-  return counts.reduce((sum, count) => sum + count, 0);
+  return countRows(tables, groups, 'waiting');
+}
+
+/** Rows of these groups in a state. */
+export async function countRows(tables: BufferTables, groups: readonly string[], state: 'waiting' | 'parked'): Promise<number> {
+  const statement: Statement = { sql: `SELECT COUNT(*) FROM ${CONTROL}.buffer WHERE state = ?`, parameters: [state] };
+  return sumOf(await Promise.all(groups.map(async (group) => toNumber((await tables.client(group).select(statement, 'writer'))[0]?.[0]))));
 }
 
 /**

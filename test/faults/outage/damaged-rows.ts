@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { rowKeyBytes } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
-import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { CONTROL } from '../../../shared/sql/names.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
-import type { BufferTables } from './buffer-tables.ts';
+import { countRows, type BufferTables } from './buffer-tables.ts';
 
 /** The only copies left of cells that their primary lacks, damaged by hand. */
 export interface DamagedRows {
@@ -64,7 +63,7 @@ export async function fateOf({ holder, rowKeys }: DamagedRows, tables: BufferTab
     const waiting = rows.filter(([state]) => state === 'waiting').length;
     const parked = rows.filter(([state]) => state === 'parked').length;
     if (waiting === 0 || performance.now() > deadline) {
-      return { parked, waiting, gone: rowKeys.length - rows.length, othersParked: (await countParked(tables)) - parked };
+      return { parked, waiting, gone: rowKeys.length - rows.length, othersParked: (await countRows(tables, tables.groups, 'parked')) - parked };
     }
     await sleep(POLL_MS, undefined, { signal });
   }
@@ -73,10 +72,4 @@ export async function fateOf({ holder, rowKeys }: DamagedRows, tables: BufferTab
 /** Deletes them, so that nothing is left of what was done by hand. */
 export async function removeDamaged({ holder, rowKeys }: DamagedRows, tables: BufferTables): Promise<void> {
   await tables.client(holder).change({ sql: `DELETE FROM ${CONTROL}.buffer WHERE row_key IN (${rowKeys.map(() => '?').join(', ')})`, parameters: rowKeys });
-}
-
-async function countParked(tables: BufferTables): Promise<number> {
-  const sql = `SELECT COUNT(*) FROM ${CONTROL}.buffer WHERE state = 'parked'`;
-  const counts = await Promise.all(tables.groups.map(async (group) => toNumber((await tables.client(group).select({ sql, parameters: [] }, 'writer'))[0]?.[0])));
-  return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { followerLag } from '../../../shared/follow/follower-lag.ts';
 import { pendingMarks } from '../../../shared/index/repair/pending-marks.ts';
 import { REPAIR_FOLLOWER } from '../../../shared/index/repair/repair-follower.ts';
 import { untilBuffersEmpty } from '../buffers.ts';
+import { until } from '../../support/until.ts';
 import type { RunWorld } from '../../support/run-world.ts';
 import type { OpenStore } from '../../support/store-access.ts';
 
@@ -15,11 +15,7 @@ export async function untilQuiet(store: OpenStore, isRepaired: boolean, { signal
   const { rows, seconds } = await untilBuffersEmpty(store.datastore, PATIENCE_MS, signal);
   if (rows > 0) throw new Error(`${rows} writes are left in the buffer`);
   if (!isRepaired) return;
-  const deadline = start + 2 * PATIENCE_MS;
-  while (!(await isCaughtUp(store))) {
-    if (performance.now() > deadline) throw new Error(`the repair did not catch up within ${(2 * PATIENCE_MS) / 1000} s`);
-    await sleep(POLL_MS, undefined, { signal });
-  }
+  await until('the repair has caught up', () => isCaughtUp(store), { pollMs: POLL_MS, patienceMs: start + 2 * PATIENCE_MS - performance.now(), signal });
   say(`buffers empty after ${seconds.toFixed(1)} s, the repair caught up after ${((performance.now() - start) / 1000).toFixed(1)} s`);
 }
 

@@ -1,4 +1,5 @@
-import type { Aftermath } from '../aftermath.ts';
+import { otherFaults, type Aftermath } from '../aftermath.ts';
+import { check } from '../checks.ts';
 import type { Check } from '../fault-run.ts';
 import {
   CONNECTIONS_BAR,
@@ -36,36 +37,12 @@ export interface Sabotaged {
 }
 
 export function judgeSoak({ growth, rest, aftermath, counts, index }: Soaked, control: Sabotaged): readonly Check[] {
-  const faults = Object.values(aftermath.faults).reduce((sum, count) => sum + count, 0) + counts.wrong;
+  const faults = otherFaults(aftermath) + counts.wrong;
   return [
-    {
-      what: "memory of stack and functions, the last minute to the second; control: a leak, in quarters of a minute",
-      figure: memoryFigure(growth),
-      bar: MEMORY_BAR,
-      passed: keepsMemory(growth),
-      control: { figure: memoryFigure(control.growth), failed: !keepsMemory(control.growth) },
-    },
-    {
-      what: 'connections in the second minute, and in the end; control: some are kept open',
-      figure: connectionsFigure(growth),
-      bar: CONNECTIONS_BAR,
-      passed: keepsConnections(growth),
-      control: { figure: connectionsFigure(control.growth), failed: !keepsConnections(control.growth) },
-    },
-    {
-      what: 'processes in the second minute, and in the end; control: some are started',
-      figure: processesFigure(growth),
-      bar: PROCESSES_BAR,
-      passed: keepsProcesses(growth),
-      control: { figure: processesFigure(control.growth), failed: !keepsProcesses(control.growth) },
-    },
-    {
-      what: 'waiting in buffers, in queues, for triggers, parked; control: a group hangs',
-      figure: restFigure(rest),
-      bar: '0, 0, 0, 0',
-      passed: isEmpty(rest),
-      control: { figure: restFigure(control.rest), failed: !isEmpty(control.rest) },
-    },
+    check({ what: 'memory of stack and functions, the last minute to the second; control: a leak, in quarters of a minute', bar: MEMORY_BAR, figure: memoryFigure, holds: keepsMemory }, growth, control.growth),
+    check({ what: 'connections in the second minute, and in the end; control: some are kept open', bar: CONNECTIONS_BAR, figure: connectionsFigure, holds: keepsConnections }, growth, control.growth),
+    check({ what: 'processes in the second minute, and in the end; control: some are started', bar: PROCESSES_BAR, figure: processesFigure, holds: keepsProcesses }, growth, control.growth),
+    check({ what: 'waiting in buffers, in queues, for triggers, parked; control: a group hangs', bar: '0, 0, 0, 0', figure: restFigure, holds: isEmpty }, rest, control.rest),
     {
       what: 'acknowledged cells lost, other faults; control: cells are deleted',
       figure: `${aftermath.lost} of ${aftermath.acked.toLocaleString('en-US')}, ${faults}`,
@@ -73,16 +50,16 @@ export function judgeSoak({ growth, rest, aftermath, counts, index }: Soaked, co
       passed: aftermath.lost + faults === 0 && aftermath.acked > 0,
       control: { figure: `${control.lost} of ${control.acked.toLocaleString('en-US')}`, failed: control.lost > 0 },
     },
-    {
-      what: 'index entries missing, extra or wrong; control: cells are deleted',
-      figure: indexFigure(index),
-      bar: '0',
-      passed: index.problems === 0 && index.entries > 0,
-      control: { figure: indexFigure(control.index), failed: control.index.problems > 0 },
-    },
+    check(
+      {
+        what: 'index entries missing, extra or wrong; control: cells are deleted',
+        bar: '0',
+        figure: ({ rows, problems }) => `${problems} of ${rows.toLocaleString('en-US')} rows`,
+        holds: ({ entries, problems }) => problems === 0 && entries > 0,
+        fails: ({ problems }) => problems > 0,
+      },
+      index,
+      control.index,
+    ),
   ];
-}
-
-function indexFigure({ rows, problems }: IndexVerdict): string {
-  return `${problems} of ${rows.toLocaleString('en-US')} rows`;
 }

@@ -8,6 +8,7 @@ import { schemalessClient } from '../../../shared/client/client.ts';
 import { faultsLine, inspect, type Aftermath } from '../aftermath.ts';
 import { engineName } from '../../support/cluster.ts';
 import type { FaultRun, RunOutcome } from '../fault-run.ts';
+import { comes } from '../../support/until.ts';
 import type { RunWorld } from '../../support/run-world.ts';
 import { outcomesLine, type Written } from '../load/ledger.ts';
 import { startProcess } from '../../support/processes/killable-process.ts';
@@ -96,8 +97,7 @@ async function startSoak({ folder, engine, signal }: RunWorld, parts: AsyncDispo
 async function endWhole(stack: StackProcess, root: number): Promise<void> {
   const tree = processTree(root);
   await stack.killAll().catch(() => undefined);
-  const deadline = performance.now() + END_MS;
-  while (tree.some(({ pid }) => isRunning(pid)) && performance.now() < deadline) await sleep(100);
+  await comes(() => !tree.some(({ pid }) => isRunning(pid)), { pollMs: 100, patienceMs: END_MS });
 }
 
 interface Watched {

@@ -24,8 +24,8 @@ export interface DrainCounts {
 }
 
 export interface DrainProgress extends DrainCounts {
-  /** How often what stands between the store and its groups did otherwise. */
-  readonly varied: number;
+  /** How often what stands between the store and its groups did otherwise, where it did. */
+  readonly varied?: number;
 }
 
 /** How long a run of the function lasts; the next one takes over then. */
@@ -35,7 +35,7 @@ const REFRESH_MS = 2000;
 await runAsWorker<DrainInput, 'stop', DrainProgress, DrainCounts>(async ({ access, settings = {}, looksForMore = false }, control) => {
   const counts: Record<keyof DrainCounts, number> = { drained: 0, appended: 0, conflicts: 0, failed: 0 };
   let varied = 0;
-  const say = (): void => control.say({ ...counts, varied });
+  const say = (): void => control.say({ ...counts, ...(varied > 0 && { varied }) });
   const onVaried = (): void => {
     varied += 1;
     say();
