@@ -5,7 +5,7 @@ import type { EngineKind } from '../../infra/setup/engine.mjs';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import { migrate } from '../../shared/migrate/migrate.ts';
 import { dynamoClient, newTable, startDynamo } from './dynamo.ts';
-import { DATASTORE, groupClient, type DatastoreAccess, type GroupAccess } from './store-access.ts';
+import { DATASTORE, groupClient, PATIENT, type DatastoreAccess, type GroupAccess } from './store-access.ts';
 
 export interface ClusterOptions {
   /** Must be new for each cluster. */
@@ -68,7 +68,7 @@ export async function createStore(groups: readonly GroupAccess[], { shards, buff
   const define = async (datastore: string, wished: readonly IndexDefinition[]): Promise<DatastoreAccess> => {
     const done = await migrate({
       topologyTable,
-      connect: ({ name }) => groupClient(groups, name, { queryTimeoutMs: 60_000 }),
+      connect: ({ name }) => groupClient(groups, name, PATIENT),
       wish: { groups: groups.map(({ user: _user, password: _password, ...address }) => address), datastores: [{ name: datastore, shards, indexes: wished }] },
       bufferCopies,
       mayGoOn: () => true,
