@@ -104,7 +104,10 @@ async function write({ input, control, history, book, number, writer, holderFail
   const random = new Random(seed, 'pace', number);
   const ask = asker({ writer, name: `writer-${number}`, history, holderFailures });
   const underWay = new Set<Promise<void>>();
-  const begin = (work: Promise<void>): void => void underWay.add(work.finally(() => underWay.delete(work)));
+  const begin = (work: Promise<void>): void => {
+    const done: Promise<void> = work.finally(() => underWay.delete(done));
+    underWay.add(done);
+  };
 
   /** Calls that are made at once: the one that stored is noted first. */
   const call = async (calls: readonly (readonly NewCell[])[], isOfRecord = true): Promise<readonly Answer[]> => {
