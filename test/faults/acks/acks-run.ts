@@ -67,7 +67,7 @@ async function cutAndKill(world: RunWorld) {
 async function controls(world: RunWorld): Promise<TruthControls> {
   await using stage = await Stage.start(world, 'acks/control', { readers: 0, shards: CONTROL_SHARDS });
   const cutter = stage.use(await openAnswerCutter(stage.access.groups, CUT_SHARE, world.seed));
-  return truthControls(stage, { ...stage.access, groups: cutter.groups });
+  return await truthControls(stage, { ...stage.access, groups: cutter.groups });
 }
 
 /** Cells whose writer died before it was told anything. */
