@@ -3,6 +3,7 @@ import { SchemalessError } from '../errors.ts';
 import type { Role } from '../cell.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { guardWith, type Guard, type GuardedClient } from '../sql/guarded-client.ts';
+import { joiningClient } from '../sql/joining-client.ts';
 import type { CircuitName, SuspectedBy } from '../sql/breaker.ts';
 import type { OpenCircuits } from './open-circuits.ts';
 import type { DatastoreTopology, GroupAddress, TopologySource } from '../topology/topology.ts';
@@ -32,7 +33,7 @@ export function openGroups(topology: TopologySource, connect: (address: GroupAdd
   const clients = new Map<string, { /** The list that it was last found in. */ among: readonly GroupAddress[]; readonly address: string; readonly client: GuardedClient }>();
 
   function open(address: GroupAddress): GuardedClient {
-    return guard(connect(address), address.name, (role, suspectedBy) => {
+    return guard(joiningClient(connect(address)), address.name, (role, suspectedBy) => {
       onOpen(address.name, role, suspectedBy);
       // Who suspected it first has told all.
       if (suspectedBy === 'here') circuits?.tell(address.name, role);

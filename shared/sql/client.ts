@@ -2,7 +2,7 @@
  * The port through which the datastore reaches one group's MySQL. Types only; adapters live beside it.
  *
  * A statement is text with `?` for each bound value; nothing else of a request ever reaches the text. Statements are
- * autocommitted, so nothing is held between two calls.
+ * autocommitted, each or several together, so nothing is held between two calls.
  */
 
 /** What may be bound. Numbers must be safe integers or finite doubles; adapters refuse everything else. */
@@ -15,6 +15,11 @@ export interface Statement {
   readonly parts?: readonly Statement[];
   /** The table of a shard that it waits for while somebody locks it; or that it names several, see `unionOf`. @default none: nobody locks the control database */
   readonly table?: string;
+  /**
+   * Others may be committed with it: it is small, waits for nothing for long, and what it does may as well be done twice.
+   * @default committed by itself
+   */
+  readonly mayShareCommit?: true;
   /** Run on a fresh connection of its own: neither a dead socket nor others that wait keep it from being answered. @default on any */
   readonly apart?: true;
 }
@@ -55,6 +60,21 @@ export interface SqlBounds {
 /** Nothing is narrower than the datastore's own limits. */
 export const UNBOUNDED: SqlBounds = { bodyBytes: Number.POSITIVE_INFINITY, writtenBytes: Number.POSITIVE_INFINITY, pageBytes: Number.POSITIVE_INFINITY };
 
+/** Several statements at once: all of them or none, in one round trip and with one commit. */
+export interface SqlTransactions {
+  /** How many should be under way. */
+  readonly atOnce: number;
+  /** How many more may be, for as long as some of them wait for a lock; yet others would wait for a connection. */
+  readonly spare: number;
+  /**
+   * Runs statements that change rows, on the writer, in their order. Waits for a lock for a second at most, since what
+   * the statements before have locked is held meanwhile.
+   *
+   * @throws SqlError with the `position` of the statement that the server refused; nothing was done, but after `unclear`
+   */
+  run(statements: readonly Statement[]): Promise<readonly SqlChange[]>;
+}
+
 /** One group's MySQL. */
 export interface SqlClient {
   readonly abilities: SqlAbilities;
@@ -64,6 +84,8 @@ export interface SqlClient {
   select(statement: Statement, target: Target): Promise<readonly SqlRow[]>;
   /** Runs a statement that changes rows, on the writer. Throws `SqlError`. */
   change(statement: Statement): Promise<SqlChange>;
+  /** @default there are none the way that MySQL is reached */
+  readonly transactions?: SqlTransactions;
   close(): Promise<void>;
 }
 
@@ -77,6 +99,17 @@ export interface SqlClient {
  * - `rejected`: the server refused the statement (syntax, rights, no such table, read only): it was not done.
  */
 export type SqlFailure = 'duplicate' | 'contention' | 'unclear' | 'unreachable' | 'rejected';
+
+interface SqlErrorOptions {
+  readonly errno?: number;
+  readonly key?: string;
+  readonly timedOut?: boolean;
+  readonly stoodStill?: boolean;
+  readonly tooLarge?: boolean;
+  readonly poolExhausted?: boolean;
+  readonly position?: number | undefined;
+  readonly cause?: unknown;
+}
 
 export class SqlError extends Error {
   readonly failure: SqlFailure;
@@ -92,8 +125,10 @@ export class SqlError extends Error {
   readonly tooLarge: boolean;
   /** Of `unreachable`: all connections were in use, which says nothing of the server. */
   readonly poolExhausted: boolean;
+  /** Of a transaction: which statement the server refused, from 0; undefined where none. */
+  readonly position: number | undefined;
 
-  constructor(failure: SqlFailure, message: string, options: { errno?: number; key?: string; timedOut?: boolean; stoodStill?: boolean; tooLarge?: boolean; poolExhausted?: boolean; cause?: unknown } = {}) {
+  constructor(failure: SqlFailure, message: string, options: SqlErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'SqlError';
     this.failure = failure;
@@ -103,5 +138,6 @@ export class SqlError extends Error {
     this.stoodStill = options.stoodStill ?? false;
     this.tooLarge = options.tooLarge ?? false;
     this.poolExhausted = options.poolExhausted ?? false;
+    this.position = options.position;
   }
 }

@@ -2,7 +2,7 @@ import type { ConnectionOptions, ResultSetHeader } from 'mysql2';
 
 import type { Endpoint, GroupEndpoints } from './endpoints.ts';
 import { checkParameters } from './check-parameters.ts';
-import { SqlError, UNBOUNDED, type SqlChange, type SqlClient, type SqlRow, type Statement, type Target } from './client.ts';
+import { SqlError, UNBOUNDED, type SqlChange, type SqlClient, type SqlRow, type SqlTransactions, type Statement, type Target } from './client.ts';
 import { toSqlError } from './mysql-error.ts';
 import { MysqlPool } from './mysql-pool.ts';
 import { ownStandstill, type Standstill } from './standstill.ts';
@@ -24,6 +24,11 @@ export type Login = Credentials | TokenLogin;
 export interface MysqlSettings {
   /** Connections to each endpoint of the group. A function instance needs few. @default 8 */
   readonly connections?: number;
+  /**
+   * Further connections to the writer, for transactions; half of them are used at once, the others while one of those
+   * waits for a lock. 0: there are no transactions. @default 4
+   */
+  readonly lanes?: number;
   /** A node that does not accept a connection in this time counts as unreachable. @default 1000 */
   readonly connectTimeoutMs?: number;
   /**
@@ -43,12 +48,14 @@ export interface MysqlSettings {
 }
 
 const ACCESS_DENIED = 1045;
+/** Of connections for transactions: rows, and whole tables that somebody locked, are waited for as short as servers can. */
+const SHORT_LOCK_WAITS = 'SET SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1';
 
-const DEFAULTS = { connections: 8, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000 };
+const DEFAULTS = { connections: 8, lanes: 4, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000 };
 
 /**
  * One group reached directly over the MySQL protocol: small pools for the writer, the reader endpoint, and each node
- * by itself, opened when first used. Text protocol (`query`), since server-side prepared statements pin the connections of
+ * by itself, opened when first used, and one for the writer's transactions. Text protocol (`query`), since server-side prepared statements pin the connections of
  * a proxy. A statement that returns rows is run once more where its connection was lost: a dead socket says nothing of the
  * server. One that changes rows is its caller's to repeat.
  *
@@ -59,12 +66,19 @@ export function mysqlClient(address: GroupEndpoints, login: () => Promise<Login>
   const pools = new Map<string, Promise<MysqlPool>>();
   /** Those of `pools` that are there already, by the endpoint itself: what is asked for with every statement. */
   const open = new Map<Endpoint, MysqlPool>();
+  /** Where transactions go: the writer, over connections of their own. */
+  const lanes: Endpoint = { ...address.writer };
+  const keyOf = (endpoint: Endpoint): string => `${endpoint === lanes ? 'lanes ' : ''}${endpoint.host}:${endpoint.port}`;
 
   async function openPool(endpoint: Endpoint): Promise<MysqlPool> {
-    const key = `${endpoint.host}:${endpoint.port}`;
+    const key = keyOf(endpoint);
     let opening = pools.get(key);
     if (!opening) {
-      opening = login().then((known) => new MysqlPool({ ...options, connection: connectionOptions(endpoint, known, options) }));
+      opening = login().then((known) => {
+        const connection = connectionOptions(endpoint, known, options);
+        if (endpoint !== lanes) return new MysqlPool({ ...options, connection });
+        return new MysqlPool({ ...options, connection: { ...connection, multipleStatements: true }, connections: options.lanes, begin: SHORT_LOCK_WAITS });
+      });
       pools.set(key, opening);
       // A failed look-up of the credentials must not be remembered.
       opening.catch(() => pools.delete(key));
@@ -76,7 +90,7 @@ export function mysqlClient(address: GroupEndpoints, login: () => Promise<Login>
 
   /** A password that no longer holds was rotated: the next statement asks for the credentials again. */
   async function forget(endpoint: Endpoint, pool: MysqlPool): Promise<void> {
-    const key = `${endpoint.host}:${endpoint.port}`;
+    const key = keyOf(endpoint);
     if ((await pools.get(key)) !== pool) return;
     pools.delete(key);
     open.clear();
@@ -91,30 +105,48 @@ export function mysqlClient(address: GroupEndpoints, login: () => Promise<Login>
     return endpoint;
   }
 
-  async function run<T>(statement: Statement, target: Target, mayRepeat: boolean): Promise<T> {
-    checkParameters(statement.parameters);
-    const endpoint = endpointOf(target);
+  /** Asks the pool of an endpoint, which is opened if it is not yet. */
+  async function onPool<T>(endpoint: Endpoint, ask: (pool: MysqlPool) => Promise<T>): Promise<T> {
     const pool = open.get(endpoint) ?? (await openPool(endpoint).catch((error: unknown) => {
       throw error instanceof SqlError ? error : toSqlError(error, false);
     }));
     try {
-      return await (statement.apart === true ? pool.runApart<T>(statement) : pool.run<T>(statement));
+      return await ask(pool);
     } catch (error) {
       if (error instanceof SqlError && error.errno === ACCESS_DENIED) await forget(endpoint, pool);
-      if (mayRepeat && isLost(error)) return await run<T>(statement, target, false);
       throw error;
     }
   }
 
+  function run<T>(statement: Statement, target: Target): Promise<T> {
+    checkParameters(statement.parameters);
+    return onPool(endpointOf(target), (pool) => (statement.apart === true ? pool.runApart<T>(statement) : pool.run<T>(statement)));
+  }
+
+  const transactions: SqlTransactions = {
+    atOnce: Math.ceil(options.lanes / 2),
+    spare: Math.floor(options.lanes / 2),
+    async run(statements) {
+      for (const { parameters } of statements) checkParameters(parameters);
+      const done = await onPool(lanes, (pool) => pool.runTogether(statements));
+      return done.map(toChange);
+    },
+  };
+
   return {
     abilities: { readsFromReaders: true, survivesDiskLoss: !address.sharedStorage, bounds: UNBOUNDED },
     nodes: address.nodes.length,
-    // A connection that was opened for it alone was lost by the server.
-    select: (statement, target) => run<readonly SqlRow[]>(statement, target, statement.apart !== true),
-    async change(statement): Promise<SqlChange> {
-      const { affectedRows, insertId } = await run<ResultSetHeader>(statement, 'writer', false);
-      return { affectedRows, insertId };
+    async select(statement, target) {
+      try {
+        return await run<readonly SqlRow[]>(statement, target);
+      } catch (error) {
+        // A connection that was opened for it alone was lost by the server.
+        if (statement.apart === true || !isLost(error)) throw error;
+        return await run<readonly SqlRow[]>(statement, target);
+      }
     },
+    change: async (statement) => toChange(await run<ResultSetHeader>(statement, 'writer')),
+    ...(options.lanes > 0 && { transactions }),
     async close(): Promise<void> {
       const opened = await Promise.allSettled(pools.values());
       pools.clear();
@@ -122,6 +154,10 @@ export function mysqlClient(address: GroupEndpoints, login: () => Promise<Login>
       await Promise.all(opened.map((pool) => (pool.status === 'fulfilled' ? pool.value.end() : undefined)));
     },
   };
+}
+
+function toChange({ affectedRows, insertId }: ResultSetHeader): SqlChange {
+  return { affectedRows, insertId };
 }
 
 function connectionOptions(endpoint: Endpoint, login: Login, options: typeof DEFAULTS & MysqlSettings): ConnectionOptions {

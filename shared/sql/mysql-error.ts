@@ -23,12 +23,13 @@ const READ_ONLY = new Set([1290, 1836]);
  * Sorts a driver's error by what the caller can conclude.
  *
  * @param sent whether the statement may have reached the server
+ * @param position of the statement, in a transaction
  */
-export function toSqlError(error: unknown, sent: boolean): SqlError {
+export function toSqlError(error: unknown, sent: boolean, position?: number): SqlError {
   const { code = '', errno = 0, message = String(error) } = (error ?? {}) as DriverError;
   const serverErrno = errno > 0 && code.startsWith('ER_') ? errno : 0;
   const failure = sortOut(serverErrno, sent);
-  return new SqlError(failure, message, { errno: serverErrno, timedOut: code === TIMED_OUT, cause: error, ...(failure === 'duplicate' ? { key: duplicateKey(message) } : {}) });
+  return new SqlError(failure, message, { errno: serverErrno, timedOut: code === TIMED_OUT, position, cause: error, ...(failure === 'duplicate' ? { key: duplicateKey(message) } : {}) });
 }
 
 /** @param errno 0: the driver's own error, no server's */

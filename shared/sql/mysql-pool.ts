@@ -1,5 +1,5 @@
-import { createConnection, createPool, type ConnectionOptions, type Pool, type PoolConnection } from 'mysql2';
-import { SqlError, type Statement } from './client.ts';
+import { createConnection, createPool, type ConnectionOptions, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2';
+import { SqlError, type SqlParameter, type Statement } from './client.ts';
 import { toSqlError } from './mysql-error.ts';
 import type { Standstill } from './standstill.ts';
 import { GRACE_MS, timeLimit, type TimeLimit } from './time-limit.ts';
@@ -13,6 +13,8 @@ export interface MysqlPoolOptions {
   /** How long a statement may take. */
   readonly queryTimeoutMs: number;
   readonly standstill: Standstill;
+  /** Sent first on each new connection. @default nothing */
+  readonly begin?: string;
 }
 
 /** An idle connection of which nothing was heard for so long may have been forgotten by whoever stands between, unseen by a process that was frozen. */
@@ -66,6 +68,9 @@ export class MysqlPool {
     const { connections } = options;
     // Idle ones are closed at all only where fewer may be idle than open. One that is open keeps a serverless cluster awake.
     this.#pool = createPool({ ...options.connection, connectionLimit: connections, maxIdle: Math.max(1, connections - 1), idleTimeout: TRUSTED_MS });
+    const { begin } = options;
+    // Whatever comes next on the connection fails as well where this does.
+    if (begin !== undefined) this.#pool.on('connection', (connection) => void connection.query(begin, () => undefined));
   }
 
   /** Runs a statement on a connection of the pool. Throws `SqlError`. */
@@ -73,31 +78,69 @@ export class MysqlPool {
     return new Promise((resolve, reject) => {
       this.#acquire(table, (error, used) => {
         if (!used) return reject(error as SqlError);
-        const { connection, limit } = used;
-        limit.begin((stoodStill) => {
-          // Whatever the server still does with it, no later statement may wait behind it or get its answer.
-          this.#leave(table, () => connection.destroy());
-          reject(this.#late(used, stoodStill));
-        });
-        connection.query({ sql, values: [...parameters] }, (failure, result) => {
-          if (!limit.end()) return;
-          if (!failure) {
-            used.losses = this.#losses;
-            this.#leave(table, () => connection.release());
-            resolve(result as T);
-            return;
-          }
-          const sorted = toSqlError(failure, true);
-          if (sorted.failure === 'unclear' && sorted.errno === 0) this.#losses += 1;
-          // Nor may one follow what is not known to be over. A server that has turned read-only is no writer any more, so
-          // that the next connection must be made anew.
-          const isOver = sorted.failure !== 'unclear' && sorted.failure !== 'unreachable';
-          if (isOver) used.losses = this.#losses;
-          this.#leave(table, () => (isOver ? connection.release() : connection.destroy()));
-          reject(sorted);
+        this.#query<T>(used, { sql, values: parameters }, (failure, result, isOver) => {
+          this.#leave(table, () => (isOver ? used.connection.release() : used.connection.destroy()));
+          if (failure) reject(failure);
+          else resolve(result as T);
         });
       });
     });
+  }
+
+  /**
+   * Runs statements that change rows as one transaction, sent as one text: the connections have to allow several
+   * statements. Throws `SqlError`, with the `position` of the statement that was refused.
+   */
+  runTogether(statements: readonly Statement[]): Promise<readonly ResultSetHeader[]> {
+    const sql = `START TRANSACTION;${statements.map((statement) => statement.sql).join(';')};COMMIT`;
+    const values = statements.flatMap(({ parameters }) => parameters);
+    return new Promise((resolve, reject) => {
+      this.#acquire(NO_TABLE, (error, used) => {
+        if (!used) return reject(error as SqlError);
+        const { connection } = used;
+        const leave = (isOver: boolean): void => this.#leave(NO_TABLE, () => (isOver ? connection.release() : connection.destroy()));
+        this.#query<readonly ResultSetHeader[]>(used, { sql, values }, (failure, results = [], isOver) => {
+          if (!failure) {
+            leave(true);
+            return resolve(results.slice(1, -1));
+          }
+          if (!isOver) {
+            leave(false);
+            return reject(failure);
+          }
+          // What was done before the refusal holds its locks until it is taken back: nobody is to meet them.
+          this.#query(used, { sql: 'ROLLBACK', values: [] }, (_failed, _none, isTakenBack) => {
+            leave(isTakenBack);
+            reject(failure);
+          });
+        });
+      });
+    });
+  }
+
+  /**
+   * Sends a text on a connection in use. Tells how it ended, once; and whether it is over, so that the connection may be
+   * used again: whatever the server still does with it, no later statement may wait behind it or get its answer.
+   */
+  #query<T>(used: Used, { sql, values }: { readonly sql: string; readonly values: readonly SqlParameter[] }, tell: (failure: SqlError | undefined, result: T | undefined, isOver: boolean) => void): void {
+    const { connection, limit } = used;
+    limit.begin((stoodStill) => tell(this.#late(used, stoodStill), undefined, false));
+    let results = 0;
+    const query = connection.query({ sql, values: [...values] }, (failure, result) => {
+      if (!limit.end()) return;
+      if (!failure) {
+        used.losses = this.#losses;
+        return tell(undefined, result as T, true);
+      }
+      // The first of several is what begins their transaction.
+      const sorted = toSqlError(failure, true, results > 0 ? results - 1 : undefined);
+      if (sorted.failure === 'unclear' && sorted.errno === 0) this.#losses += 1;
+      // A server that has turned read-only is no writer any more, so that the next connection must be made anew.
+      const isOver = sorted.failure !== 'unclear' && sorted.failure !== 'unreachable';
+      if (isOver) used.losses = this.#losses;
+      tell(sorted, undefined, isOver);
+    });
+    query.on('result', () => (results += 1));
   }
 
   /** Runs a small statement on a connection that is opened for it, beyond those of the pool. Throws `SqlError`. */

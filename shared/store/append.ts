@@ -66,7 +66,8 @@ function moved(context: StoreContext, { datastore, shard }: ShardFence, attempt:
 
 /** One append; undefined when this group does not own the shard at this epoch. */
 async function appendOnce(client: SqlClient, fence: ShardFence, cells: readonly EncodedCell[]): Promise<readonly AppendResult[] | undefined> {
-  const change = await insert(client, fence, cells);
+  const [only] = cells;
+  const change = await client.change(cells.length === 1 && only ? appendCell(fence, only) : appendCells(fence, cells));
   if (change.affectedRows > 0 && change.insertId < change.affectedRows) throw new SqlError('unclear', `an append of ${change.affectedRows} cells was told ${change.insertId} as its last added id: a trigger of the table, or a proxy, leaves it out`);
   if (change.affectedRows === cells.length) {
     const first = change.insertId - cells.length + 1;
@@ -77,24 +78,10 @@ async function appendOnce(client: SqlClient, fence: ShardFence, cells: readonly 
     const found = await lookUp(client, fence, cells);
     if (found.every((cell) => cell !== undefined)) return found.map((cell, position) => judge(cell, cells[position] as EncodedCell, change));
     // None of them there and none inserted: the shard's row did not match.
-    if (change.affectedRows === 0 && found.every((cell) => cell === undefined) && change !== DUPLICATE) return undefined;
+    if (change.affectedRows === 0 && found.every((cell) => cell === undefined)) return undefined;
   }
-  if (change.affectedRows === 0 && change !== DUPLICATE) return undefined;
+  if (change.affectedRows === 0) return undefined;
   throw new SqlError('unclear', 'cells that an append met, or wrote, cannot be seen');
-}
-
-/** Stands for the result of a single append that error 1062 refused: one cell, already there. */
-const DUPLICATE: SqlChange = { affectedRows: 0, insertId: 0 };
-
-async function insert(client: SqlClient, fence: ShardFence, cells: readonly EncodedCell[]): Promise<SqlChange> {
-  const [only] = cells;
-  if (cells.length > 1 || !only) return client.change(appendCells(fence, cells));
-  try {
-    return await client.change(appendCell(fence, only));
-  } catch (error) {
-    if (error instanceof SqlError && error.failure === 'duplicate' && error.key === 'cell') return DUPLICATE;
-    throw error;
-  }
 }
 
 async function lookUp(client: SqlClient, fence: ShardFence, cells: readonly EncodedCell[]): Promise<readonly (StoredCell | undefined)[]> {

@@ -68,7 +68,8 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
     });
 
   async function append({ row_key, column_name, ref_key }: NewCell, encoded: Uint8Array, shard: number): Promise<void> {
-    const { affectedRows } = await run(groupOf(shard), { sql: texts[shard]?.append ?? '', parameters: [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encoded, DATASTORE, shard, topology.places[shard]?.epoch ?? 0] });
+    const address = [rowKeyBytes(row_key), Buffer.from(column_name), ref_key];
+    const { affectedRows } = await run(groupOf(shard), { sql: texts[shard]?.append ?? '', parameters: [...address, encoded, ...address, DATASTORE, shard, topology.places[shard]?.epoch ?? 0] });
     if (affectedRows !== 1) throw new Error(`${affectedRows} rows appended`);
   }
 

@@ -15,6 +15,7 @@ import type { DynamoTable } from '../../shared/dynamo/table.ts';
 import type { DeployedTrigger, GroupAddress, TopologySource } from '../../shared/topology/topology.ts';
 import { dynamoClient, newTable } from './dynamo.ts';
 import { withoutBreakers } from './without-breakers.ts';
+import { wrapped } from './wrapped-client.ts';
 
 export interface RealStoreOptions {
   /** Shards of each datastore, by a name that is made unique. */
@@ -68,7 +69,7 @@ export async function openRealStore({ datastores, indexes = {}, triggers = {}, b
 
   const topology = dynamoTopology(topologyTable);
   const events: StoreEvent[] = [];
-  const options = { topology, connect: (address: GroupAddress) => wrap?.(connect(address), address.name) ?? connect(address), bufferCopies, ...(wrap ? { guard: withoutBreakers } : overDataApi ? { guard: guardWith(DATA_API_BREAKERS) } : {}), report: (event: StoreEvent) => void events.push(event) };
+  const options = { topology, connect: (address: GroupAddress) => (wrap ? wrapped(connect(address), (client) => wrap(client, address.name)) : connect(address)), bufferCopies, ...(wrap ? { guard: withoutBreakers } : overDataApi ? { guard: guardWith(DATA_API_BREAKERS) } : {}), report: (event: StoreEvent) => void events.push(event) };
   const deployment = openDeployment(options);
   const context = openContext(options);
   return {

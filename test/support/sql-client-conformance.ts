@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SqlError, type SqlClient, type SqlParameter, type Statement } from '../../shared/sql/client.ts';
 
 export interface SqlClientUnderTest {
@@ -196,6 +196,68 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
         const failures = ends.flatMap((end) => (end.status === 'rejected' ? [(end.reason as SqlError).failure] : []));
         expect(failures.length).toBeGreaterThan(0);
         expect(new Set(failures)).toEqual(new Set(['contention']));
+      });
+    });
+
+    describe('transactions', () => {
+      const inserted = (id: number, note: string | null = null): Statement => sql(`INSERT INTO ${database}.numbered (id, note) SELECT LAST_INSERT_ID(?), ?`, id, note);
+      const thoseThere = async (...ids: readonly number[]) => (await select(`SELECT id FROM ${database}.numbered WHERE id IN (${ids.map(() => '?').join(', ')}) ORDER BY id`, ...ids)).map(([id]) => Number(id));
+      const run = (statements: readonly Statement[]) => client.transactions?.run(statements) ?? Promise.reject(new Error('wanted transactions'));
+      let ids: [number, number, number];
+
+      beforeEach(({ skip }) => {
+        skip(!client.transactions, `${name} has none`);
+        next += 3;
+        ids = [next - 2, next - 1, next];
+      });
+
+      it('tell of each statement what it did, in their order', async () => {
+        const nothing = sql(`DELETE FROM ${database}.numbered WHERE id = ?`, 999_999);
+        expect(await run([inserted(ids[2], EVIL), nothing, inserted(ids[0])])).toEqual([{ affectedRows: 1, insertId: ids[2] }, { affectedRows: 0, insertId: 0 }, { affectedRows: 1, insertId: ids[0] }]);
+        expect(await thoseThere(...ids)).toEqual([ids[0], ids[2]]);
+        expect((await select(`SELECT note FROM ${database}.numbered WHERE id = ?`, ids[2]))[0]).toEqual([EVIL]);
+      });
+
+      it('are all of their statements or none: the one that was refused is named, and nobody meets a lock of theirs', async () => {
+        await insert(ids[1], 'note', '');
+        await expect(run([inserted(ids[0]), inserted(ids[1]), inserted(ids[2])])).rejects.toMatchObject({ failure: 'duplicate', errno: 1062, position: 1 });
+        const begun = performance.now();
+        await insert(ids[0], 'note', 'after it');
+        expect(performance.now() - begun).toBeLessThan(500);
+        await expect(run([sql('INSERT INTO not_there_at_all.t VALUES (1)'), inserted(ids[2])])).rejects.toMatchObject({ failure: 'rejected', position: 0 });
+        await expect(run([inserted(ids[2]), sql('SELEC 1')])).rejects.toMatchObject({ failure: 'rejected', errno: 1064 });
+        expect(await thoseThere(...ids)).toEqual([ids[0], ids[1]]);
+        expect(await run([inserted(ids[2])])).toEqual([{ affectedRows: 1, insertId: ids[2] }]);
+      });
+
+      it('see what they did themselves, and others see it when all of it is done', async () => {
+        const twice = sql(`UPDATE ${database}.numbered SET whole = COALESCE(whole, 0) + 1 WHERE id = ?`, ids[0]);
+        const slow = sql(`UPDATE ${database}.numbered SET flag = SLEEP(0.5) WHERE id = ?`, ids[0]);
+        const done = run([inserted(ids[0]), twice, twice, slow]);
+        await sleep(200);
+        expect(await thoseThere(ids[0])).toEqual([]);
+        await done;
+        expect((await select(`SELECT whole FROM ${database}.numbered WHERE id = ?`, ids[0]))[0]).toEqual(['2']);
+      });
+
+      it('wait for a row that somebody has for a second at most, and side by side they do not meet', async () => {
+        await insert(ids[0], 'note', '');
+        const holding = run([sql(`UPDATE ${database}.numbered SET whole = SLEEP(2) WHERE id = ?`, ids[0])]);
+        await sleep(200);
+        const begun = performance.now();
+        await expect(run([inserted(ids[1]), sql(`UPDATE ${database}.numbered SET flag = 1 WHERE id = ?`, ids[0])])).rejects.toMatchObject({ failure: 'contention', errno: 1205, position: 1 });
+        expect(performance.now() - begun).toBeLessThan(1900);
+        await holding;
+        const first = next + 1;
+        next += 60;
+        const changes = await Promise.all(Array.from({ length: 30 }, (_, place) => run([inserted(first + 2 * place), inserted(first + 2 * place + 1)])));
+        expect(changes.flat().map(({ insertId }) => insertId)).toEqual(Array.from({ length: 60 }, (_, place) => first + place));
+      });
+
+      it('that take too long are unclear', async () => {
+        await insert(ids[0], 'note', '');
+        await expect(under.hasty.transactions?.run([sql(`UPDATE ${database}.numbered SET flag = SLEEP(3) WHERE id = ?`, ids[0])])).rejects.toMatchObject({ failure: 'unclear', timedOut: true });
+        await expect(under.nowhere.transactions?.run([inserted(ids[1])])).rejects.toMatchObject({ failure: 'unreachable' });
       });
     });
 

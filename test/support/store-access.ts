@@ -12,6 +12,7 @@ import type { GroupAddress } from '../../shared/topology/topology.ts';
 import { dynamoClient } from './dynamo.ts';
 import { withoutAdmission } from './without-admission.ts';
 import { withoutBreakers } from './without-breakers.ts';
+import { wrapped } from './wrapped-client.ts';
 
 /** The datastore of every run. */
 export const DATASTORE = 'trips';
@@ -79,7 +80,7 @@ export async function openStore(access: StoreAccess, options: OpenStoreOptions =
   const connect = (group: string): SqlClient => (access.dataApi === undefined ? groupClient(access.groups, group, { connections, ...access.sql }) : overDataApi(sdk, access, group));
   const deployed: DeploymentOptions = {
     topology: dynamoTopology({ client, table: topologyTable }),
-    connect: (group) => wrap(between?.(connect(group.name), varied) ?? connect(group.name)),
+    connect: (group) => wrapped(connect(group.name), (through) => wrap(between?.(through, varied) ?? through)),
     bufferCopies: access.bufferCopies,
     ...(access.dataApi === undefined ? {} : { guard: guardWith(DATA_API_BREAKERS) }),
     ...(access.isGuarded === false ? { guard: withoutBreakers, admit: withoutAdmission } : {}),

@@ -11,8 +11,11 @@ import { secretOf, type Connector } from './connector.ts';
 export const MYSQL: Connector = {
   guard: guardWith(),
   open({ environment, databaseUser, databaseAuth, connections }, { statementMs, acquireMs } = {}) {
+    // One request at a time comes to an instance: what its transactions need is one connection, out of those it may have.
+    const lanes = connections > 1 ? 1 : 0;
     const settings: MysqlSettings = {
-      connections,
+      connections: connections - lanes,
+      lanes,
       ...(environment !== 'local' && { tls: profiles }),
       ...(statementMs !== undefined && { queryTimeoutMs: statementMs }),
       ...(acquireMs !== undefined && { acquireTimeoutMs: acquireMs }),

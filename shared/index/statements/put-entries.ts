@@ -27,6 +27,7 @@ export function putEntries(datastore: string, shard: number, index: PhysicalInde
   const table = indexTable(datastore, shard, index);
   return {
     table,
+    mayShareCommit: true,
     sql:
       `INSERT INTO ${table} (${names.join(', ')}, row_key, epoch, added_id, tombstone_at) ` +
       `VALUES ${rows.map(() => `(${names.map(() => '?').join(', ')}, ?, ?, ?, IF(?, SYSDATE(6), NULL))`).join(', ')} ` +

@@ -25,6 +25,11 @@ export function writerFence({ anyWriter = false }: ShardFence): string {
   return anyWriter ? '' : ' AND (log.writer_id IS NULL OR log.writer_id = @@server_id)';
 }
 
+/** Appends may be committed with others, but for those of recovery: their shard is closed meanwhile. */
+export function sharing({ anyWriter = false }: ShardFence): Pick<Statement, 'mayShareCommit'> {
+  return anyWriter ? {} : { mayShareCommit: true };
+}
+
 /**
  * Appends cells to their shard's log, in one statement: takes the shard's lock row, checks that this group still owns
  * the shard, leaves out the cells that exist, numbers the rest without holes and inserts them.
@@ -47,6 +52,7 @@ export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): S
   );
   return {
     table: entity,
+    ...sharing(fence),
     sql:
       `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, body, created_at) ` +
       `SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + ROW_NUMBER() OVER (ORDER BY new.position)), ` +

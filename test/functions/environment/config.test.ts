@@ -23,7 +23,8 @@ describe('the configuration of functions', () => {
   });
 
   it.each(Object.keys(VARIABLES))('names %s when it is missing', (name) => {
-    expect(() => readConfig(STORE_VARIABLES, { ...VARIABLES, [name]: undefined })).toThrow(new RegExp(`^The environment variable ${name}: wanted .+, got nothing$`));
+    for (const [other, value] of Object.entries(VARIABLES)) vi.stubEnv(other, other === name ? undefined : value);
+    expect(() => readConfig(STORE_VARIABLES)).toThrow(new RegExp(`^The environment variable ${name}: wanted .+, got nothing$`));
     expect(() => readConfig(STORE_VARIABLES, { ...VARIABLES, [name]: '' })).toThrow(new RegExp(`^The environment variable ${name}: wanted .+, got nothing$`));
   });
 

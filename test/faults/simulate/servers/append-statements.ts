@@ -18,7 +18,7 @@ export function planAppend(sql: string): Plan | undefined {
   };
   const cells = sql.includes('ROW_NUMBER()') ? sql.split(' UNION ALL ').length : 1;
   if (!guards.isLocked || (cells > 1 && !guards.leavesOut)) throw new Error('an append without its locks, or without leaving out what is there, cannot be simulated');
-  return { kind: 'append', shards: [shard], write: (execution) => append(execution, shard, sql.includes('ROW_NUMBER()') ? cells : 0, guards) };
+  return { kind: 'append', shards: [shard], write: (execution) => append(execution, shard, { cells, guards, bindsAddressTwice: !sql.includes('ROW_NUMBER()') }) };
 }
 
 interface Guards {
@@ -29,10 +29,22 @@ interface Guards {
   readonly leavesOut: boolean;
 }
 
-/** @param batch how many cells are appended together; 0 for the statement that appends one, and fails where it exists */
-function append(execution: Execution, shard: number, batch: number, guards: Guards): Written {
+interface Append {
+  /** How many are appended together. */
+  readonly cells: number;
+  readonly guards: Guards;
+  /** As the statement that appends one cell does, to leave it out where it exists. */
+  readonly bindsAddressTwice: boolean;
+}
+
+function append(execution: Execution, shard: number, { cells: count, guards, bindsAddressTwice }: Append): Written {
   const values = bound(execution.parameters);
-  const wanted = Array.from({ length: Math.max(1, batch) }, () => ({ rowKey: values.bytes(), columnName: values.bytes(), ref_key: values.number(), body: values.bytes() }));
+  const wanted = Array.from({ length: count }, () => ({ rowKey: values.bytes(), columnName: values.bytes(), ref_key: values.number(), body: values.bytes() }));
+  if (bindsAddressTwice && guards.leavesOut) {
+    values.bytes();
+    values.bytes();
+    values.number();
+  }
   values.text();
   values.number();
   const epoch = guards.byEpoch ? values.number() : undefined;
@@ -44,11 +56,8 @@ function append(execution: Execution, shard: number, batch: number, guards: Guar
   const cells: KeptCell[] = [];
   for (const cell of wanted) {
     const address = addressOf(cell.rowKey, cell.columnName, cell.ref_key);
-    if (log.byAddress.has(address)) {
-      if (batch === 0) throw new SqlError('duplicate', `Duplicate entry for key 'cell'`, { errno: 1062, key: 'cell' });
-      continue;
-    }
-    if (cells.some((one) => one.address === address)) throw new SqlError('duplicate', `Duplicate entry for key 'cell'`, { errno: 1062, key: 'cell' });
+    if (guards.leavesOut && log.byAddress.has(address)) continue;
+    if (log.byAddress.has(address) || cells.some((one) => one.address === address)) throw new SqlError('duplicate', `Duplicate entry for key 'cell'`, { errno: 1062, key: 'cell' });
     const createdAt = Math.max(execution.now, last?.createdAt ?? 0);
     cells.push({ shard, ...cell, address, bodyHash: hashOf(cell.body), added_id: (last?.added_id ?? 0) + cells.length + 1, createdAt, createdText: toSqlText(createdAt) });
   }

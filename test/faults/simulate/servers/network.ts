@@ -1,9 +1,10 @@
 import { SqlError, UNBOUNDED, type SqlChange, type SqlClient, type SqlRow, type Statement, type Target } from '../../../../shared/sql/client.ts';
 import type { Random } from '../../../support/random.ts';
 import { BEGINNING_MS, type VirtualTime } from '../world/virtual-time.ts';
-import type { Plan, ServerFlaws, Written } from './plan.ts';
+import type { Execution, Plan, ServerFlaws, Written } from './plan.ts';
 import { planOf } from './plans.ts';
 import type { SimulatedGroup, SimulatedNode } from './simulated-group.ts';
+import type { KeptCell } from './tables.ts';
 
 /** What happens to statements on their way, each as a share of them. Changed while the simulation runs. */
 export interface Weather {
@@ -52,6 +53,21 @@ const LEAST_LATE_MS = 500;
 const MOST_LATE_MS = 6000;
 const MOST_HIDDEN_MS = 40;
 const TWICE = new Set(['append', 'buffer']);
+/** Transactions at once. */
+const LANES = 2;
+
+interface Planned {
+  readonly statement: Statement;
+  readonly plan: Plan;
+}
+
+/** What a server did. */
+interface Done {
+  readonly rows: SqlRow[];
+  /** By statement. */
+  readonly written: readonly Written[];
+  readonly shown: () => void;
+}
 
 /** One group as the store reaches it. */
 export function networkClient(group: SimulatedGroup, { time, random, weather, flaws, onFailure }: NetworkOptions): SqlClient {
@@ -65,18 +81,22 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
     return node;
   }
 
-  /** Runs a statement on a server now. */
-  function execute(node: SimulatedNode, plan: Plan, statement: Statement): { readonly rows: SqlRow[] } | { readonly written: Written; readonly shown: () => void } {
-    if (random.chance(weather.contention)) throw new SqlError('contention', 'deadlock found', { errno: 1213 });
+  /** What keeps a statement from being run on a server now. */
+  function refuse(node: SimulatedNode, plan: Plan, position?: number): void {
+    if (random.chance(weather.contention)) throw new SqlError('contention', 'deadlock found', { errno: 1213, position });
     const isWritable = node === group.nodes[group.writer];
     for (const refusal of weather.refusals) {
-      if (refusal.group === group.name && (isWritable || refusal.isOnAllNodes) && refusal.isOf(plan)) throw new SqlError('rejected', `refused with error ${refusal.errno}`, { errno: refusal.errno });
+      if (refusal.group === group.name && (isWritable || refusal.isOnAllNodes) && refusal.isOf(plan)) throw new SqlError('rejected', `refused with error ${refusal.errno}`, { errno: refusal.errno, position });
     }
-    const isHidden = (cell: Parameters<typeof node.hidden.get>[0]): boolean => node.hidden.size > 0 && (node.hidden.get(cell) ?? 0) > time.now();
-    const execution = { tables: node.tables, parameters: statement.parameters, now: Math.round((BEGINNING_MS + time.now() + node.aheadMs) * 1000), serverId: node.serverId, isWritable, isHidden, flaws };
-    if (plan.read) return { rows: plan.read(execution) };
-    if (!isWritable) throw new SqlError('unreachable', 'the server is read-only', { errno: 1290 });
-    const written = plan.write(execution);
+    if (plan.write && !isWritable) throw new SqlError('unreachable', 'the server is read-only', { errno: 1290, position });
+  }
+
+  function executionOn(node: SimulatedNode, { parameters }: Statement): Execution {
+    const isHidden = (cell: KeptCell): boolean => node.hidden.size > 0 && (node.hidden.get(cell) ?? 0) > time.now();
+    return { tables: node.tables, parameters, now: Math.round((BEGINNING_MS + time.now() + node.aheadMs) * 1000), serverId: node.serverId, isWritable: node === group.nodes[group.writer], isHidden, flaws };
+  }
+
+  function commit(node: SimulatedNode, written: Written): { readonly written: Written; readonly shown: () => void } {
     const cells = written.changes.flatMap((change) => (change.kind === 'appended' ? change.cells : []));
     const isHiddenAtFirst = cells.length > 0 && random.chance(weather.hidden);
     if (isHiddenAtFirst) for (const cell of cells) node.hidden.set(cell, time.now() + MOST_HIDDEN_MS);
@@ -85,8 +105,33 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
     return { written, shown: () => void cells.forEach((cell) => node.hidden.delete(cell)) };
   }
 
-  function send<T>(statement: Statement, target: Target, pick: (done: ReturnType<typeof execute>) => T): Promise<T> {
-    const plan = planOf(statement.sql);
+  /** Runs a statement on a server now. */
+  function execute(node: SimulatedNode, { plan, statement }: Planned): Done {
+    refuse(node, plan);
+    const execution = executionOn(node, statement);
+    return plan.read ? { rows: plan.read(execution), written: [], shown: () => undefined } : doneOf([commit(node, plan.write(execution))]);
+  }
+
+  /** Runs statements on a server now: all of them or none. */
+  function executeTogether(node: SimulatedNode, planned: readonly Planned[]): Done {
+    for (const [position, { plan, statement }] of planned.entries()) {
+      refuse(node, plan, position);
+      if (!plan.write) throw new Error(`a transaction of more than changes: ${statement.sql}`);
+      try {
+        plan.write(executionOn(node, statement));
+      } catch (error) {
+        throw error instanceof SqlError ? new SqlError(error.failure, error.message, { errno: error.errno, key: error.key, position }) : error;
+      }
+    }
+    return doneOf(planned.map(({ plan, statement }) => commit(node, (plan as Plan & { readonly write: NonNullable<Plan['write']> }).write(executionOn(node, statement)))));
+  }
+
+  function doneOf(commits: readonly ReturnType<typeof commit>[]): Done {
+    return { rows: [], written: commits.map(({ written }) => written), shown: () => commits.forEach(({ shown }) => shown()) };
+  }
+
+  function send(planned: readonly Planned[], target: Target, run: (node: SimulatedNode) => Done): Promise<Done> {
+    const isDoneTwice = planned.some(({ plan }) => TWICE.has(plan.kind));
     return new Promise((resolve, reject) => {
       let isOver = false;
       const sent = time.now();
@@ -94,37 +139,38 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
         if (!isOver) act();
         isOver = true;
       };
+      const tell = (): void => planned.forEach(({ statement, plan }) => onFailure(statement, plan));
       const fail = (error: unknown): void => end(() => {
-        onFailure(statement, plan);
+        tell();
         reject(error);
       });
       const giveUp = (): void => time.after(sent + QUERY_TIMEOUT_MS - time.now(), () => fail(new SqlError('unclear', 'no answer in time', { timedOut: true })));
       const breakOff = (): void => time.after(latency(), () => fail(new SqlError('unclear', 'the connection was lost')));
 
-      const run = (node: SimulatedNode): void => {
+      const runOn = (node: SimulatedNode): void => {
         const { life } = node;
-        let done: ReturnType<typeof execute>;
+        let done: Done;
         try {
-          done = execute(node, plan, statement);
-          if ('written' in done && TWICE.has(plan.kind) && random.chance(weather.twice)) time.after(random.between(0, 50), () => again(node, life));
+          done = run(node);
+          if (isDoneTwice && random.chance(weather.twice)) time.after(random.between(0, 50), () => again(node, life));
         } catch (error) {
           time.after(latency(), () => fail(error));
           return;
         }
         if (random.chance(weather.lostAnswers)) return random.chance(0.5) ? breakOff() : giveUp();
-        time.after(latency() + ('shown' in done && node.hidden.size > 0 ? random.between(0, MOST_HIDDEN_MS) : 0), () => {
-          if ('shown' in done) done.shown();
+        time.after(latency() + (done.written.length > 0 && node.hidden.size > 0 ? random.between(0, MOST_HIDDEN_MS) : 0), () => {
+          done.shown();
           if (node.life !== life) fail(new SqlError('unclear', 'the server went away'));
-          else end(() => resolve(pick(done)));
+          else end(() => resolve(done));
         });
       };
 
       const again = (node: SimulatedNode, life: number): void => {
         if (node.life !== life || node.state !== 'up') return;
         // One writer counts as two then, and cannot take both back.
-        onFailure(statement, plan);
+        tell();
         try {
-          execute(node, plan, statement);
+          run(node);
         } catch (error) {
           if (!(error instanceof SqlError)) throw error;
         }
@@ -138,8 +184,8 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
           return fail(error);
         }
         if (weather.away.has(group.name) || node.state === 'down') return void time.after(latency(), () => fail(new SqlError('unreachable', `${group.name}: connection refused`)));
-        if (node.state === 'up') return run(node);
-        node.waiting.push(() => run(node));
+        if (node.state === 'up') return runOn(node);
+        node.waiting.push(() => runOn(node));
         giveUp();
       };
 
@@ -153,8 +199,31 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
   return {
     abilities: { readsFromReaders: true, survivesDiskLoss: true, bounds: UNBOUNDED },
     nodes: group.nodes.length,
-    select: (statement, target) => send(statement, target, (done) => ('rows' in done ? done.rows : [])),
-    change: (statement): Promise<SqlChange> => send(statement, 'writer', (done) => ('written' in done ? { affectedRows: done.written.affectedRows, insertId: done.written.insertId } : { affectedRows: 0, insertId: 0 })),
+    async select(statement, target) {
+      const planned = plannedOf(statement);
+      return (await send([planned], target, (node) => execute(node, planned))).rows;
+    },
+    async change(statement) {
+      const planned = plannedOf(statement);
+      const { written: [written] } = await send([planned], 'writer', (node) => execute(node, planned));
+      return toChange(written);
+    },
+    transactions: {
+      atOnce: LANES,
+      spare: LANES,
+      async run(statements) {
+        const planned = statements.map(plannedOf);
+        return (await send(planned, 'writer', (node) => executeTogether(node, planned))).written.map(toChange);
+      },
+    },
     close: async () => undefined,
   };
+}
+
+function plannedOf(statement: Statement): Planned {
+  return { statement, plan: planOf(statement.sql) };
+}
+
+function toChange(written?: Written): SqlChange {
+  return { affectedRows: written?.affectedRows ?? 0, insertId: written?.insertId ?? 0 };
 }

@@ -1,4 +1,4 @@
-import { SqlError, type SqlClient, type Statement } from '../../../../shared/sql/client.ts';
+import { SqlError, type SqlClient, type SqlTransactions, type Statement } from '../../../../shared/sql/client.ts';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
@@ -53,10 +53,12 @@ export function openInstance(time: VirtualTime, onLost: (statement: Statement) =
     state = 'alive';
     for (const resolve of thawed.splice(0)) resolve();
   };
-  const forgotten = (statement: Statement) => (): SqlError => {
-    onLost(statement);
+  const forgotten = (statements: readonly Statement[]) => (): SqlError => {
+    statements.forEach(onLost);
     return new SqlError('unclear', 'the connection was forgotten');
   };
+
+  const transact = (transactions: SqlTransactions): SqlTransactions['run'] => (statements) => through(() => transactions.run(statements), forgotten(statements));
 
   return {
     get isDead() {
@@ -80,8 +82,9 @@ export function openInstance(time: VirtualTime, onLost: (statement: Statement) =
     thaw,
     client: (client) => ({
       ...client,
-      select: (statement, target) => through(() => client.select(statement, target), forgotten(statement)),
-      change: (statement) => through(() => client.change(statement), forgotten(statement)),
+      select: (statement, target) => through(() => client.select(statement, target), forgotten([statement])),
+      change: (statement) => through(() => client.change(statement), forgotten([statement])),
+      ...(client.transactions && { transactions: { ...client.transactions, run: transact(client.transactions) } }),
     }),
     table: ({ client, table }) => ({
       client: { send: (command: Parameters<typeof client.send>[0]) => through(() => client.send(command), () => new Error('the connection was forgotten')) } as unknown as DynamoTable['client'],

@@ -18,6 +18,7 @@ import { simulatedGroup, type SimulatedGroup } from '../servers/simulated-group.
 import { openInstance, type Instance } from './instance.ts';
 import { chronicle, type Chronicle } from './chronicle.ts';
 import { virtualTime, liveIn, type VirtualTime } from './virtual-time.ts';
+import { wrapped } from '../../../support/wrapped-client.ts';
 
 export const SHARDS = 4;
 
@@ -79,9 +80,8 @@ export function makeWorld(seed: string, number: number, bug: PlantedBug | undefi
       const group = groups.get(name);
       if (!group) throw new Error(`no group ${name}`);
       const client: SqlClient = instance.client(networkClient(group, network));
-      if (part === 'writing') return bug?.writing?.(client, group) ?? client;
-      if (part === 'reading') return bug?.reading?.(client) ?? client;
-      return drainWrap?.(client, group) ?? client;
+      const wrap = { writing: bug?.writing, reading: bug?.reading, draining: drainWrap }[part];
+      return wrap ? wrapped(client, (through) => wrap(through, group)) : client;
     },
     bufferCopies,
     guard: withoutBreakers,

@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createConnection, type Connection } from 'mysql2/promise';
+import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
+import { SqlError, type SqlChange, type SqlClient, type Statement } from '../../../shared/sql/client.ts';
+import { joiningClient } from '../../../shared/sql/joining-client.ts';
+import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
+
+const TABLES = 40;
+const DATABASE = `joining_${randomUUID().replaceAll('-', '')}`;
+
+let direct: SqlClient;
+let holder: Connection;
+/** What went to the server: the number of statements of each transaction, 1 for a lone statement. */
+let sent: number[];
+let client: SqlClient;
+
+const tableOf = (number: number): string => `\`${DATABASE}\`.t${number}`;
+let last = 0;
+const insertInto = (table: string, note: Uint8Array | string = ''): Statement => ({
+  sql: `INSERT INTO ${table} (id, note) SELECT LAST_INSERT_ID(?), ?`,
+  parameters: [(last += 1), note],
+  table,
+  mayShareCommit: true,
+});
+
+function counted(through: SqlClient): SqlClient {
+  const { transactions } = through;
+  if (!transactions) throw new Error('wanted transactions');
+  return {
+    ...through,
+    change: (statement) => (sent.push(1), through.change(statement)),
+    transactions: { ...transactions, run: (statements) => (sent.push(statements.length), transactions.run(statements)) },
+  };
+}
+
+beforeAll(async () => {
+  const [group] = inject('servers').groups;
+  if (!group) throw new Error('wanted a group');
+  direct = mysqlClient(group, async () => ({ username: group.user, password: group.password }));
+  holder = await createConnection({ ...group.writer, user: group.user, password: group.password });
+  await holder.query(`CREATE DATABASE ${DATABASE}`);
+  for (let number = 0; number < TABLES; number += 1) await holder.query(`CREATE TABLE ${tableOf(number)} (id INT NOT NULL PRIMARY KEY, note MEDIUMBLOB NOT NULL)`);
+});
+afterAll(async () => {
+  await holder.query(`DROP DATABASE ${DATABASE}`);
+  await holder.end();
+  await direct.close();
+});
+beforeEach(() => {
+  sent = [];
+  client = joiningClient(counted(direct));
+});
+
+const all = (statements: readonly Statement[]): Promise<PromiseSettledResult<SqlChange>[]> => Promise.allSettled(statements.map((statement) => client.change(statement)));
+const failures = (ends: readonly PromiseSettledResult<SqlChange>[]): unknown[] => ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
+
+describe('changes that come together', () => {
+  it('are committed together, and each is told what became of it', async () => {
+    const statements = Array.from({ length: TABLES }, (_, number) => insertInto(tableOf(number)));
+    const ends = await all(statements);
+    expect(ends).toEqual(statements.map(({ parameters: [id] }) => ({ status: 'fulfilled', value: { affectedRows: 1, insertId: id } })));
+    // The first came alone, as far as anybody knew.
+    expect(sent).toEqual([1, TABLES - 1]);
+  });
+
+  it('wait for nobody: what comes alone goes alone, at once', async () => {
+    for (let number = 0; number < 5; number += 1) await client.change(insertInto(tableOf(number)));
+    expect(sent).toEqual([1, 1, 1, 1, 1]);
+  });
+
+  it('go with others only where they may, and no large one with small ones', async () => {
+    const { mayShareCommit: _may, ...alone } = insertInto(tableOf(0));
+    const ends = await all([insertInto(tableOf(1)), insertInto(tableOf(2)), alone, insertInto(tableOf(3), Buffer.alloc(300 * 1024)), insertInto(tableOf(4))]);
+    expect(failures(ends)).toEqual([]);
+    expect(sent.toSorted()).toEqual([1, 1, 1, 2]);
+  });
+
+  it('are many at most, by number and by bytes', async () => {
+    expect(failures(await all(Array.from({ length: 251 }, (_, number) => insertInto(tableOf(number % TABLES)))))).toEqual([]);
+    expect(sent.toSorted((a, b) => a - b)).toEqual([1, 50, 100, 100]);
+    sent = [];
+    expect(failures(await all(Array.from({ length: 9 }, (_, number) => insertInto(tableOf(number), Buffer.alloc(100 * 1024)))))).toEqual([]);
+    expect(Math.max(...sent)).toBe(2);
+  });
+});
+
+describe('a statement at fault', () => {
+  const absent = `\`${DATABASE}\`.nowhere`;
+
+  it('costs the others nothing, and goes by itself from then on', async () => {
+    const some = (): Statement[] => [insertInto(tableOf(0)), insertInto(tableOf(1)), insertInto(absent), insertInto(tableOf(2))];
+    const first = await all(some());
+    expect(failures(first)).toEqual([expect.objectContaining({ failure: 'rejected', errno: 1146 })]);
+    expect(sent).toEqual([1, 3, 1, 1, 1]);
+    sent = [];
+    expect(failures(await all(some()))).toHaveLength(1);
+    expect(sent.toSorted()).toEqual([1, 3]);
+  });
+
+  it('is answered by what it did itself: a duplicate is no duplicate of the others', async () => {
+    const twice = insertInto(tableOf(7));
+    await client.change(twice);
+    const ends = await all([insertInto(tableOf(8)), insertInto(tableOf(9)), twice, insertInto(tableOf(7))]);
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(failures(ends)[0]).toMatchObject({ failure: 'duplicate' });
+  });
+
+  it('of which nobody knows how it ended leaves nobody in the dark about that', async () => {
+    const { transactions } = direct;
+    client = joiningClient({ ...direct, transactions: { atOnce: 2, spare: 2, run: async (statements) => (await transactions?.run(statements), Promise.reject(new SqlError('unclear', 'the connection was lost'))) } });
+    const ends = await all([insertInto(tableOf(1)), insertInto(tableOf(2)), insertInto(tableOf(3))]);
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(failures(ends)).toEqual([expect.objectContaining({ failure: 'unclear' }), expect.objectContaining({ failure: 'unclear' })]);
+  });
+});
+
+describe('a table that somebody locked', { timeout: 30_000 }, () => {
+  it('keeps the others waiting for a second once, and for nothing while it is locked', async () => {
+    await holder.query(`LOCK TABLES ${tableOf(0)} WRITE`);
+    const waiting: Promise<unknown>[] = [];
+    /** How long the statements of the other tables take, one round after another. */
+    const rounds: number[] = [];
+    try {
+      for (let round = 0; round < 8; round += 1) {
+        const begun = performance.now();
+        waiting.push(client.change(insertInto(tableOf(0))).catch((error: unknown) => error));
+        const ends = await all(Array.from({ length: 30 }, (_, number) => insertInto(tableOf(1 + number))));
+        expect(failures(ends)).toEqual([]);
+        rounds.push(performance.now() - begun);
+        await sleep(20);
+      }
+    } finally {
+      await holder.query('UNLOCK TABLES');
+    }
+    await Promise.all(waiting);
+    const [longest = 0, ...others] = rounds.toSorted((a, b) => b - a);
+    expect(longest).toBeLessThan(2500);
+    expect(Math.max(...others)).toBeLessThan(900);
+  });
+
+  it('keeps nobody waiting where its statements came alone, however many of them wait', async () => {
+    await holder.query(`LOCK TABLES ${tableOf(0)} WRITE`);
+    try {
+      const stuck = [client.change(insertInto(tableOf(0)))];
+      await sleep(50);
+      stuck.push(client.change(insertInto(tableOf(0))));
+      await sleep(300);
+      stuck.push(client.change(insertInto(tableOf(0))), client.change(insertInto(tableOf(0))));
+      const begun = performance.now();
+      expect(failures(await all(Array.from({ length: 30 }, (_, number) => insertInto(tableOf(3 + number)))))).toEqual([]);
+      expect(performance.now() - begun).toBeLessThan(700);
+      await holder.query('UNLOCK TABLES');
+      await Promise.all(stuck);
+    } finally {
+      await holder.query('UNLOCK TABLES');
+    }
+  });
+
+  it('keeps those that come after nobody waiting, whatever went with it', async () => {
+    await holder.query(`LOCK TABLES ${tableOf(0)} WRITE`);
+    try {
+      const stuck = all([insertInto(tableOf(1)), insertInto(tableOf(0)), insertInto(tableOf(2))]);
+      await sleep(300);
+      const begun = performance.now();
+      expect(failures(await all(Array.from({ length: 30 }, (_, number) => insertInto(tableOf(3 + number)))))).toEqual([]);
+      expect(performance.now() - begun).toBeLessThan(700);
+      await holder.query('UNLOCK TABLES');
+      expect(failures(await stuck)).toEqual([]);
+    } finally {
+      await holder.query('UNLOCK TABLES');
+    }
+  });
+});
