@@ -22,9 +22,10 @@ import { keepFindings } from './report/findings-file.ts';
 import { shardsBench } from './shards.ts';
 import { soakBench } from './soak.ts';
 import { storeBench } from './store-speed.ts';
+import { writesBench } from './writes.ts';
 import { ycsbBench } from './ycsb.ts';
 
-const BENCHES: readonly Bench[] = [storeBench, httpBench, lagsBench, backlogBench, codecBench, coldBench, shardsBench, idleBench, growthBench, soakBench, ycsbBench];
+const BENCHES: readonly Bench[] = [storeBench, writesBench, httpBench, lagsBench, backlogBench, codecBench, coldBench, shardsBench, idleBench, growthBench, soakBench, ycsbBench];
 
 const { benches, engine, seed, json, findings } = readOptions(BENCHES, process.argv.slice(2));
 const found = findEngine({ wish: engine });

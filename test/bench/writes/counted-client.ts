@@ -1,0 +1,39 @@
+import type { SqlClient } from '../../../shared/sql/client.ts';
+
+/** What went to the groups. */
+export interface Sent {
+  statements: number;
+  /** Statements committed by themselves, and transactions. */
+  commits: number;
+  roundTrips: number;
+}
+
+/** Counts what goes through a client. */
+export function counted(client: SqlClient, sent: Sent): SqlClient {
+  const { transactions } = client;
+  const count = (statements: number, commits: number): void => {
+    sent.statements += statements;
+    sent.commits += commits;
+    sent.roundTrips += 1;
+  };
+  return {
+    ...client,
+    select(statement, target) {
+      count(1, 0);
+      return client.select(statement, target);
+    },
+    change(statement) {
+      count(1, 1);
+      return client.change(statement);
+    },
+    ...(transactions && {
+      transactions: {
+        ...transactions,
+        run(statements) {
+          count(statements.length, 1);
+          return transactions.run(statements);
+        },
+      },
+    }),
+  };
+}
