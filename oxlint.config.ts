@@ -15,23 +15,43 @@ const CHECKS_OF_YAML: Forbidden = {
 
 const OUTSIDE_OF_SHARED: readonly Forbidden[] = [
   CHECKS_OF_YAML,
-  { group: ['**/functions/**', '**/infra/**', '**/test/**', '#*'], message: 'shared knows neither functions, infra nor test: they know it.' },
-  { group: ['aws-cdk-lib', 'aws-cdk-lib/**', 'constructs', 'aws-lambda', '@middy/**', '@aws-lambda-powertools/**'], message: 'shared knows no Lambda, HTTP server or CDK.' },
+  {
+    group: ['**/functions/**', '**/infra/**', '**/test/**', '#*'],
+    message: 'shared knows neither functions, infra nor test: they know it.',
+  },
+  {
+    group: ['aws-cdk-lib', 'aws-cdk-lib/**', 'constructs', 'aws-lambda', '@middy/**', '@aws-lambda-powertools/**'],
+    message: 'shared knows no Lambda, HTTP server or CDK.',
+  },
 ];
 
-/** For each room: those above it are not for it. The one listed last of two that fit a file holds, so that inner rooms come behind outer ones. */
+/**
+ * For each room: those above it are not for it. The one listed last of two that fit a file holds, so that inner rooms
+ * come behind outer ones.
+ */
 const orderOfShared = ROOMS.map(({ path }, place) => {
   // A room may lie in another one: what is above begins with its own name, however it is reached.
-  const above = ROOMS.slice(place + 1).flatMap((room) => [`**/${room.path}/**`, ...(room.path.includes('/') ? [`**/${room.path.split('/').at(-1)}/**`] : [])]);
+  const above = ROOMS.slice(place + 1).flatMap((room) => [
+    `**/${room.path}/**`,
+    ...(room.path.includes('/') ? [`**/${room.path.split('/').at(-1)}/**`] : []),
+  ]);
   const message = `${path === '' ? 'The files of shared' : path} may import only what stands before it in infra/docs/rooms.ts.`;
-  return { files: [path === '' ? 'shared/*.ts' : `shared/${path}/**`], rules: restricted([...OUTSIDE_OF_SHARED, ...(above.length > 0 ? [{ group: above, message }] : [])]) };
+  return {
+    files: [path === '' ? 'shared/*.ts' : `shared/${path}/**`],
+    rules: restricted([...OUTSIDE_OF_SHARED, ...(above.length > 0 ? [{ group: above, message }] : [])]),
+  };
 }).toSorted((one, other) => (one.files[0] ?? '').split('/').length - (other.files[0] ?? '').split('/').length);
 
 /** What runs the store to judge it stands beside each other, on one toolbox. */
 const STAGES = ['bench', 'demo', 'faults', 'smoke'];
 const orderOfTest = [...STAGES, 'support'].map((one) => ({
   files: [`test/${one}/**`],
-  rules: restricted([{ group: STAGES.filter((other) => other !== one).map((other) => `**/${other}/**`), message: 'What several of bench, demo, faults and smoke need lies in test/support.' }]),
+  rules: restricted([
+    {
+      group: STAGES.filter((other) => other !== one).map((other) => `**/${other}/**`),
+      message: 'What several of bench, demo, faults and smoke need lies in test/support.',
+    },
+  ]),
 }));
 
 export default {
@@ -64,16 +84,37 @@ export default {
   overrides: [
     { files: ['shared/**'], rules: restricted(OUTSIDE_OF_SHARED) },
     ...orderOfShared,
-    { files: ['functions/**'], rules: restricted([CHECKS_OF_YAML, { group: ['**/infra/**', '**/test/**', 'aws-cdk-lib', 'aws-cdk-lib/**', 'constructs'], message: 'functions know shared alone.' }]) },
+    {
+      files: ['functions/**'],
+      rules: restricted([
+        CHECKS_OF_YAML,
+        {
+          group: ['**/infra/**', '**/test/**', 'aws-cdk-lib', 'aws-cdk-lib/**', 'constructs'],
+          message: 'functions know shared alone.',
+        },
+      ]),
+    },
     {
       files: ['infra/**'],
       rules: restricted([
-        { group: ['**/functions/**', '**/test/**'], message: 'infra names functions by path, it does not load them; and it knows no test.' },
-        { group: ['**/data-api/*', '!**/data-api/data-api.ts'], message: 'A package is known by what its entry exports: data-api.ts.' },
+        {
+          group: ['**/functions/**', '**/test/**'],
+          message: 'infra names functions by path, it does not load them; and it knows no test.',
+        },
+        {
+          group: ['**/data-api/*', '!**/data-api/data-api.ts'],
+          message: 'A package is known by what its entry exports: data-api.ts.',
+        },
       ]),
     },
-    { files: ['infra/local/data-api/**'], rules: restricted([{ group: ['../**'], message: 'A package of its own knows nothing of what lies around it.' }]) },
+    {
+      files: ['infra/local/data-api/**'],
+      rules: restricted([{ group: ['../**'], message: 'A package of its own knows nothing of what lies around it.' }]),
+    },
     ...orderOfTest,
-    { files: ['infra/setup/**', 'infra/local/**', 'test/**'], rules: { 'no-console': 'off', 'max-lines-per-function': 'off' } },
+    {
+      files: ['infra/setup/**', 'infra/local/**', 'test/**'],
+      rules: { 'no-console': 'off', 'max-lines-per-function': 'off' },
+    },
   ],
 };

@@ -30,9 +30,23 @@ export async function handler(_event: unknown, lambda: Context): Promise<void> {
     measured: (group, status) => {
       const { rows, oldest_age, parked, conflicts, undecided } = status;
       logger.debug('buffer', { group, ...status });
-      gauge({ [METRICS.bufferRows]: rows, [METRICS.bufferOldestSeconds]: oldest_age ?? 0, [METRICS.bufferParked]: parked, [METRICS.bufferConflicts]: conflicts, [METRICS.bufferUndecided]: undecided });
+      gauge({
+        [METRICS.bufferRows]: rows,
+        [METRICS.bufferOldestSeconds]: oldest_age ?? 0,
+        [METRICS.bufferParked]: parked,
+        [METRICS.bufferConflicts]: conflicts,
+        [METRICS.bufferUndecided]: undecided,
+      });
     },
-    recovered: (group, { appended, opened, closed }) => logger.warn('a new writer gets what it lacks', { group, appended, opened, closed: closed.length, first: closed[0] }),
-    report: (group, { unreachable, refused, ...counts }) => logger.info('drained', { group, ...counts, unreachable: [...unreachable], refused: [...refused] }),
+    recovered: (group, { appended, opened, closed }) =>
+      logger.warn('a new writer gets what it lacks', {
+        group,
+        appended,
+        opened,
+        closed: closed.length,
+        first: closed[0],
+      }),
+    report: (group, { unreachable, refused, ...counts }) =>
+      logger.info('drained', { group, ...counts, unreachable: [...unreachable], refused: [...refused] }),
   });
 }

@@ -15,7 +15,19 @@ import { sqsClient } from './environment/sqs.ts';
 /** The routes of triggers. */
 export function makeTriggersHandler(management: () => TriggerManagement): HttpHandler {
   return httpHandler<'manage-triggers', TriggerManagement>(
-    { listTriggers, getTrigger, pauseTrigger, resumeTrigger, rewindTrigger, listParkedCells, retryParkedCells, discardParkedCells, listDeadMessages, replayDeadMessages, discardDeadMessages },
+    {
+      listTriggers,
+      getTrigger,
+      pauseTrigger,
+      resumeTrigger,
+      rewindTrigger,
+      listParkedCells,
+      retryParkedCells,
+      discardParkedCells,
+      listDeadMessages,
+      replayDeadMessages,
+      discardDeadMessages,
+    },
     management,
   );
 }
@@ -24,7 +36,11 @@ let opened: TriggerManagement | undefined;
 
 function management(): TriggerManagement {
   const config = readConfig(STORE_VARIABLES);
-  opened ??= triggerManagement({ context: openContext(deploymentOptions(config)), stateTable: { client: dynamoClient(), table: config.stateTable }, queues: sqsTriggerQueues(sqsClient()) });
+  opened ??= triggerManagement({
+    context: openContext(deploymentOptions(config)),
+    stateTable: { client: dynamoClient(), table: config.stateTable },
+    queues: sqsTriggerQueues(sqsClient()),
+  });
   return opened;
 }
 

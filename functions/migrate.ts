@@ -1,6 +1,12 @@
 import { connectorOf } from '#connector';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import type { CdkCustomResourceEvent, CdkCustomResourceIsCompleteEvent, CdkCustomResourceIsCompleteResponse, CdkCustomResourceResponse, Context } from 'aws-lambda';
+import type {
+  CdkCustomResourceEvent,
+  CdkCustomResourceIsCompleteEvent,
+  CdkCustomResourceIsCompleteResponse,
+  CdkCustomResourceResponse,
+  Context,
+} from 'aws-lambda';
 import { randomUUID } from 'node:crypto';
 import { leases } from '../shared/dynamo/lease.ts';
 import { underLease } from '../shared/dynamo/under-lease.ts';
@@ -30,7 +36,10 @@ export async function onEvent(event: CdkCustomResourceEvent): Promise<CdkCustomR
 }
 
 /** Works until everything is done, or the function's time is nearly up; it is then called again. */
-export async function isComplete(event: CdkCustomResourceIsCompleteEvent, lambda: Context): Promise<CdkCustomResourceIsCompleteResponse> {
+export async function isComplete(
+  event: CdkCustomResourceIsCompleteEvent,
+  lambda: Context,
+): Promise<CdkCustomResourceIsCompleteResponse> {
   if (event.RequestType === 'Delete') return { IsComplete: true };
   const config = readConfig(STORE_VARIABLES);
   const wish = readWish(event.ResourceProperties);
@@ -40,7 +49,14 @@ export async function isComplete(event: CdkCustomResourceIsCompleteEvent, lambda
   const signal = AbortSignal.timeout(Math.max(0, deadline - Date.now()));
   const leasing = leases({ client: dynamo, table: config.stateTable }, randomUUID(), LEASE_MS);
   // It waits within this call: whether a silent holder is gone can only be told by watching its lease.
-  const leased = { leases: leasing, name: 'migrate', renewMs: RENEW_MS, takeEveryMs: TAKE_PAUSE_MS, isExclusive: true, signal };
+  const leased = {
+    leases: leasing,
+    name: 'migrate',
+    renewMs: RENEW_MS,
+    takeEveryMs: TAKE_PAUSE_MS,
+    isExclusive: true,
+    signal,
+  };
   const ended = await underLease(leased, (held) =>
     migrate({
       topologyTable: { client: dynamo, table: config.topologyTable },
@@ -54,6 +70,15 @@ export async function isComplete(event: CdkCustomResourceIsCompleteEvent, lambda
   );
   // Another migration is still at work: look again when called again.
   if (!ended) return { IsComplete: false };
-  logger.info('migrated', { done: ended.result, groups: wish.groups.length, datastores: wish.datastores.map(({ name, shards, indexes, triggers }) => ({ name, shards, indexes: indexes.map((index) => index.name), triggers: triggers?.map(({ definition }) => definition.name) })) });
+  logger.info('migrated', {
+    done: ended.result,
+    groups: wish.groups.length,
+    datastores: wish.datastores.map(({ name, shards, indexes, triggers }) => ({
+      name,
+      shards,
+      indexes: indexes.map((index) => index.name),
+      triggers: triggers?.map(({ definition }) => definition.name),
+    })),
+  });
   return { IsComplete: ended.result };
 }

@@ -15,7 +15,22 @@ import { readLog, readShardLog } from './http/operations/read-log.ts';
 /** The routes that only read. */
 export function makeReadHandler(deployment: () => Deployment): HttpHandler {
   return httpHandler<'read-cells'>(
-    { getCell, getLatestCell, listVersions, getRow, batchGet, batchRead, readShardLog, readLog, listShards, getBuffer, listBufferConflicts, listUndecidedWrites, getHealth, getOpenApi },
+    {
+      getCell,
+      getLatestCell,
+      listVersions,
+      getRow,
+      batchGet,
+      batchRead,
+      readShardLog,
+      readLog,
+      listShards,
+      getBuffer,
+      listBufferConflicts,
+      listUndecidedWrites,
+      getHealth,
+      getOpenApi,
+    },
     deployment,
   );
 }

@@ -16,7 +16,9 @@ const TIME_TO_END_MS = 30_000;
 
 let opened: StoreContext | undefined;
 
-/** Started every minute; completes, builds and drops the indexes of all datastores until the next run has taken over. */
+/**
+ * Started every minute; completes, builds and drops the indexes of all datastores until the next run has taken over.
+ */
 export async function handler(_event: unknown, lambda: Context): Promise<void> {
   const config = readConfig(STORE_VARIABLES);
   opened ??= openContext(deploymentOptions(config));
@@ -37,7 +39,8 @@ function report(event: RepairEvent): void {
   if (event.kind === 'repaired') countTimes(new Map([[METRICS.indexRepaired, event.entries]]));
   if (event.kind === 'failed' || event.kind === 'pending') logger.warn('repair', { event });
   // Who holds which partition changes every minute.
-  else if (event.kind === 'lag' || (event.kind === 'followed' && event.event.kind.startsWith('partition_'))) logger.debug('repair', { event });
+  else if (event.kind === 'lag' || (event.kind === 'followed' && event.event.kind.startsWith('partition_')))
+    logger.debug('repair', { event });
   else if (event.kind !== 'followed') logger.info('repair', { event });
   else logger.warn('repair', { event });
 }

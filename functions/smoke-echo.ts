@@ -2,7 +2,8 @@ import { PermanentFailure, triggerHandler } from './triggers/trigger-handler.ts'
 
 /**
  * Answers a cell in CALL with one in ECHO, of the same row, ref key and body: it has been read and written by then, so
- * that whoever waits for it knows that triggers work. Called again, it writes the same cell again, which changes nothing.
+ * that whoever waits for it knows that triggers work. Called again, it writes the same cell again, which changes
+ * nothing.
  */
 export const handler = triggerHandler('echo', async (rowKey, { column_name, ref_key }, schemaless) => {
   const { cell: call } = await schemaless.get({ row_key: rowKey, column_name, ref_key });

@@ -21,7 +21,10 @@ export interface TailSlot {
 
 let opened: StoreContext | undefined;
 
-/** Started every minute for each slot; sends cells to the queues of all triggers until the next run of its slot has taken over. */
+/**
+ * Started every minute for each slot; sends cells to the queues of all triggers until the next run of its slot has
+ * taken over.
+ */
 export async function handler({ slot = 0 }: TailSlot, lambda: Context): Promise<void> {
   const config = readConfig([...STORE_VARIABLES, 'tailers']);
   opened ??= openContext(deploymentOptions(config));

@@ -3,7 +3,14 @@ import { loadDefinitions } from '../shared/definitions/load-definitions.ts';
 import type { Definitions } from '../shared/definitions/definitions.ts';
 import { ACCESSES, type Access } from '../shared/environment.ts';
 import { describe } from '../shared/errors.ts';
-import { definitionsIn, ENVIRONMENT_NAMES, ENVIRONMENTS, MAX_TAILERS, type EnvironmentName, type EnvironmentProps } from './environments.ts';
+import {
+  definitionsIn,
+  ENVIRONMENT_NAMES,
+  ENVIRONMENTS,
+  MAX_TAILERS,
+  type EnvironmentName,
+  type EnvironmentProps,
+} from './environments.ts';
 
 /** The root of the repository. */
 export const PROJECT_ROOT = join(import.meta.dirname, '..');
@@ -20,7 +27,10 @@ export interface AppContext {
   readonly functions?: unknown;
   /** Folder that the triggers' functions are given from. @default the root of the repository */
   readonly project?: unknown;
-  /** `dev` and `local`: `off` leaves the functions that run all the time unstarted, see `EnvironmentProps.schedules`. @default on */
+  /**
+   * `dev` and `local`: `off` leaves the functions that run all the time unstarted, see `EnvironmentProps.schedules`.
+   * @default on
+   */
   readonly schedules?: unknown;
   /** `local` alone: shard groups, 1 to 20. @default 3 */
   readonly groups?: unknown;
@@ -35,9 +45,22 @@ export interface AppContext {
 }
 
 /** Of `local` alone; the other environments are described in `environments.ts`. */
-const LOCAL_KEYS = ['groups', 'readers', 'shards', 'access', 'tailers'] as const satisfies readonly (keyof AppContext)[];
+const LOCAL_KEYS = [
+  'groups',
+  'readers',
+  'shards',
+  'access',
+  'tailers',
+] as const satisfies readonly (keyof AppContext)[];
 
-export const CONTEXT_KEYS = ['environment', 'datastores', 'functions', 'project', 'schedules', ...LOCAL_KEYS] as const satisfies readonly (keyof AppContext)[];
+export const CONTEXT_KEYS = [
+  'environment',
+  'datastores',
+  'functions',
+  'project',
+  'schedules',
+  ...LOCAL_KEYS,
+] as const satisfies readonly (keyof AppContext)[];
 
 export interface AppProps {
   readonly environment: EnvironmentProps;
@@ -58,7 +81,11 @@ export function readAppContext(context: AppContext, warn: (warning: string) => v
   const environment = environmentOf(context);
   const folder = textOf(context.datastores) ?? join(PROJECT_ROOT, 'infra', 'datastores');
   const projectFolder = textOf(context.project) ?? PROJECT_ROOT;
-  const definitions = loadDefinitions(folder, ({ file, line, message }) => warn(`${file}:${line}: ${message}`), projectFolder);
+  const definitions = loadDefinitions(
+    folder,
+    ({ file, line, message }) => warn(`${file}:${line}: ${message}`),
+    projectFolder,
+  );
   return {
     environment,
     definitions: definitionsIn(environment, definitions),
@@ -69,13 +96,20 @@ export function readAppContext(context: AppContext, warn: (warning: string) => v
 
 function environmentOf(context: AppContext): EnvironmentProps {
   const name = ENVIRONMENT_NAMES.find((known) => known === context.environment);
-  if (!name) throw new Error(`environment: wanted one of ${ENVIRONMENT_NAMES.join(', ')} (-c environment=NAME), got ${describe(context.environment)}`);
+  if (!name)
+    throw new Error(
+      `environment: wanted one of ${ENVIRONMENT_NAMES.join(', ')} (-c environment=NAME), got ${describe(context.environment)}`,
+    );
   const schedules = schedulesOf(context.schedules);
   if (name === 'local') return { ...localEnvironment(context), schedules };
   for (const key of LOCAL_KEYS) {
-    if (context[key] !== undefined) throw new Error(`${key}: wanted nothing, since ${name} is described in infra/environments.ts, got ${describe(context[key])}`);
+    if (context[key] !== undefined)
+      throw new Error(
+        `${key}: wanted nothing, since ${name} is described in infra/environments.ts, got ${describe(context[key])}`,
+      );
   }
-  if (name === 'prod' && context.schedules !== undefined) throw new Error(`schedules: wanted nothing, since those of prod are always on, got ${describe(context.schedules)}`);
+  if (name === 'prod' && context.schedules !== undefined)
+    throw new Error(`schedules: wanted nothing, since those of prod are always on, got ${describe(context.schedules)}`);
   return { ...ENVIRONMENTS[name], schedules };
 }
 
@@ -102,7 +136,8 @@ export function localEnvironment(context: Pick<AppContext, (typeof LOCAL_KEYS)[n
 
 function accessOf(value: unknown): Access | undefined {
   const access = ACCESSES.find((known) => known === value);
-  if (access === undefined && value !== undefined) throw new Error(`access: wanted ${ACCESSES.join(' or ')}, got ${describe(value)}`);
+  if (access === undefined && value !== undefined)
+    throw new Error(`access: wanted ${ACCESSES.join(' or ')}, got ${describe(value)}`);
   return access;
 }
 

@@ -14,11 +14,20 @@ import { VERSION_TAG } from './stacks/tags.ts';
  * The environment and its parts come from the app's context, see `AppContext`. Throws an `Error` that names the key at
  * fault, or lists every problem of the datastores' definitions.
  *
- * @param changed what is to be otherwise than `environments.ts` says, for who wants to see what becomes of it @default nothing
+ * @param changed what is to be otherwise than `environments.ts` says, for who wants to see what becomes of it @default
+ *   nothing
  */
-export function buildApp(app: App, changed: Partial<EnvironmentProps> = {}): { storage: StorageStack; service: ServiceStack } {
+export function buildApp(
+  app: App,
+  changed: Partial<EnvironmentProps> = {},
+): { storage: StorageStack; service: ServiceStack } {
   const context = Object.fromEntries(CONTEXT_KEYS.map((key): [string, unknown] => [key, app.node.tryGetContext(key)]));
-  const { environment: described, definitions, functionsFolder, projectFolder } = readAppContext(context, (warning) => Annotations.of(app).addWarningV2('schemaless:definitions', warning));
+  const {
+    environment: described,
+    definitions,
+    functionsFolder,
+    projectFolder,
+  } = readAppContext(context, (warning) => Annotations.of(app).addWarningV2('schemaless:definitions', warning));
   const environment: EnvironmentProps = { ...described, ...changed };
   checkEnvironment(environment);
   // CloudFormation hands a stack's tags to all of its resources.

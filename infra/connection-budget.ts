@@ -1,7 +1,9 @@
 import type { EnvironmentProps } from './environments.ts';
 import { connectionsOf } from './stacks/max-connections.ts';
 
-/** What a proxy may take of its cluster's connections; the rest is for whoever comes past it: operators, Aurora itself. */
+/**
+ * What a proxy may take of its cluster's connections; the rest is for whoever comes past it: operators, Aurora itself.
+ */
 export const PROXY_PERCENT = 90;
 
 /** What one function may hold of a node's connections. */
@@ -25,8 +27,8 @@ export interface ConnectionBudget {
 }
 
 /**
- * An instance that suspects a node is down asks it for a sign of life on a connection beside its pool. While a node hangs
- * all instances do so at once.
+ * An instance that suspects a node is down asks it for a sign of life on a connection beside its pool. While a node
+ * hangs all instances do so at once.
  */
 const SIGN_OF_LIFE = 1;
 /** Where each start of a loop overlaps with the next. */
@@ -35,12 +37,19 @@ const LOOPS_AT_ONCE = 2;
 const MIGRATIONS_AT_ONCE = 2;
 
 /**
- * The connections that the functions of an environment may open to a group's writer, and how many it takes. A proxy helps
- * only while connections are shared; statements over 16 KB, such as batches, pin theirs, so the budget counts on no help.
+ * The connections that the functions of an environment may open to a group's writer, and how many it takes. A proxy
+ * helps only while connections are shared; statements over 16 KB, such as batches, pin theirs, so the budget counts on
+ * no help.
  *
  * @returns undefined where functions hold no connections, or run without bounds
  */
-export function connectionBudget({ access, instances, connections, tailers, capacity }: EnvironmentProps): ConnectionBudget | undefined {
+export function connectionBudget({
+  access,
+  instances,
+  connections,
+  tailers,
+  capacity,
+}: EnvironmentProps): ConnectionBudget | undefined {
   if (access !== 'mysql' || instances === undefined) return undefined;
   const [request, loop] = [connections.request + SIGN_OF_LIFE, connections.loop + SIGN_OF_LIFE];
   const shares: FunctionShare[] = [

@@ -17,20 +17,29 @@ export interface EnvironmentProps {
   readonly proxy: boolean;
   /** How functions log in: with the password of a secret, or with a token of their role, which a proxy checks. */
   readonly databaseAuth: DatabaseAuth;
-  /** Connections that an instance opens to each endpoint of each group at most: of functions that answer requests, one at a time, and of those that loop. */
+  /**
+   * Connections that an instance opens to each endpoint of each group at most: of functions that answer requests, one
+   * at a time, and of those that loop.
+   */
   readonly connections: { readonly request: number; readonly loop: number };
   /**
    * Instances of the functions behind the API that run at once at most, reserved for them: what a runaway client can do
    * to MySQL ends here. @default as many as the account allows
    */
   readonly instances?: Readonly<Record<Route['handler'], number>>;
-  /** MiB of the functions that follow logs all the time, tailers and repair; a function's share of a CPU grows with it, 1,769 is one whole. Paid for by the second. */
+  /**
+   * MiB of the functions that follow logs all the time, tailers and repair; a function's share of a CPU grows with it,
+   * 1,769 is one whole. Paid for by the second.
+   */
   readonly loopMemoryMb: number;
   /** Each function gives AWS X-Ray a trace of its calls. */
   readonly tracing: boolean;
   /** On how many secondaries a write is buffered: at most groups - 2, so that one lost group refuses no write. */
   readonly bufferCopies: number;
-  /** Workers that tail the shards for the triggers, side by side, unless the state table says otherwise: 1 to `MAX_TAILERS`. */
+  /**
+   * Workers that tail the shards for the triggers, side by side, unless the state table says otherwise: 1 to
+   * `MAX_TAILERS`.
+   */
   readonly tailers: number;
   /** All nodes of a cluster share one storage, so that what the writer shows any promoted reader will show. */
   readonly sharedStorage: boolean;

@@ -18,7 +18,8 @@ export function parseColumnName(value: unknown, field = 'column_name'): string {
   if (typeof value !== 'string' || value === '') throw invalidField(field, WANTED_NAME, value);
   if (!value.isWellFormed()) throw invalidField(field, `${WANTED_NAME}, well-formed`, 'a lone surrogate');
   const bytes = Buffer.byteLength(value);
-  if (bytes > LIMITS.columnNameBytes) throw invalidField(field, WANTED_NAME, `${value.slice(0, 20)}… of ${bytes} bytes`);
+  if (bytes > LIMITS.columnNameBytes)
+    throw invalidField(field, WANTED_NAME, `${value.slice(0, 20)}… of ${bytes} bytes`);
   return value;
 }
 
@@ -28,7 +29,10 @@ export function parseRefKey(value: unknown, field = 'ref_key'): number {
 }
 
 /** All three; `prefix` names the item of a batch: `cells[3].`. */
-export function parseAddress(value: { readonly row_key: unknown; readonly column_name: unknown; readonly ref_key: unknown }, prefix = ''): CellAddress {
+export function parseAddress(
+  value: { readonly row_key: unknown; readonly column_name: unknown; readonly ref_key: unknown },
+  prefix = '',
+): CellAddress {
   return {
     row_key: parseRowKey(value.row_key, `${prefix}row_key`),
     column_name: parseColumnName(value.column_name, `${prefix}column_name`),
@@ -36,7 +40,10 @@ export function parseAddress(value: { readonly row_key: unknown; readonly column
   };
 }
 
-/** A cell, or the latest of its column where no ref key is named; `prefix` names the item of a batch: `keys[3].`. Throws `invalid_field`. */
+/**
+ * A cell, or the latest of its column where no ref key is named; `prefix` names the item of a batch: `keys[3].`. Throws
+ * `invalid_field`.
+ */
 export function parseKey(value: { readonly [name in keyof CellKey]?: unknown }, prefix = ''): CellKey {
   return {
     row_key: parseRowKey(value.row_key, `${prefix}row_key`),
@@ -48,13 +55,22 @@ export function parseKey(value: { readonly [name in keyof CellKey]?: unknown }, 
 
 /** The least added id that an answer must have seen, where one is named. Throws `invalid_field`. */
 export function parseMinimum(value: unknown, field = 'min_added_id'): number | undefined {
-  return value === undefined ? undefined : parseCount(value, field, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to 2^53-1');
+  return value === undefined
+    ? undefined
+    : parseCount(value, field, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to 2^53-1');
 }
 
 /** An integer within bounds, both inclusive. Throws `invalid_field`. */
-export function parseCount(value: unknown, field: string, least: number, most: number, wanted = `an integer from ${least} to ${most}`): number {
+export function parseCount(
+  value: unknown,
+  field: string,
+  least: number,
+  most: number,
+  wanted = `an integer from ${least} to ${most}`,
+): number {
   if (value === undefined) throw missingField(field, wanted);
-  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most) throw invalidField(field, wanted, value);
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most)
+    throw invalidField(field, wanted, value);
   return value === 0 ? 0 : value;
 }
 

@@ -41,7 +41,9 @@ export interface Cell extends NewCell {
   readonly created_at: string;
   /** Present (true) when the body was erased: `body` is then null and the cell keeps its place in the log. */
   readonly erased?: true;
-  /** In lists and logs: why the stored body cannot be decoded. `body` is then null; reading this cell alone throws it. */
+  /**
+   * In lists and logs: why the stored body cannot be decoded. `body` is then null; reading this cell alone throws it.
+   */
   readonly error?: SchemalessError;
 }
 
@@ -82,10 +84,16 @@ export type Location =
 export type PutResult =
   | { readonly outcome: 'stored' | 'stored_before'; readonly shard: number; readonly added_id: number }
   | { readonly outcome: 'buffered'; readonly shard: number; readonly copies: number }
-  | { readonly outcome: 'conflict'; readonly shard: number; /** Of the cell that is there, where it is known. */ readonly added_id?: number }
+  | {
+      readonly outcome: 'conflict';
+      readonly shard: number;
+      /** Of the cell that is there, where it is known. */ readonly added_id?: number;
+    }
   | { readonly outcome: 'unavailable'; readonly shard: number; readonly reason: string };
 
-/** Limits of the API, in one place; the table in `infra/docs/api.md` says the same. Sizes are bytes of UTF-8 JSON text. */
+/**
+ * Limits of the API, in one place; the table in `infra/docs/api.md` says the same. Sizes are bytes of UTF-8 JSON text.
+ */
 export const LIMITS = {
   /** One cell's body as JSON. */
   bodyBytes: 1024 * 1024,

@@ -26,8 +26,13 @@ function changesBetween(one: string, other: string): number {
     const row = [at];
     for (let place = 1; place <= other.length; place += 1) {
       const isSame = one[at - 1] === other[place - 1];
-      let least = Math.min((last[place] ?? 0) + 1, (row[place - 1] ?? 0) + 1, (last[place - 1] ?? 0) + (isSame ? 0 : 1));
-      if (at > 1 && place > 1 && one[at - 1] === other[place - 2] && one[at - 2] === other[place - 1]) least = Math.min(least, (beforeLast[place - 2] ?? 0) + 1);
+      let least = Math.min(
+        (last[place] ?? 0) + 1,
+        (row[place - 1] ?? 0) + 1,
+        (last[place - 1] ?? 0) + (isSame ? 0 : 1),
+      );
+      if (at > 1 && place > 1 && one[at - 1] === other[place - 2] && one[at - 2] === other[place - 1])
+        least = Math.min(least, (beforeLast[place - 2] ?? 0) + 1);
       row.push(least);
     }
     [beforeLast, last] = [last, row];

@@ -45,7 +45,13 @@ export const STORE_VARIABLES = [
 export type StoreVariable = (typeof STORE_VARIABLES)[number];
 
 /** What the function of a trigger reads. */
-export const CONSUMER_VARIABLES = ['environment', 'topologyTable', 'stateTable', 'apiUrl', 'datastore'] as const satisfies readonly VariableKey[];
+export const CONSUMER_VARIABLES = [
+  'environment',
+  'topologyTable',
+  'stateTable',
+  'apiUrl',
+  'datastore',
+] as const satisfies readonly VariableKey[];
 export type ConsumerVariable = (typeof CONSUMER_VARIABLES)[number];
 
 /**
@@ -54,7 +60,9 @@ export type ConsumerVariable = (typeof CONSUMER_VARIABLES)[number];
  *
  *     environmentOf<ConsumerVariable>({ environment: 'dev', … })
  */
-export function environmentOf<K extends VariableKey>(values: Readonly<Record<K, string>>): Readonly<Record<string, string>> {
+export function environmentOf<K extends VariableKey>(
+  values: Readonly<Record<K, string>>,
+): Readonly<Record<string, string>> {
   return Object.fromEntries((Object.keys(values) as K[]).map((key) => [ENVIRONMENT_VARIABLES[key], values[key]]));
 }
 

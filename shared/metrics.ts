@@ -1,14 +1,23 @@
-/** Metrics that functions give and alarms look at, under one name on both sides. Outcomes of writes are counted under their own names. */
+/**
+ * Metrics that functions give and alarms look at, under one name on both sides. Outcomes of writes are counted under
+ * their own names.
+ */
 export const METRICS = {
   /** An instance found a role of a group down. */
   circuitOpened: 'circuit_opened',
-  /** Of each group, every half minute: rows that wait, the age of the oldest, rows set aside, those that lost against another body, and those that wait for an operator's word. */
+  /**
+   * Of each group, every half minute: rows that wait, the age of the oldest, rows set aside, those that lost against
+   * another body, and those that wait for an operator's word.
+   */
   bufferRows: 'buffer_rows',
   bufferOldestSeconds: 'buffer_oldest_seconds',
   bufferParked: 'buffer_parked',
   bufferConflicts: 'buffer_conflicts',
   bufferUndecided: 'buffer_undecided',
-  /** Of each datastore with indexes, every few seconds: cells behind which the repair is, and entries that it had to write. */
+  /**
+   * Of each datastore with indexes, every few seconds: cells behind which the repair is, and entries that it had to
+   * write.
+   */
   indexLagCells: 'index_lag_cells',
   indexRepaired: 'index_repaired',
   /** Cells sent to queues, sent again from what was parked, and calls of SQS that failed. */

@@ -1,7 +1,10 @@
 /** Statements side by side on one group. */
 const SIDE_BY_SIDE = 4;
 
-/** Does the work for each item, a few at a time. After an error no other item is begun; it is thrown once those under way have ended. */
+/**
+ * Does the work for each item, a few at a time. After an error no other item is begun; it is thrown once those under
+ * way have ended.
+ */
 export async function sideBySide<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = [...items];
   const ends = await Promise.allSettled(

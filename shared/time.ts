@@ -11,14 +11,16 @@ const RFC3339 = /^(\d{4})-(\d{2})-(\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,
 export function parseTime(value: unknown, field: string): string {
   const wanted = 'a time with zone, like 2026-01-31T08:00:00.123456Z';
   if (typeof value !== 'string') throw invalidField(field, wanted, value);
-  const [matched, year = '', month = '', day = '', hour = '', minute = '', second = '', decimals = '', zone = ''] = RFC3339.exec(value) ?? [];
+  const [matched, year = '', month = '', day = '', hour = '', minute = '', second = '', decimals = '', zone = ''] =
+    RFC3339.exec(value) ?? [];
   if (matched === undefined) throw invalidField(field, wanted, value);
   const local = `${year}-${month}-${day}T${hour}:${minute}:${second}`;
   const utc = Date.parse(`${local}Z`);
   // Date.parse lets 24:00:00 through, and an instance of Date rolls 31 February over.
   if (Number.isNaN(utc) || new Date(utc).toISOString().slice(0, 19) !== local) throw invalidField(field, wanted, value);
   const shifted = new Date(utc - zoneMinutes(zone) * 60_000);
-  if (Number.isNaN(shifted.getTime()) || shifted.getUTCFullYear() < 1000 || shifted.getUTCFullYear() > 9999) throw invalidField(field, wanted, value);
+  if (Number.isNaN(shifted.getTime()) || shifted.getUTCFullYear() < 1000 || shifted.getUTCFullYear() > 9999)
+    throw invalidField(field, wanted, value);
   return `${shifted.toISOString().slice(0, 19)}.${decimals.slice(0, 6).padEnd(6, '0')}Z`;
 }
 

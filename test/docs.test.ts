@@ -5,7 +5,10 @@ import { diagram } from '../infra/docs/imports.ts';
 import { ROOMS } from '../infra/docs/rooms.ts';
 
 const ROOT = join(import.meta.dirname, '..');
-const PAGES = globSync(['*.md', '{shared,functions,infra,test}/**/*.md'], { cwd: ROOT, exclude: ['**/node_modules/**'] }).sort();
+const PAGES = globSync(['*.md', '{shared,functions,infra,test}/**/*.md'], {
+  cwd: ROOT,
+  exclude: ['**/node_modules/**'],
+}).sort();
 const ARCHITECTURE = read('infra/docs/architecture.md');
 
 function read(page: string): string {
@@ -22,7 +25,11 @@ function anchorsOf(text: string): ReadonlySet<string> {
   const anchors = new Set<string>();
   for (const [, heading = ''] of prose(text).matchAll(/^#{1,6} +(.+)$/gmu)) {
     const shown = heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/gu, '$1');
-    const anchor = shown.trim().toLowerCase().replaceAll(/[^\p{L}\p{N}_ -]/gu, '').replaceAll(' ', '-');
+    const anchor = shown
+      .trim()
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-');
     let [name, times] = [anchor, 0];
     while (anchors.has(name)) name = `${anchor}-${(times += 1)}`;
     anchors.add(name);
@@ -32,7 +39,11 @@ function anchorsOf(text: string): ReadonlySet<string> {
 
 /** Targets of links and pictures, but for those of other sites. */
 function linksOf(text: string): readonly string[] {
-  const targets = [...prose(text).replaceAll(/`[^`]*`/gu, '`').matchAll(/\]\(([^)\s]+)\)/gu)].map(([, target = '']) => target);
+  const targets = [
+    ...prose(text)
+      .replaceAll(/`[^`]*`/gu, '`')
+      .matchAll(/\]\(([^)\s]+)\)/gu),
+  ].map(([, target = '']) => target);
   return targets.filter((target) => !/^[a-z]+:/u.test(target));
 }
 
@@ -49,12 +60,22 @@ function whyBroken(page: string, target: string): string | undefined {
 /** What stands between backticks and is the path of a file or a folder; a name in capitals stands for any. */
 function pathsOf(text: string): readonly string[] {
   const codes = [...prose(text).matchAll(/`([^`\n]+)`/gu)].map(([, code = '']) => code);
-  return codes.filter((code) => /^\.?[\w-]+\/[\w./-]*$|^[\w.-]+\.(?:ts|mjs|md|json|yaml)$/u.test(code) && !/[A-Z]{4}/u.test(code));
+  return codes.filter(
+    (code) => /^\.?[\w-]+\/[\w./-]*$|^[\w.-]+\.(?:ts|mjs|md|json|yaml)$/u.test(code) && !/[A-Z]{4}/u.test(code),
+  );
 }
 
 describe('the links', () => {
   it('are looked at in every document', () => {
-    expect(PAGES).toEqual(expect.arrayContaining(['CHANGELOG.md', 'CONTRIBUTING.md', 'README.md', 'infra/docs/api.md', 'infra/docs/operations/runbook.md']));
+    expect(PAGES).toEqual(
+      expect.arrayContaining([
+        'CHANGELOG.md',
+        'CONTRIBUTING.md',
+        'README.md',
+        'infra/docs/api.md',
+        'infra/docs/operations/runbook.md',
+      ]),
+    );
     expect(linksOf(read('README.md')).length).toBeGreaterThan(10);
   });
 
@@ -67,7 +88,10 @@ describe('the links', () => {
     expect(whyBroken('infra/docs/api.md', '#limit')).toBe('#limit: infra/docs/api.md has no such heading');
     expect(whyBroken('infra/docs/api.md', 'README.md')).toBe('README.md: there is no infra/docs/README.md');
     expect(whyBroken('README.md', '../x')).toBe('../x: is outside of the repository');
-    expect(linksOf('[a](b.md#c) `[d](e)` ![f](g.svg) [h](https://i.example)\n```sh\n[j](k)\n```\n')).toEqual(['b.md#c', 'g.svg']);
+    expect(linksOf('[a](b.md#c) `[d](e)` ![f](g.svg) [h](https://i.example)\n```sh\n[j](k)\n```\n')).toEqual([
+      'b.md#c',
+      'g.svg',
+    ]);
     expect([...anchorsOf('# A `b`: c?\n```sh\n# no heading\n```\n## D\n## D\n')]).toEqual(['a-b-c', 'd', 'd-1']);
   });
 
@@ -85,14 +109,24 @@ describe('the architecture', () => {
   });
 
   it('tells a path from other code', () => {
-    expect(pathsOf('`shared/cell.ts` `infra/` `package.json` `.ci/run` `stored` `npm test -- a/b.ts` `test/faults/NAME/` `GET /v1/x`')).toEqual(['shared/cell.ts', 'infra/', 'package.json', '.ci/run']);
+    expect(
+      pathsOf(
+        '`shared/cell.ts` `infra/` `package.json` `.ci/run` `stored` `npm test -- a/b.ts` `test/faults/NAME/` `GET /v1/x`',
+      ),
+    ).toEqual(['shared/cell.ts', 'infra/', 'package.json', '.ci/run']);
   });
 
   it('has the rooms of shared, and draws the arrows that there are', () => {
     // How many import statements an arrow stands for changes with every other file.
-    const arrowsOf = (text: string): readonly string[] => text.trim().split('\n').map((line) => line.replace(/\|\d+\|/u, '')).sort();
+    const arrowsOf = (text: string): readonly string[] =>
+      text
+        .trim()
+        .split('\n')
+        .map((line) => line.replace(/\|\d+\|/u, ''))
+        .sort();
     const [, drawn = ''] = /^```mermaid\n(.*?)^```/msu.exec(ARCHITECTURE) ?? [];
     expect(arrowsOf(drawn), 'replace it by what npm run imports prints').toEqual(arrowsOf(diagram()));
-    for (const { path, holds } of ROOMS.filter((room) => room.path !== '')) expect(ARCHITECTURE).toContain(`| \`shared/${path}/\` | ${holds} |`);
+    for (const { path, holds } of ROOMS.filter((room) => room.path !== ''))
+      expect(ARCHITECTURE).toContain(`| \`shared/${path}/\` | ${holds} |`);
   });
 });

@@ -15,7 +15,11 @@ function lint(file: string, imported: string): string {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, `import { type Thing, thing } from '${imported}';\nexport const other: Thing = thing;\n`);
   try {
-    return execFileSync(process.execPath, [join(ROOT, 'node_modules/oxlint/bin/oxlint'), '--deny-warnings', path], { cwd: folder, encoding: 'utf8', stdio: 'pipe' });
+    return execFileSync(process.execPath, [join(ROOT, 'node_modules/oxlint/bin/oxlint'), '--deny-warnings', path], {
+      cwd: folder,
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
   } catch (error) {
     return String(Object(error).stdout);
   }

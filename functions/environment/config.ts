@@ -64,7 +64,10 @@ const VARIABLES: Variables<Config> = {
  * @param given texts that hold in place of the environment's, by the names of their variables @default none
  * @throws as `readVariables`
  */
-export function readConfig<K extends keyof Config>(keys: readonly K[], given?: Readonly<Record<string, string | undefined>>): Pick<Config, K> {
+export function readConfig<K extends keyof Config>(
+  keys: readonly K[],
+  given?: Readonly<Record<string, string | undefined>>,
+): Pick<Config, K> {
   const wanted = Object.fromEntries<unknown>(keys.map((key) => [key, VARIABLES[key]]));
   return readVariables(wanted as Variables<Pick<Config, K>>, given);
 }

@@ -14,7 +14,11 @@ const KEPT_MS = 10_000;
  * @param now milliseconds, for tests @default Date.now
  * @returns a function that throws an Error naming the secret, never its value
  */
-export function secretCredentials(client: Pick<SecretsManagerClient, 'send'>, secret: string, now: () => number = Date.now): () => Promise<Credentials> {
+export function secretCredentials(
+  client: Pick<SecretsManagerClient, 'send'>,
+  secret: string,
+  now: () => number = Date.now,
+): () => Promise<Credentials> {
   let kept: { readonly credentials: Promise<Credentials>; readonly until: number } | undefined;
   return () => {
     if (kept !== undefined && now() < kept.until) return kept.credentials;

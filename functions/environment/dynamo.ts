@@ -5,5 +5,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
  * must not hold writes that need only MySQL.
  */
 export function dynamoClient(): DynamoDBClient {
-  return new DynamoDBClient({ requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true } });
+  return new DynamoDBClient({
+    requestHandler: { connectionTimeout: 1000, requestTimeout: 3000, throwOnRequestTimeout: true },
+  });
 }

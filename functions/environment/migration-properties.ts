@@ -6,7 +6,9 @@ const endpoint = z.object({ host: z.string().min(1), port: z.coerce.number().int
 
 const index = z.object({
   name: z.string().min(1),
-  fields: z.array(z.object({ field: z.string().min(1), type: z.enum(FIELD_TYPES), column_key: z.string().min(1) })).min(1),
+  fields: z
+    .array(z.object({ field: z.string().min(1), type: z.enum(FIELD_TYPES), column_key: z.string().min(1) }))
+    .min(1),
   keys: z.array(z.array(z.string().min(1))),
 });
 
@@ -50,7 +52,12 @@ const properties = z.object({
         // A deployment to which one may be rolled back did not say it.
         clusterArn: z.string().prefault(''),
         secret: z.string().min(1),
-        userSecrets: z.object({ read: z.string().min(1), tail: z.string().min(1), write: z.string().min(1), repair: z.string().min(1) }),
+        userSecrets: z.object({
+          read: z.string().min(1),
+          tail: z.string().min(1),
+          write: z.string().min(1),
+          repair: z.string().min(1),
+        }),
         sharedStorage: z.union([z.boolean(), z.enum(['true', 'false']).transform((value) => value === 'true')]),
       }),
     )
@@ -66,7 +73,10 @@ const properties = z.object({
   ),
 });
 
-/** Reads what a deployment wishes from the properties of its custom resource. Throws an Error that names what is wrong with them. */
+/**
+ * Reads what a deployment wishes from the properties of its custom resource. Throws an Error that names what is wrong
+ * with them.
+ */
 export function readWish(given: unknown): MigrationWish {
   const { Groups: groups, Datastores: datastores } = properties.parse(given);
   return { groups, datastores };

@@ -5,9 +5,15 @@ import { secretOf } from './connect/connector.ts';
 import { secretCredentials } from './credentials.ts';
 
 /** The passwords of a group's users, from their secrets. */
-export function userPasswords(client: Pick<SecretsManagerClient, 'send'>): (group: GroupAddress) => Promise<Readonly<Record<MadeUser, string>>> {
+export function userPasswords(
+  client: Pick<SecretsManagerClient, 'send'>,
+): (group: GroupAddress) => Promise<Readonly<Record<MadeUser, string>>> {
   return async (group) => {
-    const known = await Promise.all(MADE_USERS.map(async (user) => [user, (await secretCredentials(client, secretOf(group, user))()).password] as const));
+    const known = await Promise.all(
+      MADE_USERS.map(
+        async (user) => [user, (await secretCredentials(client, secretOf(group, user))()).password] as const,
+      ),
+    );
     return Object.fromEntries(known) as Record<MadeUser, string>;
   };
 }

@@ -15,13 +15,16 @@ export type Variables<T> = { readonly [K in keyof T]: Variable<T[K]> };
 /**
  * Reads variables of the environment of this process: whatever the functions read of it is read here.
  *
- * No library does it: `zod/mini` adds 18.5 KB to each bundle (6.4 KB compressed) and 4 ms to each cold start, and the words
- * of its errors would be ours all the same.
+ * No library does it: `zod/mini` adds 18.5 KB to each bundle (6.4 KB compressed) and 4 ms to each cold start, and the
+ * words of its errors would be ours all the same.
  *
  * @param given texts that hold in place of the environment's, by the names of their variables @default none
  * @throws an Error that says of each variable that is wrong, one a line, its name, what was wanted and what came
  */
-export function readVariables<T extends object>(variables: Variables<T>, given: Readonly<Record<string, string | undefined>> = {}): T {
+export function readVariables<T extends object>(
+  variables: Variables<T>,
+  given: Readonly<Record<string, string | undefined>> = {},
+): T {
   const wrong: string[] = [];
   const entries = Object.entries<Variable<unknown>>(variables).map(([key, variable]): readonly [string, unknown] => {
     const { name, wanted, parse } = variable;

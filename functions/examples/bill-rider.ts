@@ -19,7 +19,15 @@ const { rate } = readVariables({
 export const handler = triggerHandler('bill_rider', async (rowKey, message, schemaless) => {
   const { shard, added_id, ref_key, created_at, replay } = message;
   // The demo reads from the log how soon the function was started.
-  logger.info('billing', { row_key: rowKey, ref_key, shard, added_id, replay, started_at: Date.now(), lag_ms: Date.now() - Date.parse(created_at) });
+  logger.info('billing', {
+    row_key: rowKey,
+    ref_key,
+    shard,
+    added_id,
+    replay,
+    started_at: Date.now(),
+    lag_ms: Date.now() - Date.parse(created_at),
+  });
   const cards = simulatedCards(schemaless, rate);
   const { outcome } = await billTrip(rowKey, { trips: schemaless, cards });
   logger.debug('billed', { row_key: rowKey, outcome });

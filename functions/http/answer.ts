@@ -20,14 +20,17 @@ export interface Answer {
 /** What a function's whole answer may take as JSON: 6 MB. */
 const PAYLOAD_BYTES = 6_000_000;
 /**
- * A body is a string in that JSON, which takes twice the bytes where it is all quotes and backslashes. One that might not fit
- * is sent in base64, of which nothing is escaped and whose size is known: `LIMITS.answerBytes` make 5.6 MB.
+ * A body is a string in that JSON, which takes twice the bytes where it is all quotes and backslashes. One that might
+ * not fit is sent in base64, of which nothing is escaped and whose size is known: `LIMITS.answerBytes` make 5.6 MB.
  */
 const AS_TEXT_BYTES = PAYLOAD_BYTES / 2 - 10_000;
 /** UTF-8 takes three bytes for a UTF-16 unit at most. */
 const MOST_BYTES = 3;
 
-/** An answer in the gateway's form. Every one carries the request id, and ends its line, for those who look at it in a terminal. */
+/**
+ * An answer in the gateway's form. Every one carries the request id, and ends its line, for those who look at it in a
+ * terminal.
+ */
 export function gatewayResult(answer: Answer, requestId: string): APIGatewayProxyStructuredResultV2 {
   const { text, isPlain } = answer.json ?? writeJson(answer.body);
   const body = `${text}\n`;

@@ -16,7 +16,8 @@ const WANTED = `a field, alone for equality or with one of ${BRACKETED.map((oper
 export function readConditions(parameters: ReadonlyMap<string, readonly string[]>): readonly Condition[] {
   return [...parameters].map(([name, values]) => {
     const { field, operator } = readName(name);
-    if (operator !== 'in' && values.length > 1) throw invalidField(name, 'one value', values.slice(0, 2).join(', then '));
+    if (operator !== 'in' && values.length > 1)
+      throw invalidField(name, 'one value', values.slice(0, 2).join(', then '));
     return { field, operator, values };
   });
 }
@@ -25,6 +26,7 @@ function readName(name: string): { readonly field: string; readonly operator: Op
   const [, field = '', bracketed] = /^([^[\]]+)(?:\[(\w*)\])?$/.exec(name) ?? [];
   const operator = bracketed === undefined ? 'eq' : BRACKETED.find((known) => known === bracketed);
   if (field === '' || operator === undefined) throw invalidField(name, WANTED, name);
-  if (operator !== 'eq' && QUERY_WORDS.includes(field)) throw invalidField(name, `${field} without an operator: it is no field`, name);
+  if (operator !== 'eq' && QUERY_WORDS.includes(field))
+    throw invalidField(name, `${field} without an operator: it is no field`, name);
   return { field, operator };
 }

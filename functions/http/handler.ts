@@ -9,7 +9,10 @@ import { answerGateway, answerProblems, observe } from './middleware.ts';
 import type { HttpOperation } from './operations/operation.ts';
 import { httpRequest } from './request.ts';
 
-export type HttpHandler = (event: APIGatewayProxyEventV2, context: Context) => Promise<APIGatewayProxyStructuredResultV2>;
+export type HttpHandler = (
+  event: APIGatewayProxyEventV2,
+  context: Context,
+) => Promise<APIGatewayProxyStructuredResultV2>;
 
 /** The operations that a function has to answer, as the routes say. */
 export type OperationsOf<Handler extends Route['handler'], Over = Deployment> = {
@@ -24,7 +27,10 @@ const TIME_TO_ANSWER_MS = 250;
  *
  * @param open gives what the operations work on; is asked with each request, and expected to open it once
  */
-export function httpHandler<Handler extends Route['handler'], Over = Deployment>(operations: OperationsOf<Handler, Over>, open: () => Over): HttpHandler {
+export function httpHandler<Handler extends Route['handler'], Over = Deployment>(
+  operations: OperationsOf<Handler, Over>,
+  open: () => Over,
+): HttpHandler {
   const byRouteKey = new Map<string, HttpOperation<Over>>();
   const entries = new Map<string, HttpOperation<Over>>(Object.entries(operations));
   for (const { operation, method, path } of ROUTES) {
@@ -38,11 +44,18 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
     .use(answerProblems())
     .handler(async (event: APIGatewayProxyEventV2): Promise<Answer> => {
       const operation = byRouteKey.get(event.routeKey);
-      if (operation === undefined) throw new SchemalessError('unknown_route', `No such route: ${event.requestContext.http.method} ${event.rawPath}`);
+      if (operation === undefined)
+        throw new SchemalessError(
+          'unknown_route',
+          `No such route: ${event.requestContext.http.method} ${event.rawPath}`,
+        );
       return operation(httpRequest(event), open());
     });
 }
 
 function throwTimeout(): never {
-  throw new SchemalessError('unavailable', 'Not confirmed, repeat it: not done within the time that a request may take');
+  throw new SchemalessError(
+    'unavailable',
+    'Not confirmed, repeat it: not done within the time that a request may take',
+  );
 }

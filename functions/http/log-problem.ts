@@ -2,8 +2,8 @@ import { logger } from '../environment/log.ts';
 import { shown } from './problem.ts';
 
 /**
- * The line in the log for what an operation threw. Details are left out where they can quote the request's body, that is,
- * of all that the caller has to mend.
+ * The line in the log for what an operation threw. Details are left out where they can quote the request's body, that
+ * is, of all that the caller has to mend.
  */
 export function logProblem(thrown: unknown, about: Record<string, unknown>): void {
   const { code, details, message, status } = shown(thrown);

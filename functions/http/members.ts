@@ -58,12 +58,19 @@ function isArray(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-function membersOf<Name extends string>(value: Json, names: readonly Name[], field: string, prefix: string): Members<Name> {
+function membersOf<Name extends string>(
+  value: Json,
+  names: readonly Name[],
+  field: string,
+  prefix: string,
+): Members<Name> {
   if (typeof value !== 'object' || value === null || isArray(value)) {
     throw invalidField(field, `an object with ${names.join(', ')}`, value);
   }
   const known: readonly string[] = names;
   const stranger = Object.keys(value).find((name) => !known.includes(name));
   if (stranger !== undefined) throw unknownField(`${prefix}${stranger}`, known);
-  return Object.fromEntries(names.map((name) => [name, Object.hasOwn(value, name) ? value[name] : undefined])) as Members<Name>;
+  return Object.fromEntries(
+    names.map((name) => [name, Object.hasOwn(value, name) ? value[name] : undefined]),
+  ) as Members<Name>;
 }

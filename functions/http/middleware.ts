@@ -48,7 +48,13 @@ export function answerGateway(): Middleware {
 function circumstances({ event }: Request, answer: Answer): Record<string, string | number> {
   const [request_id, ofGateway] = [requestIdOf(event), event.requestContext.requestId];
   // The gateway's access log knows its own alone.
-  return { request_id, ...(request_id === ofGateway ? {} : { gateway_request_id: ofGateway }), route: event.routeKey, path: event.rawPath, status: answer.status };
+  return {
+    request_id,
+    ...(request_id === ofGateway ? {} : { gateway_request_id: ofGateway }),
+    route: event.routeKey,
+    path: event.rawPath,
+    status: answer.status,
+  };
 }
 
 function countOutcomes({ event }: Request, answer: Answer, otherwise: readonly string[] = []): void {

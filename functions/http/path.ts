@@ -15,14 +15,24 @@ export function pathColumn(request: HttpRequest): Pick<CellAddress, 'row_key' | 
   const row_key = pathRowKey(request);
   const column_name = parseColumnName(request.path('column_name'));
   if (!isPathColumnName(column_name)) {
-    throw invalidField('column_name', 'A-Z a-z 0-9 _ - space . in a path, and neither "." nor ".."; batch-put and batch-get take any name', column_name);
+    throw invalidField(
+      'column_name',
+      'A-Z a-z 0-9 _ - space . in a path, and neither "." nor ".."; batch-put and batch-get take any name',
+      column_name,
+    );
   }
   return { row_key, column_name };
 }
 
 /** The cell's address, from the path. Throws `invalid_field`. */
 export function pathAddress(request: HttpRequest): CellAddress {
-  const ref_key = parseDigits(request.path('ref_key'), 'ref_key', 0, LIMITS.refKey, 'an integer from 0 to 2^53-1, as digits alone');
+  const ref_key = parseDigits(
+    request.path('ref_key'),
+    'ref_key',
+    0,
+    LIMITS.refKey,
+    'an integer from 0 to 2^53-1, as digits alone',
+  );
   return { ...pathColumn(request), ref_key };
 }
 

@@ -7,7 +7,9 @@ export const RETRY_AFTER = 1;
 /** An error as it may be shown: of one that nobody foresaw, nothing but the request id gets out. */
 export function shown(error: unknown): SchemalessError {
   if (error instanceof SchemalessError) return error;
-  return new SchemalessError('internal', 'An error that should not happen; the log has it under this request id', { cause: error });
+  return new SchemalessError('internal', 'An error that should not happen; the log has it under this request id', {
+    cause: error,
+  });
 }
 
 /** The problem document (RFC 9457) of an error. */
@@ -34,7 +36,8 @@ export function problemAnswer(error: SchemalessError, requestId: string): Answer
 /** Items of an answer as they are shown: an `error` among their members in the form of the API. */
 export function shownItems(items: readonly unknown[]): readonly unknown[] {
   return items.map((item) => {
-    if (typeof item !== 'object' || item === null || !('error' in item) || !(item.error instanceof SchemalessError)) return item;
+    if (typeof item !== 'object' || item === null || !('error' in item) || !(item.error instanceof SchemalessError))
+      return item;
     return { ...item, error: shownError(item.error) };
   });
 }

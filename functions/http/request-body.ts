@@ -12,7 +12,10 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * @param depth deepest nesting of arrays and objects; LIMITS.bodyDepth when left out
  * @throws SchemalessError `request_too_large`, `missing_field`, `invalid_json`
  */
-export function readJsonBody(event: Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'>, depth: number = LIMITS.bodyDepth): Json {
+export function readJsonBody(
+  event: Pick<APIGatewayProxyEventV2, 'body' | 'isBase64Encoded'>,
+  depth: number = LIMITS.bodyDepth,
+): Json {
   const { body = '', isBase64Encoded } = event;
   // Base64 takes four characters for three bytes: an estimate that is never too high, so nothing huge is decoded.
   const leastBytes = isBase64Encoded ? Math.floor(body.length / 4) * 3 - 2 : Buffer.byteLength(body);
@@ -29,7 +32,12 @@ function decode(bytes: Uint8Array): string {
   } catch (cause) {
     const wanted = 'JSON in UTF-8';
     const got = 'bytes that are not UTF-8';
-    throw new SchemalessError('invalid_json', `body: wanted ${wanted}, got ${got}`, { field: 'body', wanted, got, cause });
+    throw new SchemalessError('invalid_json', `body: wanted ${wanted}, got ${got}`, {
+      field: 'body',
+      wanted,
+      got,
+      cause,
+    });
   }
 }
 

@@ -4,10 +4,13 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 const TAKEN = /^[\w.:/+=@-]{1,128}$/u;
 
 /**
- * The id of a request, in its answer and its lines of the log: the caller's own (`x-request-id`), so that what a program
- * did is found by one word everywhere, or the gateway's where there is none, or one that is no plain word.
+ * The id of a request, in its answer and its lines of the log: the caller's own (`x-request-id`), so that what a
+ * program did is found by one word everywhere, or the gateway's where there is none, or one that is no plain word.
  */
-export function requestIdOf({ headers, requestContext }: Pick<APIGatewayProxyEventV2, 'headers' | 'requestContext'>): string {
+export function requestIdOf({
+  headers,
+  requestContext,
+}: Pick<APIGatewayProxyEventV2, 'headers' | 'requestContext'>): string {
   const own = headers?.['x-request-id'];
   return own !== undefined && TAKEN.test(own) ? own : requestContext.requestId;
 }

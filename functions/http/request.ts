@@ -12,7 +12,10 @@ export interface HttpRequest {
   readonly id: string;
   /** Whether it had to be signed. */
   readonly isSigned: boolean;
-  /** What is left of the answer, where it came among others in one request whose answers go back with its own. @default undefined: it came alone */
+  /**
+   * What is left of the answer, where it came among others in one request whose answers go back with its own. @default
+   * undefined: it came alone
+   */
   readonly room?: AnswerRoom;
   /** A parameter of the route's path, decoded. Throws `missing_field`, `invalid_field`. */
   path(name: string): string;
@@ -41,7 +44,10 @@ function isSigned({ requestContext }: APIGatewayProxyEventV2): boolean {
   return authorizer?.iam !== undefined;
 }
 
-/** A parameter's value. The gateway has decoded it already; once more is harmless, since `%` is in no value that is taken. Throws `missing_field`, `invalid_field`. */
+/**
+ * A parameter's value. The gateway has decoded it already; once more is harmless, since `%` is in no value that is
+ * taken. Throws `missing_field`, `invalid_field`.
+ */
 export function pathValue(value: string | undefined, name: string): string {
   if (value === undefined || value === '') throw missingField(name, 'a part of the path');
   try {

@@ -9,7 +9,9 @@ import { consumerOpener } from './open-consumer.ts';
 import { consumedReport } from './report-consumed.ts';
 import { sqsClient } from '../environment/sqs.ts';
 
-/** A poll that is under way is waited for when the process is to stop: one that is cut off could keep messages hidden. */
+/**
+ * A poll that is under way is waited for when the process is to stop: one that is cut off could keep messages hidden.
+ */
 const POLL_SECONDS = 5;
 const BATCH_SIZE = 10;
 
@@ -54,7 +56,8 @@ export async function runConsumer({ config, trigger, fn, stopping }: ConsumerPro
       waitTimeSeconds: POLL_SECONDS,
       messageSystemAttributeNames: ['MessageGroupId', 'ApproximateReceiveCount', 'SentTimestamp'],
       handleMessageBatch: (messages) => consume(from, messages),
-      // Its warning is about order after failures, which is kept here: what is behind a failed message goes back with it.
+      // Its warning is about order after failures, which is kept here: what is behind a failed message goes back with
+      // it.
       suppressFifoWarning: true,
       // Of a batch that could not even be begun.
       terminateVisibilityTimeout: 30,
@@ -63,7 +66,10 @@ export async function runConsumer({ config, trigger, fn, stopping }: ConsumerPro
     });
     const stop = (): void => polling.stop();
     const look = (): void => {
-      open().then(({ deployed }) => deployed.queueUrl !== from && stop(), (error: unknown) => logger.warn('trigger', { trigger, error }));
+      open().then(
+        ({ deployed }) => deployed.queueUrl !== from && stop(),
+        (error: unknown) => logger.warn('trigger', { trigger, error }),
+      );
     };
     // Not `once` of node:events: that fails with the first error, and polling goes on after it.
     const stopped = Promise.withResolvers<void>();

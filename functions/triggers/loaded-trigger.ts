@@ -11,20 +11,23 @@ export interface TriggerSource {
   readonly load: () => Promise<object>;
 }
 
-type SqsHandler = (event: SQSEvent, lambda: Pick<Context, 'getRemainingTimeInMillis' | 'awsRequestId'>) => Promise<SQSBatchResponse>;
+type SqsHandler = (
+  event: SQSEvent,
+  lambda: Pick<Context, 'getRemainingTimeInMillis' | 'awsRequestId'>,
+) => Promise<SQSBatchResponse>;
 
 /** A module that takes longer to load is given up: what it waits for, as a secret, may never come. */
 const LOAD_MS = 10_000;
 
 /**
  * The handler of a trigger's bundle: loads the function's module with the first call. One that cannot be loaded, has no
- * handler, or is the function of another trigger fails each message with that error, as a function that throws it would:
- * it is counted, shown and parked. A module that failed while Lambda starts an instance would fail outside of all of
- * that: messages would come back again and again, and nothing would show why.
+ * handler, or is the function of another trigger fails each message with that error, as a function that throws it
+ * would: it is counted, shown and parked. A module that failed while Lambda starts an instance would fail outside of
+ * all of that: messages would come back again and again, and nothing would show why.
  *
  * A module is loaded once in a process, and what kept it from loading may have passed since: an instance whose messages
- * all went back for that ends, in place of an answer, and the next one loads it anew. Where some of them are done, as one
- * that is parked, it answers, so that they leave the queue.
+ * all went back for that ends, in place of an answer, and the next one loads it anew. Where some of them are done, as
+ * one that is parked, it answers, so that they leave the queue.
  *
  * An event without messages, which no queue makes, only loads it: it throws why that fails.
  */
@@ -57,7 +60,10 @@ export function loadedTrigger({ trigger, file, load }: TriggerSource): SqsHandle
 
 async function inTime(loading: Promise<object>, file: string): Promise<object> {
   const timeUp = Promise.withResolvers<never>();
-  const timer = setTimeout(() => timeUp.reject(new Error(`${file}: it did not load within ${LOAD_MS / 1000} s`)), LOAD_MS);
+  const timer = setTimeout(
+    () => timeUp.reject(new Error(`${file}: it did not load within ${LOAD_MS / 1000} s`)),
+    LOAD_MS,
+  );
   try {
     return await Promise.race([loading, timeUp.promise]);
   } finally {
@@ -68,7 +74,11 @@ async function inTime(loading: Promise<object>, file: string): Promise<object> {
 /** Also one that is written without `triggerHandler`, which names no trigger. */
 function handlerOf(module: object, trigger: string, file: string): SqsHandler {
   const { handler }: { readonly handler?: SqsHandler & Partial<TriggerHandler> } = module;
-  if (typeof handler !== 'function') throw new Error(`${file}: wanted an exported handler made by triggerHandler, got ${handler === undefined ? 'none' : typeof handler}`);
-  if (handler.trigger !== undefined && handler.trigger !== trigger) throw new Error(`${file}: wanted the function of trigger ${trigger}, got that of ${handler.trigger}`);
+  if (typeof handler !== 'function')
+    throw new Error(
+      `${file}: wanted an exported handler made by triggerHandler, got ${handler === undefined ? 'none' : typeof handler}`,
+    );
+  if (handler.trigger !== undefined && handler.trigger !== trigger)
+    throw new Error(`${file}: wanted the function of trigger ${trigger}, got that of ${handler.trigger}`);
   return handler;
 }

@@ -28,8 +28,9 @@ export interface OpenedConsumer {
 
 /**
  * Opens consumers of a trigger over the environment's tables, queue and API. The function that is returned gives the
- * same one until the trigger is deployed otherwise, which is known within a minute: what a consumer knows lasts as long.
- * It throws an Error when the datastore has no such trigger, and `unavailable` while the topology cannot be read at first.
+ * same one until the trigger is deployed otherwise, which is known within a minute: what a consumer knows lasts as
+ * long. It throws an Error when the datastore has no such trigger, and `unavailable` while the topology cannot be read
+ * at first.
  */
 export function consumerOpener({ config, trigger, fn, sqs, report }: ConsumerParts): () => Promise<OpenedConsumer> {
   const client = dynamoClient();
@@ -47,7 +48,15 @@ export function consumerOpener({ config, trigger, fn, sqs, report }: ConsumerPar
     if (opened && isDeepStrictEqual(opened.deployed, deployed)) return opened;
     const store = triggerStore({ client, table: config.stateTable }, { datastore, trigger });
     const { definition, queueUrl } = deployed;
-    const consumer = openConsumer({ datastore, definition, store, queue: sqsQueue(sqs, queueUrl), fn, client: clients, report });
+    const consumer = openConsumer({
+      datastore,
+      definition,
+      store,
+      queue: sqsQueue(sqs, queueUrl),
+      fn,
+      client: clients,
+      report,
+    });
     opened = { consumer, deployed };
     return opened;
   };

@@ -12,8 +12,14 @@ const COUNTED: Partial<Record<ConsumeEvent['kind'], string>> = {
   stopped: METRICS.triggerStopped,
 };
 
-/** Where consumers report to: the log at once, and counters with every `flush`, since there is one of them for each cell. */
-export function consumedReport(trigger: string): { readonly report: (event: ConsumeEvent) => void; readonly flush: (requestId?: string) => void } {
+/**
+ * Where consumers report to: the log at once, and counters with every `flush`, since there is one of them for each
+ * cell.
+ */
+export function consumedReport(trigger: string): {
+  readonly report: (event: ConsumeEvent) => void;
+  readonly flush: (requestId?: string) => void;
+} {
   let counted: string[] = [];
   return {
     report(event) {
@@ -30,7 +36,8 @@ export function consumedReport(trigger: string): { readonly report: (event: Cons
 }
 
 function log(trigger: string, event: ConsumeEvent): void {
-  if (event.kind === 'consumed' || event.kind === 'repeated' || event.kind === 'void' || event.kind === 'returned') logger.debug('trigger', { trigger, event });
+  if (event.kind === 'consumed' || event.kind === 'repeated' || event.kind === 'void' || event.kind === 'returned')
+    logger.debug('trigger', { trigger, event });
   else if (event.kind === 'stopped') logger.error('trigger stopped', { trigger });
   else logger.warn('trigger', { trigger, event });
 }

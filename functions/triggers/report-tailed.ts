@@ -7,7 +7,9 @@ import { countTimes, gauge } from '../environment/metrics.ts';
 /** Counts of one sort are written so often, as one line: cells are sent many times a second. */
 const EVERY_MS = 10_000;
 
-/** Where `tail-shards` reports to: the log and figures at once, counts of what was sent now and then, and with `flush`. */
+/**
+ * Where `tail-shards` reports to: the log and figures at once, counts of what was sent now and then, and with `flush`.
+ */
 export function tailReport(): { readonly report: (event: TailEvent) => void; readonly flush: () => void } {
   let counts = new Map<string, number>();
   let since = performance.now();
@@ -22,7 +24,12 @@ export function tailReport(): { readonly report: (event: TailEvent) => void; rea
   return {
     report(event) {
       if (event.kind === 'lag') {
-        gauge({ [METRICS.triggerLagCells]: event.cells, [METRICS.triggerLagSeconds]: event.seconds, [METRICS.triggerUnsentCells]: event.unsentCells, [METRICS.triggerUnsentSeconds]: event.unsentSeconds });
+        gauge({
+          [METRICS.triggerLagCells]: event.cells,
+          [METRICS.triggerLagSeconds]: event.seconds,
+          [METRICS.triggerUnsentCells]: event.unsentCells,
+          [METRICS.triggerUnsentSeconds]: event.unsentSeconds,
+        });
         return;
       }
       log(event);
@@ -53,7 +60,13 @@ function counted(event: TailEvent): readonly [string | undefined, number] {
 function log(event: TailEvent): void {
   if (event.kind === 'sent') return;
   if (event.kind === 'followed') logFollowed(event, event.event);
-  else if (event.kind === 'failed' || event.kind === 'send_failed' || event.kind === 'held_back' || event.kind === 'resent') logger.warn('tail', { event });
+  else if (
+    event.kind === 'failed' ||
+    event.kind === 'send_failed' ||
+    event.kind === 'held_back' ||
+    event.kind === 'resent'
+  )
+    logger.warn('tail', { event });
   else logger.info('tail', { event });
 }
 

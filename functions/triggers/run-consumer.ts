@@ -29,13 +29,24 @@ Runs a trigger's function in a process of its own, with the environment of that 
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { module: { type: 'string' }, trigger: { type: 'string' }, datastore: { type: 'string' }, url: { type: 'string' }, help: { type: 'boolean' } },
+    options: {
+      module: { type: 'string' },
+      trigger: { type: 'string' },
+      datastore: { type: 'string' },
+      url: { type: 'string' },
+      help: { type: 'boolean' },
+    },
   });
   if (values.help === true) return void process.stdout.write(`${HELP}\n`);
-  if (values.module === undefined) throw new Error(`--module: wanted the file that exports the trigger's handler, got nothing. ${USAGE}`);
+  if (values.module === undefined)
+    throw new Error(`--module: wanted the file that exports the trigger's handler, got nothing. ${USAGE}`);
   const { trigger, fn } = await loadHandler(values.module);
-  if (values.trigger !== undefined && values.trigger !== trigger) throw new Error(`--trigger: ${values.module} is the function of ${trigger}, not of ${values.trigger}`);
-  const config = readConfig(CONSUMER_KEYS, { [ENVIRONMENT_VARIABLES.datastore]: values.datastore, [ENVIRONMENT_VARIABLES.apiUrl]: values.url });
+  if (values.trigger !== undefined && values.trigger !== trigger)
+    throw new Error(`--trigger: ${values.module} is the function of ${trigger}, not of ${values.trigger}`);
+  const config = readConfig(CONSUMER_KEYS, {
+    [ENVIRONMENT_VARIABLES.datastore]: values.datastore,
+    [ENVIRONMENT_VARIABLES.apiUrl]: values.url,
+  });
   const stopping = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort());
   logger.info('consuming', { trigger, datastore: config.datastore });
@@ -44,10 +55,12 @@ async function main(): Promise<void> {
 }
 
 async function loadHandler(file: string): Promise<Pick<TriggerHandler, 'trigger' | 'fn'>> {
-  if (!existsSync(file)) throw new Error(`--module: wanted the file that exports the trigger's handler, got ${file}, which is not there`);
+  if (!existsSync(file))
+    throw new Error(`--module: wanted the file that exports the trigger's handler, got ${file}, which is not there`);
   const { handler }: { readonly handler?: Partial<TriggerHandler> } = await import(pathToFileURL(resolve(file)).href);
   const { trigger, fn } = handler ?? {};
-  if (trigger === undefined || fn === undefined) throw new Error(`--module: ${file} exports no handler made by triggerHandler`);
+  if (trigger === undefined || fn === undefined)
+    throw new Error(`--module: ${file} exports no handler made by triggerHandler`);
   return { trigger, fn };
 }
 

@@ -39,7 +39,10 @@ export function triggerHandler(name: string, fn: TriggerFunction): TriggerHandle
   const { report, flush } = consumedReport(name);
   let open: (() => Promise<OpenedConsumer>) | undefined;
 
-  async function handler(event: SQSEvent, lambda: Pick<Context, 'getRemainingTimeInMillis' | 'awsRequestId'>): Promise<SQSBatchResponse> {
+  async function handler(
+    event: SQSEvent,
+    lambda: Pick<Context, 'getRemainingTimeInMillis' | 'awsRequestId'>,
+  ): Promise<SQSBatchResponse> {
     open ??= consumerOpener({ config: readConfig(CONSUMER_KEYS), trigger: name, fn, sqs: sqsClient(), report });
     const { consumer } = await open();
     const records = new Map(event.Records.map((record) => [record.messageId, toQueueRecord(record)]));
@@ -49,7 +52,10 @@ export function triggerHandler(name: string, fn: TriggerFunction): TriggerHandle
       if (!record || (await batch.consume(record)) === 'back') throw new Error('it goes back to the queue');
     };
     try {
-      return await processPartialResponse(event, consume, new SqsFifoPartialProcessorAsync(), { skipGroupOnError: true, throwOnFullBatchFailure: false });
+      return await processPartialResponse(event, consume, new SqsFifoPartialProcessorAsync(), {
+        skipGroupOnError: true,
+        throwOnFullBatchFailure: false,
+      });
     } finally {
       await batch.end();
       flush(lambda.awsRequestId);
@@ -60,5 +66,12 @@ export function triggerHandler(name: string, fn: TriggerFunction): TriggerHandle
 
 function toQueueRecord({ messageId, receiptHandle, body, attributes }: SQSRecord): QueueRecord {
   const { MessageGroupId = '', ApproximateReceiveCount, SentTimestamp } = attributes;
-  return { messageId, receiptHandle, body, groupId: MessageGroupId, receipts: Number(ApproximateReceiveCount), sentAt: Number(SentTimestamp) };
+  return {
+    messageId,
+    receiptHandle,
+    body,
+    groupId: MessageGroupId,
+    receipts: Number(ApproximateReceiveCount),
+    sentAt: Number(SentTimestamp),
+  };
 }

@@ -1,14 +1,17 @@
 /**
- * What a plan rests on besides prices. **Measured** are figures of the store on one machine of two cores; **chosen** those
- * of the load; **of the code** those that a constant there says; the rest are **estimates**, to be replaced by what an
- * account of one's own shows. Nothing here was measured on AWS.
+ * What a plan rests on besides prices. **Measured** are figures of the store on one machine of two cores; **chosen**
+ * those of the load; **of the code** those that a constant there says; the rest are **estimates**, to be replaced by
+ * what an account of one's own shows. Nothing here was measured on AWS.
  */
 export interface Assumptions {
   /** Requests to read for each cell written, besides those of triggers. Chosen. */
   readonly readsPerWrite: number;
   /** Bytes of a cell's JSON. Measured: a trip, 927 bytes. */
   readonly cellBytes: number;
-  /** Bytes of storage for a cell. Measured: 696 encoded; estimate: a third more for the row, its two keys, and pages that are not full. */
+  /**
+   * Bytes of storage for a cell. Measured: 696 encoded; estimate: a third more for the row, its two keys, and pages
+   * that are not full.
+   */
   readonly storedCellBytes: number;
   /** Index entries for each cell written, each on a shard of its own. Chosen. */
   readonly entriesPerWrite: number;
@@ -18,12 +21,17 @@ export interface Assumptions {
   readonly triggers: number;
   /** Those among them that want a cell. Chosen. */
   readonly triggersPerWrite: number;
-  /** Requests to read for each call of a trigger's function: the trip and its status. What it writes counts among the writes. Of the code: `functions/examples/billing/bill-trip.ts`. */
+  /**
+   * Requests to read for each call of a trigger's function: the trip and its status. What it writes counts among the
+   * writes. Of the code: `functions/examples/billing/bill-trip.ts`.
+   */
   readonly readsPerTriggerCall: number;
   /** Months of cells that the storage holds: each further one adds as much again. Chosen. */
   readonly monthsKept: number;
 
-  /** Milliseconds of a write's function: buffer, append and entry, a commit of some 4 ms each, and their ways. Estimate. */
+  /**
+   * Milliseconds of a write's function: buffer, append and entry, a commit of some 4 ms each, and their ways. Estimate.
+   */
   readonly writeMs: number;
   /** Milliseconds of a read's function. Estimate. */
   readonly readMs: number;
@@ -33,16 +41,28 @@ export interface Assumptions {
   readonly functionMb: number;
   /** MB of `drain-buffer` and of triggers' functions. Of the code: the same, and `infra/stacks/trigger-function.ts`. */
   readonly smallFunctionMb: number;
-  /** Share of the time that a function which runs all the time runs beside its successor. Estimate: two seconds each minute. */
+  /**
+   * Share of the time that a function which runs all the time runs beside its successor. Estimate: two seconds each
+   * minute.
+   */
   readonly overlap: number;
   /** Seconds that an instance of a function lives. Estimate. */
   readonly instanceSeconds: number;
 
-  /** Shard databases that a group may hold: Aurora was seen to slow down past some 600 schemas. Of the code: `infra/environments.ts`. */
+  /**
+   * Shard databases that a group may hold: Aurora was seen to slow down past some 600 schemas. Of the code:
+   * `infra/environments.ts`.
+   */
   readonly shardsPerGroup: number;
-  /** Writes a second that a group is planned for at most: about half of what was measured of appends alone, so that a writer stays of a middling size. Estimate. */
+  /**
+   * Writes a second that a group is planned for at most: about half of what was measured of appends alone, so that a
+   * writer stays of a middling size. Estimate.
+   */
   readonly writesPerGroup: number;
-  /** Appends a second that an ACU does at most. Measured: 5,200 over 256 shards on MySQL with two cores, which served the callers, too; estimate: two cores are 8 ACU. */
+  /**
+   * Appends a second that an ACU does at most. Measured: 5,200 over 256 shards on MySQL with two cores, which served
+   * the callers, too; estimate: two cores are 8 ACU.
+   */
   readonly appendsPerAcu: number;
   /** Share of a writer's capacity that is used on average: the alarm sounds at 85 %, and peaks want room. Chosen. */
   readonly usedShare: number;
@@ -56,7 +76,10 @@ export interface Assumptions {
     /** A cell tailed and repaired, on the readers where there are some. */
     readonly tail: number;
   };
-  /** I/O of the storage. Estimate, the one that moves the bill most: one for each commit, and one to read a page of each random key. */
+  /**
+   * I/O of the storage. Estimate, the one that moves the bill most: one for each commit, and one to read a page of each
+   * random key.
+   */
   readonly io: {
     readonly cell: number;
     /** Inserted and deleted: two commits, in pages that are there. */
@@ -68,7 +91,10 @@ export interface Assumptions {
 
   /** Cells a second that a tailer sends for one trigger at most. Estimate. */
   readonly cellsPerTailer: number;
-  /** Milliseconds that a tailer takes for a pass over a group's shards, besides the pause: they are read and sent. Estimate. */
+  /**
+   * Milliseconds that a tailer takes for a pass over a group's shards, besides the pause: they are read and sent.
+   * Estimate.
+   */
   readonly passMs: number;
   /** Buffered rows a second that the one run of `drain-buffer` looks after at most. Estimate. */
   readonly drainedPerSecond: number;
@@ -85,7 +111,10 @@ export interface Assumptions {
   readonly invocationLogBytes: number;
   /** Bytes of a line of metrics: of each write, and of each batch of a trigger. Estimate. */
   readonly metricLineBytes: number;
-  /** Share of the calls of a function that give a trace, and how many of each second do in any case. Lambda's own, which cannot be set. */
+  /**
+   * Share of the calls of a function that give a trace, and how many of each second do in any case. Lambda's own, which
+   * cannot be set.
+   */
   readonly tracedShare: number;
   readonly tracedPerSecond: number;
   /** Size of kept logs by their size when taken in. Commonly given. */

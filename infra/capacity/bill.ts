@@ -24,10 +24,25 @@ export function billOf(needs: Needs): Pick<Plan, 'bill' | 'storage'> {
     ...aurora.lines,
     { name: 'RDS Proxy', usd: load.environment.proxy ? proxyOf(needs) : 0 },
     { name: 'RDS Data API', usd: costOf(PRICES.dataApiCall, database.dataApiCalls * SECONDS_A_MONTH) },
-    { name: 'Lambda', usd: lambdaOf([...answering, traffic.triggerFunctions], traffic.loops.megabytes, standing.schedules * STARTS_A_MONTH) },
+    {
+      name: 'Lambda',
+      usd: lambdaOf(
+        [...answering, traffic.triggerFunctions],
+        traffic.loops.megabytes,
+        standing.schedules * STARTS_A_MONTH,
+      ),
+    },
     { name: 'HTTP API', usd: costOf(PRICES.httpRequest, traffic.requests * SECONDS_A_MONTH) },
-    { name: 'SQS', usd: costOf(PRICES.sqsRequest, (traffic.sends + traffic.receives + traffic.looks) * SECONDS_A_MONTH) },
-    { name: 'DynamoDB', usd: costOf(PRICES.writeUnit, state.writes * SECONDS_A_MONTH) + costOf(PRICES.readUnit, state.reads * SECONDS_A_MONTH) },
+    {
+      name: 'SQS',
+      usd: costOf(PRICES.sqsRequest, (traffic.sends + traffic.receives + traffic.looks) * SECONDS_A_MONTH),
+    },
+    {
+      name: 'DynamoDB',
+      usd:
+        costOf(PRICES.writeUnit, state.writes * SECONDS_A_MONTH) +
+        costOf(PRICES.readUnit, state.reads * SECONDS_A_MONTH),
+    },
     { name: 'Network: endpoints, traffic between zones', usd: networkOf(needs) },
     { name: 'Secrets Manager', usd: secretsOf(needs) },
     { name: 'CloudWatch: alarms, metrics, dashboard', usd: watchOf(needs) },
@@ -38,7 +53,10 @@ export function billOf(needs: Needs): Pick<Plan, 'bill' | 'storage'> {
   return { bill, storage: aurora.storage };
 }
 
-function cheaperAurora({ database }: Needs): { readonly storage: Plan['storage']; readonly lines: readonly BillLine[] } {
+function cheaperAurora({ database }: Needs): {
+  readonly storage: Plan['storage'];
+  readonly lines: readonly BillLine[];
+} {
   const acuHours = database.groups * database.groupAcu * HOURS_A_MONTH;
   const stored = database.storedBytes / GB;
   const lines = (capacity: number, storage: number, io: number): BillLine[] => [
@@ -46,16 +64,28 @@ function cheaperAurora({ database }: Needs): { readonly storage: Plan['storage']
     { name: 'Aurora: storage', usd: storage },
     { name: 'Aurora: I/O', usd: io },
   ];
-  const standard = lines(costOf(PRICES.acuHour, acuHours), costOf(PRICES.storageGb, stored), costOf(PRICES.io, database.io * SECONDS_A_MONTH));
+  const standard = lines(
+    costOf(PRICES.acuHour, acuHours),
+    costOf(PRICES.storageGb, stored),
+    costOf(PRICES.io, database.io * SECONDS_A_MONTH),
+  );
   const optimized = lines(costOf(PRICES.acuHourIoOptimized, acuHours), costOf(PRICES.storageGbIoOptimized, stored), 0);
   const sum = (some: readonly BillLine[]): number => some.reduce((total, { usd }) => total + usd, 0);
-  return sum(optimized) < sum(standard) ? { storage: 'io-optimized', lines: optimized } : { storage: 'standard', lines: standard };
+  return sum(optimized) < sum(standard)
+    ? { storage: 'io-optimized', lines: optimized }
+    : { storage: 'standard', lines: standard };
 }
 
 /** A second endpoint of each proxy leads to the readers, and is an interface endpoint of its own. */
 function proxyOf({ database, load }: Needs): number {
-  const acus = costOf(PRICES.proxyAcuHour, database.groups * Math.max(PROXY_LEAST_ACU, database.groupAcu) * HOURS_A_MONTH);
-  return acus + (load.environment.readersPerGroup > 0 ? costOf(PRICES.endpointHour, database.groups * ZONES * HOURS_A_MONTH) : 0);
+  const acus = costOf(
+    PRICES.proxyAcuHour,
+    database.groups * Math.max(PROXY_LEAST_ACU, database.groupAcu) * HOURS_A_MONTH,
+  );
+  return (
+    acus +
+    (load.environment.readersPerGroup > 0 ? costOf(PRICES.endpointHour, database.groups * ZONES * HOURS_A_MONTH) : 0)
+  );
 }
 
 function lambdaOf(called: readonly Calls[], loopMegabytes: number, starts: number): number {
@@ -68,36 +98,66 @@ function lambdaOf(called: readonly Calls[], loopMegabytes: number, starts: numbe
 function networkOf({ load, traffic, standing, assumptions }: Needs): number {
   const { environment, writesPerSecond } = load;
   if (!environment.functionsInVpc) return 0;
-  const bytes = (writesPerSecond * (1 + environment.bufferCopies) + traffic.reads) * assumptions.cellBytes * SECONDS_A_MONTH;
+  const bytes =
+    (writesPerSecond * (1 + environment.bufferCopies) + traffic.reads) * assumptions.cellBytes * SECONDS_A_MONTH;
   const sent = (traffic.triggerCells * assumptions.messageBytes * SECONDS_A_MONTH) / GB;
-  return costOf(PRICES.endpointHour, standing.endpoints * HOURS_A_MONTH) + costOf(PRICES.endpointGb, sent) + costOf(PRICES.crossZoneGb, ((bytes / GB) * (ZONES - 1)) / ZONES);
+  return (
+    costOf(PRICES.endpointHour, standing.endpoints * HOURS_A_MONTH) +
+    costOf(PRICES.endpointGb, sent) +
+    costOf(PRICES.crossZoneGb, ((bytes / GB) * (ZONES - 1)) / ZONES)
+  );
 }
 
 /** Where functions log in with passwords, each instance asks for one of each group. */
 function secretsOf({ load, traffic, database, standing, assumptions }: Needs): number {
-  if (load.environment.access !== 'mysql' || load.environment.databaseAuth !== 'secret') return costOf(PRICES.secretMonth, standing.secrets);
-  const instances = Math.ceil(traffic.writeCells.concurrency) + Math.ceil(traffic.readCells.concurrency) + Math.ceil(traffic.loops.concurrency);
-  return costOf(PRICES.secretMonth, standing.secrets) + costOf(PRICES.secretCall, (instances * database.groups * SECONDS_A_MONTH) / assumptions.instanceSeconds);
+  if (load.environment.access !== 'mysql' || load.environment.databaseAuth !== 'secret')
+    return costOf(PRICES.secretMonth, standing.secrets);
+  const instances =
+    Math.ceil(traffic.writeCells.concurrency) +
+    Math.ceil(traffic.readCells.concurrency) +
+    Math.ceil(traffic.loops.concurrency);
+  return (
+    costOf(PRICES.secretMonth, standing.secrets) +
+    costOf(PRICES.secretCall, (instances * database.groups * SECONDS_A_MONTH) / assumptions.instanceSeconds)
+  );
 }
 
 function watchOf({ load, database, standing }: Needs): number {
   const atRest = load.environment.schedules ? METRICS_OF_LAGS + (database.groups > 1 ? METRICS_OF_BUFFERS : 0) : 0;
   const metrics = load.writesPerSecond > 0 ? Object.keys(METRICS).length + OUTCOMES : atRest;
-  return costOf(PRICES.alarmMetric, standing.alarmMetrics) + costOf(PRICES.dashboard, standing.dashboards) + costOf(PRICES.metric, metrics);
+  return (
+    costOf(PRICES.alarmMetric, standing.alarmMetrics) +
+    costOf(PRICES.dashboard, standing.dashboards) +
+    costOf(PRICES.metric, metrics)
+  );
 }
 
 /** Taken in, and kept for as long as the environment says. */
 function logsOf({ load, traffic, assumptions }: Needs): number {
   const { accessLineBytes, invocationLogBytes, metricLineBytes, logCompression } = assumptions;
   const invocations = traffic.requests + traffic.batches;
-  const bytes = traffic.requests * accessLineBytes + invocations * invocationLogBytes + (load.writesPerSecond + traffic.batches) * metricLineBytes;
+  const bytes =
+    traffic.requests * accessLineBytes +
+    invocations * invocationLogBytes +
+    (load.writesPerSecond + traffic.batches) * metricLineBytes;
   const taken = (bytes * SECONDS_A_MONTH) / GB;
-  return costOf(PRICES.logGb, taken) + costOf(PRICES.logGbKept, (taken * logCompression * load.environment.logDays) / DAYS_A_MONTH);
+  return (
+    costOf(PRICES.logGb, taken) +
+    costOf(PRICES.logGbKept, (taken * logCompression * load.environment.logDays) / DAYS_A_MONTH)
+  );
 }
 
 /** Of each function a trace a second, and a share of what comes beyond. */
 function tracesOf({ traffic, standing, assumptions: { tracedShare, tracedPerSecond } }: Needs): number {
-  const rates = [traffic.writeCells.perSecond, traffic.readCells.perSecond, traffic.triggerFunctions.perSecond, standing.schedules / 60];
-  const traced = rates.reduce((sum, rate) => sum + Math.min(rate, tracedPerSecond) + Math.max(0, rate - tracedPerSecond) * tracedShare, 0);
+  const rates = [
+    traffic.writeCells.perSecond,
+    traffic.readCells.perSecond,
+    traffic.triggerFunctions.perSecond,
+    standing.schedules / 60,
+  ];
+  const traced = rates.reduce(
+    (sum, rate) => sum + Math.min(rate, tracedPerSecond) + Math.max(0, rate - tracedPerSecond) * tracedShare,
+    0,
+  );
   return costOf(PRICES.trace, traced * SECONDS_A_MONTH);
 }

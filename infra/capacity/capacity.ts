@@ -8,8 +8,8 @@ import { stateTrafficOf } from './state-table.ts';
 import { trafficOf } from './traffic.ts';
 
 /**
- * What a load needs of AWS, and what that costs a month on demand in us-east-1: an estimate until an account of one's own
- * says otherwise. Nothing is rounded; the same load gives the same plan.
+ * What a load needs of AWS, and what that costs a month on demand in us-east-1: an estimate until an account of one's
+ * own says otherwise. Nothing is rounded; the same load gives the same plan.
  */
 export function capacityFor(load: Load, assumptions: Assumptions = ASSUMPTIONS): Plan {
   const groups = groupsOf(load, assumptions);

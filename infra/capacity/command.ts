@@ -13,8 +13,15 @@ function readRate(text: string, before: readonly number[] = []): readonly number
 }
 
 const command = new Command('npm run capacity --')
-  .description('What a load on prod needs of AWS, what it costs, and which limits it exceeds. The assumptions are in infra/capacity/assumptions.ts.')
-  .addArgument(new Argument('[writes...]', `cells written each second, a column for each rate (default: ${RATES.join(' ')})`).argParser(readRate))
+  .description(
+    'What a load on prod needs of AWS, what it costs, and which limits it exceeds. The assumptions are in infra/capacity/assumptions.ts.',
+  )
+  .addArgument(
+    new Argument(
+      '[writes...]',
+      `cells written each second, a column for each rate (default: ${RATES.join(' ')})`,
+    ).argParser(readRate),
+  )
   .option('--write', 'put the tables for the default rates into infra/docs/operations/capacity.md')
   .showHelpAfterError('(--help lists what there is)')
   .parse();

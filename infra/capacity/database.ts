@@ -31,12 +31,17 @@ const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 192, 256] as const;
 export const LARGEST_ACU = 256;
 /** What a node that may pause has while it is awake. */
 const LEAST_ACU = 0.5;
-/** Statements of a write over the Data API besides the copies: the cell; of each entry, the row's cells and the entry. */
+/**
+ * Statements of a write over the Data API besides the copies: the cell; of each entry, the row's cells and the entry.
+ */
 const CALLS_OF_A_CELL = 1;
 const CALLS_OF_AN_ENTRY = 2;
 
 /** The most of what the environment has, its shards ask for, and its writes ask for. */
-export function groupsOf({ environment, shards, writesPerSecond }: Load, { shardsPerGroup, writesPerGroup }: Assumptions): number {
+export function groupsOf(
+  { environment, shards, writesPerSecond }: Load,
+  { shardsPerGroup, writesPerGroup }: Assumptions,
+): number {
   return Math.max(environment.groups, Math.ceil(shards / shardsPerGroup), Math.ceil(writesPerSecond / writesPerGroup));
 }
 
@@ -55,14 +60,20 @@ export function databaseOf(load: Load, traffic: Traffic, groups: number, assumpt
     maxAcu,
     connections: environment.access === 'mysql' ? connectionsAsked(load, traffic, groups, assumptions) : 0,
     maxConnections: connectionsOf(maxAcu),
-    storedBytes: writesPerSecond * SECONDS_A_MONTH * monthsKept * (storedCellBytes + entriesPerWrite * storedEntryBytes),
+    storedBytes:
+      writesPerSecond * SECONDS_A_MONTH * monthsKept * (storedCellBytes + entriesPerWrite * storedEntryBytes),
     io: writesPerSecond * (io.cell + bufferCopies * io.copy + entriesPerWrite * io.entry),
     dataApiCalls: environment.access === 'data-api' ? dataApiCallsOf(load, traffic, assumptions) : 0,
   };
 }
 
 /** A writer's and a further reader's ACUs, on average. */
-function acusOf({ environment, writesPerSecond }: Load, { reads }: Traffic, groups: number, { work, entriesPerWrite, appendsPerAcu, usedShare }: Assumptions): { readonly writer: number; readonly reader: number } {
+function acusOf(
+  { environment, writesPerSecond }: Load,
+  { reads }: Traffic,
+  groups: number,
+  { work, entriesPerWrite, appendsPerAcu, usedShare }: Assumptions,
+): { readonly writer: number; readonly reader: number } {
   const { capacity, bufferCopies, readersPerGroup, schedules } = environment;
   // Tailing keeps a node awake that could pause, and so does whoever writes.
   const least = schedules || writesPerSecond > 0 ? Math.max(capacity.min, LEAST_ACU) : capacity.min;
@@ -76,15 +87,28 @@ function acusOf({ environment, writesPerSecond }: Load, { reads }: Traffic, grou
 }
 
 /** A proxy lends a connection for a statement; without one each instance may hold its whole pool to each node. */
-function connectionsAsked({ environment: { proxy, connections } }: Load, { writeCells, readCells, loops }: Traffic, groups: number, { unevenness }: Assumptions): number {
+function connectionsAsked(
+  { environment: { proxy, connections } }: Load,
+  { writeCells, readCells, loops }: Traffic,
+  groups: number,
+  { unevenness }: Assumptions,
+): number {
   const answering = Math.ceil(writeCells.concurrency) + Math.ceil(readCells.concurrency);
   const looping = Math.ceil(loops.concurrency) * connections.loop;
   return looping + (proxy ? Math.ceil((answering * unevenness) / groups) : answering * connections.request);
 }
 
-/** At rest it is the tailers and the repair that ask: each page of shards after the longest pause, and once a second. */
-function dataApiCallsOf({ environment, shards, writesPerSecond }: Load, { reads }: Traffic, { entriesPerWrite }: Assumptions): number {
+/**
+ * At rest it is the tailers and the repair that ask: each page of shards after the longest pause, and once a second.
+ */
+function dataApiCallsOf(
+  { environment, shards, writesPerSecond }: Load,
+  { reads }: Traffic,
+  { entriesPerWrite }: Assumptions,
+): number {
   const pages = Math.ceil(shards / SHARDS_A_PAGE);
   const looks = environment.schedules ? (pages * 1000) / (TAIL_SETTINGS.pauses.mostMs ?? 500) + pages : 0;
-  return looks + reads + writesPerSecond * (CALLS_OF_A_CELL + environment.bufferCopies + entriesPerWrite * CALLS_OF_AN_ENTRY);
+  return (
+    looks + reads + writesPerSecond * (CALLS_OF_A_CELL + environment.bufferCopies + entriesPerWrite * CALLS_OF_AN_ENTRY)
+  );
 }

@@ -10,8 +10,13 @@ export const PROD_SHARDS = 4096;
 const DEV_SHARDS = ENVIRONMENTS.dev.shards['trips'] ?? PROD_SHARDS;
 
 /** What the environments cost while nobody asks for anything. */
-export function plansAtRest(assumptions: Assumptions = ASSUMPTIONS): { readonly dev: Plan; readonly paused: Plan; readonly prod: Plan } {
-  const atRest = (environment: EnvironmentProps, shards: number): Plan => capacityFor(loadOn(environment, shards, 0), assumptions);
+export function plansAtRest(assumptions: Assumptions = ASSUMPTIONS): {
+  readonly dev: Plan;
+  readonly paused: Plan;
+  readonly prod: Plan;
+} {
+  const atRest = (environment: EnvironmentProps, shards: number): Plan =>
+    capacityFor(loadOn(environment, shards, 0), assumptions);
   return {
     dev: atRest(ENVIRONMENTS.dev, DEV_SHARDS),
     paused: atRest({ ...ENVIRONMENTS.dev, schedules: false }, DEV_SHARDS),
@@ -24,7 +29,10 @@ export function plansAtRest(assumptions: Assumptions = ASSUMPTIONS): { readonly 
  *
  * @param rates writes a second, one column each @default RATES
  */
-export function tables(rates: readonly number[] = RATES, assumptions: Assumptions = ASSUMPTIONS): Readonly<Record<string, string>> {
+export function tables(
+  rates: readonly number[] = RATES,
+  assumptions: Assumptions = ASSUMPTIONS,
+): Readonly<Record<string, string>> {
   const plans = rates.map((rate) => capacityFor(loadOn(ENVIRONMENTS.prod, PROD_SHARDS, rate), assumptions));
   const { dev, paused, prod } = plansAtRest(assumptions);
   return {
@@ -44,7 +52,8 @@ export function tables(rates: readonly number[] = RATES, assumptions: Assumption
 export function withTables(text: string, made = tables()): string {
   return Object.entries(made).reduce((before, [name, table]) => {
     const between = new RegExp(`(?<=<!-- ${name} -->\\n)[\\s\\S]*?(?=<!-- /${name} -->)`, 'u');
-    if (!between.test(before)) throw new Error(`${name}: wanted <!-- ${name} --> and <!-- /${name} --> around its table, got neither or one`);
+    if (!between.test(before))
+      throw new Error(`${name}: wanted <!-- ${name} --> and <!-- /${name} --> around its table, got neither or one`);
     return before.replace(between, () => `${table}\n`);
   }, text);
 }

@@ -19,6 +19,7 @@ export const RATES = [0, 100, 1000, 10_000, 100_000] as const;
  */
 export function loadOn(environment: EnvironmentProps, shards: number, writesPerSecond: number): Load {
   if (!Number.isInteger(shards) || shards < 1) throw new Error(`shards: wanted a whole number from 1, got ${shards}`);
-  if (!Number.isFinite(writesPerSecond) || writesPerSecond < 0) throw new Error(`writesPerSecond: wanted a number from 0, got ${writesPerSecond}`);
+  if (!Number.isFinite(writesPerSecond) || writesPerSecond < 0)
+    throw new Error(`writesPerSecond: wanted a number from 0, got ${writesPerSecond}`);
   return { environment, shards, writesPerSecond };
 }

@@ -37,7 +37,11 @@ export const PRICES = {
   io: flat(0.2 / MILLION, 'I/O of the storage, Aurora Standard; none with I/O-Optimized', 'file'),
   proxyAcuHour: flat(0.015, 'ACU-hour behind an RDS Proxy, at least 8 ACU a cluster', 'undated'),
   dataApiCall: flat(0.35 / MILLION, 'call of the RDS Data API, up to 32 KB, the first billion', 'undated'),
-  gbSecond: tiers([0, 0.0000133334, 7.5e9, 0.0000120001, 18.75e9, 0.0000106667], 'GB-second of a function on ARM', 'undated'),
+  gbSecond: tiers(
+    [0, 0.0000133334, 7.5e9, 0.0000120001, 18.75e9, 0.0000106667],
+    'GB-second of a function on ARM',
+    'undated',
+  ),
   invocation: flat(0.2 / MILLION, 'call of a function', 'undated'),
   httpRequest: tiers([0, 1 / MILLION, 300e6, 0.9 / MILLION], 'request of an HTTP API, up to 512 KB', 2026),
   sqsRequest: flat(0.5 / MILLION, 'request of a FIFO queue, up to 64 KB', 2026),
@@ -51,7 +55,11 @@ export const PRICES = {
   alarmMetric: flat(0.1, 'metric that an alarm looks at', 'undated'),
   dashboard: flat(3, 'dashboard', 2026),
   metric: flat(0.3, 'custom metric, up to 10,000', 2026),
-  logGb: tiers([0, 0.5, 10 * 1024, 0.25, 30 * 1024, 0.1, 50 * 1024, 0.05], 'GB of logs of functions and APIs taken in', 2025),
+  logGb: tiers(
+    [0, 0.5, 10 * 1024, 0.25, 30 * 1024, 0.1, 50 * 1024, 0.05],
+    'GB of logs of functions and APIs taken in',
+    2025,
+  ),
   logGbKept: flat(0.03, 'GB-month of logs kept, compressed', 'undated'),
   trace: flat(5 / MILLION, 'trace that X-Ray records', 'page'),
   scheduleStart: flat(1 / MILLION, 'start by EventBridge Scheduler', 2026),
@@ -59,7 +67,11 @@ export const PRICES = {
 
 /** What so many units cost in one month, in USD: each tier charges for the units that lie in it. */
 export function costOf({ tiers }: Price, units: number): number {
-  return tiers.reduce((usd, tier, place) => usd + Math.max(0, Math.min(units, tiers[place + 1]?.above ?? Infinity) - tier.above) * tier.usd, 0);
+  return tiers.reduce(
+    (usd, tier, place) =>
+      usd + Math.max(0, Math.min(units, tiers[place + 1]?.above ?? Infinity) - tier.above) * tier.usd,
+    0,
+  );
 }
 
 function flat(usd: number, unit: string, source: Source): Price {
@@ -68,5 +80,9 @@ function flat(usd: number, unit: string, source: Source): Price {
 
 /** @param pairs above so many units, USD by the unit, and so on */
 function tiers(pairs: readonly number[], unit: string, source: Source): Price {
-  return { unit, source, tiers: pairs.flatMap((above, place) => (place % 2 === 0 ? [{ above, usd: pairs[place + 1] ?? 0 }] : [])) };
+  return {
+    unit,
+    source,
+    tiers: pairs.flatMap((above, place) => (place % 2 === 0 ? [{ above, usd: pairs[place + 1] ?? 0 }] : [])),
+  };
 }

@@ -18,7 +18,10 @@ export const ZONES = 2;
 const ENDPOINTS = 2;
 const ALARMS_OF_A_GROUP = 3;
 const ALARMS_OF_READERS = 1;
-/** Of the store: buffer, logs, lags, circuits, API (one of two metrics), functions, triggers as a whole; and of each trigger. */
+/**
+ * Of the store: buffer, logs, lags, circuits, API (one of two metrics), functions, triggers as a whole; and of each
+ * trigger.
+ */
 const ALARMS_OF_THE_STORE = 31;
 const ALARMS_OF_A_TRIGGER = 4;
 /** Drain, repair and tailers: that they are started. */
@@ -29,11 +32,20 @@ const LOOPS = 3;
  *
  * @param triggers of all datastores, each with a function
  */
-export function standingPartsOf({ environment: { readersPerGroup, functionsInVpc, schedules } }: Pick<Load, 'environment'>, groups: number, tailers: number, triggers: number): StandingParts {
+export function standingPartsOf(
+  { environment: { readersPerGroup, functionsInVpc, schedules } }: Pick<Load, 'environment'>,
+  groups: number,
+  tailers: number,
+  triggers: number,
+): StandingParts {
   return {
     secrets: groups * DATABASE_USERS.length,
     endpoints: functionsInVpc ? ENDPOINTS * ZONES : 0,
-    alarmMetrics: ALARMS_OF_THE_STORE + triggers * ALARMS_OF_A_TRIGGER + groups * (ALARMS_OF_A_GROUP + (readersPerGroup > 0 ? ALARMS_OF_READERS : 0)) + (schedules ? LOOPS : 0),
+    alarmMetrics:
+      ALARMS_OF_THE_STORE +
+      triggers * ALARMS_OF_A_TRIGGER +
+      groups * (ALARMS_OF_A_GROUP + (readersPerGroup > 0 ? ALARMS_OF_READERS : 0)) +
+      (schedules ? LOOPS : 0),
     dashboards: 1,
     schedules: schedules ? 2 + tailers : 0,
   };

@@ -63,39 +63,74 @@ const TOPOLOGY_SHARD_BYTES = 6;
 const TOPOLOGY_GROUP_BYTES = 700;
 
 /** What leases, offsets and the topology ask of DynamoDB. */
-export function stateTrafficOf({ environment, shards, writesPerSecond }: Load, traffic: Traffic, groups: number, { triggers, triggersPerWrite }: Assumptions): StateTraffic {
+export function stateTrafficOf(
+  { environment, shards, writesPerSecond }: Load,
+  traffic: Traffic,
+  groups: number,
+  { triggers, triggersPerWrite }: Assumptions,
+): StateTraffic {
   const { loops, writeCells, readCells, triggerFunctions, batches } = traffic;
   const topologyUnits = Math.ceil((shards * TOPOLOGY_SHARD_BYTES + groups * TOPOLOGY_GROUP_BYTES) / READ_UNIT);
   const answering = Math.ceil(writeCells.concurrency) + Math.ceil(readCells.concurrency);
   const instances = answering + Math.ceil(triggerFunctions.concurrency);
   const scans = (instances / EVERY.topology) * topologyUnits;
   const statuses = Math.min(Math.ceil(triggerFunctions.concurrency) / EVERY.triggerStatus, batches) * triggersPerWrite;
-  const marks = triggersPerWrite === 0 ? 0 : triggersPerWrite * marksWritten(shards, traffic.triggerCells / triggersPerWrite, triggerFunctions.concurrency / triggersPerWrite);
+  const marks =
+    triggersPerWrite === 0
+      ? 0
+      : triggersPerWrite *
+        marksWritten(shards, traffic.triggerCells / triggersPerWrite, triggerFunctions.concurrency / triggersPerWrite);
   const marksUnits = Math.ceil((Math.min(SHARDS_A_PAGE, shards) * MARKS_ITEM.ofAShard + ITEM_BYTES) / WRITE_UNIT);
   // Each is read before it is written.
-  const asked = { writes: marks * marksUnits, reads: scans + statuses + answering / EVERY.openCircuits / 2 + marks, readsOfOneItem: Math.max(scans, statuses) };
+  const asked = {
+    writes: marks * marksUnits,
+    reads: scans + statuses + answering / EVERY.openCircuits / 2 + marks,
+    readsOfOneItem: Math.max(scans, statuses),
+  };
   if (!environment.schedules) return asked;
 
   const followers = [
-    ...Array.from({ length: triggers }, (_, trigger) => followerOf({ shards, ofAShard: OFFSETS_ITEM.ofAShard + GIVEN_ITEM.ofAShard }, trigger < triggersPerWrite ? writesPerSecond : 0, TAIL_SETTINGS.commitEveryMs, TAIL_SETTINGS.lagEveryMs)),
-    followerOf({ shards, ofAShard: OFFSETS_ITEM.ofAShard }, writesPerSecond, REPAIR_SETTINGS.commitEveryMs, EVERY.repairLag * 1000),
+    ...Array.from({ length: triggers }, (_, trigger) =>
+      followerOf(
+        { shards, ofAShard: OFFSETS_ITEM.ofAShard + GIVEN_ITEM.ofAShard },
+        trigger < triggersPerWrite ? writesPerSecond : 0,
+        TAIL_SETTINGS.commitEveryMs,
+        TAIL_SETTINGS.lagEveryMs,
+      ),
+    ),
+    followerOf(
+      { shards, ofAShard: OFFSETS_ITEM.ofAShard },
+      writesPerSecond,
+      REPAIR_SETTINGS.commitEveryMs,
+      EVERY.repairLag * 1000,
+    ),
   ];
   const { tailers } = loops;
-  const sum = (of: (follower: { readonly writes: number; readonly reads: number }) => number): number => followers.reduce((total, follower) => total + of(follower), 0);
+  const sum = (of: (follower: { readonly writes: number; readonly reads: number }) => number): number =>
+    followers.reduce((total, follower) => total + of(follower), 0);
   // The repair has one lease, the drain one for each group where there are several.
   const renewals = ((groups > 1 ? groups : 0) + 1) * (1000 / RENEW_MS);
-  const scansOfLoops = 1 / EVERY.repairLook + 1000 / REPAIR_SETTINGS.versionsAgeMs + (tailers * 1000) / TAIL_SETTINGS.listMs + 1 / EVERY.chores;
-  const looks = (tailers * triggers * 1000) / TAIL_SETTINGS.lookMs + tailers / EVERY.tailerCount + (tailers * triggers + 1) / EVERY.changes + groups / EVERY.chores;
+  const scansOfLoops =
+    1 / EVERY.repairLook +
+    1000 / REPAIR_SETTINGS.versionsAgeMs +
+    (tailers * 1000) / TAIL_SETTINGS.listMs +
+    1 / EVERY.chores;
+  const looks =
+    (tailers * triggers * 1000) / TAIL_SETTINGS.lookMs +
+    tailers / EVERY.tailerCount +
+    (tailers * triggers + 1) / EVERY.changes +
+    groups / EVERY.chores;
   return {
-    writes: asked.writes + sum(({ writes }) => writes) + renewals + tailers / EVERY.heartbeat + 1 / EVERY.repairHeartbeat,
+    writes:
+      asked.writes + sum(({ writes }) => writes) + renewals + tailers / EVERY.heartbeat + 1 / EVERY.repairHeartbeat,
     reads: asked.reads + sum(({ reads }) => reads) + renewals + looks + scansOfLoops * topologyUnits,
     readsOfOneItem: Math.max(scans + scansOfLoops * topologyUnits, statuses + (tailers * 1000) / TAIL_SETTINGS.lookMs),
   };
 }
 
 /**
- * Marks of what a trigger's consumers have done, by the second: each instance writes, now and then, one item for each page of
- * shards of which it had a cell since.
+ * Marks of what a trigger's consumers have done, by the second: each instance writes, now and then, one item for each
+ * page of shards of which it had a cell since.
  */
 function marksWritten(shards: number, cellsPerSecond: number, concurrency: number): number {
   const pages = Math.ceil(shards / SHARDS_A_PAGE);
@@ -103,8 +138,16 @@ function marksWritten(shards: number, cellsPerSecond: number, concurrency: numbe
   return (instances * pages * (1 - Math.exp((-cellsPerSecond * EVERY.marks) / (instances * pages)))) / EVERY.marks;
 }
 
-/** The partitions of one follower: committed a while after they moved, checkpoints now and then, handed over each minute, read for its lag. */
-function followerOf({ shards, ofAShard }: { readonly shards: number; readonly ofAShard: number }, cellsPerSecond: number, commitEveryMs: number, lagEveryMs: number): { readonly writes: number; readonly reads: number } {
+/**
+ * The partitions of one follower: committed a while after they moved, checkpoints now and then, handed over each
+ * minute, read for its lag.
+ */
+function followerOf(
+  { shards, ofAShard }: { readonly shards: number; readonly ofAShard: number },
+  cellsPerSecond: number,
+  commitEveryMs: number,
+  lagEveryMs: number,
+): { readonly writes: number; readonly reads: number } {
   const partitions = Math.min(PARTITIONS, shards);
   const shardsOfOne = Math.ceil(shards / partitions);
   const offsetUnits = Math.ceil((shardsOfOne * ofAShard + ITEM_BYTES) / WRITE_UNIT);

@@ -11,20 +11,32 @@ export function needsTable(plans: readonly Plan[]): string {
     ['groups, nodes', ({ database }) => `${database.groups}, ${database.nodes}`],
     ['writes of a group, /s', ({ database }) => figure(database.writesPerGroup)],
     ['ACUs of a writer, of a group', ({ database }) => `${figure(database.writerAcu)}, ${figure(database.groupAcu)}`],
-    ['`capacity.max`, with its `max_connections`', ({ database }) => `${database.maxAcu}, ${figure(database.maxConnections)}`],
+    [
+      '`capacity.max`, with its `max_connections`',
+      ({ database }) => `${database.maxAcu}, ${figure(database.maxConnections)}`,
+    ],
     ['connections of a node', ({ database }) => figure(database.connections)],
-    ['Lambda at once: writes, reads', ({ traffic }) => `${figure(traffic.writeCells.concurrency)}, ${figure(traffic.readCells.concurrency)}`],
+    [
+      'Lambda at once: writes, reads',
+      ({ traffic }) => `${figure(traffic.writeCells.concurrency)}, ${figure(traffic.readCells.concurrency)}`,
+    ],
     ["Lambda at once: triggers' functions", ({ traffic }) => figure(traffic.triggerFunctions.concurrency)],
     ['Lambda at once: drain, repair, tailers', ({ traffic }) => figure(traffic.loops.concurrency)],
     ['SQS: sends, receives with deletes, /s', ({ traffic }) => `${figure(traffic.sends)}, ${figure(traffic.receives)}`],
     ['DynamoDB: write units, read units, /s', ({ state }) => `${figure(state.writes)}, ${figure(state.reads)}`],
     ['NAT gateways; interface endpoints by zone', ({ standing }) => `0; ${standing.endpoints}`],
     ['I/O of the storage, million a month', ({ database }) => figure((database.io * SECONDS_A_MONTH) / 1e6)],
-    ['storage added each month, GB', ({ database, assumptions }) => figure(database.storedBytes / assumptions.monthsKept / GB)],
+    [
+      'storage added each month, GB',
+      ({ database, assumptions }) => figure(database.storedBytes / assumptions.monthsKept / GB),
+    ],
     ['cheaper storage of Aurora', ({ storage }) => (storage === 'standard' ? 'Standard' : 'I/O-Optimized')],
     ['**limits that it exceeds**', (plan) => exceeded(plan)],
   ];
-  return byRate(plans, rows.map(([name, cellOf]): Row => [name, ...plans.map(cellOf)]));
+  return byRate(
+    plans,
+    rows.map(([name, cellOf]): Row => [name, ...plans.map(cellOf)]),
+  );
 }
 
 /** What each load costs a month, by its rate, line by line. */
@@ -42,7 +54,9 @@ export function limitTable(plans: readonly Plan[]): string {
   const held = plans.map(limitsOf);
   const rows = (held[0] ?? []).map(({ name, unit, raise }, place): Row => {
     const limits = [...new Set(held.map((limits) => limits[place]?.limit ?? 0))];
-    const cells = held.map((limits) => (limits[place]?.isExceeded ? `**${figure(limits[place].need)}**` : figure(limits[place]?.need ?? 0)));
+    const cells = held.map((limits) =>
+      limits[place]?.isExceeded ? `**${figure(limits[place].need)}**` : figure(limits[place]?.need ?? 0),
+    );
     return [name, `${limits.map(figure).join(' to ')}${unit === '' ? '' : ` ${unit}`}`, ...cells, raise];
   });
   return table(['limit', 'is', ...plans.map(rateOf), 'to raise it'], rows);
@@ -50,18 +64,27 @@ export function limitTable(plans: readonly Plan[]): string {
 
 /** Every price with its source. */
 export function priceTable(): string {
-  const steps = ({ tiers }: Price): string => tiers.map(({ above, usd }) => `${above === 0 ? '' : `above ${figure(above)}: `}${money(usd)}`).join('; ');
-  return table(['a unit', 'USD', 'source'], Object.values(PRICES).map((price: Price): Row => [price.unit, steps(price), SOURCES[price.source]]));
+  const steps = ({ tiers }: Price): string =>
+    tiers.map(({ above, usd }) => `${above === 0 ? '' : `above ${figure(above)}: `}${money(usd)}`).join('; ');
+  return table(
+    ['a unit', 'USD', 'source'],
+    Object.values(PRICES).map((price: Price): Row => [price.unit, steps(price), SOURCES[price.source]]),
+  );
 }
 
 /** Three digits, or cents: more would promise what an estimate cannot hold. */
 function usd(amount: number): string {
-  return amount !== 0 && amount < 10 ? amount.toFixed(2) : Math.round(Number(amount.toPrecision(3))).toLocaleString('en-US');
+  return amount !== 0 && amount < 10
+    ? amount.toFixed(2)
+    : Math.round(Number(amount.toPrecision(3))).toLocaleString('en-US');
 }
 
 function costRows(plans: readonly Plan[]): readonly Row[] {
   const names = (plans[0]?.bill ?? []).map(({ name }) => name);
-  return [...names.map((name, place): Row => [name, ...plans.map(({ bill }) => usd(bill[place]?.usd ?? 0))]), ['**sum**', ...plans.map(({ monthlyUsd }) => `**${usd(monthlyUsd)}**`)]];
+  return [
+    ...names.map((name, place): Row => [name, ...plans.map(({ bill }) => usd(bill[place]?.usd ?? 0))]),
+    ['**sum**', ...plans.map(({ monthlyUsd }) => `**${usd(monthlyUsd)}**`)],
+  ];
 }
 
 function exceeded(plan: Plan): string {

@@ -13,13 +13,16 @@ export interface Arrow {
 const SHARED = resolve(import.meta.dirname, '../../shared');
 const FROM = /(?:^(?:import|export)\b[^;]*?\bfrom |\bimport\()'(\.[^']+)'/gmu;
 /** The innermost first. */
-const PATHS = ROOMS.map(({ path }) => path).toSorted((one, other) => other.split('/').length - one.split('/').length || other.length - one.length);
+const PATHS = ROOMS.map(({ path }) => path).toSorted(
+  (one, other) => other.split('/').length - one.split('/').length || other.length - one.length,
+);
 
 /** The room that a file below `shared/` is in. */
 export function roomOf(file: string): string {
   const folder = dirname(file);
   const found = PATHS.find((path) => path !== '' && (folder === path || folder.startsWith(`${path}/`)));
-  if (found === undefined && folder !== '.') throw new Error(`shared/${file}: wanted a room of infra/docs/rooms.ts, got ${folder}`);
+  if (found === undefined && folder !== '.')
+    throw new Error(`shared/${file}: wanted a room of infra/docs/rooms.ts, got ${folder}`);
   return found ?? '';
 }
 
@@ -52,12 +55,17 @@ export function upwards(all: readonly Arrow[] = arrows()): readonly Arrow[] {
 export function diagram(): string {
   const drawn = arrows().filter(({ from, to }) => from !== '' && to !== '');
   const targets = Map.groupBy(drawn, ({ from }) => from);
-  const reaches = (from: string, to: string): boolean => (targets.get(from) ?? []).some((arrow) => arrow.to === to || reaches(arrow.to, to));
-  const direct = drawn.filter(({ from, to }) => !(targets.get(from) ?? []).some((other) => other.to !== to && reaches(other.to, to)));
+  const reaches = (from: string, to: string): boolean =>
+    (targets.get(from) ?? []).some((arrow) => arrow.to === to || reaches(arrow.to, to));
+  const direct = drawn.filter(
+    ({ from, to }) => !(targets.get(from) ?? []).some((other) => other.to !== to && reaches(other.to, to)),
+  );
   const name = (path: string): string => path.replaceAll('/', '_');
   const lines = [
     'flowchart TD',
-    ...ROOMS.toReversed().filter(({ path }) => path !== '').map(({ path }) => `  ${name(path)}["${path}"]`),
+    ...ROOMS.toReversed()
+      .filter(({ path }) => path !== '')
+      .map(({ path }) => `  ${name(path)}["${path}"]`),
     ...direct.map(({ from, to, imports }) => `  ${name(from)} -->|${imports}| ${name(to)}`).toSorted(),
   ];
   return `${lines.join('\n')}\n`;
@@ -67,6 +75,7 @@ if (import.meta.main) {
   const wrong = upwards();
   // Drawn from the order: with an arrow against it there is none.
   if (wrong.length === 0) process.stdout.write(diagram());
-  for (const { from, to, imports } of wrong) process.stderr.write(`upwards: ${from === '' ? 'shared/*.ts' : from} imports ${to} (${imports} times)\n`);
+  for (const { from, to, imports } of wrong)
+    process.stderr.write(`upwards: ${from === '' ? 'shared/*.ts' : from} imports ${to} (${imports} times)\n`);
   process.exitCode = wrong.length > 0 ? 1 : 0;
 }

@@ -16,10 +16,16 @@ export const ROOMS: readonly Room[] = [
   { path: 'api', holds: 'the routes of the HTTP API and their schemas, once for server, client and document' },
   { path: 'contract', holds: 'types alone: what a datastore, an index query and the work on triggers are' },
   { path: 'client', holds: 'the datastore over HTTP' },
-  { path: 'sql', holds: 'one group asked in SQL: the ways to it, circuits, the statements over cells, logs and buffers' },
+  {
+    path: 'sql',
+    holds: 'one group asked in SQL: the ways to it, circuits, the statements over cells, logs and buffers',
+  },
   { path: 'dynamo', holds: 'a table of DynamoDB: its items, changes of them, leases' },
   { path: 'topology', holds: 'which group holds which shard, which indexes and triggers there are' },
-  { path: 'access', holds: 'how the groups of a datastore are asked: what goes together, what waits, what is tried elsewhere' },
+  {
+    path: 'access',
+    holds: 'how the groups of a datastore are asked: what goes together, what waits, what is tried elsewhere',
+  },
   { path: 'follow', holds: 'a log read on and on by workers who share its shards' },
   { path: 'index', holds: 'entries: what they should be, kept by writes, found by queries' },
   { path: 'store', holds: 'the datastore itself: puts, reads, logs, buffers' },

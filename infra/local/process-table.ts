@@ -19,7 +19,9 @@ export function residentBytes(pid: number): number {
 
 /** The processes that were started with exactly this argument. */
 export function processesWithArgument(argument: string): readonly number[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number)
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
     .filter((pid) => isRunning(pid) && readOr(`/proc/${pid}/cmdline`).split('\0').includes(argument));
 }
 

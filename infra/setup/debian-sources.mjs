@@ -12,7 +12,14 @@ import { join } from 'node:path';
  */
 export function suiteOfSources(folder, codename, suite) {
   const parts = join(folder, 'sources.list.d');
-  const files = [join(folder, 'sources.list'), ...(existsSync(parts) ? readdirSync(parts).sort().map((name) => join(parts, name)) : [])];
+  const files = [
+    join(folder, 'sources.list'),
+    ...(existsSync(parts)
+      ? readdirSync(parts)
+          .sort()
+          .map((name) => join(parts, name))
+      : []),
+  ];
   for (const file of files.filter((name) => existsSync(name))) {
     const text = readFileSync(file, 'utf8');
     const found = file.endsWith('.sources') ? fromStanzas(text, codename, suite) : fromLines(text, codename, suite);
@@ -23,20 +30,30 @@ export function suiteOfSources(folder, codename, suite) {
 
 function fromLines(text, codename, suite) {
   for (const line of text.split('\n')) {
-    const [, options = '', address, name, components] = /^\s*deb\s+(\[[^\]]*\]\s+)?(\S+)\s+(\S+)\s+([^#]*)/.exec(line) ?? [];
-    if (name === codename && words(components).includes('main')) return { file: 'other.list', text: `deb ${options}${address} ${suite} main\n` };
+    const [, options = '', address, name, components] =
+      /^\s*deb\s+(\[[^\]]*\]\s+)?(\S+)\s+(\S+)\s+([^#]*)/.exec(line) ?? [];
+    if (name === codename && words(components).includes('main'))
+      return { file: 'other.list', text: `deb ${options}${address} ${suite} main\n` };
   }
   return undefined;
 }
 
 function fromStanzas(text, codename, suite) {
-  const stanzas = text.split('\n').filter((line) => !line.startsWith('#')).join('\n').split(/\n\s*\n/);
+  const stanzas = text
+    .split('\n')
+    .filter((line) => !line.startsWith('#'))
+    .join('\n')
+    .split(/\n\s*\n/);
   for (const stanza of stanzas) {
     const field = (name) => new RegExp(`^${name}:(.*)$`, 'im').exec(stanza)?.[1];
     if (/^\s*no\s*$/i.test(field('Enabled') ?? '')) continue;
-    const fits = words(field('Types')).includes('deb') && words(field('Suites')).includes(codename) && words(field('Components')).includes('main');
+    const fits =
+      words(field('Types')).includes('deb') &&
+      words(field('Suites')).includes(codename) &&
+      words(field('Components')).includes('main');
     if (!fits) continue;
-    const changed = stanza.trim()
+    const changed = stanza
+      .trim()
       .replace(/^Types:.*$/im, 'Types: deb')
       .replace(/^Suites:.*$/im, `Suites: ${suite}`)
       .replace(/^Components:.*$/im, 'Components: main');

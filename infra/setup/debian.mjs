@@ -1,5 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { suiteOfSources } from './debian-sources.mjs';
 
@@ -11,7 +20,11 @@ const UNUSED = /^(perl|perl-base|perl-modules-[\d.]+|libperl[\d.]+[^_]*)_/;
 /** `ID` and `VERSION_CODENAME` of the system when it is Debian or one of its kin, else undefined. */
 export function debianRelease(file = '/etc/os-release') {
   if (!existsSync(file) || spawnSync('apt-get', ['--version']).status !== 0) return undefined;
-  const fields = Object.fromEntries(readFileSync(file, 'utf8').split('\n').map((line) => /^(\w+)="?([^"]*)"?$/.exec(line)?.slice(1, 3) ?? []));
+  const fields = Object.fromEntries(
+    readFileSync(file, 'utf8')
+      .split('\n')
+      .map((line) => /^(\w+)="?([^"]*)"?$/.exec(line)?.slice(1, 3) ?? []),
+  );
   if (fields.ID !== 'debian' && !/\bdebian\b/.test(fields.ID_LIKE ?? '')) return undefined;
   return { id: fields.ID, codename: fields.VERSION_CODENAME };
 }
@@ -25,13 +38,17 @@ export function debianRelease(file = '/etc/os-release') {
 export function installMariaDb(why, log) {
   const command = `apt-get update && apt-get install -y ${MARIADB_PACKAGES.join(' ')}`;
   if (debianRelease() === undefined) {
-    throw new Error(`A MySQL engine is needed, ${why}. This system is not Debian or its kin: install MySQL 8.0 or newer, `
-      + `or MariaDB 10.6 or newer, with its own package manager. On Debian it would be:\n  ${command}`);
+    throw new Error(
+      `A MySQL engine is needed, ${why}. This system is not Debian or its kin: install MySQL 8.0 or newer, ` +
+        `or MariaDB 10.6 or newer, with its own package manager. On Debian it would be:\n  ${command}`,
+    );
   }
   const prefix = administrator();
   if (prefix === undefined) {
-    throw new Error(`A MySQL engine is needed, ${why}. Installing it takes root, or sudo without a password. Run, then repeat:\n`
-      + `  sudo sh -c '${command}'`);
+    throw new Error(
+      `A MySQL engine is needed, ${why}. Installing it takes root, or sudo without a password. Run, then repeat:\n` +
+        `  sudo sh -c '${command}'`,
+    );
   }
   log(`Installing MariaDB (${MARIADB_PACKAGES.join(', ')}; no service is started), ${why}.`);
   const apt = [...prefix, 'env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-q', '-o', 'DPkg::Lock::Timeout=300'];
@@ -50,9 +67,13 @@ export function installMariaDb(why, log) {
 export function unpackMySql(folder, why, log) {
   const source = suiteOfSources('/etc/apt', debianRelease()?.codename ?? '', 'sid');
   if (source === undefined) {
-    throw new Error(`MySQL is wanted, ${why}, and /etc/apt names no Debian source to bring it from. Put a real mysqld 8.0 or newer on the PATH`);
+    throw new Error(
+      `MySQL is wanted, ${why}, and /etc/apt names no Debian source to bring it from. Put a real mysqld 8.0 or newer on the PATH`,
+    );
   }
-  log(`Unpacking MySQL (${MYSQL_PACKAGE} of Debian unstable, about 60 MB) into ${folder}, ${why}. Nothing is installed.`);
+  log(
+    `Unpacking MySQL (${MYSQL_PACKAGE} of Debian unstable, about 60 MB) into ${folder}, ${why}. Nothing is installed.`,
+  );
   mkdirSync(dirname(folder), { recursive: true });
   const work = mkdtempSync(join(dirname(folder), 'mysql-unpacking-'));
   try {
@@ -73,7 +94,8 @@ export function unpackMySql(folder, why, log) {
 
 /** Options that keep apt away from everything of the system but its keys and its way to the network. */
 function privateApt(work, source) {
-  for (const folder of ['sources', 'state/lists/partial', 'cache/archives/partial', 'log']) mkdirSync(join(work, folder), { recursive: true });
+  for (const folder of ['sources', 'state/lists/partial', 'cache/archives/partial', 'log'])
+    mkdirSync(join(work, folder), { recursive: true });
   writeFileSync(join(work, 'sources', source.file), source.text);
   writeFileSync(join(work, 'status'), '');
   const options = {
@@ -99,7 +121,11 @@ function administrator() {
 }
 
 function must([program, ...first], rest) {
-  const run = spawnSync(program, [...first, ...rest], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], maxBuffer: 64 * 1024 * 1024 });
+  const run = spawnSync(program, [...first, ...rest], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    maxBuffer: 64 * 1024 * 1024,
+  });
   if (run.status === 0) return;
   const said = (run.stderr || run.stdout || run.error?.message || '').trim().split('\n').slice(-15).join('\n');
   throw new Error(`${program} ${rest.join(' ')} failed:\n${said}`);

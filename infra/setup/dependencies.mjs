@@ -45,8 +45,11 @@ function installedAs(lock, record) {
   if (record === '') return false;
   try {
     const installed = JSON.parse(record).packages;
-    return Object.entries(JSON.parse(lock).packages).every(([path, wanted]) =>
-      path === '' || (installed[path] === undefined ? wanted.optional === true : installed[path].version === wanted.version));
+    return Object.entries(JSON.parse(lock).packages).every(
+      ([path, wanted]) =>
+        path === '' ||
+        (installed[path] === undefined ? wanted.optional === true : installed[path].version === wanted.version),
+    );
   } catch {
     return false;
   }
@@ -61,15 +64,22 @@ function install(root, why, log) {
   if (nodeMajor(root) !== NODE_MAJOR) npm(root, ['rebuild', 'node', '--loglevel=error']);
   const major = nodeMajor(root);
   if (major !== NODE_MAJOR) {
-    throw new Error(`Node ${NODE_MAJOR} did not arrive in node_modules/.bin (found ${major ?? 'none'}). `
-      + 'Its package has an install script, which npm must be allowed to run: npm config set ignore-scripts false, then npm ci');
+    throw new Error(
+      `Node ${NODE_MAJOR} did not arrive in node_modules/.bin (found ${major ?? 'none'}). ` +
+        'Its package has an install script, which npm must be allowed to run: npm config set ignore-scripts false, then npm ci',
+    );
   }
   // A second stamp of the lock as npm left it: without a lock, `npm install` has just written one.
   writeFileSync(stampFile(root), hash(readLock(root) ?? ''));
 }
 
 function npm(root, args) {
-  const run = spawnSync('npm', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], shell: process.platform === 'win32' });
+  const run = spawnSync('npm', args, {
+    cwd: root,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    shell: process.platform === 'win32',
+  });
   if (run.error !== undefined) throw new Error(`npm could not be started: ${run.error.message}`, { cause: run.error });
   if (run.status === 0) return;
   // What went wrong comes first; behind it npm prints its manual.

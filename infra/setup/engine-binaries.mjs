@@ -6,7 +6,14 @@ import { dirname, join } from 'node:path';
 export const OLDEST = { mysql: '8.0.0', mariadb: '10.6.0' };
 
 /** Servers are kept out of an ordinary user's PATH on many systems. */
-const FOLDERS = ['/usr/sbin', '/usr/local/sbin', '/usr/local/bin', '/usr/libexec', '/usr/local/mysql/bin', '/opt/mysql/bin'];
+const FOLDERS = [
+  '/usr/sbin',
+  '/usr/local/sbin',
+  '/usr/local/bin',
+  '/usr/libexec',
+  '/usr/local/mysql/bin',
+  '/opt/mysql/bin',
+];
 
 /**
  * Which engine a `--version` line speaks of. File names say nothing: Debian's `mysqld` is MariaDB.
@@ -47,18 +54,29 @@ export function installedEngines(env, folders = FOLDERS) {
  */
 export function unpackedEngine(root) {
   const server = join(root, 'usr', 'sbin', 'mysqld');
-  const loader = ['lib64', 'lib'].flatMap((folder) => list(join(root, 'usr', folder)).map((name) => join(root, 'usr', folder, name)))
+  const loader = ['lib64', 'lib']
+    .flatMap((folder) => list(join(root, 'usr', folder)).map((name) => join(root, 'usr', folder, name)))
     .find((file) => /\/ld-linux[^/]*\.so\.\d+$/.test(file));
-  const libraries = list(join(root, 'usr', 'lib')).filter((name) => /-linux-gnu/.test(name)).map((name) => join(root, 'usr', 'lib', name));
+  const libraries = list(join(root, 'usr', 'lib'))
+    .filter((name) => /-linux-gnu/.test(name))
+    .map((name) => join(root, 'usr', 'lib', name));
   if (!existsSync(server) || loader === undefined || libraries.length === 0) return undefined;
   const engine = describeEngine([loader, '--library-path', libraries.join(':'), server], []);
   if (engine?.kind !== 'mysql' || !isUsable(engine)) return undefined;
-  const own = [`--basedir=${root}/usr`, `--lc-messages-dir=${root}/usr/share/mysql`, `--plugin-dir=${root}/usr/lib/mysql/plugin`, '--secure-file-priv='];
+  const own = [
+    `--basedir=${root}/usr`,
+    `--lc-messages-dir=${root}/usr/share/mysql`,
+    `--plugin-dir=${root}/usr/lib/mysql/plugin`,
+    '--secure-file-priv=',
+  ];
   return { ...engine, ownArguments: own };
 }
 
 function describeEngine(command, places) {
-  const run = spawnSync(command[0], [...command.slice(1), '--no-defaults', '--version'], { encoding: 'utf8', timeout: 20_000 });
+  const run = spawnSync(command[0], [...command.slice(1), '--no-defaults', '--version'], {
+    encoding: 'utf8',
+    timeout: 20_000,
+  });
   const read = readVersion(run.stdout ?? '');
   if (read === undefined) return undefined;
   const installer = read.kind === 'mariadb' ? findInstaller(dirname(command[0]), places) : undefined;
@@ -67,7 +85,9 @@ function describeEngine(command, places) {
 
 function findInstaller(folder, places) {
   const near = [folder, join(folder, '..', 'bin'), join(folder, '..', 'scripts'), ...places];
-  return near.flatMap((place) => [join(place, 'mariadb-install-db'), join(place, 'mysql_install_db')]).find((file) => existsSync(file));
+  return near
+    .flatMap((place) => [join(place, 'mariadb-install-db'), join(place, 'mysql_install_db')])
+    .find((file) => existsSync(file));
 }
 
 function isUsable(engine) {

@@ -34,4 +34,6 @@ export function cacheFolder(env?: NodeJS.ProcessEnv): string;
 export function findEngine(options?: EngineOptions): InstalledEngine | undefined;
 
 /** Finds the engine, or installs it and says what and why. Throws with the command to run where it cannot. */
-export function ensureEngine(options?: EngineOptions & { readonly log?: (line: string) => void }): Promise<InstalledEngine>;
+export function ensureEngine(
+  options?: EngineOptions & { readonly log?: (line: string) => void },
+): Promise<InstalledEngine>;

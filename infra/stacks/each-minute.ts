@@ -13,11 +13,19 @@ import { acknowledgeVersions } from './evidence.ts';
  * @param input of each start @default what a schedule says of itself
  */
 export function startEachMinute(scope: Construct, id: string, target: IFunction, input?: object): Schedule {
-  const role = new Role(scope, `${id}-role`, { assumedBy: new ServicePrincipal('scheduler.amazonaws.com'), description: `Starts ${target.node.id}` });
+  const role = new Role(scope, `${id}-role`, {
+    assumedBy: new ServicePrincipal('scheduler.amazonaws.com'),
+    description: `Starts ${target.node.id}`,
+  });
   acknowledgeVersions(role, target);
   return new Schedule(scope, id, {
     schedule: ScheduleExpression.rate(Duration.minutes(1)),
-    target: new LambdaInvoke(target, { role, retryAttempts: 0, maxEventAge: Duration.minutes(1), ...(input && { input: ScheduleTargetInput.fromObject(input) }) }),
+    target: new LambdaInvoke(target, {
+      role,
+      retryAttempts: 0,
+      maxEventAge: Duration.minutes(1),
+      ...(input && { input: ScheduleTargetInput.fromObject(input) }),
+    }),
     description: `Starts ${target.node.id} each minute${input ? `, ${JSON.stringify(input)}` : ''}`,
   });
 }

@@ -14,24 +14,40 @@ export function acknowledge(construct: IConstruct, rule: string, reason: string)
 /** A function's role has the managed policies of Lambda. */
 export function acknowledgeLambdaPolicies(construct: IConstruct): void {
   for (const policy of ['AWSLambdaBasicExecutionRole', 'AWSLambdaVPCAccessExecutionRole']) {
-    acknowledge(construct, `IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/${policy}]`, 'What Lambda itself needs: a function writes its own log, and in a VPC makes its network interfaces');
+    acknowledge(
+      construct,
+      `IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/${policy}]`,
+      'What Lambda itself needs: a function writes its own log, and in a VPC makes its network interfaces',
+    );
   }
 }
 
 /** A function gives AWS X-Ray its traces, which belong to nothing that could be named. */
 export function acknowledgeTracing(construct: IConstruct): void {
-  acknowledge(construct, 'IAM5[Resource::*]', 'The two actions by which traces are handed to AWS X-Ray take no resource');
+  acknowledge(
+    construct,
+    'IAM5[Resource::*]',
+    'The two actions by which traces are handed to AWS X-Ray take no resource',
+  );
 }
 
 /** Somebody may call a function, which the CDK grants for all of its versions. */
 export function acknowledgeVersions(construct: IConstruct, called: Pick<IFunction, 'functionArn'>): void {
-  acknowledge(construct, `IAM5[Resource::${shown(construct, called.functionArn)}:*]`, 'The wildcard stands for the versions of one function');
+  acknowledge(
+    construct,
+    `IAM5[Resource::${shown(construct, called.functionArn)}:*]`,
+    'The wildcard stands for the versions of one function',
+  );
 }
 
 /** Routes of the API are named with a wildcard for each key in their paths. */
 export function acknowledgeRoutes(construct: IConstruct, arns: readonly string[]): void {
   for (const arn of arns.filter((one) => one.includes('*'))) {
-    acknowledge(construct, `IAM5[Resource::${shown(construct, arn)}]`, 'The wildcards stand for keys in the path of one route, and in place of a datastore for all of them');
+    acknowledge(
+      construct,
+      `IAM5[Resource::${shown(construct, arn)}]`,
+      'The wildcards stand for keys in the path of one route, and in place of a datastore for all of them',
+    );
   }
 }
 
@@ -42,7 +58,15 @@ function shown(construct: IConstruct, arn: string): string {
 
 function printed(value: unknown): string {
   if (typeof value === 'string') return value;
-  const { Ref: ref, 'Fn::GetAtt': attribute, 'Fn::Join': join } = Object(value) as { readonly Ref?: string; readonly 'Fn::GetAtt'?: readonly string[]; readonly 'Fn::Join'?: readonly [string, readonly unknown[]] };
+  const {
+    Ref: ref,
+    'Fn::GetAtt': attribute,
+    'Fn::Join': join,
+  } = Object(value) as {
+    readonly Ref?: string;
+    readonly 'Fn::GetAtt'?: readonly string[];
+    readonly 'Fn::Join'?: readonly [string, readonly unknown[]];
+  };
   if (ref !== undefined) return `<${ref}>`;
   if (attribute) return `<${attribute.join('.')}>`;
   if (join) return join[1].map(printed).join(join[0]);

@@ -3,7 +3,16 @@ import { LogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
 import type { EnvironmentProps } from '../environments.ts';
 
-/** The log of one function or API: kept for as long as the environment says, and gone with it unless it is protected. */
-export function functionLog(scope: Construct, id: string, { logDays, protectedFromDeletion }: EnvironmentProps): LogGroup {
-  return new LogGroup(scope, `${id}-log`, { retention: logDays, removalPolicy: protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY });
+/**
+ * The log of one function or API: kept for as long as the environment says, and gone with it unless it is protected.
+ */
+export function functionLog(
+  scope: Construct,
+  id: string,
+  { logDays, protectedFromDeletion }: EnvironmentProps,
+): LogGroup {
+  return new LogGroup(scope, `${id}-log`, {
+    retention: logDays,
+    removalPolicy: protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+  });
 }

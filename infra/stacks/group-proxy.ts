@@ -1,7 +1,13 @@
 import { Duration } from 'aws-cdk-lib';
 import { Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
 import type { IGrantable } from 'aws-cdk-lib/aws-iam';
-import { DatabaseProxy, DatabaseProxyEndpoint, ProxyEndpointTargetRole, ProxyTarget, type DatabaseCluster } from 'aws-cdk-lib/aws-rds';
+import {
+  DatabaseProxy,
+  DatabaseProxyEndpoint,
+  ProxyEndpointTargetRole,
+  ProxyTarget,
+  type DatabaseCluster,
+} from 'aws-cdk-lib/aws-rds';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { userName, type DatabaseUser } from '../../shared/topology/database-users.ts';
@@ -51,7 +57,14 @@ export class GroupProxy extends Construct {
       borrowTimeout: BORROW_TIMEOUT,
       maxConnectionsPercent: PROXY_PERCENT,
     });
-    const readers = new DatabaseProxyEndpoint(this, 'readers', { dbProxy: this.proxy, dbProxyEndpointName: `${name}-readers`, vpc, vpcSubnets: subnets, securityGroups: [securityGroup], targetRole: ProxyEndpointTargetRole.READ_ONLY });
+    const readers = new DatabaseProxyEndpoint(this, 'readers', {
+      dbProxy: this.proxy,
+      dbProxyEndpointName: `${name}-readers`,
+      vpc,
+      vpcSubnets: subnets,
+      securityGroups: [securityGroup],
+      targetRole: ProxyEndpointTargetRole.READ_ONLY,
+    });
     securityGroup.connections.allowFrom(network.clients, Port.tcp(MYSQL_PORT), 'Functions of the store');
     acknowledge(this, 'IAM5[Action::secretsmanager:*]', 'The proxy reads the secrets of its users, and no other');
     this.writer = this.proxy.endpoint;

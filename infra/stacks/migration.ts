@@ -20,8 +20,8 @@ export interface MigrationProps {
 }
 
 /**
- * Makes databases, tables, topology, indexes and triggers as the definitions say, in each deployment that changes one of
- * them: a custom resource whose `onEvent` starts the work, and whose `isComplete` goes on with it until it is done.
+ * Makes databases, tables, topology, indexes and triggers as the definitions say, in each deployment that changes one
+ * of them: a custom resource whose `onEvent` starts the work, and whose `isComplete` goes on with it until it is done.
  */
 export class Migration extends Construct {
   readonly resource: CustomResource;
@@ -57,9 +57,18 @@ export class Migration extends Construct {
     });
     acknowledgeLambdaPolicies(provider);
     const inside = ['framework-isComplete', 'framework-onTimeout'].map((name) => provider.node.findChild(name));
-    for (const called of [onEvent, isComplete, ...inside.filter((child) => child instanceof LambdaFunction)]) acknowledgeVersions(provider, called);
-    acknowledge(provider, 'SF1', 'The waiter of the provider framework logs its errors; each step that it takes is in the log of the migration');
-    acknowledge(provider, 'SF2', 'The waiter of the provider framework calls one function again and again until the work is done; the log of that function has each step');
+    for (const called of [onEvent, isComplete, ...inside.filter((child) => child instanceof LambdaFunction)])
+      acknowledgeVersions(provider, called);
+    acknowledge(
+      provider,
+      'SF1',
+      'The waiter of the provider framework logs its errors; each step that it takes is in the log of the migration',
+    );
+    acknowledge(
+      provider,
+      'SF2',
+      'The waiter of the provider framework calls one function again and again until the work is done; the log of that function has each step',
+    );
     this.resource = new CustomResource(this, 'resource', {
       resourceType: 'Custom::SchemalessMigration',
       serviceToken: provider.serviceToken,
@@ -70,7 +79,9 @@ export class Migration extends Construct {
           name,
           shards,
           indexes: JSON.stringify(indexes),
-          triggers: Stack.of(this).toJsonString(triggers.filter(({ datastore }) => datastore === name).map(({ deployed }) => deployed)),
+          triggers: Stack.of(this).toJsonString(
+            triggers.filter(({ datastore }) => datastore === name).map(({ deployed }) => deployed),
+          ),
         })),
         Revision: revisionOf(onEvent, definitions),
       },

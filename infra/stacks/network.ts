@@ -1,4 +1,14 @@
-import { FlowLogTrafficType, GatewayVpcEndpointAwsService, InterfaceVpcEndpointAwsService, Port, SecurityGroup, SubnetType, Vpc, type IVpc, type SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import {
+  FlowLogTrafficType,
+  GatewayVpcEndpointAwsService,
+  InterfaceVpcEndpointAwsService,
+  Port,
+  SecurityGroup,
+  SubnetType,
+  Vpc,
+  type IVpc,
+  type SubnetSelection,
+} from 'aws-cdk-lib/aws-ec2';
 import { Construct } from 'constructs';
 
 export interface NetworkProps {
@@ -26,7 +36,10 @@ export class Network extends Construct {
     vpc.addFlowLog('refused', { trafficType: FlowLogTrafficType.REJECT });
     // The compiler's exactOptionalPropertyTypes finds the library's class at odds with its own interface.
     this.vpc = vpc as IVpc;
-    this.clients = new SecurityGroup(this, 'clients', { vpc: this.vpc, description: 'Functions that connect to the shard groups' });
+    this.clients = new SecurityGroup(this, 'clients', {
+      vpc: this.vpc,
+      description: 'Functions that connect to the shard groups',
+    });
     if (!props.functionsInVpc) return;
 
     // Gateway endpoints cost nothing; an interface endpoint costs by the hour, so there are only the two needed.
@@ -36,7 +49,11 @@ export class Network extends Construct {
       const endpoint = vpc.addInterfaceEndpoint(id, { service, subnets: this.subnets, open: false });
       endpoint.connections.allowFrom(this.clients, Port.tcp(443), use);
     };
-    addEndpoint('secrets-manager', InterfaceVpcEndpointAwsService.SECRETS_MANAGER, 'Functions fetch the secrets of the shard groups');
+    addEndpoint(
+      'secrets-manager',
+      InterfaceVpcEndpointAwsService.SECRETS_MANAGER,
+      'Functions fetch the secrets of the shard groups',
+    );
     addEndpoint('sqs', InterfaceVpcEndpointAwsService.SQS, 'Tailers send cells to the queues of the triggers');
   }
 }

@@ -1,5 +1,12 @@
 import { Duration, RemovalPolicy, Tags, Token } from 'aws-cdk-lib';
-import { CfnDBInstance, ClusterInstance, Credentials, DatabaseCluster, type DatabaseClusterProps, type IClusterInstance } from 'aws-cdk-lib/aws-rds';
+import {
+  CfnDBInstance,
+  ClusterInstance,
+  Credentials,
+  DatabaseCluster,
+  type DatabaseClusterProps,
+  type IClusterInstance,
+} from 'aws-cdk-lib/aws-rds';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Construct } from 'constructs';
 import { MADE_USERS, type DatabaseUser, type MadeUser } from '../../shared/topology/database-users.ts';
@@ -54,7 +61,8 @@ export class ShardGroup extends Construct {
     const cluster = new DatabaseCluster(this, 'cluster', clusterProps(props, nodes));
     const endpoints = nodes.map((node) => {
       const instance = cluster.node.findChild(node.letter).node.defaultChild;
-      if (!(instance instanceof CfnDBInstance)) throw new Error(`${props.name}: wanted an instance ${node.letter} in its cluster`);
+      if (!(instance instanceof CfnDBInstance))
+        throw new Error(`${props.name}: wanted an instance ${node.letter} in its cluster`);
       Tags.of(instance).add(NODE_TAG, `${props.name}-${node.letter}`);
       return { host: instance.attrEndpointAddress, port: instance.attrEndpointPort };
     });
@@ -63,13 +71,33 @@ export class ShardGroup extends Construct {
     if (!cluster.secret) throw new Error(`${props.name}: wanted a generated secret`);
     const users = new UserSecrets(this, 'users', { group: props.name });
     this.secrets = { owner: cluster.secret, ...users.secrets };
-    if (props.environment.proxy) this.proxy = new GroupProxy(this, 'proxy', { group: props.name, environment: props.environment, network: props.network, cluster, secrets: Object.values(this.secrets) });
+    if (props.environment.proxy)
+      this.proxy = new GroupProxy(this, 'proxy', {
+        group: props.name,
+        environment: props.environment,
+        network: props.network,
+        cluster,
+        secrets: Object.values(this.secrets),
+      });
     else cluster.connections.allowDefaultPortFrom(props.network.clients, 'Functions of the store');
 
-    acknowledge(cluster, 'SMG4', 'Rotated by the owner, with whatever is used for that: functions ask for the secret again once its password does not hold any more');
-    acknowledge(cluster, 'RDS11', 'In isolated subnets, for one security group alone: another port hides nothing from who is inside');
-    acknowledge(cluster, 'RDS14', 'A cluster that goes back in time loses acknowledged cells; restores to a point in time make another cluster');
-    if (!props.environment.protectedFromDeletion) acknowledge(cluster, 'RDS10', 'An environment for trying things out: destroying it leaves nothing behind');
+    acknowledge(
+      cluster,
+      'SMG4',
+      'Rotated by the owner, with whatever is used for that: functions ask for the secret again once its password does not hold any more',
+    );
+    acknowledge(
+      cluster,
+      'RDS11',
+      'In isolated subnets, for one security group alone: another port hides nothing from who is inside',
+    );
+    acknowledge(
+      cluster,
+      'RDS14',
+      'A cluster that goes back in time loses acknowledged cells; restores to a point in time make another cluster',
+    );
+    if (!props.environment.protectedFromDeletion)
+      acknowledge(cluster, 'RDS10', 'An environment for trying things out: destroying it leaves nothing behind');
     addGroupAlarms(this, { name: props.name, cluster, environment: props.environment });
     this.cluster = cluster;
     const port = Token.asString(cluster.clusterEndpoint.port);
@@ -84,7 +112,9 @@ export class ShardGroup extends Construct {
       nodes: props.environment.sharedStorage ? [writer, reader].slice(0, endpoints.length) : endpoints,
       clusterArn: cluster.clusterArn,
       secret: cluster.secret.secretArn,
-      userSecrets: Object.fromEntries(MADE_USERS.map((user): [MadeUser, string] => [user, this.secrets[user].secretArn])) as Record<MadeUser, string>,
+      userSecrets: Object.fromEntries(
+        MADE_USERS.map((user): [MadeUser, string] => [user, this.secrets[user].secretArn]),
+      ) as Record<MadeUser, string>,
       sharedStorage: props.environment.sharedStorage,
     };
   }
@@ -101,11 +131,21 @@ function nodesOf({ environment, parameters }: ShardGroupProps): readonly Node[] 
     // The first reader is always as large as the writer, so that a promotion does not shrink it.
     const scaleWithWriter = index === 1;
     // A minor version that AWS takes by itself may lead off the line of long support.
-    return { letter, instance: ClusterInstance.serverlessV2(letter, { autoMinorVersionUpgrade: false, parameterGroup: parameters.ofInstance, ...(index > 0 && { scaleWithWriter }) }) };
+    return {
+      letter,
+      instance: ClusterInstance.serverlessV2(letter, {
+        autoMinorVersionUpgrade: false,
+        parameterGroup: parameters.ofInstance,
+        ...(index > 0 && { scaleWithWriter }),
+      }),
+    };
   });
 }
 
-function clusterProps({ environment, network, parameters }: ShardGroupProps, nodes: readonly Node[]): DatabaseClusterProps {
+function clusterProps(
+  { environment, network, parameters }: ShardGroupProps,
+  nodes: readonly Node[],
+): DatabaseClusterProps {
   const [writer, ...readers] = nodes.map((node) => node.instance);
   return {
     engine: MYSQL_ENGINE,

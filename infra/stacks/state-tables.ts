@@ -8,8 +8,8 @@ export interface StateTablesProps {
 
 /**
  * The two DynamoDB tables: which group holds which shard (`topology`), and who may tail what from where (`state`:
- * leases, offsets). Lost, no cell would be lost, but nobody could find one: kept when a protected stack goes, with 35 days
- * of recovery to any second.
+ * leases, offsets). Lost, no cell would be lost, but nobody could find one: kept when a protected stack goes, with 35
+ * days of recovery to any second.
  */
 export class StateTables extends Construct {
   readonly topology: Table;

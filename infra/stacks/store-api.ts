@@ -1,5 +1,13 @@
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
-import { HttpApi, HttpMethod, HttpRoute, HttpRouteKey, HttpStage, LogGroupLogDestination, type HttpRouteIntegration } from 'aws-cdk-lib/aws-apigatewayv2';
+import {
+  HttpApi,
+  HttpMethod,
+  HttpRoute,
+  HttpRouteKey,
+  HttpStage,
+  LogGroupLogDestination,
+  type HttpRouteIntegration,
+} from 'aws-cdk-lib/aws-apigatewayv2';
 import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
@@ -51,7 +59,10 @@ export class StoreApi extends Construct {
       stageName: '$default',
       autoDeploy: true,
       throttle: { rateLimit: ratePerSecond, burstLimit: burst },
-      accessLogSettings: { destination: new LogGroupLogDestination(functionLog(this, 'access', props.environment)), format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)) },
+      accessLogSettings: {
+        destination: new LogGroupLogDestination(functionLog(this, 'access', props.environment)),
+        format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
+      },
     });
     const integrations = new Map(
       Object.entries(props.functions).map(([name, handler]) => [
@@ -65,18 +76,38 @@ export class StoreApi extends Construct {
       if (!integration) throw new Error(`the API: wanted a function ${handler}, got none`);
       return integration;
     };
-    for (const route of ROUTES) this.api.addRoutes({ path: route.path, methods: [HttpMethod[route.method]], integration: integrationOf(route.handler) });
+    for (const route of ROUTES)
+      this.api.addRoutes({
+        path: route.path,
+        methods: [HttpMethod[route.method]],
+        integration: integrationOf(route.handler),
+      });
     // By itself the gateway answers what it has no route for in a form of its own.
-    this.fallback = new HttpRoute(this, 'fallback', { httpApi: this.api, routeKey: HttpRouteKey.DEFAULT, integration: integrationOf(DEFAULT_HANDLER), authorizer: new HttpIamAuthorizer() });
+    this.fallback = new HttpRoute(this, 'fallback', {
+      httpApi: this.api,
+      routeKey: HttpRouteKey.DEFAULT,
+      integration: integrationOf(DEFAULT_HANDLER),
+      authorizer: new HttpIamAuthorizer(),
+    });
   }
 
   /** May call these operations of one datastore. */
   grantCalls(grantee: IGrantable, datastore: string, operations: readonly Operation[]): Grant {
-    return Grant.addToPrincipal({ grantee, actions: ['execute-api:Invoke'], resourceArns: [...this.arnsOf(datastore, operations)] });
+    return Grant.addToPrincipal({
+      grantee,
+      actions: ['execute-api:Invoke'],
+      resourceArns: [...this.arnsOf(datastore, operations)],
+    });
   }
 
   /** What a policy names to allow these operations of one datastore, or of all (`*`). */
   arnsOf(datastore: string, operations: readonly Operation[]): readonly string[] {
-    return ROUTES.filter(({ operation }) => operations.includes(operation)).map(({ method, path }) => this.api.arnForExecuteApi(method, path.replace('{datastore}', datastore).replaceAll(/\{\w+\}/gu, '*'), '$default'));
+    return ROUTES.filter(({ operation }) => operations.includes(operation)).map(({ method, path }) =>
+      this.api.arnForExecuteApi(
+        method,
+        path.replace('{datastore}', datastore).replaceAll(/\{\w+\}/gu, '*'),
+        '$default',
+      ),
+    );
   }
 }

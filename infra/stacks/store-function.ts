@@ -77,7 +77,12 @@ export class StoreFunction extends LambdaFunction {
     }
     if (environment.access === 'data-api') {
       // The only call there is of the Data API: statements are autocommitted, one at a time.
-      this.addToRolePolicy(new PolicyStatement({ actions: ['rds-data:ExecuteStatement'], resources: storage.groups.map(({ address }) => address.clusterArn) }));
+      this.addToRolePolicy(
+        new PolicyStatement({
+          actions: ['rds-data:ExecuteStatement'],
+          resources: storage.groups.map(({ address }) => address.clusterArn),
+        }),
+      );
     }
   }
 

@@ -19,7 +19,10 @@ export interface TailersProps {
  * The workers that send cells to the queues of the triggers: one function, started by a schedule for each slot, so that
  * each slot has a successor each minute. Where there are no triggers, nothing is started. Returns the schedules.
  */
-export function startTailers(scope: Construct, { target, count, triggers, isStarted }: TailersProps): readonly Schedule[] {
+export function startTailers(
+  scope: Construct,
+  { target, count, triggers, isStarted }: TailersProps,
+): readonly Schedule[] {
   target.grantState();
   // Who notices that a log was cut raises the shard's epoch.
   target.grantTopologyWrites();
@@ -29,5 +32,7 @@ export function startTailers(scope: Construct, { target, count, triggers, isStar
     // Whether SQS gave up on messages.
     parked.grant(target, 'sqs:GetQueueAttributes');
   }
-  return Array.from({ length: triggers.length === 0 || !isStarted ? 0 : count }, (_, slot) => startEachMinute(scope, `tail-${slot}`, target, { slot }));
+  return Array.from({ length: triggers.length === 0 || !isStarted ? 0 : count }, (_, slot) =>
+    startEachMinute(scope, `tail-${slot}`, target, { slot }),
+  );
 }

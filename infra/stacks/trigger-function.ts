@@ -20,10 +20,25 @@ export interface TriggerFunctionProps {
   readonly api: StoreApi;
 }
 
-/** What the client that is handed to the function asks of its datastore; batches and rows where a path cannot hold a column's name. */
-const CALLED = ['getCell', 'getLatestCell', 'getRow', 'batchGet', 'batchRead', 'putCell', 'batchPut', 'queryIndex', 'batchQuery'] as const satisfies readonly Operation[];
+/**
+ * What the client that is handed to the function asks of its datastore; batches and rows where a path cannot hold a
+ * column's name.
+ */
+const CALLED = [
+  'getCell',
+  'getLatestCell',
+  'getRow',
+  'batchGet',
+  'batchRead',
+  'putCell',
+  'batchPut',
+  'queryIndex',
+  'batchQuery',
+] as const satisfies readonly Operation[];
 
-/** Batches under way at once, one of each shard: a backlog leaves most of an account's 1,000 to those who ask over HTTP. */
+/**
+ * Batches under way at once, one of each shard: a backlog leaves most of an account's 1,000 to those who ask over HTTP.
+ */
 const MAX_CONCURRENCY = 50;
 
 /**
@@ -59,6 +74,12 @@ export class TriggerFunction extends LambdaFunction {
     tables.topology.grant(this, ...READ_TABLE);
     tables.state.grant(this, ...READ_TABLE, ...WRITE_TABLE);
     api.grantCalls(this, trigger.datastore, CALLED);
-    this.addEventSource(new SqsEventSource(trigger.queue, { batchSize: BATCH_SIZE, reportBatchItemFailures: true, maxConcurrency: MAX_CONCURRENCY }));
+    this.addEventSource(
+      new SqsEventSource(trigger.queue, {
+        batchSize: BATCH_SIZE,
+        reportBatchItemFailures: true,
+        maxConcurrency: MAX_CONCURRENCY,
+      }),
+    );
   }
 }

@@ -38,7 +38,14 @@ export function batchTimeout({ timeoutSeconds }: TriggerDefinition): Duration {
 
 /** What a queue holds is not to be lost by a slip: nobody purges it, and a protected one outlives its stack. */
 function keep(queue: Queue, isProtected: boolean): void {
-  queue.addToResourcePolicy(new PolicyStatement({ effect: Effect.DENY, principals: [new AnyPrincipal()], actions: ['sqs:PurgeQueue'], resources: [queue.queueArn] }));
+  queue.addToResourcePolicy(
+    new PolicyStatement({
+      effect: Effect.DENY,
+      principals: [new AnyPrincipal()],
+      actions: ['sqs:PurgeQueue'],
+      resources: [queue.queueArn],
+    }),
+  );
   if (isProtected) queue.applyRemovalPolicy(RemovalPolicy.RETAIN);
 }
 
@@ -70,7 +77,10 @@ export class TriggerQueue extends Construct {
       deadLetterQueue: { queue: parked, maxReceiveCount: mostReceipts(definition) },
     });
     for (const queue of [this.queue, parked]) keep(queue, protectedFromDeletion);
-    this.url = new CfnOutput(this, 'url', { value: this.queue.queueUrl, description: `The queue of trigger ${definition.name} of ${props.datastore}` });
+    this.url = new CfnOutput(this, 'url', {
+      value: this.queue.queueUrl,
+      description: `The queue of trigger ${definition.name} of ${props.datastore}`,
+    });
     this.deployed = { definition, queueUrl: this.queue.queueUrl, parkedQueueUrl: parked.queueUrl };
   }
 

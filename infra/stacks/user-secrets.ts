@@ -18,10 +18,19 @@ export class UserSecrets extends Construct {
       const secret = new Secret(this, user, {
         description: `Schemaless: ${userName(user)} of ${group}`,
         // Letters and digits: the statement that makes a user takes no bound value.
-        generateSecretString: { secretStringTemplate: JSON.stringify({ username: userName(user) }), generateStringKey: 'password', passwordLength: 40, excludePunctuation: true },
+        generateSecretString: {
+          secretStringTemplate: JSON.stringify({ username: userName(user) }),
+          generateStringKey: 'password',
+          passwordLength: 40,
+          excludePunctuation: true,
+        },
       });
       shortenSecretName(secret.node.defaultChild, `${group}-${user}`);
-      acknowledge(secret, 'SMG4', 'Rotated by the owner, with whatever is used for that: the next migration gives the user its new password, and functions ask for the secret again once theirs does not hold any more');
+      acknowledge(
+        secret,
+        'SMG4',
+        'Rotated by the owner, with whatever is used for that: the next migration gives the user its new password, and functions ask for the secret again once theirs does not hold any more',
+      );
       // The compiler's exactOptionalPropertyTypes finds the library's class at odds with its own interface.
       return [user, secret as ISecret];
     });

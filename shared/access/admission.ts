@@ -11,12 +11,15 @@ export interface AdmissionSettings {
 
 export const ADMISSION_SETTINGS: AdmissionSettings = { atOnce: 32, burstMs: 1000, overloadMs: 100 };
 
-/** Work that has not ended within a burst waits for one table or the whole group: it holds no place, up to so many times as much as has one. */
+/**
+ * Work that has not ended within a burst waits for one table or the whole group: it holds no place, up to so many times
+ * as much as has one.
+ */
 const MOST_OVERDUE = 3;
 
 /**
- * Lets so many pieces of work run at once, each group's for itself: a slow group cannot hold the others' requests, nor can
- * a table that somebody locked those of its group.
+ * Lets so many pieces of work run at once, each group's for itself: a slow group cannot hold the others' requests, nor
+ * can a table that somebody locked those of its group.
  */
 export type Admission = <T>(group: string, work: () => Promise<T>) => Promise<T>;
 
@@ -52,13 +55,17 @@ interface Lane {
  *
  * @throws SchemalessError `overloaded`: nothing was begun
  */
-export function openAdmission(settings: Partial<AdmissionSettings> = {}, now: () => number = () => performance.now()): Admission {
+export function openAdmission(
+  settings: Partial<AdmissionSettings> = {},
+  now: () => number = () => performance.now(),
+): Admission {
   const { atOnce, burstMs, overloadMs } = { ...ADMISSION_SETTINGS, ...settings };
   const lanes = new Map<string, Lane>();
 
   function laneOf(group: string): Lane {
     let lane = lanes.get(group);
-    if (!lane) lanes.set(group, (lane = { running: new Set(), overdue: 0, timer: undefined, queue: [], emptyAt: now() }));
+    if (!lane)
+      lanes.set(group, (lane = { running: new Set(), overdue: 0, timer: undefined, queue: [], emptyAt: now() }));
     return lane;
   }
 
@@ -97,7 +104,13 @@ export function openAdmission(settings: Partial<AdmissionSettings> = {}, now: ()
 
   function wait(lane: Lane, group: string): Promise<Running> {
     return new Promise((resolve, reject) => {
-      const refuse = (): void => reject(new SchemalessError('overloaded', `more requests of ${group} than can be served: this one waited for its turn in vain`));
+      const refuse = (): void =>
+        reject(
+          new SchemalessError(
+            'overloaded',
+            `more requests of ${group} than can be served: this one waited for its turn in vain`,
+          ),
+        );
       const leave = (): void => {
         lane.queue.splice(lane.queue.indexOf(waiting), 1);
         refuse();

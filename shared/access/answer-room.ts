@@ -41,5 +41,8 @@ export function answerRoom(bytes: number = LIMITS.answerBytes): AnswerRoom {
 
 /** What a read ends with that shares an answer with others. */
 export function noRoomLeft(): SchemalessError {
-  return new SchemalessError('answer_too_large', 'the answer that this read shares with others has no room for it: ask for it alone');
+  return new SchemalessError(
+    'answer_too_large',
+    'the answer that this read shares with others has no room for it: ask for it alone',
+  );
 }

@@ -32,7 +32,12 @@ export interface PartsAnswer {
  * @param role which node is asked first
  * @throws SchemalessError `unavailable` when no node answers
  */
-export async function askParts(client: SqlClient, group: string, role: Role, parts: readonly Statement[]): Promise<PartsAnswer> {
+export async function askParts(
+  client: SqlClient,
+  group: string,
+  role: Role,
+  parts: readonly Statement[],
+): Promise<PartsAnswer> {
   const { readsFromReaders } = client.abilities;
   const first: Role = readsFromReaders ? role : 'writer';
   const other: Role = first === 'writer' ? 'reader' : 'writer';
@@ -41,23 +46,49 @@ export async function askParts(client: SqlClient, group: string, role: Role, par
     const { rows, refused } = await selectParts(client, parts, first);
     if (refused.size === 0) return answerOf(first, rows, NONE, () => first);
     const left = [...refused.keys()];
-    const again = hasOther ? await selectParts(client, left.map((place) => parts[place] as Statement), other).catch(onlySql) : undefined;
-    const refusals = new Map(left.map((place, item): [number, Refusal] => [place, { error: toUnavailable(refused.get(place) as SqlError, group), isAnswered: again !== undefined && !again.refused.has(item) }]));
+    const again = hasOther
+      ? await selectParts(
+          client,
+          left.map((place) => parts[place] as Statement),
+          other,
+        ).catch(onlySql)
+      : undefined;
+    const refusals = new Map(
+      left.map((place, item): [number, Refusal] => [
+        place,
+        {
+          error: toUnavailable(refused.get(place) as SqlError, group),
+          isAnswered: again !== undefined && !again.refused.has(item),
+        },
+      ]),
+    );
     const isOfReader = first === 'reader' || refusals.values().some(({ isAnswered }) => isAnswered);
-    return answerOf(isOfReader ? 'reader' : 'writer', again ? [...rows, ...again.rows] : rows, refusals, (part) => (refusals.has(part) ? other : first));
+    return answerOf(isOfReader ? 'reader' : 'writer', again ? [...rows, ...again.rows] : rows, refusals, (part) =>
+      refusals.has(part) ? other : first,
+    );
   } catch (error) {
     if (!(error instanceof SqlError) || !hasOther) throw toUnavailable(error, group);
   }
   try {
     const { rows, refused } = await selectParts(client, parts, other);
-    return answerOf(other, rows, new Map([...refused].map(([place, error]) => [place, { error: toUnavailable(error, group), isAnswered: false }])), () => other);
+    return answerOf(
+      other,
+      rows,
+      new Map([...refused].map(([place, error]) => [place, { error: toUnavailable(error, group), isAnswered: false }])),
+      () => other,
+    );
   } catch (error) {
     throw toUnavailable(error, group);
   }
 }
 
 /** Asks as `askParts` does where an answer without all parts is of no use. Throws why one could not be read. */
-export async function askAllParts(client: SqlClient, group: string, role: Role, parts: readonly Statement[]): Promise<PartsAnswer> {
+export async function askAllParts(
+  client: SqlClient,
+  group: string,
+  role: Role,
+  parts: readonly Statement[],
+): Promise<PartsAnswer> {
   const answer = await askParts(client, group, role, parts);
   const unread = answer.refused.values().find(({ isAnswered }) => !isAnswered);
   if (unread) throw unread.error;
@@ -71,8 +102,14 @@ export function partsOf(statement: Statement): readonly Statement[] {
 
 const NONE: ReadonlyMap<number, Refusal> = new Map();
 
-function answerOf(role: Role, rows: readonly SqlRow[], refused: ReadonlyMap<number, Refusal>, roleOf: (part: number) => Role): PartsAnswer {
-  const errorOf = (part: number): SchemalessError | undefined => (refused.get(part)?.isAnswered === false ? refused.get(part)?.error : undefined);
+function answerOf(
+  role: Role,
+  rows: readonly SqlRow[],
+  refused: ReadonlyMap<number, Refusal>,
+  roleOf: (part: number) => Role,
+): PartsAnswer {
+  const errorOf = (part: number): SchemalessError | undefined =>
+    refused.get(part)?.isAnswered === false ? refused.get(part)?.error : undefined;
   return { role, rows, refused, roleOf, errorOf };
 }
 
@@ -85,7 +122,11 @@ export function toUnavailable(error: SqlError, group: string): SchemalessError;
 export function toUnavailable(error: unknown, group: string): unknown;
 export function toUnavailable(error: unknown, group: string): unknown {
   if (!(error instanceof SqlError)) return error;
-  if (error.tooLarge) return new SchemalessError('answer_too_large', `${group} holds what cannot be read this way: ${error.message}`, { cause: error });
-  const message = error.failure === 'rejected' ? `${group} refused a statement` : `no node of ${group} answered in time`;
+  if (error.tooLarge)
+    return new SchemalessError('answer_too_large', `${group} holds what cannot be read this way: ${error.message}`, {
+      cause: error,
+    });
+  const message =
+    error.failure === 'rejected' ? `${group} refused a statement` : `no node of ${group} answered in time`;
   return new SchemalessError('unavailable', message, { cause: error, more: { group } });
 }

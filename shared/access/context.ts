@@ -11,12 +11,33 @@ import type { OpenCircuits } from './open-circuits.ts';
 export type StoreEvent =
   | { readonly kind: 'put'; readonly datastore: string; readonly outcome: PutResult['outcome'] }
   /** A circuit breaker opened: found by this instance, or by another that told it. */
-  | { readonly kind: 'circuit_opened'; readonly group: string; readonly role: Role; readonly found: 'here' | 'elsewhere' }
+  | {
+      readonly kind: 'circuit_opened';
+      readonly group: string;
+      readonly role: Role;
+      readonly found: 'here' | 'elsewhere';
+    }
   | { readonly kind: 'primary_failed' | 'secondary_failed'; readonly group: string; readonly error: unknown }
   /** A shard takes none of its buffered writes: its primary refuses them, or it is closed. The other shards go on. */
-  | { readonly kind: 'shard_refused'; readonly group: string; readonly datastore: string; readonly shard: number; readonly error: unknown }
-  /** Two bodies may have been acknowledged for an address, and an operator has to say which: its shard takes no appends until then. */
-  | { readonly kind: 'undecided'; readonly datastore: string; readonly shard: number; readonly row_key: string; readonly column_name: string; readonly ref_key: number }
+  | {
+      readonly kind: 'shard_refused';
+      readonly group: string;
+      readonly datastore: string;
+      readonly shard: number;
+      readonly error: unknown;
+    }
+  /**
+   * Two bodies may have been acknowledged for an address, and an operator has to say which: its shard takes no appends
+   * until then.
+   */
+  | {
+      readonly kind: 'undecided';
+      readonly datastore: string;
+      readonly shard: number;
+      readonly row_key: string;
+      readonly column_name: string;
+      readonly ref_key: number;
+    }
   /** Index entries that a write could not keep; the repair makes them good. */
   | { readonly kind: 'index_missed'; readonly group: string; readonly error: unknown }
   /** An append met its own added id: the log's numbering was raced, which the lock row forbids. Expected never. */
@@ -50,10 +71,22 @@ export interface StoreContext {
 }
 
 export function openContext(options: DeploymentOptions): StoreContext {
-  const { topology, connect, bufferCopies, guard, circuits, admit = openAdmission(), report = () => undefined } = options;
+  const {
+    topology,
+    connect,
+    bufferCopies,
+    guard,
+    circuits,
+    admit = openAdmission(),
+    report = () => undefined,
+  } = options;
   return {
     topology,
-    groups: openGroups(topology, connect, { ...(guard ? { guard } : {}), ...(circuits ? { circuits } : {}), onOpen: (group, role, found) => report({ kind: 'circuit_opened', group, role, found }) }),
+    groups: openGroups(topology, connect, {
+      ...(guard ? { guard } : {}),
+      ...(circuits ? { circuits } : {}),
+      onOpen: (group, role, found) => report({ kind: 'circuit_opened', group, role, found }),
+    }),
     bufferCopies,
     admit,
     report,
@@ -63,11 +96,18 @@ export function openContext(options: DeploymentOptions): StoreContext {
 /** Where a shard is. */
 export function placeOf(datastore: DatastoreTopology, shard: number): ShardPlace {
   const place = datastore.places[shard];
-  if (!place) throw new SchemalessError('unavailable', `the topology of ${datastore.datastore} does not say where shard ${shard} is`);
+  if (!place)
+    throw new SchemalessError(
+      'unavailable',
+      `the topology of ${datastore.datastore} does not say where shard ${shard} is`,
+    );
   return place;
 }
 
 /** Sorts items by the group that holds their shard, keeping their order. */
-export function byGroup<T extends { readonly shard: number }>(datastore: DatastoreTopology, items: readonly T[]): Map<string, T[]> {
+export function byGroup<T extends { readonly shard: number }>(
+  datastore: DatastoreTopology,
+  items: readonly T[],
+): Map<string, T[]> {
   return Map.groupBy(items, ({ shard }) => placeOf(datastore, shard).group);
 }

@@ -21,19 +21,27 @@ export function decodeCell(stored: StoredCell): Cell {
 /** The same, with its size. */
 export function decodeSizedCell(stored: StoredCell): DecodedCell {
   const { shard, added_id, row_key, column_name, ref_key, created_at } = stored;
-  if (stored.body === null) return withSize({ row_key, column_name, ref_key, body: null, added_id, shard, created_at, erased: true }, 0);
+  if (stored.body === null)
+    return withSize({ row_key, column_name, ref_key, body: null, added_id, shard, created_at, erased: true }, 0);
   let decoded: { readonly body: Json; readonly plainBytes: number };
   try {
     decoded = decodeSized(stored.body);
   } catch (cause) {
     const address = { row_key, column_name, ref_key };
-    throw new SchemalessError('undecodable_body', `cannot decode the body of ${row_key}/${column_name}/${ref_key} (shard ${shard}, added id ${added_id}): ${(cause as Error).message}`, {
-      address,
-      cause,
-      more: { shard, added_id },
-    });
+    throw new SchemalessError(
+      'undecodable_body',
+      `cannot decode the body of ${row_key}/${column_name}/${ref_key} (shard ${shard}, added id ${added_id}): ${(cause as Error).message}`,
+      {
+        address,
+        cause,
+        more: { shard, added_id },
+      },
+    );
   }
-  return withSize({ row_key, column_name, ref_key, body: decoded.body, added_id, shard, created_at }, decoded.plainBytes);
+  return withSize(
+    { row_key, column_name, ref_key, body: decoded.body, added_id, shard, created_at },
+    decoded.plainBytes,
+  );
 }
 
 /** What a cell adds to an answer besides its body: names, address, times. */
@@ -48,7 +56,9 @@ function atMost(columnName: string, plainBytes: number): number {
   return ENVELOPE_BYTES + (columnName.length * 3 + plainBytes + 4) * JSON_GROWTH;
 }
 
-/** What a cell takes in an answer at most: to know it takes a small part of the time and memory that decoding it does. */
+/**
+ * What a cell takes in an answer at most: to know it takes a small part of the time and memory that decoding it does.
+ */
 export function atMostBytesOf({ column_name, body }: StoredCell): number {
   return atMost(column_name, body === null ? 0 : plainBytesOf(body));
 }
@@ -70,7 +80,8 @@ export function decodeOrMark(stored: StoredCell): DecodedCell {
 }
 
 /**
- * Decodes cells until the answer is full, one at least unless told otherwise, so that bodies that deflate a thousandfold cannot fill memory.
+ * Decodes cells until the answer is full, one at least unless told otherwise, so that bodies that deflate a
+ * thousandfold cannot fill memory.
  *
  * @returns the cells that fit; fewer than given means that the list goes on after the last one
  */

@@ -15,7 +15,10 @@ export interface Groups {
   /** What this instance's breaker says of a role, `closed` where it was never asked. */
   circuit(group: string, role: Role): CircuitName;
   names(): Promise<readonly string[]>;
-  /** The same at this moment, past every cache. Throws `unavailable` when the table cannot be read, or clients are of groups as they were. */
+  /**
+   * The same at this moment, past every cache. Throws `unavailable` when the table cannot be read, or clients are of
+   * groups as they were.
+   */
   namesNow(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -29,8 +32,19 @@ export interface GroupsOptions {
   readonly onOpen?: (group: string, role: Role, suspectedBy: SuspectedBy) => void;
 }
 
-export function openGroups(topology: TopologySource, connect: (address: GroupAddress) => SqlClient, { guard = guardWith(), circuits, onOpen = () => undefined }: GroupsOptions = {}): Groups {
-  const clients = new Map<string, { /** The list that it was last found in. */ among: readonly GroupAddress[]; readonly address: string; readonly client: GuardedClient }>();
+export function openGroups(
+  topology: TopologySource,
+  connect: (address: GroupAddress) => SqlClient,
+  { guard = guardWith(), circuits, onOpen = () => undefined }: GroupsOptions = {},
+): Groups {
+  const clients = new Map<
+    string,
+    {
+      /** The list that it was last found in. */ among: readonly GroupAddress[];
+      readonly address: string;
+      readonly client: GuardedClient;
+    }
+  >();
 
   function open(address: GroupAddress): GuardedClient {
     return guard(joiningClient(connect(address)), address.name, (role, suspectedBy) => {
@@ -86,9 +100,13 @@ export function openGroups(topology: TopologySource, connect: (address: GroupAdd
 export async function requireDatastore(topology: TopologySource, name: string): Promise<DatastoreTopology> {
   const found = await topology.datastore(name);
   if (found) return found;
-  throw new SchemalessError('unknown_datastore', `datastore: wanted one of ${(await topology.datastores()).join(', ') || '(none defined)'}, got ${JSON.stringify(name.slice(0, 60))}`, {
-    field: 'datastore',
-    wanted: 'the name of a datastore',
-    got: JSON.stringify(name.slice(0, 60)),
-  });
+  throw new SchemalessError(
+    'unknown_datastore',
+    `datastore: wanted one of ${(await topology.datastores()).join(', ') || '(none defined)'}, got ${JSON.stringify(name.slice(0, 60))}`,
+    {
+      field: 'datastore',
+      wanted: 'the name of a datastore',
+      got: JSON.stringify(name.slice(0, 60)),
+    },
+  );
 }

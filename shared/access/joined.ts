@@ -89,7 +89,10 @@ export function joined<Item, Result>({ run, atOnce, fits }: Joining<Item, Result
 }
 
 /** One joining for each key: shards, groups, of which there are only so many. */
-export function joinedByKey<Item, Result>(joining: Joining<Item, Result>, keyOf: (item: Item) => string | number): (item: Item) => Promise<Result> {
+export function joinedByKey<Item, Result>(
+  joining: Joining<Item, Result>,
+  keyOf: (item: Item) => string | number,
+): (item: Item) => Promise<Result> {
   const lanes = new Map<string | number, (item: Item) => Promise<Result>>();
   return (item) => {
     const key = keyOf(item);

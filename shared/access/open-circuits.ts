@@ -5,17 +5,23 @@ import type { DynamoTable } from '../dynamo/table.ts';
 /** One item for all: an attribute for each circuit that ever opened, with the time of the last opening in ms. */
 export const OPENINGS_KEY = 'circuit-openings';
 
-/** How often whoever asks for anything looks at the item: as long as one that hangs may hold a request that nobody warned. */
+/**
+ * How often whoever asks for anything looks at the item: as long as one that hangs may hold a request that nobody
+ * warned.
+ */
 const LOOK_EVERY_MS = 2000;
 /**
- * How old an opening may be that is news. An instance that had nothing to do, or was frozen, looks again long after an outage
- * is over. Clocks may differ; one too many costs one sign of life.
+ * How old an opening may be that is news. An instance that had nothing to do, or was frozen, looks again long after an
+ * outage is over. Clocks may differ; one too many costs one sign of life.
  */
 const NEWS_MS = 5000;
 /** Nobody waits for the item, but a socket should not hang on it. */
 const TIMEOUT_MS = 1000;
 
-/** How instances of functions learn that another one found a group's role down. Best effort: a table that is away tells nobody. */
+/**
+ * How instances of functions learn that another one found a group's role down. Best effort: a table that is away tells
+ * nobody.
+ */
 export interface OpenCircuits {
   /** Tells the others. Returns at once. */
   tell(group: string, role: Role): void;
@@ -28,7 +34,10 @@ export function openCircuits({ client, table }: DynamoTable, now: () => number =
   const seen = new Map<string, number>();
 
   async function news(): Promise<string[]> {
-    const { Item: item = {} } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: OPENINGS_KEY } } }), { abortSignal: AbortSignal.timeout(TIMEOUT_MS) });
+    const { Item: item = {} } = await client.send(
+      new GetItemCommand({ TableName: table, Key: { pk: { S: OPENINGS_KEY } } }),
+      { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
+    );
     return Object.entries(item).flatMap(([name, { N: value = '' }]) => {
       const at = Number(value);
       if (name === 'pk' || seen.get(name) === at) return [];
@@ -44,7 +53,16 @@ export function openCircuits({ client, table }: DynamoTable, now: () => number =
       // One's own is no news.
       seen.set(name, at);
       client
-        .send(new UpdateItemCommand({ TableName: table, Key: { pk: { S: OPENINGS_KEY } }, UpdateExpression: 'SET #name = :at', ExpressionAttributeNames: { '#name': name }, ExpressionAttributeValues: { ':at': { N: String(at) } } }), { abortSignal: AbortSignal.timeout(TIMEOUT_MS) })
+        .send(
+          new UpdateItemCommand({
+            TableName: table,
+            Key: { pk: { S: OPENINGS_KEY } },
+            UpdateExpression: 'SET #name = :at',
+            ExpressionAttributeNames: { '#name': name },
+            ExpressionAttributeValues: { ':at': { N: String(at) } },
+          }),
+          { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
+        )
         .catch(() => undefined);
     },
     look(onNews) {

@@ -13,7 +13,12 @@ export function parseLimit(value: unknown, field = 'limit'): number {
  *
  * @param parse checks one item; `prefix` is how its fields are named: `cells[3].`
  */
-export function parseBatch<T, U>(items: readonly T[], field: string, parse: (item: T, prefix: string) => U, most: number = LIMITS.batchCells): U[] {
+export function parseBatch<T, U>(
+  items: readonly T[],
+  field: string,
+  parse: (item: T, prefix: string) => U,
+  most: number = LIMITS.batchCells,
+): U[] {
   if (!Array.isArray(items)) throw invalidField(field, 'an array', items);
   if (items.length > most) throw invalidField(field, `at most ${most} items`, items.length);
   return items.map((item: T, place) => {
@@ -30,14 +35,22 @@ export function parseLocation(location: Location, shards: number, prefix = ''): 
   }
   if (location.since !== undefined) return { shard, since: parseTime(location.since, `${prefix}since`) };
   if (location.after === undefined) throw missingField(`${prefix}after`, 'an added id (`after`) or a time (`since`)');
-  return { shard, after: parseCount(location.after, `${prefix}after`, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to 2^53-1') };
+  return {
+    shard,
+    after: parseCount(location.after, `${prefix}after`, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to 2^53-1'),
+  };
 }
 
 export function parseShard(value: unknown, shards: number, field = 'shard'): number {
   const wanted = `a shard, 0 to ${shards - 1}`;
   if (value === undefined) throw missingField(field, wanted);
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw invalidField(field, wanted, value);
-  if (value < 0 || value >= shards) throw new SchemalessError('unknown_shard', `${field}: wanted ${wanted}, got ${value}`, { field, wanted, got: String(value) });
+  if (value < 0 || value >= shards)
+    throw new SchemalessError('unknown_shard', `${field}: wanted ${wanted}, got ${value}`, {
+      field,
+      wanted,
+      got: String(value),
+    });
   return value === 0 ? 0 : value;
 }
 

@@ -25,17 +25,20 @@ export interface EpochRaise {
  *
  * @param known the epoch under which the log was last found whole, 0 when not known
  * @returns the epoch that holds now
- * @throws SchemalessError `unavailable`, SqlError, or what DynamoDB throws: nothing is half-done that a repetition does not finish
+ * @throws SchemalessError `unavailable`, SqlError, or what DynamoDB throws: nothing is half-done that a repetition does
+ *   not finish
  */
 export async function raiseEpoch(raise: EpochRaise, known: number): Promise<number> {
   const place = await placeNow(raise);
   const client = await raise.groups.client(place.group);
   const row = toShardRow(await client.select(selectShard(raise.datastore, raise.shard), 'writer'));
-  if (!row) throw new SchemalessError('unavailable', `${place.group} has no row of shard ${raise.shard} of ${raise.datastore}`);
+  if (!row)
+    throw new SchemalessError('unavailable', `${place.group} has no row of shard ${raise.shard} of ${raise.datastore}`);
   const highest = Math.max(place.epoch, row.epoch);
   const raisedSince = known > 0 && highest > known;
   const wanted = raisedSince ? highest : Math.max(highest, known) + 1;
-  if (wanted > place.epoch && !(await writeEpoch(raise, place.epoch, wanted))) return raiseEpoch(raise, known > 0 ? known : place.epoch);
+  if (wanted > place.epoch && !(await writeEpoch(raise, place.epoch, wanted)))
+    return raiseEpoch(raise, known > 0 ? known : place.epoch);
   await client.change(raiseShardEpoch(raise.datastore, raise.shard, wanted));
   return wanted;
 }
@@ -49,12 +52,17 @@ export async function mendEpoch(raise: Omit<EpochRaise, 'table'>, place: ShardPl
 
 async function placeNow({ table, datastore, shard }: EpochRaise): Promise<ShardPlace> {
   const place = (await readDatastore(table, datastore))?.places[shard];
-  if (!place) throw new SchemalessError('unavailable', `the topology does not say where shard ${shard} of ${datastore} is`);
+  if (!place)
+    throw new SchemalessError('unavailable', `the topology does not say where shard ${shard} of ${datastore} is`);
   return place;
 }
 
 /** One element of the list, if it is still as it was read. */
-async function writeEpoch({ table: { client, table }, datastore, shard }: EpochRaise, from: number, to: number): Promise<boolean> {
+async function writeEpoch(
+  { table: { client, table }, datastore, shard }: EpochRaise,
+  from: number,
+  to: number,
+): Promise<boolean> {
   try {
     await client.send(
       new UpdateItemCommand({

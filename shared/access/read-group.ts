@@ -5,7 +5,10 @@ import { SqlError, type SqlClient, type SqlRow, type Statement } from '../sql/cl
 import { selectParts } from '../sql/select-parts.ts';
 import { askParts, partsOf } from './ask-parts.ts';
 
-/** What a group answered to one item of a statement, and which node's word it is; or why that item alone could not be read. */
+/**
+ * What a group answered to one item of a statement, and which node's word it is; or why that item alone could not be
+ * read.
+ */
 export type GroupItem = (ItemRows & Served & { readonly error?: undefined }) | { readonly error: SchemalessError };
 
 export interface GroupRead {
@@ -60,7 +63,12 @@ export function pageBytes({ abilities }: SqlClient): number {
  *
  * @throws SchemalessError `unavailable`, `answer_too_large`
  */
-export async function askEither(client: SqlClient, group: string, role: Role, statement: Statement): Promise<{ readonly role: Role; readonly rows: readonly SqlRow[] }> {
+export async function askEither(
+  client: SqlClient,
+  group: string,
+  role: Role,
+  statement: Statement,
+): Promise<{ readonly role: Role; readonly rows: readonly SqlRow[] }> {
   const { rows, roleOf, errorOf } = await askParts(client, group, role, [statement]);
   const error = errorOf(0);
   if (error) throw error;

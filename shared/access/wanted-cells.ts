@@ -37,10 +37,16 @@ export function wantingRows({ name, ...of }: ReadOf): Wanting<{ readonly row_key
   const range = { columns: undefined, after: undefined, limit: LIMITS.listCells + 1 };
   return {
     ...of,
-    statement: (rows, { bytes }) => unionOf(rows.map(({ row_key, shard }, item) => selectRow(name, shard, { ...range, row_key, bytes }, false, item))),
+    statement: (rows, { bytes }) =>
+      unionOf(
+        rows.map(({ row_key, shard }, item) => selectRow(name, shard, { ...range, row_key, bytes }, false, item)),
+      ),
     minimumOf: () => undefined,
     // How much longer a row is than what came of it, nobody knows.
-    leftOut: ({ cells }, most) => (cells.length > LIMITS.listCells || cells.reduce((sum, { body }) => sum + (body?.length ?? 0), 0) >= most ? LIMITS.bodyBytes : undefined),
+    leftOut: ({ cells }, most) =>
+      cells.length > LIMITS.listCells || cells.reduce((sum, { body }) => sum + (body?.length ?? 0), 0) >= most
+        ? LIMITS.bodyBytes
+        : undefined,
   };
 }
 
@@ -51,7 +57,10 @@ export interface WantedCells {
   /** Of the item at a place. */
   answer(place: number): GroupItem;
   isLeftOut(place: number): boolean;
-  /** Where something was left out of these items, fetches that and what was left out of those behind them, as far as `room` bytes go. */
+  /**
+   * Where something was left out of these items, fetches that and what was left out of those behind them, as far as
+   * `room` bytes go.
+   */
   complete(places: { readonly from: number; readonly to: number }, room: number): Promise<void>;
   /** Decodes a cell, unless it was while other groups were still at work. */
   decode(stored: StoredCell): DecodedCell;
@@ -60,14 +69,19 @@ export interface WantedCells {
 }
 
 /**
- * Reads items of many groups with one statement a group, groups side by side; a group that is down fails its items alone.
+ * Reads items of many groups with one statement a group, groups side by side; a group that is down fails its items
+ * alone.
  *
  * An answer is bounded, so that no more is fetched than could go into it: an item brings its share at most, and what
  * is longer is fetched when its turn comes. Only the first cells are decoded at once, as many as fit in any case.
  *
  * @param decodesEarly not where many share an answer: each of them would decode as many
  */
-export async function readWanted<Item extends { readonly shard: number }>(wanting: Wanting<Item>, items: readonly Item[], decodesEarly = true): Promise<WantedCells> {
+export async function readWanted<Item extends { readonly shard: number }>(
+  wanting: Wanting<Item>,
+  items: readonly Item[],
+  decodesEarly = true,
+): Promise<WantedCells> {
   const share = Math.max(LEAST_SHARE_BYTES, Math.floor(LIMITS.answerBytes / Math.max(1, items.length)));
   const answers: GroupItem[] = [];
   const leftOut = new Map<number, number>();
@@ -84,7 +98,9 @@ export async function readWanted<Item extends { readonly shard: number }>(wantin
   }
 
   async function ask(places: readonly number[], share?: number): Promise<void> {
-    const wanted = places.flatMap((place) => (items[place] ? [{ place, item: items[place], shard: items[place].shard }] : []));
+    const wanted = places.flatMap((place) =>
+      items[place] ? [{ place, item: items[place], shard: items[place].shard }] : [],
+    );
     await Promise.all(
       [...byGroup(wanting.topology, wanted)].map(async ([group, ofGroup]) => {
         try {
@@ -94,7 +110,11 @@ export async function readWanted<Item extends { readonly shard: number }>(wantin
           const bound: BodyBound = { bytes: most, withBeginnings: most * ofGroup.length <= page };
           const found = await wanting.context.admit(group, () =>
             readGroup(client, group, {
-              statement: (some) => wanting.statement(some.flatMap((at) => ofGroup[at]?.item ?? []), bound),
+              statement: (some) =>
+                wanting.statement(
+                  some.flatMap((at) => ofGroup[at]?.item ?? []),
+                  bound,
+                ),
               minima: ofGroup.map(({ item }) => wanting.minimumOf(item)),
               read: wanting.read,
             }),
@@ -119,12 +139,19 @@ export async function readWanted<Item extends { readonly shard: number }>(wantin
     );
   }
 
-  await ask(items.map((_, place) => place), items.length === 1 ? undefined : share);
+  await ask(
+    items.map((_, place) => place),
+    items.length === 1 ? undefined : share,
+  );
   return {
     answer: (place) => answers[place] ?? { cells: [], head: 0, served_by: 'writer', stale: false },
     isLeftOut: (place) => leftOut.has(place),
     async complete({ from, to }, room) {
-      if (leftOut.size === 0 || !Array.from({ length: to - from }, (_, at) => from + at).some((place) => leftOut.has(place))) return;
+      if (
+        leftOut.size === 0 ||
+        !Array.from({ length: to - from }, (_, at) => from + at).some((place) => leftOut.has(place))
+      )
+        return;
       const places: number[] = [];
       let left = room;
       for (const [place, bytes] of [...leftOut].sort(([one], [other]) => one - other)) {

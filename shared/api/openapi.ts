@@ -15,7 +15,14 @@ import { SCHEMAS } from './schemas.ts';
 export const API_VERSION = '1.5.0';
 
 /** A new route without a description does not compile. */
-const DESCRIPTIONS: Readonly<Record<Operation, Description>> = { ...CELLS, ...BATCHES, ...SHARDS, ...INDEXES, ...TRIGGERS, ...SERVICE };
+const DESCRIPTIONS: Readonly<Record<Operation, Description>> = {
+  ...CELLS,
+  ...BATCHES,
+  ...SHARDS,
+  ...INDEXES,
+  ...TRIGGERS,
+  ...SERVICE,
+};
 
 /**
  * The HTTP API as an OpenAPI 3.1 document, made from the routes.
@@ -47,7 +54,14 @@ const SIGNED: Json = {
   security: [{ iam: [] }],
   components: {
     schemas: SCHEMAS,
-    securitySchemes: { iam: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'AWS Signature Version 4, for `execute-api`.' } },
+    securitySchemes: {
+      iam: {
+        type: 'apiKey',
+        in: 'header',
+        name: 'Authorization',
+        description: 'AWS Signature Version 4, for `execute-api`.',
+      },
+    },
   },
 };
 
@@ -67,7 +81,14 @@ function operationOf({ operation, path }: Route, description: Description): Json
     summary,
     ...(more === undefined ? {} : { description: more }),
     parameters: [...pathParameters(path), ...queryParameters(description.query ?? [])],
-    ...(request === undefined ? {} : { requestBody: { required: request.optional !== true, content: { 'application/json': { schema: request.schema, example: request.example } } } }),
+    ...(request === undefined
+      ? {}
+      : {
+          requestBody: {
+            required: request.optional !== true,
+            content: { 'application/json': { schema: request.schema, example: request.example } },
+          },
+        }),
     responses: responsesOf(description),
   };
 }

@@ -6,7 +6,10 @@ interface Parameter {
   readonly schema: Schema;
   readonly description: string;
   readonly example: Json;
-  /** False: a list is one value, separated by commas. @default true: a parameter for each, also for each member of an object */
+  /**
+   * False: a list is one value, separated by commas. @default true: a parameter for each, also for each member of an
+   * object
+   */
   readonly explode?: false;
 }
 
@@ -27,31 +30,112 @@ export const PATH_PARAMETERS: Readonly<Record<string, Parameter>> = {
 
 /** The query parameters, by the names that `describe/` gives them. */
 export const QUERY_PARAMETERS = {
-  read: { name: 'read', schema: { enum: ['writer', 'reader'], default: 'writer' }, description: 'Who is asked first. The writer shows all that was acknowledged as stored; a reader may be behind.', example: 'reader' },
-  minAddedId: { name: 'min_added_id', schema: schema('AddedId'), description: "A reader that has not seen this added id of the row's shard is passed over.", example: 17 },
-  limit: { name: 'limit', schema: { type: 'integer', minimum: 1, maximum: LIMITS.listCells, default: LIMITS.defaultLimit }, description: `How many items at most. An answer also ends at ${LIMITS.answerBytes} bytes.`, example: 10 },
-  order: { name: 'order', schema: { enum: ['desc', 'asc'], default: 'desc' }, description: 'Newest first, or oldest first.', example: 'asc' },
+  read: {
+    name: 'read',
+    schema: { enum: ['writer', 'reader'], default: 'writer' },
+    description: 'Who is asked first. The writer shows all that was acknowledged as stored; a reader may be behind.',
+    example: 'reader',
+  },
+  minAddedId: {
+    name: 'min_added_id',
+    schema: schema('AddedId'),
+    description: "A reader that has not seen this added id of the row's shard is passed over.",
+    example: 17,
+  },
+  limit: {
+    name: 'limit',
+    schema: { type: 'integer', minimum: 1, maximum: LIMITS.listCells, default: LIMITS.defaultLimit },
+    description: `How many items at most. An answer also ends at ${LIMITS.answerBytes} bytes.`,
+    example: 10,
+  },
+  order: {
+    name: 'order',
+    schema: { enum: ['desc', 'asc'], default: 'desc' },
+    description: 'Newest first, or oldest first.',
+    example: 'asc',
+  },
   afterRefKey: { name: 'after', schema: schema('RefKey'), description: 'Go on beyond this ref key.', example: 4 },
-  afterColumn: { name: 'after', schema: schema('ColumnName'), description: 'Go on after this column name.', example: 'BASE' },
-  afterAddedId: { name: 'after', schema: schema('AddedId'), description: 'Read the cells after this added id; 0 is the start. Either this or `since`.', example: 0 },
-  afterConflict: { name: 'after', schema: { type: 'string' }, description: 'Go on after this id.', example: 'group-2/17' },
+  afterColumn: {
+    name: 'after',
+    schema: schema('ColumnName'),
+    description: 'Go on after this column name.',
+    example: 'BASE',
+  },
+  afterAddedId: {
+    name: 'after',
+    schema: schema('AddedId'),
+    description: 'Read the cells after this added id; 0 is the start. Either this or `since`.',
+    example: 0,
+  },
+  afterConflict: {
+    name: 'after',
+    schema: { type: 'string' },
+    description: 'Go on after this id.',
+    example: 'group-2/17',
+  },
   afterShard: { name: 'after', schema: schema('Shard'), description: 'Go on after this shard.', example: 99 },
-  afterParked: { name: 'after', schema: { type: 'string' }, description: 'Go on beyond this place: `next` of the page before.', example: '233/17' },
-  since: { name: 'since', schema: schema('Time'), description: 'Read the cells written at this time or later. Either this or `after`.', example: '2026-01-31T08:00:00.000000Z' },
-  column: { name: 'column', schema: { type: 'array', items: schema('ColumnName') }, description: 'Only this column; may be repeated. All columns when left out.', example: ['BASE', 'STATUS'] },
+  afterParked: {
+    name: 'after',
+    schema: { type: 'string' },
+    description: 'Go on beyond this place: `next` of the page before.',
+    example: '233/17',
+  },
+  since: {
+    name: 'since',
+    schema: schema('Time'),
+    description: 'Read the cells written at this time or later. Either this or `after`.',
+    example: '2026-01-31T08:00:00.000000Z',
+  },
+  column: {
+    name: 'column',
+    schema: { type: 'array', items: schema('ColumnName') },
+    description: 'Only this column; may be repeated. All columns when left out.',
+    example: ['BASE', 'STATUS'],
+  },
   conditions: {
     name: 'conditions',
     schema: { type: 'object', additionalProperties: { anyOf: [{ type: 'string' }, arrayOf({ type: 'string' })] } },
     description:
       'Each its own parameter, all to be met: `FIELD=value`, or `FIELD[ne]`, `[lt]`, `[lte]`, `[gt]`, `[gte]` with one value, or `FIELD[in]`, repeated. ' +
       'The shard field, by equality, has to be among them. An absent field meets none, `[ne]` included.',
-    example: { driver_partner_uuid: '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10', 'city[in]': ['Lisbon', 'Porto'], 'fare.total[gte]': '1000' },
+    example: {
+      driver_partner_uuid: '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10',
+      'city[in]': ['Lisbon', 'Porto'],
+      'fare.total[gte]': '1000',
+    },
   },
-  fields: { name: 'fields', schema: arrayOf({ type: 'string' }), explode: false, description: 'Only these fields, separated by commas. All when left out.', example: ['city', 'fare.total'] },
-  cellsOf: { name: 'column', schema: arrayOf(schema('ColumnName')), description: 'Bring the latest cell of this column of each row along; may be repeated, or `*` for all. None when left out.', example: ['BASE'] },
-  orderBy: { name: 'order', schema: { type: 'string' }, description: 'By this field, absent ones first; with `-` before it the other way. By row key when left out.', example: '-fare.total' },
-  afterEntry: { name: 'after', schema: { type: 'string' }, description: 'Go on from `next` of an answer to this same query. Its old name, `cursor`, is taken as well.', example: 'WyJMaXNib24iLCI2ZTNhMGY5Yy0uLi4iLCIuLi4iXQ' },
-  explain: { name: 'explain', schema: { enum: ['true', 'false'], default: 'false' }, description: 'Answer also which statement was asked, where, and its plan.', example: 'true' },
+  fields: {
+    name: 'fields',
+    schema: arrayOf({ type: 'string' }),
+    explode: false,
+    description: 'Only these fields, separated by commas. All when left out.',
+    example: ['city', 'fare.total'],
+  },
+  cellsOf: {
+    name: 'column',
+    schema: arrayOf(schema('ColumnName')),
+    description:
+      'Bring the latest cell of this column of each row along; may be repeated, or `*` for all. None when left out.',
+    example: ['BASE'],
+  },
+  orderBy: {
+    name: 'order',
+    schema: { type: 'string' },
+    description: 'By this field, absent ones first; with `-` before it the other way. By row key when left out.',
+    example: '-fare.total',
+  },
+  afterEntry: {
+    name: 'after',
+    schema: { type: 'string' },
+    description: 'Go on from `next` of an answer to this same query. Its old name, `cursor`, is taken as well.',
+    example: 'WyJMaXNib24iLCI2ZTNhMGY5Yy0uLi4iLCIuLi4iXQ',
+  },
+  explain: {
+    name: 'explain',
+    schema: { enum: ['true', 'false'], default: 'false' },
+    description: 'Answer also which statement was asked, where, and its plan.',
+    example: 'true',
+  },
 } as const satisfies Record<string, Parameter & { readonly name: string }>;
 
 export type QueryParameter = keyof typeof QUERY_PARAMETERS;

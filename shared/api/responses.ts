@@ -6,9 +6,18 @@ import { problemWith } from './schemas.ts';
 
 type Response = { readonly [member: string]: Json };
 
-const REQUEST_ID = { 'x-request-id': { description: 'The id of this request, for reports.', schema: { type: 'string' } } };
-const PLAIN = { 'x-json': { description: '`plain`: a reader that makes a double of each number loses nothing of this answer.', schema: { const: 'plain' } } };
-const RETRY_AFTER = { 'retry-after': { description: 'Seconds after which to repeat it.', schema: { type: 'integer' } } };
+const REQUEST_ID = {
+  'x-request-id': { description: 'The id of this request, for reports.', schema: { type: 'string' } },
+};
+const PLAIN = {
+  'x-json': {
+    description: '`plain`: a reader that makes a double of each number loses nothing of this answer.',
+    schema: { const: 'plain' },
+  },
+};
+const RETRY_AFTER = {
+  'retry-after': { description: 'Seconds after which to repeat it.', schema: { type: 'integer' } },
+};
 const REFUSAL = { 'application/json': { schema: schema('GatewayRefusal') } };
 
 /** What the gateway answers by itself, in its own form. */
@@ -22,12 +31,17 @@ const OF_GATEWAY: Readonly<Record<number, string>> = {
 export function responsesOf(description: Description): Readonly<Record<string, Json>> {
   const responses: Record<number, Response> = {};
   for (const [status, { means, schema, example }] of Object.entries(description.answers)) {
-    responses[Number(status)] = { description: means, headers: { ...REQUEST_ID, ...PLAIN }, content: { 'application/json': { schema, example } } };
+    responses[Number(status)] = {
+      description: means,
+      headers: { ...REQUEST_ID, ...PLAIN },
+      content: { 'application/json': { schema, example } },
+    };
   }
   for (const [status, codes] of byStatus(description.problems)) {
     responses[status] = withProblems(responses[status], status, codes);
   }
-  for (const [status, means] of Object.entries(OF_GATEWAY)) responses[Number(status)] = { description: means, content: REFUSAL };
+  for (const [status, means] of Object.entries(OF_GATEWAY))
+    responses[Number(status)] = { description: means, content: REFUSAL };
   return responses;
 }
 
@@ -38,7 +52,10 @@ function withProblems(answer: Response | undefined, status: number, codes: reado
   return {
     description: answer === undefined ? problems : `${String(answer['description'])} ${problems}`,
     headers: status === 503 ? { ...REQUEST_ID, ...RETRY_AFTER } : REQUEST_ID,
-    content: { ...(content as Response), 'application/problem+json': { schema: problemWith(codes), example: exampleOf(codes[0] ?? 'internal') } },
+    content: {
+      ...(content as Response),
+      'application/problem+json': { schema: problemWith(codes), example: exampleOf(codes[0] ?? 'internal') },
+    },
   };
 }
 

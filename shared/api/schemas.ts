@@ -16,7 +16,10 @@ const CELL = {
 };
 
 /** In lists and logs a damaged cell keeps its place; reading it alone is an error. */
-const DAMAGE = { ...schema('ErrorOfItem'), description: 'Only there when the stored body cannot be decoded: it is null then.' };
+const DAMAGE = {
+  ...schema('ErrorOfItem'),
+  description: 'Only there when the stored body cannot be decoded: it is null then.',
+};
 
 const SERVED = {
   served_by: { enum: ['writer', 'reader'], description: 'Which node of the group answered.' },
@@ -25,14 +28,21 @@ const SERVED = {
 
 /** How far the build of an index is. */
 const PROGRESS = orNull(
-  objectOf({ done: { type: 'integer', minimum: 0, description: 'Cells looked at.' }, total: { type: 'integer', minimum: 0, description: 'Cells there are.' } }),
+  objectOf({
+    done: { type: 'integer', minimum: 0, description: 'Cells looked at.' },
+    total: { type: 'integer', minimum: 0, description: 'Cells there are.' },
+  }),
 );
 
 /** Where a log read ended. */
 const LOG = {
   cells: arrayOf(schema('Cell')),
   next: { ...schema('AddedId'), description: 'The last added id read: send it as `after` to go on.' },
-  more: { type: 'boolean', description: 'The log goes on behind `next`; false only where it was read to its end. With no cells: it had no room in the answer, or its next cell is not visible yet.' },
+  more: {
+    type: 'boolean',
+    description:
+      'The log goes on behind `next`; false only where it was read to its end. With no cells: it had no room in the answer, or its next cell is not visible yet.',
+  },
   ...SERVED,
 };
 
@@ -44,7 +54,9 @@ const PARTICULARS = {
   wanted: { type: 'string', description: 'What would have been accepted.' },
   got: { type: 'string', description: 'What came, shortened.' },
   address: {
-    ...objectOf({ row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey') }, ['ref_key']),
+    ...objectOf({ row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey') }, [
+      'ref_key',
+    ]),
     description: 'The cell concerned; without ref_key, the latest of its column.',
   },
   outcome: { enum: ['conflict', 'unavailable'], description: 'How the write ended.' },
@@ -55,22 +67,57 @@ const PARTICULARS = {
   ...SERVED,
 };
 
-const CODE: Schema = { enum: Object.keys(ERRORS), description: 'Stable. See infra/docs/api.md for meaning and cure of each.' };
-const RETRY: Schema = { enum: ['never', 'later'], description: 'Whether the same request can succeed when it is repeated.' };
+const CODE: Schema = {
+  enum: Object.keys(ERRORS),
+  description: 'Stable. See infra/docs/api.md for meaning and cure of each.',
+};
+const RETRY: Schema = {
+  enum: ['never', 'later'],
+  description: 'Whether the same request can succeed when it is repeated.',
+};
 
 /** The schemas of the document, by name. */
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
   RowKey: { type: 'string', format: 'uuid', description: 'A UUID, in either case; answered in lower case.' },
-  ColumnName: { type: 'string', minLength: 1, maxLength: LIMITS.columnNameBytes, description: `1 to ${LIMITS.columnNameBytes} bytes of UTF-8, compared byte for byte.` },
-  RefKey: { type: 'integer', minimum: 0, maximum: LIMITS.refKey, description: 'The version of the cell, or its place in a list. The latest cell has the highest.' },
-  Body: { description: `Any JSON, up to ${LIMITS.bodyBytes} bytes and ${LIMITS.bodyDepth} levels deep. Integers from -2^63 to 2^64-1 are kept.` },
-  AddedId: { type: 'integer', minimum: 0, description: "A place in a shard's log: 1, 2, 3, … without holes, in commit order; 0 is the log's start." },
+  ColumnName: {
+    type: 'string',
+    minLength: 1,
+    maxLength: LIMITS.columnNameBytes,
+    description: `1 to ${LIMITS.columnNameBytes} bytes of UTF-8, compared byte for byte.`,
+  },
+  RefKey: {
+    type: 'integer',
+    minimum: 0,
+    maximum: LIMITS.refKey,
+    description: 'The version of the cell, or its place in a list. The latest cell has the highest.',
+  },
+  Body: {
+    description: `Any JSON, up to ${LIMITS.bodyBytes} bytes and ${LIMITS.bodyDepth} levels deep. Integers from -2^63 to 2^64-1 are kept.`,
+  },
+  AddedId: {
+    type: 'integer',
+    minimum: 0,
+    description: "A place in a shard's log: 1, 2, 3, … without holes, in commit order; 0 is the log's start.",
+  },
   Shard: { type: 'integer', minimum: 0 },
   Time: { type: 'string', format: 'date-time', description: 'RFC 3339 with zone; answered in UTC with six decimals.' },
   Cell: objectOf({ ...CELL, error: DAMAGE }, ['erased', 'error']),
   ReadCell: objectOf({ ...CELL, ...SERVED }, ['erased']),
-  CellPut: objectOf({ outcome: { enum: ['stored', 'stored_before'] }, row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey'), ...WHERE }),
-  CellBuffered: objectOf({ outcome: { const: 'buffered' }, row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey'), shard: schema('Shard'), copies: { type: 'integer', minimum: 1 } }),
+  CellPut: objectOf({
+    outcome: { enum: ['stored', 'stored_before'] },
+    row_key: schema('RowKey'),
+    column_name: schema('ColumnName'),
+    ref_key: schema('RefKey'),
+    ...WHERE,
+  }),
+  CellBuffered: objectOf({
+    outcome: { const: 'buffered' },
+    row_key: schema('RowKey'),
+    column_name: schema('ColumnName'),
+    ref_key: schema('RefKey'),
+    shard: schema('Shard'),
+    copies: { type: 'integer', minimum: 1 },
+  }),
   PutResult: {
     oneOf: [
       objectOf({ outcome: { enum: ['stored', 'stored_before', 'conflict'] }, ...WHERE }),
@@ -78,77 +125,192 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
       objectOf({ outcome: { const: 'unavailable' }, shard: schema('Shard'), reason: { type: 'string' } }),
     ],
   },
-  Versions: objectOf({ cells: arrayOf(schema('Cell')), next: { ...orNull(schema('RefKey')), description: 'Send it as `after` to go on; null at the end.' }, ...SERVED }),
-  Row: objectOf({ cells: arrayOf(schema('Cell')), next: { ...orNull(schema('ColumnName')), description: 'Send it as `after` to go on; null at the end.' }, ...SERVED }),
-  AnswerOfMany: orNull(objectOf({ status: { type: 'integer' }, body: { type: 'object', description: 'Of the status 200, what a GET answers; of any other, a problem.' } })),
+  Versions: objectOf({
+    cells: arrayOf(schema('Cell')),
+    next: { ...orNull(schema('RefKey')), description: 'Send it as `after` to go on; null at the end.' },
+    ...SERVED,
+  }),
+  Row: objectOf({
+    cells: arrayOf(schema('Cell')),
+    next: { ...orNull(schema('ColumnName')), description: 'Send it as `after` to go on; null at the end.' },
+    ...SERVED,
+  }),
+  AnswerOfMany: orNull(
+    objectOf({
+      status: { type: 'integer' },
+      body: { type: 'object', description: 'Of the status 200, what a GET answers; of any other, a problem.' },
+    }),
+  ),
   BatchItem: { oneOf: [schema('ReadCell'), { type: 'null' }, schema('ItemError')] },
   Log: objectOf(LOG),
-  ShardLog: { oneOf: [objectOf({ shard: schema('Shard'), ...LOG }), objectOf({ shard: schema('Shard'), error: schema('ErrorOfItem') })] },
+  ShardLog: {
+    oneOf: [
+      objectOf({ shard: schema('Shard'), ...LOG }),
+      objectOf({ shard: schema('Shard'), error: schema('ErrorOfItem') }),
+    ],
+  },
   ShardHead: {
     oneOf: [
-      objectOf({ shard: schema('Shard'), group: { type: 'string' }, head: { ...schema('AddedId'), description: 'The added id of its last cell, 0 when it is empty.' } }),
+      objectOf({
+        shard: schema('Shard'),
+        group: { type: 'string' },
+        head: { ...schema('AddedId'), description: 'The added id of its last cell, 0 when it is empty.' },
+      }),
       objectOf({ shard: schema('Shard'), group: { type: 'string' }, error: schema('ErrorOfItem') }),
     ],
   },
-  FieldValue: { type: ['string', 'number', 'boolean', 'null'], description: 'A UUID in lower case, a time in UTC with six decimals; null where the row has no value of the type.' },
+  FieldValue: {
+    type: ['string', 'number', 'boolean', 'null'],
+    description: 'A UUID in lower case, a time in UTC with six decimals; null where the row has no value of the type.',
+  },
   IndexEntry: objectOf(
     {
       row_key: schema('RowKey'),
-      fields: { type: 'object', additionalProperties: schema('FieldValue'), description: 'The fields asked for, by their names in the definition.' },
-      cells: { oneOf: [arrayOf(schema('Cell')), schema('ItemError')], description: 'Only where columns were asked for: the latest cells that the row has, or why they could not be read.' },
+      fields: {
+        type: 'object',
+        additionalProperties: schema('FieldValue'),
+        description: 'The fields asked for, by their names in the definition.',
+      },
+      cells: {
+        oneOf: [arrayOf(schema('Cell')), schema('ItemError')],
+        description:
+          'Only where columns were asked for: the latest cells that the row has, or why they could not be read.',
+      },
     },
     ['cells'],
   ),
-  Explanation: objectOf({ shard: schema('Shard'), group: { type: 'string' }, statement: { type: 'string' }, plan: { description: 'As the database explains it; each engine in its own form.' } }),
+  Explanation: objectOf({
+    shard: schema('Shard'),
+    group: { type: 'string' },
+    statement: { type: 'string' },
+    plan: { description: 'As the database explains it; each engine in its own form.' },
+  }),
   IndexAnswer: objectOf(
-    { entries: arrayOf(schema('IndexEntry')), next: { ...orNull({ type: 'string' }), description: 'Send it as `after` to go on; null at the end.' }, ...SERVED, explain: schema('Explanation') },
+    {
+      entries: arrayOf(schema('IndexEntry')),
+      next: { ...orNull({ type: 'string' }), description: 'Send it as `after` to go on; null at the end.' },
+      ...SERVED,
+      explain: schema('Explanation'),
+    },
     ['explain'],
   ),
   IndexStatus: objectOf({
     index: { type: 'string' },
-    state: { enum: ['building', 'live', 'changing'], description: '`building`: answers nothing yet. `changing`: the old definition answers while the new one is built.' },
-    fields: { ...arrayOf(objectOf({ field: { type: 'string' }, type: { enum: FIELD_TYPES }, column_key: schema('ColumnName') })), description: 'The first is the shard field.' },
-    keys: { ...arrayOf(arrayOf({ type: 'string' })), description: 'Keys beside those that each field has, each behind the shard field.' },
+    state: {
+      enum: ['building', 'live', 'changing'],
+      description:
+        '`building`: answers nothing yet. `changing`: the old definition answers while the new one is built.',
+    },
+    fields: {
+      ...arrayOf(
+        objectOf({ field: { type: 'string' }, type: { enum: FIELD_TYPES }, column_key: schema('ColumnName') }),
+      ),
+      description: 'The first is the shard field.',
+    },
+    keys: {
+      ...arrayOf(arrayOf({ type: 'string' })),
+      description: 'Keys beside those that each field has, each behind the shard field.',
+    },
     progress: { ...PROGRESS, description: 'Of the build under way; null where there is none, or while nobody knows.' },
-    lag: { ...orNull({ type: 'integer', minimum: 0 }), description: 'Cells that the repair is behind the logs; null while nobody knows.' },
-    largest_share: { ...orNull({ type: 'number', minimum: 0, maximum: 1 }), description: "The largest shard's share of all entries: far above 1 / shards, the shard field spreads badly. Null while nobody knows." },
+    lag: {
+      ...orNull({ type: 'integer', minimum: 0 }),
+      description: 'Cells that the repair is behind the logs; null while nobody knows.',
+    },
+    largest_share: {
+      ...orNull({ type: 'number', minimum: 0, maximum: 1 }),
+      description:
+        "The largest shard's share of all entries: far above 1 / shards, the shard field spreads badly. Null while nobody knows.",
+    },
     mistyped: {
       ...arrayOf(
         objectOf({
           field: { type: 'string' },
-          rows: { type: 'integer', minimum: 1, description: "How often the repair found a row's latest cell to have the field with another type, since this definition was listed. It looks at a row some seconds after each write to it, and a build at each row once: a row that is written again is counted again, and one that was mended stays counted. A run that dies loses a few seconds of it." },
+          rows: {
+            type: 'integer',
+            minimum: 1,
+            description:
+              "How often the repair found a row's latest cell to have the field with another type, since this definition was listed. It looks at a row some seconds after each write to it, and a build at each row once: a row that is written again is counted again, and one that was mended stays counted. A run that dies loses a few seconds of it.",
+          },
           row_key: { ...schema('RowKey'), description: 'The row that was found last.' },
           at: { ...schema('Time'), description: 'When that was: whether it still goes on.' },
         }),
       ),
-      description: 'Fields that rows have with another type than `fields` says: such a value counts as null, and in the shard field the row has no entry. None when all fit.',
+      description:
+        'Fields that rows have with another type than `fields` says: such a value counts as null, and in the shard field the row has no entry. None when all fit.',
     },
   }),
   ...TRIGGER_SCHEMAS,
   GroupBuffer: {
     oneOf: [
-      objectOf({ group: { type: 'string' }, rows: { type: 'integer', description: 'A million, of this or another count: that many or more.' }, oldest_age: { type: ['number', 'null'], description: "Seconds, by the group's own clock; null when none waits." }, parked: { type: 'integer' }, conflicts: { type: 'integer' }, undecided: { type: 'integer' } }),
+      objectOf({
+        group: { type: 'string' },
+        rows: { type: 'integer', description: 'A million, of this or another count: that many or more.' },
+        oldest_age: {
+          type: ['number', 'null'],
+          description: "Seconds, by the group's own clock; null when none waits.",
+        },
+        parked: { type: 'integer' },
+        conflicts: { type: 'integer' },
+        undecided: { type: 'integer' },
+      }),
       objectOf({ group: { type: 'string' }, error: schema('ErrorOfItem') }),
     ],
   },
-  BufferConflict: objectOf({ id: { type: 'string' }, row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey'), body: schema('Body'), shard: schema('Shard'), created_at: schema('Time') }),
-  NodeHealth: objectOf({ state: { enum: ['up', 'down'] }, served_by: { enum: ['writer', 'reader'], description: 'Who answers what is asked of this role: the writer, where readers cannot be reached.' }, milliseconds: { type: 'number' }, circuit: { enum: ['closed', 'open'] }, error: { type: 'string' } }, ['error']),
+  BufferConflict: objectOf({
+    id: { type: 'string' },
+    row_key: schema('RowKey'),
+    column_name: schema('ColumnName'),
+    ref_key: schema('RefKey'),
+    body: schema('Body'),
+    shard: schema('Shard'),
+    created_at: schema('Time'),
+  }),
+  NodeHealth: objectOf(
+    {
+      state: { enum: ['up', 'down'] },
+      served_by: {
+        enum: ['writer', 'reader'],
+        description: 'Who answers what is asked of this role: the writer, where readers cannot be reached.',
+      },
+      milliseconds: { type: 'number' },
+      circuit: { enum: ['closed', 'open'] },
+      error: { type: 'string' },
+    },
+    ['error'],
+  ),
   Health: objectOf({
     status: { enum: ['ok', 'degraded', 'down'], description: '`ok`: every node answers. `down`: none does.' },
     version: { type: 'string', description: 'Of the store.' },
     instance: { type: 'string', description: 'The instance that answered; each looks for itself.' },
-    groups: arrayOf(objectOf({ group: { type: 'string' }, writer: schema('NodeHealth'), reader: schema('NodeHealth') })),
+    groups: arrayOf(
+      objectOf({ group: { type: 'string' }, writer: schema('NodeHealth'), reader: schema('NodeHealth') }),
+    ),
   }),
-  ErrorOfItem: objectOf({ code: CODE, title: { type: 'string' }, detail: { type: 'string' }, retry: RETRY, ...PARTICULARS }, Object.keys(PARTICULARS)),
+  ErrorOfItem: objectOf(
+    { code: CODE, title: { type: 'string' }, detail: { type: 'string' }, retry: RETRY, ...PARTICULARS },
+    Object.keys(PARTICULARS),
+  ),
   ItemError: objectOf({ error: schema('ErrorOfItem') }),
   Problem: {
     ...objectOf(
-      { type: { type: 'string' }, title: { type: 'string' }, status: { type: 'integer' }, detail: { type: 'string' }, code: CODE, retry: RETRY, request_id: { type: 'string' }, ...PARTICULARS },
+      {
+        type: { type: 'string' },
+        title: { type: 'string' },
+        status: { type: 'integer' },
+        detail: { type: 'string' },
+        code: CODE,
+        retry: RETRY,
+        request_id: { type: 'string' },
+        ...PARTICULARS,
+      },
       Object.keys(PARTICULARS),
     ),
     description: 'RFC 9457, with a stable code.',
   },
-  GatewayRefusal: { ...objectOf({ message: { type: 'string' } }), description: 'From the gateway itself, not from the datastore.' },
+  GatewayRefusal: {
+    ...objectOf({ message: { type: 'string' } }),
+    description: 'From the gateway itself, not from the datastore.',
+  },
 };
 
 /** The problem documents with one of these codes. */

@@ -4,14 +4,14 @@ import type { Json } from '../cell.ts';
 const SAFE_DIGITS = 15;
 
 /**
- * Reads JSON text that is as JavaScript itself writes it, as most is that programs send: what it reads is written again,
- * and where that gives the same text nothing of it was lost. This takes less than half of the time of reading it
+ * Reads JSON text that is as JavaScript itself writes it, as most is that programs send: what it reads is written
+ * again, and where that gives the same text nothing of it was lost. This takes less than half of the time of reading it
  * character by character.
  *
  * @param maxDepth deepest nesting of arrays and objects
- * @returns the value; undefined for any other text, broken or not: with white space, keys twice or in another order than
- * that of JavaScript's objects, numbers that a double does not keep or would print in another way, integers of more than
- * 15 digits, lone surrogates, deeper nesting
+ * @returns the value; undefined for any other text, broken or not: with white space, keys twice or in another order
+ *   than that of JavaScript's objects, numbers that a double does not keep or would print in another way, integers of
+ *   more than 15 digits, lone surrogates, deeper nesting
  */
 export function readCanonicalJson(text: string, maxDepth: number): Json | undefined {
   // Lone surrogates alone are written as escapes that begin so.
@@ -24,7 +24,10 @@ export function readCanonicalJson(text: string, maxDepth: number): Json | undefi
   }
 }
 
-/** Whether it can be read without harm: no nesting beyond what is allowed, no integer that would be one of a larger type. */
+/**
+ * Whether it can be read without harm: no nesting beyond what is allowed, no integer that would be one of a larger
+ * type.
+ */
 function isShallow(text: string, maxDepth: number): boolean {
   let depth = 0;
   let digits = 0;

@@ -20,11 +20,14 @@ export const FORMAT = {
 } as const;
 
 /**
- * zlib's level. Up to 2 KB of body the levels differ by less than a per cent; of 20 KB this one takes three fifths of the
- * time of 6, zlib's default, for 1.4 % more bytes (`npm run bench -- codec`).
+ * zlib's level. Up to 2 KB of body the levels differ by less than a per cent; of 20 KB this one takes three fifths of
+ * the time of 6, zlib's default, for 1.4 % more bytes (`npm run bench -- codec`).
  */
 const LEVEL = 5;
-/** Bytes of MessagePack, or text, that zlib does not make fewer: its header and codes take what they save. To try takes ten times as long as all the rest. */
+/**
+ * Bytes of MessagePack, or text, that zlib does not make fewer: its header and codes take what they save. To try takes
+ * ten times as long as all the rest.
+ */
 const PLAIN_BELOW = 96;
 
 /**
@@ -45,13 +48,23 @@ const decoder = new Decoder({ useBigInt64: true });
 export function encodeBody(body: Json, field = 'body'): Buffer {
   const { text } = checkBody(body, field);
   const plain = text ? Buffer.from(stringifyJson(body)) : encoder.encodeSharedRef(body);
-  const deflated = plain.length < PLAIN_BELOW ? undefined : deflateSync(plain, { level: LEVEL, windowBits: windowFor(plain.length), chunkSize: pieceFor(plain.length + ZLIB_MARGIN) });
+  const deflated =
+    plain.length < PLAIN_BELOW
+      ? undefined
+      : deflateSync(plain, {
+          level: LEVEL,
+          windowBits: windowFor(plain.length),
+          chunkSize: pieceFor(plain.length + ZLIB_MARGIN),
+        });
   return deflated !== undefined && deflated.length < plain.length
     ? withFormat(text ? FORMAT.textZlib : FORMAT.messagePackZlib, deflated)
     : withFormat(text ? FORMAT.text : FORMAT.messagePack, plain);
 }
 
-/** JSON takes at most so many times the bytes of a body that is stored plain: a control character is one byte there and six in JSON. */
+/**
+ * JSON takes at most so many times the bytes of a body that is stored plain: a control character is one byte there and
+ * six in JSON.
+ */
 export const JSON_GROWTH = 6;
 
 /**
@@ -105,11 +118,16 @@ function toJson(value: unknown): Json {
 
 function inflate(content: Uint8Array): Uint8Array {
   // The types know only the plain result; with `info` the engine says how much it has read.
-  const { buffer, engine } = inflateSync(content, { maxOutputLength: MAX_INFLATED, chunkSize: pieceFor(content.length * USUAL_INFLATION), info: true }) as unknown as {
+  const { buffer, engine } = inflateSync(content, {
+    maxOutputLength: MAX_INFLATED,
+    chunkSize: pieceFor(content.length * USUAL_INFLATION),
+    info: true,
+  }) as unknown as {
     buffer: Buffer;
     engine: { bytesWritten: number };
   };
-  if (engine.bytesWritten !== content.length) throw new Error(`${content.length - engine.bytesWritten} bytes behind the end of the zlib stream`);
+  if (engine.bytesWritten !== content.length)
+    throw new Error(`${content.length - engine.bytesWritten} bytes behind the end of the zlib stream`);
   return buffer;
 }
 

@@ -6,15 +6,24 @@ import type { Json } from '../cell.ts';
  */
 export function equalJson(a: Json, b: Json): boolean {
   if (a === b) return true;
-  if (typeof a === 'bigint' || typeof b === 'bigint') return toInteger(a) !== undefined && toInteger(a) === toInteger(b);
+  if (typeof a === 'bigint' || typeof b === 'bigint')
+    return toInteger(a) !== undefined && toInteger(a) === toInteger(b);
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
   if (Array.isArray(a) || Array.isArray(b)) {
-    return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((item, place) => equalJson(item as Json, b[place] as Json));
+    return (
+      Array.isArray(a) &&
+      Array.isArray(b) &&
+      a.length === b.length &&
+      a.every((item, place) => equalJson(item as Json, b[place] as Json))
+    );
   }
   const left = a as { readonly [key: string]: Json };
   const right = b as { readonly [key: string]: Json };
   const keys = Object.keys(left);
-  return keys.length === Object.keys(right).length && keys.every((key) => Object.hasOwn(right, key) && equalJson(left[key] as Json, right[key] as Json));
+  return (
+    keys.length === Object.keys(right).length &&
+    keys.every((key) => Object.hasOwn(right, key) && equalJson(left[key] as Json, right[key] as Json))
+  );
 }
 
 function toInteger(value: Json): bigint | undefined {

@@ -26,7 +26,10 @@ export function parseJson(text: string, options: ParseOptions = {}): Json {
 /** JSON text, and whether JSON.parse reads it without loss. */
 export interface JsonText {
   readonly text: string;
-  /** True: every number in it is a double, and keys are in the order in which JavaScript keeps them. False: some may not be. */
+  /**
+   * True: every number in it is a double, and keys are in the order in which JavaScript keeps them. False: some may not
+   * be.
+   */
   readonly isPlain: boolean;
 }
 
@@ -90,7 +93,7 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const SPACE = /[ \t\n\r]*/y;
 // oxlint-disable-next-line no-control-regex -- JSON forbids exactly these in a string
 const NOT_PLAIN = /[\\\u0000-\u001f]/;
-const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/ys;
+const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/sy;
 const INDEX_LIKE = /^(?:0|[1-9]\d*)$/;
 
 class JsonReader {
@@ -217,7 +220,10 @@ class JsonReader {
     if (literal === undefined) throw this.refuse('a JSON value', this.here());
     const value = readNumber(literal);
     if (value === undefined) {
-      throw this.refuse('a number that 64 bits keep (integers -2^63 to 2^64-1, others as a double prints them)', literal.slice(0, 60));
+      throw this.refuse(
+        'a number that 64 bits keep (integers -2^63 to 2^64-1, others as a double prints them)',
+        literal.slice(0, 60),
+      );
     }
     this.at += literal.length;
     return value;
@@ -250,7 +256,11 @@ class JsonReader {
   private refuse(wanted: string, got: string): SchemalessError {
     const before = this.text.slice(0, this.at).split('\n');
     const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
-    return new SchemalessError('invalid_json', `${this.field}: wanted ${wanted}, got ${got} (${place})`, { field: this.field, wanted, got });
+    return new SchemalessError('invalid_json', `${this.field}: wanted ${wanted}, got ${got} (${place})`, {
+      field: this.field,
+      wanted,
+      got,
+    });
   }
 }
 

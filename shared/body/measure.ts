@@ -24,7 +24,11 @@ export function checkBody(value: unknown, field = 'body', limit: number = LIMITS
   measure(value, field, 0, gauge);
   if (gauge.bytes > limit) {
     const wanted = `at most ${limit} bytes of JSON`;
-    throw new SchemalessError('body_too_large', `${field}: wanted ${wanted}, got ${gauge.bytes}`, { field, wanted, got: `${gauge.bytes} bytes` });
+    throw new SchemalessError('body_too_large', `${field}: wanted ${wanted}, got ${gauge.bytes}`, {
+      field,
+      wanted,
+      got: `${gauge.bytes} bytes`,
+    });
   }
   return gauge;
 }
@@ -75,7 +79,8 @@ function measure(value: unknown, field: string, depth: number, gauge: Gauge): vo
 }
 
 function measureNested(value: object, field: string, depth: number, gauge: Gauge): void {
-  if (depth > LIMITS.bodyDepth) throw invalidField(field, `arrays and objects nested ${LIMITS.bodyDepth} deep at most`, 'deeper nesting');
+  if (depth > LIMITS.bodyDepth)
+    throw invalidField(field, `arrays and objects nested ${LIMITS.bodyDepth} deep at most`, 'deeper nesting');
   if (Array.isArray(value)) {
     gauge.bytes += Math.max(2, value.length + 1);
     for (let place = 0; place < value.length; place += 1) measure(value[place], `${field}[${place}]`, depth, gauge);
@@ -83,7 +88,11 @@ function measureNested(value: object, field: string, depth: number, gauge: Gauge
   }
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) {
-    throw invalidField(field, 'a plain object, an array or a simple value', `a ${value.constructor?.name ?? 'special object'}`);
+    throw invalidField(
+      field,
+      'a plain object, an array or a simple value',
+      `a ${value.constructor?.name ?? 'special object'}`,
+    );
   }
   const object = value as { readonly [key: string]: Json };
   if (needsText(object)) gauge.text = true;

@@ -37,7 +37,8 @@ export function isKeptInteger(integer: bigint): boolean {
  * proportion to the literal's length, whatever it is made of; undefined for exponents that no double comes near.
  */
 function normalized(literal: string): string | undefined {
-  const [, sign = '', whole = '', fraction = '', minus = '', exponent = ''] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?)0*(\d*))?$/.exec(literal) ?? [];
+  const [, sign = '', whole = '', fraction = '', minus = '', exponent = ''] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?)0*(\d*))?$/.exec(literal) ?? [];
   const digits = `${whole}${fraction}`;
   const [start, end] = [firstDigit(digits), lastDigit(digits)];
   if (start > end) return '0';
@@ -53,7 +54,10 @@ function firstDigit(digits: string): number {
   return at;
 }
 
-/** The place of the last one; -1 where there is none. A regular expression would look at each run of zeros from each of its places. */
+/**
+ * The place of the last one; -1 where there is none. A regular expression would look at each run of zeros from each of
+ * its places.
+ */
 function lastDigit(digits: string): number {
   let at = digits.length - 1;
   while (digits.charCodeAt(at) === ZERO) at -= 1;

@@ -17,7 +17,9 @@ export function toBatchItems(value: Json | undefined): readonly BatchItem[] {
 }
 
 export function toShardLogs(value: Json | undefined): readonly ShardLog[] {
-  return toItems<ShardLog>(value).map((log) => ('cells' in log ? { ...log, cells: toCells(log.cells as unknown as Json) } : log));
+  return toItems<ShardLog>(value).map((log) =>
+    'cells' in log ? { ...log, cells: toCells(log.cells as unknown as Json) } : log,
+  );
 }
 
 export function toShardHeads(value: Json | undefined): readonly ShardHead[] {
@@ -45,7 +47,8 @@ function toEntry(found: FoundEntry): IndexEntry {
   // To copy it would take longer than all else.
   if (isBare(found)) return found;
   const { cells, ...entry } = found;
-  if (isJsonObject(cells) && isJsonObject(cells['error'])) return { ...entry, cells: { error: errorOf(cells['error']) } };
+  if (isJsonObject(cells) && isJsonObject(cells['error']))
+    return { ...entry, cells: { error: errorOf(cells['error']) } };
   return { ...entry, cells: toCells(cells) };
 }
 

@@ -10,17 +10,27 @@ export function bufferCalls(send: Connection): BufferOperations {
     },
     async bufferConflicts({ limit, after } = {}) {
       const { json } = await send({ method: 'GET', path: ['buffer', 'conflicts'], query: { limit, after } });
-      return { conflicts: json['conflicts'] as unknown as readonly BufferConflict[], next: json['next'] as string | null };
+      return {
+        conflicts: json['conflicts'] as unknown as readonly BufferConflict[],
+        next: json['next'] as string | null,
+      };
     },
     async discardConflicts(ids) {
-      return Number((await send({ method: 'POST', path: ['buffer', 'conflicts', 'discard'], body: { ids } })).json['discarded']);
+      return Number(
+        (await send({ method: 'POST', path: ['buffer', 'conflicts', 'discard'], body: { ids } })).json['discarded'],
+      );
     },
     async undecidedWrites({ limit, after } = {}) {
       const { json } = await send({ method: 'GET', path: ['buffer', 'undecided'], query: { limit, after } });
-      return { undecided: json['undecided'] as unknown as readonly BufferConflict[], next: json['next'] as string | null };
+      return {
+        undecided: json['undecided'] as unknown as readonly BufferConflict[],
+        next: json['next'] as string | null,
+      };
     },
     async keepUndecided(ids) {
-      return Number((await send({ method: 'POST', path: ['buffer', 'undecided', 'keep'], body: { ids } })).json['kept']);
+      return Number(
+        (await send({ method: 'POST', path: ['buffer', 'undecided', 'keep'], body: { ids } })).json['kept'],
+      );
     },
   };
 }

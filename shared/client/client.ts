@@ -14,7 +14,8 @@ import { putNextOver, type PutNext } from './put-next.ts';
 import { triggerCalls } from './trigger-calls.ts';
 
 /** A datastore over HTTP: what a datastore can do, and `putNext`. */
-export interface SchemalessClient extends Omit<Datastore, 'shards'>, BufferOperations, IndexOperations, TriggerOperations {
+export interface SchemalessClient
+  extends Omit<Datastore, 'shards'>, BufferOperations, IndexOperations, TriggerOperations {
   readonly putNext: PutNext;
 }
 
@@ -36,7 +37,18 @@ export function schemalessClient(options: ClientOptions): SchemalessClient {
   const send = connect(options);
   const { put, batchPut } = writes(send);
   const { get, getLatest, ...otherReads } = reads(send);
-  return { name: options.datastore, put, batchPut, get, getLatest, ...otherReads, ...indexCalls(send), ...bufferCalls(send), ...triggerCalls(send), putNext: putNextOver({ put, getLatest }) };
+  return {
+    name: options.datastore,
+    put,
+    batchPut,
+    get,
+    getLatest,
+    ...otherReads,
+    ...indexCalls(send),
+    ...bufferCalls(send),
+    ...triggerCalls(send),
+    putNext: putNextOver({ put, getLatest }),
+  };
 }
 
 function writes(send: Connection): Pick<Datastore, 'put' | 'batchPut'> {
@@ -53,7 +65,8 @@ function writes(send: Connection): Pick<Datastore, 'put' | 'batchPut'> {
       try {
         return toPutResult((await send({ method: 'PUT', path: ['cells', row_key, column_name, ref_key], body })).json);
       } catch (error) {
-        if (error instanceof SchemalessError && error.details.more?.['outcome'] !== undefined) return toPutResult({ reason: reasonOf(error), ...error.details.more });
+        if (error instanceof SchemalessError && error.details.more?.['outcome'] !== undefined)
+          return toPutResult({ reason: reasonOf(error), ...error.details.more });
         throw error;
       }
     },
@@ -65,11 +78,29 @@ function toKey({ row_key, column_name, ref_key, min_added_id }: CellKey): CellKe
   return { row_key, column_name, ref_key, min_added_id };
 }
 
-function reads(send: Connection): Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet' | 'log' | 'heads'> {
+function reads(
+  send: Connection,
+): Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet' | 'log' | 'heads'> {
   const row: Datastore['row'] = async (rowKey, { columns, after, ...options } = {}) =>
-    toPage<string>(await send({ method: 'GET', path: ['rows', parseRowKey(rowKey)], joins: 'batch-read', query: { column: columns, after, ...read(options) } }));
+    toPage<string>(
+      await send({
+        method: 'GET',
+        path: ['rows', parseRowKey(rowKey)],
+        joins: 'batch-read',
+        query: { column: columns, after, ...read(options) },
+      }),
+    );
   const batchGet: Datastore['batchGet'] = async (keys, options = {}) =>
-    toBatchItems((await send({ method: 'POST', path: ['batch-get'], query: { read: options.read }, body: { keys: keys.map(toKey) } })).json['cells']);
+    toBatchItems(
+      (
+        await send({
+          method: 'POST',
+          path: ['batch-get'],
+          query: { read: options.read },
+          body: { keys: keys.map(toKey) },
+        })
+      ).json['cells'],
+    );
 
   return {
     row,
@@ -77,7 +108,9 @@ function reads(send: Connection): Pick<Datastore, 'get' | 'getLatest' | 'version
     async get(address, options = {}) {
       const { row_key, column_name, ref_key } = parseAddress(address);
       if (isPathColumnName(column_name)) return find(send, ['cells', row_key, column_name, ref_key], options);
-      const item = firstOf(await batchGet([{ row_key, column_name, ref_key, min_added_id: options.min_added_id }], options));
+      const item = firstOf(
+        await batchGet([{ row_key, column_name, ref_key, min_added_id: options.min_added_id }], options),
+      );
       // The batch does not say who found nothing, so that it has to count as possibly behind.
       if (item === null) return { cell: null, served_by: options.read ?? 'writer', stale: true };
       if (!('row_key' in item)) throw item.error;
@@ -94,15 +127,29 @@ function reads(send: Connection): Pick<Datastore, 'get' | 'getLatest' | 'version
     },
     async versions(key, { limit, order, after, ...options } = {}) {
       const [row_key, column_name] = [parseRowKey(key.row_key), parseColumnName(key.column_name)];
-      if (!isPathColumnName(column_name)) throw invalidField('column_name', 'A-Z a-z 0-9 _ - space . over HTTP, and neither "." nor ".."', column_name);
-      return toPage<number>(await send({ method: 'GET', path: ['cells', row_key, column_name, 'versions'], query: { limit, order, after, ...read(options) } }));
+      if (!isPathColumnName(column_name))
+        throw invalidField('column_name', 'A-Z a-z 0-9 _ - space . over HTTP, and neither "." nor ".."', column_name);
+      return toPage<number>(
+        await send({
+          method: 'GET',
+          path: ['cells', row_key, column_name, 'versions'],
+          query: { limit, order, after, ...read(options) },
+        }),
+      );
     },
     async log(locations: readonly Location[], options = {}) {
-      const { json } = await send({ method: 'POST', path: ['log'], query: { read: options.read }, body: { locations, limit: options.limit } });
+      const { json } = await send({
+        method: 'POST',
+        path: ['log'],
+        query: { read: options.read },
+        body: { locations, limit: options.limit },
+      });
       return toShardLogs(json['logs']);
     },
     async heads(options = {}) {
-      return toShardHeads((await send({ method: 'GET', path: ['shards'], query: { read: options.read } })).json['shards']);
+      return toShardHeads(
+        (await send({ method: 'GET', path: ['shards'], query: { read: options.read } })).json['shards'],
+      );
     },
   };
 }
@@ -112,7 +159,8 @@ async function find(send: Connection, path: Call['path'], options: ReadOptions):
   try {
     return toFound(await send({ method: 'GET', path, joins: 'batch-read', query: read(options) }));
   } catch (error) {
-    if (error instanceof SchemalessError && error.code === 'cell_not_found') return { cell: null, ...toServed(error.details.more ?? {}) };
+    if (error instanceof SchemalessError && error.code === 'cell_not_found')
+      return { cell: null, ...toServed(error.details.more ?? {}) };
     throw error;
   }
 }

@@ -15,15 +15,23 @@ export function toParameters(where: readonly Condition[]): Readonly<Record<strin
   for (const { field, operator, values } of where) {
     if (QUERY_WORDS.includes(field) || !/^[^[\]]+$/.test(field)) throw unknownField(field, ['the fields of the index']);
     const name = operator === 'eq' ? field : `${field}[${operator}]`;
-    if (values.length === 0) throw invalidField(name, operator === 'in' ? 'at least one value' : 'one value', 'no values');
+    if (values.length === 0)
+      throw invalidField(name, operator === 'in' ? 'at least one value' : 'one value', 'no values');
     if (parameters.has(name)) throw invalidField(name, 'one condition', 'two');
-    parameters.set(name, values.map((value) => toText(value, name)));
+    parameters.set(
+      name,
+      values.map((value) => toText(value, name)),
+    );
   }
   return Object.fromEntries(parameters);
 }
 
 function toText(value: unknown, field: string): string {
-  const keeps = typeof value === 'bigint' || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value)) || (typeof value === 'string' && value.isWellFormed());
+  const keeps =
+    typeof value === 'bigint' ||
+    typeof value === 'boolean' ||
+    (typeof value === 'number' && Number.isFinite(value)) ||
+    (typeof value === 'string' && value.isWellFormed());
   if (!keeps) throw invalidField(field, 'Unicode text, a finite number, a bigint or a boolean', value);
   return String(value);
 }

@@ -26,7 +26,10 @@ export interface Call {
 /** Sends a call until it is answered, and returns the answer. Throws SchemalessError. */
 export type Connection = (call: Call) => Promise<Reply>;
 
-/** What an answer puts around a cell's body at most: many answers, their list, the one, its body, a list, an entry, its cells, the cell. */
+/**
+ * What an answer puts around a cell's body at most: many answers, their list, the one, its body, a list, an entry, its
+ * cells, the cell.
+ */
 const DEPTH_AROUND = 9;
 const TIMEOUT_MS = 31_000;
 const ATTEMPTS = 5;
@@ -43,8 +46,10 @@ export function connect(options: ClientOptions): Connection {
   const { sign, timeoutMs = TIMEOUT_MS, signal } = options;
   const exchange = options.fetch ? exchangeByFetch(options.fetch, origin, signal) : exchangeByHttp(origin, signal);
   const sender: Sender = { exchange, origin, sign, timeoutMs };
-  const alone = (target: string): Promise<Attempt> => tryOnce(sender, { method: 'GET', target: `${base}/${target}`, body: undefined });
-  const together = (route: BatchRoute, targets: readonly string[]): Promise<Attempt> => tryOnce(sender, { method: 'POST', target: `${base}/${route}`, body: stringifyJson({ targets }) });
+  const alone = (target: string): Promise<Attempt> =>
+    tryOnce(sender, { method: 'GET', target: `${base}/${target}`, body: undefined });
+  const together = (route: BatchRoute, targets: readonly string[]): Promise<Attempt> =>
+    tryOnce(sender, { method: 'POST', target: `${base}/${route}`, body: stringifyJson({ targets }) });
   const join = options.joinReads === false ? undefined : joinReads({ together, alone, attemptOf });
   return async ({ method, path, query, body: value, joins }) => {
     const target = `${path.map(encodeURIComponent).join('/')}${queryString(query)}`;
@@ -53,7 +58,9 @@ export function connect(options: ClientOptions): Connection {
     for (let attempt = 1; ; attempt += 1) {
       // What did not come of the first attempt together is tried again alone.
       const isJoined = join && joins !== undefined && attempt === 1;
-      const { reply, error, again, retryAfter } = await (isJoined ? join(joins, target) : tryOnce(sender, { method, target: `${base}/${target}`, body }));
+      const { reply, error, again, retryAfter } = await (isJoined
+        ? join(joins, target)
+        : tryOnce(sender, { method, target: `${base}/${target}`, body }));
       if (reply !== undefined) return reply;
       if (!again || attempt >= most || signal?.aborted === true || !budget.spend()) throw error;
       await wait(pauseMs(attempt, retryAfter));
@@ -68,14 +75,22 @@ interface Sender {
   readonly timeoutMs: number;
 }
 
-async function tryOnce({ exchange, origin, sign, timeoutMs }: Sender, { method, target, body }: Omit<Outgoing, 'headers'>): Promise<Attempt> {
+async function tryOnce(
+  { exchange, origin, sign, timeoutMs }: Sender,
+  { method, target, body }: Omit<Outgoing, 'headers'>,
+): Promise<Attempt> {
   const plain = body === undefined ? NO_HEADERS : JSON_HEADERS;
-  const headers = sign === undefined ? plain : await sign({ method, url: new URL(target, origin), headers: plain, body });
+  const headers =
+    sign === undefined ? plain : await sign({ method, url: new URL(target, origin), headers: plain, body });
   let answer: Incoming;
   try {
     answer = await exchange({ method, target, headers, body }, timeoutMs);
   } catch (cause) {
-    return { error: new SchemalessError('unavailable', `No answer from ${origin}: ${reason(cause)}`, { cause }), again: true, retryAfter: null };
+    return {
+      error: new SchemalessError('unavailable', `No answer from ${origin}: ${reason(cause)}`, { cause }),
+      again: true,
+      retryAfter: null,
+    };
   }
   const { status, text, retryAfter } = answer;
   if (status >= 200 && status < 300) return readReply(answer);
@@ -101,9 +116,15 @@ function failed(status: number, problem: Reply['json'], retryAfter: string | nul
 }
 
 function readReply({ status, text, isPlain }: Incoming): Attempt {
-  const json = (isPlain ? readPlain(text) : undefined) ?? parseJson(text, { field: 'answer', maxDepth: LIMITS.bodyDepth + DEPTH_AROUND });
+  const json =
+    (isPlain ? readPlain(text) : undefined) ??
+    parseJson(text, { field: 'answer', maxDepth: LIMITS.bodyDepth + DEPTH_AROUND });
   if (isJsonObject(json)) return { reply: { status, json } };
-  return { error: new SchemalessError('internal', `Answered ${status} with something else than an object`), again: false, retryAfter: null };
+  return {
+    error: new SchemalessError('internal', `Answered ${status} with something else than an object`),
+    again: false,
+    retryAfter: null,
+  };
 }
 
 /** Whether the same request can succeed later: as the problem says, else by its status. */
@@ -126,7 +147,8 @@ function queryString(query: Call['query'] = {}): string {
   const pairs: string[] = [];
   for (const [name, value] of Object.entries(query)) {
     if (value === undefined) continue;
-    for (const one of Array.isArray(value) ? value : [value]) pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(String(one))}`);
+    for (const one of Array.isArray(value) ? value : [value])
+      pairs.push(`${encodeURIComponent(name)}=${encodeURIComponent(String(one))}`);
   }
   return pairs.length === 0 ? '' : `?${pairs.join('&')}`;
 }

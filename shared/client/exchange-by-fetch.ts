@@ -5,7 +5,17 @@ import type { Exchange } from './exchange.ts';
 export function exchangeByFetch(send: typeof fetch, origin: string, signal: AbortSignal | undefined): Exchange {
   return async ({ method, target, headers, body }, timeoutMs) => {
     const timeout = AbortSignal.timeout(timeoutMs);
-    const response = await send(new URL(target, origin), { method, headers, signal: signal ? AbortSignal.any([signal, timeout]) : timeout, ...(body === undefined ? {} : { body }) });
-    return { status: response.status, text: await response.text(), retryAfter: response.headers.get('retry-after'), isPlain: isPlainJson(response.headers.get('x-json')) };
+    const response = await send(new URL(target, origin), {
+      method,
+      headers,
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+      ...(body === undefined ? {} : { body }),
+    });
+    return {
+      status: response.status,
+      text: await response.text(),
+      retryAfter: response.headers.get('retry-after'),
+      isPlain: isPlainJson(response.headers.get('x-json')),
+    };
   };
 }

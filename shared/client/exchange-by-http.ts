@@ -4,7 +4,10 @@ import { urlToHttpOptions } from 'node:url';
 import { isPlainJson } from '../api/plain-json.ts';
 import type { Exchange, Incoming } from './exchange.ts';
 
-/** Milliseconds for which a connection is kept that nobody uses. Load balancers keep theirs for a minute as a rule, and many say so themselves. */
+/**
+ * Milliseconds for which a connection is kept that nobody uses. Load balancers keep theirs for a minute as a rule, and
+ * many say so themselves.
+ */
 const IDLE_MS = 4000;
 
 const HTTP = { agent: new HttpAgent({ keepAlive: true, timeout: IDLE_MS }), request: requestByHttp };
@@ -28,8 +31,16 @@ export function exchangeByHttp(origin: string, signal: AbortSignal | undefined):
   };
 }
 
-/** Undefined when the server had closed the connection, which nobody had used for a while; the one that is tried next is another. */
-function answerTo(sent: ClientRequest, body: string | undefined, timeoutMs: number, signal: AbortSignal | undefined): Promise<Incoming | undefined> {
+/**
+ * Undefined when the server had closed the connection, which nobody had used for a while; the one that is tried next is
+ * another.
+ */
+function answerTo(
+  sent: ClientRequest,
+  body: string | undefined,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Incoming | undefined> {
   return new Promise((resolve, reject) => {
     const giveUp = (error: Error): void => {
       reject(error);
@@ -43,7 +54,9 @@ function answerTo(sent: ClientRequest, body: string | undefined, timeoutMs: numb
       answered = true;
       readAnswer(response).then(resolve, reject);
     });
-    sent.on('error', (error) => (sent.reusedSocket && !answered && isClosed(error) ? resolve(undefined) : reject(error)));
+    sent.on('error', (error) =>
+      sent.reusedSocket && !answered && isClosed(error) ? resolve(undefined) : reject(error),
+    );
     sent.on('close', () => {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
@@ -60,7 +73,12 @@ function readAnswer(response: IncomingMessage): Promise<Incoming> {
     response.on('end', () => {
       const [only = Buffer.of(), ...more] = chunks;
       const bytes = more.length === 0 ? only : Buffer.concat(chunks);
-      resolve({ status: response.statusCode ?? 0, text: bytes.toString(), retryAfter: response.headers['retry-after'] ?? null, isPlain: isPlainJson(response.headers['x-json']) });
+      resolve({
+        status: response.statusCode ?? 0,
+        text: bytes.toString(),
+        retryAfter: response.headers['retry-after'] ?? null,
+        isPlain: isPlainJson(response.headers['x-json']),
+      });
     });
   });
 }

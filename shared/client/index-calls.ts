@@ -14,10 +14,23 @@ import { toParameters } from './conditions.ts';
 export function indexCalls(send: Connection): Pick<Datastore, 'query'> & IndexOperations {
   return {
     async query({ index, where, fields, columns, order, limit = LIMITS.defaultLimit, after, cursor, read, explain }) {
-      if (columns !== '*' && columns?.includes('*') === true) throw invalidField('column', 'names of columns; for all of them "*" instead of a list', '*');
+      if (columns !== '*' && columns?.includes('*') === true)
+        throw invalidField('column', 'names of columns; for all of them "*" instead of a list', '*');
       // The limit always goes along: a request without any parameter asks for the status.
-      const query = { ...toParameters(where), fields: fields?.join(','), column: columns, order, limit, after, cursor, read, explain: explain === true ? 'true' : undefined };
-      return toIndexAnswer(await send({ method: 'GET', path: ['indexes', nameOf(index)], joins: 'batch-query', query }));
+      const query = {
+        ...toParameters(where),
+        fields: fields?.join(','),
+        column: columns,
+        order,
+        limit,
+        after,
+        cursor,
+        read,
+        explain: explain === true ? 'true' : undefined,
+      };
+      return toIndexAnswer(
+        await send({ method: 'GET', path: ['indexes', nameOf(index)], joins: 'batch-query', query }),
+      );
     },
     async indexes() {
       return (await send({ method: 'GET', path: ['indexes'] })).json['indexes'] as unknown as readonly IndexStatus[];

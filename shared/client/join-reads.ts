@@ -19,16 +19,26 @@ interface Waiting {
   readonly resolve: (attempt: Attempt | Promise<Attempt>) => void;
 }
 
-/** Reads of one request. Answers to queries are long: of a quarter as many some are read here while others are made there. */
-const TOGETHER: Readonly<Record<BatchRoute, number>> = { 'batch-read': LIMITS.batchReads, 'batch-query': LIMITS.batchReads / 4 };
+/**
+ * Reads of one request. Answers to queries are long: of a quarter as many some are read here while others are made
+ * there.
+ */
+const TOGETHER: Readonly<Record<BatchRoute, number>> = {
+  'batch-read': LIMITS.batchReads,
+  'batch-query': LIMITS.batchReads / 4,
+};
 const FORBIDDEN = 403;
 
 /**
  * Sends the reads that a program begins in the same turn of its event loop in one request: most of what a small read
- * costs is its request. Nobody waits for others to come, and what comes alone goes alone. A read that the server was not
- * done with soon after another, or had no room for, is asked for alone.
+ * costs is its request. Nobody waits for others to come, and what comes alone goes alone. A read that the server was
+ * not done with soon after another, or had no room for, is asked for alone.
  */
-export function joinReads({ together, alone, attemptOf }: JoinedAsk): (route: BatchRoute, target: string) => Promise<Attempt> {
+export function joinReads({
+  together,
+  alone,
+  attemptOf,
+}: JoinedAsk): (route: BatchRoute, target: string) => Promise<Attempt> {
   const lanes = new Map<BatchRoute, Waiting[]>();
   /** False once a server did not know these routes, or does not let this caller use them. */
   let isKnown = true;
@@ -37,12 +47,16 @@ export function joinReads({ together, alone, attemptOf }: JoinedAsk): (route: Ba
     const [only, ...others] = some;
     if (only && others.length === 0) return only.resolve(alone(only.target));
     // What cannot be signed, or read, fails each of them by itself.
-    const attempt = await together(route, some.map(({ target }) => target)).catch(() => undefined);
+    const attempt = await together(
+      route,
+      some.map(({ target }) => target),
+    ).catch(() => undefined);
     const answers = attempt?.reply?.json['answers'];
     if (attempt?.error?.code === 'unknown_route' || (attempt?.error && attempt.status === FORBIDDEN)) isKnown = false;
     for (const [place, { target, resolve }] of some.entries()) {
       const answer = Array.isArray(answers) ? (answers as readonly Json[])[place] : undefined;
-      if (isJsonObject(answer) && isJsonObject(answer['body'])) resolve(attemptOf(Number(answer['status']), answer['body']));
+      if (isJsonObject(answer) && isJsonObject(answer['body']))
+        resolve(attemptOf(Number(answer['status']), answer['body']));
       // Each may be tried again by itself, after a pause, as far as the budget goes.
       else if (attempt?.error && attempt.again) resolve(attempt);
       else resolve(alone(target));

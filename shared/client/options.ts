@@ -24,11 +24,16 @@ export interface ClientOptions {
    * @default requests are not signed, as on one machine
    */
   readonly sign?: (request: UnsignedRequest) => Promise<Readonly<Record<string, string>>>;
-  /** Sends reads that are begun in the same turn of the event loop, as with `Promise.all`, in one request. @default true */
+  /**
+   * Sends reads that are begun in the same turn of the event loop, as with `Promise.all`, in one request. @default true
+   */
   readonly joinReads?: boolean;
   /** How often a request is sent at most, when it was not answered or may succeed later. @default 5 */
   readonly attempts?: number;
-  /** Retries for each request that this client may make as a rule, besides a reserve of 20 and 2 a second; false: any number; or a budget that clients share. @default 0.1 */
+  /**
+   * Retries for each request that this client may make as a rule, besides a reserve of 20 and 2 a second; false: any
+   * number; or a budget that clients share. @default 0.1
+   */
   readonly retryBudget?: number | false | RetryBudget;
   /** An attempt without an answer in this time is given up. @default 31000, a little over the gateway's own limit */
   readonly timeoutMs?: number;

@@ -17,7 +17,19 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 
 /** The error that a problem document, or an item's error, stands for. */
 export function errorOf(problem: JsonObject, status?: number): SchemalessError {
-  const { code, detail, field, wanted, got, address, type: _type, title: _title, retry: _retry, status: _status, ...more } = problem;
+  const {
+    code,
+    detail,
+    field,
+    wanted,
+    got,
+    address,
+    type: _type,
+    title: _title,
+    retry: _retry,
+    status: _status,
+    ...more
+  } = problem;
   const details: ErrorDetails = {
     ...(typeof field === 'string' ? { field } : {}),
     ...(typeof wanted === 'string' ? { wanted } : {}),
@@ -28,7 +40,11 @@ export function errorOf(problem: JsonObject, status?: number): SchemalessError {
   if (typeof code === 'string' && isErrorCode(code)) return new SchemalessError(code, String(detail), details);
   // A newer server may have codes that this client does not know.
   const message = detail ?? problem['message'] ?? 'no reason given';
-  return new SchemalessError(BY_STATUS[status ?? 0] ?? 'internal', `Answered ${status ?? 'an item'} ${String(code ?? '')}: ${String(message)}`, details);
+  return new SchemalessError(
+    BY_STATUS[status ?? 0] ?? 'internal',
+    `Answered ${status ?? 'an item'} ${String(code ?? '')}: ${String(message)}`,
+    details,
+  );
 }
 
 export function isJsonObject(value: Json | undefined): value is JsonObject {

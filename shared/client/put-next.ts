@@ -24,7 +24,8 @@ export function putNextOver({ put, getLatest }: Pick<Datastore, 'put' | 'getLate
       const { cell: latest } = await getLatest({ row_key, column_name });
       // The latest may be one that is behind: then at least the ref key known to be taken is passed.
       ref_key = Math.max(ref_key, latest === null ? 0 : latest.ref_key + 1);
-      if (ref_key > LIMITS.refKey) throw invalidField('ref_key', 'a column whose latest ref key is below 2^53-1', latest?.ref_key);
+      if (ref_key > LIMITS.refKey)
+        throw invalidField('ref_key', 'a column whose latest ref key is below 2^53-1', latest?.ref_key);
       const result = await put({ row_key, column_name, ref_key, body });
       if (result.outcome !== 'conflict' || tries >= TRIES) return { ...result, ref_key };
       ref_key += 1;

@@ -12,10 +12,15 @@ export type Sign = NonNullable<ClientOptions['sign']>;
  * @param region of the API
  * @param credentials @default those of the process: of a Lambda function those of its role
  */
-export function requestSigner(region: string, credentials: ConstructorParameters<typeof SignatureV4>[0]['credentials'] = defaultProvider()): Sign {
+export function requestSigner(
+  region: string,
+  credentials: ConstructorParameters<typeof SignatureV4>[0]['credentials'] = defaultProvider(),
+): Sign {
   const signer = new SignatureV4({ service: 'execute-api', region, credentials, sha256: Sha256 });
   return async ({ method, url, headers, body }) => {
-    const query = Object.fromEntries([...new Set(url.searchParams.keys())].map((name) => [name, url.searchParams.getAll(name)]));
+    const query = Object.fromEntries(
+      [...new Set(url.searchParams.keys())].map((name) => [name, url.searchParams.getAll(name)]),
+    );
     const signed = await signer.sign({
       method,
       protocol: url.protocol,

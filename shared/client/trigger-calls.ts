@@ -1,26 +1,50 @@
 import type { Json } from '../cell.ts';
 import { TRIGGER_NAME } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
-import type { DeadCount, DeadPage, ParkedCount, ParkedPage, RewindTo, TriggerDetails, TriggerOperations, TriggerSummary, TriggerSwitch } from '../contract/trigger-operations.ts';
+import type {
+  DeadCount,
+  DeadPage,
+  ParkedCount,
+  ParkedPage,
+  RewindTo,
+  TriggerDetails,
+  TriggerOperations,
+  TriggerSummary,
+  TriggerSwitch,
+} from '../contract/trigger-operations.ts';
 import type { Call, Connection } from './connection.ts';
 
 /** The operator's view of a datastore's triggers, over HTTP. */
 export function triggerCalls(send: Connection): TriggerOperations {
-  const ask = async (method: Call['method'], name: string, rest: readonly string[], more: Pick<Call, 'query' | 'body'> = {}): Promise<Readonly<Record<string, Json>>> =>
+  const ask = async (
+    method: Call['method'],
+    name: string,
+    rest: readonly string[],
+    more: Pick<Call, 'query' | 'body'> = {},
+  ): Promise<Readonly<Record<string, Json>>> =>
     (await send({ method, path: ['triggers', checkName(name), ...rest], ...more })).json;
 
   return {
     async triggers() {
-      return (await send({ method: 'GET', path: ['triggers'] })).json['triggers'] as unknown as readonly TriggerSummary[];
+      return (await send({ method: 'GET', path: ['triggers'] })).json[
+        'triggers'
+      ] as unknown as readonly TriggerSummary[];
     },
-    trigger: async (name, { limit, after } = {}) => (await ask('GET', name, [], { query: { limit, after } })) as unknown as TriggerDetails,
-    pauseTrigger: async (name, reason) => (await ask('POST', name, ['pause'], { body: { reason } })) as unknown as TriggerSwitch,
+    trigger: async (name, { limit, after } = {}) =>
+      (await ask('GET', name, [], { query: { limit, after } })) as unknown as TriggerDetails,
+    pauseTrigger: async (name, reason) =>
+      (await ask('POST', name, ['pause'], { body: { reason } })) as unknown as TriggerSwitch,
     resumeTrigger: async (name) => (await ask('POST', name, ['resume'])) as unknown as TriggerSwitch,
-    rewindTrigger: async (name, to) => (await ask('POST', name, ['rewind'], { body: { to: written(to) } })) as unknown as TriggerSwitch,
-    parkedCells: async (name, { limit, after } = {}) => (await ask('GET', name, ['parked'], { query: { limit, after } })) as unknown as ParkedPage,
-    retryParked: async (name, cells) => toParkedCount(await ask('POST', name, ['parked', 'retry'], { body: { cells } }), 'wanted'),
-    discardParked: async (name, cells) => toParkedCount(await ask('POST', name, ['parked', 'discard'], { body: { cells } }), 'discarded'),
-    deadMessages: async (name, { limit } = {}) => (await ask('GET', name, ['dead'], { query: { limit } })) as unknown as DeadPage,
+    rewindTrigger: async (name, to) =>
+      (await ask('POST', name, ['rewind'], { body: { to: written(to) } })) as unknown as TriggerSwitch,
+    parkedCells: async (name, { limit, after } = {}) =>
+      (await ask('GET', name, ['parked'], { query: { limit, after } })) as unknown as ParkedPage,
+    retryParked: async (name, cells) =>
+      toParkedCount(await ask('POST', name, ['parked', 'retry'], { body: { cells } }), 'wanted'),
+    discardParked: async (name, cells) =>
+      toParkedCount(await ask('POST', name, ['parked', 'discard'], { body: { cells } }), 'discarded'),
+    deadMessages: async (name, { limit } = {}) =>
+      (await ask('GET', name, ['dead'], { query: { limit } })) as unknown as DeadPage,
     replayDead: async (name) => toDeadCount(await ask('POST', name, ['dead', 'replay']), 'replayed'),
     discardDead: async (name) => toDeadCount(await ask('POST', name, ['dead', 'discard']), 'discarded'),
   };
@@ -29,7 +53,10 @@ export function triggerCalls(send: Connection): TriggerOperations {
 type Answer = Readonly<Record<string, Json>>;
 
 function toParkedCount(answer: Answer, what: string): ParkedCount {
-  return { count: Number(answer[what]), not_parked: (answer['not_parked'] ?? []) as unknown as ParkedCount['not_parked'] };
+  return {
+    count: Number(answer[what]),
+    not_parked: (answer['not_parked'] ?? []) as unknown as ParkedCount['not_parked'],
+  };
 }
 
 function toDeadCount(answer: Answer, what: string): DeadCount {
@@ -46,5 +73,9 @@ function written(to: RewindTo): Json {
 function checkName(trigger: string): string {
   if (TRIGGER_NAME.test(trigger)) return trigger;
   const [wanted, got] = ['the name of a trigger', JSON.stringify(trigger.slice(0, 60))];
-  throw new SchemalessError('unknown_trigger', `trigger: wanted ${wanted}, got ${got}`, { field: 'trigger', wanted, got });
+  throw new SchemalessError('unknown_trigger', `trigger: wanted ${wanted}, got ${got}`, {
+    field: 'trigger',
+    wanted,
+    got,
+  });
 }

@@ -1,4 +1,15 @@
-import type { Cell, CellAddress, CellKey, Json, Location, NewCell, PutResult, ReadCell, Role, Served } from '../cell.ts';
+import type {
+  Cell,
+  CellAddress,
+  CellKey,
+  Json,
+  Location,
+  NewCell,
+  PutResult,
+  ReadCell,
+  Role,
+  Served,
+} from '../cell.ts';
 import type { SchemalessError } from '../errors.ts';
 import type { AnswerRoom } from './answer-room.ts';
 import type { IndexAnswer, IndexQuery } from './index-query.ts';
@@ -28,7 +39,10 @@ export interface Datastore {
   getLatest(key: { readonly row_key: string; readonly column_name: string }, options?: ReadOptions): Promise<Found>;
 
   /** The cells of one column, newest first (`desc`) unless told otherwise, beyond the ref key `after`. */
-  versions(key: { readonly row_key: string; readonly column_name: string }, options?: VersionsOptions): Promise<Page<number>>;
+  versions(
+    key: { readonly row_key: string; readonly column_name: string },
+    options?: VersionsOptions,
+  ): Promise<Page<number>>;
 
   /** The latest cell of each column of a row, in byte order of the names; of the columns given, or of all. */
   row(rowKey: string, options?: RowOptions): Promise<Page<string>>;
@@ -41,7 +55,8 @@ export interface Datastore {
    * that is committed but not visible yet. A reader that goes on from `next` never skips a cell.
    *
    * The shards share one answer fairly: a cell of each, then the next of each, until it is full. What came of a shard
-   * says nothing of whether it goes on, only `more` does: true without any cell, too, where there was no room or at a hole.
+   * says nothing of whether it goes on, only `more` does: true without any cell, too, where there was no room or at a
+   * hole.
    */
   log(locations: readonly Location[], options?: LogOptions): Promise<readonly ShardLog[]>;
 
@@ -61,8 +76,8 @@ export interface ReadOptions {
   /** A reader that has not seen this added id of the row's shard is passed over. */
   readonly min_added_id?: number | undefined;
   /**
-   * Of an answer that this read shares with others, what room is left. A read that finds too little, or that would be cut
-   * where it would not be alone, throws `answer_too_large`. @default an answer of its own
+   * Of an answer that this read shares with others, what room is left. A read that finds too little, or that would be
+   * cut where it would not be alone, throws `answer_too_large`. @default an answer of its own
    */
   readonly room?: AnswerRoom | undefined;
 }
@@ -107,7 +122,10 @@ export type ShardLog =
       readonly cells: readonly Cell[];
       /** The last added id read; with none read, what the location stands for. */
       readonly next: number;
-      /** There are cells behind `next` that did not come. False only where the log was read to its end, as the node that answered shows it. */
+      /**
+       * There are cells behind `next` that did not come. False only where the log was read to its end, as the node that
+       * answered shows it.
+       */
       readonly more: boolean;
       readonly error?: undefined;
     } & Served)
@@ -136,15 +154,18 @@ export type GroupBuffer =
       readonly parked: number;
       /** Kept because another body is at their address. */
       readonly conflicts: number;
-      /** Copies of two bodies for one address, either of which may have been acknowledged: they wait for an operator's word. */
+      /**
+       * Copies of two bodies for one address, either of which may have been acknowledged: they wait for an operator's
+       * word.
+       */
       readonly undecided: number;
       readonly error?: undefined;
     }
   | { readonly group: string; readonly error: SchemalessError };
 
 /**
- * A buffered write that is kept: one that lost, since it was answered 202, and then another body turned out to be at its
- * address; or one that is undecided.
+ * A buffered write that is kept: one that lost, since it was answered 202, and then another body turned out to be at
+ * its address; or one that is undecided.
  */
 export interface BufferConflict extends CellAddress {
   /** `group/number`; what `discardConflicts` and `keepUndecided` take. */
@@ -158,17 +179,22 @@ export interface BufferConflict extends CellAddress {
 /** The operator's view of the buffer, for one datastore, over all groups. */
 export interface BufferOperations {
   buffer(): Promise<readonly GroupBuffer[]>;
-  bufferConflicts(options?: KeptOptions): Promise<{ readonly conflicts: readonly BufferConflict[]; readonly next: string | null }>;
+  bufferConflicts(
+    options?: KeptOptions,
+  ): Promise<{ readonly conflicts: readonly BufferConflict[]; readonly next: string | null }>;
   /** Deletes kept conflicts for good. Returns how many there were. */
   discardConflicts(ids: readonly string[]): Promise<number>;
   /**
    * Copies of two bodies for one address, either of which may have been acknowledged before its primary lost it. Their
    * shards take no appends until one is kept.
    */
-  undecidedWrites(options?: KeptOptions): Promise<{ readonly undecided: readonly BufferConflict[]; readonly next: string | null }>;
+  undecidedWrites(
+    options?: KeptOptions,
+  ): Promise<{ readonly undecided: readonly BufferConflict[]; readonly next: string | null }>;
   /**
-   * Decides for these bodies: each is stored within seconds, and the others at its address become kept conflicts. Returns
-   * how many of the ids were undecided. Throws `unavailable` where not every group can be told; to be repeated then.
+   * Decides for these bodies: each is stored within seconds, and the others at its address become kept conflicts.
+   * Returns how many of the ids were undecided. Throws `unavailable` where not every group can be told; to be repeated
+   * then.
    */
   keepUndecided(ids: readonly string[]): Promise<number>;
 }

@@ -38,7 +38,8 @@ export interface IndexQuery {
   readonly read?: Role | undefined;
   /**
    * May share a statement with others of the same index that are asked at the same time, if it reads no more entries
-   * than it answers. That takes about half the work, of the servers and here; those that share one wait for each other. Through HTTP those do that the client sends in one request. @default false
+   * than it answers. That takes about half the work, of the servers and here; those that share one wait for each other.
+   * Through HTTP those do that the client sends in one request. @default false
    */
   readonly together?: boolean | undefined;
   /** As that of other reads. */

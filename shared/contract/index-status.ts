@@ -6,20 +6,25 @@ export interface IndexStatus {
   /** Of the definition that answers, or that is being built where none does. The first is the shard field. */
   readonly fields: readonly { readonly field: string; readonly type: string; readonly column_key: string }[];
   readonly keys: readonly (readonly string[])[];
-  /** Of the build under way: cells of the logs looked at, of those there are; null where none is, or nobody knows yet. */
+  /**
+   * Of the build under way: cells of the logs looked at, of those there are; null where none is, or nobody knows yet.
+   */
   readonly progress: { readonly done: number; readonly total: number } | null;
   /** Cells that the repair is behind the logs; null while nobody knows. Entries are kept by the writes themselves. */
   readonly lag: number | null;
   /** The largest shard's share of all entries, 0 to 1: far above 1 / shards, the shard field spreads badly. */
   readonly largest_share: number | null;
-  /** Fields that rows were found to have with another type than `fields` says, so that they count as null, or the row has no entry; none when all fit. */
+  /**
+   * Fields that rows were found to have with another type than `fields` says, so that they count as null, or the row
+   * has no entry; none when all fit.
+   */
   readonly mistyped: readonly MistypedStatus[];
 }
 
 /**
- * What the repair came across since this definition was listed: it looks at each row some seconds after a cell of it was
- * written, and a build at each row once. A row that is written again is counted again, and one that was mended stays
- * counted: `at` says whether it still goes on.
+ * What the repair came across since this definition was listed: it looks at each row some seconds after a cell of it
+ * was written, and a build at each row once. A row that is written again is counted again, and one that was mended
+ * stays counted: `at` says whether it still goes on.
  */
 export interface MistypedStatus {
   readonly field: string;

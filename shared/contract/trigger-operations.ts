@@ -30,9 +30,13 @@ export interface TriggerOperations {
   /** Forgets parked cells for good, `*`: all of them, and the messages that could not be read. */
   discardParked(name: string, cells: ParkedChoice): Promise<ParkedCount>;
 
-  /** What SQS gave up on, as far as it shows it: ten messages of a shard at most. Hides them from others for a moment. */
+  /**
+   * What SQS gave up on, as far as it shows it: ten messages of a shard at most. Hides them from others for a moment.
+   */
   deadMessages(name: string, options?: Pick<ParkedOptions, 'limit'>): Promise<DeadPage>;
-  /** Parks the cells of all messages that SQS gave up on, to be sent again soon, and takes them out of the last queue. */
+  /**
+   * Parks the cells of all messages that SQS gave up on, to be sent again soon, and takes them out of the last queue.
+   */
   replayDead(name: string): Promise<DeadCount>;
   /** Deletes all messages that SQS gave up on. */
   discardDead(name: string): Promise<DeadCount>;
@@ -48,7 +52,10 @@ export interface TriggerSwitch {
   readonly changed_at: string | null;
   /** Of the last rewind; null where there was none. */
   readonly rewound_at: string | null;
-  /** The last time that all that was not known to be consumed was sent again, since the queue could not be trusted; null where there was none. */
+  /**
+   * The last time that all that was not known to be consumed was sent again, since the queue could not be trusted; null
+   * where there was none.
+   */
   readonly resent: TriggerResend | null;
 }
 
@@ -75,7 +82,10 @@ export interface TriggerSummary extends TriggerSwitch {
   readonly timeout_seconds: number;
   /** How far consuming is behind the logs: at most so much, since what is consumed is written down now and then. */
   readonly lag: TriggerLag;
-  /** How far sending is behind the logs. Offsets are written up to three seconds late, so some cells may be sent already. */
+  /**
+   * How far sending is behind the logs. Offsets are written up to three seconds late, so some cells may be sent
+   * already.
+   */
   readonly sent: TriggerLag;
   /** Messages on its queue, being consumed or not, as SQS counts them: about. Null while SQS does not say. */
   readonly waiting: number | null;

@@ -13,18 +13,25 @@ const REFUSED: Partial<Readonly<Record<FieldType, string>>> = {
 };
 
 /** Names of what has a few values, each of which most rows would share. */
-const FEW_VALUES = /^(?:is_\w+|has_\w+|(?:\w+_)?(?:status|state|type|kind|gender|currency|country|country_code|city|language))$/iu;
+const FEW_VALUES =
+  /^(?:is_\w+|has_\w+|(?:\w+_)?(?:status|state|type|kind|gender|currency|country|country_code|city|language))$/iu;
 
 /** Checks the fields of an index against each other, and its keys against the fields. */
 export function checkIndex(index: IndexFile): void {
   const fields = (index.sound?.column_defs ?? []).flatMap((column, place) =>
     (column?.fields ?? []).map((field, at) => ({ ...field, path: ['column_defs', place, 'fields', at] })),
   );
-  index.once('field', fields.map(({ field, path }) => ({ name: field, path: [...path, 'field'] })));
+  index.once(
+    'field',
+    fields.map(({ field, path }) => ({ name: field, path: [...path, 'field'] })),
+  );
   const over = fields[MAX_INDEX_FIELDS];
   if (over) index.problem(over.path, `column_defs: wanted at most ${MAX_INDEX_FIELDS} fields, got ${fields.length}`);
   if (fields[0]) checkShardField(index, fields[0].path, fields[0]);
-  checkKeys(index, fields.map(({ field }) => field));
+  checkKeys(
+    index,
+    fields.map(({ field }) => field),
+  );
 }
 
 /**
@@ -46,14 +53,20 @@ function checkShardField(index: IndexFile, path: YamlPath, { field = '', type }:
 /** @param fields the names of all, the shard field first */
 function checkKeys(index: IndexFile, [shardField, ...others]: readonly (string | undefined)[]): void {
   const known = others.filter((name) => name !== undefined);
-  const keys = (index.sound?.keys ?? []).map((key = [], place) => key.map((name, at) => ({ name, path: ['keys', place, at] })));
+  const keys = (index.sound?.keys ?? []).map((key = [], place) =>
+    key.map((name, at) => ({ name, path: ['keys', place, at] })),
+  );
   if (keys.length > MAX_KEYS) index.wrong(['keys'], `at most ${MAX_KEYS} lists of field names`);
   for (const { name, path } of keys.flat()) {
     if (name === undefined) continue;
     if (name === shardField) index.wrong(path, 'fields behind the shard field, which precedes them in every key');
-    else if (!known.includes(name)) index.wrong(path, `one of ${known.join(', ') || '(no field beside the shard field)'}`);
+    else if (!known.includes(name))
+      index.wrong(path, `one of ${known.join(', ') || '(no field beside the shard field)'}`);
   }
   for (const key of keys) index.once('field', key);
   const combinations = keys.map((key) => key.map(({ name }) => name).join(', ') || undefined);
-  index.once('combination', combinations.map((name, place) => ({ name, path: ['keys', place] })));
+  index.once(
+    'combination',
+    combinations.map((name, place) => ({ name, path: ['keys', place] })),
+  );
 }

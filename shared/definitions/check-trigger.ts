@@ -11,8 +11,16 @@ import { MOST_ATTEMPTS_OF_FUNCTIONS, type triggerYaml } from './yaml-schemas.ts'
 export function checkTrigger(trigger: DefinitionFile<typeof triggerYaml>, project?: string): void {
   const { sound = {} } = trigger;
   const { columns, function: handler, max_attempts: attempts = 0 } = sound;
-  if (typeof columns === 'object') trigger.once('column', columns.map((name, place) => ({ name, path: ['columns', place] })));
-  if (handler !== undefined && project !== undefined && !statSync(join(project, handler), { throwIfNoEntry: false })?.isFile()) {
+  if (typeof columns === 'object')
+    trigger.once(
+      'column',
+      columns.map((name, place) => ({ name, path: ['columns', place] })),
+    );
+  if (
+    handler !== undefined &&
+    project !== undefined &&
+    !statSync(join(project, handler), { throwIfNoEntry: false })?.isFile()
+  ) {
     trigger.wrong(['function'], `a file of the project in ${project}`);
   }
   if ('function' in sound && attempts > MOST_ATTEMPTS_OF_FUNCTIONS) {

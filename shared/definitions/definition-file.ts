@@ -41,7 +41,10 @@ export class DefinitionFile<Schema extends z.ZodType> {
 
   /** Says that a value is not what was wanted. */
   wrong(path: YamlPath, wanted: string, why = ''): void {
-    this.problem(path, `${z.core.toDotPath(path)}: wanted ${wanted}, got ${got(valueAt(this.#yaml.value, path))}${why}`);
+    this.problem(
+      path,
+      `${z.core.toDotPath(path)}: wanted ${wanted}, got ${got(valueAt(this.#yaml.value, path))}${why}`,
+    );
   }
 
   problem(path: YamlPath, message: string): void {

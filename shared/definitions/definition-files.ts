@@ -31,7 +31,10 @@ export class DefinitionFiles {
   }
 
   /** Returns what `<datastore>/**.yaml` says; undefined where it is not what the schema says. */
-  read<Schema extends z.ZodType>(file: string, { noun, key, schema, check }: FileKind<Schema>): z.output<Schema> | undefined {
+  read<Schema extends z.ZodType>(
+    file: string,
+    { noun, key, schema, check }: FileKind<Schema>,
+  ): z.output<Schema> | undefined {
     const read = new DefinitionFile(file, readFileSync(join(this.#folder, file), 'utf8'), schema);
     const said = new Map<string, unknown>(Object.entries(read.sound ?? {}));
     const [datastore = ''] = file.split(sep);

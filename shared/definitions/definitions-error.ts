@@ -13,7 +13,9 @@ export class DefinitionsError extends Error {
 
   constructor(folder: string, problems: readonly Problem[]) {
     const lines = problems.map(({ file, line, message }) => `  ${file}${line > 0 ? `:${line}` : ''}: ${message}`);
-    super(`${problems.length === 1 ? '1 problem' : `${problems.length} problems`} in the definitions in ${folder}:\n${lines.join('\n')}`);
+    super(
+      `${problems.length === 1 ? '1 problem' : `${problems.length} problems`} in the definitions in ${folder}:\n${lines.join('\n')}`,
+    );
     this.name = 'DefinitionsError';
     this.problems = problems;
   }

@@ -7,7 +7,10 @@ export interface FolderEntry {
   readonly kind: 'file' | 'folder';
 }
 
-/** Sorted, so that the same files always give the same definitions; links are what they lead to. Without what editors and file managers hide there, and notes for people (`*.md`). */
+/**
+ * Sorted, so that the same files always give the same definitions; links are what they lead to. Without what editors
+ * and file managers hide there, and notes for people (`*.md`).
+ */
 export function entriesOf(folder: string): readonly FolderEntry[] {
   return readdirSync(folder)
     .filter((name) => !name.startsWith('.') && !name.endsWith('.md'))

@@ -20,10 +20,18 @@ const TRIGGER = { noun: 'trigger', key: 'trigger', schema: triggerYaml };
  * at all, and names what lies where nothing would read it.
  *
  * @param warn told of what can be done, and will be regretted @default nobody is told
- * @param project the folder that the triggers' functions are given from @default whether they are there is not looked at
+ * @param project the folder that the triggers' functions are given from @default whether they are there is not looked
+ *   at
  */
-export function loadDefinitions(folder: string, warn: (warning: Problem) => void = () => undefined, project?: string): Definitions {
-  if (!existsSync(folder)) throw new DefinitionsError(folder, [{ file: folder, line: 0, message: 'wanted a folder of datastores, got nothing' }]);
+export function loadDefinitions(
+  folder: string,
+  warn: (warning: Problem) => void = () => undefined,
+  project?: string,
+): Definitions {
+  if (!existsSync(folder))
+    throw new DefinitionsError(folder, [
+      { file: folder, line: 0, message: 'wanted a folder of datastores, got nothing' },
+    ]);
   const files = new DefinitionFiles(folder);
   const { problems } = files;
   problems.push(...misplacedDatastores(folder));
@@ -32,15 +40,20 @@ export function loadDefinitions(folder: string, warn: (warning: Problem) => void
     const file = join(name, 'datastore.yaml');
     const isThere = existsSync(join(folder, file));
     const datastore = isThere && files.read(file, DATASTORE);
-    if (!isThere && !hasMisnamedDatastore(folder, name)) problems.push({ file, line: 0, message: 'wanted a file datastore.yaml in each folder, got none' });
+    if (!isThere && !hasMisnamedDatastore(folder, name))
+      problems.push({ file, line: 0, message: 'wanted a file datastore.yaml in each folder, got none' });
     problems.push(...misplacedParts(folder, name));
     const indexes = files.readPart(name, 'indexes', INDEX);
-    const triggers = files.readPart(name, 'triggers', { ...TRIGGER, check: (trigger) => checkTrigger(trigger, project) });
+    const triggers = files.readPart(name, 'triggers', {
+      ...TRIGGER,
+      check: (trigger) => checkTrigger(trigger, project),
+    });
     if (datastore) datastores.push({ ...datastore, indexes, triggers });
   }
 
   for (const warning of files.warnings) warn(warning);
-  if (problems.length === 0 && datastores.length === 0) problems.push({ file: '.', line: 0, message: 'wanted at least one datastore, got none' });
+  if (problems.length === 0 && datastores.length === 0)
+    problems.push({ file: '.', line: 0, message: 'wanted at least one datastore, got none' });
   if (problems.length > 0) throw new DefinitionsError(folder, problems);
   return { datastores };
 }

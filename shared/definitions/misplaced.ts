@@ -15,7 +15,8 @@ export function misplacedDatastores(folder: string): readonly Problem[] {
     .filter(({ kind }) => kind === 'file')
     .map(({ name }) => {
       const { part, datastore } = saysOf(join(folder, name));
-      const meant = part === undefined ? `${datastore}/${DATASTORE_FILE}` : `${datastore}/${part}/${parse(name).name}.yaml`;
+      const meant =
+        part === undefined ? `${datastore}/${DATASTORE_FILE}` : `${datastore}/${part}/${parse(name).name}.yaml`;
       return misplaced(name, 'a folder for each datastore', 'file', datastore === undefined ? undefined : meant);
     });
 }
@@ -26,14 +27,24 @@ export function misplacedParts(folder: string, datastore: string): readonly Prob
     const file = join(datastore, entry.name);
     const part = PARTS.find((known) => known === entry.name);
     if (part !== undefined) return entry.kind === 'folder' ? [] : [misplaced(file, 'a folder', entry.kind, undefined)];
-    if (entry.name === DATASTORE_FILE) return entry.kind === 'file' ? [] : [misplaced(file, 'a file', entry.kind, undefined)];
-    return [misplaced(file, `${DATASTORE_FILE} and the folders ${PARTS.join(' and ')}`, entry.kind, meantBy(entry, join(folder, file)))];
+    if (entry.name === DATASTORE_FILE)
+      return entry.kind === 'file' ? [] : [misplaced(file, 'a file', entry.kind, undefined)];
+    return [
+      misplaced(
+        file,
+        `${DATASTORE_FILE} and the folders ${PARTS.join(' and ')}`,
+        entry.kind,
+        meantBy(entry, join(folder, file)),
+      ),
+    ];
   });
 }
 
 /** Whether a datastore's definition seems to be there under another name. */
 export function hasMisnamedDatastore(folder: string, datastore: string): boolean {
-  return entriesOf(join(folder, datastore)).some((entry) => entry.name !== DATASTORE_FILE && meantBy(entry, join(folder, datastore, entry.name)) === DATASTORE_FILE);
+  return entriesOf(join(folder, datastore)).some(
+    (entry) => entry.name !== DATASTORE_FILE && meantBy(entry, join(folder, datastore, entry.name)) === DATASTORE_FILE,
+  );
 }
 
 function misplaced(file: string, wanted: string, got: FolderEntry['kind'], meant: string | undefined): Problem {
@@ -57,7 +68,10 @@ function meantBy({ name, kind }: FolderEntry, path: string): string | undefined 
 }
 
 /** What a file defines, by its keys: a part of a datastore, or, where that is undefined, a datastore itself. */
-function saysOf(path: string): { readonly part: (typeof PARTS)[number] | undefined; readonly datastore: string | undefined } {
+function saysOf(path: string): {
+  readonly part: (typeof PARTS)[number] | undefined;
+  readonly datastore: string | undefined;
+} {
   const text = readFileSync(path, 'utf8');
   const [, datastore] = /^datastore:\s*(\w+)/mu.exec(text) ?? [];
   return { part: /^trigger:/mu.test(text) ? 'triggers' : /^table:/mu.test(text) ? 'indexes' : undefined, datastore };

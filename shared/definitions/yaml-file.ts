@@ -30,11 +30,16 @@ export function parseYaml(text: string): YamlFile {
   };
   const broken = document.errors.map(({ pos, message }) => ({ line: lines.linePos(pos[0]).line, message }));
   if (broken.length > 0) return { value: undefined, faults: broken, lineOf };
-  if (!isMap(document.contents)) return { value: undefined, faults: [{ line: 1, message: 'wanted a mapping of keys to values' }], lineOf };
+  if (!isMap(document.contents))
+    return { value: undefined, faults: [{ line: 1, message: 'wanted a mapping of keys to values' }], lineOf };
   try {
     return { value: document.toJS() as object, faults: [], lineOf };
   } catch (error) {
     // An alias of nothing, or of so much that it would fill the memory.
-    return { value: undefined, faults: [{ line: 1, message: error instanceof Error ? error.message : String(error) }], lineOf };
+    return {
+      value: undefined,
+      faults: [{ line: 1, message: error instanceof Error ? error.message : String(error) }],
+      lineOf,
+    };
   }
 }

@@ -2,19 +2,29 @@ import { isAbsolute, normalize } from 'node:path';
 import * as z from 'zod';
 import { LIMITS } from '../cell.ts';
 import { parseTime } from '../time.ts';
-import { DATASTORE_NAME, FIELD_TYPES, INDEX_NAME, MAX_SHARDS, TRIGGER_NAME, type TriggerDefinition } from './definitions.ts';
+import {
+  DATASTORE_NAME,
+  FIELD_TYPES,
+  INDEX_NAME,
+  MAX_SHARDS,
+  TRIGGER_NAME,
+  type TriggerDefinition,
+} from './definitions.ts';
 import { QUERY_WORDS } from './query-words.ts';
 
 /*
  * All that the YAML of a datastore may hold; `npm run schema` makes JSON Schemas for editors of it. What depends on
- * several values, on the names of files or on the disk is in `check-index.ts`, `check-trigger.ts` and `definition-files.ts`.
+ * several values, on the names of files or on the disk is in `check-index.ts`, `check-trigger.ts` and
+ * `definition-files.ts`.
  *
  * An error says what was wanted, and no more: `definition-file.ts` says where, and what came.
  */
 
 /** The error of unknown keys is the list of those that are known. */
 function mapping<Shape extends z.ZodRawShape>(shape: Shape, wanted = 'a mapping') {
-  return z.strictObject(shape, { error: ({ code }) => (code === 'unrecognized_keys' ? Object.keys(shape).join(', ') : wanted) });
+  return z.strictObject(shape, {
+    error: ({ code }) => (code === 'unrecognized_keys' ? Object.keys(shape).join(', ') : wanted),
+  });
 }
 
 function list<Item extends z.ZodType>(item: Item, wanted: string) {
@@ -40,7 +50,9 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h
 /** `500ms`, `30s`, `10m`, `2h` or `1d`; becomes milliseconds. */
 function duration(wanted: string, isTaken: (milliseconds: number) => boolean) {
   const milliseconds = (said: string): number => Number.parseInt(said, 10) * (UNIT_MS[said.replace(/^\d+/u, '')] ?? 0);
-  return text(wanted, /^\d{1,9}(ms|s|m|h|d)$/u).transform(milliseconds).refine(isTaken, wanted);
+  return text(wanted, /^\d{1,9}(ms|s|m|h|d)$/u)
+    .transform(milliseconds)
+    .refine(isTaken, wanted);
 }
 
 const columnName = text(
@@ -55,7 +67,9 @@ const owner = z
 
 export const datastoreYaml = mapping({
   datastore: nameOf(DATASTORE_NAME, 48).describe('Its name, which is that of its folder.'),
-  shards: count(MAX_SHARDS).describe('How many MySQL databases it is spread over, those of all groups: fixed once it exists.'),
+  shards: count(MAX_SHARDS).describe(
+    'How many MySQL databases it is spread over, those of all groups: fixed once it exists.',
+  ),
 })
   .meta({ title: 'A datastore', description: 'datastore.yaml in the folder of a datastore.' })
   .transform(({ datastore, shards }) => ({ name: datastore, shards }));
@@ -64,14 +78,22 @@ const fieldName = text(
   'a name, or names joined by points, each of A-Z, a-z, 0-9 and _ and not starting with a digit, at most 64 in all',
   // An object with a key `__proto__` is a trap for whoever reads the answer.
   /^(?=.{1,64}$)(?!(.*\.)?__proto__(\.|$))[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$/u,
-).refine((name) => !QUERY_WORDS.includes(name), `a name that means nothing else in a query (${QUERY_WORDS.join(', ')})`);
+).refine(
+  (name) => !QUERY_WORDS.includes(name),
+  `a name that means nothing else in a query (${QUERY_WORDS.join(', ')})`,
+);
 
 const indexField = mapping(
   {
-    field: fieldName.meta({ not: { enum: QUERY_WORDS }, description: 'Its path within the bodies of the column, like fare.total.' }),
+    field: fieldName.meta({
+      not: { enum: QUERY_WORDS },
+      description: 'Its path within the bodies of the column, like fare.total.',
+    }),
     type: z
       .enum(FIELD_TYPES, `one of ${FIELD_TYPES.join(', ')}`)
-      .describe('string: up to 255 bytes; integer: 64 bits; datetime: RFC 3339 with zone. A value of another type counts as none.'),
+      .describe(
+        'string: up to 255 bytes; integer: 64 bits; datetime: RFC 3339 with zone. A value of another type counts as none.',
+      ),
   },
   'a mapping of field and type',
 );
@@ -79,15 +101,23 @@ const indexField = mapping(
 const indexColumn = mapping(
   {
     column_key: columnName.describe('The column whose latest cell has the fields.'),
-    fields: list(indexField, 'a list of fields, each a mapping of field and type').describe('The first of the first column is the shard field.'),
+    fields: list(indexField, 'a list of fields, each a mapping of field and type').describe(
+      'The first of the first column is the shard field.',
+    ),
   },
   'a mapping of column_key and fields',
 );
 
-/** With the shard field and the row key in front and behind, of strings at their longest: below MySQL's 3072 bytes a key. */
+/**
+ * With the shard field and the row key in front and behind, of strings at their longest: below MySQL's 3072 bytes a
+ * key.
+ */
 const MAX_KEY_FIELDS = 8;
 const KEY_WANTED = `a list of 2 to ${MAX_KEY_FIELDS} field names (each field has a key of its own already)`;
-const indexKey = z.array(z.string('the name of a field'), KEY_WANTED).min(2, KEY_WANTED).max(MAX_KEY_FIELDS, KEY_WANTED);
+const indexKey = z
+  .array(z.string('the name of a field'), KEY_WANTED)
+  .min(2, KEY_WANTED)
+  .max(MAX_KEY_FIELDS, KEY_WANTED);
 /** With a key for each field: below MySQL's 64 keys a table, and more than writes can bear anyway. */
 export const MAX_KEYS = 16;
 
@@ -101,9 +131,16 @@ export const indexYaml = mapping({
     .array(indexKey, 'a list of lists of field names')
     .default([])
     // Of a list that is too long zod would not look at the items.
-    .meta({ maxItems: MAX_KEYS, uniqueItems: true, description: 'Fields that queries name together, without the shard field, which precedes them.' }),
+    .meta({
+      maxItems: MAX_KEYS,
+      uniqueItems: true,
+      description: 'Fields that queries name together, without the shard field, which precedes them.',
+    }),
 })
-  .meta({ title: 'An index', description: 'A file in the folder indexes of a datastore: fields by which rows are found.' })
+  .meta({
+    title: 'An index',
+    description: 'A file in the folder indexes of a datastore: fields by which rows are found.',
+  })
   .transform(({ table, column_defs, keys }) => {
     const fields = column_defs.flatMap(({ column_key, fields }) => fields.map((field) => ({ ...field, column_key })));
     return { name: table, fields, keys };
@@ -127,14 +164,17 @@ const handler = text(
 );
 
 const START_WANTED = '0 for the start of the logs, now, or a time with zone, like 2026-01-31T08:00:00Z';
-const since = z.string().meta({ format: 'date-time' }).transform((said, context) => {
-  try {
-    return { since: parseTime(said, 'start') };
-  } catch {
-    context.addIssue({ code: 'custom', message: START_WANTED });
-    return z.NEVER;
-  }
-});
+const since = z
+  .string()
+  .meta({ format: 'date-time' })
+  .transform((said, context) => {
+    try {
+      return { since: parseTime(said, 'start') };
+    } catch {
+      context.addIssue({ code: 'custom', message: START_WANTED });
+      return z.NEVER;
+    }
+  });
 
 const RETRY_WANTED = 'a time from 500ms to 30d, like 30s, 10m or 2h, or never';
 const retry = duration(RETRY_WANTED, (ms) => ms >= 500 && ms <= 30 * 86_400_000);
@@ -150,14 +190,18 @@ export const triggerYaml = mapping({
   columns: z
     .union([z.literal('*'), list(triggerColumn, COLUMNS_WANTED).meta({ uniqueItems: true })], COLUMNS_WANTED)
     .describe("The columns whose cells call the function, or '*' for every column."),
-  function: handler.exactOptional().describe("Its file, from the project's root. Left out: only the queue is made, for consumers elsewhere."),
+  function: handler
+    .exactOptional()
+    .describe("Its file, from the project's root. Left out: only the queue is made, for consumers elsewhere."),
   start: z
     .union([z.literal(0).transform(() => 'start' as const), z.literal('now'), since], START_WANTED)
     .prefault(0)
     .describe('Where it begins in the logs that are there: 0, their start; now, their ends; or a time with its zone.'),
   max_attempts: count(1000)
     .default(5)
-    .describe(`So many failures of one cell, and it is parked: ${MOST_ATTEMPTS_OF_FUNCTIONS} at most where there is a function.`),
+    .describe(
+      `So many failures of one cell, and it is parked: ${MOST_ATTEMPTS_OF_FUNCTIONS} at most where there is a function.`,
+    ),
   stop_after_parked: count(10_000).default(100).describe('So many cells parked now stop the trigger.'),
   retry_parked_every: z
     .union([z.literal('never'), retry], RETRY_WANTED)
@@ -167,7 +211,8 @@ export const triggerYaml = mapping({
 })
   .meta({
     title: 'A trigger',
-    description: 'A file in the folder triggers of a datastore: a function that is called for each cell of some columns.',
+    description:
+      'A file in the folder triggers of a datastore: a function that is called for each cell of some columns.',
     if: { required: ['function'] },
     // oxlint-disable-next-line unicorn/no-thenable -- a word of JSON Schema
     then: { properties: { max_attempts: { maximum: MOST_ATTEMPTS_OF_FUNCTIONS } } },

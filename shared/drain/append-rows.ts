@@ -47,7 +47,11 @@ export async function appendRows(context: StoreContext, rows: readonly OpenRow[]
       if (outcome === 'conflict') done.conflicts.push(first[place] as OpenRow);
       else if (outcome === 'stored') done.appended += 1;
     }
-    await keepEntries(context, head.datastore, first.filter((_, place) => results[place]?.outcome !== 'conflict'));
+    await keepEntries(
+      context,
+      head.datastore,
+      first.filter((_, place) => results[place]?.outcome !== 'conflict'),
+    );
   } catch (error) {
     if (!(error instanceof SqlError) || error.failure !== 'rejected') throw error;
     if (first.length === 1) done.refused.push({ row: head, error });

@@ -26,8 +26,8 @@ const LOOKS = 64;
 
 /**
  * Tells the age of rows by the ids that were there when somebody looked, and when that was by the local clock, which
- * never jumps. The servers' clocks are asked for nothing: one moment of a clock that is an hour ahead would keep rows from
- * being drained for an hour.
+ * never jumps. The servers' clocks are asked for nothing: one moment of a clock that is an hour ahead would keep rows
+ * from being drained for an hour.
  *
  * @param since what a former watcher saw @default nothing: what is there came just now
  */
@@ -54,7 +54,10 @@ export function openArrivals(since: readonly Arrival[] = [], now: () => number =
   };
 }
 
-/** The look whose neighbours are nearest to each other for their age; never the first, which says how long somebody has watched, nor the last. */
+/**
+ * The look whose neighbours are nearest to each other for their age; never the first, which says how long somebody has
+ * watched, nor the last.
+ */
 function leastMissed(looks: readonly Look[]): number {
   const now = looks.at(-1)?.at ?? 0;
   let [least, found] = [Number.POSITIVE_INFINITY, 1];

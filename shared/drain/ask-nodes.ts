@@ -43,7 +43,9 @@ export async function askNodes(client: SqlClient, shards: readonly ShardRows[]):
     const writer = await askNode(client, 'writer', shards);
     return { writer, nodes: [writer] };
   }
-  const answers = await Promise.all(Array.from({ length: client.nodes }, (_, node) => askNode(client, { node }, shards).catch(unlessSilent)));
+  const answers = await Promise.all(
+    Array.from({ length: client.nodes }, (_, node) => askNode(client, { node }, shards).catch(unlessSilent)),
+  );
   const nodes = answers.filter((answer) => answer !== undefined);
   const [writer, ...others] = nodes.filter(({ writable }) => writable);
   return {
@@ -61,7 +63,12 @@ async function askNode(client: SqlClient, target: Target, shards: readonly Shard
   // What says whether it takes writes is the first part.
   const withoutRole = new Map([...refused].map(([part, error]) => [part - 1, error]));
   const silent = shards.flatMap(({ rows }, place) => rows.map(() => withoutRole.has(place)));
-  return { target, writable: writer !== undefined, refused: withoutRole, shown: asked.map(({ body_hash }, place) => (silent[place] === true ? 'silent' : byHash(hashes[place], body_hash))) };
+  return {
+    target,
+    writable: writer !== undefined,
+    refused: withoutRole,
+    shown: asked.map(({ body_hash }, place) => (silent[place] === true ? 'silent' : byHash(hashes[place], body_hash))),
+  };
 }
 
 function byHash(hash: Uint8Array | null | undefined, wanted: Uint8Array): Shown {

@@ -44,19 +44,22 @@ interface Done {
 const BATCH = 200;
 
 /**
- * Appends whatever the writer of a shard lacks and somebody may have been told is stored there: each unanswered copy that
- * a group holds is looked for on the writer, and only where it has no cell all groups are asked what they hold for the address.
+ * Appends whatever the writer of a shard lacks and somebody may have been told is stored there: each unanswered copy
+ * that a group holds is looked for on the writer, and only where it has no cell all groups are asked what they hold for
+ * the address.
  *
- * A body that cannot be decoded on any group is passed over: nothing can be done for it, the drain sets its copies aside,
- * and an alarm tells.
+ * A body that cannot be decoded on any group is passed over: nothing can be done for it, the drain sets its copies
+ * aside, and an alarm tells.
  *
- * @throws SqlError or SchemalessError when the writer refuses, is another server by now, or it or a group cannot be asked: not everything is there
+ * @throws SqlError or SchemalessError when the writer refuses, is another server by now, or it or a group cannot be
+ *   asked: not everything is there
  */
 export async function bringBackShard(work: BringingBack): Promise<BroughtBack> {
   const done: Done = { appended: 0, undecided: new Set() };
   for (const holder of work.holders) {
     for await (const rows of unansweredPages(holder, work.datastore, work.shard)) {
-      for (let start = 0; start < rows.length; start += BATCH) await bringBack(work, rows.slice(start, start + BATCH), done);
+      for (let start = 0; start < rows.length; start += BATCH)
+        await bringBack(work, rows.slice(start, start + BATCH), done);
     }
   }
   return { appended: done.appended, undecided: done.undecided.size };
@@ -78,26 +81,41 @@ async function bringBack(work: BringingBack, rows: readonly WaitingRow[], done: 
 
 /** Whether each of them has; each is looked at, so that its time begins. */
 function haveWaited({ datastore, look }: BringingBack, address: string, bodies: readonly CopiedBody[]): boolean {
-  return bodies.filter(({ copies: [{ row }] }) => look.hasWaited(`${datastore}/${address}`, row.body_hash)).length === bodies.length;
+  return (
+    bodies.filter(({ copies: [{ row }] }) => look.hasWaited(`${datastore}/${address}`, row.body_hash)).length ===
+    bodies.length
+  );
 }
 
 /** Those at whose addresses the writer has no cell. */
-async function missingOnWriter({ writer, serverId, datastore, shard }: BringingBack, rows: readonly WaitingRow[]): Promise<WaitingRow[]> {
+async function missingOnWriter(
+  { writer, serverId, datastore, shard }: BringingBack,
+  rows: readonly WaitingRow[],
+): Promise<WaitingRow[]> {
   const shown = toBodyHashes(await writer.select(selectBodyHashes(rows), 'writer'), rows.length);
-  if (shown.writer !== serverId) throw new SchemalessError('unavailable', `shard ${shard} of ${datastore}: server ${serverId} is not the writer any more`);
+  if (shown.writer !== serverId)
+    throw new SchemalessError(
+      'unavailable',
+      `shard ${shard} of ${datastore}: server ${serverId} is not the writer any more`,
+    );
   return rows.filter((_, place) => shown.hashes[place] === undefined);
 }
 
 /**
- * Page by page, from the first group that holds a copy; from another one what that does not have any more, or has damaged.
+ * Page by page, from the first group that holds a copy; from another one what that does not have any more, or has
+ * damaged.
  *
- * @throws SchemalessError where a body is gone from all: whether it was drained, or whoever answered lacks it, a new look tells
+ * @throws SchemalessError where a body is gone from all: whether it was drained, or whoever answered lacks it, a new
+ *   look tells
  */
 async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], done: Done): Promise<void> {
   for (const [holder, ofHolder] of Map.groupBy(bodies, ({ copies: [{ holder }] }) => holder)) {
     const left = new Map(ofHolder.map((body) => [addressKey(body.copies[0].row), body]));
     const faulty = new Set<string>();
-    for await (const page of openRows(holder.client, ofHolder.map(({ copies: [{ row }] }) => row))) {
+    for await (const page of openRows(
+      holder.client,
+      ofHolder.map(({ copies: [{ row }] }) => row),
+    )) {
       for (const row of page.rows) left.delete(addressKey(row));
       for (const { row } of page.faulty) faulty.add(addressKey(row));
       await append(work, page.rows, done);
@@ -105,23 +123,36 @@ async function appendBodies(work: BringingBack, bodies: readonly CopiedBody[], d
     for (const [address, { copies }] of left) {
       const instead = await openOne(copies.slice(1));
       if (instead) await append(work, [instead], done);
-      else if (!faulty.has(address)) throw new SchemalessError('unavailable', `shard ${work.shard} of ${work.datastore}: copies of ${address} went away meanwhile`);
+      else if (!faulty.has(address))
+        throw new SchemalessError(
+          'unavailable',
+          `shard ${work.shard} of ${work.datastore}: copies of ${address} went away meanwhile`,
+        );
     }
   }
 }
 
-async function append({ context, datastore, shard }: BringingBack, rows: readonly OpenRow[], done: Done): Promise<void> {
+async function append(
+  { context, datastore, shard }: BringingBack,
+  rows: readonly OpenRow[],
+  done: Done,
+): Promise<void> {
   if (rows.length === 0) return;
   const results = await appendToPrimary(context, datastore, shard, rows, { anyWriter: true });
   done.appended += results.filter(({ outcome }) => outcome === 'stored').length;
-  await keepEntries(context, datastore, rows.filter((_, place) => results[place]?.outcome !== 'conflict'));
+  await keepEntries(
+    context,
+    datastore,
+    rows.filter((_, place) => results[place]?.outcome !== 'conflict'),
+  );
 }
 
 /** Leaves the address to an operator: its copies are listed, and nothing is done with them until one is chosen. */
 async function report({ context, datastore, shard }: BringingBack, copies: readonly Copy[]): Promise<void> {
   const [first] = copies;
   let marked = 0;
-  for (const [{ client }, ofHolder] of Map.groupBy(copies, ({ holder }) => holder)) marked += (await client.change(markUndecided(ofHolder.map(({ row }) => row)))).affectedRows;
+  for (const [{ client }, ofHolder] of Map.groupBy(copies, ({ holder }) => holder))
+    marked += (await client.change(markUndecided(ofHolder.map(({ row }) => row)))).affectedRows;
   if (!first || marked === 0) return;
   const { row_key, column_name, ref_key } = first.row;
   context.report({ kind: 'undecided', datastore, shard, row_key, column_name, ref_key });

@@ -15,19 +15,41 @@ export const COMPARED_ROWS = 4;
  * @param rows at most `COMPARED_ROWS`
  * @throws SqlError where the writer could not be asked
  */
-export async function compareRows(client: SqlClient, rows: readonly OpenRow[], { nodes }: NodeAnswers): Promise<readonly CopyAction[]> {
+export async function compareRows(
+  client: SqlClient,
+  rows: readonly OpenRow[],
+  { nodes }: NodeAnswers,
+): Promise<readonly CopyAction[]> {
   const writer = await shownAt(client, 'writer', rows);
   const hasEqual = writer.includes('same');
   // What is no conflict, nor missing, goes only once all of them show it.
-  const answers = hasEqual && nodes ? await Promise.all(nodes.map(async ({ target, writable }) => ({ writable, shown: await shownAt(client, target, rows).catch(silentUnlessBug) }))) : [];
-  return writer.map((shown, place) => decideCopy(shown, answers.map((answer): NodeWord => ({ writable: answer.writable, shown: answer.shown?.[place] ?? 'silent' }))));
+  const answers =
+    hasEqual && nodes
+      ? await Promise.all(
+          nodes.map(async ({ target, writable }) => ({
+            writable,
+            shown: await shownAt(client, target, rows).catch(silentUnlessBug),
+          })),
+        )
+      : [];
+  return writer.map((shown, place) =>
+    decideCopy(
+      shown,
+      answers.map((answer): NodeWord => ({ writable: answer.writable, shown: answer.shown?.[place] ?? 'silent' })),
+    ),
+  );
 }
 
 async function shownAt(client: SqlClient, target: Target, rows: readonly OpenRow[]): Promise<readonly Shown[]> {
   const [{ datastore } = { datastore: '' }] = rows;
-  const keys = rows.map(({ row_key, column_name, ref_key, shard }) => ({ key: { row_key, column_name, ref_key }, shard }));
+  const keys = rows.map(({ row_key, column_name, ref_key, shard }) => ({
+    key: { row_key, column_name, ref_key },
+    shard,
+  }));
   const found = byItem(await client.select(selectCells(datastore, keys, false), target), rows.length);
-  return found.map(({ cells: [cell] }, place) => (cell ? (sameBody(cell, rows[place] as OpenRow) ? 'same' : 'contrary') : 'missing'));
+  return found.map(({ cells: [cell] }, place) =>
+    cell ? (sameBody(cell, rows[place] as OpenRow) ? 'same' : 'contrary') : 'missing',
+  );
 }
 
 function silentUnlessBug(error: unknown): undefined {

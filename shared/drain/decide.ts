@@ -5,7 +5,8 @@
 
 /**
  * What a node shows at a copy's address: the copy's bytes, another encoding of an equal value or of who knows what
- * (`unlike`, until both are compared), another value (`contrary`), no cell; or it says nothing of this shard (`silent`).
+ * (`unlike`, until both are compared), another value (`contrary`), no cell; or it says nothing of this shard
+ * (`silent`).
  */
 export type Shown = 'same' | 'unlike' | 'contrary' | 'missing' | 'silent';
 
@@ -51,15 +52,17 @@ export function decideCopy(writer: Shown, nodes: readonly NodeWord[]): CopyActio
  * - `wait`: two may have been, or are still under way and are about to give way.
  * - `report`: two may have been, and whoever was under way has ended: an operator has to say which.
  */
-export type AddressAction<Body> = { readonly action: 'leave' | 'wait' | 'report' } | { readonly action: 'append'; readonly body: Body };
+export type AddressAction<Body> =
+  | { readonly action: 'leave' | 'wait' | 'report' }
+  | { readonly action: 'append'; readonly body: Body };
 
 /**
- * What to do at one address where a writer that may lack acknowledged cells shows none, before it takes appends again. Never
- * chooses between two bodies that somebody may have been told are stored: the one that came first may be of a writer that died
- * before it appended, and the other may have been acknowledged.
+ * What to do at one address where a writer that may lack acknowledged cells shows none, before it takes appends again.
+ * Never chooses between two bodies that somebody may have been told are stored: the one that came first may be of a
+ * writer that died before it appended, and the other may have been acknowledged.
  *
- * @param bodies all that wait for the address on any group and may have been acknowledged: a copy of which every writer was
- *   answered `buffered` is the drain's work, which may come after appends are let in again
+ * @param bodies all that wait for the address on any group and may have been acknowledged: a copy of which every writer
+ *   was answered `buffered` is the drain's work, which may come after appends are let in again
  * @param hasWaited longer than a request lives since the bodies were first seen
  */
 export function decideAddress<Body>(bodies: readonly Body[], hasWaited: boolean): AddressAction<Body> {

@@ -29,7 +29,12 @@ export interface HolderDrain {
 }
 
 /** @param progress of a former drain @default none: it begins at the first rows */
-export async function openHolderDrain(context: StoreContext, holder: string, settings: DrainSettings = {}, progress: DrainProgress = { arrivals: [], places: {} }): Promise<HolderDrain> {
+export async function openHolderDrain(
+  context: StoreContext,
+  holder: string,
+  settings: DrainSettings = {},
+  progress: DrainProgress = { arrivals: [], places: {} },
+): Promise<HolderDrain> {
   const { minimumAgeSeconds = 2, pageRows = 100, appendsPerSecond, maxAttempts = 5 } = settings;
   const client = await context.groups.client(holder);
   const arrivals = openArrivals(progress.arrivals);
@@ -38,13 +43,27 @@ export async function openHolderDrain(context: StoreContext, holder: string, set
   const report = emptyReport();
   const upTo = (): number => arrivals.idAt(minimumAgeSeconds * 1000);
   let oldest: number | null = null;
-  const backlogOf = (rows: number, first: number): Backlog => ({ rows, seconds: arrivals.ageOf(first) / 1000, isWatched: arrivals.sawComing(first) });
+  const backlogOf = (rows: number, first: number): Backlog => ({
+    rows,
+    seconds: arrivals.ageOf(first) / 1000,
+    isWatched: arrivals.sawComing(first),
+  });
 
   function laneOf(primary: string): Lane {
     let lane = lanes.get(primary);
     if (!lane) {
       const pace = appendPace(() => rates.get(primary) ?? rateFor([]));
-      lane = { context, holder: client, primary, turns: openTurns((name) => progress.places[name]), pace, report, pageRows, maxAttempts, upTo };
+      lane = {
+        context,
+        holder: client,
+        primary,
+        turns: openTurns((name) => progress.places[name]),
+        pace,
+        report,
+        pageRows,
+        maxAttempts,
+        upTo,
+      };
       lanes.set(primary, lane);
     }
     return lane;
@@ -53,8 +72,11 @@ export async function openHolderDrain(context: StoreContext, holder: string, set
   /** Rows of shards that there are not are at fault themselves. */
   async function failLost(lost: readonly WaitingPlace[]): Promise<void> {
     if (lost.length === 0) return;
-    const rows = (await client.select(selectWaiting(lost, upTo(), Math.ceil(pageRows / lost.length)), 'writer')).map(toWaitingRow);
-    for (const row of rows) await client.change(failBuffered(row, `no shard ${row.shard} of datastore ${row.datastore}`, maxAttempts));
+    const rows = (await client.select(selectWaiting(lost, upTo(), Math.ceil(pageRows / lost.length)), 'writer')).map(
+      toWaitingRow,
+    );
+    for (const row of rows)
+      await client.change(failBuffered(row, `no shard ${row.shard} of datastore ${row.datastore}`, maxAttempts));
     report.seen += rows.length;
     report.failed += rows.length;
   }
@@ -73,14 +95,22 @@ export async function openHolderDrain(context: StoreContext, holder: string, set
         const firstOf = Math.min(last, ...ofPrimary.map((shard) => shard.first));
         const counted = rateFor(ofPrimary.map(({ rows, first: ofShard }) => backlogOf(rows, ofShard)));
         // Where not all are counted, whatever came since the first of them may wait.
-        rates.set(primary, appendsPerSecond ?? (areMany ? Math.max(counted, rateFor([backlogOf(last - firstOf + 1, firstOf)])) : counted));
+        rates.set(
+          primary,
+          appendsPerSecond ??
+            (areMany ? Math.max(counted, rateFor([backlogOf(last - firstOf + 1, firstOf)])) : counted),
+        );
       }
       await failLost(lost.slice(0, pageRows).map(({ datastore, shard }) => ({ datastore, shard, after: 0 })));
     },
     oldest: () => oldest,
     progress: () => ({
       arrivals: arrivals.saved(),
-      places: Object.fromEntries([...lanes.values()].flatMap(({ turns }) => [...turns.shards.values()].filter(({ after }) => after > 0).map((turn) => [nameOf(turn), turn.after]))),
+      places: Object.fromEntries(
+        [...lanes.values()].flatMap(({ turns }) =>
+          [...turns.shards.values()].filter(({ after }) => after > 0).map((turn) => [nameOf(turn), turn.after]),
+        ),
+      ),
     }),
     report() {
       const done = { ...report, unreachable: new Set(report.unreachable), refused: new Set(report.refused) };
@@ -103,6 +133,11 @@ async function findPrimaries({ topology }: StoreContext, shards: readonly Waitin
     if (place) owned.push({ shard, primary: place.group });
     else lost.push(shard);
   }
-  const placed = new Map([...Map.groupBy(owned, ({ primary }) => primary)].map(([primary, some]) => [primary, some.map(({ shard }) => shard)]));
+  const placed = new Map(
+    [...Map.groupBy(owned, ({ primary }) => primary)].map(([primary, some]) => [
+      primary,
+      some.map(({ shard }) => shard),
+    ]),
+  );
   return { placed, lost };
 }

@@ -30,8 +30,8 @@ export interface Lane {
 const LOOK_SHARE = 0.25;
 
 /**
- * One turn of a lane: some rows of the shards whose turn it is, in the order in which they came. Deletes what every node
- * shows, appends what the primary lacks, marks what lost against another body.
+ * One turn of a lane: some rows of the shards whose turn it is, in the order in which they came. Deletes what every
+ * node shows, appends what the primary lacks, marks what lost against another body.
  *
  * A primary that cannot be asked costs its own lane one attempt, with growing pauses between them; a shard that is
  * refused, closed or slow costs the same of its own, and is asked alone until it answers.
@@ -47,8 +47,15 @@ export async function laneTurn(lane: Lane): Promise<number> {
   const pages = await readPages(lane, taken, limit);
   report.seen += pages.reduce((sum, { found }) => sum + found, 0);
   const asked = pages.filter(({ rows }) => rows.length > 0);
-  const settled = asked.length === 0 ? undefined : await settlePrimary(lane.context, lane, asked).catch((error: unknown) => failTurn(lane, asked, error));
-  await write(lane, pages.flatMap(({ misplaced }) => misplaced), settled);
+  const settled =
+    asked.length === 0
+      ? undefined
+      : await settlePrimary(lane.context, lane, asked).catch((error: unknown) => failTurn(lane, asked, error));
+  await write(
+    lane,
+    pages.flatMap(({ misplaced }) => misplaced),
+    settled,
+  );
   let lookedAt = 0;
   for (const page of pages) {
     const { turn, found, last } = page;
@@ -80,7 +87,10 @@ async function readPages({ context, holder, upTo }: Lane, taken: readonly ShardT
       const { datastore, shard, name } = turn;
       const all = (byShard.get(name) ?? []).sort((one, other) => one.id - other.id);
       const shards = (await context.topology.datastore(datastore))?.shards ?? 0;
-      const [rows, others] = [all.filter((row) => shardOf(row.row_key, shards) === shard), all.filter((row) => shardOf(row.row_key, shards) !== shard)];
+      const [rows, others] = [
+        all.filter((row) => shardOf(row.row_key, shards) === shard),
+        all.filter((row) => shardOf(row.row_key, shards) !== shard),
+      ];
       const misplaced = others.map((row): FaultyRow => ({ row, error: `row ${row.row_key} is not of shard ${shard}` }));
       return { turn, datastore, shard, rows, misplaced, found: all.length, last: all.at(-1)?.id ?? 0 };
     }),
@@ -102,10 +112,17 @@ function failTurn({ context, primary, turns, report }: Lane, pages: readonly Pag
   return undefined;
 }
 
-/** So often a shard is tried from the same row on; then the rows behind are looked at, should that one be refused for its own sake. */
+/**
+ * So often a shard is tried from the same row on; then the rows behind are looked at, should that one be refused for
+ * its own sake.
+ */
 const FAILURES_PASSED = 5;
 
-async function failShard({ context, holder, primary, turns, report }: Lane, { turn, rows }: Page, { error, after }: { readonly error: SqlError | SchemalessError; readonly after: number }): Promise<void> {
+async function failShard(
+  { context, holder, primary, turns, report }: Lane,
+  { turn, rows }: Page,
+  { error, after }: { readonly error: SqlError | SchemalessError; readonly after: number },
+): Promise<void> {
   report.refused.add(turn.name);
   // Once, not with every attempt.
   if (turn.failures === 0) {
@@ -118,11 +135,21 @@ async function failShard({ context, holder, primary, turns, report }: Lane, { tu
 }
 
 /** Brings what was decided into the holder's table. */
-async function write({ holder, report, maxAttempts }: Lane, misplaced: readonly FaultyRow[], settled: Settled | undefined): Promise<void> {
+async function write(
+  { holder, report, maxAttempts }: Lane,
+  misplaced: readonly FaultyRow[],
+  settled: Settled | undefined,
+): Promise<void> {
   const { drained = [], conflicts = [], faulty = [], refused = [], appended = 0 } = settled ?? {};
   if (drained.length > 0) await holder.change(deleteBuffered(drained));
   if (conflicts.length > 0) await holder.change(markConflicts(conflicts));
-  for (const [error, ofError] of Map.groupBy(refused, ({ error }) => error.message)) await holder.change(noteRefusal(ofError.map(({ row }) => row), error));
+  for (const [error, ofError] of Map.groupBy(refused, ({ error }) => error.message))
+    await holder.change(
+      noteRefusal(
+        ofError.map(({ row }) => row),
+        error,
+      ),
+    );
   for (const { row, error } of [...misplaced, ...faulty]) await holder.change(failBuffered(row, error, maxAttempts));
   report.drained += drained.length;
   report.conflicts += conflicts.length;

@@ -1,7 +1,12 @@
 export interface DrainSettings {
-  /** Rows younger than this are still with their writer. By the clock of who drains, since it first saw them. @default 2 */
+  /**
+   * Rows younger than this are still with their writer. By the clock of who drains, since it first saw them. @default 2
+   */
   readonly minimumAgeSeconds?: number;
-  /** Rows of a primary that are looked at together; a statement asks for all of them, on each of its nodes, and is felt by its own writes. @default 100 */
+  /**
+   * Rows of a primary that are looked at together; a statement asks for all of them, on each of its nodes, and is felt
+   * by its own writes. @default 100
+   */
   readonly pageRows?: number;
   /** Appends a second to each primary: its own writes come first. @default by what waits for it: see `rateFor` */
   readonly appendsPerSecond?: number;

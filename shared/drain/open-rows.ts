@@ -7,7 +7,10 @@ import { bodyHash } from '../sql/statements/insert-buffered.ts';
 import { selectBuffered, toBufferRow, type BufferRow, type WaitingRow } from '../sql/statements/select-buffered.ts';
 import { pageBytes } from '../access/read-group.ts';
 
-/** A buffered write whose body was fetched and can be decoded. The value is not kept: it may be a hundred thousand times as large. */
+/**
+ * A buffered write whose body was fetched and can be decoded. The value is not kept: it may be a hundred thousand times
+ * as large.
+ */
 export interface OpenRow extends WaitingRow, EncodedCell {}
 
 /** A row that is itself at fault: no server refused it, none is ever going to take it. */
@@ -23,9 +26,9 @@ export interface OpenedPage {
 }
 
 /**
- * Fetches bodies page by page, each of a few MiB as they are stored, in the order of the buffer. Each is decoded once, by
- * itself, to see whether it can be; a body that was damaged, or cannot be decoded, is a fault of its row. Rows that are gone
- * meanwhile are left out, as is another write that has the id of one since a replica was promoted without it.
+ * Fetches bodies page by page, each of a few MiB as they are stored, in the order of the buffer. Each is decoded once,
+ * by itself, to see whether it can be; a body that was damaged, or cannot be decoded, is a fault of its row. Rows that
+ * are gone meanwhile are left out, as is another write that has the id of one since a replica was promoted without it.
  */
 export async function* openRows(holder: SqlClient, rows: readonly WaitingRow[]): AsyncGenerator<OpenedPage> {
   const wanted = new Map(rows.map((row) => [row.id, row]));
@@ -46,7 +49,11 @@ export async function* openRows(holder: SqlClient, rows: readonly WaitingRow[]):
 }
 
 function isSameCopy(row: WaitingRow, wanted: WaitingRow | undefined): boolean {
-  return wanted?.datastore === row.datastore && addressKey(wanted) === addressKey(row) && Buffer.compare(wanted.body_hash, row.body_hash) === 0;
+  return (
+    wanted?.datastore === row.datastore &&
+    addressKey(wanted) === addressKey(row) &&
+    Buffer.compare(wanted.body_hash, row.body_hash) === 0
+  );
 }
 
 function faultOf({ body, body_hash }: BufferRow): string | undefined {

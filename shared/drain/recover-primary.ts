@@ -24,36 +24,58 @@ const SHARDS_AT_ONCE = 8;
 
 /**
  * Brings back what a group's new writer lacks: a reader that was promoted without the last cells takes no appends to a
- * shard until every other group's copies of it were looked through, and what somebody may have been told is stored is there. What
- * was only ever answered `buffered` gives way to it, and is left to the drain.
+ * shard until every other group's copies of it were looked through, and what somebody may have been told is stored is
+ * there. What was only ever answered `buffered` gives way to it, and is left to the drain.
  *
- * The shard's epoch is lifted to the topology's first: where the server lacks that, too, it refuses what is brought back, and
- * followers, who lift it where they find cells, find none in a log that has lost all of its own.
+ * The shard's epoch is lifted to the topology's first: where the server lacks that, too, it refuses what is brought
+ * back, and followers, who lift it where they find cells, find none in a log that has lost all of its own.
  *
  * Shard by shard: one whose table refuses an append, or with an address where two bodies may have been acknowledged,
- * stays closed, writes to it are buffered, and the others go on. Can be repeated after a crash anywhere in between, and done
- * by several at once: an append leaves out what is there.
+ * stays closed, writes to it are buffered, and the others go on. Can be repeated after a crash anywhere in between, and
+ * done by several at once: an append leaves out what is there.
  *
  * Which groups there are is read past the cache: copies may lie on one that was added a moment ago.
  *
  * @param since kept between calls: it tells how long addresses have been undecided
  * @returns undefined when the writer is known to have all cells of all its shards
- * @throws SqlError or SchemalessError when the writer, or a group that may hold copies, cannot be asked: whatever was not looked through stays closed
+ * @throws SqlError or SchemalessError when the writer, or a group that may hold copies, cannot be asked: whatever was
+ *   not looked through stays closed
  */
-export async function recoverPrimary(context: StoreContext, primary: string, since: UndecidedSince = undecidedSince()): Promise<Recovery | undefined> {
+export async function recoverPrimary(
+  context: StoreContext,
+  primary: string,
+  since: UndecidedSince = undecidedSince(),
+): Promise<Recovery | undefined> {
   const writer = await context.groups.client(primary);
   const fenced = await ownShards(context, primary, toFencedShards(await writer.select(selectFencedShards(), 'writer')));
   if (fenced.length === 0) return undefined;
-  for (const [datastore, some] of Map.groupBy(fenced.filter(({ hasWriter }) => hasWriter), (one) => one.datastore)) await writer.change(forgetWriters(datastore, some.map(({ shard }) => shard)));
+  for (const [datastore, some] of Map.groupBy(
+    fenced.filter(({ hasWriter }) => hasWriter),
+    (one) => one.datastore,
+  ))
+    await writer.change(
+      forgetWriters(
+        datastore,
+        some.map(({ shard }) => shard),
+      ),
+    );
   const holders = await openHolders(context, primary);
   const look = since.look();
   const recovery = { appended: 0, opened: 0, closed: [] as Recovery['closed'][number][] };
   for (let start = 0; start < fenced.length; start += SHARDS_AT_ONCE) {
     const some = fenced.slice(start, start + SHARDS_AT_ONCE);
-    const ends = await Promise.allSettled(some.map((one) => whyClosed({ context, writer, holders, look, ...one }, recovery)));
+    const ends = await Promise.allSettled(
+      some.map((one) => whyClosed({ context, writer, holders, look, ...one }, recovery)),
+    );
     const opened = some.filter((_, place) => ends[place]?.status === 'fulfilled' && ends[place].value === undefined);
     for (const [datastore, ofDatastore] of Map.groupBy(opened, (one) => one.datastore)) {
-      await writer.change(recordWriter(some[0]?.serverId ?? 0, datastore, ofDatastore.map(({ shard }) => shard)));
+      await writer.change(
+        recordWriter(
+          some[0]?.serverId ?? 0,
+          datastore,
+          ofDatastore.map(({ shard }) => shard),
+        ),
+      );
     }
     recovery.opened += opened.length;
     for (const [place, end] of ends.entries()) {
@@ -72,7 +94,8 @@ const SIGN_OF_LIFE: Statement = { sql: 'SELECT 1', parameters: [] };
 async function openHolders({ groups }: StoreContext, primary: string): Promise<Holder[]> {
   const names = await groups.namesNow();
   // A list that lacks the group itself may lack any: who holds copies is not known.
-  if (!names.includes(primary)) throw new SchemalessError('unavailable', `group ${primary} is not described by the topology`);
+  if (!names.includes(primary))
+    throw new SchemalessError('unavailable', `group ${primary} is not described by the topology`);
   const others = names.filter((group) => group !== primary);
   return Promise.all(
     others.map(async (group): Promise<Holder> => {
@@ -84,22 +107,34 @@ async function openHolders({ groups }: StoreContext, primary: string): Promise<H
 }
 
 /** Those that the topology says are the group's. */
-async function ownShards({ topology }: StoreContext, primary: string, shards: readonly FencedShard[]): Promise<FencedShard[]> {
+async function ownShards(
+  { topology }: StoreContext,
+  primary: string,
+  shards: readonly FencedShard[],
+): Promise<FencedShard[]> {
   const own: FencedShard[] = [];
-  for (const one of shards) if ((await topology.datastore(one.datastore))?.places[one.shard]?.group === primary) own.push(one);
+  for (const one of shards)
+    if ((await topology.datastore(one.datastore))?.places[one.shard]?.group === primary) own.push(one);
   return own;
 }
 
 /** Undefined: everything that may have been acknowledged is there. */
 async function whyClosed(work: BringingBack, recovery: { appended: number }): Promise<string | undefined> {
   try {
-    await mendEpoch({ ...work.context, datastore: work.datastore, shard: work.shard }, placeOf(await requireDatastore(work.context.topology, work.datastore), work.shard));
+    await mendEpoch(
+      { ...work.context, datastore: work.datastore, shard: work.shard },
+      placeOf(await requireDatastore(work.context.topology, work.datastore), work.shard),
+    );
     const { appended, undecided } = await bringBackShard(work);
     recovery.appended += appended;
     return undecided === 0 ? undefined : `${undecided} addresses have two bodies that may have been acknowledged`;
   } catch (error) {
     // Who cannot be reached is not asked about the next shard either; anything else may be for this shard alone.
-    if (error instanceof SchemalessError || (error instanceof SqlError && (error.failure !== 'unreachable' || error.poolExhausted))) return error.message;
+    if (
+      error instanceof SchemalessError ||
+      (error instanceof SqlError && (error.failure !== 'unreachable' || error.poolExhausted))
+    )
+      return error.message;
     throw error;
   }
 }

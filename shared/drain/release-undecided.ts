@@ -7,8 +7,8 @@ import type { StoreContext } from '../access/context.ts';
 import { nameOf } from './turns.ts';
 
 /**
- * Gives the copies back to the drain that a group holds as undecided for shards that take appends again: an operator chose
- * among them, or the former writer, which has every acknowledged cell, is back.
+ * Gives the copies back to the drain that a group holds as undecided for shards that take appends again: an operator
+ * chose among them, or the former writer, which has every acknowledged cell, is back.
  *
  * Primaries that cannot be asked are passed over: what waits for them is given back once they can.
  *
@@ -17,12 +17,23 @@ import { nameOf } from './turns.ts';
 export async function releaseOpened(context: StoreContext, holder: string): Promise<void> {
   const client = await context.groups.client(holder);
   const undecided = toUndecidedShards(await client.select(selectUndecidedShards(), 'writer'));
-  const owned = await Promise.all(undecided.map(async (one) => ({ ...one, primary: (await context.topology.datastore(one.datastore))?.places[one.shard]?.group })));
+  const owned = await Promise.all(
+    undecided.map(async (one) => ({
+      ...one,
+      primary: (await context.topology.datastore(one.datastore))?.places[one.shard]?.group,
+    })),
+  );
   for (const [primary, shards] of Map.groupBy(owned, (one) => one.primary)) {
     if (primary === undefined) continue;
     const fenced = await fencedShards(context, primary);
     const open = fenced ? shards.filter((shard) => !fenced.has(nameOf(shard))) : [];
-    for (const [datastore, some] of Map.groupBy(open, (one) => one.datastore)) await client.change(releaseUndecided(datastore, some.map(({ shard }) => shard)));
+    for (const [datastore, some] of Map.groupBy(open, (one) => one.datastore))
+      await client.change(
+        releaseUndecided(
+          datastore,
+          some.map(({ shard }) => shard),
+        ),
+      );
   }
 }
 

@@ -23,9 +23,14 @@ export interface DrainRun {
   /** Where the run before this one stood, and where this one leaves it. @default each run begins at the first rows */
   readonly progress?: ProgressStore;
   readonly report: (group: string, report: DrainReport) => void;
-  /** A group's new writer lacked cells: what was brought back, and what is still closed. @default nobody wants to know */
+  /**
+   * A group's new writer lacked cells: what was brought back, and what is still closed. @default nobody wants to know
+   */
   readonly recovered?: (group: string, recovery: Recovery) => void;
-  /** What waits in a group's buffer table, every half minute; the age by the clock of the drain. @default nobody wants to know */
+  /**
+   * What waits in a group's buffer table, every half minute; the age by the clock of the drain. @default nobody wants
+   * to know
+   */
   readonly measured?: (group: string, status: BufferStatus) => void;
 }
 
@@ -69,11 +74,25 @@ async function drainGroup(run: DrainRun, group: string): Promise<void> {
   const deadline = setTimeout(end, Math.max(0, run.deadline - Date.now()));
   try {
     // A table that cannot be reached ends nothing: the other groups' runs go on, and this one tries again.
-    const leased = { leases: run.leases, name: `drain/${group}`, renewMs: RENEW_MS, takeEveryMs: TAKE_PAUSE_MS, isPatient: true, signal: ending.signal };
+    const leased = {
+      leases: run.leases,
+      name: `drain/${group}`,
+      renewMs: RENEW_MS,
+      takeEveryMs: TAKE_PAUSE_MS,
+      isPatient: true,
+      signal: ending.signal,
+    };
     await underLease(leased, async (signal, lease) => {
       // A table that cannot be reached holds nobody up: then this begins at the first rows.
       const progress = await run.progress?.read(group).catch(() => undefined);
-      await drainUnder({ run, group, lease, signal, end, drain: await openHolderDrain(run.context, group, run.settings, progress) });
+      await drainUnder({
+        run,
+        group,
+        lease,
+        signal,
+        end,
+        drain: await openHolderDrain(run.context, group, run.settings, progress),
+      });
     });
   } finally {
     clearTimeout(deadline);
@@ -101,7 +120,11 @@ async function drainUnder(held: HeldDrain): Promise<void> {
  * Does something again and again, after the pause that it asks for. A group that cannot be reached is reported, and
  * tried again.
  */
-async function repeat({ run, group, signal }: HeldDrain, failing: 'primary_failed' | 'secondary_failed', work: () => Promise<number>): Promise<void> {
+async function repeat(
+  { run, group, signal }: HeldDrain,
+  failing: 'primary_failed' | 'secondary_failed',
+  work: () => Promise<number>,
+): Promise<void> {
   while (!signal.aborted) {
     try {
       const pauseMs = await work();
@@ -153,13 +176,17 @@ async function measure({ run, group, drain }: HeldDrain): Promise<void> {
 /** Between two attempts to open shards of which none did any good: each reads all that waits for them. */
 const LONGEST_RECOVERY_PAUSE_MS = 8000;
 
-/** Lets the group's shards take appends again after another of its servers became the writer. Gives the pause before the next look. */
+/**
+ * Lets the group's shards take appends again after another of its servers became the writer. Gives the pause before the
+ * next look.
+ */
 function openRecovering({ run: { context, recovered }, group }: HeldDrain): () => Promise<number> {
   const since = undecidedSince();
   let pauseMs = PAUSE_MS;
   return async () => {
     const recovery = await recoverPrimary(context, group, since);
-    const isStuck = recovery !== undefined && recovery.appended === 0 && recovery.opened === 0 && recovery.closed.length > 0;
+    const isStuck =
+      recovery !== undefined && recovery.appended === 0 && recovery.opened === 0 && recovery.closed.length > 0;
     pauseMs = isStuck ? Math.min(LONGEST_RECOVERY_PAUSE_MS, 2 * pauseMs) : PAUSE_MS;
     if (recovery && (recovery.opened > 0 || recovery.closed.length > 0)) recovered?.(group, recovery);
     return pauseMs;

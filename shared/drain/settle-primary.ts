@@ -35,7 +35,11 @@ export interface Settling {
  *
  * @throws SqlError when the primary could not be asked
  */
-export async function settlePrimary(context: StoreContext, settling: Settling, shards: readonly ShardRows[]): Promise<Settled> {
+export async function settlePrimary(
+  context: StoreContext,
+  settling: Settling,
+  shards: readonly ShardRows[],
+): Promise<Settled> {
   const settled: Settled = { drained: [], conflicts: [], faulty: [], refused: [], failed: new Map(), appended: 0 };
   const client = await context.groups.client(settling.primary);
   const answers = await askNodes(client, shards);
@@ -65,10 +69,17 @@ interface ShardSettling extends Settling {
   readonly settled: Settled;
 }
 
-async function settleShard(context: StoreContext, { client, holder, answers, from, pace, settled }: ShardSettling, { rows }: ShardRows): Promise<void> {
+async function settleShard(
+  context: StoreContext,
+  { client, holder, answers, from, pace, settled }: ShardSettling,
+  { rows }: ShardRows,
+): Promise<void> {
   const [missing, different]: [WaitingRow[], WaitingRow[]] = [[], []];
   for (const [place, row] of rows.entries()) {
-    const words = (answers.nodes ?? []).map(({ writable, shown }) => ({ writable, shown: shown[from + place] ?? 'silent' }));
+    const words = (answers.nodes ?? []).map(({ writable, shown }) => ({
+      writable,
+      shown: shown[from + place] ?? 'silent',
+    }));
     // Rows that only wait for readers, as all do while one is down, are not fetched anew each time.
     const action = decideCopy(answers.writer.shown[from + place] ?? 'silent', words);
     if (action === 'drain') settled.drained.push(row);

@@ -43,12 +43,15 @@ const LONGEST_PAUSE_MS = { shard: 30_000, primary: 10_000 };
 const SHARDS_A_TURN = 16;
 
 /**
- * The shards of a lane go round: each has its own place in its rows, so that thousands of one shard, or rows that wait for
- * a reader that is down, do not stand before those of another.
+ * The shards of a lane go round: each has its own place in its rows, so that thousands of one shard, or rows that wait
+ * for a reader that is down, do not stand before those of another.
  *
  * @param placeOf where a former drain stood with a shard, by its name
  */
-export function openTurns(placeOf: (name: string) => number | undefined, now: () => number = () => performance.now()): Turns {
+export function openTurns(
+  placeOf: (name: string) => number | undefined,
+  now: () => number = () => performance.now(),
+): Turns {
   const shards = new Map<string, ShardTurn>();
   let awayUntil = 0;
   let timesAway = 0;
@@ -68,7 +71,16 @@ export function openTurns(placeOf: (name: string) => number | undefined, now: ()
       for (const name of shards.keys()) if (!names.has(name)) shards.delete(name);
       for (const { datastore, shard } of some) {
         const name = nameOf({ datastore, shard });
-        if (!shards.has(name)) shards.set(name, { datastore, shard, name, after: placeOf(name) ?? 0, dueAt: now(), failures: 0, isAlone: false });
+        if (!shards.has(name))
+          shards.set(name, {
+            datastore,
+            shard,
+            name,
+            after: placeOf(name) ?? 0,
+            dueAt: now(),
+            failures: 0,
+            isAlone: false,
+          });
       }
     },
     next() {

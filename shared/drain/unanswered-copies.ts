@@ -24,9 +24,16 @@ const PAGE_ROWS = 1000;
  *
  * @throws SqlError when the group's writer cannot be asked
  */
-export async function* unansweredPages({ client }: Holder, datastore: string, shard: number): AsyncGenerator<readonly WaitingRow[]> {
-  for (let after: number | undefined = 0; after !== undefined; ) {
-    const page = toUnanswered(await client.select(selectUnanswered(datastore, shard, after, PAGE_ROWS), 'writer'), PAGE_ROWS);
+export async function* unansweredPages(
+  { client }: Holder,
+  datastore: string,
+  shard: number,
+): AsyncGenerator<readonly WaitingRow[]> {
+  for (let after: number | undefined = 0; after !== undefined;) {
+    const page = toUnanswered(
+      await client.select(selectUnanswered(datastore, shard, after, PAGE_ROWS), 'writer'),
+      PAGE_ROWS,
+    );
     if (page.rows.length > 0) yield page.rows;
     after = page.next;
   }
@@ -37,7 +44,18 @@ export async function* unansweredPages({ client }: Holder, datastore: string, sh
  *
  * @throws SqlError when the writer of one of the groups cannot be asked
  */
-export async function copiesAt(holders: readonly Holder[], datastore: string, addresses: readonly CellAddress[]): Promise<ReadonlyMap<string, readonly Copy[]>> {
-  const held = await Promise.all(holders.map(async (holder) => toCopies(await holder.client.select(selectCopies(datastore, addresses), 'writer')).map((row): Copy => ({ holder, row }))));
+export async function copiesAt(
+  holders: readonly Holder[],
+  datastore: string,
+  addresses: readonly CellAddress[],
+): Promise<ReadonlyMap<string, readonly Copy[]>> {
+  const held = await Promise.all(
+    holders.map(async (holder) =>
+      toCopies(await holder.client.select(selectCopies(datastore, addresses), 'writer')).map((row): Copy => ({
+        holder,
+        row,
+      })),
+    ),
+  );
   return Map.groupBy(held.flat(), ({ row }) => addressKey(row));
 }

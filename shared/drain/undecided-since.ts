@@ -14,7 +14,10 @@ export interface UndecidedLook {
 /** Longer than any request lives: whoever was under way with a body has been answered by then, or died. */
 const REQUEST_LIFE_MS = 30_000;
 
-export function undecidedSince(requestLifeMs = REQUEST_LIFE_MS, now: () => number = () => performance.now()): UndecidedSince {
+export function undecidedSince(
+  requestLifeMs = REQUEST_LIFE_MS,
+  now: () => number = () => performance.now(),
+): UndecidedSince {
   let known = new Map<string, number>();
   return {
     look() {

@@ -9,11 +9,14 @@ export interface CopiedBody {
 }
 
 /**
- * The different bodies among the unanswered copies of one address, two at most: more are decided on as two are. Those that
- * are equal, however they are encoded, are one.
+ * The different bodies among the unanswered copies of one address, two at most: more are decided on as two are. Those
+ * that are equal, however they are encoded, are one.
  */
 export async function waitingBodies(copies: readonly Copy[]): Promise<readonly CopiedBody[]> {
-  const byHash = [...Map.groupBy(copies, ({ row }) => Buffer.from(row.body_hash).toString('hex')).values()] as [Copy, ...Copy[]][];
+  const byHash = [...Map.groupBy(copies, ({ row }) => Buffer.from(row.body_hash).toString('hex')).values()] as [
+    Copy,
+    ...Copy[],
+  ][];
   if (byHash.length < 2) return byHash.map((ofHash) => ({ copies: ofHash }));
   const bodies: { readonly copies: [Copy, ...Copy[]]; readonly opened: OpenRow | undefined }[] = [];
   for (const ofHash of byHash) {

@@ -5,7 +5,10 @@ import { readState, updateState, type StateItem } from './state-table.ts';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import type { DynamoTable } from './table.ts';
 
-/** What becomes of an item: `values` are its attributes then, `version` apart; those left out of `attributes` are removed. */
+/**
+ * What becomes of an item: `values` are its attributes then, `version` apart; those left out of `attributes` are
+ * removed.
+ */
 export interface ItemChange<T> {
   /** Undefined: nothing is written. */
   readonly values?: Readonly<Record<string, AttributeValue | undefined>>;
@@ -19,10 +22,16 @@ const MAX_TRIES = 50;
  * Changes an item, whatever others change beside it: what `change` makes of it is written only over what it was made
  * of, and made again otherwise. A write that was done although no answer came is not done twice.
  *
- * @param unchanged an attribute that every writer of the item changes. Another one than the default is the change's to give
+ * @param unchanged an attribute that every writer of the item changes. Another one than the default is the change's to
+ *   give
  * @default version
  */
-export async function changeItem<T>(table: DynamoTable, key: string, change: (item: StateItem | undefined) => ItemChange<T>, unchanged = 'version'): Promise<T> {
+export async function changeItem<T>(
+  table: DynamoTable,
+  key: string,
+  change: (item: StateItem | undefined) => ItemChange<T>,
+  unchanged = 'version',
+): Promise<T> {
   const mine = new Map<string, T>();
   for (let tries = 1; ; tries += 1) {
     const item = await readState(table, key);
@@ -32,7 +41,8 @@ export async function changeItem<T>(table: DynamoTable, key: string, change: (it
     if (!values) return result;
     const version = randomUUID();
     mine.set(version, result);
-    if (await write(table, key, { ...values, version: { S: version } }, { name: unchanged, value: item?.[unchanged] })) return result;
+    if (await write(table, key, { ...values, version: { S: version } }, { name: unchanged, value: item?.[unchanged] }))
+      return result;
     if (tries === MAX_TRIES) throw new Error(`${key}: others changed it ${MAX_TRIES} times while it was to be changed`);
     await sleep(Math.random() * 10 * Math.min(tries, 10));
   }
@@ -43,7 +53,12 @@ interface SeenAttribute {
   readonly value: AttributeValue | undefined;
 }
 
-async function write(table: DynamoTable, key: string, values: Readonly<Record<string, AttributeValue | undefined>>, seen: SeenAttribute): Promise<boolean> {
+async function write(
+  table: DynamoTable,
+  key: string,
+  values: Readonly<Record<string, AttributeValue | undefined>>,
+  seen: SeenAttribute,
+): Promise<boolean> {
   const names = Object.keys(values);
   const kept = names.filter((name) => values[name] !== undefined);
   const gone = names.filter((name) => values[name] === undefined);

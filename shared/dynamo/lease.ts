@@ -1,10 +1,17 @@
-import { ConditionalCheckFailedException, GetItemCommand, UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  UpdateItemCommand,
+  type AttributeValue,
+} from '@aws-sdk/client-dynamodb';
 import type { DynamoTable } from './table.ts';
 
 /** The right to do something alone for now. */
 export interface Lease {
   readonly name: string;
-  /** Goes up with each holder: what a holder writes elsewhere is conditional on it, so that a paused one cannot harm. */
+  /**
+   * Goes up with each holder: what a holder writes elsewhere is conditional on it, so that a paused one cannot harm.
+   */
   readonly token: number;
 }
 
@@ -28,7 +35,8 @@ export interface Leases {
   /**
    * Says that the holder is alive.
    *
-   * @returns `held`; `wanted` when a successor asks for it, so that it should be released soon; `lost` when it was taken
+   * @returns `held`; `wanted` when a successor asks for it, so that it should be released soon; `lost` when it was
+   *   taken
    */
   renew(lease: Lease): Promise<'held' | 'wanted' | 'lost'>;
   /** Gives the lease up at once, so that a successor need not wait for it to expire. */
@@ -42,11 +50,19 @@ export interface Leases {
  * @param owner unique to this run
  * @param durationMs how long a holder may be silent
  */
-export function leases({ client, table }: DynamoTable, owner: string, durationMs: number, now: () => number = () => performance.now()): Leases {
+export function leases(
+  { client, table }: DynamoTable,
+  owner: string,
+  durationMs: number,
+  now: () => number = () => performance.now(),
+): Leases {
   const seen = new Map<string, HeldLease>();
 
   /** Writes the item if it is still as it was seen, and gives what it is now; undefined if it was not. */
-  async function write(name: string, update: { readonly set: string; readonly condition: string; readonly values: Record<string, number | string> }): Promise<LeaseItem | undefined> {
+  async function write(
+    name: string,
+    update: { readonly set: string; readonly condition: string; readonly values: Record<string, number | string> },
+  ): Promise<LeaseItem | undefined> {
     try {
       const { Attributes } = await client.send(
         new UpdateItemCommand({
@@ -55,7 +71,12 @@ export function leases({ client, table }: DynamoTable, owner: string, durationMs
           UpdateExpression: update.set,
           ConditionExpression: update.condition,
           ExpressionAttributeNames: namesIn(`${update.set} ${update.condition}`),
-          ExpressionAttributeValues: Object.fromEntries(Object.entries(update.values).map(([key, value]) => [key, typeof value === 'number' ? { N: String(value) } : { S: value }])),
+          ExpressionAttributeValues: Object.fromEntries(
+            Object.entries(update.values).map(([key, value]) => [
+              key,
+              typeof value === 'number' ? { N: String(value) } : { S: value },
+            ]),
+          ),
           ReturnValues: 'ALL_NEW',
         }),
       );
@@ -67,7 +88,9 @@ export function leases({ client, table }: DynamoTable, owner: string, durationMs
   }
 
   async function read(name: string): Promise<LeaseItem | undefined> {
-    const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: `lease#${name}` } }, ConsistentRead: true }));
+    const { Item } = await client.send(
+      new GetItemCommand({ TableName: table, Key: { pk: { S: `lease#${name}` } }, ConsistentRead: true }),
+    );
     return Item && toItem(Item);
   }
 
@@ -75,7 +98,11 @@ export function leases({ client, table }: DynamoTable, owner: string, durationMs
     async take(name: string): Promise<Lease | undefined> {
       const item = await read(name);
       if (!item) {
-        const first = await write(name, { set: 'SET #owner = :me, #token = :one, #beat = :zero', condition: 'attribute_not_exists(#owner) AND attribute_not_exists(#token)', values: { ':me': owner, ':one': 1, ':zero': 0 } });
+        const first = await write(name, {
+          set: 'SET #owner = :me, #token = :one, #beat = :zero',
+          condition: 'attribute_not_exists(#owner) AND attribute_not_exists(#token)',
+          values: { ':me': owner, ':one': 1, ':zero': 0 },
+        });
         return first ? { name, token: 1 } : undefined;
       }
       const known = seen.get(name);
@@ -84,7 +111,11 @@ export function leases({ client, table }: DynamoTable, owner: string, durationMs
       const expired = silent && now() - known.seenAt >= durationMs;
       if (item.owner !== '' && !expired) {
         if (item.heir !== owner) {
-          await write(name, { set: 'SET #heir = :me', condition: '#token = :token AND #owner <> :me', values: { ':me': owner, ':token': item.token } });
+          await write(name, {
+            set: 'SET #heir = :me',
+            condition: '#token = :token AND #owner <> :me',
+            values: { ':me': owner, ':token': item.token },
+          });
         }
         return undefined;
       }
@@ -92,7 +123,14 @@ export function leases({ client, table }: DynamoTable, owner: string, durationMs
       const taken = await write(name, {
         set: 'SET #owner = :me, #token = :next, #beat = :zero REMOVE #heir',
         condition: '#token = :token AND #owner = :holder AND #beat = :beat',
-        values: { ':me': owner, ':next': token, ':zero': 0, ':token': item.token, ':holder': item.owner, ':beat': item.beat },
+        values: {
+          ':me': owner,
+          ':next': token,
+          ':zero': 0,
+          ':token': item.token,
+          ':holder': item.owner,
+          ':beat': item.beat,
+        },
       });
       return taken ? { name, token } : undefined;
     },
@@ -126,7 +164,12 @@ interface LeaseItem {
 }
 
 function toItem(item: Record<string, AttributeValue> = {}): LeaseItem {
-  return { owner: item['owner']?.S ?? '', token: Number(item['token']?.N ?? 0), beat: Number(item['beat']?.N ?? 0), heir: item['heir']?.S ?? '' };
+  return {
+    owner: item['owner']?.S ?? '',
+    token: Number(item['token']?.N ?? 0),
+    beat: Number(item['beat']?.N ?? 0),
+    heir: item['heir']?.S ?? '',
+  };
 }
 
 /** DynamoDB refuses names that an expression does not use. */

@@ -1,4 +1,10 @@
-import { ConditionalCheckFailedException, DeleteItemCommand, GetItemCommand, UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  GetItemCommand,
+  UpdateItemCommand,
+  type AttributeValue,
+} from '@aws-sdk/client-dynamodb';
 import type { DynamoTable } from './table.ts';
 
 export type StateItem = Readonly<Record<string, AttributeValue>>;
@@ -16,8 +22,14 @@ export interface StateUpdate {
   readonly values?: Readonly<Record<string, AttributeValue>>;
 }
 
-/** Changes an item, creating it where it is missing. Returns it as it is then, or undefined when the condition did not hold. */
-export async function updateState({ client, table }: DynamoTable, { key, update, condition, names, values }: StateUpdate): Promise<StateItem | undefined> {
+/**
+ * Changes an item, creating it where it is missing. Returns it as it is then, or undefined when the condition did not
+ * hold.
+ */
+export async function updateState(
+  { client, table }: DynamoTable,
+  { key, update, condition, names, values }: StateUpdate,
+): Promise<StateItem | undefined> {
   try {
     const { Attributes } = await client.send(
       new UpdateItemCommand({
@@ -39,15 +51,22 @@ export async function updateState({ client, table }: DynamoTable, { key, update,
 }
 
 export async function readState({ client, table }: DynamoTable, key: string): Promise<StateItem | undefined> {
-  const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: key } }, ConsistentRead: true }), { abortSignal: AbortSignal.timeout(TIMEOUT_MS) });
+  const { Item } = await client.send(
+    new GetItemCommand({ TableName: table, Key: { pk: { S: key } }, ConsistentRead: true }),
+    { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
+  );
   return Item;
 }
 
 export async function deleteState({ client, table }: DynamoTable, key: string): Promise<void> {
-  await client.send(new DeleteItemCommand({ TableName: table, Key: { pk: { S: key } } }), { abortSignal: AbortSignal.timeout(TIMEOUT_MS) });
+  await client.send(new DeleteItemCommand({ TableName: table, Key: { pk: { S: key } } }), {
+    abortSignal: AbortSignal.timeout(TIMEOUT_MS),
+  });
 }
 
 /** DynamoDB refuses names that an expression does not use. */
 function namesIn(expression: string, names: Readonly<Record<string, string>> = {}): Record<string, string> {
-  return Object.fromEntries([...expression.matchAll(/#(\w+)/g)].map(([placeholder, name = '']) => [placeholder, names[placeholder] ?? name]));
+  return Object.fromEntries(
+    [...expression.matchAll(/#(\w+)/g)].map(([placeholder, name = '']) => [placeholder, names[placeholder] ?? name]),
+  );
 }

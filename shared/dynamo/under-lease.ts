@@ -12,12 +12,17 @@ export interface LeasedWork {
   readonly signal: AbortSignal;
   /** Between tries to take a lease that another holds. @default it is tried once */
   readonly takeEveryMs?: number;
-  /** A table that cannot be asked for the lease counts as one that gives none. @default false: what DynamoDB throws is thrown */
+  /**
+   * A table that cannot be asked for the lease counts as one that gives none. @default false: what DynamoDB throws is
+   * thrown
+   */
   readonly isPatient?: boolean;
   /**
-   * Nobody else may work before all of it is done: a successor that asks waits for it, and the lease is renewed until then.
+   * Nobody else may work before all of it is done: a successor that asks waits for it, and the lease is renewed until
+   * then.
    *
-   * @default false: it ends for a successor, and what then takes long, or hangs, keeps it waiting no longer than the lease lasts
+   * @default false: it ends for a successor, and what then takes long, or hangs, keeps it waiting no longer than the
+   *   lease lasts
    */
   readonly isExclusive?: boolean;
 }
@@ -30,8 +35,8 @@ export interface LeasedEnd<T> {
 }
 
 /**
- * Works under a lease: takes it, says that its holder is alive while the work goes on, and gives it up, whatever the work
- * came to. One that cannot be given up is taken by others once it has been silent for long enough.
+ * Works under a lease: takes it, says that its holder is alive while the work goes on, and gives it up, whatever the
+ * work came to. One that cannot be given up is taken by others once it has been silent for long enough.
  *
  * @param work gets a signal that says when to end: once the lease is lost or wanted, or with the signal given
  * @returns undefined where the lease was not taken
@@ -62,7 +67,13 @@ export async function underLease<T>(
   }
 }
 
-async function takeLease({ leases, name, signal, takeEveryMs, isPatient = false }: LeasedWork): Promise<Lease | undefined> {
+async function takeLease({
+  leases,
+  name,
+  signal,
+  takeEveryMs,
+  isPatient = false,
+}: LeasedWork): Promise<Lease | undefined> {
   while (!signal.aborted) {
     const lease = await leases.take(name).catch((error: unknown) => {
       if (!isPatient) throw error;
@@ -76,7 +87,12 @@ async function takeLease({ leases, name, signal, takeEveryMs, isPatient = false 
 
 type Heard = (state: 'held' | 'wanted' | 'lost') => void;
 
-async function keepRenewing({ leases, renewMs }: LeasedWork, lease: Lease, until: AbortSignal, heard: Heard): Promise<void> {
+async function keepRenewing(
+  { leases, renewMs }: LeasedWork,
+  lease: Lease,
+  until: AbortSignal,
+  heard: Heard,
+): Promise<void> {
   while (!until.aborted) {
     await pauseFor(renewMs, until);
     if (until.aborted) return;

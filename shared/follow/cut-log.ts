@@ -25,14 +25,22 @@ export interface SuspectedLog {
  * @returns undefined when the writer still has the cell at the offset: another node was wrong, or late
  * @throws what MySQL or DynamoDB throw: the shard waits
  */
-export async function findCut(context: StoreContext, topologyTable: DynamoTable, { datastore, shard, offset, checkpoints }: SuspectedLog): Promise<ShardOffset | undefined> {
+export async function findCut(
+  context: StoreContext,
+  topologyTable: DynamoTable,
+  { datastore, shard, offset, checkpoints }: SuspectedLog,
+): Promise<ShardOffset | undefined> {
   context.topology.refresh();
   const { group } = placeOf(await requireDatastore(context.topology, datastore), shard);
   const client = await context.groups.client(group);
   const earlier = checkpoints.filter(({ added_id }) => added_id < offset.added_id);
-  const rows = await client.select(selectPlacesAt(datastore, shard, [offset.added_id, ...earlier.map(({ added_id }) => added_id)]), 'writer');
+  const rows = await client.select(
+    selectPlacesAt(datastore, shard, [offset.added_id, ...earlier.map(({ added_id }) => added_id)]),
+    'writer',
+  );
   const [{ places, epoch } = { places: [], epoch: undefined }] = toShardPlaces(rows, 1);
-  if (places.length > 0 && epoch === undefined) throw new SchemalessError('unavailable', `${group} does not own shard ${shard} of ${datastore}`);
+  if (places.length > 0 && epoch === undefined)
+    throw new SchemalessError('unavailable', `${group} does not own shard ${shard} of ${datastore}`);
   const there = new Map(places.map((place) => [place.added_id, fingerprintOf(place)]));
   const at = there.get(offset.added_id);
   if (at !== undefined && (at === offset.fingerprint || offset.fingerprint === UNKNOWN_FINGERPRINT)) return undefined;

@@ -11,8 +11,8 @@ export interface ShardOffset {
   /** The shard's epoch when the log was last found whole; 0 before that. */
   readonly epoch: number;
   /**
-   * Of the last cell that was given to a follower that wants some columns, at `added_id` or before it; 0, or where it began,
-   * where there was none yet. Undefined where nobody has noted it.
+   * Of the last cell that was given to a follower that wants some columns, at `added_id` or before it; 0, or where it
+   * began, where there was none yet. Undefined where nobody has noted it.
    */
   readonly given?: number;
 }
@@ -49,13 +49,16 @@ export function decodeOffsets(bytes: Uint8Array | undefined, shards: number): (S
 }
 
 /**
- * What offsets say of the last cells given, a byte or two a shard, apart from them, so that a worker of a version that does
- * not know of it reads the offsets all the same; and a checksum of the offsets that it is said of: such a worker, a rewind, and
- * whoever else moves offsets alone, makes it void.
+ * What offsets say of the last cells given, a byte or two a shard, apart from them, so that a worker of a version that
+ * does not know of it reads the offsets all the same; and a checksum of the offsets that it is said of: such a worker,
+ * a rewind, and whoever else moves offsets alone, makes it void.
  *
  * @returns undefined where nothing is known, as of followers that want all columns
  */
-export function encodeGiven(offsets: readonly (ShardOffset | undefined)[], encoded: Uint8Array): Uint8Array | undefined {
+export function encodeGiven(
+  offsets: readonly (ShardOffset | undefined)[],
+  encoded: Uint8Array,
+): Uint8Array | undefined {
   if (offsets.every((offset) => offset?.given === undefined)) return undefined;
   const bytes = [FORM];
   pushNumber(bytes, crc32(encoded));
@@ -64,7 +67,11 @@ export function encodeGiven(offsets: readonly (ShardOffset | undefined)[], encod
 }
 
 /** The offsets that are encoded here, with what is known of the last cells given. */
-export function decodeWithGiven(encoded: Uint8Array | undefined, given: Uint8Array | undefined, shards: number): (ShardOffset | undefined)[] {
+export function decodeWithGiven(
+  encoded: Uint8Array | undefined,
+  given: Uint8Array | undefined,
+  shards: number,
+): (ShardOffset | undefined)[] {
   const offsets = decodeOffsets(encoded, shards);
   const read = reader(given, 'given');
   if (!encoded || read?.number() !== crc32(encoded)) return offsets;

@@ -24,17 +24,24 @@ type OpenShard = Omit<ShardAtWork, 'tenure'>;
 
 /**
  * Follows the shards of one group among those held, again and again until the signal. Each group has a loop of its own,
- * so that one that is away, or slow to be handled, keeps nobody waiting; a page that is slow keeps its own shards waiting,
- * and a shard in trouble itself.
+ * so that one that is away, or slow to be handled, keeps nobody waiting; a page that is slow keeps its own shards
+ * waiting, and a shard in trouble itself.
  */
-export async function followGroup(work: FollowWork, group: string, holdings: Holdings, pauses: Pauses, signal: AbortSignal): Promise<void> {
+export async function followGroup(
+  work: FollowWork,
+  group: string,
+  holdings: Holdings,
+  pauses: Pauses,
+  signal: AbortSignal,
+): Promise<void> {
   const pauseAfter = adaptivePause(pauses);
   const pages = pagesUnderWay(work, group);
   while (!signal.aborted) {
     const shards = await shardsOf(work, group, holdings).catch(() => []);
     pages.beginAlone(shards.filter(({ held }) => isAlone(held.trouble)));
     const well = shards.filter(({ held }) => !isAlone(held.trouble));
-    for (let start = 0; start < well.length && !signal.aborted; start += SHARDS_A_PAGE) await pages.begin(well.slice(start, start + SHARDS_A_PAGE));
+    for (let start = 0; start < well.length && !signal.aborted; start += SHARDS_A_PAGE)
+      await pages.begin(well.slice(start, start + SHARDS_A_PAGE));
     // Holding nothing costs nothing: what is taken next is not to wait for a long pause to end.
     const end = pages.ended(holdings.open().length === 0 ? 'some' : 'none');
     const pause = pauseAfter(end);
@@ -46,11 +53,22 @@ export async function followGroup(work: FollowWork, group: string, holdings: Hol
 }
 
 /** Those whose cells are wanted now; a shard whose place to begin is not known yet finds it in any case. */
-async function shardsOf({ context, follower, now }: FollowWork, group: string, holdings: Holdings): Promise<OpenShard[]> {
+async function shardsOf(
+  { context, follower, now }: FollowWork,
+  group: string,
+  holdings: Holdings,
+): Promise<OpenShard[]> {
   const topology = await requireDatastore(context.topology, follower.datastore);
   const time = now();
-  const isWanted = ({ shard, offset }: HeldShard): boolean => placeOf(topology, shard).group === group && (!offset || follower.wants?.(shard, offset) !== false);
-  return holdings.open().flatMap((partition) => partition.shards.filter((held) => !held.isBusy && !isWaiting(held.trouble, time) && isWanted(held)).map((held) => ({ partition, held })));
+  const isWanted = ({ shard, offset }: HeldShard): boolean =>
+    placeOf(topology, shard).group === group && (!offset || follower.wants?.(shard, offset) !== false);
+  return holdings
+    .open()
+    .flatMap((partition) =>
+      partition.shards
+        .filter((held) => !held.isBusy && !isWaiting(held.trouble, time) && isWanted(held))
+        .map((held) => ({ partition, held })),
+    );
 }
 
 /** The pages of one group that are under way, and what came of those that ended. */
@@ -83,7 +101,10 @@ function pagesUnderWay(work: FollowWork, group: string) {
     async begin(shards: readonly OpenShard[]): Promise<void> {
       while (underWay.size >= PAGES_AT_ONCE) await Promise.race(underWay);
       const patience = new AbortController();
-      await Promise.race([run(underWay, () => onePage(work, group, shards, failing)), pauseFor(PAGE_MS, patience.signal)]);
+      await Promise.race([
+        run(underWay, () => onePage(work, group, shards, failing)),
+        pauseFor(PAGE_MS, patience.signal),
+      ]);
       patience.abort();
     },
 
@@ -107,7 +128,12 @@ function pagesUnderWay(work: FollowWork, group: string) {
   };
 }
 
-async function onePage(work: FollowWork, group: string, shards: readonly OpenShard[], failing: Set<string>): Promise<PassEnd> {
+async function onePage(
+  work: FollowWork,
+  group: string,
+  shards: readonly OpenShard[],
+  failing: Set<string>,
+): Promise<PassEnd> {
   try {
     const end = await busy(shards, (page) => followShards(work, group, page));
     failing.clear();
@@ -132,8 +158,13 @@ async function oneAlone(work: FollowWork, group: string, at: OpenShard): Promise
 }
 
 /** Works on shards that nobody works on, and whose partitions may be worked on; nobody else does meanwhile. */
-async function busy(shards: readonly OpenShard[], work: (page: readonly ShardAtWork[]) => Promise<PassEnd>): Promise<PassEnd> {
-  const page = shards.filter(({ partition, held }) => partition.isOpen() && !held.isBusy).map((at) => ({ ...at, tenure: at.partition.tenure() }));
+async function busy(
+  shards: readonly OpenShard[],
+  work: (page: readonly ShardAtWork[]) => Promise<PassEnd>,
+): Promise<PassEnd> {
+  const page = shards
+    .filter(({ partition, held }) => partition.isOpen() && !held.isBusy)
+    .map((at) => ({ ...at, tenure: at.partition.tenure() }));
   if (page.length === 0) return 'none';
   for (const { partition, held } of page) {
     partition.enter();

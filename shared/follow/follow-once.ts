@@ -47,8 +47,20 @@ export async function followOnce(options: FollowOnceOptions): Promise<void> {
   const { follower, context, progress } = options;
   const topology = await requireDatastore(context.topology, follower.datastore);
   const wanted = options.shards ?? topology.places.map((_, shard) => shard);
-  const groups = byGroup(topology, wanted.map((shard) => ({ shard })));
-  const open = await Promise.all([...groups].map(async ([group, items]) => ({ group, shards: await openShards(options, group, items.map(({ shard }) => shard)) })));
+  const groups = byGroup(
+    topology,
+    wanted.map((shard) => ({ shard })),
+  );
+  const open = await Promise.all(
+    [...groups].map(async ([group, items]) => ({
+      group,
+      shards: await openShards(
+        options,
+        group,
+        items.map(({ shard }) => shard),
+      ),
+    })),
+  );
   const all = open.flatMap(({ shards }) => shards).reduce((sum, { start, head }) => sum + Math.max(0, head - start), 0);
   let done = 0;
   const count = (cells: number): void => {
@@ -57,14 +69,21 @@ export async function followOnce(options: FollowOnceOptions): Promise<void> {
   };
   await Promise.all(
     open.map(async ({ group, shards }) => {
-      for (let start = 0; start < shards.length; start += SHARDS_A_PAGE) await followToHead(options, group, shards.slice(start, start + SHARDS_A_PAGE), count);
+      for (let start = 0; start < shards.length; start += SHARDS_A_PAGE)
+        await followToHead(options, group, shards.slice(start, start + SHARDS_A_PAGE), count);
     }),
   );
 }
 
-async function openShards({ context, follower }: FollowOnceOptions, group: string, shards: readonly number[]): Promise<OpenShard[]> {
+async function openShards(
+  { context, follower }: FollowOnceOptions,
+  group: string,
+  shards: readonly number[],
+): Promise<OpenShard[]> {
   const client = await context.groups.client(group);
-  const heads = toHeads((await askAllParts(client, group, 'writer', partsOf(selectHeads(follower.datastore, shards)))).rows);
+  const heads = toHeads(
+    (await askAllParts(client, group, 'writer', partsOf(selectHeads(follower.datastore, shards)))).rows,
+  );
   const starts = await startOffsets(context, group, follower.datastore, shards, follower.start);
   return shards.flatMap((shard) => {
     const offset = starts.get(shard);
@@ -72,7 +91,12 @@ async function openShards({ context, follower }: FollowOnceOptions, group: strin
   });
 }
 
-async function followToHead({ follower, context, read, pageCells: limit = 500 }: FollowOnceOptions, group: string, shards: readonly OpenShard[], count: (cells: number) => void): Promise<void> {
+async function followToHead(
+  { follower, context, read, pageCells: limit = 500 }: FollowOnceOptions,
+  group: string,
+  shards: readonly OpenShard[],
+  count: (cells: number) => void,
+): Promise<void> {
   let lastMove = performance.now();
   for (;;) {
     const behind = shards.filter(({ offset, head }) => offset.added_id < head);
@@ -81,8 +105,16 @@ async function followToHead({ follower, context, read, pageCells: limit = 500 }:
     const refused = logs.find(({ state }) => state === 'refused');
     if (refused) throw refused.refusal?.error;
     const cut = behind.find((_, item) => logs[item]?.state !== 'whole' && role === 'writer');
-    if (cut) throw new SchemalessError('unavailable', `the log of shard ${cut.shard} of ${follower.datastore} was cut at ${cut.offset.added_id} while it was read`);
-    const done = await giveCells(follower, group, behind.map(({ shard }, item) => ({ shard, generation: 0, places: logs[item]?.places ?? [] })));
+    if (cut)
+      throw new SchemalessError(
+        'unavailable',
+        `the log of shard ${cut.shard} of ${follower.datastore} was cut at ${cut.offset.added_id} while it was read`,
+      );
+    const done = await giveCells(
+      follower,
+      group,
+      behind.map(({ shard }, item) => ({ shard, generation: 0, places: logs[item]?.places ?? [] })),
+    );
     for (const [item, shard] of behind.entries()) {
       const last = logs[item]?.places[(done[item]?.count ?? 0) - 1];
       if (last) shard.offset = offsetAt(last, 0);
@@ -92,7 +124,10 @@ async function followToHead({ follower, context, read, pageCells: limit = 500 }:
       lastMove = performance.now();
       count(moved);
     } else if (performance.now() - lastMove >= PATIENCE_MS) {
-      throw new SchemalessError('unavailable', `the logs of ${behind.length} shards of ${follower.datastore} did not move for ${PATIENCE_MS / 1000} s`);
+      throw new SchemalessError(
+        'unavailable',
+        `the logs of ${behind.length} shards of ${follower.datastore} did not move for ${PATIENCE_MS / 1000} s`,
+      );
     } else await pauseFor(RETRY_PAUSE_MS, new AbortController().signal);
   }
 }

@@ -41,7 +41,9 @@ export interface ShardAtWork {
 const HOLE_MS = 10_000;
 /** How long a cell at the offset, or an epoch, may be behind on a node before the writer is asked about it. */
 const DOUBT_MS = 1000;
-/** How long a shard is read from the writer once a reader was found wrong: one left behind is rebuilt in the meantime. */
+/**
+ * How long a shard is read from the writer once a reader was found wrong: one left behind is rebuilt in the meantime.
+ */
 const WRITER_MS = 5000;
 
 /**
@@ -58,11 +60,22 @@ export async function followShards(work: FollowWork, group: string, shards: read
   const now = work.now();
   const byRole = Map.groupBy(begun, ({ at }): Role => (at.held.writerUntil > now ? 'writer' : work.read));
   const whole = (await Promise.all([...byRole].map(([read, some]) => readWhole(work, group, read, some)))).flat();
-  const done = await giveCells(work.follower, group, whole.map(({ at, log }) => ({ shard: at.held.shard, generation: at.tenure.generation, places: log.places })));
+  const done = await giveCells(
+    work.follower,
+    group,
+    whole.map(({ at, log }) => ({ shard: at.held.shard, generation: at.tenure.generation, places: log.places })),
+  );
   for (const [item, { at, log }] of whole.entries()) {
     const { count = 0, given = at.held.offset?.given } = done[item] ?? {};
     const last = log.places[count - 1];
-    at.partition.move(at.held, { ...(last ? offsetAt(last, log.offset.epoch) : log.offset), ...(work.follower.columns && given !== undefined && { given }) }, at.tenure);
+    at.partition.move(
+      at.held,
+      {
+        ...(last ? offsetAt(last, log.offset.epoch) : log.offset),
+        ...(work.follower.columns && given !== undefined && { given }),
+      },
+      at.tenure,
+    );
   }
   // What is over: nothing new was found to be wrong with it.
   for (const [item, { held }] of shards.entries()) if (held.trouble === troubles[item]) held.trouble = undefined;
@@ -76,22 +89,39 @@ interface WholeLog {
 }
 
 /** Reads shards from one role, and keeps those whose logs may be used. */
-async function readWhole(work: FollowWork, group: string, read: Role, shards: readonly { readonly at: ShardAtWork; readonly shard: number; readonly offset: ShardOffset }[]): Promise<WholeLog[]> {
+async function readWhole(
+  work: FollowWork,
+  group: string,
+  read: Role,
+  shards: readonly { readonly at: ShardAtWork; readonly shard: number; readonly offset: ShardOffset }[],
+): Promise<WholeLog[]> {
   const { follower, behindMs, fetch, pageCells: limit } = work;
   const from = { datastore: follower.datastore, limit, withHead: behindMs > 0, read, fetch };
-  const { role, logs } = await readPlaces(work.context, group, from, behindMs > 0 ? shards.map((one) => upToKnown(work, one)) : shards);
+  const { role, logs } = await readPlaces(
+    work.context,
+    group,
+    from,
+    behindMs > 0 ? shards.map((one) => upToKnown(work, one)) : shards,
+  );
   const whole: WholeLog[] = [];
   for (const [item, log] of logs.entries()) {
     const at = shards[item]?.at;
     if (!at) continue;
     if (log.refusal) refuse(work, at.held, log.refusal, role);
-    if (log.state !== 'quiet' && log.state !== 'refused' && (await isSound(work, at, role, log))) whole.push({ at, log: behindMs > 0 ? onlyKnown(work, at.held, log) : log });
+    if (log.state !== 'quiet' && log.state !== 'refused' && (await isSound(work, at, role, log)))
+      whole.push({ at, log: behindMs > 0 ? onlyKnown(work, at.held, log) : log });
   }
   return whole;
 }
 
-/** With the last cell that has been known for long enough; the one done last, or the first, is read in any case, and with it how far the log goes. */
-function upToKnown<T extends { readonly at: ShardAtWork; readonly offset: ShardOffset }>({ behindMs, now }: FollowWork, one: T): T & { readonly to: number } {
+/**
+ * With the last cell that has been known for long enough; the one done last, or the first, is read in any case, and
+ * with it how far the log goes.
+ */
+function upToKnown<T extends { readonly at: ShardAtWork; readonly offset: ShardOffset }>(
+  { behindMs, now }: FollowWork,
+  one: T,
+): T & { readonly to: number } {
   return { ...one, to: Math.max(1, one.offset.added_id, knownFor(one.at.held.heads, now(), behindMs)) };
 }
 
@@ -129,7 +159,13 @@ async function begin(work: FollowWork, group: string, shards: readonly ShardAtWo
   const fresh = shards.filter(({ held }) => !held.offset);
   const unknown = fresh.filter(({ held }) => !held.start);
   if (unknown.length > 0) {
-    const { found, refused } = await findStarts(context, group, follower.datastore, unknown.map(({ held }) => held.shard), follower.start);
+    const { found, refused } = await findStarts(
+      context,
+      group,
+      follower.datastore,
+      unknown.map(({ held }) => held.shard),
+      follower.start,
+    );
     for (const { partition, held, tenure } of unknown) {
       if (refused.has(held.shard)) fail(work, held, refused.get(held.shard));
       const start = found.get(held.shard);
@@ -138,7 +174,8 @@ async function begin(work: FollowWork, group: string, shards: readonly ShardAtWo
       else if (start) partition.startAt(held, beginAt(work, start), tenure);
     }
   }
-  for (const partition of new Set(fresh.flatMap(({ partition, held }) => (held.start ? [partition] : [])))) partition.commit().catch(() => undefined);
+  for (const partition of new Set(fresh.flatMap(({ partition, held }) => (held.start ? [partition] : []))))
+    partition.commit().catch(() => undefined);
 }
 
 /** Of a follower that wants all columns nothing is noted: what it was given last is where it is. */
@@ -152,7 +189,12 @@ async function isSound(work: FollowWork, at: ShardAtWork, role: Role, log: LogRe
   const hole = lasts(work, held, 'hole', log.hole);
   if (hole && !hole.told && work.now() - hole.since >= HOLE_MS) {
     hole.told = true;
-    work.report({ kind: 'hole', shard: held.shard, added_id: hole.at, seconds: Math.round((work.now() - hole.since) / 1000) });
+    work.report({
+      kind: 'hole',
+      shard: held.shard,
+      added_id: hole.at,
+      seconds: Math.round((work.now() - hole.since) / 1000),
+    });
   }
   try {
     const gone = lasts(work, held, 'gone', log.state === 'whole' ? undefined : log.offset.added_id);
@@ -166,18 +208,31 @@ async function isSound(work: FollowWork, at: ShardAtWork, role: Role, log: LogRe
   }
 }
 
-async function goBack(work: FollowWork, { partition, held, tenure }: ShardAtWork, role: Role, offset: ShardOffset): Promise<void> {
+async function goBack(
+  work: FollowWork,
+  { partition, held, tenure }: ShardAtWork,
+  role: Role,
+  offset: ShardOffset,
+): Promise<void> {
   const { shard, checkpoints } = held;
-  const back = await findCut(work.context, work.topologyTable, { datastore: work.follower.datastore, shard, offset, checkpoints });
+  const back = await findCut(work.context, work.topologyTable, {
+    datastore: work.follower.datastore,
+    shard,
+    offset,
+    checkpoints,
+  });
   if (back) {
-    if (await partition.goBack(held, back, tenure)) work.report({ kind: 'cut', shard, offset: offset.added_id, back_to: back.added_id, epoch: back.epoch });
+    if (await partition.goBack(held, back, tenure))
+      work.report({ kind: 'cut', shard, offset: offset.added_id, back_to: back.added_id, epoch: back.epoch });
   } else if (role === 'reader') {
     held.writerUntil = work.now() + WRITER_MS;
     work.report({ kind: 'reader_differs', shard, added_id: offset.added_id });
   }
 }
 
-/** A group without the shard's row owns it no more; a row behind the topology refuses every write until it is lifted. */
+/**
+ * A group without the shard's row owns it no more; a row behind the topology refuses every write until it is lifted.
+ */
 async function fitsEpoch(work: FollowWork, { held }: ShardAtWork, { epoch }: LogRead): Promise<boolean> {
   const { context, follower } = work;
   const place = placeOf(await requireDatastore(context.topology, follower.datastore), held.shard);
@@ -187,7 +242,11 @@ async function fitsEpoch(work: FollowWork, { held }: ShardAtWork, { epoch }: Log
   odd.told = true;
   if (isDue(work, odd, false)) {
     odd.told = false;
-    if (epoch !== undefined && epoch < place.epoch && (await mendEpoch({ groups: context.groups, datastore: follower.datastore, shard: held.shard }, place))) {
+    if (
+      epoch !== undefined &&
+      epoch < place.epoch &&
+      (await mendEpoch({ groups: context.groups, datastore: follower.datastore, shard: held.shard }, place))
+    ) {
       work.report({ kind: 'epoch_mended', shard: held.shard, epoch: place.epoch });
     }
   }

@@ -29,9 +29,16 @@ export function followerKey({ name, datastore }: FollowerName): string {
  * @param wanted partitions of a new follower: at least one for each 1024 shards, at most one for each shard.
  *   @default 64, or one for each shard where there are fewer
  */
-export async function openFollower(table: DynamoTable, follower: FollowerName, shards: number, wanted = Math.max(Math.min(DEFAULT_PARTITIONS, shards), Math.ceil(shards / MOST_SHARDS))): Promise<FollowerItem> {
+export async function openFollower(
+  table: DynamoTable,
+  follower: FollowerName,
+  shards: number,
+  wanted = Math.max(Math.min(DEFAULT_PARTITIONS, shards), Math.ceil(shards / MOST_SHARDS)),
+): Promise<FollowerItem> {
   if (!Number.isInteger(wanted) || wanted > shards || wanted < shards / MOST_SHARDS) {
-    throw new Error(`partitions of ${follower.name}: wanted an integer from ${Math.ceil(shards / MOST_SHARDS)} to ${shards}, got ${wanted}`);
+    throw new Error(
+      `partitions of ${follower.name}: wanted an integer from ${Math.ceil(shards / MOST_SHARDS)} to ${shards}, got ${wanted}`,
+    );
   }
   const existing = await readFollower(table, follower);
   if (existing) return existing;

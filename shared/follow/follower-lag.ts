@@ -25,7 +25,12 @@ const HEADS_A_STATEMENT = 256;
  *
  * @throws SchemalessError `unknown_datastore`, and what DynamoDB throws
  */
-export async function followerLag(stateTable: DynamoTable, context: StoreContext, follower: FollowerName, read: Role = 'writer'): Promise<readonly ShardLag[]> {
+export async function followerLag(
+  stateTable: DynamoTable,
+  context: StoreContext,
+  follower: FollowerName,
+  read: Role = 'writer',
+): Promise<readonly ShardLag[]> {
   const topology = await requireDatastore(context.topology, follower.datastore);
   const shards = topology.places.map((_, shard) => ({ shard }));
   const heads = new Map<number, number>();
@@ -46,7 +51,11 @@ export async function followerLag(stateTable: DynamoTable, context: StoreContext
 }
 
 /** The offsets as last written: the added id of each shard in order, undefined where there is none. */
-export async function committedOffsets(stateTable: DynamoTable, follower: FollowerName, shards: number): Promise<(number | undefined)[]> {
+export async function committedOffsets(
+  stateTable: DynamoTable,
+  follower: FollowerName,
+  shards: number,
+): Promise<(number | undefined)[]> {
   return (await committedPlaces(stateTable, follower, shards)).map((place) => place?.added_id);
 }
 
@@ -56,14 +65,19 @@ export interface CommittedPlace extends ShardOffset {
 }
 
 /** The offsets as last written, with the fingerprints of their cells. */
-export async function committedPlaces(stateTable: DynamoTable, follower: FollowerName, shards: number): Promise<(CommittedPlace | undefined)[]> {
+export async function committedPlaces(
+  stateTable: DynamoTable,
+  follower: FollowerName,
+  shards: number,
+): Promise<(CommittedPlace | undefined)[]> {
   const offsets: (CommittedPlace | undefined)[] = Array.from({ length: shards }, () => undefined);
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
   const items = offsetItems(stateTable, { ...follower, shards, partitions });
   await Promise.all(
     Array.from({ length: partitions }, async (_, partition) => {
       const item = await items.read(partition);
-      for (const [place, offset] of item?.offsets.entries() ?? []) offsets[partition + place * partitions] = offset && item && { ...offset, generation: item.generation };
+      for (const [place, offset] of item?.offsets.entries() ?? [])
+        offsets[partition + place * partitions] = offset && item && { ...offset, generation: item.generation };
     }),
   );
   return offsets;

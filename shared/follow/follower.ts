@@ -34,7 +34,10 @@ export interface Follower {
   /** Cells of other columns only move the offset. @default every column */
   readonly columns?: readonly string[];
   readonly start: StartPlace;
-  /** Whether cells of a shard after this offset are wanted now: the shard is not read while they are not. @default always */
+  /**
+   * Whether cells of a shard after this offset are wanted now: the shard is not read while they are not. @default
+   * always
+   */
   wants?(shard: number, offset: ShardOffset): boolean;
   /**
    * Does what is to be done with cells of one group, in log order for each shard. Calls run side by side, for different
@@ -52,18 +55,27 @@ export type FollowEvent =
   /** A hole in a log has lasted this long; it is waited for, never stepped over. Told once for each hole. */
   | { readonly kind: 'hole'; readonly shard: number; readonly added_id: number; readonly seconds: number }
   /** A log lacks cells that had been read: went back to `back_to`, and the shard's epoch is now `epoch`. */
-  | { readonly kind: 'cut'; readonly shard: number; readonly offset: number; readonly back_to: number; readonly epoch: number }
+  | {
+      readonly kind: 'cut';
+      readonly shard: number;
+      readonly offset: number;
+      readonly back_to: number;
+      readonly epoch: number;
+    }
   /** A reader has another cell at the offset than the writer, or lacks it for long: the writer is read for a while. */
   | { readonly kind: 'reader_differs'; readonly shard: number; readonly added_id: number }
   /** The epoch of a shard's row was behind the topology, and was lifted. */
   | { readonly kind: 'epoch_mended'; readonly shard: number; readonly epoch: number }
   /**
-   * A log cannot be read, or one in doubt not be looked into, or its cells cannot be handled: this shard waits, is tried
-   * again within seconds, and keeps no other waiting. Told at the first failure of a row of them.
+   * A log cannot be read, or one in doubt not be looked into, or its cells cannot be handled: this shard waits, is
+   * tried again within seconds, and keeps no other waiting. Told at the first failure of a row of them.
    */
   | { readonly kind: 'shard_failed'; readonly shard: number; readonly error: unknown }
   /** A group cannot be read, or a handler threw. Told at the first failure of a row of them. */
   | { readonly kind: 'group_failed' | 'handle_failed'; readonly group: string; readonly error: unknown }
   /** Leases and offsets cannot be written: the worker goes on with what it has. */
   | { readonly kind: 'state_failed'; readonly error: unknown }
-  | { readonly kind: 'partition_taken' | 'partition_released' | 'partition_lost' | 'partition_rewound'; readonly partition: number };
+  | {
+      readonly kind: 'partition_taken' | 'partition_released' | 'partition_lost' | 'partition_rewound';
+      readonly partition: number;
+    };

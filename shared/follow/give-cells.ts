@@ -35,13 +35,16 @@ export async function giveCells(follower: Follower, group: string, logs: readonl
   const columns = follower.columns && new Set(follower.columns);
   const isWanted = ({ column_name }: StoredPlace): boolean => !columns || columns.has(column_name);
   const cells = logs.flatMap(({ shard, generation, places }) =>
-    places.filter(isWanted).map((place): LogPlace => ({ ...place, shard, generation, fingerprint: fingerprintOf(place) })),
+    places
+      .filter(isWanted)
+      .map((place): LogPlace => ({ ...place, shard, generation, fingerprint: fingerprintOf(place) })),
   );
   const done = cells.length === 0 ? new Map<number, number>() : await handle(follower, group, cells);
   return logs.map(({ shard, places }) => {
     const id = done.get(shard);
     const last = id === undefined ? -1 : places.findIndex(({ added_id }) => added_id === id);
-    if (id !== undefined && last < 0) throw new HandleError(follower.name, `wanted an added id that was given to it, got ${id} of shard ${shard}`);
+    if (id !== undefined && last < 0)
+      throw new HandleError(follower.name, `wanted an added id that was given to it, got ${id} of shard ${shard}`);
     // Up to the next cell that is wanted, but not done.
     const undone = places.findIndex((place, at) => at > last && isWanted(place));
     const count = undone < 0 ? places.length : undone;
@@ -49,7 +52,11 @@ export async function giveCells(follower: Follower, group: string, logs: readonl
   });
 }
 
-async function handle(follower: Follower, group: string, cells: readonly LogPlace[]): Promise<ReadonlyMap<number, number>> {
+async function handle(
+  follower: Follower,
+  group: string,
+  cells: readonly LogPlace[],
+): Promise<ReadonlyMap<number, number>> {
   try {
     return await follower.handle(group, cells);
   } catch (error) {

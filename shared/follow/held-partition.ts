@@ -3,7 +3,9 @@ import type { ShardOffset } from './encode-offsets.ts';
 import { heldShard, moveTo, setAnew, type HeldShard } from './held-shard.ts';
 import type { CommitOptions, OffsetItem, OffsetItems } from './offset-items.ts';
 
-/** What a page of work is done under; it does not count any more once the partition was rewound, went back, or was lost. */
+/**
+ * What a page of work is done under; it does not count any more once the partition was rewound, went back, or was lost.
+ */
 export interface Tenure {
   readonly token: number;
   readonly generation: number;
@@ -55,7 +57,13 @@ export interface HeldPartition {
  *
  * @param stride the number of partitions: from one shard of the partition to the next
  */
-export function heldPartition(items: OffsetItems, partition: number, taken: OffsetItem, stride: number, checkpoints: readonly (readonly Checkpoint[])[]): HeldPartition {
+export function heldPartition(
+  items: OffsetItems,
+  partition: number,
+  taken: OffsetItem,
+  stride: number,
+  checkpoints: readonly (readonly Checkpoint[])[],
+): HeldPartition {
   const { token } = taken;
   let { generation } = taken;
   let changes = 0;
@@ -66,7 +74,9 @@ export function heldPartition(items: OffsetItems, partition: number, taken: Offs
   let leaving = false;
   let pages = 0;
 
-  const shards: readonly HeldShard[] = taken.offsets.map((offset, place) => heldShard(partition + place * stride, offset, checkpoints[place]));
+  const shards: readonly HeldShard[] = taken.offsets.map((offset, place) =>
+    heldShard(partition + place * stride, offset, checkpoints[place]),
+  );
 
   async function write(options: CommitOptions = {}, changed?: ReadonlyMap<HeldShard, ShardOffset>): Promise<boolean> {
     const reached = changes;
@@ -131,14 +141,20 @@ export function heldPartition(items: OffsetItems, partition: number, taken: Offs
     },
 
     /**
-     * Sets a shard back whose log was cut, under the next generation: what was handed out before, and is handed in later,
-     * names added ids that other cells have by now. It is written before any of them is handed out.
+     * Sets a shard back whose log was cut, under the next generation: what was handed out before, and is handed in
+     * later, names added ids that other cells have by now. It is written before any of them is handed out.
      *
      * @returns false where the partition was rewound or lost since, or others write: the cut is found again then
      */
     async goBack(shard: HeldShard, offset: ShardOffset, under: Tenure): Promise<boolean> {
       await writing.underWay()?.catch(() => undefined);
-      if (writing.underWay() || lost || under.generation !== generation || !(await writing.begin({ next: true }, new Map([[shard, offset]])))) return false;
+      if (
+        writing.underWay() ||
+        lost ||
+        under.generation !== generation ||
+        !(await writing.begin({ next: true }, new Map([[shard, offset]])))
+      )
+        return false;
       // Who reloaded meanwhile has read it.
       if (under.generation === generation) {
         generation += 1;
@@ -158,7 +174,10 @@ export function heldPartition(items: OffsetItems, partition: number, taken: Offs
     async saveCheckpoints(): Promise<void> {
       if (!marked || lost) return;
       marked = false;
-      await items.writeCheckpoints(partition, shards.map((shard) => shard.checkpoints));
+      await items.writeCheckpoints(
+        partition,
+        shards.map((shard) => shard.checkpoints),
+      );
     },
 
     /** Begins no more pages, until `stay`. */

@@ -34,20 +34,44 @@ export interface Doubt {
   told: boolean;
 }
 
-export function heldShard(shard: number, offset: ShardOffset | undefined, checkpoints: readonly Checkpoint[] = []): HeldShard {
-  return { shard, offset, start: undefined, checkpoints, heads: [], doubts: new Map(), trouble: undefined, isBusy: false, writerUntil: Number.NEGATIVE_INFINITY };
+export function heldShard(
+  shard: number,
+  offset: ShardOffset | undefined,
+  checkpoints: readonly Checkpoint[] = [],
+): HeldShard {
+  return {
+    shard,
+    offset,
+    start: undefined,
+    checkpoints,
+    heads: [],
+    doubts: new Map(),
+    trouble: undefined,
+    isBusy: false,
+    writerUntil: Number.NEGATIVE_INFINITY,
+  };
 }
 
 /** Sets how far a shard is done, and keeps what to go back to. Returns whether that changes anything. */
 export function moveTo(shard: HeldShard, offset: ShardOffset): boolean {
   const before = shard.offset;
-  if (before && before.added_id === offset.added_id && before.fingerprint === offset.fingerprint && before.epoch === offset.epoch) return false;
+  if (
+    before &&
+    before.added_id === offset.added_id &&
+    before.fingerprint === offset.fingerprint &&
+    before.epoch === offset.epoch
+  )
+    return false;
   shard.offset = offset;
   if (before && offset.added_id < before.added_id) {
     shard.checkpoints = shard.checkpoints.filter(({ added_id }) => added_id <= offset.added_id);
     // Of a log that was cut: other cells take these added ids.
     shard.heads = [];
-  } else if (offset.added_id > 0) shard.checkpoints = withCheckpoint(shard.checkpoints, { added_id: offset.added_id, fingerprint: offset.fingerprint });
+  } else if (offset.added_id > 0)
+    shard.checkpoints = withCheckpoint(shard.checkpoints, {
+      added_id: offset.added_id,
+      fingerprint: offset.fingerprint,
+    });
   return true;
 }
 

@@ -21,7 +21,9 @@ export interface Holdings {
   /** Those whose shards may be worked on, in order: followers that hold the same ones read the same pages. */
   open(): HeldPartition[];
   count(): number;
-  /** Whether somebody deleted what is kept of this follower: then nothing is taken any more, which would begin it anew. */
+  /**
+   * Whether somebody deleted what is kept of this follower: then nothing is taken any more, which would begin it anew.
+   */
   isForgotten(): boolean;
   /** What still has to change hands, by what was last seen of the other workers. */
   moves(): { readonly taking: boolean; readonly releasing: boolean };
@@ -63,7 +65,9 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
    * until it is their turn. A handler that hangs does not hold a partition for ever: its commits are fenced.
    */
   async function close(unwanted: readonly HeldPartition[]): Promise<void> {
-    const next = unwanted.filter(({ partition }) => !closing.has(partition)).slice(0, Math.max(0, SIDE_BY_SIDE - closing.size));
+    const next = unwanted
+      .filter(({ partition }) => !closing.has(partition))
+      .slice(0, Math.max(0, SIDE_BY_SIDE - closing.size));
     await each(next, async (partition) => {
       await partition.saveCheckpoints();
       partition.close();
@@ -85,7 +89,8 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
     report({ kind: 'partition_released', partition: partition.partition });
   }
 
-  const isDue = ({ held, since }: { readonly held: HeldPartition; readonly since: number }): boolean => held.isIdle() || now() - since >= patienceMs;
+  const isDue = ({ held, since }: { readonly held: HeldPartition; readonly since: number }): boolean =>
+    held.isIdle() || now() - since >= patienceMs;
 
   async function releaseIdle(): Promise<void> {
     await each([...closing.values()].filter(isDue), ({ held }) => release(held));
@@ -102,12 +107,18 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
   }
 
   return {
-    open: (): HeldPartition[] => [...held.values()].filter((partition) => partition.isOpen()).sort((one, other) => one.partition - other.partition),
+    open: (): HeldPartition[] =>
+      [...held.values()]
+        .filter((partition) => partition.isOpen())
+        .sort((one, other) => one.partition - other.partition),
     count: () => held.size,
     isForgotten: () => forgotten,
     moves(): { readonly taking: boolean; readonly releasing: boolean } {
       const mine = new Set(workers.share(partitions).mine);
-      return { taking: [...mine].some((partition) => !held.has(partition)), releasing: [...held.keys()].some((partition) => !mine.has(partition)) };
+      return {
+        taking: [...mine].some((partition) => !held.has(partition)),
+        releasing: [...held.keys()].some((partition) => !mine.has(partition)),
+      };
     },
 
     async align(): Promise<void> {
@@ -118,27 +129,38 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
       for (const partition of wanted) if (closing.delete(partition)) held.get(partition)?.stay();
       await close([...held.values()].filter(({ partition }) => !wanted.has(partition)));
       await releaseIdle();
-      await each(mine.filter((partition) => !held.has(partition)), (partition) => take(partition, others));
+      await each(
+        mine.filter((partition) => !held.has(partition)),
+        (partition) => take(partition, others),
+      );
     },
 
     async commit(afterMs: number): Promise<void> {
       await each(dueAfter([...held.values()], afterMs), async (partition) => {
         const { generation } = partition.tenure();
         await partition.commit();
-        if (partition.tenure().generation !== generation) report({ kind: 'partition_rewound', partition: partition.partition });
+        if (partition.tenure().generation !== generation)
+          report({ kind: 'partition_rewound', partition: partition.partition });
       });
     },
 
     async saveCheckpoints(count: number): Promise<void> {
       const all = [...held.values()];
-      const next = all.length === 0 ? [] : Array.from({ length: Math.min(count, all.length) }, (_, place) => all[(saved + place) % all.length] as HeldPartition);
+      const next =
+        all.length === 0
+          ? []
+          : Array.from(
+              { length: Math.min(count, all.length) },
+              (_, place) => all[(saved + place) % all.length] as HeldPartition,
+            );
       saved += next.length;
       await each(next, (partition) => partition.saveCheckpoints());
     },
 
     async reload(): Promise<void> {
       await each([...held.values()], async (partition) => {
-        if ((await partition.reload()) === 'rewound') report({ kind: 'partition_rewound', partition: partition.partition });
+        if ((await partition.reload()) === 'rewound')
+          report({ kind: 'partition_rewound', partition: partition.partition });
       });
     },
 
@@ -152,12 +174,13 @@ export function openHoldings({ items, workers, partitions, patienceMs, now, repo
   };
 }
 
-
 /** Those whose offsets were first seen here to have moved so long ago. */
 function movedLongAgo(now: () => number): (held: readonly HeldPartition[], afterMs: number) => HeldPartition[] {
   let since: ReadonlyMap<HeldPartition, number> = new Map();
   return (held, afterMs) => {
-    since = new Map(held.filter((partition) => partition.hasMoved()).map((partition) => [partition, since.get(partition) ?? now()]));
+    since = new Map(
+      held.filter((partition) => partition.hasMoved()).map((partition) => [partition, since.get(partition) ?? now()]),
+    );
     return [...since].flatMap(([partition, at]) => (now() - at >= afterMs ? [partition] : []));
   };
 }

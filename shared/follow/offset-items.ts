@@ -1,15 +1,24 @@
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { Checkpoint } from './checkpoints.ts';
-import { decodeCheckpoints, decodeOffsets, decodeWithGiven, encodeCheckpoints, encodeGiven, encodeOffsets, type ShardOffset } from './encode-offsets.ts';
+import {
+  decodeCheckpoints,
+  decodeOffsets,
+  decodeWithGiven,
+  encodeCheckpoints,
+  encodeGiven,
+  encodeOffsets,
+  type ShardOffset,
+} from './encode-offsets.ts';
 import { shardsIn, type FollowerName } from './follower-item.ts';
 import { deleteState, readState, updateState, type StateItem } from '../dynamo/state-table.ts';
 
 /**
- * A partition's lease and its offsets, which are one item: who takes it has fenced off the holder before in the same write.
+ * A partition's lease and its offsets, which are one item: who takes it has fenced off the holder before in the same
+ * write.
  *
- * This is no `Leases` of `shared/dynamo/`: a holder renews nothing here. Whether it lives says the one announcement of its
- * worker (`workers.ts`), since a beat for each of 64 partitions of each follower would cost more than all they write; and
- * who is to have a partition next says the share, so that nobody asks for one.
+ * This is no `Leases` of `shared/dynamo/`: a holder renews nothing here. Whether it lives says the one announcement of
+ * its worker (`workers.ts`), since a beat for each of 64 partitions of each follower would cost more than all they
+ * write; and who is to have a partition next says the share, so that nobody asks for one.
  */
 export interface OffsetItem {
   /** Who follows the partition; '' when nobody does. */
@@ -35,8 +44,8 @@ export interface CommitOptions {
 }
 
 /**
- * Writes a rewind tries before it gives up: a busy holder commits about once a second. No `changeItem`: the writes that it
- * has to stand against are those commits, each of one statement without a read, which leave no version behind.
+ * Writes a rewind tries before it gives up: a busy holder commits about once a second. No `changeItem`: the writes that
+ * it has to stand against are those commits, each of one statement without a read, which leave no version behind.
  */
 const REWIND_TRIES = 50;
 
@@ -57,15 +66,25 @@ export interface OffsetItems {
    *
    * @returns whether it was written
    */
-  commit(partition: number, tenure: Pick<OffsetItem, 'token' | 'generation'>, offsets: OffsetItem['offsets'], options?: CommitOptions): Promise<boolean>;
+  commit(
+    partition: number,
+    tenure: Pick<OffsetItem, 'token' | 'generation'>,
+    offsets: OffsetItem['offsets'],
+    options?: CommitOptions,
+  ): Promise<boolean>;
   /** Lets another take the partition at once. */
   release(partition: number, token: number): Promise<void>;
   /**
    * Changes the offsets under whoever holds the partition, and raises the generation with them.
    *
-   * @param to the generation from then on; a partition that has it, or a higher one, stays as it is. @default the next one
+   * @param to the generation from then on; a partition that has it, or a higher one, stays as it is. @default the next
+   *   one
    */
-  rewind(partition: number, change: (offsets: OffsetItem['offsets']) => OffsetItem['offsets'], to?: number): Promise<void>;
+  rewind(
+    partition: number,
+    change: (offsets: OffsetItem['offsets']) => OffsetItem['offsets'],
+    to?: number,
+  ): Promise<void>;
   /**
    * Checkpoints need no fence: whichever holder wrote one, and when, it is used only below the offset and where its
    * cell is still in the log, and there it is always right.
@@ -113,8 +132,16 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout): OffsetIte
       return taken && toItem(partition, taken);
     },
 
-    async commit(partition: number, { token, generation }: Pick<OffsetItem, 'token' | 'generation'>, offsets: OffsetItem['offsets'], { last = false, next = false }: CommitOptions = {}): Promise<boolean> {
-      const unrewound = generation === 0 ? '(attribute_not_exists(#generation) OR #generation = :generation)' : '#generation = :generation';
+    async commit(
+      partition: number,
+      { token, generation }: Pick<OffsetItem, 'token' | 'generation'>,
+      offsets: OffsetItem['offsets'],
+      { last = false, next = false }: CommitOptions = {},
+    ): Promise<boolean> {
+      const unrewound =
+        generation === 0
+          ? '(attribute_not_exists(#generation) OR #generation = :generation)'
+          : '#generation = :generation';
       const encoded = encodeOffsets(offsets);
       const given = encodeGiven(offsets, encoded);
       const item = await updateState(table, {
@@ -142,7 +169,11 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout): OffsetIte
       });
     },
 
-    async rewind(partition: number, change: (offsets: OffsetItem['offsets']) => OffsetItem['offsets'], to?: number): Promise<void> {
+    async rewind(
+      partition: number,
+      change: (offsets: OffsetItem['offsets']) => OffsetItem['offsets'],
+      to?: number,
+    ): Promise<void> {
       for (let attempt = 1; attempt <= REWIND_TRIES; attempt += 1) {
         const item = await readState(table, keyOf('offsets', partition));
         if (to !== undefined && Number(item?.['generation']?.N ?? 0) >= to) return;
@@ -150,8 +181,12 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout): OffsetIte
         const unmoved = before ? '#offsets = :before' : 'attribute_not_exists(#offsets)';
         const written = await updateState(table, {
           key: keyOf('offsets', partition),
-          update: to === undefined ? 'SET #offsets = :offsets ADD #generation :by' : 'SET #offsets = :offsets, #generation = :by',
-          condition: to === undefined ? unmoved : `${unmoved} AND (attribute_not_exists(#generation) OR #generation < :by)`,
+          update:
+            to === undefined
+              ? 'SET #offsets = :offsets ADD #generation :by'
+              : 'SET #offsets = :offsets, #generation = :by',
+          condition:
+            to === undefined ? unmoved : `${unmoved} AND (attribute_not_exists(#generation) OR #generation < :by)`,
           values: {
             ':offsets': { B: encodeOffsets(change(decodeOffsets(before?.B, sizeOf(partition)))) },
             ':by': { N: String(to ?? 1) },
@@ -160,7 +195,9 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout): OffsetIte
         });
         if (written) return;
       }
-      throw new Error(`partition ${partition} of ${layout.name}: its offsets moved ${REWIND_TRIES} times while it was to be rewound`);
+      throw new Error(
+        `partition ${partition} of ${layout.name}: its offsets moved ${REWIND_TRIES} times while it was to be rewound`,
+      );
     },
 
     async readCheckpoints(partition: number): Promise<Checkpoint[][]> {
@@ -169,7 +206,11 @@ export function offsetItems(table: DynamoTable, layout: OffsetLayout): OffsetIte
     },
 
     async writeCheckpoints(partition: number, checkpoints: readonly (readonly Checkpoint[])[]): Promise<void> {
-      await updateState(table, { key: keyOf('checkpoints', partition), update: 'SET #checkpoints = :checkpoints', values: { ':checkpoints': { B: encodeCheckpoints(checkpoints) } } });
+      await updateState(table, {
+        key: keyOf('checkpoints', partition),
+        update: 'SET #checkpoints = :checkpoints',
+        values: { ':checkpoints': { B: encodeCheckpoints(checkpoints) } },
+      });
     },
 
     async forget(partition: number): Promise<void> {

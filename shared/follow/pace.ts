@@ -17,8 +17,9 @@ export type PassEnd = 'full' | 'some' | 'none' | 'failed';
 const SHARE_OF_QUIET = 1 / 4;
 
 /**
- * How long to pause after a pass: not at all while a page was full, shortly while cells come, then ever longer, twice as
- * long at a time. To double with every pass that found nothing made a group that gets a few cells a second wait longest.
+ * How long to pause after a pass: not at all while a page was full, shortly while cells come, then ever longer, twice
+ * as long at a time. To double with every pass that found nothing made a group that gets a few cells a second wait
+ * longest.
  */
 export function adaptivePause({ leastMs = 20, mostMs = 500 }: Pauses = {}): (end: PassEnd) => number {
   let pause = leastMs;
@@ -38,8 +39,8 @@ export function adaptivePause({ leastMs = 20, mostMs = 500 }: Pauses = {}): (end
 }
 
 /**
- * How long to wait for a full multiple of a pause: a quarter of the pause at least, so that a timer that comes early does
- * not wake twice, and one and a quarter at most.
+ * How long to wait for a full multiple of a pause: a quarter of the pause at least, so that a timer that comes early
+ * does not wake twice, and one and a quarter at most.
  */
 export function untilMultiple(pauseMs: number, now = performance.now()): number {
   return pauseMs <= 0 ? 0 : Math.ceil((Math.floor(now / pauseMs + 0.25) + 1) * pauseMs - now);

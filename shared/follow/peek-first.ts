@@ -6,10 +6,18 @@ import { askParts, partsOf } from '../access/ask-parts.ts';
 import { fetchPlaces, type FetchPlaces } from './read-places.ts';
 
 /** Which of the ranges have a next cell, by their places in the list. */
-export type FetchNews = (context: StoreContext, group: string, from: { readonly datastore: string; readonly read: Role }, ranges: readonly PlaceRange[]) => Promise<{ readonly role: Role; readonly items: ReadonlySet<number> }>;
+export type FetchNews = (
+  context: StoreContext,
+  group: string,
+  from: { readonly datastore: string; readonly read: Role },
+  ranges: readonly PlaceRange[],
+) => Promise<{ readonly role: Role; readonly items: ReadonlySet<number> }>;
 
 export interface PeekOptions {
-  /** How often each shard is read in full, whether or not it has a next cell: how late a log that was cut, or a hole, is noticed where nothing is written. @default 3000 */
+  /**
+   * How often each shard is read in full, whether or not it has a next cell: how late a log that was cut, or a hole, is
+   * noticed where nothing is written. @default 3000
+   */
   readonly checkEveryMs?: number;
   /** @default `fetchPlaces` */
   readonly fetch?: FetchPlaces;
@@ -20,7 +28,12 @@ export interface PeekOptions {
 }
 
 const peekNext: FetchNews = async (context, group, { datastore, read }, ranges) => {
-  const { role, rows, refused } = await askParts(await context.groups.client(group), group, read, partsOf(selectNextCells(datastore, ranges)));
+  const { role, rows, refused } = await askParts(
+    await context.groups.client(group),
+    group,
+    read,
+    partsOf(selectNextCells(datastore, ranges)),
+  );
   // What cannot be looked at is read: that says why.
   return { role, items: new Set([...toItems(rows), ...refused.keys()]) };
 };
@@ -41,7 +54,12 @@ interface Seen {
  * of its own: all at once would be felt. The moments come from the clock and the first shard alone, so that triggers
  * that share statements check together.
  */
-export function peekFirst({ checkEveryMs = 3000, fetch = fetchPlaces, peek = peekNext, now = () => performance.now() }: PeekOptions = {}): FetchPlaces {
+export function peekFirst({
+  checkEveryMs = 3000,
+  fetch = fetchPlaces,
+  peek = peekNext,
+  now = () => performance.now(),
+}: PeekOptions = {}): FetchPlaces {
   const seenOf = new Map<string, Map<number, Seen>>();
 
   return async (context, group, from, ranges) => {
@@ -55,7 +73,15 @@ export function peekFirst({ checkEveryMs = 3000, fetch = fetchPlaces, peek = pee
       return one?.at === at && one.turn === turn ? one.answer : undefined;
     });
     const quiet = ranges.flatMap((range, place) => (known[place] ? [{ range, place }] : []));
-    const news = quiet.length > 0 ? await peek(context, group, from, quiet.map(({ range }) => range)) : undefined;
+    const news =
+      quiet.length > 0
+        ? await peek(
+            context,
+            group,
+            from,
+            quiet.map(({ range }) => range),
+          )
+        : undefined;
     for (const item of news?.items ?? []) known[quiet[item]?.place ?? -1] = undefined;
 
     const wanted = ranges.filter((_, place) => !known[place]);
@@ -67,17 +93,24 @@ export function peekFirst({ checkEveryMs = 3000, fetch = fetchPlaces, peek = pee
     }
     const answers = read?.found.values();
     const isOfWriter = [news, read].every((one) => !one || one.role === 'writer');
-    return { role: isOfWriter ? 'writer' : 'reader', found: known.map((answer) => answer ?? answers?.next().value ?? NOTHING) };
+    return {
+      role: isOfWriter ? 'writer' : 'reader',
+      found: known.map((answer) => answer ?? answers?.next().value ?? NOTHING),
+    };
   };
 }
 
 const NOTHING: ShardPlaces = { places: [], epoch: undefined };
 
-/** What a read of this shard would show from the end of what was found on; undefined where there may be more, a hole, or no sound beginning. */
+/**
+ * What a read of this shard would show from the end of what was found on; undefined where there may be more, a hole, or
+ * no sound beginning.
+ */
 function endOf({ places, epoch, refusal }: ShardPlaces = NOTHING, at: number, limit: number): ShardPlaces | undefined {
   const next = at > 0 ? places.slice(1) : places;
   const isSound = refusal === undefined && (at === 0 || places[0]?.added_id === at);
-  if (!isSound || next.length >= limit || next.some(({ added_id }, place) => added_id !== at + place + 1)) return undefined;
+  if (!isSound || next.length >= limit || next.some(({ added_id }, place) => added_id !== at + place + 1))
+    return undefined;
   return { places: places.slice(-1), epoch };
 }
 

@@ -1,5 +1,12 @@
 import type { Role } from '../cell.ts';
-import { type PlaceRange, type PlacesWanted, selectLogPlaces, type ShardPlaces, type StoredPlace, toShardPlaces } from '../sql/statements/select-log-places.ts';
+import {
+  type PlaceRange,
+  type PlacesWanted,
+  selectLogPlaces,
+  type ShardPlaces,
+  type StoredPlace,
+  toShardPlaces,
+} from '../sql/statements/select-log-places.ts';
 import type { StoreContext } from '../access/context.ts';
 import { askParts, partsOf, type Refusal } from '../access/ask-parts.ts';
 import type { ShardOffset } from './encode-offsets.ts';
@@ -9,19 +16,41 @@ export interface ReadFrom extends PlacesWanted {
   readonly datastore: string;
   /** Which node is asked first; the other one when it does not answer. */
   readonly read: Role;
-  /** False begins after an added id whatever cell is there: for whoever never was at that cell. @default true: it must be the one at the offset */
+  /**
+   * False begins after an added id whatever cell is there: for whoever never was at that cell. @default true: it must
+   * be the one at the offset
+   */
   readonly fingerprints?: boolean;
   /** @default `fetchPlaces`: a statement of its own */
   readonly fetch?: FetchPlaces;
 }
 
 /** Reads ranges of one group's logs from a node: answers in the order of the ranges. */
-export type FetchPlaces = (context: StoreContext, group: string, from: Omit<ReadFrom, 'fingerprints' | 'fetch'>, ranges: readonly PlaceRange[]) => Promise<{ readonly role: Role; readonly found: readonly ShardPlaces[] }>;
+export type FetchPlaces = (
+  context: StoreContext,
+  group: string,
+  from: Omit<ReadFrom, 'fingerprints' | 'fetch'>,
+  ranges: readonly PlaceRange[],
+) => Promise<{ readonly role: Role; readonly found: readonly ShardPlaces[] }>;
 
 export const fetchPlaces: FetchPlaces = async (context, group, from, ranges) => {
-  const { role, rows, refused } = await askParts(await context.groups.client(group), group, from.read, partsOf(selectLogPlaces(from.datastore, ranges, from)));
+  const { role, rows, refused } = await askParts(
+    await context.groups.client(group),
+    group,
+    from.read,
+    partsOf(selectLogPlaces(from.datastore, ranges, from)),
+  );
   const found = toShardPlaces(rows, ranges.length);
-  return { role, found: refused.size === 0 ? found : found.map((places, item) => ({ ...places, ...(refused.has(item) ? { refusal: refused.get(item) as Refusal } : {}) })) };
+  return {
+    role,
+    found:
+      refused.size === 0
+        ? found
+        : found.map((places, item) => ({
+            ...places,
+            ...(refused.has(item) ? { refusal: refused.get(item) as Refusal } : {}),
+          })),
+  };
 };
 
 /** What a read says of a shard's log. */
@@ -57,8 +86,17 @@ export interface LogRead {
  * @returns in the order of `shards`, with the role that answered
  * @throws SchemalessError `unavailable` when no node answered
  */
-export async function readPlaces(context: StoreContext, group: string, from: ReadFrom, shards: readonly { readonly shard: number; readonly offset: ShardOffset; readonly to?: number }[]): Promise<{ readonly role: Role; readonly logs: readonly LogRead[] }> {
-  const ranges = shards.map(({ shard, offset, to }) => ({ shard, at: offset.added_id, ...(to === undefined ? {} : { to }) }));
+export async function readPlaces(
+  context: StoreContext,
+  group: string,
+  from: ReadFrom,
+  shards: readonly { readonly shard: number; readonly offset: ShardOffset; readonly to?: number }[],
+): Promise<{ readonly role: Role; readonly logs: readonly LogRead[] }> {
+  const ranges = shards.map(({ shard, offset, to }) => ({
+    shard,
+    at: offset.added_id,
+    ...(to === undefined ? {} : { to }),
+  }));
   const { role, found } = await (from.fetch ?? fetchPlaces)(context, group, from, ranges);
   return {
     role,
@@ -72,7 +110,11 @@ export async function readPlaces(context: StoreContext, group: string, from: Rea
   };
 }
 
-function judge(offset: ShardOffset, { places: found, epoch, head, refusal }: ShardPlaces, { limit, fingerprints = true }: ReadFrom): LogRead {
+function judge(
+  offset: ShardOffset,
+  { places: found, epoch, head, refusal }: ShardPlaces,
+  { limit, fingerprints = true }: ReadFrom,
+): LogRead {
   const none = { offset, places: [], hole: undefined, full: false, head, epoch, refusal };
   const begun = offset.added_id > 0;
   const first = begun ? found[0] : undefined;

@@ -20,27 +20,45 @@ import { startOffsets, unread } from './start-offsets.ts';
  * @throws SchemalessError `invalid_field` for a shard that is not there, an added id below 0 or past the log's end;
  *   `unavailable` when the logs cannot be looked at: then nothing is changed
  */
-export async function rewindFollower(stateTable: DynamoTable, context: StoreContext, follower: FollowerName, to: RewindTo): Promise<void> {
+export async function rewindFollower(
+  stateTable: DynamoTable,
+  context: StoreContext,
+  follower: FollowerName,
+  to: RewindTo,
+): Promise<void> {
   await setPlaces(stateTable, context, follower, await rewindPlaces(context, follower.datastore, to));
 }
 
 /** Where each shard concerned goes on from. Throws as `rewindFollower` does. */
-export async function rewindPlaces(context: StoreContext, datastore: string, to: RewindTo): Promise<ReadonlyMap<number, ShardOffset>> {
+export async function rewindPlaces(
+  context: StoreContext,
+  datastore: string,
+  to: RewindTo,
+): Promise<ReadonlyMap<number, ShardOffset>> {
   return placesOf(context, await requireDatastore(context.topology, datastore), to);
 }
 
 /** Sets some shards to other places. Holds from when it returns, as `rewindFollower` does. */
-export async function setPlaces(stateTable: DynamoTable, context: StoreContext, follower: FollowerName, places: ReadonlyMap<number, ShardOffset>): Promise<void> {
+export async function setPlaces(
+  stateTable: DynamoTable,
+  context: StoreContext,
+  follower: FollowerName,
+  places: ReadonlyMap<number, ShardOffset>,
+): Promise<void> {
   const topology = await requireDatastore(context.topology, follower.datastore);
   const { partitions } = await openFollower(stateTable, follower, topology.shards);
   const items = offsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
   for (const partition of new Set([...places.keys()].map((shard) => shard % partitions))) {
-    await items.rewind(partition, (offsets) => offsets.map((offset, place) => places.get(partition + place * partitions) ?? offset));
+    await items.rewind(partition, (offsets) =>
+      offsets.map((offset, place) => places.get(partition + place * partitions) ?? offset),
+    );
   }
   await tellChange(stateTable, follower);
 }
 
-/** Deletes everything that is kept of a follower. To be done once none of its workers runs: one that does begins anew. */
+/**
+ * Deletes everything that is kept of a follower. To be done once none of its workers runs: one that does begins anew.
+ */
 export async function forgetFollower(stateTable: DynamoTable, follower: FollowerName): Promise<void> {
   const { partitions = 0 } = (await readFollower(stateTable, follower)) ?? {};
   const items = offsetItems(stateTable, { ...follower, shards: partitions, partitions });
@@ -49,26 +67,65 @@ export async function forgetFollower(stateTable: DynamoTable, follower: Follower
   await deleteState(stateTable, `workers#${follower.name}#${follower.datastore}`);
 }
 
-async function placesOf(context: StoreContext, topology: DatastoreTopology, to: RewindTo): Promise<Map<number, ShardOffset>> {
+async function placesOf(
+  context: StoreContext,
+  topology: DatastoreTopology,
+  to: RewindTo,
+): Promise<Map<number, ShardOffset>> {
   if (typeof to === 'object' && 'shards' in to) return chosenPlaces(context, topology, to.shards);
   const places = new Map<number, ShardOffset>();
   await Promise.all(
-    [...byGroup(topology, topology.places.map((_, shard) => ({ shard })))].map(async ([group, items]) => {
-      for (const [shard, offset] of await startOffsets(context, group, topology.datastore, items.map(({ shard }) => shard), to)) places.set(shard, offset);
+    [
+      ...byGroup(
+        topology,
+        topology.places.map((_, shard) => ({ shard })),
+      ),
+    ].map(async ([group, items]) => {
+      for (const [shard, offset] of await startOffsets(
+        context,
+        group,
+        topology.datastore,
+        items.map(({ shard }) => shard),
+        to,
+      ))
+        places.set(shard, offset);
     }),
   );
   return places;
 }
 
-async function chosenPlaces(context: StoreContext, topology: DatastoreTopology, chosen: ReadonlyMap<number, number>): Promise<Map<number, ShardOffset>> {
+async function chosenPlaces(
+  context: StoreContext,
+  topology: DatastoreTopology,
+  chosen: ReadonlyMap<number, number>,
+): Promise<Map<number, ShardOffset>> {
   for (const shard of chosen.keys()) {
-    if (!Number.isInteger(shard) || shard < 0 || shard >= topology.shards) throw invalidField('shard', `an integer from 0 to ${topology.shards - 1}`, shard);
+    if (!Number.isInteger(shard) || shard < 0 || shard >= topology.shards)
+      throw invalidField('shard', `an integer from 0 to ${topology.shards - 1}`, shard);
   }
-  for (const [group, items] of byGroup(topology, [...chosen.keys()].map((shard) => ({ shard })))) {
-    const heads = toHeads((await askAllParts(await context.groups.client(group), group, 'writer', partsOf(selectHeads(topology.datastore, items.map(({ shard }) => shard))))).rows);
+  for (const [group, items] of byGroup(
+    topology,
+    [...chosen.keys()].map((shard) => ({ shard })),
+  )) {
+    const heads = toHeads(
+      (
+        await askAllParts(
+          await context.groups.client(group),
+          group,
+          'writer',
+          partsOf(
+            selectHeads(
+              topology.datastore,
+              items.map(({ shard }) => shard),
+            ),
+          ),
+        )
+      ).rows,
+    );
     for (const { shard } of items) {
       const [id = 0, head = 0] = [chosen.get(shard), heads.get(shard)];
-      if (!Number.isSafeInteger(id) || id < 0 || id > head) throw invalidField(`${shard}`, `an added id from 0 to ${head}, where the log of shard ${shard} ends`, id);
+      if (!Number.isSafeInteger(id) || id < 0 || id > head)
+        throw invalidField(`${shard}`, `an added id from 0 to ${head}, where the log of shard ${shard} ends`, id);
     }
   }
   return new Map([...chosen].map(([shard, id]) => [shard, unread(id)]));

@@ -24,9 +24,15 @@ export interface FollowerRun {
   readonly deadline: number;
   /** Ends the run earlier, in the same orderly way. */
   readonly signal?: AbortSignal;
-  /** Which of the workers wished for this is: the next run of the same slot takes over from it. @default its own: nobody takes over */
+  /**
+   * Which of the workers wished for this is: the next run of the same slot takes over from it. @default its own: nobody
+   * takes over
+   */
   readonly slot?: string;
-  /** Shares one announcement among several followers of a function; whoever joined also leaves. @default joins a crew of its own */
+  /**
+   * Shares one announcement among several followers of a function; whoever joined also leaves. @default joins a crew of
+   * its own
+   */
   readonly workers?: Workers;
   /** Of a follower that has not run before; later ones keep to it. @default 64, or one for each shard */
   readonly partitions?: number;
@@ -39,7 +45,10 @@ export interface FollowerRun {
   readonly pauses?: Pauses;
   /** Lets followers share statements: see `shareFetches`. @default statements of its own */
   readonly fetch?: FetchPlaces;
-  /** How long offsets that moved may stay unwritten: what a crash lets happen twice. Each partition is an item of its own. @default 500 */
+  /**
+   * How long offsets that moved may stay unwritten: what a crash lets happen twice. Each partition is an item of its
+   * own. @default 500
+   */
   readonly commitEveryMs?: number;
   /** Of the workers' announcements. @default those of `joinWorkers` */
   readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
@@ -53,7 +62,10 @@ export interface FollowerRun {
 const ALIGN_EVERY_MS = 200;
 /** While partitions are to be taken that others have not released yet. */
 const TAKE_EVERY_MS = 100;
-/** While partitions change hands: until a page under way has ended, so that its partition can go, or for the next one that came free. */
+/**
+ * While partitions change hands: until a page under way has ended, so that its partition can go, or for the next one
+ * that came free.
+ */
 const MOVE_EVERY_MS = 20;
 /** How often a rewind is looked for. */
 const CHANGES_EVERY_MS = 2000;
@@ -66,8 +78,8 @@ const PATIENCE_MS = 10_000;
 
 /**
  * Follows the logs of a datastore with whoever else runs the same follower, until the deadline, the signal, until a
- * successor of the same slot holds everything that this one held, or until the follower is forgotten. Ends in order: the page under way is finished, the
- * offsets are written, the partitions are free at once.
+ * successor of the same slot holds everything that this one held, or until the follower is forgotten. Ends in order:
+ * the page under way is finished, the offsets are written, the partitions are free at once.
  *
  * While DynamoDB is away the worker goes on with the partitions it holds, its offsets in memory.
  *
@@ -79,11 +91,30 @@ export async function runFollower(run: FollowerRun): Promise<void> {
   const { shards } = await requireDatastore(run.context.topology, follower.datastore);
   const agreed = await openFollower(stateTable, follower, shards, run.partitions);
   const { partitions } = agreed;
-  const workers = run.workers ?? joinWorkers({ ...run.heartbeat, stateTable, crew: `${follower.name}#${follower.datastore}`, owner: run.owner, now, ...(run.slot === undefined ? {} : { slot: run.slot }) });
+  const workers =
+    run.workers ??
+    joinWorkers({
+      ...run.heartbeat,
+      stateTable,
+      crew: `${follower.name}#${follower.datastore}`,
+      owner: run.owner,
+      now,
+      ...(run.slot === undefined ? {} : { slot: run.slot }),
+    });
   const items = offsetItems(stateTable, { name: follower.name, datastore: follower.datastore, shards, partitions });
   const holdings = openHoldings({ items, workers, partitions, patienceMs: PATIENCE_MS, now, report });
   const { behindMs = 0, pageCells = 100, fetch = fetchPlaces } = run;
-  const work: FollowWork = { follower, context: run.context, topologyTable: run.topologyTable, read: run.read, behindMs, pageCells, fetch, now, report };
+  const work: FollowWork = {
+    follower,
+    context: run.context,
+    topologyTable: run.topologyTable,
+    read: run.read,
+    behindMs,
+    pageCells,
+    fetch,
+    now,
+    report,
+  };
 
   const end = new AbortController();
   const state = { ...run, now, report, workers, holdings, partitions, signal: end.signal };
@@ -115,7 +146,15 @@ interface RunState extends FollowerRun {
 }
 
 /** Keeps what is held in line with the share, until it is time to end. */
-async function holdShare({ deadline, signal, workers, holdings, partitions, follower, ...state }: RunState): Promise<void> {
+async function holdShare({
+  deadline,
+  signal,
+  workers,
+  holdings,
+  partitions,
+  follower,
+  ...state
+}: RunState): Promise<void> {
   const failed = failures(state.report);
   while (!signal.aborted && Date.now() < deadline) {
     const before = holdings.count();
@@ -124,7 +163,8 @@ async function holdShare({ deadline, signal, workers, holdings, partitions, foll
       if (holdings.moves().taking) await workers.look();
       await holdings.align();
     });
-    // Before it is announced a worker has no share, and holds all of nothing: its predecessor must not take that for ready.
+    // Before it is announced a worker has no share, and holds all of nothing: its predecessor must not take that for
+    // ready.
     const { taking, releasing } = holdings.moves();
     workers.ready(`${follower.name}#${follower.datastore}`, workers.lives() > 0 && !taking);
     if (holdings.isForgotten() || (workers.share(partitions).successor?.ready && holdings.count() === 0)) return;
@@ -135,7 +175,10 @@ async function holdShare({ deadline, signal, workers, holdings, partitions, foll
 }
 
 /** A loop for each group that the topology names, as they come. */
-async function followGroups(work: FollowWork, { holdings, context, follower, pauses = {}, signal }: RunState): Promise<void> {
+async function followGroups(
+  work: FollowWork,
+  { holdings, context, follower, pauses = {}, signal }: RunState,
+): Promise<void> {
   const loops = new Map<string, Promise<void>>();
   while (!signal.aborted) {
     const topology = await requireDatastore(context.topology, follower.datastore).catch(() => undefined);
@@ -148,7 +191,10 @@ async function followGroups(work: FollowWork, { holdings, context, follower, pau
 }
 
 /** Writes what moved, and looks for rewinds and for having been taken for dead. */
-async function keepOffsets({ stateTable, follower, holdings, workers, now, report, signal, commitEveryMs = 500 }: RunState, known: number): Promise<void> {
+async function keepOffsets(
+  { stateTable, follower, holdings, workers, now, report, signal, commitEveryMs = 500 }: RunState,
+  known: number,
+): Promise<void> {
   const failed = failures(report);
   const pauseMs = Math.min(commitEveryMs, COMMIT_STEP_MS);
   const seen = { changes: known, lives: workers.lives(), at: now(), saved: now() };

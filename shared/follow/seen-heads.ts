@@ -16,7 +16,12 @@ const KEPT = 16;
 export function withHead(seen: readonly SeenHead[], head: SeenHead, behindMs: number): readonly SeenHead[] {
   const last = seen.at(-1);
   if (last && head.added_id <= last.added_id) return seen;
-  const known = seen.slice(Math.max(0, seen.findLastIndex(({ at }) => head.at - at >= behindMs)));
+  const known = seen.slice(
+    Math.max(
+      0,
+      seen.findLastIndex(({ at }) => head.at - at >= behindMs),
+    ),
+  );
   // Two that are closer than that become one, the later: what is between them is then handed out a little later.
   const before = known.at(-2);
   const isClose = last !== undefined && before !== undefined && last.at - before.at < behindMs / KEPT;

@@ -12,8 +12,8 @@ interface Fetched {
 
 /**
  * Lets followers of one process that read the same shards at the same offsets in the same moment share one statement:
- * whoever asks for a range that was just asked for gets that answer, or waits for it with the others. Ranges that nobody
- * asked for go into a statement of their own.
+ * whoever asks for a range that was just asked for gets that answer, or waits for it with the others. Ranges that
+ * nobody asked for go into a statement of their own.
  *
  * An answer some milliseconds old shows the log as it was then, which is what a slower statement would show: nothing
  * can be skipped by it.
@@ -23,15 +23,23 @@ export function shareFetches(fetch: FetchPlaces = fetchPlaces, forMs = FOR_MS): 
 
   return async (context, group, from, ranges) => {
     const { datastore, read, limit, withHead = false } = from;
-    const keyOf = ({ shard, at, to }: (typeof ranges)[number]): string => `${group} ${datastore} ${read} ${limit} ${withHead} ${shard} ${at} ${to}`;
+    const keyOf = ({ shard, at, to }: (typeof ranges)[number]): string =>
+      `${group} ${datastore} ${read} ${limit} ${withHead} ${shard} ${at} ${to}`;
     const missing = ranges.filter((range) => !known.has(keyOf(range)));
     if (missing.length > 0) {
       const answer = fetch(context, group, from, missing);
-      for (const [item, range] of missing.entries()) known.set(keyOf(range), answer.then(({ role, found }) => ({ role, places: found[item] ?? { places: [], epoch: undefined } })));
+      for (const [item, range] of missing.entries())
+        known.set(
+          keyOf(range),
+          answer.then(({ role, found }) => ({ role, places: found[item] ?? { places: [], epoch: undefined } })),
+        );
       const forget = (): void => missing.forEach((range) => known.delete(keyOf(range)));
       answer.then(() => setTimeout(forget, forMs), forget);
     }
     const parts = await Promise.all(ranges.map((range) => known.get(keyOf(range)) as Promise<Fetched>));
-    return { role: parts.every(({ role }) => role === 'writer') ? 'writer' : 'reader', found: parts.map(({ places }) => places) };
+    return {
+      role: parts.every(({ role }) => role === 'writer') ? 'writer' : 'reader',
+      found: parts.map(({ places }) => places),
+    };
   };
 }

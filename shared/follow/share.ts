@@ -35,5 +35,10 @@ export function shareOf(partitions: number, living: readonly Worker[], owner: st
   if (heir !== me) return { mine: [], others, successor: heir };
   const slots = [...newest.keys()].sort();
   const rank = slots.indexOf(me.slot);
-  return { mine: Array.from({ length: partitions }, (_, partition) => partition).filter((partition) => partition % slots.length === rank), others };
+  return {
+    mine: Array.from({ length: partitions }, (_, partition) => partition).filter(
+      (partition) => partition % slots.length === rank,
+    ),
+    others,
+  };
 }

@@ -18,39 +18,82 @@ export interface Starts {
 }
 
 /**
- * Where a start lies in each shard of one group, by its writer's log, with the fingerprints of the cells there: where a log
- * is cut before it is first read, another cell may have taken that place by then, and would never be given.
+ * Where a start lies in each shard of one group, by its writer's log, with the fingerprints of the cells there: where a
+ * log is cut before it is first read, another cell may have taken that place by then, and would never be given.
  *
  * @throws SchemalessError `unavailable`, and `invalid_field` for a time that cannot be read
  */
-export async function findStarts(context: StoreContext, group: string, datastore: string, shards: readonly number[], start: StartPlace): Promise<Starts> {
+export async function findStarts(
+  context: StoreContext,
+  group: string,
+  datastore: string,
+  shards: readonly number[],
+  start: StartPlace,
+): Promise<Starts> {
   if (start === 'start') return { found: new Map(shards.map((shard) => [shard, unread(0)])), refused: new Map() };
   const client = await context.groups.client(group);
   const since = start === 'now' ? '' : parseTime(start.since, 'since');
-  const statement = start === 'now' ? selectHeads(datastore, shards) : findLocations(datastore, shards.map((shard) => ({ shard, since })));
+  const statement =
+    start === 'now'
+      ? selectHeads(datastore, shards)
+      : findLocations(
+          datastore,
+          shards.map((shard) => ({ shard, since })),
+        );
   const { rows, refused } = await askParts(client, group, 'writer', partsOf(statement));
   const [heads, afters] = start === 'now' ? [toHeads(rows), []] : [new Map<number, number>(), toAfterIds(rows)];
-  const unknown = new Map(shards.flatMap((shard, item) => (refused.get(item)?.isAnswered === false ? [[shard, refused.get(item)?.error] as const] : [])));
-  const ranges = shards.flatMap((shard, item) => (unknown.has(shard) ? [] : [{ shard, at: heads.get(shard) ?? afters[item] ?? 0 }]));
+  const unknown = new Map(
+    shards.flatMap((shard, item) =>
+      refused.get(item)?.isAnswered === false ? [[shard, refused.get(item)?.error] as const] : [],
+    ),
+  );
+  const ranges = shards.flatMap((shard, item) =>
+    unknown.has(shard) ? [] : [{ shard, at: heads.get(shard) ?? afters[item] ?? 0 }],
+  );
   return readStarts(client, group, datastore, { ranges, refused: unknown });
 }
 
 /** The cells at the places that were found. */
-async function readStarts(client: SqlClient, group: string, datastore: string, { ranges, refused }: { readonly ranges: readonly PlaceRange[]; readonly refused: Map<number, unknown> }): Promise<Starts> {
+async function readStarts(
+  client: SqlClient,
+  group: string,
+  datastore: string,
+  { ranges, refused }: { readonly ranges: readonly PlaceRange[]; readonly refused: Map<number, unknown> },
+): Promise<Starts> {
   const found = new Map(ranges.flatMap(({ shard, at }) => (at === 0 ? [[shard, unread(0)] as const] : [])));
   const begun = ranges.filter(({ at }) => at > 0);
   if (begun.length === 0) return { found, refused };
   const answer = await askParts(client, group, 'writer', partsOf(selectLogPlaces(datastore, begun, { limit: 0 })));
-  for (const [item, { places: [place], epoch = 0 }] of toShardPlaces(answer.rows, begun.length).entries()) {
+  for (const [
+    item,
+    {
+      places: [place],
+      epoch = 0,
+    },
+  ] of toShardPlaces(answer.rows, begun.length).entries()) {
     const { shard, at } = begun[item] as PlaceRange;
     if (place?.added_id === at) found.set(shard, offsetAt(place, epoch));
-    else refused.set(shard, answer.refused.get(item)?.error ?? new SchemalessError('unavailable', `the log of shard ${shard} of ${datastore} was cut at ${at} while its start was looked for`));
+    else
+      refused.set(
+        shard,
+        answer.refused.get(item)?.error ??
+          new SchemalessError(
+            'unavailable',
+            `the log of shard ${shard} of ${datastore} was cut at ${at} while its start was looked for`,
+          ),
+      );
   }
   return { found, refused };
 }
 
 /** Where a start lies in each of some shards. Throws as `findStarts` does, also where a single shard cannot be read. */
-export async function startOffsets(context: StoreContext, group: string, datastore: string, shards: readonly number[], start: StartPlace): Promise<ReadonlyMap<number, ShardOffset>> {
+export async function startOffsets(
+  context: StoreContext,
+  group: string,
+  datastore: string,
+  shards: readonly number[],
+  start: StartPlace,
+): Promise<ReadonlyMap<number, ShardOffset>> {
   const { found, refused } = await findStarts(context, group, datastore, shards, start);
   for (const error of refused.values()) throw error;
   return found;

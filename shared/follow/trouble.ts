@@ -1,4 +1,7 @@
-/** A shard that cannot be read, or whose cells cannot be handled: it is worked on alone, so that it costs no other shard anything. */
+/**
+ * A shard that cannot be read, or whose cells cannot be handled: it is worked on alone, so that it costs no other shard
+ * anything.
+ */
 export interface Trouble {
   /** In a row. */
   readonly failures: number;
@@ -26,10 +29,16 @@ export function afterFailedPage(before: Trouble | undefined, now: number): Troub
   return { failures: (before?.failures ?? 0) + 1, until: now, isTold: before?.isTold ?? false };
 }
 
-/** It failed itself, whatever became of others: tried again after a pause that grows from a quarter of a second to five. */
+/**
+ * It failed itself, whatever became of others: tried again after a pause that grows from a quarter of a second to five.
+ */
 export function afterFailure(before: Trouble | undefined, now: number): Trouble {
   const failures = Math.max(before?.failures ?? 0, ALONE_FROM - 1) + 1;
-  return { failures, until: now + Math.min(LEAST_PAUSE_MS * 2 ** (failures - ALONE_FROM), MOST_PAUSE_MS), isTold: true };
+  return {
+    failures,
+    until: now + Math.min(LEAST_PAUSE_MS * 2 ** (failures - ALONE_FROM), MOST_PAUSE_MS),
+    isTold: true,
+  };
 }
 
 /** Only another node could read it than the one that was asked first: it is read alone, from there for a while. */

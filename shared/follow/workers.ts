@@ -9,7 +9,9 @@ export interface WorkersOptions {
   readonly crew: string;
   /** Unique to this run. */
   readonly owner: string;
-  /** Which of the workers wished for this one is; the next of the same slot succeeds it. @default its own: nobody does */
+  /**
+   * Which of the workers wished for this one is; the next of the same slot succeeds it. @default its own: nobody does
+   */
   readonly slot?: string;
   /** At least: a crew of many beats more slowly, see `UNITS_A_SECOND`. @default 1000 */
   readonly heartbeatMs?: number;
@@ -36,9 +38,9 @@ export interface Workers {
 
 const PREFIX = 'worker/';
 /**
- * What the beats of a crew may cost together. Each writes the whole item, about 75 bytes for each worker, and a write is
- * counted by the kilobyte: 128 workers, as 64 are at a hand-over, would write 1,280 units a second. DynamoDB takes 1,000
- * for one item ("Best practices for designing partition keys"), and looks and joins are to have their share.
+ * What the beats of a crew may cost together. Each writes the whole item, about 75 bytes for each worker, and a write
+ * is counted by the kilobyte: 128 workers, as 64 are at a hand-over, would write 1,280 units a second. DynamoDB takes
+ * 1,000 for one item ("Best practices for designing partition keys"), and looks and joins are to have their share.
  */
 const UNITS_A_SECOND = 600;
 const UNIT_BYTES = 1024;
@@ -51,7 +53,14 @@ const UNIT_BYTES = 1024;
  * this one could look**. After a pause of its own, or of DynamoDB, everybody gets a new term.
  */
 export function joinWorkers(options: WorkersOptions): Workers {
-  const { stateTable: table, owner, slot = owner, heartbeatMs = 1000, silenceMs = 6000, now = () => performance.now() } = options;
+  const {
+    stateTable: table,
+    owner,
+    slot = owner,
+    heartbeatMs = 1000,
+    silenceMs = 6000,
+    now = () => performance.now(),
+  } = options;
   const key = `workers#${options.crew}`;
   const names = { '#me': PREFIX + owner };
   const seen = new Map<string, { readonly text: string; readonly since: number }>();
@@ -63,14 +72,31 @@ export function joinWorkers(options: WorkersOptions): Workers {
   let itemBytes = 0;
   let asking: Promise<void> | undefined;
 
-  const text = (): string => JSON.stringify([slot, me.number, me.beat, readiness.size > 0 && [...readiness.values()].every(Boolean)]);
+  const text = (): string =>
+    JSON.stringify([slot, me.number, me.beat, readiness.size > 0 && [...readiness.values()].every(Boolean)]);
 
   async function beat(): Promise<void> {
     me.beat += 1;
-    const item = me.number > 0 ? await updateState(table, { key, update: 'SET #me = :me', condition: 'attribute_exists(#me)', names, values: { ':me': { S: text() } } }) : undefined;
+    const item =
+      me.number > 0
+        ? await updateState(table, {
+            key,
+            update: 'SET #me = :me',
+            condition: 'attribute_exists(#me)',
+            names,
+            values: { ':me': { S: text() } },
+          })
+        : undefined;
     if (item) return see(item);
     // Who was taken for dead comes back as who it was: a new number would make it the heir of its own successor.
-    if (me.number === 0) me = { number: Number((await updateState(table, { key, update: 'ADD #joined :one', values: { ':one': { N: '1' } } }))?.['joined']?.N), beat: 0 };
+    if (me.number === 0)
+      me = {
+        number: Number(
+          (await updateState(table, { key, update: 'ADD #joined :one', values: { ':one': { N: '1' } } }))?.['joined']
+            ?.N,
+        ),
+        beat: 0,
+      };
     see((await updateState(table, { key, update: 'SET #me = :me', names, values: { ':me': { S: text() } } })) ?? {});
     lives += 1;
   }
@@ -79,7 +105,10 @@ export function joinWorkers(options: WorkersOptions): Workers {
     const time = now();
     const couldNotLook = time - lastLook >= silenceMs / 2;
     lastLook = time;
-    itemBytes = Object.entries(item).reduce((sum, [attribute, { S = '', N = '' }]) => sum + Buffer.byteLength(attribute) + Buffer.byteLength(S) + N.length, 0);
+    itemBytes = Object.entries(item).reduce(
+      (sum, [attribute, { S = '', N = '' }]) => sum + Buffer.byteLength(attribute) + Buffer.byteLength(S) + N.length,
+      0,
+    );
     for (const [attribute, { S: said = '' }] of Object.entries(item)) {
       if (!attribute.startsWith(PREFIX)) continue;
       const known = seen.get(attribute);
@@ -88,7 +117,8 @@ export function joinWorkers(options: WorkersOptions): Workers {
     for (const attribute of seen.keys()) if (!(attribute in item)) seen.delete(attribute);
   }
 
-  const isAlive = ([attribute, { since }]: readonly [string, { readonly since: number }]): boolean => attribute === names['#me'] || lastLook - since < silenceMs;
+  const isAlive = ([attribute, { since }]: readonly [string, { readonly since: number }]): boolean =>
+    attribute === names['#me'] || lastLook - since < silenceMs;
 
   function beatEveryMs(): number {
     const units = Math.ceil(itemBytes / UNIT_BYTES) * seen.size;
@@ -97,7 +127,13 @@ export function joinWorkers(options: WorkersOptions): Workers {
 
   async function removeDead(): Promise<void> {
     for (const [attribute, { text }] of [...seen].filter((entry) => !isAlive(entry))) {
-      await updateState(table, { key, update: 'REMOVE #dead', condition: '#dead = :text', names: { '#dead': attribute }, values: { ':text': { S: text } } });
+      await updateState(table, {
+        key,
+        update: 'REMOVE #dead',
+        condition: '#dead = :text',
+        names: { '#dead': attribute },
+        values: { ':text': { S: text } },
+      });
     }
   }
 
@@ -111,14 +147,21 @@ export function joinWorkers(options: WorkersOptions): Workers {
 
   const beating = (async () => {
     while (!stop.signal.aborted) {
-      await ask(beat).then(removeDead).catch((error: unknown) => options.onError?.(error));
+      await ask(beat)
+        .then(removeDead)
+        .catch((error: unknown) => options.onError?.(error));
       await sleep(beatEveryMs(), undefined, { signal: stop.signal }).catch(() => undefined);
     }
   })();
 
   return {
     owner,
-    share: (partitions) => shareOf(partitions, [...seen].filter(isAlive).map(([attribute, { text }]) => toWorker(attribute, text)), owner),
+    share: (partitions) =>
+      shareOf(
+        partitions,
+        [...seen].filter(isAlive).map(([attribute, { text }]) => toWorker(attribute, text)),
+        owner,
+      ),
     lives: () => lives,
     ready(follower, is) {
       if (readiness.get(follower) === is) return;

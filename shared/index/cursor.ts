@@ -39,7 +39,8 @@ export function decodeCursor(cursor: string, { identity, type, field }: CursorUs
   }
   if (!Array.isArray(parsed) || parsed.length !== 3) throw refuse();
   const [written, row_key, mark] = parsed as unknown[];
-  if (typeof row_key !== 'string' || toFieldValue(row_key, 'UUID') !== row_key || mark !== fingerprint(identity)) throw refuse();
+  if (typeof row_key !== 'string' || toFieldValue(row_key, 'UUID') !== row_key || mark !== fingerprint(identity))
+    throw refuse();
   const value = written === null ? null : type && toFieldValue(readValue(written), type);
   if (value === undefined || value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) throw refuse();
   return { value, row_key };

@@ -26,14 +26,24 @@ const PLACES_A_STATEMENT = 1000;
  * Compares what indexes should hold with what they hold: one statement for each index and group, or a thousand entries.
  * An entry of a higher version than the wanted one was written by somebody who has seen more, and is right.
  */
-export async function differencesOf(context: StoreContext, datastore: string, wanted: readonly PlacedEntry[]): Promise<Differences> {
+export async function differencesOf(
+  context: StoreContext,
+  datastore: string,
+  wanted: readonly PlacedEntry[],
+): Promise<Differences> {
   if (wanted.length === 0) return { differences: [], unasked: [] };
   const topology = await requireDatastore(context.topology, datastore);
-  const ofIndexes = [...Map.groupBy(wanted, ({ index, shard }) => `${placeOf(topology, shard).group}/${index.name}/${index.hash}`).values()];
+  const ofIndexes = [
+    ...Map.groupBy(
+      wanted,
+      ({ index, shard }) => `${placeOf(topology, shard).group}/${index.name}/${index.hash}`,
+    ).values(),
+  ];
   const answers = await Promise.all(
     ofIndexes.map(async (ofIndex) => {
       const found: Differences[] = [];
-      for (let start = 0; start < ofIndex.length; start += PLACES_A_STATEMENT) found.push(await compare(context, datastore, topology, ofIndex.slice(start, start + PLACES_A_STATEMENT)));
+      for (let start = 0; start < ofIndex.length; start += PLACES_A_STATEMENT)
+        found.push(await compare(context, datastore, topology, ofIndex.slice(start, start + PLACES_A_STATEMENT)));
       return found;
     }),
   );
@@ -42,20 +52,47 @@ export async function differencesOf(context: StoreContext, datastore: string, wa
 }
 
 /** Compares entries of one index and group. */
-async function compare(context: StoreContext, datastore: string, topology: DatastoreTopology, entries: readonly PlacedEntry[]): Promise<Differences> {
+async function compare(
+  context: StoreContext,
+  datastore: string,
+  topology: DatastoreTopology,
+  entries: readonly PlacedEntry[],
+): Promise<Differences> {
   const [first] = entries;
   if (!first) return { differences: [], unasked: [] };
   const { index } = first;
   const { group } = placeOf(topology, first.shard);
-  const tables = [...Map.groupBy(entries.map((entry, item) => ({ entry, item })), ({ entry }) => entry.shard).values()];
-  const parts = tables.map((ofTable) => selectExistingEntries(datastore, index, ofTable.map(({ entry: { shard, row }, item }) => ({ item, shard, value: row.values[0] ?? null, row_key: row.row_key }))));
+  const tables = [
+    ...Map.groupBy(
+      entries.map((entry, item) => ({ entry, item })),
+      ({ entry }) => entry.shard,
+    ).values(),
+  ];
+  const parts = tables.map((ofTable) =>
+    selectExistingEntries(
+      datastore,
+      index,
+      ofTable.map(({ entry: { shard, row }, item }) => ({
+        item,
+        shard,
+        value: row.values[0] ?? null,
+        row_key: row.row_key,
+      })),
+    ),
+  );
   try {
     const { rows, refused } = await selectDivided(await context.groups.client(group), parts, 'writer');
     const held = toExistingEntries(rows, index, entries.length);
     const asked = tables.filter((_, part) => !refused.has(part)).flat();
     return {
-      differences: asked.flatMap(({ entry, item }): Difference[] => (isRight(entry, held[item]) ? [] : [{ wanted: entry, held: held[item] }])),
-      unasked: [...refused].map(([part, error]) => ({ group, entries: (tables[part] ?? []).map(({ entry }) => entry), error })),
+      differences: asked.flatMap(({ entry, item }): Difference[] =>
+        isRight(entry, held[item]) ? [] : [{ wanted: entry, held: held[item] }],
+      ),
+      unasked: [...refused].map(([part, error]) => ({
+        group,
+        entries: (tables[part] ?? []).map(({ entry }) => entry),
+        error,
+      })),
     };
   } catch (error) {
     return { differences: [], unasked: [{ group, entries, error }] };

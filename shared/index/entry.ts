@@ -24,7 +24,10 @@ export function columnsOf({ fields }: IndexDefinition): string[] {
   return [...new Set(fields.map(({ column_key }) => column_key))];
 }
 
-/** What is known of a row's entries while its bodies are given one after another: what is no field of the index is not kept. */
+/**
+ * What is known of a row's entries while its bodies are given one after another: what is no field of the index is not
+ * kept.
+ */
 export interface GatheredEntries {
   readonly values: FieldValue[];
   readonly mistyped: number[];
@@ -40,7 +43,12 @@ export function gatherEntries({ fields }: IndexDefinition): GatheredEntries {
 /**
  * @param body of the latest cell of this column; undefined: erased or damaged
  */
-export function takeLatest({ values, mistyped }: GatheredEntries, { fields }: IndexDefinition, column: string, body: Json | undefined): void {
+export function takeLatest(
+  { values, mistyped }: GatheredEntries,
+  { fields }: IndexDefinition,
+  column: string,
+  body: Json | undefined,
+): void {
   for (let place = 0; place < fields.length; place += 1) {
     const { field, type, column_key } = fields[place] as IndexField;
     if (column_key !== column) continue;
@@ -51,7 +59,12 @@ export function takeLatest({ values, mistyped }: GatheredEntries, { fields }: In
 }
 
 /** Takes the shard field of an earlier cell. */
-export function takeEarlier(gathered: GatheredEntries, { fields: [shardField] }: IndexDefinition, column: string, body: Json | undefined): void {
+export function takeEarlier(
+  gathered: GatheredEntries,
+  { fields: [shardField] }: IndexDefinition,
+  column: string,
+  body: Json | undefined,
+): void {
   if (shardField?.column_key !== column) return;
   const value = readField(body, shardField.field, shardField.type) ?? null;
   if (value !== null) (gathered.former ??= new Map()).set(keyOfValue(value), value);

@@ -7,7 +7,6 @@ import { toBytes, toText } from '../sql/cell-rows.ts';
 import type { SqlParameter, SqlValue } from '../sql/client.ts';
 import { fromSqlTime, parseTime, toSqlTime } from '../time.ts';
 
-
 /** Longest string that is kept in an index, in bytes of UTF-8. */
 export const STRING_BYTES = 255;
 
@@ -32,7 +31,8 @@ export const COLUMN_TYPE: Readonly<Record<FieldType, string>> = {
 export function readField(body: Json | undefined, path: string, type: FieldType): FieldValue | undefined {
   let value: Json | undefined = body;
   for (const segment of path.split('.')) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, segment)) return null;
+    if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, segment))
+      return null;
     value = (value as { readonly [key: string]: Json })[segment];
   }
   return value === undefined || value === null ? null : toFieldValue(value, type);
@@ -44,7 +44,9 @@ export function toFieldValue(value: Json, type: FieldType): FieldValue | undefin
     case 'UUID':
       return typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : undefined;
     case 'string':
-      return typeof value === 'string' && value.isWellFormed() && Buffer.byteLength(value) <= STRING_BYTES ? value : undefined;
+      return typeof value === 'string' && value.isWellFormed() && Buffer.byteLength(value) <= STRING_BYTES
+        ? value
+        : undefined;
     case 'integer':
       if (typeof value === 'bigint') return value >= INT64.least && value <= INT64.most ? value : undefined;
       return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;

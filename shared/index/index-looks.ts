@@ -7,8 +7,8 @@ export interface IndexLooks {
   /** An index as the topology table says at this moment. Throws `unavailable` when the table cannot be read. */
   now(name: string): Promise<IndexNow>;
   /**
-   * The same, a second old at most: however many queries come that do not fit, they cost a look a second for each index.
-   * Names that no index has, as far as is known, share one look; undefined while it was for another name.
+   * The same, a second old at most: however many queries come that do not fit, they cost a look a second for each
+   * index. Names that no index has, as far as is known, share one look; undefined while it was for another name.
    */
   recent(name: string): Promise<IndexNow | undefined>;
 }

@@ -3,7 +3,9 @@ import { shardDatabase } from '../shard.ts';
 import { quoteName } from '../sql/names.ts';
 import { COLUMN_TYPE } from './field-value.ts';
 
-/** An index as it lies in MySQL: one table in each shard's database, named after the definition that it was built by. */
+/**
+ * An index as it lies in MySQL: one table in each shard's database, named after the definition that it was built by.
+ */
 export interface PhysicalIndex {
   /** As clients know it. */
   readonly name: string;
@@ -35,10 +37,15 @@ export function indexTable(datastore: string, shard: number, index: PhysicalInde
  */
 export function createIndexTable(database: string, table: string, definition: IndexDefinition): string {
   const { fields, keys } = definition;
-  const columns = fields.map(({ field, type }, place) => `f${place} ${COLUMN_TYPE[type]} ${place === 0 ? 'NOT NULL' : 'NULL'} COMMENT '${field.replaceAll("'", '')}'`);
+  const columns = fields.map(
+    ({ field, type }, place) =>
+      `f${place} ${COLUMN_TYPE[type]} ${place === 0 ? 'NOT NULL' : 'NULL'} COMMENT '${field.replaceAll("'", '')}'`,
+  );
   const single = fields.slice(1).map((_, place) => [place + 1]);
   const combined = keys.map((names) => names.map((name) => fields.findIndex(({ field }) => field === name)));
-  const secondary = [...single, ...combined].map((places) => `KEY k_${places.join('_')} (f0, ${places.map((place) => `f${place}`).join(', ')}, row_key)`);
+  const secondary = [...single, ...combined].map(
+    (places) => `KEY k_${places.join('_')} (f0, ${places.map((place) => `f${place}`).join(', ')}, row_key)`,
+  );
   return (
     `CREATE TABLE IF NOT EXISTS ${database}.${quoteName(table)} (${columns.join(', ')}, ` +
     `row_key BINARY(16) NOT NULL, epoch INT UNSIGNED NOT NULL, added_id BIGINT UNSIGNED NOT NULL, tombstone_at DATETIME(6) NULL, ` +

@@ -16,17 +16,32 @@ const DEADLINE_MS = 250;
  *
  * @param cells that were stored; indexes of other columns than theirs are left alone
  */
-export async function keepEntries(context: StoreContext, datastore: string, cells: readonly BufferedCell[]): Promise<void> {
+export async function keepEntries(
+  context: StoreContext,
+  datastore: string,
+  cells: readonly BufferedCell[],
+): Promise<void> {
   if (cells.length === 0) return;
   const columns = new Set(cells.map(({ column_name }) => column_name));
-  const indexes = (await maintainedIndexes(context.topology, datastore)).filter(({ definition }) => definition.fields.some(({ column_key }) => columns.has(column_key)));
+  const indexes = (await maintainedIndexes(context.topology, datastore)).filter(({ definition }) =>
+    definition.fields.some(({ column_key }) => columns.has(column_key)),
+  );
   if (indexes.length === 0) return;
-  const rows = [...Map.groupBy(cells, ({ row_key }) => row_key)].map(([row_key, written]): RowOfShard => ({ row_key, shard: written[0]?.shard ?? -1, written }));
+  const rows = [...Map.groupBy(cells, ({ row_key }) => row_key)].map(([row_key, written]): RowOfShard => ({
+    row_key,
+    shard: written[0]?.shard ?? -1,
+    written,
+  }));
   await withinDeadline(keepRows(context, datastore, indexes, rows));
 }
 
 /** Never fails. */
-async function keepRows(context: StoreContext, datastore: string, indexes: readonly PhysicalIndex[], rows: readonly RowOfShard[]): Promise<void> {
+async function keepRows(
+  context: StoreContext,
+  datastore: string,
+  indexes: readonly PhysicalIndex[],
+  rows: readonly RowOfShard[],
+): Promise<void> {
   const miss = (group: string, error: unknown): void => context.report({ kind: 'index_missed', group, error });
   try {
     const { entries, unread } = await wantedEntries(context, datastore, indexes, rows, DEPTH.recent);

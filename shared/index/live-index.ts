@@ -49,10 +49,13 @@ export interface AnsweredQuery {
  * Checks a query against the definition that answers it: that of the live version as it is cached; where the query does
  * not fit that one, of the version that was live a moment ago.
  *
- * @throws SchemalessError what is wrong with the query; `unknown_index`; `unavailable`; `index_building` where a version that is being built will answer it
+ * @throws SchemalessError what is wrong with the query; `unknown_index`; `unavailable`; `index_building` where a
+ *   version that is being built will answer it
  */
 export async function parseForIndex(asked: IndexesAsked, query: IndexQuery, shards: number): Promise<AnsweredQuery> {
-  const index = cachedIndex(await asked.topology.indexes(asked.datastore), query.index) ?? (await lookedUpIndex(asked, query.index));
+  const index =
+    cachedIndex(await asked.topology.indexes(asked.datastore), query.index) ??
+    (await lookedUpIndex(asked, query.index));
   try {
     return { index, parsed: parseQuery(query, index.definition, shards) };
   } catch (error) {
@@ -65,26 +68,48 @@ export async function parseForIndex(asked: IndexesAsked, query: IndexQuery, shar
       if (fits(query, live, shards)) return { index: live, parsed: parseQuery(query, live.definition, shards) };
     }
     const building = versionOf(query.index, now?.versions, 'building');
-    if (now && building && fits(query, building, shards)) throw beingBuilt(query.index, building.hash, now, `the definition of ${query.index} that can answer this is being built`);
+    if (now && building && fits(query, building, shards))
+      throw beingBuilt(
+        query.index,
+        building.hash,
+        now,
+        `the definition of ${query.index} that can answer this is being built`,
+      );
     throw error;
   }
 }
 
 /** For a name that no index has, or none that is not retired. */
-export async function unknownIndex(topology: TopologySource, datastore: string, name: string): Promise<SchemalessError> {
+export async function unknownIndex(
+  topology: TopologySource,
+  datastore: string,
+  name: string,
+): Promise<SchemalessError> {
   const catalogues = await topology.indexes(datastore);
-  const known = catalogues.filter(({ versions }) => versions.some(({ state }) => state !== 'retired')).map((one) => one.name);
+  const known = catalogues
+    .filter(({ versions }) => versions.some(({ state }) => state !== 'retired'))
+    .map((one) => one.name);
   const got = JSON.stringify(name.slice(0, 60));
-  return new SchemalessError('unknown_index', `index: wanted one of ${known.join(', ') || '(none defined)'}, got ${got}`, { field: 'index', wanted: 'the name of an index', got });
+  return new SchemalessError(
+    'unknown_index',
+    `index: wanted one of ${known.join(', ') || '(none defined)'}, got ${got}`,
+    { field: 'index', wanted: 'the name of an index', got },
+  );
 }
 
 function beingBuilt(name: string, hash: string, { progress }: IndexNow, what: string): SchemalessError {
   const build = progress?.builds[hash];
-  return new SchemalessError('index_building', `${what}${build ? `: ${build.done} of ${build.total} cells` : ''}`, { more: { index: name, progress: build ?? null } });
+  return new SchemalessError('index_building', `${what}${build ? `: ${build.done} of ${build.total} cells` : ''}`, {
+    more: { index: name, progress: build ?? null },
+  });
 }
 
 /** The last version in a state. */
-function versionOf(name: string, versions: readonly IndexVersion[] | undefined, wanted: IndexVersion['state']): PhysicalIndex | undefined {
+function versionOf(
+  name: string,
+  versions: readonly IndexVersion[] | undefined,
+  wanted: IndexVersion['state'],
+): PhysicalIndex | undefined {
   const found = versions?.findLast(({ state }) => state === wanted);
   return found && { name, hash: found.hash, definition: found.definition };
 }

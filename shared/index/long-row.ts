@@ -4,7 +4,15 @@ import { selectCells } from '../sql/statements/select-cells.ts';
 import { selectVersions } from '../sql/statements/select-versions.ts';
 import { pageBytes } from '../access/read-group.ts';
 import { toEntries } from './entry.ts';
-import { bodyOf, takeBody, turns, type LongRow, type RestOfColumn, type RowsRead, type RowsWanted } from './read-rows.ts';
+import {
+  bodyOf,
+  takeBody,
+  turns,
+  type LongRow,
+  type RestOfColumn,
+  type RowsRead,
+  type RowsWanted,
+} from './read-rows.ts';
 
 /** Cells of a page. */
 const PAGE_CELLS = 1000;
@@ -14,7 +22,11 @@ const PAGE_CELLS = 1000;
  *
  * @throws SqlError when the group cannot be asked; where it refuses, the row is unread
  */
-export async function readLongRow(client: SqlClient, long: LongRow, wanted: Pick<RowsWanted, 'datastore' | 'indexes'>): Promise<RowsRead> {
+export async function readLongRow(
+  client: SqlClient,
+  long: LongRow,
+  wanted: Pick<RowsWanted, 'datastore' | 'indexes'>,
+): Promise<RowsRead> {
   const { row, version, gathered, rests } = long;
   try {
     for (const rest of rests) await takeRest(client, long, rest, wanted);
@@ -26,11 +38,16 @@ export async function readLongRow(client: SqlClient, long: LongRow, wanted: Pick
 }
 
 /**
- * Takes the other cells of a column, page by page. They are of a later snapshot than the first statement's. One that was
- * written since has a higher ref key than the latest, and is not read, or a lower one: its tombstone is of a lower version
- * than its own entry and so does nothing.
+ * Takes the other cells of a column, page by page. They are of a later snapshot than the first statement's. One that
+ * was written since has a higher ref key than the latest, and is not read, or a lower one: its tombstone is of a lower
+ * version than its own entry and so does nothing.
  */
-async function takeRest(client: SqlClient, { row, gathered }: LongRow, { column, latest, cells, after: from }: RestOfColumn, { datastore, indexes }: Pick<RowsWanted, 'datastore' | 'indexes'>): Promise<void> {
+async function takeRest(
+  client: SqlClient,
+  { row, gathered }: LongRow,
+  { column, latest, cells, after: from }: RestOfColumn,
+  { datastore, indexes }: Pick<RowsWanted, 'datastore' | 'indexes'>,
+): Promise<void> {
   const { row_key, shard } = row;
   const takesTurns = turns();
   if (latest) {
@@ -38,8 +55,15 @@ async function takeRest(client: SqlClient, { row, gathered }: LongRow, { column,
     const [answer] = byItem(await client.select(selectCells(datastore, [{ key, shard }], false), 'writer'), 1);
     takeBody(gathered, indexes, { column, body: bodyOf(answer?.cells[0]?.body ?? null, row), isLatest: true });
   }
-  for (let after = from, left = cells; left > 0; ) {
-    const range = { row_key, column_name: column, after, ascending: false, limit: Math.min(PAGE_CELLS, left), bytes: pageBytes(client) };
+  for (let after = from, left = cells; left > 0;) {
+    const range = {
+      row_key,
+      column_name: column,
+      after,
+      ascending: false,
+      limit: Math.min(PAGE_CELLS, left),
+      bytes: pageBytes(client),
+    };
     const [page] = byItem(await client.select(selectVersions(datastore, shard, range, false), 'writer'), 1);
     const last = page?.cells.at(-1);
     if (!page || !last) return;

@@ -53,7 +53,13 @@ export interface WantedPart extends Wanted {
  * @param depth cells of the shard field's column to look for former values
  * @throws SqlError when a group cannot be asked; what it refuses makes the rows concerned `unread`
  */
-export async function* wantedInParts(context: StoreContext, datastore: string, indexes: readonly PhysicalIndex[], rows: readonly RowOfShard[], depth: number): AsyncGenerator<WantedPart> {
+export async function* wantedInParts(
+  context: StoreContext,
+  datastore: string,
+  indexes: readonly PhysicalIndex[],
+  rows: readonly RowOfShard[],
+  depth: number,
+): AsyncGenerator<WantedPart> {
   if (indexes.length === 0 || rows.length === 0) return;
   const topology = await requireDatastore(context.topology, datastore);
   const rowsWanted: RowsWanted = { datastore, indexes, depth };
@@ -61,22 +67,39 @@ export async function* wantedInParts(context: StoreContext, datastore: string, i
     const client = await context.groups.client(group);
     const { long, ...first } = await readRows(client, ofGroup, rowsWanted);
     yield { ...wantedOf(first, indexes, topology), more: long.length > 0 };
-    for (const [place, one] of long.entries()) yield { ...wantedOf(await readLongRow(client, one, rowsWanted), indexes, topology), more: place < long.length - 1 };
+    for (const [place, one] of long.entries())
+      yield {
+        ...wantedOf(await readLongRow(client, one, rowsWanted), indexes, topology),
+        more: place < long.length - 1,
+      };
   }
 }
 
 /** The same for few rows, or a small depth: all of it, groups side by side. */
-export async function wantedEntries(context: StoreContext, datastore: string, indexes: readonly PhysicalIndex[], rows: readonly RowOfShard[], depth: number): Promise<Wanted> {
+export async function wantedEntries(
+  context: StoreContext,
+  datastore: string,
+  indexes: readonly PhysicalIndex[],
+  rows: readonly RowOfShard[],
+  depth: number,
+): Promise<Wanted> {
   if (indexes.length === 0 || rows.length === 0) return { entries: [], mistyped: [], unread: [] };
   const topology = await requireDatastore(context.topology, datastore);
   const rowsWanted: RowsWanted = { datastore, indexes, depth };
   const groups = [...byGroup(topology, rows)];
   const [only] = groups;
-  const read = only && groups.length === 1 ? await readAll(context, only, rowsWanted) : together(await Promise.all(groups.map((one) => readAll(context, one, rowsWanted))));
+  const read =
+    only && groups.length === 1
+      ? await readAll(context, only, rowsWanted)
+      : together(await Promise.all(groups.map((one) => readAll(context, one, rowsWanted))));
   return wantedOf(read, indexes, topology);
 }
 
-async function readAll(context: StoreContext, [group, rows]: readonly [string, readonly RowOfShard[]], wanted: RowsWanted): Promise<RowsRead> {
+async function readAll(
+  context: StoreContext,
+  [group, rows]: readonly [string, readonly RowOfShard[]],
+  wanted: RowsWanted,
+): Promise<RowsRead> {
   const client = await context.groups.client(group);
   const first = await readRows(client, rows, wanted);
   if (first.long.length === 0) return first;
@@ -103,12 +126,28 @@ function wantedOf({ read, unread }: RowsRead, indexes: readonly PhysicalIndex[],
 }
 
 /** Adds the entry of a row, and a tombstone under each former value of its shard field. */
-function placeEntries(placed: PlacedEntry[], index: PhysicalIndex, { row: { row_key }, version }: RowRead, { values, former }: RowEntries, { shards }: DatastoreTopology): void {
+function placeEntries(
+  placed: PlacedEntry[],
+  index: PhysicalIndex,
+  { row: { row_key }, version }: RowRead,
+  { values, former }: RowEntries,
+  { shards }: DatastoreTopology,
+): void {
   const type = index.definition.fields[0]?.type;
   if (!type || version.added_id === 0) return;
   const current = values?.[0] ?? null;
-  if (values && current !== null) placed.push({ index, shard: shardOfValue(current, type, shards), row: { row_key, values, tombstone: false, version } });
-  for (const value of former) placed.push({ index, shard: shardOfValue(value, type, shards), row: { row_key, values: [value], tombstone: true, version } });
+  if (values && current !== null)
+    placed.push({
+      index,
+      shard: shardOfValue(current, type, shards),
+      row: { row_key, values, tombstone: false, version },
+    });
+  for (const value of former)
+    placed.push({
+      index,
+      shard: shardOfValue(value, type, shards),
+      row: { row_key, values: [value], tombstone: true, version },
+    });
 }
 
 /** Entries that were not written. */
@@ -123,10 +162,17 @@ export interface MissedEntries {
  *
  * @returns what could not be written, by table
  */
-export async function writeEntries(context: StoreContext, datastore: string, entries: readonly PlacedEntry[]): Promise<readonly MissedEntries[]> {
+export async function writeEntries(
+  context: StoreContext,
+  datastore: string,
+  entries: readonly PlacedEntry[],
+): Promise<readonly MissedEntries[]> {
   if (entries.length === 0) return [];
   const topology = await requireDatastore(context.topology, datastore);
-  const tables = entries.length === 1 ? [entries] : [...Map.groupBy(entries, ({ index, shard }) => `${index.name}_${index.hash}/${shard}`).values()];
+  const tables =
+    entries.length === 1
+      ? [entries]
+      : [...Map.groupBy(entries, ({ index, shard }) => `${index.name}_${index.hash}/${shard}`).values()];
   const missed: MissedEntries[] = [];
   await Promise.all(
     tables.map(async (ofTable) => {
@@ -134,7 +180,14 @@ export async function writeEntries(context: StoreContext, datastore: string, ent
       const { group } = placeOf(topology, shard);
       try {
         const client = await context.groups.client(group);
-        await client.change(putEntries(datastore, shard, index, ofTable.map(({ row }) => row)));
+        await client.change(
+          putEntries(
+            datastore,
+            shard,
+            index,
+            ofTable.map(({ row }) => row),
+          ),
+        );
       } catch (error) {
         missed.push({ group, entries: ofTable, error });
       }

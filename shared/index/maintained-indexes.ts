@@ -9,12 +9,17 @@ import type { PhysicalIndex } from './index-table.ts';
 export const RETIRED_FOR_MS = 120_000;
 
 /** The versions of a datastore's indexes that writes have to keep: live, being built, or replaced just now. */
-export async function maintainedIndexes(topology: TopologySource, datastore: string, now: number = Date.now()): Promise<readonly PhysicalIndex[]> {
+export async function maintainedIndexes(
+  topology: TopologySource,
+  datastore: string,
+  now: number = Date.now(),
+): Promise<readonly PhysicalIndex[]> {
   const catalogues = await topology.indexes(datastore);
   const known = lasting.get(catalogues);
   if (known) return known;
   const maintained = maintainedOf(catalogues, now);
-  if (!catalogues.some(({ versions }) => versions.some(({ state }) => state === 'retired'))) lasting.set(catalogues, maintained);
+  if (!catalogues.some(({ versions }) => versions.some(({ state }) => state === 'retired')))
+    lasting.set(catalogues, maintained);
   return maintained;
 }
 
@@ -24,7 +29,10 @@ const lasting = new WeakMap<readonly IndexCatalogue[], readonly PhysicalIndex[]>
 function maintainedOf(catalogues: readonly IndexCatalogue[], now: number): readonly PhysicalIndex[] {
   return catalogues.flatMap(({ name, versions }) =>
     versions
-      .filter(({ state, retired_at }) => state !== 'retired' || (retired_at !== undefined && now - Date.parse(retired_at) < RETIRED_FOR_MS))
+      .filter(
+        ({ state, retired_at }) =>
+          state !== 'retired' || (retired_at !== undefined && now - Date.parse(retired_at) < RETIRED_FOR_MS),
+      )
       .map(({ hash, definition }) => ({ name, hash, definition })),
   );
 }

@@ -44,29 +44,53 @@ export function parseQuery(query: IndexQuery, definition: IndexDefinition, shard
   const names = definition.fields.map(({ field }) => field);
   const placeOf = (name: string, parameter: string): number => {
     const place = names.indexOf(name);
-    if (place < 0) throw parameter === 'where' ? unknownField(name, names, OTHERWISE) : invalidField(parameter, `a field of the index: ${names.join(', ')}`, name);
+    if (place < 0)
+      throw parameter === 'where'
+        ? unknownField(name, names, OTHERWISE)
+        : invalidField(parameter, `a field of the index: ${names.join(', ')}`, name);
     return place;
   };
-  if (query.where.length > MAX_CONDITIONS) throw invalidField('where', `at most ${MAX_CONDITIONS} conditions`, query.where.length);
+  if (query.where.length > MAX_CONDITIONS)
+    throw invalidField('where', `at most ${MAX_CONDITIONS} conditions`, query.where.length);
   const filters = query.where.map((condition): Filter => {
     const place = placeOf(condition.field, 'where');
-    return { place, operator: condition.operator, values: parseValues(condition, definition.fields[place] as IndexField) };
+    return {
+      place,
+      operator: condition.operator,
+      values: parseValues(condition, definition.fields[place] as IndexField),
+    };
   });
   const [shardField] = definition.fields;
   if (!shardField) throw new Error('an index without fields');
   const [shardFilter, second] = filters.filter(({ place, operator }) => place === 0 && operator === 'eq');
   const [shardValue] = shardFilter?.values ?? [];
-  if (shardValue === undefined) throw missingField(shardField.field, `a value for the shard field, ${shardField.field}=…: it decides which shard answers`);
-  if (second || filters.some(({ place, operator }) => place === 0 && operator !== 'eq')) throw invalidField(shardField.field, 'one value by equality', 'further conditions');
+  if (shardValue === undefined)
+    throw missingField(
+      shardField.field,
+      `a value for the shard field, ${shardField.field}=…: it decides which shard answers`,
+    );
+  if (second || filters.some(({ place, operator }) => place === 0 && operator !== 'eq'))
+    throw invalidField(shardField.field, 'one value by equality', 'further conditions');
 
-  const order = query.order === undefined ? undefined : { place: placeOf(query.order.replace(/^-/, ''), 'order'), descending: query.order.startsWith('-') };
-  const identity = (): string => JSON.stringify([query.index, query.order ?? '', filters.map(({ place, operator, values }) => [place, operator, values.map(String)])]);
+  const order =
+    query.order === undefined
+      ? undefined
+      : { place: placeOf(query.order.replace(/^-/, ''), 'order'), descending: query.order.startsWith('-') };
+  const identity = (): string =>
+    JSON.stringify([
+      query.index,
+      query.order ?? '',
+      filters.map(({ place, operator, values }) => [place, operator, values.map(String)]),
+    ]);
   return {
     shard: shardOfValue(shardValue, shardField.type, shards),
     shardValue,
     filters: filters.filter(({ place }) => place > 0),
     // Each once: a field named a million times would be answered as often for each entry.
-    fields: query.fields === undefined ? names.map((_, place) => place) : [...new Set(query.fields)].map((name) => placeOf(name, 'fields')),
+    fields:
+      query.fields === undefined
+        ? names.map((_, place) => place)
+        : [...new Set(query.fields)].map((name) => placeOf(name, 'fields')),
     columns: parseColumns(query.columns),
     // The shard field is the same in all entries.
     order: order?.place === 0 ? undefined : order,
@@ -77,8 +101,13 @@ export function parseQuery(query: IndexQuery, definition: IndexDefinition, shard
 }
 
 /** Where to go on, by either name. */
-function parseAfter({ after, cursor }: IndexQuery, identity: () => string, type: FieldType | undefined): CursorPlace | undefined {
-  if (after !== undefined && cursor !== undefined) throw invalidField('cursor', 'either `after` or its old name, `cursor`', 'both');
+function parseAfter(
+  { after, cursor }: IndexQuery,
+  identity: () => string,
+  type: FieldType | undefined,
+): CursorPlace | undefined {
+  if (after !== undefined && cursor !== undefined)
+    throw invalidField('cursor', 'either `after` or its old name, `cursor`', 'both');
   if (after !== undefined) return decodeCursor(after, { identity: identity(), type, field: 'after' });
   return cursor === undefined ? undefined : decodeCursor(cursor, { identity: identity(), type, field: 'cursor' });
 }
@@ -87,7 +116,8 @@ function parseAfter({ after, cursor }: IndexQuery, identity: () => string, type:
 function parseColumns(columns: IndexQuery['columns']): readonly string[] | '*' | undefined {
   if (columns === undefined || columns === '*') return columns;
   const distinct = [...new Set(columns.map((column) => parseColumnName(column, 'column')))];
-  if (distinct.length > LIMITS.listCells) throw invalidField('column', `at most ${LIMITS.listCells} columns`, distinct.length);
+  if (distinct.length > LIMITS.listCells)
+    throw invalidField('column', `at most ${LIMITS.listCells} columns`, distinct.length);
   return distinct.length === 0 ? undefined : distinct;
 }
 
@@ -95,7 +125,8 @@ function parseValues({ field, operator, values }: Condition, { type }: IndexFiel
   const parameter = operator === 'eq' ? field : `${field}[${operator}]`;
   if (!OPERATORS.includes(operator)) throw invalidField(parameter, `an operator of ${OPERATORS.join(', ')}`, operator);
   const most = operator === 'in' ? MAX_VALUES : 1;
-  if (values.length < 1 || values.length > most) throw invalidField(parameter, most === 1 ? 'one value' : `1 to ${most} values`, `${values.length} values`);
+  if (values.length < 1 || values.length > most)
+    throw invalidField(parameter, most === 1 ? 'one value' : `1 to ${most} values`, `${values.length} values`);
   return values.map((value) => {
     const typed = typeof value === 'string' ? fromText(value, type) : toFieldValue(value as never, type);
     if (typed === undefined || typed === null) throw invalidField(parameter, WANTED[type], value ?? describe(value));

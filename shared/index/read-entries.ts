@@ -30,17 +30,25 @@ const STATEMENTS_AT_ONCE = 2;
 export interface EntryReads {
   /** With a statement for the query. */
   alone(wanted: EntriesWanted): Promise<EntriesFound>;
-  /** With one for those of an index and group that come at the same time; if no node answers it, it has failed for all of them. */
+  /**
+   * With one for those of an index and group that come at the same time; if no node answers it, it has failed for all
+   * of them.
+   */
   together(wanted: EntriesWanted): Promise<EntriesFound>;
 }
 
 export function entryReads(datastore: string): EntryReads {
-  async function readAll(some: readonly [EntriesWanted, ...EntriesWanted[]]): Promise<(EntriesFound | SchemalessError)[]> {
+  async function readAll(
+    some: readonly [EntriesWanted, ...EntriesWanted[]],
+  ): Promise<(EntriesFound | SchemalessError)[]> {
     const [{ group, client, read, index, query: first }] = some;
     const isUnion = some.length > 1;
-    const statement = unionOf(some.map(({ query }, item) => selectEntries(datastore, index, query, isUnion ? item : undefined)));
+    const statement = unionOf(
+      some.map(({ query }, item) => selectEntries(datastore, index, query, isUnion ? item : undefined)),
+    );
     const { rows, roleOf, errorOf } = await askParts(client, group, read, partsOf(statement));
-    if (!isUnion) return [errorOf(0) ?? { found: rows.map((row) => toFoundEntry(row, index, first.shardValue)), role: roleOf(0) }];
+    if (!isUnion)
+      return [errorOf(0) ?? { found: rows.map((row) => toFoundEntry(row, index, first.shardValue)), role: roleOf(0) }];
 
     const ofQueries = some.map(({ query }) => ({ shardValue: query.shardValue, found: [] as FoundEntry[] }));
     for (const row of rows) {

@@ -5,9 +5,24 @@ import type { IndexField } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import type { SqlClient } from '../sql/client.ts';
 import { selectDivided, type DividedAnswer } from '../sql/select-divided.ts';
-import { selectRowStates, toRowStates, type CellOfRow, type ColumnDepth, type RowOfShard, type RowState } from '../sql/statements/select-row-states.ts';
+import {
+  selectRowStates,
+  toRowStates,
+  type CellOfRow,
+  type ColumnDepth,
+  type RowOfShard,
+  type RowState,
+} from '../sql/statements/select-row-states.ts';
 import { pageBytes } from '../access/read-group.ts';
-import { gatherEntries, takeEarlier, takeLatest, toEntries, type GatheredEntries, type RowEntries, type Version } from './entry.ts';
+import {
+  gatherEntries,
+  takeEarlier,
+  takeLatest,
+  toEntries,
+  type GatheredEntries,
+  type RowEntries,
+  type Version,
+} from './entry.ts';
 import type { PhysicalIndex } from './index-table.ts';
 
 /** A row, and what each of the indexes should hold of it, in their order. */
@@ -64,15 +79,18 @@ export interface RowsWanted {
 
 /** Cells of a column that come with the first statement, which many rows share: few rows have more. */
 const FIRST_CELLS = 8;
-/** Bodies that a statement for many rows may bring, encoded: a request's own 4 MiB, as much again for former values, and as much again. */
+/**
+ * Bodies that a statement for many rows may bring, encoded: a request's own 4 MiB, as much again for former values, and
+ * as much again.
+ */
 const STATEMENT_BYTES = 16 * 1024 * 1024;
 /** Decoding goes on for so long before others have their turn: the largest body takes about as long by itself. */
 const TURN_MS = 20;
 
 /**
- * Reads rows of one group **now**, from its writer, for what indexes should hold of them. What is in memory at a time is
- * bounded, whatever the rows hold: a statement brings a bounded number of bytes, and of all bodies one is decoded at a
- * time, of which nothing is kept but the fields: 400 bytes may well be 13 MB of objects.
+ * Reads rows of one group **now**, from its writer, for what indexes should hold of them. What is in memory at a time
+ * is bounded, whatever the rows hold: a statement brings a bounded number of bytes, and of all bodies one is decoded at
+ * a time, of which nothing is kept but the fields: 400 bytes may well be 13 MB of objects.
  *
  * @throws SqlError when the group cannot be asked; what it refuses costs the rows concerned alone
  */
@@ -80,14 +98,20 @@ export async function readRows(client: SqlClient, rows: readonly RowOfShard[], w
   const { indexes } = wanted;
   const columns = depthsOf(wanted);
   const answer = await selectStates(client, rows, columns, wanted);
-  const { states, unread } = answer.refused.size === 0 ? { states: toRowStates(answer.rows, rows), unread: [] } : await divideRefused(client, { rows, columns, wanted, answer });
+  const { states, unread } =
+    answer.refused.size === 0
+      ? { states: toRowStates(answer.rows, rows), unread: [] }
+      : await divideRefused(client, { rows, columns, wanted, answer });
   const read: RowRead[] = [];
   const long: LongRow[] = [];
   const takesTurns = states.length > 1 ? turns() : undefined;
   for (const state of states) {
     const { row, epoch } = state;
     if (epoch === 0) {
-      unread.push({ rows: [row], error: new SchemalessError('unavailable', `row ${row.row_key} was looked for where its shard is not`) });
+      unread.push({
+        rows: [row],
+        error: new SchemalessError('unavailable', `row ${row.row_key} was looked for where its shard is not`),
+      });
       continue;
     }
     const turn = takesTurns?.();
@@ -108,7 +132,9 @@ export async function readRows(client: SqlClient, rows: readonly RowOfShard[], w
 /** The columns that any of the indexes needs, each as deep as the one that needs it deepest. */
 function depthsOf({ indexes, depth }: RowsWanted): readonly ColumnDepth[] {
   const depths: { column: string; cells: number }[] = [];
-  for (const { definition: { fields } } of indexes) {
+  for (const {
+    definition: { fields },
+  } of indexes) {
     for (let place = 0; place < fields.length; place += 1) {
       const column = (fields[place] as IndexField).column_key;
       const cells = place === 0 ? depth : 1;
@@ -120,11 +146,20 @@ function depthsOf({ indexes, depth }: RowsWanted): readonly ColumnDepth[] {
   return depths;
 }
 
-function selectStates(client: SqlClient, rows: readonly RowOfShard[], columns: readonly ColumnDepth[], { datastore }: RowsWanted): Promise<DividedAnswer> {
+function selectStates(
+  client: SqlClient,
+  rows: readonly RowOfShard[],
+  columns: readonly ColumnDepth[],
+  { datastore }: RowsWanted,
+): Promise<DividedAnswer> {
   const first = columns.map(({ column, cells }) => ({ column, cells: Math.min(cells, FIRST_CELLS) }));
   const cellsOfRow = first.reduce((sum, { cells }) => sum + cells, 0);
   const bytes = rows.length === 1 ? pageBytes(client) : STATEMENT_BYTES;
-  return selectDivided(client, selectRowStates(datastore, rows, first, Math.floor(bytes / (rows.length * cellsOfRow))), 'writer');
+  return selectDivided(
+    client,
+    selectRowStates(datastore, rows, first, Math.floor(bytes / (rows.length * cellsOfRow))),
+    'writer',
+  );
 }
 
 interface StatesRead {
@@ -132,8 +167,24 @@ interface StatesRead {
   readonly unread: RowsUnread[];
 }
 
-/** Of shards that were refused, rows are asked for again where it was for the size of their result, until it fits; the others are unread. */
-async function divideRefused(client: SqlClient, { rows, columns, wanted, answer }: { readonly rows: readonly RowOfShard[]; readonly columns: readonly ColumnDepth[]; readonly wanted: RowsWanted; readonly answer: DividedAnswer }): Promise<StatesRead> {
+/**
+ * Of shards that were refused, rows are asked for again where it was for the size of their result, until it fits; the
+ * others are unread.
+ */
+async function divideRefused(
+  client: SqlClient,
+  {
+    rows,
+    columns,
+    wanted,
+    answer,
+  }: {
+    readonly rows: readonly RowOfShard[];
+    readonly columns: readonly ColumnDepth[];
+    readonly wanted: RowsWanted;
+    readonly answer: DividedAnswer;
+  },
+): Promise<StatesRead> {
   const shards = [...Map.groupBy(rows, ({ shard }) => shard).values()];
   const refused = new Set<RowOfShard>();
   const states: RowState[] = [];
@@ -147,7 +198,12 @@ async function divideRefused(client: SqlClient, { rows, columns, wanted, answer 
     }
     const half = Math.ceil(ofShard.length / 2);
     for (const some of [ofShard.slice(0, half), ofShard.slice(half)]) {
-      const found = await divideRefused(client, { rows: some, columns, wanted, answer: await selectStates(client, some, columns, wanted) });
+      const found = await divideRefused(client, {
+        rows: some,
+        columns,
+        wanted,
+        answer: await selectStates(client, some, columns, wanted),
+      });
       states.push(...found.states);
       unread.push(...found.unread);
     }
@@ -156,11 +212,18 @@ async function divideRefused(client: SqlClient, { rows, columns, wanted, answer 
 }
 
 /** Takes the cells of a column that came with the first statement; returns what did not. */
-function takeFirst(gathered: readonly GatheredEntries[], indexes: readonly PhysicalIndex[], column: string, depth: number, { row, cells }: RowState): RestOfColumn | undefined {
+function takeFirst(
+  gathered: readonly GatheredEntries[],
+  indexes: readonly PhysicalIndex[],
+  column: string,
+  depth: number,
+  { row, cells }: RowState,
+): RestOfColumn | undefined {
   const ofColumn = cells.get(column);
   const latest = ofColumn?.[0];
   if (!latest) return undefined;
-  if (latest.body !== 'left_out') takeBody(gathered, indexes, { column, body: bodyOf(latest.body, row), isLatest: true });
+  if (latest.body !== 'left_out')
+    takeBody(gathered, indexes, { column, body: bodyOf(latest.body, row), isLatest: true });
   let after = latest.ref_key;
   let taken = 0;
   for (let place = 1; place < ofColumn.length; place += 1) {
@@ -173,18 +236,29 @@ function takeFirst(gathered: readonly GatheredEntries[], indexes: readonly Physi
   // Fewer than were asked for are all there are.
   const areAll = taken === ofColumn.length - 1 && (ofColumn.length < FIRST_CELLS || ofColumn.length >= depth);
   if (areAll && latest.body !== 'left_out') return undefined;
-  return { column, latest: latest.body === 'left_out' ? latest : undefined, after, cells: areAll ? 0 : depth - 1 - taken };
+  return {
+    column,
+    latest: latest.body === 'left_out' ? latest : undefined,
+    after,
+    cells: areAll ? 0 : depth - 1 - taken,
+  };
 }
 
 /** Has each index take its fields of a body. */
-export function takeBody(gathered: readonly GatheredEntries[], indexes: readonly PhysicalIndex[], { column, body, isLatest }: { readonly column: string; readonly body: Json | undefined; readonly isLatest: boolean }): void {
+export function takeBody(
+  gathered: readonly GatheredEntries[],
+  indexes: readonly PhysicalIndex[],
+  { column, body, isLatest }: { readonly column: string; readonly body: Json | undefined; readonly isLatest: boolean },
+): void {
   const take = isLatest ? takeLatest : takeEarlier;
-  for (let place = 0; place < indexes.length; place += 1) take(gathered[place] as GatheredEntries, (indexes[place] as PhysicalIndex).definition, column, body);
+  for (let place = 0; place < indexes.length; place += 1)
+    take(gathered[place] as GatheredEntries, (indexes[place] as PhysicalIndex).definition, column, body);
 }
 
 function highestAddedId({ cells }: RowState): number {
   let highest = 0;
-  for (const ofColumn of cells.values()) for (const { added_id } of ofColumn) if (added_id > highest) highest = added_id;
+  for (const ofColumn of cells.values())
+    for (const { added_id } of ofColumn) if (added_id > highest) highest = added_id;
   return highest;
 }
 
@@ -197,7 +271,9 @@ export function turns(): () => Promise<void> | undefined {
   };
 }
 
-/** What was just written is in hand; of a damaged body nothing can be said: reading the cell says what is wrong with it. */
+/**
+ * What was just written is in hand; of a damaged body nothing can be said: reading the cell says what is wrong with it.
+ */
 export function bodyOf(stored: Uint8Array | null, { written = [] }: RowOfShard): Json | undefined {
   if (stored === null) return undefined;
   const same = written.find(({ encoded }) => encoded.length === stored.length && Buffer.compare(encoded, stored) === 0);

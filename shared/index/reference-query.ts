@@ -11,7 +11,12 @@ import { parseQuery, type Filter } from './query.ts';
  * What a query answers, stated over all cells of a datastore in memory: one entry for each row whose latest cells have
  * the shard field, filtered, ordered and cut.
  */
-export function referenceQuery(indexes: readonly IndexDefinition[], cells: readonly Cell[], shards: number, query: IndexQuery): IndexAnswer {
+export function referenceQuery(
+  indexes: readonly IndexDefinition[],
+  cells: readonly Cell[],
+  shards: number,
+  query: IndexQuery,
+): IndexAnswer {
   const definition = indexes.find(({ name }) => name === query.index);
   if (!definition) throw new SchemalessError('unknown_index', `no index ${query.index}`, { field: 'index' });
   const parsed = parseQuery(query, definition, shards);
@@ -19,13 +24,17 @@ export function referenceQuery(indexes: readonly IndexDefinition[], cells: reado
   const rows = Map.groupBy(cells, ({ row_key }) => row_key);
 
   const entries = [...rows].flatMap(([row_key, ofRow]) => {
-    const latest = [...Map.groupBy(ofRow, ({ column_name }) => column_name).values()].map((column) => column.reduce((a, b) => (a.ref_key > b.ref_key ? a : b)));
+    const latest = [...Map.groupBy(ofRow, ({ column_name }) => column_name).values()].map((column) =>
+      column.reduce((a, b) => (a.ref_key > b.ref_key ? a : b)),
+    );
     const { values } = entriesOf(definition, new Map(latest.map(({ column_name, body }) => [column_name, body])));
     return values ? [{ row_key, values, latest }] : [];
   });
   const orderOf = (values: readonly FieldValue[]): FieldValue => (order ? (values[order.place] ?? null) : null);
-  const compare = (a: { readonly row_key: string; readonly value: FieldValue }, b: { readonly row_key: string; readonly value: FieldValue }): number =>
-    (compareValues(a.value, b.value) || compareValues(a.row_key, b.row_key)) * (order?.descending ? -1 : 1);
+  const compare = (
+    a: { readonly row_key: string; readonly value: FieldValue },
+    b: { readonly row_key: string; readonly value: FieldValue },
+  ): number => (compareValues(a.value, b.value) || compareValues(a.row_key, b.row_key)) * (order?.descending ? -1 : 1);
 
   const found = entries
     .filter(({ values }) => values[0] !== undefined && keyOfValue(values[0]) === keyOfValue(parsed.shardValue))
@@ -38,8 +47,14 @@ export function referenceQuery(indexes: readonly IndexDefinition[], cells: reado
   return {
     entries: page.map(({ row_key, values, latest }) => ({
       row_key,
-      fields: Object.fromEntries(parsed.fields.map((place) => [definition.fields[place]?.field ?? '', values[place] ?? null])),
-      ...(parsed.columns === undefined ? {} : { cells: latest.filter(({ column_name }) => parsed.columns === '*' || parsed.columns?.includes(column_name)) }),
+      fields: Object.fromEntries(
+        parsed.fields.map((place) => [definition.fields[place]?.field ?? '', values[place] ?? null]),
+      ),
+      ...(parsed.columns === undefined
+        ? {}
+        : {
+            cells: latest.filter(({ column_name }) => parsed.columns === '*' || parsed.columns?.includes(column_name)),
+          }),
     })),
     next: last && found.length > page.length ? encodeCursor(last, parsed.identity()) : null,
     served_by: 'writer',

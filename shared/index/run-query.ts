@@ -29,9 +29,15 @@ const ENTRY_ENVELOPE_BYTES = 120;
 /**
  * Answers a query: one statement to one shard, and where columns are asked for one more per group of the rows found.
  *
- * @throws SchemalessError `unknown_index`; `index_building` with its progress, also where the definition that can answer is not built yet; `unavailable`
+ * @throws SchemalessError `unknown_index`; `index_building` with its progress, also where the definition that can
+ *   answer is not built yet; `unavailable`
  */
-export async function runQuery(context: StoreContext, asked: IndexesAsked, reads: EntryReads, query: IndexQuery): Promise<IndexAnswer> {
+export async function runQuery(
+  context: StoreContext,
+  asked: IndexesAsked,
+  reads: EntryReads,
+  query: IndexQuery,
+): Promise<IndexAnswer> {
   const { datastore } = asked;
   const topology = await requireDatastore(context.topology, datastore);
   const { index, parsed: wanted } = await parseForIndex(asked, query, topology.shards);
@@ -42,21 +48,39 @@ export async function runQuery(context: StoreContext, asked: IndexesAsked, reads
   // What is explained is the statement that ran.
   const mayJoin = query.together === true && query.explain !== true && isBounded(parsed);
   const readEntries = mayJoin ? reads.together : reads.alone;
-  const { role, found: all } = await context.admit(group, () => readEntries({ group, client, read, index, query: parsed }));
+  const { role, found: all } = await context.admit(group, () =>
+    readEntries({ group, client, read, index, query: parsed }),
+  );
   const found = all.slice(0, parsed.limit);
 
   const shape = shapeOf(index, parsed);
   const room = query.room ?? answerRoom();
-  const entries = parsed.columns === undefined ? untilFull(found, shape, room) : await withCells({ context, name: datastore, topology, read, room, anyway: query.room === undefined }, found, parsed.columns, shape);
+  const entries =
+    parsed.columns === undefined
+      ? untilFull(found, shape, room)
+      : await withCells(
+          { context, name: datastore, topology, read, room, anyway: query.room === undefined },
+          found,
+          parsed.columns,
+          shape,
+        );
   if (query.room && entries.length < found.length) throw noRoomLeft();
   const last = found[entries.length - 1];
   const more = entries.length < all.length;
   return {
     entries,
-    next: last && more ? encodeCursor({ value: parsed.order ? (last.values[parsed.order.place] ?? null) : null, row_key: last.row_key }, parsed.identity()) : null,
+    next:
+      last && more
+        ? encodeCursor(
+            { value: parsed.order ? (last.values[parsed.order.place] ?? null) : null, row_key: last.row_key },
+            parsed.identity(),
+          )
+        : null,
     served_by: role,
     stale: role === 'reader',
-    ...(query.explain === true ? { explain: await explain(context, group, parsed.shard, selectEntries(datastore, index, parsed)) } : {}),
+    ...(query.explain === true
+      ? { explain: await explain(context, group, parsed.shard, selectEntries(datastore, index, parsed)) }
+      : {}),
   };
 }
 
@@ -83,11 +107,15 @@ interface Bringing {
 function untilFull(found: readonly FoundEntry[], shape: EntryShape, room: AnswerRoom): IndexEntry[] {
   const { atMostBytes, choose } = shape;
   const all = found.length * atMostBytes;
-  if (all <= room.left() && room.take({ atMostBytes: all, measure: () => all })) return found.map(({ row_key, values }) => ({ row_key, fields: choose(values) }));
+  if (all <= room.left() && room.take({ atMostBytes: all, measure: () => all }))
+    return found.map(({ row_key, values }) => ({ row_key, fields: choose(values) }));
   const entries: IndexEntry[] = [];
   for (const { row_key, values } of found) {
     const entry = { row_key, fields: choose(values) };
-    if (!room.take({ atMostBytes, measure: () => ENTRY_ENVELOPE_BYTES + jsonBytes(entry.fields) }, entries.length === 0)) break;
+    if (
+      !room.take({ atMostBytes, measure: () => ENTRY_ENVELOPE_BYTES + jsonBytes(entry.fields) }, entries.length === 0)
+    )
+      break;
     entries.push(entry);
   }
   return entries;
@@ -103,17 +131,24 @@ interface EntryShape {
 function shapeOf(index: PhysicalIndex, { fields }: ParsedQuery): EntryShape {
   const names = fields.map((place) => index.definition.fields[place]?.field ?? '');
   return {
-    atMostBytes: ENTRY_ENVELOPE_BYTES + names.reduce((sum, name) => sum + (name.length + STRING_BYTES + 1) * JSON_GROWTH, 0),
+    atMostBytes:
+      ENTRY_ENVELOPE_BYTES + names.reduce((sum, name) => sum + (name.length + STRING_BYTES + 1) * JSON_GROWTH, 0),
     choose(values) {
       const chosen: Record<string, FieldValue> = {};
-      for (let position = 0; position < fields.length; position += 1) chosen[names[position] ?? ''] = values[fields[position] ?? 0] ?? null;
+      for (let position = 0; position < fields.length; position += 1)
+        chosen[names[position] ?? ''] = values[fields[position] ?? 0] ?? null;
       return chosen;
     },
   };
 }
 
 /** The entries that fit, each with the latest cells of its row. */
-async function withCells(bringing: Bringing, found: readonly FoundEntry[], columns: readonly string[] | '*', shape: EntryShape): Promise<IndexEntry[]> {
+async function withCells(
+  bringing: Bringing,
+  found: readonly FoundEntry[],
+  columns: readonly string[] | '*',
+  shape: EntryShape,
+): Promise<IndexEntry[]> {
   const { room, topology } = bringing;
   const entries: IndexEntry[] = [];
   const each = columns === '*' ? 1 : columns.length;
@@ -123,11 +158,18 @@ async function withCells(bringing: Bringing, found: readonly FoundEntry[], colum
     const rows = page.map(({ row_key }) => ({ row_key, shard: shardOf(row_key, topology.shards) }));
     const wanted = await (columns === '*'
       ? readWanted(wantingRows(bringing), rows, bringing.anyway)
-      : readWanted(wantingCells(bringing), rows.flatMap(({ row_key, shard }) => columns.map((column_name) => ({ key: { row_key, column_name }, shard }))), bringing.anyway));
+      : readWanted(
+          wantingCells(bringing),
+          rows.flatMap(({ row_key, shard }) =>
+            columns.map((column_name) => ({ key: { row_key, column_name }, shard })),
+          ),
+          bringing.anyway,
+        ));
     for (const [at, { row_key, values }] of page.entries()) {
       const places: Places = { from: at * each, to: (at + 1) * each };
       await wanted.complete(places, room.left());
-      // From here on to where the room is taken nothing is waited for: others that share it would decode as much meanwhile.
+      // From here on to where the room is taken nothing is waited for: others that share it would decode as much
+      // meanwhile.
       const cells = cellsOfRow(wanted, row_key, places, room);
       const decoded = 'error' in cells ? [] : cells;
       const fields = shape.choose(values);
@@ -138,7 +180,11 @@ async function withCells(bringing: Bringing, found: readonly FoundEntry[], colum
       const isFirst = entries.length === 0 && bringing.anyway;
       if (!isFirst && 'error' in cells && cells.noRoom) return entries;
       if (!room.take(size, isFirst)) return entries;
-      entries.push({ row_key, fields, cells: 'error' in cells ? { error: cells.error } : cells.map(({ cell }) => cell) });
+      entries.push({
+        row_key,
+        fields,
+        cells: 'error' in cells ? { error: cells.error } : cells.map(({ cell }) => cell),
+      });
     }
   }
   return entries;
@@ -150,9 +196,14 @@ interface Places {
   readonly to: number;
 }
 
-type RowCells = readonly DecodedCell[] | { readonly error: SchemalessError; /** Another answer may have it. */ readonly noRoom: boolean };
+type RowCells =
+  | readonly DecodedCell[]
+  | { readonly error: SchemalessError; /** Another answer may have it. */ readonly noRoom: boolean };
 
-/** The cells of a row, of so many items; an error where one of them could not be read. Decodes no more than the room has a place for. */
+/**
+ * The cells of a row, of so many items; an error where one of them could not be read. Decodes no more than the room has
+ * a place for.
+ */
 function cellsOfRow(wanted: WantedCells, row_key: string, { from, to }: Places, room: AnswerRoom): RowCells {
   const decoded: DecodedCell[] = [];
   const ofRow = answerRoom(room.left());
@@ -170,11 +221,17 @@ function cellsOfRow(wanted: WantedCells, row_key: string, { from, to }: Places, 
 }
 
 function tooManyCells(row_key: string): SchemalessError {
-  return new SchemalessError('answer_too_large', `row ${row_key} has more cells than fit: ask for some of its columns, or read it by itself`);
+  return new SchemalessError(
+    'answer_too_large',
+    `row ${row_key} has more cells than fit: ask for some of its columns, or read it by itself`,
+  );
 }
 
 async function explain(context: StoreContext, group: string, shard: number, statement: Statement) {
   const client = await context.groups.client(group);
-  const { rows } = await askEither(client, group, 'writer', { ...statement, sql: `EXPLAIN FORMAT=JSON ${statement.sql}` });
+  const { rows } = await askEither(client, group, 'writer', {
+    ...statement,
+    sql: `EXPLAIN FORMAT=JSON ${statement.sql}`,
+  });
   return { shard, group, statement: statement.sql, plan: JSON.parse(toText(rows[0]?.[0])) as unknown };
 }

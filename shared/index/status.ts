@@ -3,7 +3,10 @@ import type { IndexNow } from '../topology/index-now.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
 import { unknownIndex, type IndexesAsked } from './live-index.ts';
 
-/** The indexes of a datastore, by name, as they are at this moment; which there are is known to a second. Throws `unavailable`. */
+/**
+ * The indexes of a datastore, by name, as they are at this moment; which there are is known to a second. Throws
+ * `unavailable`.
+ */
 export async function indexStatuses({ topology, datastore, looks }: IndexesAsked): Promise<readonly IndexStatus[]> {
   // One that was added a moment ago is to be listed.
   refreshSoon(topology);
@@ -34,6 +37,8 @@ function statusOf(name: string, { versions, progress, mistyped }: IndexNow): Ind
     progress: (building && progress?.builds[building.hash]) ?? null,
     lag: progress?.lag ?? null,
     largest_share: progress?.largest_share ?? null,
-    mistyped: mistyped.flatMap(({ hash, place, rows, row_key, at }) => (hash === shown.hash && fields[place] ? [{ field: fields[place].field, rows, row_key, at }] : [])),
+    mistyped: mistyped.flatMap(({ hash, place, rows, row_key, at }) =>
+      hash === shown.hash && fields[place] ? [{ field: fields[place].field, rows, row_key, at }] : [],
+    ),
   };
 }

@@ -49,10 +49,22 @@ const MENDED_AT_ONCE = 500;
  * Compares an index with what the cells say: every row with its entry, and every entry with its row. Looks twice, since
  * a write under way has stored its cell a moment before its entry. A table that cannot be read costs what is in it.
  */
-export async function verifyIndex(context: StoreContext, datastore: string, index: PhysicalIndex, options: VerifyOptions = {}): Promise<Verification> {
+export async function verifyIndex(
+  context: StoreContext,
+  datastore: string,
+  index: PhysicalIndex,
+  options: VerifyOptions = {},
+): Promise<Verification> {
   const topology = await requireDatastore(context.topology, datastore);
   const shards = topology.places.map((_, shard) => shard);
-  const totals: Totals = { rows: 0, entries: 0, mended: 0, found: { missing: 0, extra: 0, wrong: 0 }, problems: [], failed: new Map() };
+  const totals: Totals = {
+    rows: 0,
+    entries: 0,
+    mended: 0,
+    found: { missing: 0, extra: 0, wrong: 0 },
+    problems: [],
+    failed: new Map(),
+  };
   const bothWays = [...Map.groupBy(shards, (shard) => placeOf(topology, shard).group).values()].map(async (ofGroup) => {
     for (const shard of ofGroup) {
       const work = { context, topology, datastore, index, shard, options, totals };
@@ -96,27 +108,49 @@ function note({ found, problems }: Totals, problem: IndexProblem): void {
 async function verifyRows(work: ShardWork): Promise<void> {
   const { context, topology, datastore, shard, options, totals } = work;
   const client = await context.groups.client(placeOf(topology, shard).group);
-  for (let after: string | undefined; ; ) {
+  for (let after: string | undefined; ;) {
     const keys = toRowKeys(await client.select(selectRowKeys(datastore, shard, after, PAGE), 'writer'));
     after = keys.at(-1);
     totals.rows += keys.length;
     const suspects = new Set<string>();
-    for await (const differences of differencesInParts(work, keys)) for (const { wanted } of differences.filter(isVisible)) suspects.add(wanted.row.row_key);
+    for await (const differences of differencesInParts(work, keys))
+      for (const { wanted } of differences.filter(isVisible)) suspects.add(wanted.row.row_key);
     if (suspects.size > 0) {
       await sleep(options.settleMs ?? 1000);
       for await (const differences of differencesInParts(work, [...suspects])) {
         const visible = differences.filter(isVisible);
-        for (const { wanted: { row }, held } of visible) note(totals, { kind: held && !held.tombstone ? 'wrong' : 'missing', row_key: row.row_key, value: row.values[0] ?? null });
+        for (const {
+          wanted: { row },
+          held,
+        } of visible)
+          note(totals, {
+            kind: held && !held.tombstone ? 'wrong' : 'missing',
+            row_key: row.row_key,
+            value: row.values[0] ?? null,
+          });
         const seen = new Set(visible.map(({ wanted }) => wanted.row.row_key));
-        if (options.repair) await mend(work, differences.flatMap(({ wanted }) => (seen.has(wanted.row.row_key) ? [wanted] : [])));
+        if (options.repair)
+          await mend(
+            work,
+            differences.flatMap(({ wanted }) => (seen.has(wanted.row.row_key) ? [wanted] : [])),
+          );
       }
     }
     if (keys.length < PAGE) return;
   }
 }
 
-async function* differencesInParts({ context, datastore, index, shard, totals }: ShardWork, keys: readonly string[]): AsyncGenerator<readonly Difference[]> {
-  for await (const { entries, unread } of wantedInParts(context, datastore, [index], keys.map((row_key) => ({ row_key, shard })), DEPTH.all)) {
+async function* differencesInParts(
+  { context, datastore, index, shard, totals }: ShardWork,
+  keys: readonly string[],
+): AsyncGenerator<readonly Difference[]> {
+  for await (const { entries, unread } of wantedInParts(
+    context,
+    datastore,
+    [index],
+    keys.map((row_key) => ({ row_key, shard })),
+    DEPTH.all,
+  )) {
     for (const { error } of unread) fail(totals, shard, error);
     const { differences, unasked } = await differencesOf(context, datastore, entries);
     for (const { error } of unasked) fail(totals, shard, error);
@@ -124,17 +158,26 @@ async function* differencesInParts({ context, datastore, index, shard, totals }:
   }
 }
 
-/** What no query can see does not count: an entry of an older version with the same fields, a tombstone more or less. */
+/**
+ * What no query can see does not count: an entry of an older version with the same fields, a tombstone more or less.
+ */
 function isVisible({ wanted: { row }, held }: Difference): boolean {
-  return !row.tombstone && (!held || held.tombstone || held.values.some((value, place) => keyOfValue(value) !== keyOfValue(row.values[place] ?? null)));
+  return (
+    !row.tombstone &&
+    (!held ||
+      held.tombstone ||
+      held.values.some((value, place) => keyOfValue(value) !== keyOfValue(row.values[place] ?? null)))
+  );
 }
 
 /** Every entry of a shard's table: does its row call for it? */
 async function verifyEntries(work: ShardWork): Promise<void> {
   const { context, topology, datastore, index, shard, options, totals } = work;
   const client = await context.groups.client(placeOf(topology, shard).group);
-  for (let after: ScannedEntry | undefined; ; ) {
-    const page = (await client.select(selectIndexPage(datastore, shard, index, after, PAGE), 'writer')).map((row) => toScannedEntry(row, index));
+  for (let after: ScannedEntry | undefined; ;) {
+    const page = (await client.select(selectIndexPage(datastore, shard, index, after, PAGE), 'writer')).map((row) =>
+      toScannedEntry(row, index),
+    );
     after = page.at(-1);
     totals.entries += page.length;
     let extras = await uncalledFor(work, page);
@@ -153,12 +196,22 @@ async function uncalledFor(work: ShardWork, entries: readonly ScannedEntry[]): P
   const wanted = await wantedOf(work, entries);
   for (const { rows, error } of wanted.unread) for (const { shard } of rows) fail(work.totals, shard, error);
   const unread = new Set(wanted.unread.flatMap(({ rows }) => rows.map(({ row_key }) => row_key)));
-  const called = new Set(wanted.entries.filter(({ row }) => !row.tombstone).map(({ row }) => `${row.row_key}/${keyOfValue(row.values[0] ?? null)}`));
+  const called = new Set(
+    wanted.entries
+      .filter(({ row }) => !row.tombstone)
+      .map(({ row }) => `${row.row_key}/${keyOfValue(row.values[0] ?? null)}`),
+  );
   return entries.filter(({ row_key, value }) => !unread.has(row_key) && !called.has(`${row_key}/${keyOfValue(value)}`));
 }
 
-function wantedOf({ context, topology, datastore, index }: ShardWork, entries: readonly ScannedEntry[]): Promise<Wanted> {
-  const rows = [...new Set(entries.map(({ row_key }) => row_key))].map((row_key) => ({ row_key, shard: shardOf(row_key, topology.shards) }));
+function wantedOf(
+  { context, topology, datastore, index }: ShardWork,
+  entries: readonly ScannedEntry[],
+): Promise<Wanted> {
+  const rows = [...new Set(entries.map(({ row_key }) => row_key))].map((row_key) => ({
+    row_key,
+    shard: shardOf(row_key, topology.shards),
+  }));
   return wantedEntries(context, datastore, [index], rows, 1);
 }
 
@@ -168,7 +221,11 @@ async function tombstones(work: ShardWork, extras: readonly ScannedEntry[]): Pro
   const now = new Map((await wantedOf(work, extras)).entries.map(({ row }) => [row.row_key, row.version]));
   return extras.map(({ row_key, value, version }) => {
     const seen = now.get(row_key) ?? { epoch: placeOf(topology, shardOf(row_key, topology.shards)).epoch, added_id: 0 };
-    return { index, shard, row: { row_key, values: [value], tombstone: true, version: compareVersions(seen, version) > 0 ? seen : version } };
+    return {
+      index,
+      shard,
+      row: { row_key, values: [value], tombstone: true, version: compareVersions(seen, version) > 0 ? seen : version },
+    };
   });
 }
 

@@ -7,7 +7,10 @@ const GRANTS: Readonly<Record<MadeUser, { readonly control: readonly string[]; r
   tail: { control: ['SELECT ON `schemaless`.*', 'UPDATE ON `schemaless`.shard'], shards: 'SELECT' },
   // To lock rows one has to be allowed to update them.
   write: { control: ['SELECT, INSERT, UPDATE, DELETE ON `schemaless`.*'], shards: 'SELECT, INSERT, UPDATE, DELETE' },
-  repair: { control: ['SELECT, INSERT, UPDATE, DELETE ON `schemaless`.*'], shards: 'SELECT, INSERT, UPDATE, DELETE, DROP' },
+  repair: {
+    control: ['SELECT, INSERT, UPDATE, DELETE ON `schemaless`.*'],
+    shards: 'SELECT, INSERT, UPDATE, DELETE, DROP',
+  },
 };
 
 /** Letters and digits alone, since neither `CREATE USER` nor `ALTER USER` takes a bound value. */
@@ -21,15 +24,24 @@ const PASSWORD = /^[A-Za-z0-9]{20,128}$/u;
  * @param datastores names; their databases need not be there yet
  * @throws Error naming a user whose password is of another shape, never the password
  */
-export async function createUsers(client: SqlClient, passwords: Readonly<Record<MadeUser, string>>, datastores: readonly string[]): Promise<void> {
+export async function createUsers(
+  client: SqlClient,
+  passwords: Readonly<Record<MadeUser, string>>,
+  datastores: readonly string[],
+): Promise<void> {
   for (const [user, { control, shards }] of Object.entries(GRANTS) as [MadeUser, (typeof GRANTS)[MadeUser]][]) {
     const password = passwords[user];
-    if (!PASSWORD.test(password)) throw new Error(`the password of ${userName(user)}: wanted 20 to 128 letters and digits, got ${password.length} characters`);
+    if (!PASSWORD.test(password))
+      throw new Error(
+        `the password of ${userName(user)}: wanted 20 to 128 letters and digits, got ${password.length} characters`,
+      );
     const account = `'${userName(user)}'@'%'`;
     const statements = [
       `CREATE USER IF NOT EXISTS ${account} IDENTIFIED BY '${password}'`,
       `ALTER USER ${account} IDENTIFIED BY '${password}'`,
-      ...[...control, ...datastores.map((name) => `${shards} ON ${databasesOf(name)}.*`)].map((right) => `GRANT ${right} TO ${account}`),
+      ...[...control, ...datastores.map((name) => `${shards} ON ${databasesOf(name)}.*`)].map(
+        (right) => `GRANT ${right} TO ${account}`,
+      ),
     ];
     for (const sql of statements) await client.change({ sql, parameters: [] });
   }

@@ -33,7 +33,11 @@ const GONE_AFTER_MS = 10 * 60_000;
  * that it begins at its `start`; else by the first migration that comes ten minutes later, when nobody works for it any
  * more who would write them anew.
  */
-export async function deployTriggers({ topologyTable, stateTable }: TriggerTables, datastores: readonly WishedTriggers[], now = new Date()): Promise<void> {
+export async function deployTriggers(
+  { topologyTable, stateTable }: TriggerTables,
+  datastores: readonly WishedTriggers[],
+  now = new Date(),
+): Promise<void> {
   const listed = await readTriggerItems(topologyTable);
   const forget = async (datastore: string, name: string): Promise<void> => {
     if (!stateTable) return;
@@ -43,7 +47,12 @@ export async function deployTriggers({ topologyTable, stateTable }: TriggerTable
 
   // Before anybody knows of the new one: nothing is consumed from it until what the old one had is on it.
   const leaveQueue = async (datastore: string, { definition, queueUrl }: DeployedTrigger): Promise<void> => {
-    if (stateTable) await wantResend(stateTable, { datastore, trigger: definition.name }, { why: 'its queue was replaced', seen: {}, queueUrl });
+    if (stateTable)
+      await wantResend(
+        stateTable,
+        { datastore, trigger: definition.name },
+        { why: 'its queue was replaced', seen: {}, queueUrl },
+      );
   };
 
   for (const { name: datastore, triggers = [] } of datastores) {
@@ -59,7 +68,8 @@ export async function deployTriggers({ topologyTable, stateTable }: TriggerTable
   const whole = datastores.every(({ triggers }) => triggers !== undefined);
   for (const { datastore, trigger, removed_at } of listed) {
     const { name } = trigger.definition;
-    const wish = datastores.find((one) => one.name === datastore) ?? (whole ? { name: datastore, triggers: [] } : undefined);
+    const wish =
+      datastores.find((one) => one.name === datastore) ?? (whole ? { name: datastore, triggers: [] } : undefined);
     if (!wish?.triggers || wish.triggers.some(({ definition }) => definition.name === name)) continue;
     if (removed_at === undefined) {
       await removeTrigger(topologyTable, datastore, name, now);

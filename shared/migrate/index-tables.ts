@@ -12,7 +12,14 @@ const TABLES_A_PAGE = 64;
 
 /** The table of an index version in one shard's database. */
 export function indexTableStatement(datastore: string, shard: number, { hash, definition }: IndexVersion): Statement {
-  return { sql: createIndexTable(quoteName(shardDatabase(datastore, shard)), indexTableName(definition.name, hash), definition), parameters: [] };
+  return {
+    sql: createIndexTable(
+      quoteName(shardDatabase(datastore, shard)),
+      indexTableName(definition.name, hash),
+      definition,
+    ),
+    parameters: [],
+  };
 }
 
 /**
@@ -21,14 +28,31 @@ export function indexTableStatement(datastore: string, shard: number, { hash, de
  *
  * @returns whether all are there
  */
-export async function createIndexTables(client: SqlClient, group: string, { datastore, places }: DatastoreTopology, version: IndexVersion, mayGoOn: () => boolean): Promise<boolean> {
+export async function createIndexTables(
+  client: SqlClient,
+  group: string,
+  { datastore, places }: DatastoreTopology,
+  version: IndexVersion,
+  mayGoOn: () => boolean,
+): Promise<boolean> {
   if (!mayGoOn()) return false;
-  const rows = await client.select({ sql: 'SELECT table_schema FROM information_schema.tables WHERE table_name = ?', parameters: [indexTableName(version.definition.name, version.hash)] }, 'writer');
+  const rows = await client.select(
+    {
+      sql: 'SELECT table_schema FROM information_schema.tables WHERE table_name = ?',
+      parameters: [indexTableName(version.definition.name, version.hash)],
+    },
+    'writer',
+  );
   const there = new Set(rows.map(([database]) => toText(database)));
-  const missing = places.flatMap((place, shard) => (place.group === group && !there.has(shardDatabase(datastore, shard)) ? [shard] : []));
+  const missing = places.flatMap((place, shard) =>
+    place.group === group && !there.has(shardDatabase(datastore, shard)) ? [shard] : [],
+  );
   for (let start = 0; start < missing.length; start += TABLES_A_PAGE) {
     if (!mayGoOn()) return false;
-    await sideBySide(missing.slice(start, start + TABLES_A_PAGE), async (shard) => void (await client.change(indexTableStatement(datastore, shard, version))));
+    await sideBySide(
+      missing.slice(start, start + TABLES_A_PAGE),
+      async (shard) => void (await client.change(indexTableStatement(datastore, shard, version))),
+    );
   }
   return true;
 }

@@ -14,8 +14,17 @@ import { changeIndexVersions, definitionHash, inState, type IndexVersion } from 
  * @param wished undefined when the index is not defined any more
  * @returns the versions given, the same array, when they are right
  */
-export function wishedVersions(versions: readonly IndexVersion[], wished: IndexDefinition | undefined, first: 'building' | 'live', now = new Date()): readonly IndexVersion[] {
-  const known = wished && versions.find(({ definition, state }) => state !== 'retired' && definitionHash(definition) === definitionHash(wished));
+export function wishedVersions(
+  versions: readonly IndexVersion[],
+  wished: IndexDefinition | undefined,
+  first: 'building' | 'live',
+  now = new Date(),
+): readonly IndexVersion[] {
+  const known =
+    wished &&
+    versions.find(
+      ({ definition, state }) => state !== 'retired' && definitionHash(definition) === definitionHash(wished),
+    );
   const replaced = !wished || (known?.state ?? first) === 'live';
   const changed = versions.map((version) => {
     const goes = version !== known && (version.state === 'building' || (version.state === 'live' && replaced));
@@ -37,8 +46,14 @@ function freeHash(versions: readonly IndexVersion[], definition: IndexDefinition
 type IndexedDefinition = Pick<DatastoreDefinition, 'name' | 'indexes'>;
 
 /** Lists the indexes of a datastore that does not exist yet: all live, since there are no cells that they lack. */
-export async function listFirstVersions(table: DynamoTable, { name: datastore, indexes }: IndexedDefinition): Promise<void> {
-  for (const index of indexes) await changeIndexVersions(table, { datastore, name: index.name }, (versions) => wishedVersions(versions, index, 'live'));
+export async function listFirstVersions(
+  table: DynamoTable,
+  { name: datastore, indexes }: IndexedDefinition,
+): Promise<void> {
+  for (const index of indexes)
+    await changeIndexVersions(table, { datastore, name: index.name }, (versions) =>
+      wishedVersions(versions, index, 'live'),
+    );
 }
 
 /** The versions of a datastore's indexes that have, or are to get, tables in each of its shards. */
@@ -49,11 +64,16 @@ export interface DatastoreVersions {
   readonly missing: readonly IndexVersion[];
 }
 
-export async function readVersions(table: DynamoTable, { name: datastore, indexes }: IndexedDefinition): Promise<DatastoreVersions> {
+export async function readVersions(
+  table: DynamoTable,
+  { name: datastore, indexes }: IndexedDefinition,
+): Promise<DatastoreVersions> {
   const catalogues = await dynamoTopology(table).indexes(datastore);
   const missing = indexes.flatMap((index) => {
     const versions = catalogues.find(({ name }) => name === index.name)?.versions ?? [];
-    return wishedVersions(versions, index, 'building').filter(({ hash }) => !versions.some((version) => version.hash === hash));
+    return wishedVersions(versions, index, 'building').filter(
+      ({ hash }) => !versions.some((version) => version.hash === hash),
+    );
   });
   return { listed: catalogues.flatMap(({ versions }) => versions.filter(({ state }) => state !== 'retired')), missing };
 }
@@ -64,7 +84,11 @@ export async function readVersions(table: DynamoTable, { name: datastore, indexe
  * @param created the versions whose tables were created for this
  * @returns false when one is wished now whose tables were not: others changed the catalogue meanwhile
  */
-export async function listWishedVersions(table: DynamoTable, { name: datastore, indexes }: IndexedDefinition, created: readonly IndexVersion[]): Promise<boolean> {
+export async function listWishedVersions(
+  table: DynamoTable,
+  { name: datastore, indexes }: IndexedDefinition,
+  created: readonly IndexVersion[],
+): Promise<boolean> {
   const catalogues = await dynamoTopology(table).indexes(datastore);
   let done = true;
   for (const name of new Set([...catalogues, ...indexes].map((index) => index.name))) {

@@ -43,10 +43,10 @@ const ROWS_A_STATEMENT = 64;
 const DONE_BEFORE = new Set([1060, 1061, 1091]);
 
 /**
- * Brings every group's control database and users, the topology, the shards' databases, the indexes' catalogue and tables and the
- * triggers' catalogue to what is wished. Only adds: no cell is touched, a shard's group, once written, is never computed again, and the tables
- * of indexes that are not wished any more stay until someone drops them. Can be repeated at any time and goes on where
- * it stopped.
+ * Brings every group's control database and users, the topology, the shards' databases, the indexes' catalogue and
+ * tables and the triggers' catalogue to what is wished. Only adds: no cell is touched, a shard's group, once written,
+ * is never computed again, and the tables of indexes that are not wished any more stay until someone drops them. Can be
+ * repeated at any time and goes on where it stopped.
  *
  * @returns whether everything is done
  * @throws Error naming what is wrong with the wish: another shard count, a group gone that still owns shards
@@ -60,11 +60,15 @@ export async function migrate(migration: Migration): Promise<boolean> {
     await Promise.all(wish.groups.map((group) => makeUsers(migration, group, clients)));
     await writeGroups(topologyTable, wish.groups);
     const datastores: MigratedDatastore[] = [];
-    for (const definition of wish.datastores) datastores.push(await prepareDatastore(topologyTable, definition, wish.groups));
-    const work = (step: typeof createShards): Promise<readonly boolean[]> => Promise.all(wish.groups.map((group) => step(migration, group, clients.get(group.name) as SqlClient, datastores)));
+    for (const definition of wish.datastores)
+      datastores.push(await prepareDatastore(topologyTable, definition, wish.groups));
+    const work = (step: typeof createShards): Promise<readonly boolean[]> =>
+      Promise.all(wish.groups.map((group) => step(migration, group, clients.get(group.name) as SqlClient, datastores)));
     if ((await work(createShards)).includes(false) || (await work(createTables)).includes(false)) return false;
     await Promise.all(wish.groups.map((group) => fenceWriter(migration, group, clients)));
-    const listed = await Promise.all(datastores.map(({ definition, versions }) => listWishedVersions(topologyTable, definition, versions.missing)));
+    const listed = await Promise.all(
+      datastores.map(({ definition, versions }) => listWishedVersions(topologyTable, definition, versions.missing)),
+    );
     if (listed.includes(false)) return false;
     // When their shards are there: who works for a trigger reads them.
     await deployTriggers(migration, wish.datastores);
@@ -74,9 +78,18 @@ export async function migrate(migration: Migration): Promise<boolean> {
   }
 }
 
-async function makeUsers({ passwords, wish }: Migration, group: GroupAddress, clients: ReadonlyMap<string, SqlClient>): Promise<void> {
+async function makeUsers(
+  { passwords, wish }: Migration,
+  group: GroupAddress,
+  clients: ReadonlyMap<string, SqlClient>,
+): Promise<void> {
   const client = clients.get(group.name);
-  if (passwords && client) await createUsers(client, await passwords(group), wish.datastores.map(({ name }) => name));
+  if (passwords && client)
+    await createUsers(
+      client,
+      await passwords(group),
+      wish.datastores.map(({ name }) => name),
+    );
 }
 
 /** A datastore between what it is and what it is to be. */
@@ -87,11 +100,16 @@ interface MigratedDatastore {
 }
 
 /** Puts a datastore that is new on the map; its shards open one by one later. */
-async function prepareDatastore(topologyTable: DynamoTable, definition: WishedDatastore, groups: readonly GroupAddress[]): Promise<MigratedDatastore> {
+async function prepareDatastore(
+  topologyTable: DynamoTable,
+  definition: WishedDatastore,
+  groups: readonly GroupAddress[],
+): Promise<MigratedDatastore> {
   const existing = await readDatastore(topologyTable, definition.name);
   // Before the datastore itself: whoever writes its first cell knows its indexes.
   if (!existing) await listFirstVersions(topologyTable, definition);
-  const topology = existing ?? (await createDatastore(topologyTable, spread(definition.name, definition.shards, groups)));
+  const topology =
+    existing ?? (await createDatastore(topologyTable, spread(definition.name, definition.shards, groups)));
   return { definition, topology, versions: await readVersions(topologyTable, definition) };
 }
 
@@ -100,15 +118,24 @@ async function checkWish(topologyTable: DynamoTable, { groups, datastores }: Mig
   for (const { name, shards } of datastores) {
     const existing = await readDatastore(topologyTable, name);
     if (!existing) continue;
-    if (existing.shards !== shards) throw new Error(`datastore ${name}: wanted its ${existing.shards} shards, fixed when it was created, got ${shards}`);
+    if (existing.shards !== shards)
+      throw new Error(
+        `datastore ${name}: wanted its ${existing.shards} shards, fixed when it was created, got ${shards}`,
+      );
     const gone = existing.places.find(({ group }) => !names.has(group));
-    if (gone) throw new Error(`groups: wanted ${gone.group} among them, which owns shards of ${name}, got ${[...names].join(', ')}`);
+    if (gone)
+      throw new Error(
+        `groups: wanted ${gone.group} among them, which owns shards of ${name}, got ${[...names].join(', ')}`,
+      );
   }
 }
 
 /** The first distribution of a datastore's shards: round the groups. */
 function spread(datastore: string, shards: number, groups: readonly GroupAddress[]): DatastoreTopology {
-  const places = Array.from({ length: shards }, (_, shard) => ({ group: groups[shard % groups.length]?.name ?? '', epoch: 1 }));
+  const places = Array.from({ length: shards }, (_, shard) => ({
+    group: groups[shard % groups.length]?.name ?? '',
+    epoch: 1,
+  }));
   return { datastore, shards, places };
 }
 
@@ -116,10 +143,16 @@ function spread(datastore: string, shards: number, groups: readonly GroupAddress
  * Where writes have copies on other groups and the nodes of a group do not share their storage, only the writer that is
  * known to have every acknowledged cell takes appends: see `recover-primary`. Here the first one is taken for that.
  */
-async function fenceWriter(migration: Migration, group: GroupAddress, clients: ReadonlyMap<string, SqlClient>): Promise<void> {
+async function fenceWriter(
+  migration: Migration,
+  group: GroupAddress,
+  clients: ReadonlyMap<string, SqlClient>,
+): Promise<void> {
   const { wish } = migration;
   if (wish.datastores.length === 0) return;
-  const change = isFenced(migration, group) ? 'SET writer_id = @@server_id WHERE writer_id IS NULL' : 'SET writer_id = NULL WHERE writer_id IS NOT NULL';
+  const change = isFenced(migration, group)
+    ? 'SET writer_id = @@server_id WHERE writer_id IS NULL'
+    : 'SET writer_id = NULL WHERE writer_id IS NOT NULL';
   await clients.get(group.name)?.change({
     sql: `UPDATE ${CONTROL}.shard ${change} AND datastore IN (${wish.datastores.map(() => '?').join(', ')})`,
     parameters: wish.datastores.map((datastore) => datastore.name),
@@ -127,11 +160,26 @@ async function fenceWriter(migration: Migration, group: GroupAddress, clients: R
 }
 
 async function stepControl(client: SqlClient): Promise<void> {
-  const [[known] = []] = await client.select({ sql: "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'schemaless' AND table_name = 'migration'", parameters: [] }, 'writer');
-  const [[last] = []] = toNumber(known) === 0 ? [[0]] : await client.select({ sql: `SELECT COALESCE(MAX(step), 0) FROM ${CONTROL}.migration`, parameters: [] }, 'writer');
+  const [[known] = []] = await client.select(
+    {
+      sql: "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'schemaless' AND table_name = 'migration'",
+      parameters: [],
+    },
+    'writer',
+  );
+  const [[last] = []] =
+    toNumber(known) === 0
+      ? [[0]]
+      : await client.select(
+          { sql: `SELECT COALESCE(MAX(step), 0) FROM ${CONTROL}.migration`, parameters: [] },
+          'writer',
+        );
   for (let step = toNumber(last) + 1; step <= CONTROL_STEPS.length; step += 1) {
     for (const sql of CONTROL_STEPS[step - 1] ?? []) await client.change({ sql, parameters: [] }).catch(unlessDone);
-    await client.change({ sql: `INSERT IGNORE INTO ${CONTROL}.migration (step, applied_at) VALUES (?, SYSDATE(6))`, parameters: [step] });
+    await client.change({
+      sql: `INSERT IGNORE INTO ${CONTROL}.migration (step, applied_at) VALUES (?, SYSDATE(6))`,
+      parameters: [step],
+    });
   }
 }
 
@@ -150,14 +198,31 @@ interface WantedShard {
   readonly versions: readonly IndexVersion[];
 }
 
-/** Creates, or brings up to date, the databases of the shards that a group owns. The rows come last: they open the shards. */
-async function createShards(migration: Migration, group: GroupAddress, client: SqlClient, datastores: readonly MigratedDatastore[]): Promise<boolean> {
+/**
+ * Creates, or brings up to date, the databases of the shards that a group owns. The rows come last: they open the
+ * shards.
+ */
+async function createShards(
+  migration: Migration,
+  group: GroupAddress,
+  client: SqlClient,
+  datastores: readonly MigratedDatastore[],
+): Promise<boolean> {
   const { mayGoOn } = migration;
-  const rows = await client.select({ sql: `SELECT datastore, shard, step FROM ${CONTROL}.shard`, parameters: [] }, 'writer');
+  const rows = await client.select(
+    { sql: `SELECT datastore, shard, step FROM ${CONTROL}.shard`, parameters: [] },
+    'writer',
+  );
   const reached = new Map(rows.map((row) => [shardDatabase(toText(row[0]), toNumber(row[1])), toNumber(row[2])]));
   const wanted = datastores
     .flatMap(({ topology: { datastore, places }, versions }) =>
-      places.map((place, shard) => ({ datastore, shard, ...place, step: reached.get(shardDatabase(datastore, shard)) ?? 0, versions: versions.listed })),
+      places.map((place, shard) => ({
+        datastore,
+        shard,
+        ...place,
+        step: reached.get(shardDatabase(datastore, shard)) ?? 0,
+        versions: versions.listed,
+      })),
     )
     .filter((shard) => shard.group === group.name && shard.step < SHARD_STEPS.length);
   for (let start = 0; start < wanted.length; start += ROWS_A_STATEMENT) {
@@ -178,7 +243,12 @@ async function createDatabase(client: SqlClient, { datastore, shard, step, versi
 }
 
 /** Creates the tables of the index versions that are to be listed. */
-async function createTables({ mayGoOn }: Migration, { name: group }: GroupAddress, client: SqlClient, datastores: readonly MigratedDatastore[]): Promise<boolean> {
+async function createTables(
+  { mayGoOn }: Migration,
+  { name: group }: GroupAddress,
+  client: SqlClient,
+  datastores: readonly MigratedDatastore[],
+): Promise<boolean> {
   for (const { topology, versions } of datastores) {
     for (const version of versions.missing) {
       if (!(await createIndexTables(client, group, topology, version, mayGoOn))) return false;

@@ -1,7 +1,7 @@
 /**
  * The tables, as numbered steps. Forward only: a step that has been released is never changed, the next one alters.
- * Every statement can be repeated, since a migration that was cut off starts again: a column or key that is there already,
- * or gone already, is no error.
+ * Every statement can be repeated, since a migration that was cut off starts again: a column or key that is there
+ * already, or gone already, is no error.
  */
 
 /** What the control database of every group needs, step by step. Step n is at n - 1. */
@@ -11,7 +11,7 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
     // The steps that this group has taken.
     'CREATE TABLE IF NOT EXISTS `schemaless`.migration (step SMALLINT UNSIGNED NOT NULL PRIMARY KEY, applied_at DATETIME(6) NOT NULL) ENGINE=InnoDB',
     // The shards that this group owns; each row is also the lock that numbers the shard's log.
-    "CREATE TABLE IF NOT EXISTS `schemaless`.shard (" +
+    'CREATE TABLE IF NOT EXISTS `schemaless`.shard (' +
       'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
       'shard SMALLINT UNSIGNED NOT NULL, ' +
       'epoch INT UNSIGNED NOT NULL, ' +
@@ -20,7 +20,7 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'step SMALLINT UNSIGNED NOT NULL, ' +
       'PRIMARY KEY (datastore, shard)) ENGINE=InnoDB',
     // Writes that this group holds for other primaries.
-    "CREATE TABLE IF NOT EXISTS `schemaless`.buffer (" +
+    'CREATE TABLE IF NOT EXISTS `schemaless`.buffer (' +
       'id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, ' +
       'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
       'shard SMALLINT UNSIGNED NOT NULL, ' +
@@ -38,7 +38,8 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
       'KEY state (state, id)) ENGINE=InnoDB',
   ],
   [
-    // The server whose log is known to have every acknowledged cell; NULL where no copies are kept, or the nodes share their storage.
+    // The server whose log is known to have every acknowledged cell; NULL where no copies are kept, or the nodes share
+    // their storage.
     'ALTER TABLE `schemaless`.shard ADD COLUMN writer_id INT UNSIGNED NULL',
     // Of the writers: those that were answered `buffered`.
     'ALTER TABLE `schemaless`.buffer ADD COLUMN answered INT UNSIGNED NOT NULL DEFAULT 0',

@@ -27,7 +27,8 @@ export class ApartTables {
 
   /** Until they leave, as often as they entered. */
   enter(statements: readonly Statement[]): void {
-    for (const { table } of statements) if (table !== undefined) this.#entered.set(table, (this.#entered.get(table) ?? 0) + 1);
+    for (const { table } of statements)
+      if (table !== undefined) this.#entered.set(table, (this.#entered.get(table) ?? 0) + 1);
   }
 
   leave(statements: readonly Statement[]): void {

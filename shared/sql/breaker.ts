@@ -3,13 +3,21 @@ import { SqlError } from './client.ts';
 import type { Standstill } from './standstill.ts';
 
 export interface BreakerSettings {
-  /** Failures in a row after which a sign of life is asked for; after a time limit that passed it is at once. @default 3 */
+  /**
+   * Failures in a row after which a sign of life is asked for; after a time limit that passed it is at once. @default 3
+   */
   readonly failures: number;
   /** A statement that takes longer counts as a failure, though its answer is used. @default 3000 */
   readonly slowMs: number;
-  /** All connections being in use counts as a time limit that passed, once nothing was answered for so long. @default 1000 */
+  /**
+   * All connections being in use counts as a time limit that passed, once nothing was answered for so long. @default
+   * 1000
+   */
   readonly silentMs: number;
-  /** Between the opening and the next sign of life that is asked for; later ones follow at growing, random distances. @default 500 */
+  /**
+   * Between the opening and the next sign of life that is asked for; later ones follow at growing, random distances.
+   * @default 500
+   */
   readonly probeAfterMs: number;
   /** The greatest such distance. @default 5000 */
   readonly probeMostMs: number;
@@ -17,7 +25,14 @@ export interface BreakerSettings {
   readonly probeTimeoutMs: number;
 }
 
-export const BREAKER_SETTINGS: BreakerSettings = { failures: 3, slowMs: 3000, silentMs: 1000, probeAfterMs: 500, probeMostMs: 5000, probeTimeoutMs: 1000 };
+export const BREAKER_SETTINGS: BreakerSettings = {
+  failures: 3,
+  slowMs: 3000,
+  silentMs: 1000,
+  probeAfterMs: 500,
+  probeMostMs: 5000,
+  probeTimeoutMs: 1000,
+};
 
 export type CircuitName = 'closed' | 'open';
 
@@ -27,7 +42,10 @@ export type SuspectedBy = 'here' | 'elsewhere';
 export interface Breaker {
   /** Runs a statement, or fails at once with `unreachable` while the circuit is open. */
   run<T>(statement: () => Promise<T>): Promise<T>;
-  /** Somebody else found it down: a sign of life is asked for, which statements wait for, and without one the circuit opens. */
+  /**
+   * Somebody else found it down: a sign of life is asked for, which statements wait for, and without one the circuit
+   * opens.
+   */
   doubt(): void;
   state(): CircuitName;
 }
@@ -48,15 +66,16 @@ const TICK_MS = 100;
 const FROZEN_MS = 1000;
 
 /**
- * A circuit breaker round one role of one group. What opens it is evidence against the server alone: a sign of life that
- * was asked for, and did not come while this process was awake, nor anything else from there. A time limit that passed is evidence against a statement,
- * perhaps of one table that somebody locked; a lost connection against a socket, perhaps of a freeze. They are what makes
- * it ask. The statement is answered meanwhile as it would be anyway, and others go on.
+ * A circuit breaker round one role of one group. What opens it is evidence against the server alone: a sign of life
+ * that was asked for, and did not come while this process was awake, nor anything else from there. A time limit that
+ * passed is evidence against a statement, perhaps of one table that somebody locked; a lost connection against a
+ * socket, perhaps of a freeze. They are what makes it ask. The statement is answered meanwhile as it would be anyway,
+ * and others go on.
  *
  * While the circuit is open it goes on asking, with a time limit of its own: nobody's statement is used to find out
  * whether the server is up again, and nobody waits for that. An instance that was frozen while its circuit was open
- * (Lambda freezes what has no request) finds the question overdue; then, and only then, the first statements wait for its
- * answer, as statements do when somebody else found the server down.
+ * (Lambda freezes what has no request) finds the question overdue; then, and only then, the first statements wait for
+ * its answer, as statements do when somebody else found the server down.
  */
 export function breaker({ name, probe, settings, standstill, onOpen }: BreakerOptions): Breaker {
   const { failures: mostFailures, slowMs, silentMs, probeAfterMs, probeMostMs } = settings;
@@ -151,7 +170,8 @@ export function breaker({ name, probe, settings, standstill, onOpen }: BreakerOp
         return value;
       } catch (error) {
         if (error instanceof SqlError) {
-          // All connections are in use and none has been answered for a while: they hang, whatever time limits have yet to pass.
+          // All connections are in use and none has been answered for a while: they hang, whatever time limits have yet
+          // to pass.
           const isSilent = error.poolExhausted && performance.now() - answeredAt > silentMs;
           if (isSilent || isOutage(error)) fail(begun, isSilent || error.timedOut);
           else if (!error.poolExhausted && !error.stoodStill) answeredAt = performance.now();
@@ -176,8 +196,14 @@ interface SignOfLife {
   readonly answeredAt: () => number;
 }
 
-/** Asks for one at a time; who asks meanwhile gets the same answer. One that this process was not awake to hear is asked for again. */
-function signOfLife({ probe, timeoutMs, standstill, answeredAt }: SignOfLife): { comes(): Promise<boolean>; isAskedFor(): boolean } {
+/**
+ * Asks for one at a time; who asks meanwhile gets the same answer. One that this process was not awake to hear is asked
+ * for again.
+ */
+function signOfLife({ probe, timeoutMs, standstill, answeredAt }: SignOfLife): {
+  comes(): Promise<boolean>;
+  isAskedFor(): boolean;
+} {
   let asking: Promise<boolean> | undefined;
 
   async function ask(): Promise<boolean> {
@@ -204,7 +230,10 @@ function signOfLife({ probe, timeoutMs, standstill, answeredAt }: SignOfLife): {
   };
 }
 
-/** Whether a failure may speak against the server; a refused statement, or one that met a lock, shows that it lives, and one that this process was not awake to hear of shows nothing. */
+/**
+ * Whether a failure may speak against the server; a refused statement, or one that met a lock, shows that it lives, and
+ * one that this process was not awake to hear of shows nothing.
+ */
 function isOutage({ failure, poolExhausted, stoodStill }: SqlError): boolean {
   return (failure === 'unclear' || failure === 'unreachable') && !poolExhausted && !stoodStill;
 }
@@ -212,7 +241,12 @@ function isOutage({ failure, poolExhausted, stoodStill }: SqlError): boolean {
 async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
   const end = new AbortController();
   try {
-    await Promise.race([work, sleep(milliseconds, undefined, { signal: end.signal, ref: false }).then(() => Promise.reject(new SqlError('unreachable', `no sign of life in ${milliseconds} ms`, { timedOut: true })))]);
+    await Promise.race([
+      work,
+      sleep(milliseconds, undefined, { signal: end.signal, ref: false }).then(() =>
+        Promise.reject(new SqlError('unreachable', `no sign of life in ${milliseconds} ms`, { timedOut: true })),
+      ),
+    ]);
   } finally {
     end.abort();
   }

@@ -38,8 +38,8 @@ export interface BodyBound {
   /** Bytes: a longer one is left out. */
   readonly bytes: number;
   /**
-   * Whether the beginnings of those that are left out come along. To leave out all of them costs a branch three times as
-   * much, whether there is one or none, and is worth it where so many beginnings are too much.
+   * Whether the beginnings of those that are left out come along. To leave out all of them costs a branch three times
+   * as much, whether there is one or none, and is worth it where so many beginnings are too much.
    */
   readonly withBeginnings: boolean;
 }
@@ -94,7 +94,8 @@ function toStoredCell(row: SqlRow): StoredCell {
  */
 export function toNumber(value: SqlValue | undefined): number {
   const number = Number(value);
-  if (value === null || value === undefined || !Number.isSafeInteger(number)) throw new Error(`wanted an integer within 2^53, got ${String(value)}`);
+  if (value === null || value === undefined || !Number.isSafeInteger(number))
+    throw new Error(`wanted an integer within 2^53, got ${String(value)}`);
   return number;
 }
 

@@ -7,8 +7,11 @@ import type { SqlParameter } from './client.ts';
 export function checkParameters(parameters: readonly SqlParameter[]): void {
   for (let place = 0; place < parameters.length; place += 1) {
     const value = parameters[place];
-    if (value === null || typeof value === 'string' || typeof value === 'bigint' || value instanceof Uint8Array) continue;
+    if (value === null || typeof value === 'string' || typeof value === 'bigint' || value instanceof Uint8Array)
+      continue;
     if (typeof value === 'number' && Number.isFinite(value)) continue;
-    throw new TypeError(`bound value ${place}: wanted a string, finite number, bigint, bytes or null, got ${Array.isArray(value) ? 'an array' : typeof value} ${typeof value === 'number' ? value : ''}`);
+    throw new TypeError(
+      `bound value ${place}: wanted a string, finite number, bigint, bytes or null, got ${Array.isArray(value) ? 'an array' : typeof value} ${typeof value === 'number' ? value : ''}`,
+    );
   }
 }

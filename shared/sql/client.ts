@@ -13,14 +13,21 @@ export interface Statement {
   readonly parameters: readonly SqlParameter[];
   /** Of a union: what it is made of, see `unionOf`. */
   readonly parts?: readonly Statement[];
-  /** The table of a shard that it waits for while somebody locks it; or that it names several, see `unionOf`. @default none: nobody locks the control database */
+  /**
+   * The table of a shard that it waits for while somebody locks it; or that it names several, see `unionOf`. @default
+   * none: nobody locks the control database
+   */
   readonly table?: string;
   /**
-   * Others may be committed with it: it is small, waits for nothing for long, and what it does may as well be done twice.
+   * Others may be committed with it: it is small, waits for nothing for long, and what it does may as well be done
+   * twice.
    * @default committed by itself
    */
   readonly mayShareCommit?: true;
-  /** Run on a fresh connection of its own: neither a dead socket nor others that wait keep it from being answered. @default on any */
+  /**
+   * Run on a fresh connection of its own: neither a dead socket nor others that wait keep it from being answered.
+   * @default on any
+   */
   readonly apart?: true;
 }
 
@@ -58,7 +65,11 @@ export interface SqlBounds {
 }
 
 /** Nothing is narrower than the datastore's own limits. */
-export const UNBOUNDED: SqlBounds = { bodyBytes: Number.POSITIVE_INFINITY, writtenBytes: Number.POSITIVE_INFINITY, pageBytes: Number.POSITIVE_INFINITY };
+export const UNBOUNDED: SqlBounds = {
+  bodyBytes: Number.POSITIVE_INFINITY,
+  writtenBytes: Number.POSITIVE_INFINITY,
+  pageBytes: Number.POSITIVE_INFINITY,
+};
 
 /** Several statements at once: all of them or none, in one round trip and with one commit. */
 export interface SqlTransactions {
@@ -70,7 +81,8 @@ export interface SqlTransactions {
    * Runs statements that change rows, on the writer, in their order. Waits for a lock for a second at most, since what
    * the statements before have locked is held meanwhile.
    *
-   * @throws SqlError with the `position` of the statement that the server refused; nothing was done, but after `unclear`
+   * @throws SqlError with the `position` of the statement that the server refused; nothing was done, but after
+   *   `unclear`
    */
   run(statements: readonly Statement[]): Promise<readonly SqlChange[]>;
 }
@@ -117,9 +129,13 @@ export class SqlError extends Error {
   readonly errno: number;
   /** Of a `duplicate`: the name of the unique key, without its table ("cell", "PRIMARY"). */
   readonly key: string;
-  /** Of `unclear` and `unreachable`: a time limit passed without a word from the server, as one that hangs gives none. */
+  /**
+   * Of `unclear` and `unreachable`: a time limit passed without a word from the server, as one that hangs gives none.
+   */
   readonly timedOut: boolean;
-  /** Of `unclear`: a time limit passed, and part of it while this process itself stood still. It speaks against nobody. */
+  /**
+   * Of `unclear`: a time limit passed, and part of it while this process itself stood still. It speaks against nobody.
+   */
   readonly stoodStill: boolean;
   /** Of `rejected`: the statement, or its result, is beyond what this way to MySQL carries. */
   readonly tooLarge: boolean;

@@ -1,4 +1,9 @@
-import { ExecuteStatementCommand, type ExecuteStatementCommandOutput, type Field, type RDSDataClient } from '@aws-sdk/client-rds-data';
+import {
+  ExecuteStatementCommand,
+  type ExecuteStatementCommandOutput,
+  type Field,
+  type RDSDataClient,
+} from '@aws-sdk/client-rds-data';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BreakerSettings } from './breaker.ts';
 import { checkParameters } from './check-parameters.ts';
@@ -30,13 +35,15 @@ const KIB = 1024;
 /** A cluster that resumes is slow, and not down: only a call without an answer in its time counts. */
 export const DATA_API_BREAKERS: Partial<BreakerSettings> = { slowMs: 30_000, probeTimeoutMs: 2000 };
 
-/** The Data API's own: headers and body of a request. What base64 and JSON add is counted, the headers with a margin. */
+/**
+ * The Data API's own: headers and body of a request. What base64 and JSON add is counted, the headers with a margin.
+ */
 const REQUEST_BYTES = 4096 * KIB - 16 * KIB;
 /** The service model's: characters of a statement without its values. */
 const STATEMENT_CHARACTERS = 65_536;
 /**
- * What is left of the Data API's 64 KiB a row, 1 MiB a result and 4 MiB a request once the other columns have had theirs:
- * up to 400 bytes a cell, and 1,001 cells a page; bodies travel as base64.
+ * What is left of the Data API's 64 KiB a row, 1 MiB a result and 4 MiB a request once the other columns have had
+ * theirs: up to 400 bytes a cell, and 1,001 cells a page; bodies travel as base64.
  */
 const BOUNDS: SqlBounds = { bodyBytes: 60 * KIB, writtenBytes: 2900 * KIB, pageBytes: 512 * KIB };
 const SETS_INSERT_ID = /\bLAST_INSERT_ID\(./;
@@ -46,12 +53,16 @@ const LONGEST_PAUSE_MS = 3000;
 
 /**
  * One group over the RDS Data API: nothing is held between two calls, and there is only the writer. A cluster that is
- * paused is waited for; of calls that may have done something none is repeated here. A union whose text or result is too
- * large is run in parts.
+ * paused is waited for; of calls that may have done something none is repeated here. A union whose text or result is
+ * too large is run in parts.
  *
  * @param client must not retry by itself (`maxAttempts: 1`): the SDK repeats calls whose outcome is unknown
  */
-export function dataApiClient(client: RDSDataClient, cluster: DataApiCluster, settings: DataApiSettings = {}): SqlClient {
+export function dataApiClient(
+  client: RDSDataClient,
+  cluster: DataApiCluster,
+  settings: DataApiSettings = {},
+): SqlClient {
   const { callTimeoutMs, waitMs } = { ...DEFAULTS, ...settings };
 
   async function callOnce(command: ExecuteStatementCommand): Promise<ExecuteStatementCommandOutput> {
@@ -86,7 +97,9 @@ export function dataApiClient(client: RDSDataClient, cluster: DataApiCluster, se
       const { parts = [] } = statement;
       if (!(error instanceof SqlError) || !error.tooLarge || parts.length < 2) throw error;
       const half = Math.ceil(parts.length / 2);
-      return (await Promise.all([parts.slice(0, half), parts.slice(half)].map((some) => selectAll(unionOf(some))))).flat();
+      return (
+        await Promise.all([parts.slice(0, half), parts.slice(half)].map((some) => selectAll(unionOf(some))))
+      ).flat();
     }
   }
 
@@ -98,7 +111,8 @@ export function dataApiClient(client: RDSDataClient, cluster: DataApiCluster, se
       const { numberOfRecordsUpdated = 0, generatedFields = [] } = await run(statement);
       const insertId = Number(generatedFields[0]?.longValue ?? generatedFields[0]?.stringValue ?? 0);
       // Added ids are counted back from it: without one nobody knows what was done, and the caller has to look.
-      if (insertId < numberOfRecordsUpdated && SETS_INSERT_ID.test(statement.sql)) throw new SqlError('unclear', `${numberOfRecordsUpdated} rows, and insert id ${insertId}`);
+      if (insertId < numberOfRecordsUpdated && SETS_INSERT_ID.test(statement.sql))
+        throw new SqlError('unclear', `${numberOfRecordsUpdated} rows, and insert id ${insertId}`);
       return { affectedRows: numberOfRecordsUpdated, insertId };
     },
     // The client is its owner's: others share it.
@@ -108,10 +122,26 @@ export function dataApiClient(client: RDSDataClient, cluster: DataApiCluster, se
 
 function toCommand({ resourceArn, secretArn }: DataApiCluster, statement: Statement): ExecuteStatementCommand {
   const { sql, parameters } = namedParameters(statement);
-  if (sql.length > STATEMENT_CHARACTERS) throw new SqlError('rejected', `a statement of ${sql.length} characters: the RDS Data API takes ${STATEMENT_CHARACTERS} at most`, { tooLarge: true });
+  if (sql.length > STATEMENT_CHARACTERS)
+    throw new SqlError(
+      'rejected',
+      `a statement of ${sql.length} characters: the RDS Data API takes ${STATEMENT_CHARACTERS} at most`,
+      { tooLarge: true },
+    );
   const bytes = Buffer.byteLength(sql) + statement.parameters.reduce<number>((sum, value) => sum + sizeOf(value), 0);
-  if (bytes > REQUEST_BYTES) throw new SqlError('rejected', `a request of ${bytes} bytes, its values in base64: the RDS Data API takes ${REQUEST_BYTES} at most`, { tooLarge: true });
-  return new ExecuteStatementCommand({ resourceArn, secretArn, sql, parameters, resultSetOptions: { longReturnType: 'STRING', decimalReturnType: 'STRING' } });
+  if (bytes > REQUEST_BYTES)
+    throw new SqlError(
+      'rejected',
+      `a request of ${bytes} bytes, its values in base64: the RDS Data API takes ${REQUEST_BYTES} at most`,
+      { tooLarge: true },
+    );
+  return new ExecuteStatementCommand({
+    resourceArn,
+    secretArn,
+    sql,
+    parameters,
+    resultSetOptions: { longReturnType: 'STRING', decimalReturnType: 'STRING' },
+  });
 }
 
 /** As it goes over the wire: base64, or JSON text, and the names around it. */

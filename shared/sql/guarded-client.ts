@@ -1,5 +1,12 @@
 import type { Role } from '../cell.ts';
-import { breaker, BREAKER_SETTINGS, type Breaker, type BreakerSettings, type CircuitName, type SuspectedBy } from './breaker.ts';
+import {
+  breaker,
+  BREAKER_SETTINGS,
+  type Breaker,
+  type BreakerSettings,
+  type CircuitName,
+  type SuspectedBy,
+} from './breaker.ts';
 import type { SqlClient, Statement, Target } from './client.ts';
 import { ownStandstill, type Standstill } from './standstill.ts';
 
@@ -12,7 +19,9 @@ export interface GuardOptions {
   readonly onOpen?: (role: Role, suspectedBy: SuspectedBy) => void;
 }
 
-/** A group's client behind circuit breakers: one for its writer, one for its readers, one for each node asked by itself. */
+/**
+ * A group's client behind circuit breakers: one for its writer, one for its readers, one for each node asked by itself.
+ */
 export interface GuardedClient extends SqlClient {
   circuit(role: Role): CircuitName;
   /** Somebody else found a role down: its circuit opens unless a sign of life comes, which statements wait for. */
@@ -28,7 +37,10 @@ export function guardWith(settings: Partial<BreakerSettings> = {}): Guard {
 }
 
 const SIGN_OF_LIFE: Statement = { sql: 'SELECT 1', parameters: [] };
-/** Asked in two ways: where a machine is too busy to open a connection in time, one that is open and free may be answered on. */
+/**
+ * Asked in two ways: where a machine is too busy to open a connection in time, one that is open and free may be
+ * answered on.
+ */
 const WAYS: readonly Statement[] = [{ ...SIGN_OF_LIFE, apart: true }, SIGN_OF_LIFE];
 
 /**
@@ -37,7 +49,11 @@ const WAYS: readonly Statement[] = [{ ...SIGN_OF_LIFE, apart: true }, SIGN_OF_LI
  * `unreachable` until one does: whoever asks goes on to the other role, or to a secondary, without waiting for the same
  * again.
  */
-export function guardedClient(client: SqlClient, group: string, { settings, standstill = ownStandstill(), onOpen = () => undefined }: GuardOptions = {}): GuardedClient {
+export function guardedClient(
+  client: SqlClient,
+  group: string,
+  { settings, standstill = ownStandstill(), onOpen = () => undefined }: GuardOptions = {},
+): GuardedClient {
   const breakers = new Map<string, Breaker>();
 
   function breakerOf(target: Target): Breaker {

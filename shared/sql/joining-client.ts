@@ -1,5 +1,12 @@
 import { ApartTables } from './apart-tables.ts';
-import { SqlError, type SqlChange, type SqlClient, type SqlParameter, type SqlTransactions, type Statement } from './client.ts';
+import {
+  SqlError,
+  type SqlChange,
+  type SqlClient,
+  type SqlParameter,
+  type SqlTransactions,
+  type Statement,
+} from './client.ts';
 
 /** Statements of one transaction at most: each holds its locks until the last one is committed. */
 const MOST_STATEMENTS = 100;
@@ -28,13 +35,14 @@ interface Turn {
 
 /**
  * One group's client, where changes that come together are committed together: those that may (`mayShareCommit`), of
- * whatever tables and callers, while as many transactions as should be are under way. What a commit costs, and on Aurora
- * that is a quorum of storage nodes, is then paid once. Nobody waits for company: what comes alone goes alone, at once.
+ * whatever tables and callers, while as many transactions as should be are under way. What a commit costs, and on
+ * Aurora that is a quorum of storage nodes, is then paid once. Nobody waits for company: what comes alone goes alone,
+ * at once.
  *
  * **Who is at fault stands alone.** A transaction that fails is taken back, and its statements are done one by one, so
  * that each has its own answer. The table that a server refused, or that somebody had locked, goes by itself for half a
- * minute. While a turn takes longer than it should, the tables that it has to do with go by themselves, and its place is
- * given to another one.
+ * minute. While a turn takes longer than it should, the tables that it has to do with go by themselves, and its place
+ * is given to another one.
  *
  * After an unclear end each caller is told so, as after one of its own statement.
  */
@@ -56,7 +64,10 @@ class JoinedChanges {
   #overdueTransactions = 0;
   #isDue = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Whether the last turn that began was a lone statement: the next that comes is then not likely to have company either. */
+  /**
+   * Whether the last turn that began was a lone statement: the next that comes is then not likely to have company
+   * either.
+   */
   #isLonely = true;
 
   constructor(client: SqlClient, transactions: SqlTransactions) {
@@ -130,12 +141,15 @@ class JoinedChanges {
   }
 
   #settleSingly(some: readonly Waiting[], error: unknown): void {
-    const isOver = error instanceof SqlError && (error.poolExhausted || (error.failure !== 'unclear' && error.failure !== 'unreachable'));
+    const isOver =
+      error instanceof SqlError &&
+      (error.poolExhausted || (error.failure !== 'unclear' && error.failure !== 'unreachable'));
     if (!isOver) {
       for (const { reject } of some) reject(error);
       return;
     }
-    if (error.position !== undefined && !NOBODYS_FAULT.has(error.errno)) this.#apart.keep(some[error.position]?.statement.table);
+    if (error.position !== undefined && !NOBODYS_FAULT.has(error.errno))
+      this.#apart.keep(some[error.position]?.statement.table);
     for (const { statement, resolve } of some) resolve(this.#client.change(statement));
   }
 

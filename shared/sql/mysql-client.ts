@@ -2,7 +2,16 @@ import type { ConnectionOptions, ResultSetHeader } from 'mysql2';
 
 import type { Endpoint, GroupEndpoints } from './endpoints.ts';
 import { checkParameters } from './check-parameters.ts';
-import { SqlError, UNBOUNDED, type SqlChange, type SqlClient, type SqlRow, type SqlTransactions, type Statement, type Target } from './client.ts';
+import {
+  SqlError,
+  UNBOUNDED,
+  type SqlChange,
+  type SqlClient,
+  type SqlRow,
+  type SqlTransactions,
+  type Statement,
+  type Target,
+} from './client.ts';
 import { toSqlError } from './mysql-error.ts';
 import { MysqlPool } from './mysql-pool.ts';
 import { ownStandstill, type Standstill } from './standstill.ts';
@@ -43,32 +52,42 @@ export interface MysqlSettings {
    * out, by one that Node trusts. @default not encrypted
    */
   readonly tls?: { readonly ca?: string | string[] };
-  /** When the process that asks stood still: a time limit that passes meanwhile is no evidence. @default this thread's own watch */
+  /**
+   * When the process that asks stood still: a time limit that passes meanwhile is no evidence. @default this thread's
+   * own watch
+   */
   readonly standstill?: Standstill;
 }
 
 const ACCESS_DENIED = 1045;
-/** Of connections for transactions: rows, and whole tables that somebody locked, are waited for as short as servers can. */
+/**
+ * Of connections for transactions: rows, and whole tables that somebody locked, are waited for as short as servers can.
+ */
 const SHORT_LOCK_WAITS = 'SET SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1';
 
 const DEFAULTS = { connections: 8, lanes: 4, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000 };
 
 /**
- * One group reached directly over the MySQL protocol: small pools for the writer, the reader endpoint, and each node
- * by itself, opened when first used, and one for the writer's transactions. Text protocol (`query`), since server-side prepared statements pin the connections of
- * a proxy. A statement that returns rows is run once more where its connection was lost: a dead socket says nothing of the
- * server. One that changes rows is its caller's to repeat.
+ * One group reached directly over the MySQL protocol: small pools for the writer, the reader endpoint, and each node by
+ * itself, opened when first used, and one for the writer's transactions. Text protocol (`query`), since server-side
+ * prepared statements pin the connections of a proxy. A statement that returns rows is run once more where its
+ * connection was lost: a dead socket says nothing of the server. One that changes rows is its caller's to repeat.
  *
  * @param login asked once per new pool; a promise, since secrets are fetched
  */
-export function mysqlClient(address: GroupEndpoints, login: () => Promise<Login>, settings: MysqlSettings = {}): SqlClient {
+export function mysqlClient(
+  address: GroupEndpoints,
+  login: () => Promise<Login>,
+  settings: MysqlSettings = {},
+): SqlClient {
   const options = { ...DEFAULTS, standstill: ownStandstill(), ...settings };
   const pools = new Map<string, Promise<MysqlPool>>();
   /** Those of `pools` that are there already, by the endpoint itself: what is asked for with every statement. */
   const open = new Map<Endpoint, MysqlPool>();
   /** Where transactions go: the writer, over connections of their own. */
   const lanes: Endpoint = { ...address.writer };
-  const keyOf = (endpoint: Endpoint): string => `${endpoint === lanes ? 'lanes ' : ''}${endpoint.host}:${endpoint.port}`;
+  const keyOf = (endpoint: Endpoint): string =>
+    `${endpoint === lanes ? 'lanes ' : ''}${endpoint.host}:${endpoint.port}`;
 
   async function openPool(endpoint: Endpoint): Promise<MysqlPool> {
     const key = keyOf(endpoint);
@@ -77,7 +96,12 @@ export function mysqlClient(address: GroupEndpoints, login: () => Promise<Login>
       opening = login().then((known) => {
         const connection = connectionOptions(endpoint, known, options);
         if (endpoint !== lanes) return new MysqlPool({ ...options, connection });
-        return new MysqlPool({ ...options, connection: { ...connection, multipleStatements: true }, connections: options.lanes, begin: SHORT_LOCK_WAITS });
+        return new MysqlPool({
+          ...options,
+          connection: { ...connection, multipleStatements: true },
+          connections: options.lanes,
+          begin: SHORT_LOCK_WAITS,
+        });
       });
       pools.set(key, opening);
       // A failed look-up of the credentials must not be remembered.
@@ -107,9 +131,11 @@ export function mysqlClient(address: GroupEndpoints, login: () => Promise<Login>
 
   /** Asks the pool of an endpoint, which is opened if it is not yet. */
   async function onPool<T>(endpoint: Endpoint, ask: (pool: MysqlPool) => Promise<T>): Promise<T> {
-    const pool = open.get(endpoint) ?? (await openPool(endpoint).catch((error: unknown) => {
-      throw error instanceof SqlError ? error : toSqlError(error, false);
-    }));
+    const pool =
+      open.get(endpoint) ??
+      (await openPool(endpoint).catch((error: unknown) => {
+        throw error instanceof SqlError ? error : toSqlError(error, false);
+      }));
     try {
       return await ask(pool);
     } catch (error) {
@@ -120,7 +146,9 @@ export function mysqlClient(address: GroupEndpoints, login: () => Promise<Login>
 
   function run<T>(statement: Statement, target: Target): Promise<T> {
     checkParameters(statement.parameters);
-    return onPool(endpointOf(target), (pool) => (statement.apart === true ? pool.runApart<T>(statement) : pool.run<T>(statement)));
+    return onPool(endpointOf(target), (pool) =>
+      statement.apart === true ? pool.runApart<T>(statement) : pool.run<T>(statement),
+    );
   }
 
   const transactions: SqlTransactions = {
@@ -160,7 +188,11 @@ function toChange({ affectedRows, insertId }: ResultSetHeader): SqlChange {
   return { affectedRows, insertId };
 }
 
-function connectionOptions(endpoint: Endpoint, login: Login, options: typeof DEFAULTS & MysqlSettings): ConnectionOptions {
+function connectionOptions(
+  endpoint: Endpoint,
+  login: Login,
+  options: typeof DEFAULTS & MysqlSettings,
+): ConnectionOptions {
   return {
     host: endpoint.host,
     port: endpoint.port,
@@ -185,7 +217,17 @@ function authentication(endpoint: Endpoint, login: Login, { tls }: MysqlSettings
   return { authPlugins: { mysql_clear_password: () => async () => Buffer.from(`${await login.token(endpoint)}\0`) } };
 }
 
-/** Whether a connection was lost under a statement, which then may be repeated where it changes nothing. A time limit that passed is no such end, also where it passed in part while this process stood still: whoever asks has waited for it. */
+/**
+ * Whether a connection was lost under a statement, which then may be repeated where it changes nothing. A time limit
+ * that passed is no such end, also where it passed in part while this process stood still: whoever asks has waited for
+ * it.
+ */
 function isLost(error: unknown): boolean {
-  return error instanceof SqlError && error.failure === 'unclear' && error.errno === 0 && !error.timedOut && !error.stoodStill;
+  return (
+    error instanceof SqlError &&
+    error.failure === 'unclear' &&
+    error.errno === 0 &&
+    !error.timedOut &&
+    !error.stoodStill
+  );
 }

@@ -16,7 +16,9 @@ const UNCLEAR = new Set([1053, 1317, 1927, 3024, 1969]);
 const UNREACHABLE = new Set([1040, 1045, 1129, 1130, 1203, 1226]);
 /** The driver's: no connection in time. */
 const TIMED_OUT = 'ETIMEDOUT';
-/** Read-only server: what the writer answers after it lost its role. ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE. */
+/**
+ * Read-only server: what the writer answers after it lost its role. ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE.
+ */
 const READ_ONLY = new Set([1290, 1836]);
 
 /**
@@ -29,7 +31,13 @@ export function toSqlError(error: unknown, sent: boolean, position?: number): Sq
   const { code = '', errno = 0, message = String(error) } = (error ?? {}) as DriverError;
   const serverErrno = errno > 0 && code.startsWith('ER_') ? errno : 0;
   const failure = sortOut(serverErrno, sent);
-  return new SqlError(failure, message, { errno: serverErrno, timedOut: code === TIMED_OUT, position, cause: error, ...(failure === 'duplicate' ? { key: duplicateKey(message) } : {}) });
+  return new SqlError(failure, message, {
+    errno: serverErrno,
+    timedOut: code === TIMED_OUT,
+    position,
+    cause: error,
+    ...(failure === 'duplicate' ? { key: duplicateKey(message) } : {}),
+  });
 }
 
 /** @param errno 0: the driver's own error, no server's */

@@ -1,4 +1,11 @@
-import { createConnection, createPool, type ConnectionOptions, type Pool, type PoolConnection, type ResultSetHeader } from 'mysql2';
+import {
+  createConnection,
+  createPool,
+  type ConnectionOptions,
+  type Pool,
+  type PoolConnection,
+  type ResultSetHeader,
+} from 'mysql2';
 import { SqlError, type SqlParameter, type Statement } from './client.ts';
 import { toSqlError } from './mysql-error.ts';
 import type { Standstill } from './standstill.ts';
@@ -17,7 +24,10 @@ export interface MysqlPoolOptions {
   readonly begin?: string;
 }
 
-/** An idle connection of which nothing was heard for so long may have been forgotten by whoever stands between, unseen by a process that was frozen. */
+/**
+ * An idle connection of which nothing was heard for so long may have been forgotten by whoever stands between, unseen
+ * by a process that was frozen.
+ */
 const TRUSTED_MS = 30_000;
 /** What is asked apart is small. */
 const APART_MS = 1000;
@@ -44,9 +54,9 @@ interface Waiting {
 /**
  * Connections to one endpoint, opened when needed, each for one statement at a time.
  *
- * **A table may have as many of them as it leaves free**: statements that wait for a table that somebody locked hold their
- * connections for seconds, and those of other tables must find one. So the first such table gets half, the next half of
- * the rest. Unions of several tables count as one more, since any of them may be the one that is locked.
+ * **A table may have as many of them as it leaves free**: statements that wait for a table that somebody locked hold
+ * their connections for seconds, and those of other tables must find one. So the first such table gets half, the next
+ * half of the rest. Unions of several tables count as one more, since any of them may be the one that is locked.
  *
  * **What was idle is not trusted for ever**: a connection that was not used for half a minute, or not since another one
  * was found lost, is replaced before anything is sent on it.
@@ -66,8 +76,14 @@ export class MysqlPool {
   constructor(options: MysqlPoolOptions) {
     this.#options = options;
     const { connections } = options;
-    // Idle ones are closed at all only where fewer may be idle than open. One that is open keeps a serverless cluster awake.
-    this.#pool = createPool({ ...options.connection, connectionLimit: connections, maxIdle: Math.max(1, connections - 1), idleTimeout: TRUSTED_MS });
+    // Idle ones are closed at all only where fewer may be idle than open. One that is open keeps a serverless cluster
+    // awake.
+    this.#pool = createPool({
+      ...options.connection,
+      connectionLimit: connections,
+      maxIdle: Math.max(1, connections - 1),
+      idleTimeout: TRUSTED_MS,
+    });
     const { begin } = options;
     // Whatever comes next on the connection fails as well where this does.
     if (begin !== undefined) this.#pool.on('connection', (connection) => void connection.query(begin, () => undefined));
@@ -98,7 +114,8 @@ export class MysqlPool {
       this.#acquire(NO_TABLE, (error, used) => {
         if (!used) return reject(error as SqlError);
         const { connection } = used;
-        const leave = (isOver: boolean): void => this.#leave(NO_TABLE, () => (isOver ? connection.release() : connection.destroy()));
+        const leave = (isOver: boolean): void =>
+          this.#leave(NO_TABLE, () => (isOver ? connection.release() : connection.destroy()));
         this.#query<readonly ResultSetHeader[]>(used, { sql, values }, (failure, results = [], isOver) => {
           if (!failure) {
             leave(true);
@@ -119,10 +136,14 @@ export class MysqlPool {
   }
 
   /**
-   * Sends a text on a connection in use. Tells how it ended, once; and whether it is over, so that the connection may be
-   * used again: whatever the server still does with it, no later statement may wait behind it or get its answer.
+   * Sends a text on a connection in use. Tells how it ended, once; and whether it is over, so that the connection may
+   * be used again: whatever the server still does with it, no later statement may wait behind it or get its answer.
    */
-  #query<T>(used: Used, { sql, values }: { readonly sql: string; readonly values: readonly SqlParameter[] }, tell: (failure: SqlError | undefined, result: T | undefined, isOver: boolean) => void): void {
+  #query<T>(
+    used: Used,
+    { sql, values }: { readonly sql: string; readonly values: readonly SqlParameter[] },
+    tell: (failure: SqlError | undefined, result: T | undefined, isOver: boolean) => void,
+  ): void {
     const { connection, limit } = used;
     limit.begin((stoodStill) => tell(this.#late(used, stoodStill), undefined, false));
     let results = 0;
@@ -152,7 +173,10 @@ export class MysqlPool {
         connection.destroy();
         reject(error);
       };
-      const timer = setTimeout(() => fail(new SqlError('unclear', `no answer within ${APART_MS} ms`, { timedOut: true })), APART_MS);
+      const timer = setTimeout(
+        () => fail(new SqlError('unclear', `no answer within ${APART_MS} ms`, { timedOut: true })),
+        APART_MS,
+      );
       let isConnected = false;
       connection.on('connect', () => (isConnected = true));
       connection.on('error', (error) => fail(toSqlError(error, isConnected)));
@@ -231,8 +255,13 @@ export class MysqlPool {
   /** Why a statement is given up. One that was sent before a freeze has lost its connection as an idle one has. */
   #late({ usedAt }: Used, stoodStill: boolean): SqlError {
     const { queryTimeoutMs } = this.#options;
-    if (stoodStill && Math.abs(Date.now() - usedAt) > queryTimeoutMs + TRUSTED_MS) return new SqlError('unclear', 'the connection was frozen with this process');
-    return new SqlError('unclear', `no answer within ${queryTimeoutMs} ms`, stoodStill ? { stoodStill } : { timedOut: true });
+    if (stoodStill && Math.abs(Date.now() - usedAt) > queryTimeoutMs + TRUSTED_MS)
+      return new SqlError('unclear', 'the connection was frozen with this process');
+    return new SqlError(
+      'unclear',
+      `no answer within ${queryTimeoutMs} ms`,
+      stoodStill ? { stoodStill } : { timedOut: true },
+    );
   }
 
   #remember(connection: PoolConnection, now: number): Used {

@@ -5,14 +5,18 @@ import type { SqlParameter, Statement } from './client.ts';
 const TOKEN = /'(?:[^'\\]|\\.|'')*'|`[^`]*`|\?/gu;
 
 /** A statement with `?` for its values as the RDS Data API takes it: `:v0`, `:v1`, … */
-export function namedParameters({ sql, parameters }: Statement): { readonly sql: string; readonly parameters: NamedParameter[] } {
+export function namedParameters({ sql, parameters }: Statement): {
+  readonly sql: string;
+  readonly parameters: NamedParameter[];
+} {
   let count = 0;
   const text = sql.replace(TOKEN, (token) => {
     if (token !== '?') return token;
     count += 1;
     return `:v${count - 1}`;
   });
-  if (count !== parameters.length) throw new TypeError(`a statement of ${count} values: wanted as many, got ${parameters.length}`);
+  if (count !== parameters.length)
+    throw new TypeError(`a statement of ${count} values: wanted as many, got ${parameters.length}`);
   return { sql: text, parameters: parameters.map((value, place) => ({ name: `v${place}`, value: toField(value) })) };
 }
 

@@ -6,7 +6,8 @@ import { shardDatabase } from '../shard.ts';
  * Only names of our own making pass: lower-case letters, digits and underscores, so that no name can leave its quotes.
  */
 export function quoteName(name: string): string {
-  if (!/^[a-z][a-z0-9_]{0,63}$/.test(name)) throw new Error(`name in SQL: wanted a-z, 0-9 and _, at most 64, got ${JSON.stringify(name)}`);
+  if (!/^[a-z][a-z0-9_]{0,63}$/.test(name))
+    throw new Error(`name in SQL: wanted a-z, 0-9 and _, at most 64, got ${JSON.stringify(name)}`);
   return `\`${name}\``;
 }
 

@@ -10,18 +10,23 @@ export interface DividedAnswer {
 }
 
 /**
- * Runs the union of several statements. Where the server refuses it (`rejected`: a table that is damaged or gone, a right
- * that is missing) it is divided by halves until each part at fault stands alone: one table that cannot be read takes
- * nothing from those that are asked with it.
+ * Runs the union of several statements. Where the server refuses it (`rejected`: a table that is damaged or gone, a
+ * right that is missing) it is divided by halves until each part at fault stands alone: one table that cannot be read
+ * takes nothing from those that are asked with it.
  *
  * A part may be a union itself, and is not divided further: what is of one shard, say, fails or is answered together.
- * Costs nothing while nothing is refused; n parts of which one is at fault, about 2 log2 n statements more, one after the other.
- * Where a right is missing for the first log2 n + 2 tables, and none was answered, it is taken to be missing for all.
+ * Costs nothing while nothing is refused; n parts of which one is at fault, about 2 log2 n statements more, one after
+ * the other. Where a right is missing for the first log2 n + 2 tables, and none was answered, it is taken to be missing
+ * for all.
  *
  * @param parts numbered by their own text where it matters which row is whose; none, and nothing is asked
  * @throws SqlError for every other reason: they say nothing of a single part
  */
-export async function selectDivided(client: Pick<SqlClient, 'select'>, parts: readonly Statement[], target: Target): Promise<DividedAnswer> {
+export async function selectDivided(
+  client: Pick<SqlClient, 'select'>,
+  parts: readonly Statement[],
+  target: Target,
+): Promise<DividedAnswer> {
   if (parts.length === 0) return { rows: [], refused: NONE };
   try {
     return { rows: await client.select(unionOf(parts), target), refused: NONE };
@@ -36,7 +41,12 @@ const MISSING_RIGHTS: ReadonlySet<number> = new Set([1044, 1142, 1143]);
 const NONE: ReadonlyMap<number, SqlError> = new Map();
 
 /** @param error why the union of all was refused */
-async function divide(client: Pick<SqlClient, 'select'>, parts: readonly Statement[], target: Target, error: SqlError): Promise<DividedAnswer> {
+async function divide(
+  client: Pick<SqlClient, 'select'>,
+  parts: readonly Statement[],
+  target: Target,
+  error: SqlError,
+): Promise<DividedAnswer> {
   const rows: SqlRow[] = [];
   const refused = new Map<number, SqlError>();
   const most = Math.ceil(Math.log2(parts.length)) + 2;

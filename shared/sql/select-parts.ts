@@ -21,9 +21,9 @@ interface LockedTables {
 const known = new WeakMap<SqlClient, Map<Role, LockedTables>>();
 
 /**
- * Runs the union of several statements as `selectDivided` does. Where it takes a whole time limit, somebody may have locked
- * one of its tables: each is asked for one row, and those that show none are `refused`, while the node itself still answers;
- * the rest are asked again. For a while such a table is left out of unions; its first answer ends that.
+ * Runs the union of several statements as `selectDivided` does. Where it takes a whole time limit, somebody may have
+ * locked one of its tables: each is asked for one row, and those that show none are `refused`, while the node itself
+ * still answers; the rest are asked again. For a while such a table is left out of unions; its first answer ends that.
  *
  * A statement that is slow by itself is no locked table: it fails as it is.
  *
@@ -31,34 +31,70 @@ const known = new WeakMap<SqlClient, Map<Role, LockedTables>>();
  */
 export async function selectParts(client: SqlClient, parts: readonly Statement[], role: Role): Promise<DividedAnswer> {
   const locked = lockedTablesOf(client, role);
-  if (locked.until.size > 0) for (const table of tablesOf(parts)) if (isLocked(locked, table)) void look(client, role, locked, table);
+  if (locked.until.size > 0)
+    for (const table of tablesOf(parts)) if (isLocked(locked, table)) void look(client, role, locked, table);
   const { quick, late } = divideByLocks(parts, locked);
   if (late.size === 0) return selectQuick(client, parts, role, locked);
-  return withLate(quick, late, await selectQuick(client, quick.map((place) => parts[place] as Statement), role, locked));
+  return withLate(
+    quick,
+    late,
+    await selectQuick(
+      client,
+      quick.map((place) => parts[place] as Statement),
+      role,
+      locked,
+    ),
+  );
 }
 
-async function selectQuick(client: SqlClient, parts: readonly Statement[], role: Role, locked: LockedTables): Promise<DividedAnswer> {
+async function selectQuick(
+  client: SqlClient,
+  parts: readonly Statement[],
+  role: Role,
+  locked: LockedTables,
+): Promise<DividedAnswer> {
   try {
     return await selectDivided(client, parts, role);
   } catch (error) {
     if (!isLate(error) || !(await findLocked(client, role, locked, tablesOf(parts)))) throw error;
     const { quick, late } = divideByLocks(parts, locked);
     if (late.size === 0) throw error;
-    return withLate(quick, late, await selectDivided(client, quick.map((place) => parts[place] as Statement), role));
+    return withLate(
+      quick,
+      late,
+      await selectDivided(
+        client,
+        quick.map((place) => parts[place] as Statement),
+        role,
+      ),
+    );
   }
 }
 
 function isLate(error: unknown): boolean {
-  return error instanceof SqlError && (error.failure === 'unclear' || error.failure === 'contention') && (error.timedOut || error.errno === LOCK_WAIT);
+  return (
+    error instanceof SqlError &&
+    (error.failure === 'unclear' || error.failure === 'contention') &&
+    (error.timedOut || error.errno === LOCK_WAIT)
+  );
 }
 
 /**
  * Looks which of the tables are locked. Returns false where that is not known: the node does not answer either, its
  * connections are all in use, or this process is too busy to hear it.
  */
-async function findLocked(client: SqlClient, role: Role, locked: LockedTables, tables: ReadonlySet<string>): Promise<boolean> {
+async function findLocked(
+  client: SqlClient,
+  role: Role,
+  locked: LockedTables,
+  tables: ReadonlySet<string>,
+): Promise<boolean> {
   const late = new Set(tables);
-  for (const table of tables) void look(client, role, locked, table).then(() => late.delete(table), (error: unknown) => isLate(error) || late.delete(table));
+  for (const table of tables)
+    void look(client, role, locked, table).then(
+      () => late.delete(table),
+      (error: unknown) => isLate(error) || late.delete(table),
+    );
   // Asked after them, and of none of them: what it had to wait for, they had to.
   const node = client.select({ sql: 'SELECT 1', parameters: [] }, role);
   if (!(await comesSoon(node))) return false;
@@ -71,9 +107,14 @@ async function findLocked(client: SqlClient, role: Role, locked: LockedTables, t
 function look(client: SqlClient, role: Role, { until, looks }: LockedTables, table: string): Promise<unknown> {
   let asked = looks.get(table);
   if (!asked) {
-    asked = client.select({ sql: `SELECT 1 FROM ${table} LIMIT 1`, parameters: [], table }, role).finally(() => looks.delete(table));
+    asked = client
+      .select({ sql: `SELECT 1 FROM ${table} LIMIT 1`, parameters: [], table }, role)
+      .finally(() => looks.delete(table));
     looks.set(table, asked);
-    asked.then(() => until.delete(table), () => undefined);
+    asked.then(
+      () => until.delete(table),
+      () => undefined,
+    );
   }
   return asked;
 }
@@ -85,7 +126,13 @@ async function comesSoon(answer: Promise<unknown>): Promise<boolean> {
     timer = setTimeout(resolve, PATIENCE_MS, false);
   });
   try {
-    return await Promise.race([answer.then(() => true, () => false), patience]);
+    return await Promise.race([
+      answer.then(
+        () => true,
+        () => false,
+      ),
+      patience,
+    ]);
   } finally {
     clearTimeout(timer);
   }
@@ -103,13 +150,21 @@ function divideByLocks(parts: readonly Statement[], locked: LockedTables): Divid
   const late = new Map<number, SqlError>();
   for (const [place, { table }] of parts.entries()) {
     if (table === undefined || !isLocked(locked, table)) quick.push(place);
-    else late.set(place, new SqlError('unclear', `${table} shows nothing within ${PATIENCE_MS} ms`, { timedOut: true }));
+    else
+      late.set(place, new SqlError('unclear', `${table} shows nothing within ${PATIENCE_MS} ms`, { timedOut: true }));
   }
   return { quick, late };
 }
 
-function withLate(quick: readonly number[], late: ReadonlyMap<number, SqlError>, { rows, refused }: DividedAnswer): DividedAnswer {
-  return { rows, refused: new Map([...late, ...[...refused].map(([item, error]): [number, SqlError] => [quick[item] ?? -1, error])]) };
+function withLate(
+  quick: readonly number[],
+  late: ReadonlyMap<number, SqlError>,
+  { rows, refused }: DividedAnswer,
+): DividedAnswer {
+  return {
+    rows,
+    refused: new Map([...late, ...[...refused].map(([item, error]): [number, SqlError] => [quick[item] ?? -1, error])]),
+  };
 }
 
 function tablesOf(parts: readonly Statement[]): Set<string> {

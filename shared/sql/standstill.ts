@@ -22,12 +22,17 @@ export interface StandstillOptions {
 }
 
 /**
- * Notes when this process stands still: frozen between two requests, stopped by a signal, or kept from its event loop by
- * work of its own or by a machine that is too busy. A time limit that passes then says nothing of who did not answer.
+ * Notes when this process stands still: frozen between two requests, stopped by a signal, or kept from its event loop
+ * by work of its own or by a machine that is too busy. A time limit that passes then says nothing of who did not
+ * answer.
  *
- * Two clocks are asked, since the steady one may stand still with an instance that is frozen, and the wall's may be set.
+ * Two clocks are asked, since the steady one may stand still with an instance that is frozen, and the wall's may be
+ * set.
  */
-export function watchStandstill({ wall = () => Date.now(), steady = () => performance.now() }: StandstillOptions = {}): Standstill {
+export function watchStandstill({
+  wall = () => Date.now(),
+  steady = () => performance.now(),
+}: StandstillOptions = {}): Standstill {
   let [wallAt, steadyAt] = [wall(), steady()];
   let wokeAt = Number.NEGATIVE_INFINITY;
 

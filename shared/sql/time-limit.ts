@@ -10,7 +10,10 @@ export interface TimeLimit {
   end(): boolean;
 }
 
-/** The time limit of a connection's statements. To make and clear a timer for each, as mysql2 does, takes longer than all else here. */
+/**
+ * The time limit of a connection's statements. To make and clear a timer for each, as mysql2 does, takes longer than
+ * all else here.
+ */
 export function timeLimit(milliseconds: number, standstill: Standstill): TimeLimit {
   let onLate: ((stoodStill: boolean) => void) | undefined;
   let begun = 0;

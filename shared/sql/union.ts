@@ -22,7 +22,12 @@ const unions = new WeakMap<readonly Statement[], Statement>();
 
 function makeUnion(parts: readonly Statement[]): Statement {
   const table = tableOf(parts);
-  return { sql: parts.map(({ sql }) => sql).join(' UNION ALL '), parameters: parts.flatMap(({ parameters }) => parameters), parts, ...(table === undefined ? {} : { table }) };
+  return {
+    sql: parts.map(({ sql }) => sql).join(' UNION ALL '),
+    parameters: parts.flatMap(({ parameters }) => parameters),
+    parts,
+    ...(table === undefined ? {} : { table }),
+  };
 }
 
 function tableOf(parts: readonly Statement[]): string | undefined {

@@ -36,7 +36,13 @@ const GONE = new Set([1049, 1146]);
  * @param anyWriter also to one that may lack acknowledged cells @default such a writer counts as a primary that fails
  * @throws SqlError or SchemalessError when the primary failed: the cells may or may not be there
  */
-export async function appendToPrimary(context: StoreContext, datastore: string, shard: number, cells: readonly EncodedCell[], { anyWriter = false }: Pick<ShardFence, 'anyWriter'> = {}): Promise<readonly AppendResult[]> {
+export async function appendToPrimary(
+  context: StoreContext,
+  datastore: string,
+  shard: number,
+  cells: readonly EncodedCell[],
+  { anyWriter = false }: Pick<ShardFence, 'anyWriter'> = {},
+): Promise<readonly AppendResult[]> {
   for (let attempt = 1; ; attempt += 1) {
     const place = placeOf(await requireDatastore(context.topology, datastore), shard);
     const fence: ShardFence = { datastore, shard, epoch: place.epoch, anyWriter };
@@ -59,16 +65,28 @@ export async function appendToPrimary(context: StoreContext, datastore: string, 
 }
 
 function moved(context: StoreContext, { datastore, shard }: ShardFence, attempt: number): void {
-  if (attempt >= TRIES) throw new SchemalessError('unavailable', `shard ${shard} of ${datastore} is closed, being moved, or being brought back from the buffers`);
+  if (attempt >= TRIES)
+    throw new SchemalessError(
+      'unavailable',
+      `shard ${shard} of ${datastore} is closed, being moved, or being brought back from the buffers`,
+    );
   refreshSoon(context.topology);
   context.report({ kind: 'topology_refreshed', datastore, shard });
 }
 
 /** One append; undefined when this group does not own the shard at this epoch. */
-async function appendOnce(client: SqlClient, fence: ShardFence, cells: readonly EncodedCell[]): Promise<readonly AppendResult[] | undefined> {
+async function appendOnce(
+  client: SqlClient,
+  fence: ShardFence,
+  cells: readonly EncodedCell[],
+): Promise<readonly AppendResult[] | undefined> {
   const [only] = cells;
   const change = await client.change(cells.length === 1 && only ? appendCell(fence, only) : appendCells(fence, cells));
-  if (change.affectedRows > 0 && change.insertId < change.affectedRows) throw new SqlError('unclear', `an append of ${change.affectedRows} cells was told ${change.insertId} as its last added id: a trigger of the table, or a proxy, leaves it out`);
+  if (change.affectedRows > 0 && change.insertId < change.affectedRows)
+    throw new SqlError(
+      'unclear',
+      `an append of ${change.affectedRows} cells was told ${change.insertId} as its last added id: a trigger of the table, or a proxy, leaves it out`,
+    );
   if (change.affectedRows === cells.length) {
     const first = change.insertId - cells.length + 1;
     return cells.map((_, position) => ({ outcome: 'stored', shard: fence.shard, added_id: first + position }));
@@ -76,7 +94,8 @@ async function appendOnce(client: SqlClient, fence: ShardFence, cells: readonly 
   for (let look = 1; look <= LOOKS; look += 1) {
     if (look > 1) await sleep(LOOK_PAUSE_MS * look);
     const found = await lookUp(client, fence, cells);
-    if (found.every((cell) => cell !== undefined)) return found.map((cell, position) => judge(cell, cells[position] as EncodedCell, change));
+    if (found.every((cell) => cell !== undefined))
+      return found.map((cell, position) => judge(cell, cells[position] as EncodedCell, change));
     // None of them there and none inserted: the shard's row did not match.
     if (change.affectedRows === 0 && found.every((cell) => cell === undefined)) return undefined;
   }
@@ -84,7 +103,11 @@ async function appendOnce(client: SqlClient, fence: ShardFence, cells: readonly 
   throw new SqlError('unclear', 'cells that an append met, or wrote, cannot be seen');
 }
 
-async function lookUp(client: SqlClient, fence: ShardFence, cells: readonly EncodedCell[]): Promise<readonly (StoredCell | undefined)[]> {
+async function lookUp(
+  client: SqlClient,
+  fence: ShardFence,
+  cells: readonly EncodedCell[],
+): Promise<readonly (StoredCell | undefined)[]> {
   const keys = cells.map((key) => ({ key, shard: fence.shard }));
   const rows = await client.select(selectCells(fence.datastore, keys, false), 'writer');
   return byItem(rows, cells.length).map(({ cells: [cell] }) => cell);
@@ -93,7 +116,8 @@ async function lookUp(client: SqlClient, fence: ShardFence, cells: readonly Enco
 function judge(found: StoredCell | undefined, cell: EncodedCell, change: SqlChange): AppendResult {
   if (!found) throw new Error('judged a cell that was not found');
   const { shard, added_id } = found;
-  if (added_id > change.insertId - change.affectedRows && added_id <= change.insertId) return { outcome: 'stored', shard, added_id };
+  if (added_id > change.insertId - change.affectedRows && added_id <= change.insertId)
+    return { outcome: 'stored', shard, added_id };
   return { outcome: sameBody(found, cell) ? 'stored_before' : 'conflict', shard, added_id };
 }
 

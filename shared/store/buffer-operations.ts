@@ -42,7 +42,14 @@ export function bufferOperations(context: StoreContext, datastore: string): Buff
         [...Map.groupBy(parsed, ({ group }) => group)].map(async ([group, ofGroup]) => {
           try {
             const client = await context.groups.client(group);
-            return (await client.change(discardConflicts(datastore, ofGroup.map(({ id }) => id)))).affectedRows;
+            return (
+              await client.change(
+                discardConflicts(
+                  datastore,
+                  ofGroup.map(({ id }) => id),
+                ),
+              )
+            ).affectedRows;
           } catch (error) {
             throw toUnavailable(error, group);
           }

@@ -20,7 +20,12 @@ const TRIES = 2;
  * @param avoid groups that must not be chosen: the primary, and those that hold a copy already
  * @returns the groups that hold a copy now; fewer than `copies` when no more could be reached
  */
-export async function bufferOnSecondaries({ groups, buffer }: Secondaries, cells: readonly BufferedCell[], copies: number, avoid: readonly string[]): Promise<readonly string[]> {
+export async function bufferOnSecondaries(
+  { groups, buffer }: Secondaries,
+  cells: readonly BufferedCell[],
+  copies: number,
+  avoid: readonly string[],
+): Promise<readonly string[]> {
   if (copies === 0) return [];
   const candidates = shuffle((await groups.names()).filter((group) => !avoid.includes(group)));
   const holders: string[] = [];
@@ -33,7 +38,12 @@ export async function bufferOnSecondaries({ groups, buffer }: Secondaries, cells
 }
 
 /** Puts copies into one group's buffer. Returns whether it holds them now; what went wrong otherwise is reported. */
-export async function bufferOn(context: StoreContext, group: string, datastore: string, cells: readonly BufferedCell[]): Promise<boolean> {
+export async function bufferOn(
+  context: StoreContext,
+  group: string,
+  datastore: string,
+  cells: readonly BufferedCell[],
+): Promise<boolean> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const client = await context.groups.client(group);
@@ -53,8 +63,14 @@ export async function bufferOn(context: StoreContext, group: string, datastore: 
  * Takes back the copies of cells that turned out to conflict, before the client is told so. Best effort: what is left
  * behind the drain judges a conflict again, and keeps.
  */
-export async function withdrawCopies(context: StoreContext, datastore: string, cells: readonly BufferedCell[], holders: readonly string[]): Promise<void> {
-  if (cells.length > 0) await onHolders(context, holders, [withdrawBuffered(datastore, cells), deleteWithdrawn(datastore, cells)]);
+export async function withdrawCopies(
+  context: StoreContext,
+  datastore: string,
+  cells: readonly BufferedCell[],
+  holders: readonly string[],
+): Promise<void> {
+  if (cells.length > 0)
+    await onHolders(context, holders, [withdrawBuffered(datastore, cells), deleteWithdrawn(datastore, cells)]);
 }
 
 /**
@@ -62,11 +78,20 @@ export async function withdrawCopies(context: StoreContext, datastore: string, c
  * acknowledged as stored, should the primary's last cells have to be brought back. Best effort: without the mark the
  * older of two copies wins.
  */
-export async function markAnswered(context: StoreContext, datastore: string, cells: readonly BufferedCell[], holders: readonly string[]): Promise<void> {
+export async function markAnswered(
+  context: StoreContext,
+  datastore: string,
+  cells: readonly BufferedCell[],
+  holders: readonly string[],
+): Promise<void> {
   if (cells.length > 0) await onHolders(context, holders, [answerBuffered(datastore, cells)]);
 }
 
-async function onHolders(context: StoreContext, holders: readonly string[], statements: readonly Statement[]): Promise<void> {
+async function onHolders(
+  context: StoreContext,
+  holders: readonly string[],
+  statements: readonly Statement[],
+): Promise<void> {
   await Promise.all(
     holders.map(async (group) => {
       try {

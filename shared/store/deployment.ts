@@ -49,7 +49,9 @@ export function openDeployment(options: DeploymentOptions): Deployment {
       return Promise.all(
         names.map(async (group): Promise<GroupHealth> => {
           const client = await groups.client(group);
-          const [writer, reader] = await Promise.all((['writer', 'reader'] as const).map((role) => probe(client, role, () => groups.circuit(group, role))));
+          const [writer, reader] = await Promise.all(
+            (['writer', 'reader'] as const).map((role) => probe(client, role, () => groups.circuit(group, role))),
+          );
           if (!writer || !reader) throw new Error('a role without an answer');
           return { group, writer, reader };
         }),

@@ -6,8 +6,8 @@ import type { StoreContext } from '../access/context.ts';
 import { joinedByKey } from '../access/joined.ts';
 
 /**
- * One append of a shard at a time: others would wait for its lock row, each with a connection, and one statement appends
- * a hundred cells in little more time than one.
+ * One append of a shard at a time: others would wait for its lock row, each with a connection, and one statement
+ * appends a hundred cells in little more time than one.
  */
 const APPENDS_OF_A_SHARD = 1;
 /** Copies for one group: inserts do not wait for each other there, so that some go side by side. */
@@ -31,15 +31,17 @@ interface Share<Where extends number | string> {
 
 /**
  * Joins the appends of writes that come to a shard while one is under way, and the copies for a group: with many
- * writers a shard's lock is taken, and the log synced, once for all of them. A function instance serves one request at a
- * time, and so has nothing to join.
+ * writers a shard's lock is taken, and the log synced, once for all of them. A function instance serves one request at
+ * a time, and so has nothing to join.
  */
 export function joinWrites(context: StoreContext, datastore: string): JoinedWrites {
   const append = joinedByKey<Share<number>, readonly AppendResult[]>(
     {
       atOnce: APPENDS_OF_A_SHARD,
       // A second write to an address is judged by the cell that the first one left there.
-      fits: (taken, next) => isSmall(taken, next) && !taken.some(({ cells }) => cells.some((cell) => next.cells.some((other) => isSameAddress(cell, other)))),
+      fits: (taken, next) =>
+        isSmall(taken, next) &&
+        !taken.some(({ cells }) => cells.some((cell) => next.cells.some((other) => isSameAddress(cell, other)))),
       async run(shares) {
         const appended = await appendToPrimary(context, datastore, shares[0].where, cellsOf(shares));
         if (shares.length === 1) return [appended];
@@ -60,7 +62,10 @@ export function joinWrites(context: StoreContext, datastore: string): JoinedWrit
     },
     ({ where }) => where,
   );
-  return { append: (shard, cells) => append({ where: shard, cells }), buffer: (group, cells) => buffer({ where: group, cells }) };
+  return {
+    append: (shard, cells) => append({ where: shard, cells }),
+    buffer: (group, cells) => buffer({ where: group, cells }),
+  };
 }
 
 function cellsOf(shares: readonly [Share<number | string>, ...Share<number | string>[]]): readonly BufferedCell[] {

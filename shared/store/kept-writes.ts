@@ -19,10 +19,16 @@ export interface KeptPage {
 }
 
 /**
- * A page of the writes that are kept in one state. Group by group, so that it needs few of them; a group that is down is an
- * error, not a gap. Ends at `limit`, or where the answer is full, once it has one: bodies are decoded one by one until then.
+ * A page of the writes that are kept in one state. Group by group, so that it needs few of them; a group that is down
+ * is an error, not a gap. Ends at `limit`, or where the answer is full, once it has one: bodies are decoded one by one
+ * until then.
  */
-export async function listKept({ groups }: Pick<StoreContext, 'groups'>, datastore: string, state: KeptState, options: KeptOptions): Promise<KeptPage> {
+export async function listKept(
+  { groups }: Pick<StoreContext, 'groups'>,
+  datastore: string,
+  state: KeptState,
+  options: KeptOptions,
+): Promise<KeptPage> {
   const limit = parseLimit(options.limit);
   const start = options.after === undefined ? undefined : parseKeptId(options.after, 'after');
   const writes: BufferConflict[] = [];
@@ -33,9 +39,11 @@ export async function listKept({ groups }: Pick<StoreContext, 'groups'>, datasto
     const wanted = limit + 1 - writes.length;
     const client = await groups.client(group);
     const from = start?.group === group ? start.id : 0;
-    const rows = await client.select(selectKept(state, datastore, from, wanted, pageBytes(client)), 'writer').catch((error: unknown) => {
-      throw error instanceof SqlError ? toUnavailable(error, group) : error;
-    });
+    const rows = await client
+      .select(selectKept(state, datastore, from, wanted, pageBytes(client)), 'writer')
+      .catch((error: unknown) => {
+        throw error instanceof SqlError ? toUnavailable(error, group) : error;
+      });
     let bytes = 0;
     for (const row of rows.map(toBufferRow)) {
       const { write, size } = toWrite(group, row);
@@ -82,10 +90,12 @@ export function parseKeptId(value: unknown, field: string): KeptId {
 
 /** Ids of a request, each of a group that there is. Throws `invalid_field`. */
 export function parseKeptIds(ids: unknown, names: readonly string[], most: number): readonly KeptId[] {
-  if (!Array.isArray(ids) || ids.length === 0 || ids.length > most) throw invalidField('ids', `an array of 1 to ${most} ids`, ids);
+  if (!Array.isArray(ids) || ids.length === 0 || ids.length > most)
+    throw invalidField('ids', `an array of 1 to ${most} ids`, ids);
   return ids.map((id: unknown, place) => {
     const parsed = parseKeptId(id, `ids[${place}]`);
-    if (!names.includes(parsed.group)) throw invalidField(`ids[${place}]`, `an id of one of the groups ${names.join(', ')}`, id);
+    if (!names.includes(parsed.group))
+      throw invalidField(`ids[${place}]`, `an id of one of the groups ${names.join(', ')}`, id);
     return parsed;
   });
 }

@@ -34,7 +34,11 @@ export function openLog({ shard, after = 0, since }: Location): OpenLog {
  *
  * @param anyway the first cell is taken whatever its size
  */
-export function takeInTurn(logs: readonly OpenLog[], room: AnswerRoom, anyway: boolean): { readonly cells: number; readonly isFull: boolean } {
+export function takeInTurn(
+  logs: readonly OpenLog[],
+  room: AnswerRoom,
+  anyway: boolean,
+): { readonly cells: number; readonly isFull: boolean } {
   let cells = 0;
   for (let turn = 0; ; turn += 1) {
     const before = cells;
@@ -51,7 +55,12 @@ export function takeInTurn(logs: readonly OpenLog[], room: AnswerRoom, anyway: b
   }
 }
 
-/** Cells that are there and not in the answer, whether they had no room, are beyond the limit or behind a hole, are more to come. */
+/**
+ * Cells that are there and not in the answer, whether they had no room, are beyond the limit or behind a hole, are more
+ * to come.
+ */
 export function toShardLog({ shard, cells, next, head, role = 'writer', error }: OpenLog): ShardLog {
-  return error ? { shard, error } : { shard, cells, next, more: next < head, served_by: role, stale: role === 'reader' };
+  return error
+    ? { shard, error }
+    : { shard, cells, next, more: next < head, served_by: role, stale: role === 'reader' };
 }

@@ -23,14 +23,24 @@ type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'bat
 /** The reads of single rows, and of batches of cells: one statement a group. */
 export function cellReads(context: StoreContext, name: string, shards: number): CellReads {
   /** One item of one row, from the group that holds its shard. */
-  async function readOne(rowKey: string, options: ReadOptions, statement: (shard: number, heads: boolean, bytes: number) => Statement): Promise<ItemRows & Served & { readonly bytes: number }> {
+  async function readOne(
+    rowKey: string,
+    options: ReadOptions,
+    statement: (shard: number, heads: boolean, bytes: number) => Statement,
+  ): Promise<ItemRows & Served & { readonly bytes: number }> {
     const minimum = parseMinimum(options.min_added_id);
     const read = parseRead(options.read);
     const shard = shardOf(rowKey, shards);
     const { group } = placeOf(await requireDatastore(context.topology, name), shard);
     const client = await context.groups.client(group);
     const bytes = Math.floor(pageBytes(client) / (options.room ? SHARERS : 1));
-    const [answer] = await context.admit(group, () => readGroup(client, group, { statement: () => statement(shard, minimum !== undefined, bytes), minima: [minimum], read }));
+    const [answer] = await context.admit(group, () =>
+      readGroup(client, group, {
+        statement: () => statement(shard, minimum !== undefined, bytes),
+        minima: [minimum],
+        read,
+      }),
+    );
     if (!answer) throw new Error('an answer without its only item');
     if (answer.error) throw answer.error;
     return { ...answer, bytes };
@@ -55,7 +65,9 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
     get: (address, options = {}) => rejectable(() => find(parseAddress(address), options)),
 
     getLatest: (key, options = {}) =>
-      rejectable(() => find({ row_key: parseRowKey(key.row_key), column_name: parseColumnName(key.column_name) }, options)),
+      rejectable(() =>
+        find({ row_key: parseRowKey(key.row_key), column_name: parseColumnName(key.column_name) }, options),
+      ),
 
     async versions(key, options = {}): Promise<Page<number>> {
       const limit = parseLimit(options.limit);
@@ -66,7 +78,9 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
         ascending: parseOrder(options.order) === 'asc',
         limit: limit + 1,
       };
-      const answer = await readOne(range.row_key, options, (shard, heads, bytes) => selectVersions(name, shard, { ...range, bytes }, heads));
+      const answer = await readOne(range.row_key, options, (shard, heads, bytes) =>
+        selectVersions(name, shard, { ...range, bytes }, heads),
+      );
       return toPage(answer, { limit, room: options.room }, ({ ref_key }) => ref_key);
     },
 
@@ -78,15 +92,24 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
         limit: LIMITS.listCells + 1,
       };
       if (range.columns?.length === 0) range.columns = undefined;
-      if ((range.columns?.length ?? 0) > LIMITS.listCells) throw invalidField('column', `at most ${LIMITS.listCells} columns`, range.columns?.length);
-      const answer = await readOne(range.row_key, options, (shard, heads, bytes) => selectRow(name, shard, { ...range, bytes }, heads));
+      if ((range.columns?.length ?? 0) > LIMITS.listCells)
+        throw invalidField('column', `at most ${LIMITS.listCells} columns`, range.columns?.length);
+      const answer = await readOne(range.row_key, options, (shard, heads, bytes) =>
+        selectRow(name, shard, { ...range, bytes }, heads),
+      );
       return toPage(answer, { limit: LIMITS.listCells, room: options.room }, ({ column_name }) => column_name);
     },
 
     async batchGet(keys, options = {}): Promise<readonly BatchItem[]> {
       const read = parseRead(options.read);
-      const wanted = parseBatch(keys, 'keys', parseKey).map((key): ShardKey => ({ key, shard: shardOf(key.row_key, shards) }));
-      const cells = await readWanted(wantingCells({ context, name, topology: await requireDatastore(context.topology, name), read }), wanted);
+      const wanted = parseBatch(keys, 'keys', parseKey).map((key): ShardKey => ({
+        key,
+        shard: shardOf(key.row_key, shards),
+      }));
+      const cells = await readWanted(
+        wantingCells({ context, name, topology: await requireDatastore(context.topology, name), read }),
+        wanted,
+      );
       const full: FullAnswer = { room: answerRoom(), refused: false };
       const items: BatchItem[] = [];
       for (const place of wanted.keys()) {
@@ -98,7 +121,10 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
   };
 }
 
-/** Reads that share an answer fetch so small a part each of what one may have: few are longer, and those are asked for alone. */
+/**
+ * Reads that share an answer fetch so small a part each of what one may have: few are longer, and those are asked for
+ * alone.
+ */
 const SHARERS = 8;
 /** Statements that look up cells of a group at a time: as many as its servers may work on side by side. */
 const LOOK_UPS_OF_A_GROUP = 2;
@@ -117,8 +143,17 @@ function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Prom
       fits: ({ length }) => length < LIMITS.batchCells,
       async run(some) {
         const [{ group, read }] = some;
-        const statement = (places: readonly number[]): Statement => selectCells(name, places.flatMap((place) => some[place]?.wanted ?? []), true);
-        return readGroup(await context.groups.client(group), group, { statement, minima: some.map(({ wanted }) => wanted.key.min_added_id), read });
+        const statement = (places: readonly number[]): Statement =>
+          selectCells(
+            name,
+            places.flatMap((place) => some[place]?.wanted ?? []),
+            true,
+          );
+        return readGroup(await context.groups.client(group), group, {
+          statement,
+          minima: some.map(({ wanted }) => wanted.key.min_added_id),
+          read,
+        });
       },
     },
     ({ group, read }) => `${group}/${read}`,
@@ -135,14 +170,19 @@ interface PageWanted {
   readonly room: AnswerRoom | undefined;
 }
 
-function toPage<Next>(answer: ItemRows & Served & { readonly bytes: number }, { limit, room }: PageWanted, nextOf: (cell: { readonly ref_key: number; readonly column_name: string }) => Next): Page<Next> {
+function toPage<Next>(
+  answer: ItemRows & Served & { readonly bytes: number },
+  { limit, room }: PageWanted,
+  nextOf: (cell: { readonly ref_key: number; readonly column_name: string }) => Next,
+): Page<Next> {
   const wanted = answer.cells.slice(0, limit);
   const cells = decodeUntilFull(wanted, room, room === undefined);
   const last = cells.at(-1);
   // One row more than asked for says whether the list goes on; a list that was cut by its bytes may, too.
   const encoded = answer.cells.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);
   const more = cells.length < answer.cells.length || encoded >= answer.bytes;
-  if (room && (cells.length < wanted.length || (encoded >= answer.bytes && answer.cells.length <= limit))) throw noRoomLeft();
+  if (room && (cells.length < wanted.length || (encoded >= answer.bytes && answer.cells.length <= limit)))
+    throw noRoomLeft();
   return { cells, next: last && more ? nextOf(last) : null, served_by: answer.served_by, stale: answer.stale };
 }
 
@@ -154,7 +194,8 @@ function toBatchItem(cells: WantedCells, place: number, full: FullAnswer): Batch
   const [stored] = answer.cells;
   if (!stored) return null;
   // Behind one that had no room only such are decoded that fit in any case: a hundred may be large, to be thrown away.
-  if (cells.isLeftOut(place) || (full.refused && cells.atMostBytes(stored) > room.left())) return { error: noRoomFor(stored) };
+  if (cells.isLeftOut(place) || (full.refused && cells.atMostBytes(stored) > room.left()))
+    return { error: noRoomFor(stored) };
   const decoded = cells.decode(stored);
   if (decoded.cell.error) return { error: decoded.cell.error };
   if (room.take(decoded)) return { ...decoded.cell, served_by: answer.served_by, stale: answer.stale };
@@ -169,7 +210,11 @@ interface FullAnswer {
 }
 
 function noRoomFor({ row_key, column_name, ref_key }: StoredCell): SchemalessError {
-  return new SchemalessError('answer_too_large', "the batch's answer has no room for this cell: ask for it alone, or with fewer", { address: { row_key, column_name, ref_key } });
+  return new SchemalessError(
+    'answer_too_large',
+    "the batch's answer has no room for this cell: ask for it alone, or with fewer",
+    { address: { row_key, column_name, ref_key } },
+  );
 }
 
 function parseOrder(value: unknown): 'asc' | 'desc' {

@@ -29,11 +29,19 @@ export function logReads(context: StoreContext, name: string, shards: number): P
     async log(locations, options: LogOptions = {}): Promise<readonly ShardLog[]> {
       const limit = parseLimit(options.limit);
       const read = parseRead(options.read);
-      const wanted = parseBatch(locations, 'locations', (location, prefix) => parseLocation(location, shards, prefix), LIMITS.logCells);
+      const wanted = parseBatch(
+        locations,
+        'locations',
+        (location, prefix) => parseLocation(location, shards, prefix),
+        LIMITS.logCells,
+      );
       const topology = await requireDatastore(context.topology, name);
       const logs = wanted.map(openLog);
       const reading: Reading = { context, name, topology, limit, read };
-      await locate(reading, logs.filter(({ since }) => since !== undefined));
+      await locate(
+        reading,
+        logs.filter(({ since }) => since !== undefined),
+      );
       await readInTurn(reading, logs);
       return logs.map(toShardLog);
     },
@@ -42,16 +50,24 @@ export function logReads(context: StoreContext, name: string, shards: number): P
       const read = parseRead(options.read);
       const topology = await requireDatastore(context.topology, name);
       const answers: ShardHead[] = topology.places.map(({ group }, shard) => ({ shard, group, head: 0 }));
-      await eachPage({ topology, size: HEADS_A_STATEMENT }, answers.map(({ shard }) => ({ shard })), async (page, group) => {
-        const client = await context.groups.client(group);
-        const statement = selectHeads(name, page.map(({ shard }) => shard));
-        const { rows, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
-        const heads = toHeads(rows);
-        for (const [place, { shard }] of page.entries()) {
-          const error = errorOf(place);
-          answers[shard] = error ? { shard, group, error } : { shard, group, head: heads.get(shard) ?? 0 };
-        }
-      }, ({ shard }, error) => void (answers[shard] = { shard, group: placeOf(topology, shard).group, error }));
+      await eachPage(
+        { topology, size: HEADS_A_STATEMENT },
+        answers.map(({ shard }) => ({ shard })),
+        async (page, group) => {
+          const client = await context.groups.client(group);
+          const statement = selectHeads(
+            name,
+            page.map(({ shard }) => shard),
+          );
+          const { rows, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
+          const heads = toHeads(rows);
+          for (const [place, { shard }] of page.entries()) {
+            const error = errorOf(place);
+            answers[shard] = error ? { shard, group, error } : { shard, group, head: heads.get(shard) ?? 0 };
+          }
+        },
+        ({ shard }, error) => void (answers[shard] = { shard, group: placeOf(topology, shard).group, error }),
+      );
       return answers;
     },
   };
@@ -68,16 +84,24 @@ interface Reading {
 
 /** Where times stand in the logs. */
 async function locate({ context, name, topology, read }: Reading, logs: readonly OpenLog[]): Promise<void> {
-  await eachPage({ topology, size: SHARDS_A_STATEMENT }, logs, async (page, group) => {
-    const client = await context.groups.client(group);
-    const statement = findLocations(name, page.map(({ shard, since = '' }) => ({ shard, since })));
-    const { rows, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
-    const found = toAfterIds(rows);
-    for (const [place, log] of page.entries()) {
-      log.next = found[place] ?? 0;
-      log.error = errorOf(place);
-    }
-  }, (log, error) => void (log.error = error));
+  await eachPage(
+    { topology, size: SHARDS_A_STATEMENT },
+    logs,
+    async (page, group) => {
+      const client = await context.groups.client(group);
+      const statement = findLocations(
+        name,
+        page.map(({ shard, since = '' }) => ({ shard, since })),
+      );
+      const { rows, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
+      const found = toAfterIds(rows);
+      for (const [place, log] of page.entries()) {
+        log.next = found[place] ?? 0;
+        log.error = errorOf(place);
+      }
+    },
+    (log, error) => void (log.error = error),
+  );
 }
 
 /**
@@ -106,22 +130,38 @@ async function readInTurn(reading: Reading, logs: readonly OpenLog[]): Promise<v
 }
 
 /** Fetches what comes next in logs, of all of them no more than `room` bytes. */
-async function fetchNext({ context, name, topology, limit, read }: Reading, logs: readonly OpenLog[], room: number): Promise<void> {
+async function fetchNext(
+  { context, name, topology, limit, read }: Reading,
+  logs: readonly OpenLog[],
+  room: number,
+): Promise<void> {
   const [first] = logs;
   const share = Math.floor(room / logs.length);
-  await eachPage({ topology, size: SHARDS_A_STATEMENT }, logs, async (page, group) => {
-    const client = await context.groups.client(group);
-    const bytes = Math.min(share, Math.floor(pageBytes(client) / page.length));
-    const statement = selectLog(name, page.map((log) => ({ shard: log.shard, after: log.next, onlyFitting: log !== first })), limit, bytes);
-    const { rows, roleOf, errorOf } = await context.admit(group, () => askParts(client, group, read, partsOf(statement)));
-    for (const [place, { cells, head }] of byItem(rows, page.length).entries()) {
-      const log = page[place];
-      if (!log) continue;
-      const error = errorOf(place);
-      if (error) fail(log, error);
-      else fetched(log, { cells, head, role: roleOf(place), limit });
-    }
-  }, fail);
+  await eachPage(
+    { topology, size: SHARDS_A_STATEMENT },
+    logs,
+    async (page, group) => {
+      const client = await context.groups.client(group);
+      const bytes = Math.min(share, Math.floor(pageBytes(client) / page.length));
+      const statement = selectLog(
+        name,
+        page.map((log) => ({ shard: log.shard, after: log.next, onlyFitting: log !== first })),
+        limit,
+        bytes,
+      );
+      const { rows, roleOf, errorOf } = await context.admit(group, () =>
+        askParts(client, group, read, partsOf(statement)),
+      );
+      for (const [place, { cells, head }] of byItem(rows, page.length).entries()) {
+        const log = page[place];
+        if (!log) continue;
+        const error = errorOf(place);
+        if (error) fail(log, error);
+        else fetched(log, { cells, head, role: roleOf(place), limit });
+      }
+    },
+    fail,
+  );
 }
 
 interface Fetched {

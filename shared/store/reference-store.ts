@@ -7,7 +7,17 @@ import type { IndexDefinition } from '../definitions/definitions.ts';
 import type { IndexAnswer, IndexQuery } from '../contract/index-query.ts';
 import { referenceQuery } from '../index/reference-query.ts';
 import { shardOf } from '../shard.ts';
-import type { BatchItem, Datastore, Found, LogOptions, Page, RowOptions, ShardHead, ShardLog, VersionsOptions } from '../contract/datastore.ts';
+import type {
+  BatchItem,
+  Datastore,
+  Found,
+  LogOptions,
+  Page,
+  RowOptions,
+  ShardHead,
+  ShardLog,
+  VersionsOptions,
+} from '../contract/datastore.ts';
 import { parseBatch, parseLimit, parseLocation } from '../access/parse.ts';
 
 const SERVED: Served = { served_by: 'writer', stale: false };
@@ -19,18 +29,28 @@ const SERVED: Served = { served_by: 'writer', stale: false };
 export function referenceStore(name: string, shards: number, indexes: readonly IndexDefinition[] = []): Datastore {
   /** Each shard's log: the cell with added id n is at n - 1. */
   const logs: Cell[][] = Array.from({ length: shards }, () => []);
-  const cellsOf = (rowKey: string): readonly Cell[] => (logs[shardOf(rowKey, shards)] ?? []).filter((cell) => cell.row_key === rowKey);
+  const cellsOf = (rowKey: string): readonly Cell[] =>
+    (logs[shardOf(rowKey, shards)] ?? []).filter((cell) => cell.row_key === rowKey);
   const columnOf = (rowKey: string, column: string): readonly Cell[] =>
-    cellsOf(rowKey).filter((cell) => cell.column_name === column).sort((a, b) => a.ref_key - b.ref_key);
+    cellsOf(rowKey)
+      .filter((cell) => cell.column_name === column)
+      .sort((a, b) => a.ref_key - b.ref_key);
 
   function append(cell: NewCell): PutResult {
     const shard = shardOf(cell.row_key, shards);
     const old = columnOf(cell.row_key, cell.column_name).find((candidate) => candidate.ref_key === cell.ref_key);
-    if (old) return { outcome: equalJson(old.body, cell.body) ? 'stored_before' : 'conflict', shard, added_id: old.added_id };
+    if (old)
+      return { outcome: equalJson(old.body, cell.body) ? 'stored_before' : 'conflict', shard, added_id: old.added_id };
     const log = logs[shard] ?? [];
     const now = new Date().toISOString().replace('Z', '000Z');
     const last = log.at(-1)?.created_at ?? now;
-    log.push({ ...cell, body: decodeBody(encodeBody(cell.body)), added_id: log.length + 1, shard, created_at: last > now ? last : now });
+    log.push({
+      ...cell,
+      body: decodeBody(encodeBody(cell.body)),
+      added_id: log.length + 1,
+      shard,
+      created_at: last > now ? last : now,
+    });
     return { outcome: 'stored', shard, added_id: log.length };
   }
 
@@ -62,7 +82,10 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
     },
 
     async getLatest(key): Promise<Found> {
-      return { cell: find({ row_key: parseRowKey(key.row_key), column_name: parseColumnName(key.column_name) }), ...SERVED };
+      return {
+        cell: find({ row_key: parseRowKey(key.row_key), column_name: parseColumnName(key.column_name) }),
+        ...SERVED,
+      };
     },
 
     async versions(key, options: VersionsOptions = {}): Promise<Page<number>> {
@@ -71,7 +94,9 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
       const ascending = options.order === 'asc';
       const all = columnOf(parseRowKey(key.row_key), parseColumnName(key.column_name));
       const ordered = ascending ? all : all.toReversed();
-      const beyond = ordered.filter((cell) => after === undefined || (ascending ? cell.ref_key > after : cell.ref_key < after));
+      const beyond = ordered.filter(
+        (cell) => after === undefined || (ascending ? cell.ref_key > after : cell.ref_key < after),
+      );
       const cells = beyond.slice(0, limit);
       return { cells, next: beyond.length > limit ? (cells.at(-1)?.ref_key ?? null) : null, ...SERVED };
     },
@@ -86,7 +111,11 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
         .filter((cell) => !wanted?.length || wanted.includes(cell.column_name))
         .filter((cell) => options.after === undefined || byBytes(cell.column_name, options.after) > 0)
         .sort((a, b) => byBytes(a.column_name, b.column_name));
-      return { cells: cells.slice(0, LIMITS.listCells), next: cells.length > LIMITS.listCells ? (cells[LIMITS.listCells - 1]?.column_name ?? null) : null, ...SERVED };
+      return {
+        cells: cells.slice(0, LIMITS.listCells),
+        next: cells.length > LIMITS.listCells ? (cells[LIMITS.listCells - 1]?.column_name ?? null) : null,
+        ...SERVED,
+      };
     },
 
     async batchGet(keys: readonly CellKey[]): Promise<readonly BatchItem[]> {
@@ -96,12 +125,23 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
 
     async log(locations: readonly Location[], options: LogOptions = {}): Promise<readonly ShardLog[]> {
       const limit = parseLimit(options.limit);
-      return parseBatch(locations, 'locations', (location, prefix) => parseLocation(location, shards, prefix), LIMITS.logCells).map((location) => {
+      return parseBatch(
+        locations,
+        'locations',
+        (location, prefix) => parseLocation(location, shards, prefix),
+        LIMITS.logCells,
+      ).map((location) => {
         const log = logs[location.shard] ?? [];
         const since = location.since;
         const from = since === undefined ? (location.after ?? 0) : log.filter((cell) => cell.created_at < since).length;
         const cells = log.slice(from, from + limit);
-        return { shard: location.shard, cells, next: from + cells.length, more: from + cells.length < log.length, ...SERVED };
+        return {
+          shard: location.shard,
+          cells,
+          next: from + cells.length,
+          more: from + cells.length < log.length,
+          ...SERVED,
+        };
       });
     },
 

@@ -23,24 +23,49 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
   const writes: WriteContext = { ...context, datastore: name, ...joinWrites(context, name) };
   const prepare = (cell: NewCell, prefix: string): BufferedCell => {
     const { row_key, column_name, ref_key } = parseAddress(cell, prefix);
-    return { row_key, column_name, ref_key, body: cell.body, encoded: encodeBody(cell.body, `${prefix}body`), shard: shardOf(row_key, shards) };
+    return {
+      row_key,
+      column_name,
+      ref_key,
+      body: cell.body,
+      encoded: encodeBody(cell.body, `${prefix}body`),
+      shard: shardOf(row_key, shards),
+    };
   };
 
-  /** Refuses what could not be written, or not be read again, the way that MySQL is reached. All groups are reached alike. */
-  function checkBounds(cells: readonly BufferedCell[], { abilities }: SqlClient, field: (place: number) => string): void {
+  /**
+   * Refuses what could not be written, or not be read again, the way that MySQL is reached. All groups are reached
+   * alike.
+   */
+  function checkBounds(
+    cells: readonly BufferedCell[],
+    { abilities }: SqlClient,
+    field: (place: number) => string,
+  ): void {
     const { bodyBytes, writtenBytes } = abilities.bounds;
     let bytes = 0;
     for (const [place, { encoded, row_key, column_name, ref_key }] of cells.entries()) {
       bytes += encoded.length;
       if (encoded.length <= bodyBytes) continue;
-      throw new SchemalessError('body_too_large', `${field(place)}: wanted at most ${bodyBytes} bytes, encoded, got ${encoded.length}`, { field: field(place), address: { row_key, column_name, ref_key } });
+      throw new SchemalessError(
+        'body_too_large',
+        `${field(place)}: wanted at most ${bodyBytes} bytes, encoded, got ${encoded.length}`,
+        { field: field(place), address: { row_key, column_name, ref_key } },
+      );
     }
     const most = Math.min(LIMITS.requestBytes, writtenBytes);
-    if (cells.length > 1 && bytes > most) throw new SchemalessError('request_too_large', `cells: wanted at most ${most} bytes, encoded, got ${bytes}`, { field: 'cells' });
+    if (cells.length > 1 && bytes > most)
+      throw new SchemalessError('request_too_large', `cells: wanted at most ${most} bytes, encoded, got ${bytes}`, {
+        field: 'cells',
+      });
   }
 
   async function writeAll(topology: DatastoreTopology, cells: readonly BufferedCell[]): Promise<readonly PutResult[]> {
-    const results = await inParts(cells, ({ shard }) => placeOf(topology, shard).group, (group, ofGroup) => admitToGroup(writes, group, ofGroup));
+    const results = await inParts(
+      cells,
+      ({ shard }) => placeOf(topology, shard).group,
+      (group, ofGroup) => admitToGroup(writes, group, ofGroup),
+    );
     for (const { outcome } of results) context.report({ kind: 'put', datastore: name, outcome });
     return results;
   }
@@ -60,7 +85,11 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
       const topology = await requireDatastore(context.topology, name);
       const [first] = prepared;
       if (!first) return [];
-      checkBounds(prepared, await context.groups.client(placeOf(topology, first.shard).group), (place) => `cells[${place}].body`);
+      checkBounds(
+        prepared,
+        await context.groups.client(placeOf(topology, first.shard).group),
+        (place) => `cells[${place}].body`,
+      );
       return settleRepeats(prepared, (some) => writeAll(topology, some));
     },
   };
@@ -71,8 +100,15 @@ const NO_GROUPS: readonly string[] = [];
 /** What the write path of one datastore works with. */
 type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string };
 
-/** Refused before anything is buffered where too much of the group is under way: copies of refused writes would only add to it. */
-async function admitToGroup(context: WriteContext, group: string, cells: readonly BufferedCell[]): Promise<readonly PutResult[]> {
+/**
+ * Refused before anything is buffered where too much of the group is under way: copies of refused writes would only add
+ * to it.
+ */
+async function admitToGroup(
+  context: WriteContext,
+  group: string,
+  cells: readonly BufferedCell[],
+): Promise<readonly PutResult[]> {
   try {
     return await context.admit(group, () => writeToGroup(context, group, cells));
   } catch (error) {
@@ -82,26 +118,44 @@ async function admitToGroup(context: WriteContext, group: string, cells: readonl
 }
 
 /** Cells of one primary: buffered together, appended shard by shard. */
-async function writeToGroup(context: WriteContext, group: string, cells: readonly BufferedCell[]): Promise<readonly PutResult[]> {
+async function writeToGroup(
+  context: WriteContext,
+  group: string,
+  cells: readonly BufferedCell[],
+): Promise<readonly PutResult[]> {
   const { datastore } = context;
-  const holders = context.bufferCopies === 0 ? NO_GROUPS : await bufferOnSecondaries(context, cells, context.bufferCopies, [group]);
+  const holders =
+    context.bufferCopies === 0 ? NO_GROUPS : await bufferOnSecondaries(context, cells, context.bufferCopies, [group]);
   if (holders.length < Math.min(1, context.bufferCopies)) {
     // The primary is not tried: a cell on it alone could be lost with it.
     return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'no other group could take a copy' }));
   }
-  const results = await inParts(cells, ({ shard }) => shard, async (shard, ofShard): Promise<readonly PutResult[]> => {
-    try {
-      return await context.append(shard, ofShard);
-    } catch (error) {
-      if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
-      context.report({ kind: 'primary_failed', group, error });
-      return settleWithoutPrimary(context, { group, holders, cells: ofShard });
-    }
-  });
+  const results = await inParts(
+    cells,
+    ({ shard }) => shard,
+    async (shard, ofShard): Promise<readonly PutResult[]> => {
+      try {
+        return await context.append(shard, ofShard);
+      } catch (error) {
+        if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
+        context.report({ kind: 'primary_failed', group, error });
+        return settleWithoutPrimary(context, { group, holders, cells: ofShard });
+      }
+    },
+  );
   if (results.every(isStored)) await keepEntries(context, datastore, cells);
   else {
-    const whose = (isSo: (result: PutResult) => boolean): BufferedCell[] => cells.filter((_, place) => isSo(results[place] as PutResult));
-    await Promise.all([withdrawCopies(context, datastore, whose(({ outcome }) => outcome === 'conflict'), holders), keepEntries(context, datastore, whose(isStored))]);
+    const whose = (isSo: (result: PutResult) => boolean): BufferedCell[] =>
+      cells.filter((_, place) => isSo(results[place] as PutResult));
+    await Promise.all([
+      withdrawCopies(
+        context,
+        datastore,
+        whose(({ outcome }) => outcome === 'conflict'),
+        holders,
+      ),
+      keepEntries(context, datastore, whose(isStored)),
+    ]);
   }
   return results;
 }
@@ -111,16 +165,27 @@ function isStored({ outcome }: PutResult): boolean {
 }
 
 /** Works on the items of each part side by side. Returns what became of each item, in the items' order. */
-function inParts<Part, Item, Result>(items: readonly Item[], partOf: (item: Item) => Part, work: (part: Part, items: readonly Item[]) => Promise<readonly Result[]>): Promise<readonly Result[]> {
+function inParts<Part, Item, Result>(
+  items: readonly Item[],
+  partOf: (item: Item) => Part,
+  work: (part: Part, items: readonly Item[]) => Promise<readonly Result[]>,
+): Promise<readonly Result[]> {
   const [only] = items;
   return items.length === 1 && only !== undefined ? work(partOf(only), items) : inSeveral(items, partOf, work);
 }
 
-async function inSeveral<Part, Item, Result>(items: readonly Item[], partOf: (item: Item) => Part, work: (part: Part, items: readonly Item[]) => Promise<readonly Result[]>): Promise<readonly Result[]> {
+async function inSeveral<Part, Item, Result>(
+  items: readonly Item[],
+  partOf: (item: Item) => Part,
+  work: (part: Part, items: readonly Item[]) => Promise<readonly Result[]>,
+): Promise<readonly Result[]> {
   const results: Result[] = [];
   await Promise.all(
     [...Map.groupBy(items.keys(), (place) => partOf(items[place] as Item))].map(async ([part, places]) => {
-      const done = await work(part, places.map((place) => items[place] as Item));
+      const done = await work(
+        part,
+        places.map((place) => items[place] as Item),
+      );
       for (const [at, place] of places.entries()) results[place] = done[at] as Result;
     }),
   );
@@ -130,27 +195,41 @@ async function inSeveral<Part, Item, Result>(items: readonly Item[], partOf: (it
 /** The primary failed: a second copy goes to another group, so that the cells outlive either. */
 async function settleWithoutPrimary(
   context: WriteContext,
-  { group, holders, cells }: { readonly group: string; readonly holders: readonly string[]; readonly cells: readonly BufferedCell[] },
+  {
+    group,
+    holders,
+    cells,
+  }: { readonly group: string; readonly holders: readonly string[]; readonly cells: readonly BufferedCell[] },
 ): Promise<readonly PutResult[]> {
   if (holders.length === 0) {
-    return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'the primary failed and writes are not buffered here' }));
+    return cells.map(({ shard }) => ({
+      outcome: 'unavailable',
+      shard,
+      reason: 'the primary failed and writes are not buffered here',
+    }));
   }
-  const more = holders.length >= 2 ? [] : await bufferOnSecondaries(context, cells, 2 - holders.length, [group, ...holders]);
+  const more =
+    holders.length >= 2 ? [] : await bufferOnSecondaries(context, cells, 2 - holders.length, [group, ...holders]);
   await markAnswered(context, context.datastore, cells, [...holders, ...more]);
   const copies = holders.length + more.length;
   return cells.map(({ shard }) => ({ outcome: 'buffered', shard, copies }));
 }
 
 /**
- * The same address twice in one batch. The first is written; a later one is judged by what became of it, or, where
- * the first lost against another body or is only buffered, so that nobody knows yet which one is stored, written after it.
+ * The same address twice in one batch. The first is written; a later one is judged by what became of it, or, where the
+ * first lost against another body or is only buffered, so that nobody knows yet which one is stored, written after it.
  */
-async function settleRepeats(cells: readonly BufferedCell[], write: (cells: readonly BufferedCell[]) => Promise<readonly PutResult[]>): Promise<readonly PutResult[]> {
+async function settleRepeats(
+  cells: readonly BufferedCell[],
+  write: (cells: readonly BufferedCell[]) => Promise<readonly PutResult[]>,
+): Promise<readonly PutResult[]> {
   const firsts = [...Map.groupBy(cells, addressKey).values()].map(([first]) => first as BufferedCell);
   const written = await write(firsts);
   if (firsts.length === cells.length) return written;
 
-  const byAddress = new Map(firsts.map((first, place) => [addressKey(first), { first, result: written[place] as PutResult }]));
+  const byAddress = new Map(
+    firsts.map((first, place) => [addressKey(first), { first, result: written[place] as PutResult }]),
+  );
   const results: PutResult[] = [];
   for (const cell of cells) {
     const { first, result } = byAddress.get(addressKey(cell)) ?? { first: cell, result: undefined };

@@ -1,4 +1,10 @@
-import { ConditionalCheckFailedException, GetItemCommand, PutItemCommand, ScanCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  PutItemCommand,
+  ScanCommand,
+  type AttributeValue,
+} from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
@@ -103,15 +109,20 @@ async function readTopology({ client, table }: DynamoTable): Promise<WholeTopolo
   let groups: readonly GroupAddress[] = [];
   let start: Record<string, AttributeValue> | undefined;
   do {
-    const page = await client.send(new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start }));
+    const page = await client.send(
+      new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start }),
+    );
     for (const item of page.Items ?? []) {
       const key = item['pk']?.S ?? '';
       if (key === GROUPS) groups = toGroups(item);
-      else if (key.startsWith(DATASTORE)) datastores.set(key.slice(DATASTORE.length), toTopology(key.slice(DATASTORE.length), item));
+      else if (key.startsWith(DATASTORE))
+        datastores.set(key.slice(DATASTORE.length), toTopology(key.slice(DATASTORE.length), item));
       const index = toIndexCatalogue(item);
-      if (index && index.catalogue.versions.length > 0) indexes.set(index.datastore, [...(indexes.get(index.datastore) ?? []), index.catalogue]);
+      if (index && index.catalogue.versions.length > 0)
+        indexes.set(index.datastore, [...(indexes.get(index.datastore) ?? []), index.catalogue]);
       const trigger = toTriggerItem(item);
-      if (trigger && trigger.removed_at === undefined) triggers.set(trigger.datastore, [...(triggers.get(trigger.datastore) ?? []), trigger.trigger]);
+      if (trigger && trigger.removed_at === undefined)
+        triggers.set(trigger.datastore, [...(triggers.get(trigger.datastore) ?? []), trigger.trigger]);
     }
     start = page.LastEvaluatedKey;
   } while (start);
@@ -122,13 +133,17 @@ async function readTopology({ client, table }: DynamoTable): Promise<WholeTopolo
 
 /** Writes how the groups are reached: the one part of the topology that a deploy may change at will. */
 export async function writeGroups({ client, table }: DynamoTable, groups: readonly GroupAddress[]): Promise<void> {
-  await client.send(new PutItemCommand({ TableName: table, Item: { pk: { S: GROUPS }, groups: { S: JSON.stringify(groups) } } }));
+  await client.send(
+    new PutItemCommand({ TableName: table, Item: { pk: { S: GROUPS }, groups: { S: JSON.stringify(groups) } } }),
+  );
 }
 
 /** Reads how the groups are reached as it is now, past every cache. */
 async function readGroups({ client, table }: DynamoTable): Promise<readonly GroupAddress[]> {
   try {
-    const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: GROUPS } }, ConsistentRead: true }));
+    const { Item } = await client.send(
+      new GetItemCommand({ TableName: table, Key: { pk: { S: GROUPS } }, ConsistentRead: true }),
+    );
     if (!Item) throw new Error('the table does not say which groups there are');
     return toGroups(Item);
   } catch (cause) {
@@ -141,8 +156,13 @@ function toGroups(item: Record<string, AttributeValue>): readonly GroupAddress[]
 }
 
 /** Reads one datastore's topology as it is now, past every cache. */
-export async function readDatastore({ client, table }: DynamoTable, name: string): Promise<DatastoreTopology | undefined> {
-  const { Item } = await client.send(new GetItemCommand({ TableName: table, Key: { pk: { S: `${DATASTORE}${name}` } }, ConsistentRead: true }));
+export async function readDatastore(
+  { client, table }: DynamoTable,
+  name: string,
+): Promise<DatastoreTopology | undefined> {
+  const { Item } = await client.send(
+    new GetItemCommand({ TableName: table, Key: { pk: { S: `${DATASTORE}${name}` } }, ConsistentRead: true }),
+  );
   return Item && toTopology(name, Item);
 }
 
@@ -179,5 +199,9 @@ function toTopology(datastore: string, item: Record<string, AttributeValue>): Da
   const names = (item['names']?.L ?? []).map(({ S }) => S ?? '');
   const owners = (item['owners']?.L ?? []).map(({ N }) => Number(N));
   const epochs = (item['epochs']?.L ?? []).map(({ N }) => Number(N));
-  return { datastore, shards: owners.length, places: owners.map((owner, shard) => ({ group: names[owner] ?? '', epoch: epochs[shard] ?? 1 })) };
+  return {
+    datastore,
+    shards: owners.length,
+    places: owners.map((owner, shard) => ({ group: names[owner] ?? '', epoch: epochs[shard] ?? 1 })),
+  };
 }

@@ -47,14 +47,22 @@ const INDEX = 'index#';
  * @param round 1, 2, … where versions of the same definition were retired and not forgotten yet @default 0
  */
 export function definitionHash({ fields, keys }: IndexDefinition, round = 0): string {
-  const said = { fields: fields.map(({ field, type, column_key }) => ({ field, type, column_key })), keys, ...(round > 0 && { round }) };
+  const said = {
+    fields: fields.map(({ field, type, column_key }) => ({ field, type, column_key })),
+    keys,
+    ...(round > 0 && { round }),
+  };
   return hash('sha256', JSON.stringify(said), 'hex').slice(0, 8);
 }
 
 /** Makes a catalogue of an item of the topology table; undefined when the item is something else. */
-export function toIndexCatalogue(item: Record<string, AttributeValue>): { readonly datastore: string; readonly catalogue: IndexCatalogue } | undefined {
+export function toIndexCatalogue(
+  item: Record<string, AttributeValue>,
+): { readonly datastore: string; readonly catalogue: IndexCatalogue } | undefined {
   const [, datastore, name] = /^index#([^#]+)#([^#]+)$/u.exec(item['pk']?.S ?? '') ?? [];
-  return datastore === undefined || name === undefined ? undefined : { datastore, catalogue: { name, versions: versionsOf(item) } };
+  return datastore === undefined || name === undefined
+    ? undefined
+    : { datastore, catalogue: { name, versions: versionsOf(item) } };
 }
 
 /** Which index of which datastore. */
@@ -70,12 +78,22 @@ export interface IndexName {
  * @param change returns the versions it was given when there is nothing to change: then nothing is written
  * @returns the versions as they are then
  */
-export function changeIndexVersions(table: DynamoTable, index: IndexName, change: (versions: readonly IndexVersion[]) => readonly IndexVersion[]): Promise<readonly IndexVersion[]> {
+export function changeIndexVersions(
+  table: DynamoTable,
+  index: IndexName,
+  change: (versions: readonly IndexVersion[]) => readonly IndexVersion[],
+): Promise<readonly IndexVersion[]> {
   const changeCatalogue = (item: StateItem | undefined): ItemChange<readonly IndexVersion[]> => {
     const versions = versionsOf(item);
     const changed = change(versions);
     if (changed === versions) return { result: versions };
-    return { result: changed, values: { catalogue: { S: JSON.stringify(changed) }, revision: { N: String(Number(item?.['revision']?.N ?? 0) + 1) } } };
+    return {
+      result: changed,
+      values: {
+        catalogue: { S: JSON.stringify(changed) },
+        revision: { N: String(Number(item?.['revision']?.N ?? 0) + 1) },
+      },
+    };
   };
   // Releases before write no `version`.
   return changeItem(table, keyOf(index), changeCatalogue, 'revision');
@@ -87,7 +105,13 @@ export function changeIndexVersions(table: DynamoTable, index: IndexName, change
  *
  * @returns whether it was in the state `from`
  */
-export async function setIndexState(table: DynamoTable, index: IndexName, hash: string, from: IndexState, to: IndexState): Promise<boolean> {
+export async function setIndexState(
+  table: DynamoTable,
+  index: IndexName,
+  hash: string,
+  from: IndexState,
+  to: IndexState,
+): Promise<boolean> {
   let moved = false;
   await changeIndexVersions(table, index, (versions) => {
     moved = versions.some((version) => version.hash === hash && version.state === from);

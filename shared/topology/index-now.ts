@@ -16,6 +16,14 @@ export interface IndexNow {
 
 /** Reads one index past every cache: two items. Throws what DynamoDB throws. */
 export async function readIndexNow({ client, table }: DynamoTable, index: IndexName): Promise<IndexNow> {
-  const [catalogue, progress] = await Promise.all([indexKey(index), progressKey(index)].map((pk) => client.send(new GetItemCommand({ TableName: table, Key: { pk }, ConsistentRead: true }))));
-  return { versions: versionsOf(catalogue?.Item), progress: toProgress(progress?.Item), mistyped: toMistyped(progress?.Item ?? {}) };
+  const [catalogue, progress] = await Promise.all(
+    [indexKey(index), progressKey(index)].map((pk) =>
+      client.send(new GetItemCommand({ TableName: table, Key: { pk }, ConsistentRead: true })),
+    ),
+  );
+  return {
+    versions: versionsOf(catalogue?.Item),
+    progress: toProgress(progress?.Item),
+    mistyped: toMistyped(progress?.Item ?? {}),
+  };
 }

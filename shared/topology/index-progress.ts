@@ -26,11 +26,20 @@ export function toProgress(item: Record<string, AttributeValue> | undefined): In
   return item?.['progress']?.S === undefined ? undefined : (JSON.parse(item['progress'].S) as IndexProgress);
 }
 
-export async function readIndexProgress({ client, table }: DynamoTable, index: IndexName): Promise<IndexProgress | undefined> {
-  return toProgress((await client.send(new GetItemCommand({ TableName: table, Key: { pk: progressKey(index) } }))).Item);
+export async function readIndexProgress(
+  { client, table }: DynamoTable,
+  index: IndexName,
+): Promise<IndexProgress | undefined> {
+  return toProgress(
+    (await client.send(new GetItemCommand({ TableName: table, Key: { pk: progressKey(index) } }))).Item,
+  );
 }
 
-export async function writeIndexProgress({ client, table }: DynamoTable, index: IndexName, progress: IndexProgress): Promise<void> {
+export async function writeIndexProgress(
+  { client, table }: DynamoTable,
+  index: IndexName,
+  progress: IndexProgress,
+): Promise<void> {
   await client.send(
     new UpdateItemCommand({
       TableName: table,

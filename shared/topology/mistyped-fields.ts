@@ -24,27 +24,53 @@ const FIELDS_A_WRITE = 20;
 const COUNT = /^mistyped_([0-9a-f]{8})_(\d+)$/u;
 
 /**
- * Adds to the counts of an index: attributes `mistyped_<hash>_<place>`, `example_…` and `found_…` of the item of its progress. A
- * number and a row key a field, however many cells there are.
+ * Adds to the counts of an index: attributes `mistyped_<hash>_<place>`, `example_…` and `found_…` of the item of its
+ * progress. A number and a row key a field, however many cells there are.
  */
-export async function addMistyped({ client, table }: DynamoTable, index: IndexName, found: readonly MistypedFound[], at = new Date()): Promise<void> {
+export async function addMistyped(
+  { client, table }: DynamoTable,
+  index: IndexName,
+  found: readonly MistypedFound[],
+  at = new Date(),
+): Promise<void> {
   for (let all = found; all.length > 0; all = all.slice(FIELDS_A_WRITE)) {
-    const page = all.slice(0, FIELDS_A_WRITE).map((one, item) => ({ ...one, item, suffix: `${one.hash}_${one.place}` }));
+    const page = all
+      .slice(0, FIELDS_A_WRITE)
+      .map((one, item) => ({ ...one, item, suffix: `${one.hash}_${one.place}` }));
     await client.send(
       new UpdateItemCommand({
         TableName: table,
         Key: { pk: progressKey(index) },
         UpdateExpression: `SET ${page.map(({ item }) => `#e${item} = :e${item}, #f${item} = :at`).join(', ')} ADD ${page.map(({ item }) => `#m${item} :m${item}`).join(', ')}`,
-        ExpressionAttributeNames: Object.fromEntries(page.flatMap(({ item, suffix }) => [[`#m${item}`, `mistyped_${suffix}`], [`#e${item}`, `example_${suffix}`], [`#f${item}`, `found_${suffix}`]])),
-        ExpressionAttributeValues: Object.fromEntries<AttributeValue>([[':at', { S: at.toISOString() }], ...page.flatMap(({ item, rows, row_key }): [string, AttributeValue][] => [[`:m${item}`, { N: String(rows) }], [`:e${item}`, { S: row_key }]])]),
+        ExpressionAttributeNames: Object.fromEntries(
+          page.flatMap(({ item, suffix }) => [
+            [`#m${item}`, `mistyped_${suffix}`],
+            [`#e${item}`, `example_${suffix}`],
+            [`#f${item}`, `found_${suffix}`],
+          ]),
+        ),
+        ExpressionAttributeValues: Object.fromEntries<AttributeValue>([
+          [':at', { S: at.toISOString() }],
+          ...page.flatMap(({ item, rows, row_key }): [string, AttributeValue][] => [
+            [`:m${item}`, { N: String(rows) }],
+            [`:e${item}`, { S: row_key }],
+          ]),
+        ]),
       }),
     );
   }
 }
 
 /** Takes the counts of a version away, after it was forgotten. */
-export async function forgetMistyped({ client, table }: DynamoTable, index: IndexName, hash: string, fields: number): Promise<void> {
-  const names = Array.from({ length: fields }, (_, place) => ['mistyped', 'example', 'found'].map((what) => `${what}_${hash}_${place}`)).flat();
+export async function forgetMistyped(
+  { client, table }: DynamoTable,
+  index: IndexName,
+  hash: string,
+  fields: number,
+): Promise<void> {
+  const names = Array.from({ length: fields }, (_, place) =>
+    ['mistyped', 'example', 'found'].map((what) => `${what}_${hash}_${place}`),
+  ).flat();
   for (let all = names; all.length > 0; all = all.slice(FIELDS_A_WRITE)) {
     const page = all.slice(0, FIELDS_A_WRITE);
     await client.send(
@@ -63,7 +89,17 @@ export function toMistyped(item: Record<string, AttributeValue>): MistypedCounte
   return Object.entries(item)
     .flatMap(([attribute, { N: rows }]) => {
       const [, hash = '', place = ''] = COUNT.exec(attribute) ?? [];
-      return hash === '' ? [] : [{ hash, place: Number(place), rows: Number(rows), row_key: item[`example_${hash}_${place}`]?.S ?? '', at: item[`found_${hash}_${place}`]?.S ?? '' }];
+      return hash === ''
+        ? []
+        : [
+            {
+              hash,
+              place: Number(place),
+              rows: Number(rows),
+              row_key: item[`example_${hash}_${place}`]?.S ?? '',
+              at: item[`found_${hash}_${place}`]?.S ?? '',
+            },
+          ];
     })
     .sort((one, other) => one.hash.localeCompare(other.hash) || one.place - other.place);
 }

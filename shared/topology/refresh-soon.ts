@@ -4,8 +4,8 @@ const EVERY_MS = 1000;
 const refreshedAt = new WeakMap<TopologySource, number>();
 
 /**
- * Refreshes a topology unless that was done so a second ago: for what any client can cause as often as it likes, such as
- * writes to a shard that is closed. Each refresh scans the table.
+ * Refreshes a topology unless that was done so a second ago: for what any client can cause as often as it likes, such
+ * as writes to a shard that is closed. Each refresh scans the table.
  */
 export function refreshSoon(topology: TopologySource): void {
   const now = performance.now();

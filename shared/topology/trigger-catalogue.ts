@@ -1,4 +1,10 @@
-import { DeleteItemCommand, PutItemCommand, ScanCommand, UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import {
+  DeleteItemCommand,
+  PutItemCommand,
+  ScanCommand,
+  UpdateItemCommand,
+  type AttributeValue,
+} from '@aws-sdk/client-dynamodb';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from './topology.ts';
 
@@ -21,14 +27,20 @@ export interface TriggerItem {
 
 const KEY = /^trigger#([^#]+)#[^#]+$/u;
 
-const keyOf = (datastore: string, name: string): { readonly pk: AttributeValue } => ({ pk: { S: `trigger#${datastore}#${name}` } });
+const keyOf = (datastore: string, name: string): { readonly pk: AttributeValue } => ({
+  pk: { S: `trigger#${datastore}#${name}` },
+});
 
 /** Makes a trigger of an item of the topology table; undefined when the item is something else. */
 export function toTriggerItem(item: Record<string, AttributeValue>): TriggerItem | undefined {
   const [, datastore] = KEY.exec(item['pk']?.S ?? '') ?? [];
   const [text, removed] = [item['trigger']?.S, item['removed_at']?.S];
   if (datastore === undefined || text === undefined) return undefined;
-  return { datastore, trigger: JSON.parse(text) as DeployedTrigger, ...(removed !== undefined && { removed_at: removed }) };
+  return {
+    datastore,
+    trigger: JSON.parse(text) as DeployedTrigger,
+    ...(removed !== undefined && { removed_at: removed }),
+  };
 }
 
 /** Every trigger of every datastore, removed ones too, past every cache. */
@@ -36,7 +48,9 @@ export async function readTriggerItems({ client, table }: DynamoTable): Promise<
   const found: TriggerItem[] = [];
   let start: Record<string, AttributeValue> | undefined;
   do {
-    const page = await client.send(new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start }));
+    const page = await client.send(
+      new ScanCommand({ TableName: table, ConsistentRead: true, ExclusiveStartKey: start }),
+    );
     found.push(...(page.Items ?? []).flatMap((item) => toTriggerItem(item) ?? []));
     start = page.LastEvaluatedKey;
   } while (start);
@@ -44,12 +58,26 @@ export async function readTriggerItems({ client, table }: DynamoTable): Promise<
 }
 
 /** Writes a trigger as it is deployed now. */
-export async function writeTrigger({ client, table }: DynamoTable, datastore: string, trigger: DeployedTrigger): Promise<void> {
-  await client.send(new PutItemCommand({ TableName: table, Item: { ...keyOf(datastore, trigger.definition.name), trigger: { S: JSON.stringify(trigger) } } }));
+export async function writeTrigger(
+  { client, table }: DynamoTable,
+  datastore: string,
+  trigger: DeployedTrigger,
+): Promise<void> {
+  await client.send(
+    new PutItemCommand({
+      TableName: table,
+      Item: { ...keyOf(datastore, trigger.definition.name), trigger: { S: JSON.stringify(trigger) } },
+    }),
+  );
 }
 
 /** Says that a trigger is not defined any more: nobody begins to work for it from then on. */
-export async function removeTrigger({ client, table }: DynamoTable, datastore: string, name: string, now = new Date()): Promise<void> {
+export async function removeTrigger(
+  { client, table }: DynamoTable,
+  datastore: string,
+  name: string,
+  now = new Date(),
+): Promise<void> {
   await client.send(
     new UpdateItemCommand({
       TableName: table,

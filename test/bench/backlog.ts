@@ -29,15 +29,43 @@ export const backlogBench: Bench = {
     say(`sent in ${secondsOf(sent).toFixed(1)} s`);
 
     const [sentRate, readRate] = [CELLS / secondsOf(sent), CELLS / secondsOf(read)];
-    const row = (what: string, figure: string, passed = true, bar = 'printed'): Measured => ({ what, figure, bar, passed, engine: stage.engine });
+    const row = (what: string, figure: string, passed = true, bar = 'printed'): Measured => ({
+      what,
+      figure,
+      bar,
+      passed,
+      engine: stage.engine,
+    });
     return {
       measured: [
         row('cells a second: tailed, until SQS has them', sentRate.toFixed(0)),
-        row('cells a second: read with the same statements, and nothing done with them', `${readRate.toFixed(0)} (tailed: ${(sentRate / readRate).toFixed(2)} of it)`),
-        row('per cent of a core: the tailer, SQS; the bare reader', `${tailerCpu.toFixed(0)}, ${sqsCpu.toFixed(0)}; ${((user + system) / 10_000 / secondsOf(read)).toFixed(0)}`),
-        row('messages in the queue, each cell once', depth.toLocaleString('en-US'), depth === CELLS, CELLS.toLocaleString('en-US')),
+        row(
+          'cells a second: read with the same statements, and nothing done with them',
+          `${readRate.toFixed(0)} (tailed: ${(sentRate / readRate).toFixed(2)} of it)`,
+        ),
+        row(
+          'per cent of a core: the tailer, SQS; the bare reader',
+          `${tailerCpu.toFixed(0)}, ${sqsCpu.toFixed(0)}; ${((user + system) / 10_000 / secondsOf(read)).toFixed(0)}`,
+        ),
+        row(
+          'messages in the queue, each cell once',
+          depth.toLocaleString('en-US'),
+          depth === CELLS,
+          CELLS.toLocaleString('en-US'),
+        ),
       ],
-      plots: [{ kind: 'lines', title: 'A backlog worked off', x: 'seconds', y: 'cells', lines: [{ name: 'tailed', points: sent }, { name: 'read alone', points: read }] }],
+      plots: [
+        {
+          kind: 'lines',
+          title: 'A backlog worked off',
+          x: 'seconds',
+          y: 'cells',
+          lines: [
+            { name: 'tailed', points: sent },
+            { name: 'read alone', points: read },
+          ],
+        },
+      ],
     };
   },
 };

@@ -36,7 +36,14 @@ export interface BarPlot {
   readonly kind: 'bars';
   readonly title: string;
   readonly unit: string;
-  readonly bars: readonly { readonly label: string; readonly value: number; readonly least?: number; readonly most?: number; readonly bar?: number; readonly passed?: boolean }[];
+  readonly bars: readonly {
+    readonly label: string;
+    readonly value: number;
+    readonly least?: number;
+    readonly most?: number;
+    readonly bar?: number;
+    readonly passed?: boolean;
+  }[];
 }
 
 export interface LinePlot {

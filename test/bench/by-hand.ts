@@ -17,8 +17,9 @@ import type { DatastoreTopology } from '../../shared/topology/topology.ts';
 import { DATASTORE, type GroupAccess } from '../support/store-access.ts';
 
 /**
- * What somebody would write who knew exactly what to do and left out everything else: the store's statements, texts made
- * once, straight through mysql2, with the store's encoding; nobody checks, routes round failures, retries or measures.
+ * What somebody would write who knew exactly what to do and left out everything else: the store's statements, texts
+ * made once, straight through mysql2, with the store's encoding; nobody checks, routes round failures, retries or
+ * measures.
  */
 export interface ByHand extends AsyncDisposable {
   run(group: string, statement: Pick<Statement, 'sql' | 'parameters'>): Promise<readonly SqlRow[] & ResultSetHeader>;
@@ -54,7 +55,9 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   const texts = Array.from({ length: shards }, (_, shard) => ({
     append: appendCell(fenceOf(shard), dummy).sql,
     state: unionOf(selectRowStates(DATASTORE, [{ row_key: DUMMY_KEY, shard }], columns, LIMITS.answerBytes)).sql,
-    entry: putEntries(DATASTORE, shard, index, [{ row_key: DUMMY_KEY, values: [DUMMY_KEY], tombstone: false, version: { epoch: 1, added_id: 1 } }]).sql,
+    entry: putEntries(DATASTORE, shard, index, [
+      { row_key: DUMMY_KEY, values: [DUMMY_KEY], tombstone: false, version: { epoch: 1, added_id: 1 } },
+    ]).sql,
   }));
   const bufferText = insertBuffered(DATASTORE, [{ ...dummy, shard: 0 }]).sql;
   const groupOf = (shard: number): string => topology.places[shard]?.group ?? '';
@@ -64,19 +67,33 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
   };
   const run: ByHand['run'] = (group, { sql, parameters }) =>
     new Promise((resolve, reject) => {
-      pools.get(group)?.query({ sql, values: [...parameters] }, (error, result) => (error ? reject(error) : resolve(result as never)));
+      pools
+        .get(group)
+        ?.query({ sql, values: [...parameters] }, (error, result) =>
+          error ? reject(error) : resolve(result as never),
+        );
     });
 
   async function append({ row_key, column_name, ref_key }: NewCell, encoded: Uint8Array, shard: number): Promise<void> {
     const address = [rowKeyBytes(row_key), Buffer.from(column_name), ref_key];
-    const { affectedRows } = await run(groupOf(shard), { sql: texts[shard]?.append ?? '', parameters: [...address, encoded, ...address, DATASTORE, shard, topology.places[shard]?.epoch ?? 0] });
+    const { affectedRows } = await run(groupOf(shard), {
+      sql: texts[shard]?.append ?? '',
+      parameters: [...address, encoded, ...address, DATASTORE, shard, topology.places[shard]?.epoch ?? 0],
+    });
     if (affectedRows !== 1) throw new Error(`${affectedRows} rows appended`);
   }
 
   /** The entry that the latest cell of a row asks for. */
-  function entryOf(rowKey: Uint8Array, epoch: SqlValue | undefined, latest: SqlRow | undefined): { readonly shard: number; readonly parameters: readonly (SqlValue | Uint8Array)[] } {
+  function entryOf(
+    rowKey: Uint8Array,
+    epoch: SqlValue | undefined,
+    latest: SqlRow | undefined,
+  ): { readonly shard: number; readonly parameters: readonly (SqlValue | Uint8Array)[] } {
     const value = readField(decodeBody(latest?.[3] as Uint8Array), field?.field ?? '', 'UUID') as string;
-    return { shard: shardOfValue(value, 'UUID', shards), parameters: [rowKeyBytes(value), rowKey, Number(epoch), Number(latest?.[1]), 0] };
+    return {
+      shard: shardOfValue(value, 'UUID', shards),
+      parameters: [rowKeyBytes(value), rowKey, Number(epoch), Number(latest?.[1]), 0],
+    };
   }
 
   return {
@@ -87,30 +104,66 @@ export function byHand({ groups, topology, index, connections }: ByHandOptions):
       const encoded = encodeBody(cell.body);
       const shard = shardOf(cell.row_key, shards);
       const [primary, rowKey, column] = [groupOf(shard), rowKeyBytes(cell.row_key), Buffer.from(cell.column_name)];
-      await run(secondaryOf(primary), { sql: bufferText, parameters: [DATASTORE, shard, rowKey, column, cell.ref_key, encoded, createHash('sha256').update(encoded).digest()] });
+      await run(secondaryOf(primary), {
+        sql: bufferText,
+        parameters: [
+          DATASTORE,
+          shard,
+          rowKey,
+          column,
+          cell.ref_key,
+          encoded,
+          createHash('sha256').update(encoded).digest(),
+        ],
+      });
       await append(cell, encoded, shard);
-      const states = await run(primary, { sql: texts[shard]?.state ?? '', parameters: [DATASTORE, shard, rowKey, Buffer.from(field.column_key), 2] });
-      const entry = entryOf(rowKey, states.find(isEpoch)?.[1], states.find((row) => !isEpoch(row)));
+      const states = await run(primary, {
+        sql: texts[shard]?.state ?? '',
+        parameters: [DATASTORE, shard, rowKey, Buffer.from(field.column_key), 2],
+      });
+      const entry = entryOf(
+        rowKey,
+        states.find(isEpoch)?.[1],
+        states.find((row) => !isEpoch(row)),
+      );
       await run(groupOf(entry.shard), { sql: texts[entry.shard]?.entry ?? '', parameters: entry.parameters });
     },
     async batchPut(cells) {
-      const encoded = cells.map((cell) => ({ ...cell, encoded: encodeBody(cell.body), shard: shardOf(cell.row_key, shards) }));
+      const encoded = cells.map((cell) => ({
+        ...cell,
+        encoded: encodeBody(cell.body),
+        shard: shardOf(cell.row_key, shards),
+      }));
       await Promise.all(
         [...Map.groupBy(encoded, ({ shard }) => groupOf(shard))].map(async ([primary, ofGroup]) => {
           await run(secondaryOf(primary), insertBuffered(DATASTORE, ofGroup));
-          await Promise.all([...Map.groupBy(ofGroup, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
-            if (ofShard.length === 1 && ofShard[0]) await append(ofShard[0], ofShard[0].encoded, shard);
-            else await run(primary, appendCells(fenceOf(shard), ofShard));
-          }));
+          await Promise.all(
+            [...Map.groupBy(ofGroup, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
+              if (ofShard.length === 1 && ofShard[0]) await append(ofShard[0], ofShard[0].encoded, shard);
+              else await run(primary, appendCells(fenceOf(shard), ofShard));
+            }),
+          );
           const found = await run(primary, unionOf(selectRowStates(DATASTORE, ofGroup, columns, LIMITS.answerBytes)));
           const shardOfItem = ([item]: SqlRow): number => ofGroup[Number(item)]?.shard ?? -1;
           const epochs = new Map(found.filter(isEpoch).map((row) => [shardOfItem(row), row[1]]));
-          const latest = new Map(found.filter((row) => !isEpoch(row)).toReversed().map((row) => [Number(row[0]), row]));
-          const entries = [...latest].map(([item, row]) => entryOf(rowKeyBytes(ofGroup[item]?.row_key ?? ''), epochs.get(shardOfItem(row)), row));
-          await Promise.all([...Map.groupBy(entries, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
-            const values = ofShard.map(() => '(?, ?, ?, ?, IF(?, SYSDATE(6), NULL))').join(', ');
-            await run(groupOf(shard), { sql: (texts[shard]?.entry ?? '').replace('(?, ?, ?, ?, IF(?, SYSDATE(6), NULL))', values), parameters: ofShard.flatMap(({ parameters }) => parameters) });
-          }));
+          const latest = new Map(
+            found
+              .filter((row) => !isEpoch(row))
+              .toReversed()
+              .map((row) => [Number(row[0]), row]),
+          );
+          const entries = [...latest].map(([item, row]) =>
+            entryOf(rowKeyBytes(ofGroup[item]?.row_key ?? ''), epochs.get(shardOfItem(row)), row),
+          );
+          await Promise.all(
+            [...Map.groupBy(entries, ({ shard }) => shard)].map(async ([shard, ofShard]) => {
+              const values = ofShard.map(() => '(?, ?, ?, ?, IF(?, SYSDATE(6), NULL))').join(', ');
+              await run(groupOf(shard), {
+                sql: (texts[shard]?.entry ?? '').replace('(?, ?, ?, ?, IF(?, SYSDATE(6), NULL))', values),
+                parameters: ofShard.flatMap(({ parameters }) => parameters),
+              });
+            }),
+          );
         }),
       );
     },
@@ -127,5 +180,18 @@ function isEpoch([, , column]: SqlRow): boolean {
 
 /** With the settings of the store's own pools. */
 function openPool({ writer, user, password }: GroupAccess, connectionLimit: number): Pool {
-  return createPool({ host: writer.host, port: writer.port, user, password, connectionLimit, charset: 'utf8mb4_bin', timezone: 'Z', rowsAsArray: true, dateStrings: true, supportBigNumbers: true, bigNumberStrings: true, enableKeepAlive: true });
+  return createPool({
+    host: writer.host,
+    port: writer.port,
+    user,
+    password,
+    connectionLimit,
+    charset: 'utf8mb4_bin',
+    timezone: 'Z',
+    rowsAsArray: true,
+    dateStrings: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    enableKeepAlive: true,
+  });
 }

@@ -4,7 +4,9 @@ import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { drawable } from './report/drawable-plots.ts';
 import type { BenchReport } from './report/findings.ts';
 
-/** How long a bench that was told to stop has until its processes are killed, and then until it is waited for no more. */
+/**
+ * How long a bench that was told to stop has until its processes are killed, and then until it is waited for no more.
+ */
 export interface Patience {
   readonly stopMs: number;
   readonly noticeMs: number;
@@ -18,12 +20,24 @@ const PATIENCE: Patience = { stopMs: 10_000, noticeMs: 10_000 };
  *
  * @param engine "MariaDB 10.11.6", for that row
  */
-export async function carryOut(bench: Bench, world: BenchWorld, engine: string, patience: Patience = PATIENCE): Promise<BenchReport> {
+export async function carryOut(
+  bench: Bench,
+  world: BenchWorld,
+  engine: string,
+  patience: Patience = PATIENCE,
+): Promise<BenchReport> {
   const start = performance.now();
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(new Error('the limit is over')), bench.limitMinutes * 60_000);
-  const report = ({ measured, plots }: Findings): BenchReport => ({ name: bench.name, what: bench.what, seconds: Math.round((performance.now() - start) / 100) / 10, measured, ...(plots && { plots }) });
-  const failed = (figure: string, bar: string): BenchReport => report({ measured: [{ what: `${bench.name}, whole`, figure, bar, passed: false, engine } satisfies Measured] });
+  const report = ({ measured, plots }: Findings): BenchReport => ({
+    name: bench.name,
+    what: bench.what,
+    seconds: Math.round((performance.now() - start) / 100) / 10,
+    measured,
+    ...(plots && { plots }),
+  });
+  const failed = (figure: string, bar: string): BenchReport =>
+    report({ measured: [{ what: `${bench.name}, whole`, figure, bar, passed: false, engine } satisfies Measured] });
   const limit = `${bench.limitMinutes} ${bench.limitMinutes === 1 ? 'minute' : 'minutes'}`;
   // A timer does not stop work that never waits, and some work ends early rather than throw when it is stopped.
   const isOver = (): boolean => over.signal.aborted || performance.now() - start > bench.limitMinutes * 60_000;
@@ -36,7 +50,9 @@ export async function carryOut(bench: Bench, world: BenchWorld, engine: string, 
     world.signal.throwIfAborted();
     // After its processes were killed, everything it says is about that.
     console.error(isOver() ? `  stopped after ${limit}: ${firstLine(error)}` : error);
-    return isOver() ? failed(`took longer than ${limit}`, `at most ${limit}`) : failed(firstLine(error), 'an end without an error');
+    return isOver()
+      ? failed(`took longer than ${limit}`, `at most ${limit}`)
+      : failed(firstLine(error), 'an end without an error');
   } finally {
     clearTimeout(timer);
   }
@@ -46,7 +62,11 @@ export async function carryOut(bench: Bench, world: BenchWorld, engine: string, 
 async function stoppable(bench: Bench, world: BenchWorld, patience: Patience): Promise<Findings> {
   const ended = new AbortController();
   const givenUp = Promise.withResolvers<never>();
-  world.signal.addEventListener('abort', () => void giveUp(world.folder, patience, ended.signal).then(givenUp.reject, () => undefined), { once: true });
+  world.signal.addEventListener(
+    'abort',
+    () => void giveUp(world.folder, patience, ended.signal).then(givenUp.reject, () => undefined),
+    { once: true },
+  );
   try {
     return await Promise.race([Promise.try(() => bench.measure(world)), givenUp.promise]);
   } finally {

@@ -29,7 +29,12 @@ export const codecBench: Bench = {
       passed: true,
       engine: `Node ${process.versions.node}`,
     }));
-    const plots = BODY_SIZES.flatMap((size) => plotsOf(size, costs.filter((cost) => cost.size === size)));
+    const plots = BODY_SIZES.flatMap((size) =>
+      plotsOf(
+        size,
+        costs.filter((cost) => cost.size === size),
+      ),
+    );
     return { measured, plots };
   },
 };
@@ -46,7 +51,10 @@ interface Cost {
   readonly decode: Taken;
 }
 
-async function costsOf(size: BodySize, { seed, signal }: Pick<BenchWorld, 'seed' | 'signal'>): Promise<readonly Cost[]> {
+async function costsOf(
+  size: BodySize,
+  { seed, signal }: Pick<BenchWorld, 'seed' | 'signal'>,
+): Promise<readonly Cost[]> {
   const bodies = bodiesOf(size, seed, 0, BODIES);
   const codecs = codecsFor(bodiesOf(size, seed, BODIES, SAMPLES));
   const encoded = codecs.map((codec) => bodies.map((body) => roundTrip(codec, body)));
@@ -79,12 +87,22 @@ function figureOf({ size, bytes, ratio, encode, decode }: Cost): string {
 
 function plotsOf(size: BodySize, costs: readonly Cost[]): readonly BarPlot[] {
   return [
-    { kind: 'bars', title: `Stored size of a body of ${size}, mean`, unit: 'bytes', bars: costs.map(({ codec, bytes }) => ({ label: codec, value: bytes })) },
+    {
+      kind: 'bars',
+      title: `Stored size of a body of ${size}, mean`,
+      unit: 'bytes',
+      bars: costs.map(({ codec, bytes }) => ({ label: codec, value: bytes })),
+    },
     {
       kind: 'bars',
       title: `Encoding and decoding a body of ${size}`,
       unit: 'µs of CPU',
-      bars: costs.map(({ codec, encode, decode }) => ({ label: codec, value: encode.median + decode.median, least: encode.least + decode.least, most: encode.most + decode.most })),
+      bars: costs.map(({ codec, encode, decode }) => ({
+        label: codec,
+        value: encode.median + decode.median,
+        least: encode.least + decode.least,
+        most: encode.most + decode.most,
+      })),
     },
   ];
 }

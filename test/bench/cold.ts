@@ -34,7 +34,12 @@ async function loadingOf(world: BenchWorld): Promise<Part> {
   writeFileSync(empty, 'export const handler = async () => {};\n');
   const times = await loadTimes([empty, ...bundles.values()], world);
   const base = median(times.get(empty) ?? []);
-  const loads = [...bundles].map(([name, file]) => ({ name, bytes: statSync(file).size, all: times.get(file) ?? [], milliseconds: median(times.get(file) ?? []) }));
+  const loads = [...bundles].map(([name, file]) => ({
+    name,
+    bytes: statSync(file).size,
+    all: times.get(file) ?? [],
+    milliseconds: median(times.get(file) ?? []),
+  }));
   const measured = loads.map(({ name, bytes, milliseconds }): Measured => ({
     what: name,
     figure: `${Math.round(bytes / 1024)} KiB, ${milliseconds.toFixed(0)} ms (an empty one ${base.toFixed(0)} ms)`,
@@ -42,13 +47,29 @@ async function loadingOf(world: BenchWorld): Promise<Part> {
     passed: bytes < MOST_BYTES && milliseconds < MOST_MS,
     engine: `Node ${process.versions.node}`,
   }));
-  const sizes: Bars = loads.map(({ name, bytes }) => ({ label: name, value: bytes / 1024, bar: MOST_BYTES / 1024, passed: bytes < MOST_BYTES }));
-  const loading: Bars = loads.map(({ name, milliseconds, all }) => ({ label: name, value: milliseconds, ...extremes(all), bar: MOST_MS, passed: milliseconds < MOST_MS }));
+  const sizes: Bars = loads.map(({ name, bytes }) => ({
+    label: name,
+    value: bytes / 1024,
+    bar: MOST_BYTES / 1024,
+    passed: bytes < MOST_BYTES,
+  }));
+  const loading: Bars = loads.map(({ name, milliseconds, all }) => ({
+    label: name,
+    value: milliseconds,
+    ...extremes(all),
+    bar: MOST_MS,
+    passed: milliseconds < MOST_MS,
+  }));
   return {
     measured,
     plots: [
       { kind: 'bars', title: 'Bundles', unit: 'KiB', bars: sizes },
-      { kind: 'bars', title: 'Loading a bundle', unit: 'ms', bars: [{ label: 'an empty one', value: base, ...extremes(times.get(empty) ?? []) }, ...loading] },
+      {
+        kind: 'bars',
+        title: 'Loading a bundle',
+        unit: 'ms',
+        bars: [{ label: 'an empty one', value: base, ...extremes(times.get(empty) ?? []) }, ...loading],
+      },
     ],
   };
 }
@@ -67,7 +88,12 @@ async function callingOf(world: BenchWorld): Promise<Part> {
         engine,
       })),
     );
-    plots.push({ kind: 'bars', title: `From no process to the first answer, over ${access}`, unit: 'ms', bars: calls.map(({ title, first }) => ({ label: title, value: median(first), ...extremes(first) })) });
+    plots.push({
+      kind: 'bars',
+      title: `From no process to the first answer, over ${access}`,
+      unit: 'ms',
+      bars: calls.map(({ title, first }) => ({ label: title, value: median(first), ...extremes(first) })),
+    });
   }
   return { measured, plots };
 }

@@ -15,8 +15,16 @@ const QUANTILES = ['p50', 'p99'] as const satisfies readonly (keyof Quantiles)[]
 
 /** The one that both series have. */
 const USUAL: StoreSize = { name: DATASTORE, shards: 64, cells: 100_000 };
-const BY_CELLS: readonly StoreSize[] = [{ name: 'few_cells', shards: 64, cells: 10_000 }, USUAL, { name: 'many_cells', shards: 64, cells: 1_000_000 }];
-const BY_SHARDS: readonly StoreSize[] = [USUAL, { name: 'more_shards', shards: 512, cells: 100_000 }, { name: 'many_shards', shards: 4096, cells: 100_000 }];
+const BY_CELLS: readonly StoreSize[] = [
+  { name: 'few_cells', shards: 64, cells: 10_000 },
+  USUAL,
+  { name: 'many_cells', shards: 64, cells: 1_000_000 },
+];
+const BY_SHARDS: readonly StoreSize[] = [
+  USUAL,
+  { name: 'more_shards', shards: 512, cells: 100_000 },
+  { name: 'many_shards', shards: 4096, cells: 100_000 },
+];
 const SIZES = [...new Set([...BY_CELLS, ...BY_SHARDS])];
 
 /**
@@ -32,21 +40,32 @@ export const growthBench: Bench = {
 
   async measure({ folder, engine: wish, seed, say, signal }: BenchWorld): Promise<Findings> {
     await using parts = new AsyncDisposableStack();
-    const { servers, groups, engine } = await startServers({ folder, engine: wish, groups: GROUPS, readers: 0, shards: SIZES.reduce((sum, { shards }) => sum + shards, 0) });
+    const { servers, groups, engine } = await startServers({
+      folder,
+      engine: wish,
+      groups: GROUPS,
+      readers: 0,
+      shards: SIZES.reduce((sum, { shards }) => sum + shards, 0),
+    });
     parts.defer(() => servers.stop());
     const stores = parts.use(await createSizedStores(groups, SIZES));
     const subjects: Subject[] = [];
     for (const size of SIZES) {
       const start = performance.now();
       await stores.fill(size, signal);
-      say(`${inWords(size.cells)} cells with their entries in ${size.shards} shards: ${((performance.now() - start) / 1000).toFixed(0)} s`);
+      say(
+        `${inWords(size.cells)} cells with their entries in ${size.shards} shards: ${((performance.now() - start) / 1000).toFixed(0)} s`,
+      );
       subjects.push(subjectOf(await stores.open(size.name), size, seed));
     }
     const rounds = await inTurns(subjects, { signal, say });
     const cells = (size: StoreSize): number => size.cells;
     const shards = (size: StoreSize): number => size.shards;
     return {
-      measured: [...rowsOf(BY_CELLS, rounds, engine, (size) => `${inWords(size.cells)} cells`), ...rowsOf(BY_SHARDS, rounds, engine, (size) => `${size.shards} shards`)],
+      measured: [
+        ...rowsOf(BY_CELLS, rounds, engine, (size) => `${inWords(size.cells)} cells`),
+        ...rowsOf(BY_SHARDS, rounds, engine, (size) => `${size.shards} shards`),
+      ],
       plots: [plotOf(BY_CELLS, rounds, 'cells', cells), plotOf(BY_SHARDS, rounds, 'shards', shards)],
     };
   },
@@ -65,7 +84,10 @@ function subjectOf(datastore: Datastore, { name, cells }: StoreSize, seed: strin
         if (outcome !== 'stored') throw new Error(`a put to ${name} was answered ${outcome}`);
       },
       async 'get latest'() {
-        const { cell } = await datastore.getLatest({ row_key: numberedRowKey(name, random.integer(0, cells - 1)), column_name: 'BASE' });
+        const { cell } = await datastore.getLatest({
+          row_key: numberedRowKey(name, random.integer(0, cells - 1)),
+          column_name: 'BASE',
+        });
         if (!cell) throw new Error(`a cell of ${name} was not found`);
       },
     },
@@ -73,11 +95,23 @@ function subjectOf(datastore: Datastore, { name, cells }: StoreSize, seed: strin
 }
 
 /** Each size but the smallest, next to that. */
-function rowsOf([smallest, ...larger]: readonly StoreSize[], rounds: ReadonlyMap<string, Rounds>, engine: string, label: (size: StoreSize) => string): readonly Measured[] {
+function rowsOf(
+  [smallest, ...larger]: readonly StoreSize[],
+  rounds: ReadonlyMap<string, Rounds>,
+  engine: string,
+  label: (size: StoreSize) => string,
+): readonly Measured[] {
   if (!smallest) return [];
   return larger.flatMap((size) =>
     (Object.keys(OPERATIONS) as Operation[]).map((operation): Measured => {
-      const growths = QUANTILES.map((quantile) => ({ quantile, growth: growthOf(rounds.get(smallest.name)?.[operation] ?? [], rounds.get(size.name)?.[operation] ?? [], quantile) }));
+      const growths = QUANTILES.map((quantile) => ({
+        quantile,
+        growth: growthOf(
+          rounds.get(smallest.name)?.[operation] ?? [],
+          rounds.get(size.name)?.[operation] ?? [],
+          quantile,
+        ),
+      }));
       return {
         what: `${operation}: ${label(size)}, times ${label(smallest)}`,
         figure: growths.map(({ quantile, growth }) => growthFigure(quantile, growth)).join(', '),
@@ -89,11 +123,19 @@ function rowsOf([smallest, ...larger]: readonly StoreSize[], rounds: ReadonlyMap
   );
 }
 
-function plotOf(sizes: readonly StoreSize[], rounds: ReadonlyMap<string, Rounds>, x: string, at: (size: StoreSize) => number): LinePlot {
+function plotOf(
+  sizes: readonly StoreSize[],
+  rounds: ReadonlyMap<string, Rounds>,
+  x: string,
+  at: (size: StoreSize) => number,
+): LinePlot {
   const lines = (Object.keys(OPERATIONS) as Operation[]).flatMap((operation) =>
     QUANTILES.map((quantile) => ({
       name: `${operation}, ${quantile}`,
-      points: sizes.map((size): readonly [number, number] => [at(size), medianOf(rounds.get(size.name)?.[operation] ?? [], quantile)]),
+      points: sizes.map((size): readonly [number, number] => [
+        at(size),
+        medianOf(rounds.get(size.name)?.[operation] ?? [], quantile),
+      ]),
     })),
   );
   return { kind: 'lines', title: `Latency by ${x}`, x, y: 'milliseconds', logX: true, lines };

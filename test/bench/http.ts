@@ -10,7 +10,10 @@ import { sideBySide } from './side-by-side.ts';
 const AT_ONCE = 32;
 const LEAST = 0.5;
 const WARM_MS = 1500;
-/** Threads of three processes have to be compiled: with four seconds get latest came out at 0.52 to 0.62, with eight at 0.57 to 0.64. */
+/**
+ * Threads of three processes have to be compiled: with four seconds get latest came out at 0.52 to 0.62, with eight at
+ * 0.57 to 0.64.
+ */
 const WARM_HTTP_MS = 8000;
 /** Of 32 puts each takes 100 to 250 ms, and a round ends with the last of them. */
 const ROUND_MS = 240;
@@ -39,7 +42,15 @@ export const httpBench: Bench = {
       say(`${row.what}: ${row.figure}`);
     };
     for (const { what, once, atOnce = AT_ONCE } of operations) {
-      const sides = { ours: () => once(client), theirs: () => once(datastore), atOnce, warmMs: WARM_MS, ourWarmMs: WARM_HTTP_MS, roundMs: ROUND_MS, bar: LEAST };
+      const sides = {
+        ours: () => once(client),
+        theirs: () => once(datastore),
+        atOnce,
+        warmMs: WARM_MS,
+        ourWarmMs: WARM_HTTP_MS,
+        roundMs: ROUND_MS,
+        bar: LEAST,
+      };
       const { ratio, least, most, ours, theirs } = await sideBySide(sides, signal);
       const figure = `${ratio.toFixed(2)} (${least.toFixed(2)} to ${most.toFixed(2)}; ${ours.toFixed(0)}, ${theirs.toFixed(0)} a second)`;
       add({ what: `${what}; ${atOnce} at once`, figure, bar: `≥ ${LEAST}`, passed: ratio >= LEAST });
@@ -47,9 +58,17 @@ export const httpBench: Bench = {
     }
     for (const { what, once } of operations) {
       const { ours, theirs } = await inTurn({ ours: () => once(client), theirs: () => once(datastore) }, signal);
-      add({ what: `${what}; 1 at once, median`, figure: `${(theirs / ours).toFixed(2)} (${ours.toFixed(1)} ms, ${theirs.toFixed(1)} ms)`, bar: 'printed', passed: true });
+      add({
+        what: `${what}; 1 at once, median`,
+        figure: `${(theirs / ours).toFixed(2)} (${ours.toFixed(1)} ms, ${theirs.toFixed(1)} ms)`,
+        bar: 'printed',
+        passed: true,
+      });
       bars.push({ label: `${what}; 1 at once`, value: theirs / ours });
     }
-    return { measured, plots: [{ kind: 'bars', title: 'Through HTTP, next to the library', unit: 'of its speed', bars }] };
+    return {
+      measured,
+      plots: [{ kind: 'bars', title: 'Through HTTP, next to the library', unit: 'of its speed', bars }],
+    };
   },
 };

@@ -38,12 +38,20 @@ export const idleBench: Bench = {
     await fillEach(store, world);
     world.say('a cell in each shard; nothing is written from now on');
     const input: TailerInput = { access, slots: [0], sends: join(world.folder, 'sends'), seed: world.seed };
-    using tailer = startProcess<TailerInput, TailerProgress>(new URL('../support/triggers/tailer-process.ts', import.meta.url), world.folder, input);
+    using tailer = startProcess<TailerInput, TailerProgress>(
+      new URL('../support/triggers/tailer-process.ts', import.meta.url),
+      world.folder,
+      input,
+    );
     await tailer.ready;
     await untilDone(store, world);
 
     const both = await during(stage, tailer, world);
-    const operations = await triggerManagement({ context: store.context, stateTable: store.stateTable, queues: sqsTriggerQueues(store.sqs) }).triggers(access.datastore);
+    const operations = await triggerManagement({
+      context: store.context,
+      stateTable: store.stateTable,
+      queues: sqsTriggerQueues(store.sqs),
+    }).triggers(access.datastore);
     await operations.pauseTrigger(TRIGGERS[1] ?? '');
     const one = await during(stage, tailer, world);
     await tailer.stop();
@@ -61,13 +69,34 @@ interface Rates {
 }
 
 function measured(both: Rates, one: Rates, engine: string): readonly Measured[] {
-  const row = (what: string, value: number, text: string, bar: number): Measured => ({ what, figure: text, bar: `at most ${bar}`, passed: value <= bar, engine });
+  const row = (what: string, value: number, text: string, bar: number): Measured => ({
+    what,
+    figure: text,
+    bar: `at most ${bar}`,
+    passed: value <= bar,
+    engine,
+  });
   const sharing = both.statements / Math.max(1, one.statements);
   return [
-    row(`statements a second, ${SHARDS} idle shards, ${TRIGGERS.length} triggers`, both.statements, both.statements.toFixed(0), BAR.statements),
-    row('… times those of one trigger', sharing, `${sharing.toFixed(2)} (${one.statements.toFixed(0)} a second)`, BAR.sharing),
+    row(
+      `statements a second, ${SHARDS} idle shards, ${TRIGGERS.length} triggers`,
+      both.statements,
+      both.statements.toFixed(0),
+      BAR.statements,
+    ),
+    row(
+      '… times those of one trigger',
+      sharing,
+      `${sharing.toFixed(2)} (${one.statements.toFixed(0)} a second)`,
+      BAR.sharing,
+    ),
     row('MB a second, both ways', both.megabytes, both.megabytes.toFixed(2), BAR.megabytes),
-    row('per cent of a core: the tailer', both.tailerCpu, `${both.tailerCpu.toFixed(0)} (one trigger: ${one.tailerCpu.toFixed(0)})`, BAR.tailerCpu),
+    row(
+      'per cent of a core: the tailer',
+      both.tailerCpu,
+      `${both.tailerCpu.toFixed(0)} (one trigger: ${one.tailerCpu.toFixed(0)})`,
+      BAR.tailerCpu,
+    ),
     row(`per cent of a core: all ${GROUPS * 2} servers`, both.serverCpu, both.serverCpu.toFixed(0), BAR.serverCpu),
   ];
 }
@@ -80,9 +109,16 @@ async function fillEach({ datastore }: TriggeredStore, { seed }: BenchWorld): Pr
     const row = randomRowKey(random);
     rows.set(shardOf(row, SHARDS), row);
   }
-  const cells = [...rows.values()].map((row_key) => ({ row_key, column_name: 'BASE', ref_key: 1, body: { written_by: 'bench' } }));
+  const cells = [...rows.values()].map((row_key) => ({
+    row_key,
+    column_name: 'BASE',
+    ref_key: 1,
+    body: { written_by: 'bench' },
+  }));
   for (let start = 0; start < cells.length; start += BATCH) {
-    const refused = (await datastore.batchPut(cells.slice(start, start + BATCH))).find(({ outcome }) => outcome !== 'stored');
+    const refused = (await datastore.batchPut(cells.slice(start, start + BATCH))).find(
+      ({ outcome }) => outcome !== 'stored',
+    );
     if (refused) throw new Error(`a cell was answered ${refused.outcome}`);
   }
 }
@@ -90,18 +126,31 @@ async function fillEach({ datastore }: TriggeredStore, { seed }: BenchWorld): Pr
 async function untilDone({ stateTable, name }: TriggeredStore, { signal }: BenchWorld): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   for (const trigger of TRIGGERS) {
-    while ((await committedOffsets(stateTable, { name: triggerFollower(trigger), datastore: name }, SHARDS)).some((offset) => offset !== 1)) {
-      if (performance.now() > deadline) throw new Error(`the tailer did not come to the end of every log within ${PATIENCE_MS / 1000} s`);
+    while (
+      (await committedOffsets(stateTable, { name: triggerFollower(trigger), datastore: name }, SHARDS)).some(
+        (offset) => offset !== 1,
+      )
+    ) {
+      if (performance.now() > deadline)
+        throw new Error(`the tailer did not come to the end of every log within ${PATIENCE_MS / 1000} s`);
       await sleep(1000, undefined, { signal });
     }
   }
 }
 
-async function during({ servers, groups }: TriggerStage, tailer: KillableProcess<TailerProgress>, { signal, say }: BenchWorld): Promise<Rates> {
+async function during(
+  { servers, groups }: TriggerStage,
+  tailer: KillableProcess<TailerProgress>,
+  { signal, say }: BenchWorld,
+): Promise<Rates> {
   await sleep(SETTLE_SECONDS * 1000, undefined, { signal });
   const clients = groups.map(({ name }) => groupClient(groups, name));
   try {
-    const now = async (): Promise<ServerLoad & { readonly tailerMs: number; readonly at: number }> => ({ ...(await readServerLoad(servers, clients)), tailerMs: tailer.progress?.cpuMs ?? 0, at: performance.now() });
+    const now = async (): Promise<ServerLoad & { readonly tailerMs: number; readonly at: number }> => ({
+      ...(await readServerLoad(servers, clients)),
+      tailerMs: tailer.progress?.cpuMs ?? 0,
+      at: performance.now(),
+    });
     const before = await now();
     await sleep(SECONDS * 1000, undefined, { signal });
     const after = await now();
@@ -112,7 +161,11 @@ async function during({ servers, groups }: TriggerStage, tailer: KillableProcess
       tailerCpu: (after.tailerMs - before.tailerMs) / seconds / 10,
       serverCpu: (after.cpuMs - before.cpuMs) / seconds / 10,
     };
-    say(Object.entries(rates).map(([what, rate]) => `${what} ${rate.toFixed(1)}`).join(', '));
+    say(
+      Object.entries(rates)
+        .map(([what, rate]) => `${what} ${rate.toFixed(1)}`)
+        .join(', '),
+    );
     return rates;
   } finally {
     await Promise.all(clients.map((client) => client.close()));

@@ -13,10 +13,16 @@ import { writeCalmTrips } from './lags/calm-trips.ts';
 import { startsInLog } from './lags/handler-starts.ts';
 import { percentile } from './lags/percentile.ts';
 
-/** Trips written each second; of each the trigger writes two more cells, so that the store takes three times as many puts. */
+/**
+ * Trips written each second; of each the trigger writes two more cells, so that the store takes three times as many
+ * puts.
+ */
 const TRIPS_A_SECOND = 10;
 const SECONDS = 40;
-/** Written and billed before, at a rate that is not borne with ease: as many instances of the trigger's function are started as there will ever be, and code is compiled. */
+/**
+ * Written and billed before, at a rate that is not borne with ease: as many instances of the trigger's function are
+ * started as there will ever be, and code is compiled.
+ */
 const WARM = { trips: 150, perSecond: 50 };
 const BILLING_PATIENCE_MS = 20_000;
 const INDEX = 'driver_partner_index';
@@ -73,11 +79,16 @@ interface Rate {
 }
 
 /**
- * Writes trips at fixed times, however long earlier ones take, and waits until the last of them is answered and done with.
+ * Writes trips at fixed times, however long earlier ones take, and waits until the last of them is answered and done
+ * with.
  *
  * @param written told of each trip as it is answered `stored`
  */
-async function writeAtRate(store: SchemalessClient, { trips, perSecond, signal }: Rate, written: (trip: NewCell) => Promise<void>): Promise<void> {
+async function writeAtRate(
+  store: SchemalessClient,
+  { trips, perSecond, signal }: Rate,
+  written: (trip: NewCell) => Promise<void>,
+): Promise<void> {
   const underWay: Promise<void>[] = [];
   const writeOne = async (): Promise<void> => {
     let done: Promise<void> | undefined;
@@ -94,12 +105,20 @@ async function writeAtRate(store: SchemalessClient, { trips, perSecond, signal }
   await Promise.all(underWay);
 }
 
-/** How long it takes, from now on, until the answer of a query shows the trip's row: the query's own time is part of it. */
+/**
+ * How long it takes, from now on, until the answer of a query shows the trip's row: the query's own time is part of it.
+ */
 async function untilFound(store: SchemalessClient, { row_key, body }: NewCell, signal: AbortSignal): Promise<number> {
   const start = performance.now();
   const driver = String(Object(body).driver_partner_uuid);
   for (;;) {
-    const { entries } = await persist(signal, () => store.query({ index: INDEX, where: [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }], limit: 10 }));
+    const { entries } = await persist(signal, () =>
+      store.query({
+        index: INDEX,
+        where: [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }],
+        limit: 10,
+      }),
+    );
     if (entries.some((entry) => entry.row_key === row_key)) return performance.now() - start;
     // An entry comes with its put, as a rule: asking on at once would load the machine for one that a repair brings.
     await sleep(2, undefined, { signal });
@@ -110,7 +129,13 @@ function measured(indexMs: readonly number[], triggerMs: readonly number[], engi
   const wanted = TRIPS_A_SECOND * SECONDS;
   const row = (what: string, lags: readonly number[], share: number, bar: number): Measured => {
     const lag = percentile(lags, share);
-    return { what: `${what}, p${share * 100} of ${lags.length}`, figure: `${lag.toFixed(1)} ms`, bar: `< ${bar} ms`, passed: lag < bar && lags.length === wanted, engine };
+    return {
+      what: `${what}, p${share * 100} of ${lags.length}`,
+      figure: `${lag.toFixed(1)} ms`,
+      bar: `< ${bar} ms`,
+      passed: lag < bar && lags.length === wanted,
+      engine,
+    };
   };
   const load = `${TRIPS_A_SECOND} trips a second`;
   return [
@@ -121,6 +146,16 @@ function measured(indexMs: readonly number[], triggerMs: readonly number[], engi
 }
 
 function plot(indexMs: readonly number[], triggerMs: readonly number[]): LinePlot {
-  const line = (name: string, lags: readonly number[]): LinePlot['lines'][number] => ({ name, points: SHARES.map((share) => [Math.max(LEAST_DRAWN_MS, percentile(lags, share)), share * 100]) });
-  return { kind: 'lines', title: 'How soon index and trigger follow a put', x: 'lag, ms', y: 'of the cells, %', logX: true, lines: [line('index', indexMs), line('trigger', triggerMs)] };
+  const line = (name: string, lags: readonly number[]): LinePlot['lines'][number] => ({
+    name,
+    points: SHARES.map((share) => [Math.max(LEAST_DRAWN_MS, percentile(lags, share)), share * 100]),
+  });
+  return {
+    kind: 'lines',
+    title: 'How soon index and trigger follow a put',
+    x: 'lag, ms',
+    y: 'of the cells, %',
+    logX: true,
+    lines: [line('index', indexMs), line('trigger', triggerMs)],
+  };
 }

@@ -10,12 +10,23 @@ const broken = join(folder, 'broken.json');
 writeFileSync(broken, '{');
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const bench = (name: string): Bench => ({ name, what: `measures ${name}`, limitMinutes: 5, measure: () => Promise.reject(new Error('nobody asked for it')) });
+const bench = (name: string): Bench => ({
+  name,
+  what: `measures ${name}`,
+  limitMinutes: 5,
+  measure: () => Promise.reject(new Error('nobody asked for it')),
+});
 const BENCHES: readonly Bench[] = [bench('store'), { ...bench('soak'), apart: true }, bench('idle')];
 
 /** As the command line would, but throws instead of ending the process. */
 function read(...argv: readonly string[]): BenchOptions {
-  return readOptions(BENCHES, argv, benchCommand(BENCHES).exitOverride().configureOutput({ writeErr: () => {} }));
+  return readOptions(
+    BENCHES,
+    argv,
+    benchCommand(BENCHES)
+      .exitOverride()
+      .configureOutput({ writeErr: () => {} }),
+  );
 }
 
 const names = ({ benches }: BenchOptions): readonly string[] => benches.map(({ name }) => name);
@@ -28,7 +39,10 @@ it('measures everything but what takes long, unless it is named', () => {
 it('writes what it found alone if it is asked to, and keeps it with the rest unless it is asked not to', () => {
   const file = join(folder, 'kept.json');
   expect(read('--no-findings')).toMatchObject({ json: undefined, findings: undefined });
-  expect(read('--findings', file, '--json', join(folder, 'findings.json'))).toMatchObject({ json: join(folder, 'findings.json'), findings: file });
+  expect(read('--findings', file, '--json', join(folder, 'findings.json'))).toMatchObject({
+    json: join(folder, 'findings.json'),
+    findings: file,
+  });
   expect(readdirSync(folder)).toEqual(['broken.json']);
 });
 

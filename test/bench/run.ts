@@ -25,7 +25,20 @@ import { storeBench } from './store-speed.ts';
 import { writesBench } from './writes.ts';
 import { ycsbBench } from './ycsb.ts';
 
-const BENCHES: readonly Bench[] = [storeBench, writesBench, httpBench, lagsBench, backlogBench, codecBench, coldBench, shardsBench, idleBench, growthBench, soakBench, ycsbBench];
+const BENCHES: readonly Bench[] = [
+  storeBench,
+  writesBench,
+  httpBench,
+  lagsBench,
+  backlogBench,
+  codecBench,
+  coldBench,
+  shardsBench,
+  idleBench,
+  growthBench,
+  soakBench,
+  ycsbBench,
+];
 
 const { benches, engine, seed, json, findings } = readOptions(BENCHES, process.argv.slice(2));
 const found = findEngine({ wish: engine });
@@ -52,7 +65,9 @@ for (const bench of benches) {
   folders.add(folder);
   console.log(`${bench.name}: ${bench.what} (seed ${seed})`);
   try {
-    done.push(await carryOut(bench, { engine, seed, folder, signal, say: (line) => console.log(`  ${line}`) }, run.engine));
+    done.push(
+      await carryOut(bench, { engine, seed, folder, signal, say: (line) => console.log(`  ${line}`) }, run.engine),
+    );
     // After each, so that what was measured is kept when a later one is cut off.
     keep();
   } catch (error) {
@@ -65,13 +80,31 @@ for (const bench of benches) {
 }
 if (signal.aborted) process.exit(130);
 const rows = done.flatMap(({ measured }) => measured);
-const cells = rows.map(({ what, figure, bar, passed, engine: on }) => [what, figure, bar, passed ? 'PASS' : 'FAIL', seed, on]);
+const cells = rows.map(({ what, figure, bar, passed, engine: on }) => [
+  what,
+  figure,
+  bar,
+  passed ? 'PASS' : 'FAIL',
+  seed,
+  on,
+]);
 for (const line of textTable([['what', 'figure', 'bar', 'verdict', 'seed', 'engine'], ...cells])) console.log(line);
 if (findings !== undefined) console.log(`kept in ${findings}; npm run report makes a page of it`);
 process.exit(process.exitCode ?? (rows.every(({ passed }) => passed) ? 0 : 1));
 
 function keep(): void {
-  const all = { format: FORMAT, ...run, seconds: Math.round((performance.now() - start) / 100) / 10, complete: done.length === benches.length, benches: done } as const;
+  const all = {
+    format: FORMAT,
+    ...run,
+    seconds: Math.round((performance.now() - start) / 100) / 10,
+    complete: done.length === benches.length,
+    benches: done,
+  } as const;
   if (json !== undefined) writeFileSync(json, `${JSON.stringify(all, undefined, 2)}\n`);
-  if (findings !== undefined) keepFindings(findings, all, BENCHES.map(({ name }) => name));
+  if (findings !== undefined)
+    keepFindings(
+      findings,
+      all,
+      BENCHES.map(({ name }) => name),
+    );
 }

@@ -25,7 +25,13 @@ export const shardsBench: Bench = {
   limitMinutes: 3,
 
   async measure({ folder, engine: wish, seed, say }: BenchWorld): Promise<Findings> {
-    const { servers, groups, engine } = await startServers({ folder, engine: wish, groups: GROUPS, readers: READERS, shards: SHARDS });
+    const { servers, groups, engine } = await startServers({
+      folder,
+      engine: wish,
+      groups: GROUPS,
+      readers: READERS,
+      shards: SHARDS,
+    });
     await using parts = new AsyncDisposableStack();
     parts.defer(() => servers.stop());
     say('servers run; creating the shards');
@@ -58,7 +64,13 @@ export const shardsBench: Bench = {
         passed: ready < bar && written.length === ROWS,
         engine,
       },
-      { what: 'rows found in the one database that CRC32 names', figure: `${found} of ${ROWS}`, bar: `${ROWS}`, passed: found === ROWS, engine },
+      {
+        what: 'rows found in the one database that CRC32 names',
+        figure: `${found} of ${ROWS}`,
+        bar: `${ROWS}`,
+        passed: found === ROWS,
+        engine,
+      },
     ];
     return { measured };
   },
@@ -72,12 +84,21 @@ async function isFoundByHand(clients: readonly SqlClient[], rowKey: string, shar
   const database = shardDatabase(DATASTORE, toNumber(byHand));
   const holders: SqlClient[] = [];
   for (const client of clients) {
-    const known = await client.select({ sql: 'SELECT 1 FROM information_schema.schemata WHERE schema_name = ?', parameters: [database] }, 'writer');
+    const known = await client.select(
+      { sql: 'SELECT 1 FROM information_schema.schemata WHERE schema_name = ?', parameters: [database] },
+      'writer',
+    );
     if (known.length > 0) holders.push(client);
   }
   const [holder] = holders;
   if (!holder || holders.length > 1 || toNumber(byHand) !== shard) return false;
-  const [[count] = []] = await holder.select({ sql: `SELECT COUNT(*) FROM ${entityTable(DATASTORE, toNumber(byHand))} WHERE row_key = ?`, parameters: [rowKeyBytes(rowKey)] }, 'writer');
+  const [[count] = []] = await holder.select(
+    {
+      sql: `SELECT COUNT(*) FROM ${entityTable(DATASTORE, toNumber(byHand))} WHERE row_key = ?`,
+      parameters: [rowKeyBytes(rowKey)],
+    },
+    'writer',
+  );
   return toNumber(count) === 1;
 }
 

@@ -25,7 +25,12 @@ it.each([
 });
 
 it('takes a round that measured nothing for one below', () => {
-  expect(isInDoubt(Array.from({ length: 9 }, () => Number.NaN), 0.85)).toBe(true);
+  expect(
+    isInDoubt(
+      Array.from({ length: 9 }, () => Number.NaN),
+      0.85,
+    ),
+  ).toBe(true);
 });
 
 it('takes as many rounds as a bar needs, and no more than five times as many', async () => {
@@ -41,7 +46,21 @@ it('gives each side its turns, in the opposite order every other time', async ()
   const turns: string[] = [];
   const [ours, theirs, bare] = ['ours', 'theirs', 'bare'].map((name) => taking(2, turns, name)) as [Work, Work, Work];
   const ratio = await sideBySide({ ours, theirs, bare, warmMs: 1, roundMs: 60 }, signal);
-  expect(turns.slice(0, 13)).toEqual(['ours', 'theirs', 'bare', 'ours', 'theirs', 'bare', 'theirs', 'ours', 'bare', 'theirs', 'ours', 'theirs', 'bare']);
+  expect(turns.slice(0, 13)).toEqual([
+    'ours',
+    'theirs',
+    'bare',
+    'ours',
+    'theirs',
+    'bare',
+    'theirs',
+    'ours',
+    'bare',
+    'theirs',
+    'ours',
+    'theirs',
+    'bare',
+  ]);
   expect(ratio.toBare).toBeGreaterThan(0);
 });
 

@@ -36,24 +36,28 @@ export interface Ratio {
 const [FEWEST_ROUNDS, MOST_ROUNDS] = [9, 45];
 const ROUND_MS = 180;
 /**
- * A machine's speed changes from one moment to the next, and falls on both sides of a short turn alike: the ratio of the
- * same two sides, one call at a time, had a standard deviation of 0.038 with turns of 180 ms, and of 0.017 with these.
+ * A machine's speed changes from one moment to the next, and falls on both sides of a short turn alike: the ratio of
+ * the same two sides, one call at a time, had a standard deviation of 0.038 with turns of 180 ms, and of 0.017 with
+ * these.
  */
 const TURN_MS = 30;
 /**
- * Where many are under way, a turn ends with the last of them, and is as much longer as that is little of it: with eight
- * calls of each, which are 120 ms of 32 appends, the deviation was 0.02, with three times as many 0.028.
+ * Where many are under way, a turn ends with the last of them, and is as much longer as that is little of it: with
+ * eight calls of each, which are 120 ms of 32 appends, the deviation was 0.02, with three times as many 0.028.
  */
 const CALLS_A_TURN = 8;
 
 /**
- * Lets the sides work on the same servers, each in its turn and in the opposite order every other time, so that what else
- * the machine does falls on all alike. What happens before the first round counts for none.
+ * Lets the sides work on the same servers, each in its turn and in the opposite order every other time, so that what
+ * else the machine does falls on all alike. What happens before the first round counts for none.
  *
- * Where the ratio has a bar to reach, it is measured until it clearly does, up to five times as long: the same two sides
- * came out at 0.87 to 0.97 in fifteen rounds.
+ * Where the ratio has a bar to reach, it is measured until it clearly does, up to five times as long: the same two
+ * sides came out at 0.87 to 0.97 in fifteen rounds.
  */
-export async function sideBySide({ ours, theirs, bare, atOnce = 1, warmMs = 500, ourWarmMs = warmMs, roundMs = ROUND_MS, bar }: Sides, signal: AbortSignal): Promise<Ratio> {
+export async function sideBySide(
+  { ours, theirs, bare, atOnce = 1, warmMs = 500, ourWarmMs = warmMs, roundMs = ROUND_MS, bar }: Sides,
+  signal: AbortSignal,
+): Promise<Ratio> {
   const sides = [ours, theirs, ...(bare ? [bare] : [])];
   const warm = [];
   for (const work of sides) warm.push(await spell(work, atOnce, work === ours ? ourWarmMs : warmMs, signal));
@@ -72,7 +76,9 @@ export async function sideBySide({ ours, theirs, bare, atOnce = 1, warmMs = 500,
         sum.units += units;
       }
     }
-    const [ourRate = Number.NaN, theirRate = Number.NaN, bareRate = Number.NaN] = sums.map(({ ms, units }) => (units / ms) * 1000);
+    const [ourRate = Number.NaN, theirRate = Number.NaN, bareRate = Number.NaN] = sums.map(
+      ({ ms, units }) => (units / ms) * 1000,
+    );
     ourRates.push(ourRate);
     theirRates.push(theirRate);
     ratios.push(ourRate / theirRate);
@@ -90,9 +96,9 @@ export async function sideBySide({ ours, theirs, bare, atOnce = 1, warmMs = 500,
 }
 
 /**
- * Whether rounds leave open that their true median reaches a bar. If it lay just there, each round would fall below as a
- * coin falls, and no more than `n / 2 - sqrt(n)` of them, two standard deviations off, once in twenty-five times at most. (W. J.
- * Dixon, A. M. Mood, "The Statistical Sign Test", 1946.)
+ * Whether rounds leave open that their true median reaches a bar. If it lay just there, each round would fall below as
+ * a coin falls, and no more than `n / 2 - sqrt(n)` of them, two standard deviations off, once in twenty-five times at
+ * most. (W. J. Dixon, A. M. Mood, "The Statistical Sign Test", 1946.)
  */
 export function isInDoubt(ratios: readonly number[], bar: number | undefined): boolean {
   if (bar === undefined) return false;
@@ -101,7 +107,11 @@ export function isInDoubt(ratios: readonly number[], bar: number | undefined): b
 }
 
 /** Lets each work for so long, so that what they share is compiled before anything is measured. */
-export async function warmUp(works: readonly Work[], { atOnce, milliseconds }: { readonly atOnce: number; readonly milliseconds: number }, signal: AbortSignal): Promise<void> {
+export async function warmUp(
+  works: readonly Work[],
+  { atOnce, milliseconds }: { readonly atOnce: number; readonly milliseconds: number },
+  signal: AbortSignal,
+): Promise<void> {
   for (const work of works) await spell(work, atOnce, milliseconds, signal);
 }
 

@@ -22,11 +22,19 @@ export const soakBench: Bench = {
   limitMinutes: 14,
 
   async measure(world: BenchWorld): Promise<Findings> {
-    await using filled = await startFilledStore(world, { index: DRIVER_INDEX, cells: numberedTrips(DATASTORE, WRITTEN), connections: 1 });
+    await using filled = await startFilledStore(world, {
+      index: DRIVER_INDEX,
+      cells: numberedTrips(DATASTORE, WRITTEN),
+      connections: 1,
+    });
     const { servers, engine, access } = filled;
     world.say(`${WRITTEN.toLocaleString('en-US')} trips are there`);
     const pids = servers.status().map(({ pid }) => pid);
-    const soaked = await runSoak({ access, seed: world.seed, written: WRITTEN, minutes: MINUTES, minuteSeconds: MINUTE_SECONDS, share: SHARE }, pids, world);
+    const soaked = await runSoak(
+      { access, seed: world.seed, written: WRITTEN, minutes: MINUTES, minuteSeconds: MINUTE_SECONDS, share: SHARE },
+      pids,
+      world,
+    );
     return { measured: judgeMinutes(soaked, SHARE, engine), plots: plotsOf(soaked.minutes) };
   },
 };
@@ -37,8 +45,30 @@ function plotsOf(minutes: readonly WatchedMinute[]): readonly LinePlot[] {
     points: minutes.map((minute, place): readonly [number, number] => [place + 1, valueOf(minute)]),
   });
   return [
-    { kind: 'lines', title: `Latency at ${SHARE * 100} % of the peak`, x: 'minute', y: 'milliseconds', lines: [line('p50', ({ p50 }) => p50), line('p99', ({ p99 }) => p99), line('p99 of a bare client', ({ bareP99 }) => bareP99)] },
-    { kind: 'lines', title: "Memory of the store's process", x: 'minute', y: 'MiB', lines: [line('after a garbage collection', ({ residentBytes }) => residentBytes / MEBIBYTE)] },
-    { kind: 'lines', title: 'Memory of the database servers', x: 'minute', y: 'MiB', lines: [line('all of them', ({ serverBytes }) => serverBytes / MEBIBYTE)] },
+    {
+      kind: 'lines',
+      title: `Latency at ${SHARE * 100} % of the peak`,
+      x: 'minute',
+      y: 'milliseconds',
+      lines: [
+        line('p50', ({ p50 }) => p50),
+        line('p99', ({ p99 }) => p99),
+        line('p99 of a bare client', ({ bareP99 }) => bareP99),
+      ],
+    },
+    {
+      kind: 'lines',
+      title: "Memory of the store's process",
+      x: 'minute',
+      y: 'MiB',
+      lines: [line('after a garbage collection', ({ residentBytes }) => residentBytes / MEBIBYTE)],
+    },
+    {
+      kind: 'lines',
+      title: 'Memory of the database servers',
+      x: 'minute',
+      y: 'MiB',
+      lines: [line('all of them', ({ serverBytes }) => serverBytes / MEBIBYTE)],
+    },
   ];
 }

@@ -35,7 +35,11 @@ const HOT_SHARD = 7;
 /** Rows that are read back. */
 const ROWS = 400;
 const FOUND = 50;
-const INDEX: IndexDefinition = { name: 'driver_index', fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }], keys: [] };
+const INDEX: IndexDefinition = {
+  name: 'driver_index',
+  fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }],
+  keys: [],
+};
 
 export const storeBench: Bench = {
   name: 'store',
@@ -44,7 +48,13 @@ export const storeBench: Bench = {
 
   async measure({ folder, engine: wish, say, signal }: BenchWorld): Promise<Findings> {
     await using parts = new AsyncDisposableStack();
-    const { servers, groups, engine } = await startServers({ folder, engine: wish, groups: GROUPS, readers: 1, shards: SHARDS });
+    const { servers, groups, engine } = await startServers({
+      folder,
+      engine: wish,
+      groups: GROUPS,
+      readers: 1,
+      shards: SHARDS,
+    });
     parts.defer(() => servers.stop());
     const { access } = parts.use(await createStore(groups, { shards: SHARDS, bufferCopies: 1, indexes: [INDEX] }));
     const store = parts.use(await openStore(access, { connections: CONNECTIONS }));
@@ -62,12 +72,24 @@ export const storeBench: Bench = {
       const figure = `${ratio.ratio.toFixed(2)} (${ratio.least.toFixed(2)} to ${ratio.most.toFixed(2)}; ${ratio.ours.toFixed(0)}, ${ratio.theirs.toFixed(0)} a second${toBare})`;
       const passed = least === undefined || ratio.ratio >= least;
       measured.push({ what, figure, bar: least === undefined ? 'printed' : `≥ ${least}`, passed, engine });
-      bars.push({ label: what, value: ratio.ratio, least: ratio.least, most: ratio.most, passed, ...(least === undefined ? {} : { bar: least }) });
+      bars.push({
+        label: what,
+        value: ratio.ratio,
+        least: ratio.least,
+        most: ratio.most,
+        passed,
+        ...(least === undefined ? {} : { bar: least }),
+      });
       say(`${what}: ${figure}`);
       return ratio;
     };
     // One at a time, puts would not be compiled before their rows are over: the store's code is more than that by hand.
-    const puts = [() => stored(store, trip()), () => stored(bare, note()), () => once(hand.put(trip())), () => once(hand.append(note()))];
+    const puts = [
+      () => stored(store, trip()),
+      () => stored(bare, note()),
+      () => once(hand.put(trip())),
+      () => once(hand.append(note())),
+    ];
     await warmUp(puts, { atOnce: AT_ONCE, milliseconds: WARM_PUTS_MS }, signal);
     await compareWrites({ store, bare, hand }, compare);
     await compareAppends(hand, compare);
@@ -84,21 +106,57 @@ export const storeBench: Bench = {
 
 type Compare = (what: string, least: number | undefined, sides: Sides) => Promise<Ratio>;
 
-async function compareWrites({ store, bare, hand }: { readonly store: OpenStore; readonly bare: OpenStore; readonly hand: ByHand }, compare: Compare): Promise<void> {
+async function compareWrites(
+  { store, bare, hand }: { readonly store: OpenStore; readonly bare: OpenStore; readonly hand: ByHand },
+  compare: Compare,
+): Promise<void> {
   for (const together of [{ atOnce: 1 }, { atOnce: AT_ONCE, roundMs: PUTS_ROUND_MS }]) {
-    await compare(`put: buffer, append, an entry; ${together.atOnce} at once`, 0.85, { ours: () => stored(store, trip()), theirs: () => once(hand.put(trip())), ...together });
-    await compare(`put: append alone; ${together.atOnce} at once`, 0.9, { ours: () => stored(bare, note()), theirs: () => once(hand.append(note())), ...together });
+    await compare(`put: buffer, append, an entry; ${together.atOnce} at once`, 0.85, {
+      ours: () => stored(store, trip()),
+      theirs: () => once(hand.put(trip())),
+      ...together,
+    });
+    await compare(`put: append alone; ${together.atOnce} at once`, 0.9, {
+      ours: () => stored(bare, note()),
+      theirs: () => once(hand.append(note())),
+      ...together,
+    });
   }
   const next = cellsOfRows(HOT_SHARD);
   const some = (cell: () => NewCell): NewCell[] => Array.from({ length: BATCH }, cell);
-  await compare(`batch of ${BATCH} cells of one shard, of ten rows, next to single puts`, 5, { ours: () => storedAll(store, some(next)), theirs: () => stored(store, next()) });
+  await compare(`batch of ${BATCH} cells of one shard, of ten rows, next to single puts`, 5, {
+    ours: () => storedAll(store, some(next)),
+    theirs: () => stored(store, next()),
+  });
   const nextRow = rowsOf(HOT_SHARD, 30_000);
-  await compare(`batch of ${BATCH} cells of one shard, each of a row of its own`, undefined, { ours: () => storedAll(store, some(() => trip(nextRow()))), theirs: () => stored(store, trip(nextRow())) });
-  await compare(`batch of ${BATCH} rows, next to the same by hand`, 0.8, { ours: () => storedAll(store, some(() => trip())), theirs: () => once(hand.batchPut(some(() => trip())), BATCH) });
+  await compare(`batch of ${BATCH} cells of one shard, each of a row of its own`, undefined, {
+    ours: () =>
+      storedAll(
+        store,
+        some(() => trip(nextRow())),
+      ),
+    theirs: () => stored(store, trip(nextRow())),
+  });
+  await compare(`batch of ${BATCH} rows, next to the same by hand`, 0.8, {
+    ours: () =>
+      storedAll(
+        store,
+        some(() => trip()),
+      ),
+    theirs: () => once(hand.batchPut(some(() => trip())), BATCH),
+  });
   const nextNote = (): NewCell => ({ ...next(), column_name: 'NOTE' });
   const onePerPut = (): Promise<number> => once(hand.append(nextNote()));
-  await compare(`${WRITERS} writers to one shard: puts that join, next to an append each`, 4, { ours: () => stored(bare, nextNote()), theirs: onePerPut, atOnce: WRITERS });
-  await compare(`the same with a buffered copy, next to an append alone`, undefined, { ours: () => stored(store, nextNote()), theirs: onePerPut, atOnce: WRITERS });
+  await compare(`${WRITERS} writers to one shard: puts that join, next to an append each`, 4, {
+    ours: () => stored(bare, nextNote()),
+    theirs: onePerPut,
+    atOnce: WRITERS,
+  });
+  await compare(`the same with a buffered copy, next to an append alone`, undefined, {
+    ours: () => stored(store, nextNote()),
+    theirs: onePerPut,
+    atOnce: WRITERS,
+  });
 }
 
 /** What a log without holes costs: the same row with an id by AUTO_INCREMENT. */
@@ -112,42 +170,100 @@ async function compareAppends(hand: ByHand, compare: Compare): Promise<void> {
   }
   const plain = async ({ row_key, column_name, ref_key, body }: NewCell): Promise<void> => {
     const shard = shardOf(row_key, SHARDS);
-    await hand.run(hand.groupOf(shard), { sql: `INSERT INTO ${table(shard)} (row_key, column_name, ref_key, body, created_at) VALUES (?, ?, ?, ?, SYSDATE(6))`, parameters: [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encodeBody(body)] });
+    await hand.run(hand.groupOf(shard), {
+      sql: `INSERT INTO ${table(shard)} (row_key, column_name, ref_key, body, created_at) VALUES (?, ?, ?, ?, SYSDATE(6))`,
+      parameters: [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encodeBody(body)],
+    });
   };
-  await compare(`the append, next to AUTO_INCREMENT; ${SHARDS} shards, ${AT_ONCE} at once`, 0.6, { ours: () => once(hand.append(note())), theirs: () => once(plain(note())), atOnce: AT_ONCE });
+  await compare(`the append, next to AUTO_INCREMENT; ${SHARDS} shards, ${AT_ONCE} at once`, 0.6, {
+    ours: () => once(hand.append(note())),
+    theirs: () => once(plain(note())),
+    atOnce: AT_ONCE,
+  });
 }
 
-async function compareReads({ store: { datastore }, hand }: { readonly store: OpenStore; readonly hand: ByHand }, shards: number, index: Parameters<typeof selectEntries>[1], compare: Compare): Promise<void> {
+async function compareReads(
+  { store: { datastore }, hand }: { readonly store: OpenStore; readonly hand: ByHand },
+  shards: number,
+  index: Parameters<typeof selectEntries>[1],
+  compare: Compare,
+): Promise<void> {
   const driver = randomUUID();
   const rows = Array.from({ length: ROWS }, (_, place) => trip(randomUUID(), place < FOUND ? driver : randomUUID()));
   for (let start = 0; start < ROWS; start += BATCH) await datastore.batchPut(rows.slice(start, start + BATCH));
   const anyRow = (): NewCell => rows[Math.floor(Math.random() * ROWS)] as NewCell;
-  const placed = ({ row_key, column_name }: NewCell): ShardKey => ({ key: { row_key, column_name }, shard: shardOf(row_key, shards) });
-  const select = (keys: readonly ShardKey[]): Promise<Rows[]> => Promise.all([...Map.groupBy(keys, ({ shard }) => hand.groupOf(shard))].map(([group, ofGroup]) => hand.run(group, selectCells(DATASTORE, ofGroup, false))));
+  const placed = ({ row_key, column_name }: NewCell): ShardKey => ({
+    key: { row_key, column_name },
+    shard: shardOf(row_key, shards),
+  });
+  const select = (keys: readonly ShardKey[]): Promise<Rows[]> =>
+    Promise.all(
+      [...Map.groupBy(keys, ({ shard }) => hand.groupOf(shard))].map(([group, ofGroup]) =>
+        hand.run(group, selectCells(DATASTORE, ofGroup, false)),
+      ),
+    );
   /** The bare SELECTs, and the same with their bodies decoded, which whoever wants to use them has to do. */
-  const sidesOf = (read: () => Promise<readonly Rows[]>): Pick<Sides, 'theirs' | 'bare'> => ({ theirs: async () => decodeAll(await read()), bare: async () => countOf(await read()) });
+  const sidesOf = (read: () => Promise<readonly Rows[]>): Pick<Sides, 'theirs' | 'bare'> => ({
+    theirs: async () => decodeAll(await read()),
+    bare: async () => countOf(await read()),
+  });
 
   for (const atOnce of [1, AT_ONCE]) {
-    await compare(`get latest; ${atOnce} at once`, 0.85, { ours: async () => ((await datastore.getLatest(anyRow())).cell ? 1 : 0), ...sidesOf(() => select([placed(anyRow())])), atOnce });
+    await compare(`get latest; ${atOnce} at once`, 0.85, {
+      ours: async () => ((await datastore.getLatest(anyRow())).cell ? 1 : 0),
+      ...sidesOf(() => select([placed(anyRow())])),
+      atOnce,
+    });
   }
   const selectRowOf = ({ row_key }: NewCell): Promise<Rows> => {
     const shard = shardOf(row_key, shards);
-    return hand.run(hand.groupOf(shard), selectRow(DATASTORE, shard, { row_key, columns: undefined, after: undefined, limit: LIMITS.listCells + 1, bytes: LIMITS.requestBytes }, false));
+    return hand.run(
+      hand.groupOf(shard),
+      selectRow(
+        DATASTORE,
+        shard,
+        { row_key, columns: undefined, after: undefined, limit: LIMITS.listCells + 1, bytes: LIMITS.requestBytes },
+        false,
+      ),
+    );
   };
-  await compare('get row', 0.85, { ours: async () => (await datastore.row(anyRow().row_key)).cells.length, ...sidesOf(async () => [await selectRowOf(anyRow())]) });
+  await compare('get row', 0.85, {
+    ours: async () => (await datastore.row(anyRow().row_key)).cells.length,
+    ...sidesOf(async () => [await selectRowOf(anyRow())]),
+  });
   const some = (): NewCell[] => Array.from({ length: BATCH }, anyRow);
-  await compare(`batch get of ${BATCH}`, 0.85, { ours: async () => (await datastore.batchGet(some().map(({ row_key, column_name }) => ({ row_key, column_name })))).length, ...sidesOf(() => select(some().map(placed))) });
+  await compare(`batch get of ${BATCH}`, 0.85, {
+    ours: async () =>
+      (await datastore.batchGet(some().map(({ row_key, column_name }) => ({ row_key, column_name })))).length,
+    ...sidesOf(() => select(some().map(placed))),
+  });
 
-  const query: IndexQuery = { index: INDEX.name, where: [{ field: 'driver_uuid', operator: 'eq', values: [driver] }], limit: FOUND };
+  const query: IndexQuery = {
+    index: INDEX.name,
+    where: [{ field: 'driver_uuid', operator: 'eq', values: [driver] }],
+    limit: FOUND,
+  };
   const parsed = parseQuery(query, INDEX, shards);
   const entries = (): Promise<Rows> => hand.run(hand.groupOf(parsed.shard), selectEntries(DATASTORE, index, parsed));
-  await compare(`query of ${FOUND} rows`, 0.8, { ours: async () => (await datastore.query(query)).entries.length, theirs: async () => (await entries()).length });
-  await compare(`query of ${FOUND} rows that may share a statement, next to one each; ${AT_ONCE} at once`, undefined, { ours: async () => (await datastore.query({ ...query, together: true })).entries.length, theirs: async () => (await datastore.query(query)).entries.length, atOnce: AT_ONCE });
+  await compare(`query of ${FOUND} rows`, 0.8, {
+    ours: async () => (await datastore.query(query)).entries.length,
+    theirs: async () => (await entries()).length,
+  });
+  await compare(`query of ${FOUND} rows that may share a statement, next to one each; ${AT_ONCE} at once`, undefined, {
+    ours: async () => (await datastore.query({ ...query, together: true })).entries.length,
+    theirs: async () => (await datastore.query(query)).entries.length,
+    atOnce: AT_ONCE,
+  });
   const withColumn = async (): Promise<Rows[]> => {
     const found = await entries();
-    return select(found.map(([row_key]) => placed({ ...(rows[0] as NewCell), row_key: rowKeyOf(row_key as Uint8Array) })));
+    return select(
+      found.map(([row_key]) => placed({ ...(rows[0] as NewCell), row_key: rowKeyOf(row_key as Uint8Array) })),
+    );
   };
-  await compare(`query of ${FOUND} rows with a column`, 0.8, { ours: async () => (await datastore.query({ ...query, columns: ['BASE'] })).entries.length, ...sidesOf(withColumn) });
+  await compare(`query of ${FOUND} rows with a column`, 0.8, {
+    ours: async () => (await datastore.query({ ...query, columns: ['BASE'] })).entries.length,
+    ...sidesOf(withColumn),
+  });
 }
 
 type Rows = Awaited<ReturnType<ByHand['run']>>;
@@ -166,8 +282,24 @@ function countOf(results: readonly Rows[]): number {
 
 /** A cell of about a kilobyte of JSON. */
 function trip(row_key: string = randomUUID(), driver_uuid: string = randomUUID()): NewCell {
-  const places = Array.from({ length: 8 }, (_, place) => ({ at: `2026-01-31T08:0${place}:00.000Z`, latitude: 38.7 + Math.random() / 10, longitude: -9.1 - Math.random() / 10 }));
-  return { row_key, column_name: 'BASE', ref_key: 1, body: { driver_uuid, rider_uuid: randomUUID(), city: 'Lisbon', status: 'completed', fare: { total: Math.round(Math.random() * 5000) / 100, currency: 'EUR' }, places } };
+  const places = Array.from({ length: 8 }, (_, place) => ({
+    at: `2026-01-31T08:0${place}:00.000Z`,
+    latitude: 38.7 + Math.random() / 10,
+    longitude: -9.1 - Math.random() / 10,
+  }));
+  return {
+    row_key,
+    column_name: 'BASE',
+    ref_key: 1,
+    body: {
+      driver_uuid,
+      rider_uuid: randomUUID(),
+      city: 'Lisbon',
+      status: 'completed',
+      fare: { total: Math.round(Math.random() * 5000) / 100, currency: 'EUR' },
+      places,
+    },
+  };
 }
 
 /** The same in a column that no index looks at. */

@@ -24,7 +24,11 @@ const WARM_MS = 2000;
 const ROUND_MS = 600;
 const COUNTED = 50;
 const CALLS_MS = 4000;
-const INDEX: IndexDefinition = { name: 'driver_index', fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }], keys: [] };
+const INDEX: IndexDefinition = {
+  name: 'driver_index',
+  fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }],
+  keys: [],
+};
 
 export const writesBench: Bench = {
   name: 'writes',
@@ -33,11 +37,19 @@ export const writesBench: Bench = {
 
   async measure({ folder, engine: wish, say, signal }: BenchWorld): Promise<Findings> {
     await using parts = new AsyncDisposableStack();
-    const { servers, groups, engine } = await startServers({ folder, engine: wish, groups: GROUPS, readers: 1, shards: SHARDS });
+    const { servers, groups, engine } = await startServers({
+      folder,
+      engine: wish,
+      groups: GROUPS,
+      readers: 1,
+      shards: SHARDS,
+    });
     parts.defer(() => servers.stop());
     const { access } = parts.use(await createStore(groups, { shards: SHARDS, bufferCopies: 1, indexes: [INDEX] }));
     const sent: Sent = { statements: 0, commits: 0, roundTrips: 0 };
-    const store = parts.use(await openStore(access, { connections: CONNECTIONS, wrap: (client) => counted(client, sent) }));
+    const store = parts.use(
+      await openStore(access, { connections: CONNECTIONS, wrap: (client) => counted(client, sent) }),
+    );
     const topology = await requireDatastore(store.context.topology, DATASTORE);
     const [index] = await maintainedIndexes(store.context.topology, DATASTORE);
     if (!index) throw new Error('wanted an index, got none');
@@ -51,29 +63,72 @@ export const writesBench: Bench = {
     };
     const compare = async (what: string, least: number, sides: Sides): Promise<void> => {
       const { ratio, least: low, most, ours, theirs } = await sideBySide({ ...sides, bar: least }, signal);
-      row(what, `${ratio.toFixed(2)} (${low.toFixed(2)} to ${most.toFixed(2)}; ${ours.toFixed(0)}, ${theirs.toFixed(0)} a second)`, `≥ ${least}`, ratio >= least);
+      row(
+        what,
+        `${ratio.toFixed(2)} (${low.toFixed(2)} to ${most.toFixed(2)}; ${ours.toFixed(0)}, ${theirs.toFixed(0)} a second)`,
+        `≥ ${least}`,
+        ratio >= least,
+      );
     };
-    const [one, hundred, byHandOne, plainOne] = [() => stored(store, [trip()]), () => stored(store, trips()), () => done(hand.put(trip())), () => done(plain.put(trip()))];
+    const [one, hundred, byHandOne, plainOne] = [
+      () => stored(store, [trip()]),
+      () => stored(store, trips()),
+      () => done(hand.put(trip())),
+      () => done(plain.put(trip())),
+    ];
     await warmUp([one, hundred, byHandOne, plainOne], { atOnce: 8, milliseconds: WARM_MS }, signal);
 
-    for (const [what, work, cells] of [['a put', one, 1], [`a batch of ${BATCH} rows`, hundred, BATCH]] as const) {
+    for (const [what, work, cells] of [
+      ['a put', one, 1],
+      [`a batch of ${BATCH} rows`, hundred, BATCH],
+    ] as const) {
       Object.assign(sent, { statements: 0, commits: 0, roundTrips: 0 });
       for (let time = 0; time < COUNTED; time += 1) await work();
       const each = (count: number): string => (count / COUNTED / cells).toFixed(2);
-      row(`${what}: statements, commits, round trips a cell`, `${each(sent.statements)}, ${each(sent.commits)}, ${each(sent.roundTrips)}`, 'printed', true);
+      row(
+        `${what}: statements, commits, round trips a cell`,
+        `${each(sent.statements)}, ${each(sent.commits)}, ${each(sent.roundTrips)}`,
+        'printed',
+        true,
+      );
     }
     const singly = 'next to the same statements, each with its commit';
-    await compare(`batch of ${BATCH} rows (copy, append, entry), ${singly}`, 4, { ours: hundred, theirs: async () => (await Promise.all(trips().map((cell) => hand.put(cell)))).length, roundMs: ROUND_MS });
-    await compare(`${AT_ONCE} puts at once (copy, append, entry), ${singly}`, 3, { ours: one, theirs: byHandOne, atOnce: AT_ONCE, roundMs: ROUND_MS });
-    await compare(`${AT_ONCE} puts at once, next to two plain inserts each`, 1.5, { ours: one, theirs: plainOne, atOnce: AT_ONCE, roundMs: ROUND_MS });
+    await compare(`batch of ${BATCH} rows (copy, append, entry), ${singly}`, 4, {
+      ours: hundred,
+      theirs: async () => (await Promise.all(trips().map((cell) => hand.put(cell)))).length,
+      roundMs: ROUND_MS,
+    });
+    await compare(`${AT_ONCE} puts at once (copy, append, entry), ${singly}`, 3, {
+      ours: one,
+      theirs: byHandOne,
+      atOnce: AT_ONCE,
+      roundMs: ROUND_MS,
+    });
+    await compare(`${AT_ONCE} puts at once, next to two plain inserts each`, 1.5, {
+      ours: one,
+      theirs: plainOne,
+      atOnce: AT_ONCE,
+      roundMs: ROUND_MS,
+    });
 
     const primary = topology.places[0]?.group;
-    const toOneGroup = (): Promise<number> => stored(store, [trip((key) => topology.places[shardOf(key, SHARDS)]?.group === primary)]);
+    const toOneGroup = (): Promise<number> =>
+      stored(store, [trip((key) => topology.places[shardOf(key, SHARDS)]?.group === primary)]);
     const alone = await latencies(toOneGroup, 1, signal);
     const many = await latencies(toOneGroup, CALLERS, signal);
     const [rate, times] = [many.rate / alone.rate, many.p99 / many.p50];
-    row(`${CALLERS} callers to one group: rate next to that of one caller`, `${rate.toFixed(2)} (${many.rate.toFixed(0)}, ${alone.rate.toFixed(0)} a second)`, '≥ 2', rate >= 2);
-    row(`${CALLERS} callers to one group: p99 next to p50`, `${times.toFixed(1)} (${many.p99.toFixed(0)}, ${many.p50.toFixed(0)} ms)`, '≤ 8', times <= 8);
+    row(
+      `${CALLERS} callers to one group: rate next to that of one caller`,
+      `${rate.toFixed(2)} (${many.rate.toFixed(0)}, ${alone.rate.toFixed(0)} a second)`,
+      '≥ 2',
+      rate >= 2,
+    );
+    row(
+      `${CALLERS} callers to one group: p99 next to p50`,
+      `${times.toFixed(1)} (${many.p99.toFixed(0)}, ${many.p50.toFixed(0)} ms)`,
+      '≤ 8',
+      times <= 8,
+    );
     return { measured };
   },
 };
@@ -82,7 +137,14 @@ export const writesBench: Bench = {
 function trip(isFit: (key: string) => boolean = () => true): NewCell {
   let row_key = randomUUID();
   while (!isFit(row_key)) row_key = randomUUID();
-  const body = { driver_uuid: randomUUID(), rider_uuid: randomUUID(), city: 'Lisbon', status: 'completed', fare: { total: Math.round(Math.random() * 5000) / 100, currency: 'EUR' }, note: 'x'.repeat(150) };
+  const body = {
+    driver_uuid: randomUUID(),
+    rider_uuid: randomUUID(),
+    city: 'Lisbon',
+    status: 'completed',
+    fare: { total: Math.round(Math.random() * 5000) / 100, currency: 'EUR' },
+    note: 'x'.repeat(150),
+  };
   return { row_key, column_name: 'BASE', ref_key: 1, body };
 }
 
@@ -103,7 +165,11 @@ async function done(work: Promise<void>): Promise<number> {
   return 1;
 }
 
-async function latencies(work: () => Promise<number>, callers: number, signal: AbortSignal): Promise<{ readonly rate: number; readonly p50: number; readonly p99: number }> {
+async function latencies(
+  work: () => Promise<number>,
+  callers: number,
+  signal: AbortSignal,
+): Promise<{ readonly rate: number; readonly p50: number; readonly p99: number }> {
   const taken: number[] = [];
   const start = performance.now();
   const call = async (): Promise<void> => {

@@ -22,8 +22,15 @@ export const ycsbBench: Bench = {
 
   async measure(world: BenchWorld): Promise<Findings> {
     const { seed, say, signal } = world;
-    await using filled = await startFilledStore(world, { index: THREAD_INDEX, cells: newRecords(COLUMNS, RECORDS), connections: CONNECTIONS });
-    const { engine, store: { datastore } } = filled;
+    await using filled = await startFilledStore(world, {
+      index: THREAD_INDEX,
+      cells: newRecords(COLUMNS, RECORDS),
+      connections: CONNECTIONS,
+    });
+    const {
+      engine,
+      store: { datastore },
+    } = filled;
     say(`${RECORDS.toLocaleString('en-US')} records are there, and as many to be scanned`);
     const numbers = { BASE: new RecordNumbers(RECORDS), POST: new RecordNumbers(RECORDS) };
     const results: WorkloadResult[] = [];
@@ -33,7 +40,10 @@ export const ycsbBench: Bench = {
       results.push(result);
     }
     results.sort((one, other) => one.workload.name.localeCompare(other.workload.name));
-    return { measured: results.map((result) => rowOf(result, engine)), plots: [throughputPlot(results), latencyPlot(results)] };
+    return {
+      measured: results.map((result) => rowOf(result, engine)),
+      plots: [throughputPlot(results), latencyPlot(results)],
+    };
   },
 };
 
@@ -43,17 +53,38 @@ function rowOf(result: WorkloadResult, engine: string): Measured {
 
 /** "3,412 a second; read 1.10, 2.31, 4.52 ms (p50, p95, p99); hottest record 3.8 %, 3.8 % in theory" */
 function figureOf({ perSecond, latencies, failed, overtaken, hottest }: WorkloadResult): string {
-  const times = [...latencies].map(([operation, ofOperation]) => `${operation} ${PERCENTILES.map((percent) => ofOperation.percentile(percent).toFixed(2)).join(', ')} ms`);
+  const times = [...latencies].map(
+    ([operation, ofOperation]) =>
+      `${operation} ${PERCENTILES.map((percent) => ofOperation.percentile(percent).toFixed(2)).join(', ')} ms`,
+  );
   const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
-  const rest = [...(hottest ? [`hottest record ${percent(hottest.share)}, ${percent(hottest.inTheory)} in theory`] : []), ...(failed > 0 ? [`${failed} failed`] : []), ...(overtaken > 0 ? [`${overtaken} overtaken`] : [])];
-  return [`${Math.round(perSecond).toLocaleString('en-US')} a second`, `${times.join(', ')} (p50, p95, p99)`, ...rest].join('; ');
+  const rest = [
+    ...(hottest ? [`hottest record ${percent(hottest.share)}, ${percent(hottest.inTheory)} in theory`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
+    ...(overtaken > 0 ? [`${overtaken} overtaken`] : []),
+  ];
+  return [
+    `${Math.round(perSecond).toLocaleString('en-US')} a second`,
+    `${times.join(', ')} (p50, p95, p99)`,
+    ...rest,
+  ].join('; ');
 }
 
 function throughputPlot(results: readonly WorkloadResult[]): BarPlot {
-  return { kind: 'bars', title: 'YCSB: throughput', unit: 'operations a second', bars: results.map(({ workload, perSecond }) => ({ label: workload.name, value: perSecond })) };
+  return {
+    kind: 'bars',
+    title: 'YCSB: throughput',
+    unit: 'operations a second',
+    bars: results.map(({ workload, perSecond }) => ({ label: workload.name, value: perSecond })),
+  };
 }
 
 function latencyPlot(results: readonly WorkloadResult[]): BarPlot {
-  const bars = results.flatMap(({ workload, latencies }) => [...latencies].map(([operation, ofOperation]) => ({ label: `${workload.name}: ${operation}`, value: ofOperation.percentile(99) })));
+  const bars = results.flatMap(({ workload, latencies }) =>
+    [...latencies].map(([operation, ofOperation]) => ({
+      label: `${workload.name}: ${operation}`,
+      value: ofOperation.percentile(99),
+    })),
+  );
   return { kind: 'bars', title: 'YCSB: p99', unit: 'milliseconds', bars };
 }

@@ -32,7 +32,11 @@ export interface IndexFindings {
 }
 
 /** Asks the index for the trips of every driver and compares with what was written. */
-export async function checkIndex(store: DemoStore, latest: Iterable<NewCell>, check: IndexCheck): Promise<IndexFindings> {
+export async function checkIndex(
+  store: DemoStore,
+  latest: Iterable<NewCell>,
+  check: IndexCheck,
+): Promise<IndexFindings> {
   const trips = [...latest].filter(({ column_name }) => column_name === 'BASE').map(toTrip);
   const byDriver = [...Map.groupBy(trips, ({ driver }) => driver)].sort(([, a], [, b]) => b.length - a.length);
   let drivers = 0;
@@ -42,15 +46,25 @@ export async function checkIndex(store: DemoStore, latest: Iterable<NewCell>, ch
       drivers += 1;
       check.differences.pass();
     } else {
-      check.differences.fail(`driver ${driver}`, `index: wanted ${wanted.length} trips, ${missing.length} of them missing`);
+      check.differences.fail(
+        `driver ${driver}`,
+        `index: wanted ${wanted.length} trips, ${missing.length} of them missing`,
+      );
     }
   });
   return { drivers, example: await showExample(store, byDriver[0]?.[1] ?? [], check) };
 }
 
-/** What the index does not show of a driver's trips, once there was time. Earlier runs may have left the driver others. */
-async function missingTrips(store: DemoStore, driver: string, wanted: readonly IndexedTrip[], { patienceMs, signal }: IndexCheck): Promise<readonly IndexedTrip[]> {
-  for (const end = performance.now() + patienceMs; ; ) {
+/**
+ * What the index does not show of a driver's trips, once there was time. Earlier runs may have left the driver others.
+ */
+async function missingTrips(
+  store: DemoStore,
+  driver: string,
+  wanted: readonly IndexedTrip[],
+  { patienceMs, signal }: IndexCheck,
+): Promise<readonly IndexedTrip[]> {
+  for (const end = performance.now() + patienceMs; ;) {
     const shown = await rowsOf(store, [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }], signal);
     const missing = wanted.filter(({ row_key }) => !shown.includes(row_key));
     if (missing.length === 0 || performance.now() > end) return missing;
@@ -59,8 +73,13 @@ async function missingTrips(store: DemoStore, driver: string, wanted: readonly I
 }
 
 /** The busiest driver's trips in the city of most of them, within the middle half of their time. */
-async function showExample(store: DemoStore, trips: readonly IndexedTrip[], { signal, differences }: IndexCheck): Promise<readonly string[]> {
-  const [city = '', inCity = []] = [...Map.groupBy(trips, (trip) => trip.city)].sort(([, a], [, b]) => b.length - a.length)[0] ?? [];
+async function showExample(
+  store: DemoStore,
+  trips: readonly IndexedTrip[],
+  { signal, differences }: IndexCheck,
+): Promise<readonly string[]> {
+  const [city = '', inCity = []] =
+    [...Map.groupBy(trips, (trip) => trip.city)].sort(([, a], [, b]) => b.length - a.length)[0] ?? [];
   const times = inCity.map(({ createdAt }) => createdAt).sort((a, b) => a - b);
   const [from = 0, to = 0] = [times[Math.floor(times.length / 4)], times[Math.floor((times.length * 3) / 4)]];
   const at = (milliseconds: number): string => new Date(milliseconds).toISOString();
@@ -70,13 +89,26 @@ async function showExample(store: DemoStore, trips: readonly IndexedTrip[], { si
     { field: 'trip_created_at', operator: 'gte', values: [at(from)] },
     { field: 'trip_created_at', operator: 'lte', values: [at(to)] },
   ];
-  const { entries } = await persist(signal, () => store.query({ index: INDEX, where, order: 'trip_created_at', limit: 1000 }));
+  const { entries } = await persist(signal, () =>
+    store.query({ index: INDEX, where, order: 'trip_created_at', limit: 1000 }),
+  );
   const shown = new Set(entries.map(({ row_key }) => row_key));
   const wanted = inCity.filter(({ createdAt }) => createdAt >= from && createdAt <= to);
   const wrong = wanted.filter(({ row_key }) => !shown.has(row_key)).length;
   if (wrong === 0) differences.pass();
-  else differences.fail('index query', `wanted ${wanted.length} trips of a driver in a city within a time, ${wrong} of them missing`);
-  const rows = entries.slice(0, 5).map(({ row_key, fields }) => [`${row_key.slice(0, 8)}…`, String(fields['trip_created_at']), String(fields['fare.total']), fields['is_completed'] === true ? 'paid' : '']);
+  else
+    differences.fail(
+      'index query',
+      `wanted ${wanted.length} trips of a driver in a city within a time, ${wrong} of them missing`,
+    );
+  const rows = entries
+    .slice(0, 5)
+    .map(({ row_key, fields }) => [
+      `${row_key.slice(0, 8)}…`,
+      String(fields['trip_created_at']),
+      String(fields['fare.total']),
+      fields['is_completed'] === true ? 'paid' : '',
+    ]);
   return [
     `The busiest driver's trips in one city, ${at(from).slice(0, 16)} to ${at(to).slice(0, 16)}: ${entries.length} of ${trips.length}, from one shard`,
     ...textTable([['row key', 'created', 'fare', ''], ...rows], [2]),
@@ -86,7 +118,7 @@ async function showExample(store: DemoStore, trips: readonly IndexedTrip[], { si
 
 async function rowsOf(store: DemoStore, where: readonly Condition[], signal: AbortSignal): Promise<string[]> {
   const rows: string[] = [];
-  for (let cursor: string | undefined; ; ) {
+  for (let cursor: string | undefined; ;) {
     const after = cursor;
     const page = await persist(signal, () => store.query({ index: INDEX, where, limit: 1000, cursor: after }));
     rows.push(...page.entries.map(({ row_key }) => row_key));
@@ -97,5 +129,10 @@ async function rowsOf(store: DemoStore, where: readonly Condition[], signal: Abo
 
 function toTrip({ row_key, body }: NewCell): IndexedTrip {
   const base = body as { readonly [field: string]: Json };
-  return { row_key, driver: String(base['driver_partner_uuid']), city: String(base['city_uuid']), createdAt: Date.parse(String(base['trip_created_at'])) };
+  return {
+    row_key,
+    driver: String(base['driver_partner_uuid']),
+    city: String(base['city_uuid']),
+    createdAt: Date.parse(String(base['trip_created_at'])),
+  };
 }

@@ -44,7 +44,9 @@ export async function checkLogs(
   options: CheckLogsOptions,
 ): Promise<number> {
   const { differences, progress, signal } = options;
-  const heads = new Map((await persist(signal, () => store.heads())).map((head) => [head.shard, head.error === undefined ? head.head : 0]));
+  const heads = new Map(
+    (await persist(signal, () => store.heads())).map((head) => [head.shard, head.error === undefined ? head.head : 0]),
+  );
   const found = new Set<string>();
   const readings = [...shards].map(([shard, part]): Reading => ({
     shard,
@@ -56,19 +58,26 @@ export async function checkLogs(
 
   const take = (reading: Reading, cell: Cell): void => {
     if (cell.added_id !== reading.next + 1) {
-      differences.fail(`shard ${reading.shard}`, `after ${reading.next} in its log wanted ${reading.next + 1}, got ${cell.added_id} (${options.read})`);
+      differences.fail(
+        `shard ${reading.shard}`,
+        `after ${reading.next} in its log wanted ${reading.next + 1}, got ${cell.added_id} (${options.read})`,
+      );
     }
-    if (cell.created_at < reading.createdAt) differences.fail(cell, `created_at ${cell.created_at} after ${reading.createdAt}`);
+    if (cell.created_at < reading.createdAt)
+      differences.fail(cell, `created_at ${cell.created_at} after ${reading.createdAt}`);
     reading.next = cell.added_id;
     reading.createdAt = cell.created_at;
-    const wanted = trips.cellsOf(cell.row_key)?.find(({ column_name, ref_key }) => column_name === cell.column_name && ref_key === cell.ref_key);
+    const wanted = trips
+      .cellsOf(cell.row_key)
+      ?.find(({ column_name, ref_key }) => column_name === cell.column_name && ref_key === cell.ref_key);
     if (wanted === undefined) return;
     const address = addressText(cell);
     if (found.has(address)) return differences.fail(cell, `twice in the log of shard ${reading.shard}`);
     found.add(address);
     reading.left -= 1;
     if (cell.error !== undefined) return differences.fail(cell, cell.error.message);
-    if (!isDeepStrictEqual(cell.body, wanted.body)) return differences.fail(cell, `another body in the log of shard ${reading.shard}`);
+    if (!isDeepStrictEqual(cell.body, wanted.body))
+      return differences.fail(cell, `another body in the log of shard ${reading.shard}`);
     differences.pass();
     progress.advance();
   };
@@ -83,9 +92,12 @@ export async function checkLogs(
     }
   });
   for (const { shard, next, head } of readings) {
-    if (next < head) differences.fail(`shard ${shard}`, `its log ends at ${next}, wanted its head ${head} (${options.read})`);
+    if (next < head)
+      differences.fail(`shard ${shard}`, `its log ends at ${next}, wanted its head ${head} (${options.read})`);
   }
-  for (const cell of trips.acknowledged()) if (!found.has(addressText(cell))) differences.fail(cell, `not in the log ${askedText(options.read, trips.outcomeOf(cell))}`);
+  for (const cell of trips.acknowledged())
+    if (!found.has(addressText(cell)))
+      differences.fail(cell, `not in the log ${askedText(options.read, trips.outcomeOf(cell))}`);
   return found.size;
 }
 

@@ -6,8 +6,8 @@ import { persist } from '../support/persist.ts';
 import { recheck, type Wrong } from './recheck.ts';
 
 /**
- * Lists the versions of every column given and compares: all cells, newest first, and no others. Where a reader answered
- * for a writer that is down, it is asked again.
+ * Lists the versions of every column given and compares: all cells, newest first, and no others. Where a reader
+ * answered for a writer that is down, it is asked again.
  *
  * @param columns the cells of a column each, lowest ref key first
  * @returns how many columns were as they should be
@@ -15,10 +15,17 @@ import { recheck, type Wrong } from './recheck.ts';
 export async function checkVersions(
   store: DemoStore,
   columns: Iterable<readonly NewCell[]>,
-  options: { readonly concurrency: number; readonly patienceMs: number; readonly signal: AbortSignal; readonly differences: Differences },
+  options: {
+    readonly concurrency: number;
+    readonly patienceMs: number;
+    readonly signal: AbortSignal;
+    readonly differences: Differences;
+  },
 ): Promise<number> {
   let equal = 0;
-  const check = async ([cells = []]: readonly (readonly NewCell[])[]): Promise<readonly Wrong<readonly NewCell[]>[]> => {
+  const check = async ([cells = []]: readonly (readonly NewCell[])[]): Promise<
+    readonly Wrong<readonly NewCell[]>[]
+  > => {
     const [first] = cells;
     if (first === undefined) return [];
     const page = await persist(options.signal, () => store.versions(first));
@@ -33,7 +40,11 @@ export async function checkVersions(
     options.differences.fail(addressText(first), what);
     return [];
   };
-  for (const { item: [first], what } of await recheck(columns, check, { ...options, size: 1 })) options.differences.fail(first ?? 'versions', what);
+  for (const {
+    item: [first],
+    what,
+  } of await recheck(columns, check, { ...options, size: 1 }))
+    options.differences.fail(first ?? 'versions', what);
   return equal;
 }
 

@@ -16,9 +16,12 @@ export interface Confirming {
 const PAUSE_MS = 200;
 
 /** Writes cells, and repeats those that are not confirmed. Every put can be repeated safely. */
-export async function writeUntilConfirmed(cells: readonly NewCell[], { send, answered, again, withinMs, signal }: Confirming): Promise<void> {
+export async function writeUntilConfirmed(
+  cells: readonly NewCell[],
+  { send, answered, again, withinMs, signal }: Confirming,
+): Promise<void> {
   const end = Date.now() + withinMs;
-  for (let left = cells; left.length > 0; ) {
+  for (let left = cells; left.length > 0;) {
     const results = await send(left);
     const unconfirmed: NewCell[] = [];
     for (const [place, cell] of left.entries()) {

@@ -31,7 +31,13 @@ async function run(): Promise<number> {
         attempts: 1,
         signal: interrupt.signal,
       });
-      const failed = await runDemo({ store, options, readers: stack.readers, signal: interrupt.signal, print: console.log });
+      const failed = await runDemo({
+        store,
+        options,
+        readers: stack.readers,
+        signal: interrupt.signal,
+        print: console.log,
+      });
       return failed === 0 ? 0 : 1;
     } finally {
       await stack.stop();

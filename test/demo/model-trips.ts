@@ -14,19 +14,40 @@ const LOOK_MS = 100;
 const driver_partner_uuid = identity('driver/0');
 const city_uuid = identity('city/Manhattan');
 
-/** Trip 1 has a card that declines once, so that it is billed at the second attempt; trip 2 was corrected once, and somebody wrote a note. */
-const TRIPS: readonly { readonly name: string; readonly row_key: string; readonly cells: readonly (readonly [string, number, Json])[] }[] = [
+/**
+ * Trip 1 has a card that declines once, so that it is billed at the second attempt; trip 2 was corrected once, and
+ * somebody wrote a note.
+ */
+const TRIPS: readonly {
+  readonly name: string;
+  readonly row_key: string;
+  readonly cells: readonly (readonly [string, number, Json])[];
+}[] = [
   {
     name: 'trip 1',
     row_key: identity('model trip/15'),
-    cells: [['BASE', 1, { fare: { total: 24.2, currency: 'USD' }, from: 'Midtown', to: 'JFK', driver_partner_uuid, city_uuid }]],
+    cells: [
+      [
+        'BASE',
+        1,
+        { fare: { total: 24.2, currency: 'USD' }, from: 'Midtown', to: 'JFK', driver_partner_uuid, city_uuid },
+      ],
+    ],
   },
   {
     name: 'trip 2',
     row_key: identity('model trip/2'),
     cells: [
-      ['BASE', 1, { fare: { total: 11.75, currency: 'USD' }, from: 'SoHo', to: 'Chelsea', driver_partner_uuid, city_uuid }],
-      ['BASE', 2, { fare: { total: 9.5, currency: 'USD' }, from: 'SoHo', to: 'Chelsea', driver_partner_uuid, city_uuid }],
+      [
+        'BASE',
+        1,
+        { fare: { total: 11.75, currency: 'USD' }, from: 'SoHo', to: 'Chelsea', driver_partner_uuid, city_uuid },
+      ],
+      [
+        'BASE',
+        2,
+        { fare: { total: 9.5, currency: 'USD' }, from: 'SoHo', to: 'Chelsea', driver_partner_uuid, city_uuid },
+      ],
       ['NOTES', 1, { rating: 5, text: 'Très bon chauffeur 👍' }],
     ],
   },
@@ -49,8 +70,8 @@ interface Column {
 }
 
 /**
- * Writes two trips, waits until the trigger has billed them, and returns the lines of a table that shows them as the rows
- * and versions they are. Compared is what was acknowledged: any other outcome is reported as that.
+ * Writes two trips, waits until the trigger has billed them, and returns the lines of a table that shows them as the
+ * rows and versions they are. Compared is what was acknowledged: any other outcome is reported as that.
  */
 export async function showModelTrips(store: DemoStore, options: ModelTripsOptions): Promise<readonly string[]> {
   const { billedWithinMs, signal, differences } = options;
@@ -61,18 +82,30 @@ export async function showModelTrips(store: DemoStore, options: ModelTripsOption
   for (const { name, row_key, cells } of trips) {
     const show = (versions: readonly Cell[]): void => {
       for (const [place, { column_name, ref_key, body }] of versions.entries()) {
-        rows.push([name, `${row_key.slice(0, 8)}…`, column_name, String(ref_key), abbreviated(body), place === versions.length - 1 ? 'latest' : '']);
+        rows.push([
+          name,
+          `${row_key.slice(0, 8)}…`,
+          column_name,
+          String(ref_key),
+          abbreviated(body),
+          place === versions.length - 1 ? 'latest' : '',
+        ]);
       }
     };
     for (const [column_name, ofColumn] of Map.groupBy(cells, (cell) => cell.column_name)) {
       const outcomes = new Set(ofColumn.map((cell) => results.get(cell)?.outcome));
       const mayDiffer = outcomes.has('conflict') || outcomes.has('unavailable');
-      const { versions, wrong } = await compareColumn(store, { row_key, column_name }, ofColumn, { ...options, isBuffered: outcomes.has('buffered') });
+      const { versions, wrong } = await compareColumn(store, { row_key, column_name }, ofColumn, {
+        ...options,
+        isBuffered: outcomes.has('buffered'),
+      });
       if (wrong === undefined) differences.pass();
       else if (!mayDiffer) differences.fail(`${row_key}/${column_name}`, wrong);
       show(versions);
     }
-    const isWritten = cells.some((cell) => cell.column_name === 'BASE' && hasOutcome(results.get(cell), ['stored', 'stored_before', 'buffered']));
+    const isWritten = cells.some(
+      (cell) => cell.column_name === 'BASE' && hasOutcome(results.get(cell), ['stored', 'stored_before', 'buffered']),
+    );
     if (billedWithinMs === undefined || !isWritten) continue;
     const status = await billed(store, row_key, billedWithinMs, signal);
     if (Object(status.at(-1)?.body).is_completed === true) differences.pass();
@@ -83,7 +116,12 @@ export async function showModelTrips(store: DemoStore, options: ModelTripsOption
 }
 
 /** Writes the cells of a trip, and keeps what became of each. */
-function writeTrip(store: DemoStore, cells: readonly NewCell[], results: Map<NewCell, PutResult>, { confirmedWithinMs: withinMs, signal, differences }: ModelTripsOptions): Promise<void> {
+function writeTrip(
+  store: DemoStore,
+  cells: readonly NewCell[],
+  results: Map<NewCell, PutResult>,
+  { confirmedWithinMs: withinMs, signal, differences }: ModelTripsOptions,
+): Promise<void> {
   return writeUntilConfirmed(cells, {
     send: (left) => persist(signal, () => store.batchPut(left)),
     answered: (cell, result) => {
@@ -100,20 +138,32 @@ function hasOutcome(result: PutResult | undefined, wanted: readonly PutResult['o
   return result !== undefined && wanted.includes(result.outcome);
 }
 
-/** A column's cells, and what is wrong with them; asked for again while some are buffered, or a reader answers for a writer that is down. */
+/**
+ * A column's cells, and what is wrong with them; asked for again while some are buffered, or a reader answers for a
+ * writer that is down.
+ */
 async function compareColumn(
   store: DemoStore,
   column: Column,
   wanted: readonly NewCell[],
-  { isBuffered, patienceMs, signal }: Pick<ModelTripsOptions, 'patienceMs' | 'signal'> & { readonly isBuffered: boolean },
+  {
+    isBuffered,
+    patienceMs,
+    signal,
+  }: Pick<ModelTripsOptions, 'patienceMs' | 'signal'> & { readonly isBuffered: boolean },
 ): Promise<{ readonly versions: readonly Cell[]; readonly wrong: string | undefined }> {
-  for (const end = Date.now() + patienceMs; ; ) {
+  for (const end = Date.now() + patienceMs; ;) {
     const { cells: versions, stale } = await persist(signal, () => store.versions(column, { order: 'asc' }));
     const { cell: latest, stale: isLatestStale } = await persist(signal, () => store.getLatest(column));
     const got = versions.map(({ ref_key, body }) => ({ ...column, ref_key, body }));
-    if (isDeepStrictEqual(got, wanted) && latest?.ref_key === got.at(-1)?.ref_key) return { versions, wrong: undefined };
+    if (isDeepStrictEqual(got, wanted) && latest?.ref_key === got.at(-1)?.ref_key)
+      return { versions, wrong: undefined };
     if ((!isBuffered && !stale && !isLatestStale) || Date.now() > end) {
-      const why = isBuffered ? `; answered buffered, and not readable after ${patienceMs / 1000} s` : stale ? ', from a reader that may be behind' : '';
+      const why = isBuffered
+        ? `; answered buffered, and not readable after ${patienceMs / 1000} s`
+        : stale
+          ? ', from a reader that may be behind'
+          : '';
       return { versions, wrong: `wanted ref keys ${refKeys(wanted)}, got ${refKeys(got)}${why}` };
     }
     await sleep(LOOK_MS, undefined, { signal });
@@ -121,8 +171,13 @@ async function compareColumn(
 }
 
 /** The STATUS cells of a trip once it is billed, else once there was time. */
-async function billed(store: DemoStore, row_key: string, withinMs: number, signal: AbortSignal): Promise<readonly Cell[]> {
-  for (const end = Date.now() + withinMs; ; ) {
+async function billed(
+  store: DemoStore,
+  row_key: string,
+  withinMs: number,
+  signal: AbortSignal,
+): Promise<readonly Cell[]> {
+  for (const end = Date.now() + withinMs; ;) {
     const status = await versionsOf(store, { row_key, column_name: 'STATUS' }, signal);
     if (Object(status.at(-1)?.body).is_completed === true || Date.now() > end) return status;
     await sleep(LOOK_MS, undefined, { signal });

@@ -3,11 +3,25 @@ import { demoCommand, readOptions, type DemoOptions } from './options.ts';
 
 /** As the command line would, but throws instead of ending the process. */
 function read(...argv: readonly string[]): DemoOptions {
-  return readOptions(argv, demoCommand().exitOverride().configureOutput({ writeErr: () => {} }));
+  return readOptions(
+    argv,
+    demoCommand()
+      .exitOverride()
+      .configureOutput({ writeErr: () => {} }),
+  );
 }
 
 test('everything has a default', () => {
-  expect(read()).toEqual({ trips: 2000, url: undefined, data: '.local', seed: '1', concurrency: 16, batch: 20, size: 'usual', access: 'mysql' });
+  expect(read()).toEqual({
+    trips: 2000,
+    url: undefined,
+    data: '.local',
+    seed: '1',
+    concurrency: 16,
+    batch: 20,
+    size: 'usual',
+    access: 'mysql',
+  });
 });
 
 test('a URL loses its last slash', () => {

@@ -26,12 +26,20 @@ export interface ReadBackOptions {
 
 const KEYS_A_REQUEST = 50;
 
-/** Reads every cell back that was acknowledged, and compares; asks again for those that are not there yet. Returns how many were equal. */
+/**
+ * Reads every cell back that was acknowledged, and compares; asks again for those that are not there yet. Returns how
+ * many were equal.
+ */
 export async function readBack(store: DemoStore, trips: WrittenTrips, options: ReadBackOptions): Promise<number> {
   const { differences, progress, read = 'writer', signal } = options;
   let equal = 0;
   const check = async (chunk: readonly NewCell[]): Promise<readonly Wrong<NewCell>[]> => {
-    const items = await persist(signal, () => store.batchGet(chunk.map((cell) => keyOf(cell, options.latest)), { read }));
+    const items = await persist(signal, () =>
+      store.batchGet(
+        chunk.map((cell) => keyOf(cell, options.latest)),
+        { read },
+      ),
+    );
     return chunk.flatMap((cell, place) => {
       const item = items[place];
       const what = difference(cell, item, read);
@@ -44,7 +52,8 @@ export async function readBack(store: DemoStore, trips: WrittenTrips, options: R
     });
   };
   const cells = options.latest === true ? trips.latest() : trips.acknowledged();
-  for (const { item, what } of await recheck(cells, check, { ...options, size: KEYS_A_REQUEST })) differences.fail(item, `${what} ${askedText(read, trips.outcomeOf(item))}`);
+  for (const { item, what } of await recheck(cells, check, { ...options, size: KEYS_A_REQUEST }))
+    differences.fail(item, `${what} ${askedText(read, trips.outcomeOf(item))}`);
   return equal;
 }
 
@@ -57,7 +66,8 @@ function difference(cell: NewCell, item: BatchItem | undefined, read: Role): str
   if (item === undefined) return 'no answer in its place';
   if (item === null) return 'not found';
   if ('error' in item) return `${item.error.code}: ${item.error.message}`;
-  if (item.row_key !== cell.row_key || item.column_name !== cell.column_name) return `got the cell ${item.row_key}/${item.column_name}`;
+  if (item.row_key !== cell.row_key || item.column_name !== cell.column_name)
+    return `got the cell ${item.row_key}/${item.column_name}`;
   if (item.ref_key !== cell.ref_key) return `got ref key ${item.ref_key}`;
   if (!isDeepStrictEqual(item.body, cell.body)) return `another body, ${describe(item.body)}`;
   return item.served_by === read ? undefined : `answered by the ${item.served_by}`;

@@ -19,8 +19,8 @@ export interface Wrong<Item> {
 const PAUSE_MS = 200;
 
 /**
- * Checks every item, and those that are wrong again until none is, or the patience ends: readers lag, and buffered cells
- * are appended later.
+ * Checks every item, and those that are wrong again until none is, or the patience ends: readers lag, and buffered
+ * cells are appended later.
  *
  * @param check says of items that are looked at together which are wrong
  * @returns what is still wrong then
@@ -31,9 +31,14 @@ export async function recheck<Item>(
   { size, concurrency, patienceMs, signal }: Rechecking,
 ): Promise<readonly Wrong<Item>[]> {
   let left = items;
-  for (let end = Number.POSITIVE_INFINITY; ; ) {
+  for (let end = Number.POSITIVE_INFINITY; ;) {
     const wrong: Wrong<Item>[] = [];
-    await inParallel(inChunks(left, size), concurrency, signal, async (part) => void wrong.push(...(await check(part))));
+    await inParallel(
+      inChunks(left, size),
+      concurrency,
+      signal,
+      async (part) => void wrong.push(...(await check(part))),
+    );
     if (wrong.length === 0) return [];
     if (end === Number.POSITIVE_INFINITY) end = Date.now() + patienceMs;
     if (Date.now() > end) return wrong;

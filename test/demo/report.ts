@@ -33,22 +33,37 @@ export function report({ trips, written, verified, indexed, billing, sizes }: De
     (outcome) => `${outcome} ${grouped(written.outcomes.get(outcome) ?? 0)}`,
   );
   const share = Math.round((100 * sizes.stored) / Math.max(1, sizes.json));
-  return textTable([
-    ['trips', grouped(trips), ''],
-    ['cells written', grouped(written.cells), outcomes.join(', ')],
-    ['equal from writers', grouped(verified.writer), 'every cell by its address'],
-    ['equal from readers', verified.readers === undefined ? '-' : grouped(verified.readers), verified.readers === undefined ? 'no reader runs' : 'once caught up'],
-    ['equal latest cells', grouped(verified.latest), 'of each column of each row'],
-    ['equal version lists', grouped(verified.versions), 'of columns with several cells'],
-    ['found in the logs', grouped(verified.writerLogs), `once each, without holes, in ${grouped(written.shards.size)} shards`],
-    ['  of the readers', verified.readerLogs === undefined ? '-' : grouped(verified.readerLogs), ''],
-    ['found by the index', grouped(indexed.drivers), 'drivers, each with all of their trips'],
-    ['cells per second', grouped(written.cells / Math.max(0.001, written.seconds)), `in ${written.seconds.toFixed(1)} s`],
-    ['put', latency(written.putMs), `p50 / p99 of ${grouped(written.putMs.length)} requests`],
-    ['batch-put', latency(written.batchMs), `p50 / p99 of ${grouped(written.batchMs.length)} requests`],
-    ...(billing === undefined ? [] : billingRows(billing)),
-    ['bytes a cell', grouped(sizes.stored), `stored; ${grouped(sizes.json)} as JSON (${share} %)`],
-  ], [1]);
+  return textTable(
+    [
+      ['trips', grouped(trips), ''],
+      ['cells written', grouped(written.cells), outcomes.join(', ')],
+      ['equal from writers', grouped(verified.writer), 'every cell by its address'],
+      [
+        'equal from readers',
+        verified.readers === undefined ? '-' : grouped(verified.readers),
+        verified.readers === undefined ? 'no reader runs' : 'once caught up',
+      ],
+      ['equal latest cells', grouped(verified.latest), 'of each column of each row'],
+      ['equal version lists', grouped(verified.versions), 'of columns with several cells'],
+      [
+        'found in the logs',
+        grouped(verified.writerLogs),
+        `once each, without holes, in ${grouped(written.shards.size)} shards`,
+      ],
+      ['  of the readers', verified.readerLogs === undefined ? '-' : grouped(verified.readerLogs), ''],
+      ['found by the index', grouped(indexed.drivers), 'drivers, each with all of their trips'],
+      [
+        'cells per second',
+        grouped(written.cells / Math.max(0.001, written.seconds)),
+        `in ${written.seconds.toFixed(1)} s`,
+      ],
+      ['put', latency(written.putMs), `p50 / p99 of ${grouped(written.putMs.length)} requests`],
+      ['batch-put', latency(written.batchMs), `p50 / p99 of ${grouped(written.batchMs.length)} requests`],
+      ...(billing === undefined ? [] : billingRows(billing)),
+      ['bytes a cell', grouped(sizes.stored), `stored; ${grouped(sizes.json)} as JSON (${share} %)`],
+    ],
+    [1],
+  );
 }
 
 function billingRows({ billed, attempts, parked }: BillingFindings): readonly (readonly string[])[] {
@@ -62,6 +77,7 @@ function billingRows({ billed, attempts, parked }: BillingFindings): readonly (r
 function latency(milliseconds: readonly number[]): string {
   if (milliseconds.length === 0) return '-';
   const sorted = milliseconds.toSorted((a, b) => a - b);
-  const at = (share: number): string => (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(1);
+  const at = (share: number): string =>
+    (sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0).toFixed(1);
   return `${at(0.5)} / ${at(0.99)} ms`;
 }

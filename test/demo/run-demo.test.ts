@@ -9,11 +9,13 @@ import { billedStore } from './billing/billed-store.ts';
 import type { DemoStore } from '../support/trips/demo-store.ts';
 import { runDemo, type DemoRun } from './run-demo.ts';
 
-const TRIPS_INDEXES = loadDefinitions('infra/datastores').datastores.find(({ name }) => name === 'trips')?.indexes ?? [];
+const TRIPS_INDEXES =
+  loadDefinitions('infra/datastores').datastores.find(({ name }) => name === 'trips')?.indexes ?? [];
 const SHARDS = 8;
 /** So many cards decline that some of few trips are parked on the way. */
 const DECLINE_RATE = 0.4;
-const tripsStore = (cards?: (cards: CardService) => CardService): DemoStore => billedStore(referenceStore('trips', SHARDS, TRIPS_INDEXES), DECLINE_RATE, cards);
+const tripsStore = (cards?: (cards: CardService) => CardService): DemoStore =>
+  billedStore(referenceStore('trips', SHARDS, TRIPS_INDEXES), DECLINE_RATE, cards);
 
 const OPTIONS = { trips: 40, seed: 'test', size: 'usual', concurrency: 4, batch: 7 } as const;
 
@@ -28,7 +30,11 @@ interface Outcome {
 }
 
 /** Runs the demo against a store whose readers answer as the writer does. */
-async function demo(change: (store: DemoStore) => Partial<DemoStore>, cards?: (cards: CardService) => CardService, clocks: Partial<DemoRun> = IMPATIENT): Promise<Outcome> {
+async function demo(
+  change: (store: DemoStore) => Partial<DemoStore>,
+  cards?: (cards: CardService) => CardService,
+  clocks: Partial<DemoRun> = IMPATIENT,
+): Promise<Outcome> {
   const honest = withReaders(tripsStore(cards));
   const store = { ...honest, ...change(honest) };
   const lines: string[] = [];
@@ -45,22 +51,27 @@ async function demo(change: (store: DemoStore) => Partial<DemoStore>, cards?: (c
 }
 
 function withReaders(store: DemoStore): DemoStore {
-  const served = <Item extends object>(item: Item, read: Role | undefined): Item => ('served_by' in item ? { ...item, served_by: read ?? 'writer' } : item);
+  const served = <Item extends object>(item: Item, read: Role | undefined): Item =>
+    'served_by' in item ? { ...item, served_by: read ?? 'writer' } : item;
   return {
     ...store,
-    batchGet: async (keys, options) => (await store.batchGet(keys, options)).map((item) => item && served(item, options?.read)),
+    batchGet: async (keys, options) =>
+      (await store.batchGet(keys, options)).map((item) => item && served(item, options?.read)),
     log: async (locations, options) => (await store.log(locations, options)).map((log) => served(log, options?.read)),
   };
 }
 
-const unconfirmed = (cells: readonly NewCell[]): readonly PutResult[] => cells.map(() => ({ outcome: 'unavailable', shard: 0, reason: 'test' }));
-const buffered = (cells: readonly NewCell[]): readonly PutResult[] => cells.map(({ row_key }) => ({ outcome: 'buffered', shard: shardOf(row_key, SHARDS), copies: 1 }));
+const unconfirmed = (cells: readonly NewCell[]): readonly PutResult[] =>
+  cells.map(() => ({ outcome: 'unavailable', shard: 0, reason: 'test' }));
+const buffered = (cells: readonly NewCell[]): readonly PutResult[] =>
+  cells.map(({ row_key }) => ({ outcome: 'buffered', shard: shardOf(row_key, SHARDS), copies: 1 }));
 const later = (write: () => Promise<unknown>, cells: readonly NewCell[]): readonly PutResult[] => {
   setTimeout(() => void write(), 20);
   return buffered(cells);
 };
 /** The two trips to look at; those of the many have more than four cells. */
-const isModel = (cells: readonly NewCell[]): boolean => cells.length <= 3 && cells.some(({ body }) => 'from' in Object(body));
+const isModel = (cells: readonly NewCell[]): boolean =>
+  cells.length <= 3 && cells.some(({ body }) => 'from' in Object(body));
 const wrongs = (text: string): readonly string[] => text.split('\n').filter((line) => line.includes('wrong: '));
 
 test.concurrent('a store that keeps its promises passes', async () => {
@@ -71,8 +82,18 @@ test.concurrent('a store that keeps its promises passes', async () => {
 
 test.concurrent('the two trips are shown with their versions, the latest marked', async () => {
   const { text } = await demo(() => ({}));
-  const marks = text.split('\n').flatMap((line) => /^\s+(trip \d).*?(BASE|STATUS|NOTES)\s+(\d).*?(latest)?$/.exec(line)?.slice(1).join(' ') ?? []);
-  expect(marks).toEqual(['trip 1 BASE 1 latest', 'trip 1 STATUS 0 ', 'trip 1 STATUS 1 latest', 'trip 2 BASE 1 ', 'trip 2 BASE 2 latest', 'trip 2 NOTES 1 latest', 'trip 2 STATUS 0 latest']);
+  const marks = text
+    .split('\n')
+    .flatMap((line) => /^\s+(trip \d).*?(BASE|STATUS|NOTES)\s+(\d).*?(latest)?$/.exec(line)?.slice(1).join(' ') ?? []);
+  expect(marks).toEqual([
+    'trip 1 BASE 1 latest',
+    'trip 1 STATUS 0 ',
+    'trip 1 STATUS 1 latest',
+    'trip 2 BASE 1 ',
+    'trip 2 BASE 2 latest',
+    'trip 2 NOTES 1 latest',
+    'trip 2 STATUS 0 latest',
+  ]);
 });
 
 test.concurrent('a run on the same trips again finds all of them stored before', async () => {
@@ -87,86 +108,132 @@ test.concurrent('a run on the same trips again finds all of them stored before',
 test.concurrent('cells that are buffered though they were there before are found in the logs', async () => {
   const store = withReaders(tripsStore());
   await demo(() => store);
-  const { failed, text } = await demo(() => ({ ...store, batchPut: async (cells) => buffered(cells) }), undefined, PATIENT);
+  const { failed, text } = await demo(
+    () => ({ ...store, batchPut: async (cells) => buffered(cells) }),
+    undefined,
+    PATIENT,
+  );
   expect(failed, text).toBe(0);
 });
 
 test.concurrent('cells that are not confirmed at first are sent again', async () => {
   let calls = 0;
-  const { failed, text } = await demo((store) => ({
-    batchPut: async (cells) => {
-      calls += 1;
-      const unconfirmed = calls % 5 === 0;
-      const results = await store.batchPut(cells);
-      return unconfirmed ? results.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'test' })) : results;
-    },
-  }), undefined, PATIENT);
+  const { failed, text } = await demo(
+    (store) => ({
+      batchPut: async (cells) => {
+        calls += 1;
+        const unconfirmed = calls % 5 === 0;
+        const results = await store.batchPut(cells);
+        return unconfirmed ? results.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'test' })) : results;
+      },
+    }),
+    undefined,
+    PATIENT,
+  );
   expect(failed, text).toBe(0);
   expect(text).toMatch(/repeated \d/);
 });
 
 test.concurrent('the two trips are sent again until they are confirmed', async () => {
   let refusals = 2;
-  const { failed, text } = await demo((store) => ({
-    batchPut: async (cells) => (refusals-- > 0 ? unconfirmed(cells) : store.batchPut(cells)),
-  }), undefined, PATIENT);
+  const { failed, text } = await demo(
+    (store) => ({
+      batchPut: async (cells) => (refusals-- > 0 ? unconfirmed(cells) : store.batchPut(cells)),
+    }),
+    undefined,
+    PATIENT,
+  );
   expect(failed, text).toBe(0);
 });
 
 test.concurrent('cells of the two trips that are not readable yet are waited for', async () => {
-  const { failed, text } = await demo((store) => ({ batchPut: async (cells) => (isModel(cells) ? later(() => store.batchPut(cells), cells) : store.batchPut(cells)) }), undefined, PATIENT);
+  const { failed, text } = await demo(
+    (store) => ({
+      batchPut: async (cells) => (isModel(cells) ? later(() => store.batchPut(cells), cells) : store.batchPut(cells)),
+    }),
+    undefined,
+    PATIENT,
+  );
   expect(failed, text).toBe(0);
 });
 
 test.concurrent('what a reader answers in place of a writer that is down is asked for again', async () => {
   const asked = new Set<string>();
-  const { failed, text } = await demo((store) => ({
-    versions: async (key, options) => {
-      const column = `${key.row_key}/${key.column_name}`;
-      const isFirst = !asked.has(column);
-      asked.add(column);
-      return isFirst ? { cells: [], next: null, served_by: 'reader', stale: true } : store.versions(key, options);
-    },
-  }), undefined, PATIENT);
+  const { failed, text } = await demo(
+    (store) => ({
+      versions: async (key, options) => {
+        const column = `${key.row_key}/${key.column_name}`;
+        const isFirst = !asked.has(column);
+        asked.add(column);
+        return isFirst ? { cells: [], next: null, served_by: 'reader', stale: true } : store.versions(key, options);
+      },
+    }),
+    undefined,
+    PATIENT,
+  );
   expect(failed, text).toBe(0);
 });
 
 describe('what was not written is reported as that, once, and not as lost', () => {
   test.concurrent('where the two trips stay unconfirmed', async () => {
-    const { failed, text } = await demo((store) => ({ batchPut: async (cells) => (isModel(cells) ? unconfirmed(cells) : store.batchPut(cells)) }));
-    expect(wrongs(text)).toEqual([1, 2, 3, 4].map(() => expect.stringMatching(/\/(BASE|NOTES)\/\d: not confirmed within 1\.5 s: test$/)));
+    const { failed, text } = await demo((store) => ({
+      batchPut: async (cells) => (isModel(cells) ? unconfirmed(cells) : store.batchPut(cells)),
+    }));
+    expect(wrongs(text)).toEqual(
+      [1, 2, 3, 4].map(() => expect.stringMatching(/\/(BASE|NOTES)\/\d: not confirmed within 1\.5 s: test$/)),
+    );
     expect(failed).toBe(4);
   });
 
   test.concurrent('where the two trips stay in a buffer', async () => {
-    const { text } = await demo((store) => ({ batchPut: async (cells) => (isModel(cells) ? buffered(cells) : store.batchPut(cells)) }), undefined, { ...IMPATIENT, billingPatienceMs: 500 });
-    expect(wrongs(text).filter((line) => /\/(?:BASE|NOTES)/u.test(line))).toEqual(['BASE', 'BASE', 'NOTES'].map((column) => expect.stringMatching(new RegExp(`/${column}: wanted ref keys .*, got none; answered buffered, and not readable after 0.05 s$`))));
+    const { text } = await demo(
+      (store) => ({ batchPut: async (cells) => (isModel(cells) ? buffered(cells) : store.batchPut(cells)) }),
+      undefined,
+      { ...IMPATIENT, billingPatienceMs: 500 },
+    );
+    expect(wrongs(text).filter((line) => /\/(?:BASE|NOTES)/u.test(line))).toEqual(
+      ['BASE', 'BASE', 'NOTES'].map((column) =>
+        expect.stringMatching(
+          new RegExp(`/${column}: wanted ref keys .*, got none; answered buffered, and not readable after 0.05 s$`),
+        ),
+      ),
+    );
   });
 
   test.concurrent('where the store has no room for notes', async () => {
     const { failed, text } = await demo((store) => ({
-      put: async (cell) => (cell.column_name === 'NOTES' ? { outcome: 'unavailable', shard: 0, reason: 'test' } : store.put(cell)),
+      put: async (cell) =>
+        cell.column_name === 'NOTES' ? { outcome: 'unavailable', shard: 0, reason: 'test' } : store.put(cell),
     }));
     expect(failed).toBeGreaterThan(0);
-    expect(wrongs(text)).toEqual(wrongs(text).map(() => expect.stringMatching(/\/NOTES\/\d: not confirmed within 1\.5 s: test$/)));
+    expect(wrongs(text)).toEqual(
+      wrongs(text).map(() => expect.stringMatching(/\/NOTES\/\d: not confirmed within 1\.5 s: test$/)),
+    );
   });
 
   test.concurrent('where notes have another body', async () => {
-    const { text } = await demo((store) => ({ put: async (cell) => (cell.column_name === 'NOTES' ? { outcome: 'conflict', shard: 0 } : store.put(cell)) }));
-    expect(wrongs(text)).toEqual(wrongs(text).map(() => expect.stringMatching(/\/NOTES\/\d: another body is at this address$/)));
+    const { text } = await demo((store) => ({
+      put: async (cell) => (cell.column_name === 'NOTES' ? { outcome: 'conflict', shard: 0 } : store.put(cell)),
+    }));
+    expect(wrongs(text)).toEqual(
+      wrongs(text).map(() => expect.stringMatching(/\/NOTES\/\d: another body is at this address$/)),
+    );
   });
 
   test.concurrent('where notes stay in a buffer', async () => {
-    const { text } = await demo((store) => ({ put: async (cell) => (cell.column_name === 'NOTES' ? { outcome: 'buffered', shard: 0, copies: 1 } : store.put(cell)) }));
+    const { text } = await demo((store) => ({
+      put: async (cell) =>
+        cell.column_name === 'NOTES' ? { outcome: 'buffered', shard: 0, copies: 1 } : store.put(cell),
+    }));
     expect(text).toMatch(/\/NOTES\/\d: not found \(asked the writer; its put was answered buffered\)/);
   });
-
 });
 
 describe('a store that breaks a promise fails', () => {
   test.concurrent('by losing a cell that it said was stored', async () => {
     const { failed, text } = await demo((store) => ({
-      put: async (cell) => (cell.column_name === 'NOTES' ? { outcome: 'stored', shard: 0, added_id: 1 } : store.put(cell)),
+      put: async (cell) =>
+        cell.column_name === 'NOTES' ? { outcome: 'stored', shard: 0, added_id: 1 } : store.put(cell),
     }));
     expect(failed).toBeGreaterThan(0);
     expect(text).toMatch(/wrong: .*\/NOTES\/\d: not found \(asked the writer\)/);
@@ -175,7 +242,8 @@ describe('a store that breaks a promise fails', () => {
 
   test.concurrent('by changing a body', async () => {
     const { text } = await demo((store) => ({
-      batchPut: async (cells) => store.batchPut(cells.map((cell) => (cell.column_name === 'NOTES' ? { ...cell, body: { rating: 1 } } : cell))),
+      batchPut: async (cells) =>
+        store.batchPut(cells.map((cell) => (cell.column_name === 'NOTES' ? { ...cell, body: { rating: 1 } } : cell))),
     }));
     expect(text).toMatch(/\/NOTES\/\d: another body/);
   });
@@ -183,7 +251,9 @@ describe('a store that breaks a promise fails', () => {
   test.concurrent('by readers that lack a cell', async () => {
     const { text } = await demo((store) => ({
       batchGet: async (keys, options) =>
-        (await store.batchGet(keys, options)).map((item, place) => (options?.read === 'reader' && keys[place]?.column_name === 'NOTES' ? null : item)),
+        (await store.batchGet(keys, options)).map((item, place) =>
+          options?.read === 'reader' && keys[place]?.column_name === 'NOTES' ? null : item,
+        ),
     }));
     expect(text).toMatch(/\/NOTES\/\d: not found \(asked the reader\)/);
     expect(text).not.toMatch(/asked the writer/);
@@ -197,7 +267,9 @@ describe('a store that breaks a promise fails', () => {
   test.concurrent('by a hole in a log', async () => {
     const { text } = await demo((store) => ({
       log: async (locations, options) =>
-        (await store.log(locations, options)).map((log) => (log.error === undefined ? { ...log, cells: log.cells.filter((cell) => cell.added_id !== 5) } : log)),
+        (await store.log(locations, options)).map((log) =>
+          log.error === undefined ? { ...log, cells: log.cells.filter((cell) => cell.added_id !== 5) } : log,
+        ),
     }));
     expect(text).toMatch(/shard \d: after 4 in its log wanted 5, got 6/);
     expect(text).toMatch(/not in the log/);
@@ -206,7 +278,9 @@ describe('a store that breaks a promise fails', () => {
   test.concurrent('by a log that stops before its head', async () => {
     const { text } = await demo((store) => ({
       log: async (locations, options) =>
-        (await store.log(locations, options)).map((log) => (log.error === undefined ? { ...log, cells: log.cells.filter((cell) => cell.added_id < 5) } : log)),
+        (await store.log(locations, options)).map((log) =>
+          log.error === undefined ? { ...log, cells: log.cells.filter((cell) => cell.added_id < 5) } : log,
+        ),
     }));
     expect(text).toMatch(/shard \d: its log ends at 4, wanted its head \d+ \(writer\)/);
   });
@@ -215,7 +289,12 @@ describe('a store that breaks a promise fails', () => {
     const { text } = await demo((store) => ({
       log: async (locations, options) =>
         (await store.log(locations, options)).map((log) =>
-          log.error === undefined ? { ...log, cells: log.cells.flatMap((cell) => (cell.added_id === 4 ? [cell, { ...cell, added_id: 5 }] : [cell])) } : log,
+          log.error === undefined
+            ? {
+                ...log,
+                cells: log.cells.flatMap((cell) => (cell.added_id === 4 ? [cell, { ...cell, added_id: 5 }] : [cell])),
+              }
+            : log,
         ),
     }));
     expect(text).toMatch(/twice in the log/);
@@ -244,7 +323,13 @@ test.concurrent('an interrupt ends it', async () => {
     if (calls === 5) interrupt.abort();
     return store.batchPut(cells);
   };
-  const run = runDemo({ store: { ...store, batchPut }, options: OPTIONS, readers: false, signal: interrupt.signal, print: () => {} });
+  const run = runDemo({
+    store: { ...store, batchPut },
+    options: OPTIONS,
+    readers: false,
+    signal: interrupt.signal,
+    print: () => {},
+  });
   await expect(run).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
   expect(calls).toBeLessThan(10);
 });
@@ -270,7 +355,11 @@ describe('the billing', () => {
   });
 
   test.concurrent('fails where a trip is not billed', async () => {
-    const { failed, text } = await demo(() => ({ retryParked: async () => ({ count: 0, not_parked: [] }) }), undefined, { ...IMPATIENT, billingPatienceMs: 2000 });
+    const { failed, text } = await demo(
+      () => ({ retryParked: async () => ({ count: 0, not_parked: [] }) }),
+      undefined,
+      { ...IMPATIENT, billingPatienceMs: 2000 },
+    );
     expect(failed).toBeGreaterThan(0);
     expect(text).toMatch(/wrong: bill_rider: \d+ trips are not billed, .*; it is running, 0 cells behind, \d+ parked/);
     expect(text).toMatch(/wrong: trip .*: charged 0 times, wanted once/);
@@ -303,7 +392,9 @@ describe('the billing', () => {
   });
 
   test.concurrent('is left out where no trigger bills', async () => {
-    const { failed, text } = await demo(() => ({ trigger: async () => Promise.reject(new SchemalessError('unknown_trigger', 'No trigger bill_rider')) }));
+    const { failed, text } = await demo(() => ({
+      trigger: async () => Promise.reject(new SchemalessError('unknown_trigger', 'No trigger bill_rider')),
+    }));
     expect(failed).toBe(0);
     expect(text).not.toContain('billed by the trigger');
   });

@@ -40,7 +40,15 @@ export interface DemoRun {
  * many checks failed.
  */
 export async function runDemo(run: DemoRun): Promise<number> {
-  const { store, options, signal, print, patienceMs = PATIENCE_MS, confirmedWithinMs = CONFIRMED_WITHIN_MS, billingPatienceMs = BILLING_PATIENCE_MS } = run;
+  const {
+    store,
+    options,
+    signal,
+    print,
+    patienceMs = PATIENCE_MS,
+    confirmedWithinMs = CONFIRMED_WITHIN_MS,
+    billingPatienceMs = BILLING_PATIENCE_MS,
+  } = run;
   const { trips, concurrency } = options;
   const differences = new Differences();
   const printAll = (lines: readonly string[]): void => {
@@ -48,18 +56,48 @@ export async function runDemo(run: DemoRun): Promise<number> {
     print('');
   };
   const billed = await hasTrigger(store, signal);
-  const billing = billed ? new DemoBilling({ store, patienceMs: billingPatienceMs, readableWithinMs: patienceMs, concurrency, signal, differences }) : undefined;
-  print('Two trips, as the rows and versions they are: a row for each trip, cells that never change, a higher ref key for what is newer.\n');
-  printAll(await showModelTrips(store, { billedWithinMs: billed ? billingPatienceMs : undefined, confirmedWithinMs, patienceMs, signal, differences }));
+  const billing = billed
+    ? new DemoBilling({
+        store,
+        patienceMs: billingPatienceMs,
+        readableWithinMs: patienceMs,
+        concurrency,
+        signal,
+        differences,
+      })
+    : undefined;
+  print(
+    'Two trips, as the rows and versions they are: a row for each trip, cells that never change, a higher ref key for what is newer.\n',
+  );
+  printAll(
+    await showModelTrips(store, {
+      billedWithinMs: billed ? billingPatienceMs : undefined,
+      confirmedWithinMs,
+      patienceMs,
+      signal,
+      differences,
+    }),
+  );
 
-  print(`Now ${grouped(trips)} trips: writing their cells${billed ? ', which a trigger bills meanwhile' : ''}, then reading every one back.\n`);
+  print(
+    `Now ${grouped(trips)} trips: writing their cells${billed ? ', which a trigger bills meanwhile' : ''}, then reading every one back.\n`,
+  );
   const written = new WrittenTrips(options.seed, trips, options.size);
   const writing = await writeTrips(written, { ...run, confirmedWithinMs, billing, differences });
   if (billing) await withProgress('billing', trips, 'trips', (progress) => billing.finish(progress));
   const verified = await verify(written, writing, { ...run, patienceMs, differences });
   const indexed = await checkIndex(store, written.latest(), { concurrency, patienceMs, signal, differences });
   printAll(indexed.example);
-  printAll(report({ trips, written: writing, verified, indexed, billing: await billing?.findings(written.bases()), sizes: bodySizes(written.toWrite()) }));
+  printAll(
+    report({
+      trips,
+      written: writing,
+      verified,
+      indexed,
+      billing: await billing?.findings(written.bases()),
+      sizes: bodySizes(written.toWrite()),
+    }),
+  );
   return verdict(differences, print);
 }
 
@@ -67,18 +105,33 @@ interface Part extends DemoRun {
   readonly differences: Differences;
 }
 
-function writeTrips(written: WrittenTrips, { store, options, confirmedWithinMs, signal, differences, billing }: Part & { readonly confirmedWithinMs: number; readonly billing: DemoBilling | undefined }): Promise<Written> {
+function writeTrips(
+  written: WrittenTrips,
+  {
+    store,
+    options,
+    confirmedWithinMs,
+    signal,
+    differences,
+    billing,
+  }: Part & { readonly confirmedWithinMs: number; readonly billing: DemoBilling | undefined },
+): Promise<Written> {
   const answered = (cell: NewCell, { outcome }: PutResult): void => {
     written.note(cell, outcome);
     if (outcome !== 'unavailable' && outcome !== 'conflict') billing?.acknowledged(cell);
   };
   return withProgress('writing', options.trips, 'trips', (progress) => {
-    const write = (): Promise<Written> => writeCells(store, written.toWrite(), { ...options, confirmedWithinMs, signal, progress, differences, answered });
+    const write = (): Promise<Written> =>
+      writeCells(store, written.toWrite(), { ...options, confirmedWithinMs, signal, progress, differences, answered });
     return billing ? billing.watch.during(write, progress) : write();
   });
 }
 
-async function verify(written: WrittenTrips, { cells, shards }: Written, { store, options, readers, patienceMs = PATIENCE_MS, signal, differences }: Part): Promise<Verified> {
+async function verify(
+  written: WrittenTrips,
+  { cells, shards }: Written,
+  { store, options, readers, patienceMs = PATIENCE_MS, signal, differences }: Part,
+): Promise<Verified> {
   const { concurrency } = options;
   // A put that was buffered does not say where its cell is: it may have been there before this run.
   const found = ({ shard, added_id }: Cell): void => {
@@ -86,9 +139,13 @@ async function verify(written: WrittenTrips, { cells, shards }: Written, { store
     if (part) part.after = Math.min(part.after, added_id - 1);
   };
   const read = (role: 'writer' | 'reader'): Promise<number> =>
-    withProgress(`reading, ${role}s`, cells, 'cells', (progress) => readBack(store, written, { read: role, concurrency, patienceMs, signal, progress, differences, found }));
+    withProgress(`reading, ${role}s`, cells, 'cells', (progress) =>
+      readBack(store, written, { read: role, concurrency, patienceMs, signal, progress, differences, found }),
+    );
   const logs = (role: 'writer' | 'reader'): Promise<number> =>
-    withProgress(`logs, ${role}s`, cells, 'cells', (progress) => checkLogs(store, written, shards, { read: role, patienceMs, signal, progress, differences }));
+    withProgress(`logs, ${role}s`, cells, 'cells', (progress) =>
+      checkLogs(store, written, shards, { read: role, patienceMs, signal, progress, differences }),
+    );
   const severalVersions: Iterable<readonly NewCell[]> = written.columns().filter((column) => column.length > 1);
   return {
     writer: await read('writer'),
@@ -102,7 +159,12 @@ async function verify(written: WrittenTrips, { cells, shards }: Written, { store
   };
 }
 
-async function withProgress<Result>(label: string, total: number, unit: string, work: (progress: Progress) => Promise<Result>): Promise<Result> {
+async function withProgress<Result>(
+  label: string,
+  total: number,
+  unit: string,
+  work: (progress: Progress) => Promise<Result>,
+): Promise<Result> {
   const progress = startProgress(label, total, unit);
   try {
     return await work(progress);
@@ -118,7 +180,8 @@ function verdict(differences: Differences, print: (line: string) => void): numbe
     return 0;
   }
   for (const line of differences.first) print(`  wrong: ${line}`);
-  if (differences.failed > differences.first.length) print(`  … and ${grouped(differences.failed - differences.first.length)} more`);
+  if (differences.failed > differences.first.length)
+    print(`  … and ${grouped(differences.failed - differences.first.length)} more`);
   print(`${grouped(differences.failed)} of ${checks} checks failed`);
   return differences.failed;
 }

@@ -22,7 +22,10 @@ export interface Stack {
  *
  * @throws Error when nothing answers at a URL that was given
  */
-export async function reachStack({ url, data, access }: Pick<DemoOptions, 'url' | 'data' | 'access'>, print: (line: string) => void): Promise<Stack> {
+export async function reachStack(
+  { url, data, access }: Pick<DemoOptions, 'url' | 'data' | 'access'>,
+  print: (line: string) => void,
+): Promise<Stack> {
   if (url !== undefined) {
     const answer = await health(url);
     if (answer === undefined) throw new Error(`--url: wanted a running store, got no answer from ${url}/v1/health`);
@@ -52,7 +55,12 @@ async function startOwn(access: Access): Promise<Stack> {
         await remove();
       }
     };
-    return { url: stack.url, sign: undefined, readers: access === 'mysql' && stack.endpoints.groups.some((group) => group.readers.length > 0), stop };
+    return {
+      url: stack.url,
+      sign: undefined,
+      readers: access === 'mysql' && stack.endpoints.groups.some((group) => group.readers.length > 0),
+      stop,
+    };
   } catch (error) {
     await remove();
     throw error;

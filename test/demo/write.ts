@@ -40,7 +40,8 @@ export interface WriteOptions {
 /** Writes all cells, some alone and most in batches, and repeats what is not confirmed. */
 export async function writeCells(store: DemoStore, cells: Iterable<NewCell>, options: WriteOptions): Promise<Written> {
   const heads = new Map<number, number>();
-  for (const head of await persist(options.signal, () => store.heads())) if (head.error === undefined) heads.set(head.shard, head.head);
+  for (const head of await persist(options.signal, () => store.heads()))
+    if (head.error === undefined) heads.set(head.shard, head.head);
   const written: Written = { cells: 0, outcomes: new Map(), shards: new Map(), putMs: [], batchMs: [], seconds: 0 };
   const started = performance.now();
   await inParallel(requests(cells, options.batch), options.concurrency, options.signal, (request) =>
@@ -76,7 +77,12 @@ export function* requests(cells: Iterable<NewCell>, batch: number): Generator<re
   if (chunk.length > 0) yield chunk;
 }
 
-async function send(store: DemoStore, cells: readonly NewCell[], written: Written, signal: AbortSignal): Promise<readonly PutResult[]> {
+async function send(
+  store: DemoStore,
+  cells: readonly NewCell[],
+  written: Written,
+  signal: AbortSignal,
+): Promise<readonly PutResult[]> {
   let sent = 0;
   return persist(signal, async () => {
     if (sent > 0) count(written.outcomes, 'repeated', cells.length);
@@ -90,7 +96,13 @@ async function send(store: DemoStore, cells: readonly NewCell[], written: Writte
   });
 }
 
-function note(written: Written, heads: ReadonlyMap<number, number>, cell: NewCell, result: PutResult, options: WriteOptions): void {
+function note(
+  written: Written,
+  heads: ReadonlyMap<number, number>,
+  cell: NewCell,
+  result: PutResult,
+  options: WriteOptions,
+): void {
   written.cells += 1;
   count(written.outcomes, result.outcome, 1);
   options.answered(cell, result);

@@ -7,8 +7,8 @@ import { tripCells, tripRowKey } from '../support/trips/trip.ts';
 type Outcome = PutResult['outcome'];
 
 /**
- * The trips of one run, and what became of their puts. Their cells are made again each time they are asked for, so a run
- * needs little memory.
+ * The trips of one run, and what became of their puts. Their cells are made again each time they are asked for, so a
+ * run needs little memory.
  */
 export class WrittenTrips {
   readonly #seed: string;
@@ -56,7 +56,10 @@ export class WrittenTrips {
     for (const cell of this.latest()) if (cell.column_name === 'BASE') yield cell;
   }
 
-  /** The cells of each column of each row, lowest ref key first; without columns of which not all was acknowledged, which may be there or not. */
+  /**
+   * The cells of each column of each row, lowest ref key first; without columns of which not all was acknowledged,
+   * which may be there or not.
+   */
   *columns(): Generator<readonly NewCell[], void> {
     for (const n of this.#numbers.values()) {
       const columns = Map.groupBy(tripCells(this.#seed, n, this.#size), ({ cell }) => cell.column_name);

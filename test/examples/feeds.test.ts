@@ -29,16 +29,31 @@ let server: Server;
 beforeAll(async () => {
   const answer = gateway(copy);
   server = createServer(async (request, response) => {
-    const { status, text: body } = await answer({ method: request.method ?? '', path: request.url ?? '', body: await text(request) });
+    const { status, text: body } = await answer({
+      method: request.method ?? '',
+      path: request.url ?? '',
+      body: await text(request),
+    });
     response.writeHead(status).end(body);
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  stack = await startLocalStack({ port: 0, data, groups: 1, readers: 0, shards: 4, engine: inject('servers').engine.kind, access: inject('servers').access, datastores: join(PROJECT_ROOT, 'test/examples/feeds') });
+  stack = await startLocalStack({
+    port: 0,
+    data,
+    groups: 1,
+    readers: 0,
+    shards: 4,
+    engine: inject('servers').engine.kind,
+    access: inject('servers').access,
+    datastores: join(PROJECT_ROOT, 'test/examples/feeds'),
+  });
 }, 180_000);
 
 afterAll(async () => {
   for (const { process } of consumers) process.kill('SIGTERM');
-  await Promise.all(consumers.map(({ process }) => process.exitCode ?? new Promise((resolve) => process.once('exit', resolve))));
+  await Promise.all(
+    consumers.map(({ process }) => process.exitCode ?? new Promise((resolve) => process.once('exit', resolve))),
+  );
   await stack?.stop();
   server.close();
   folder[Symbol.dispose]();
@@ -46,7 +61,11 @@ afterAll(async () => {
 
 /** As `infra/docs/triggers.md` says it: a function of ours in a process of its own. */
 function consume(file: string, variables: Readonly<Record<string, string>>): void {
-  const child = spawn(process.execPath, ['infra/local/commands/consume.ts', file, '--data', data], { cwd: PROJECT_ROOT, env: { ...process.env, ...variables }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, ['infra/local/commands/consume.ts', file, '--data', data], {
+    cwd: PROJECT_ROOT,
+    env: { ...process.env, ...variables },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   const said: string[] = [];
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => said.push(chunk.toString()));
   consumers.push({ process: child, said });
@@ -59,36 +78,53 @@ interface Line extends NewCell {
 
 function linesOfWarehouse(): readonly Line[] {
   const files = readdirSync(folder.path).includes('warehouse') ? readdirSync(warehouse) : [];
-  return files.flatMap((file) => readFileSync(join(warehouse, file), 'utf8').trimEnd().split('\n')).map((line) => JSON.parse(line) as Line);
+  return files
+    .flatMap((file) => readFileSync(join(warehouse, file), 'utf8').trimEnd().split('\n'))
+    .map((line) => JSON.parse(line) as Line);
 }
 
 test('a stack without the datastore smoke proves itself without a write', async () => {
-  expect(await prove({ url: stack.url, datastores: ['trips'], readers: false, sign: localSigner() })).toEqual([expect.stringMatching(/^looked where the logs of trips end, on every group's writer, [\d.]+ ms$/u)]);
+  expect(await prove({ url: stack.url, datastores: ['trips'], readers: false, sign: localSigner() })).toEqual([
+    expect.stringMatching(/^looked where the logs of trips end, on every group's writer, [\d.]+ ms$/u),
+  ]);
   const heads = await schemalessClient({ url: stack.url, datastore: 'trips' }).heads();
   expect(heads.map((head) => ('head' in head ? head.head : head.error))).toEqual([0, 0, 0, 0]);
 });
 
-test('every cell reaches the warehouse and the second deployment, each by a trigger of its own', { timeout: 180_000 }, async () => {
-  const trips = schemalessClient({ url: stack.url, datastore: 'trips' });
-  const cells = Array.from({ length: 60 }, (_, n): NewCell => ({ row_key: randomUUID(), column_name: n % 3 === 0 ? 'NOTES' : 'BASE', ref_key: n, body: { n } }));
-  // Some before the consumers are there, some while they work.
-  await trips.batchPut(cells.slice(0, 30));
-  consume('functions/examples/feed-warehouse.ts', { WAREHOUSE_FOLDER: warehouse });
-  consume('functions/examples/copy-cells.ts', { COPY_TO_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
-  await trips.batchPut(cells.slice(30));
+test(
+  'every cell reaches the warehouse and the second deployment, each by a trigger of its own',
+  { timeout: 180_000 },
+  async () => {
+    const trips = schemalessClient({ url: stack.url, datastore: 'trips' });
+    const cells = Array.from({ length: 60 }, (_, n): NewCell => ({
+      row_key: randomUUID(),
+      column_name: n % 3 === 0 ? 'NOTES' : 'BASE',
+      ref_key: n,
+      body: { n },
+    }));
+    // Some before the consumers are there, some while they work.
+    await trips.batchPut(cells.slice(0, 30));
+    consume('functions/examples/feed-warehouse.ts', { WAREHOUSE_FOLDER: warehouse });
+    consume('functions/examples/copy-cells.ts', {
+      COPY_TO_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    });
+    await trips.batchPut(cells.slice(30));
 
-  const said = (): string => consumers.map((consumer) => consumer.said.join('')).join('\n');
-  const distinct = (): number => new Set(linesOfWarehouse().map(({ shard, added_id }) => `${shard}/${added_id}`)).size;
-  await expect.poll(distinct, { timeout: 120_000, interval: 500, message: said() }).toBe(cells.length);
-  const lines = linesOfWarehouse();
-  for (const cell of cells) expect(lines).toContainEqual(expect.objectContaining(cell));
-  for (const inShard of Map.groupBy(lines, ({ shard }) => shard).values()) {
-    // In the log's order, repeats apart.
-    const firstSeen = [...new Set(inShard.map(({ added_id }) => added_id))];
-    expect(firstSeen).toEqual(firstSeen.toSorted((a, b) => a - b));
-  }
+    const said = (): string => consumers.map((consumer) => consumer.said.join('')).join('\n');
+    const distinct = (): number =>
+      new Set(linesOfWarehouse().map(({ shard, added_id }) => `${shard}/${added_id}`)).size;
+    await expect.poll(distinct, { timeout: 120_000, interval: 500, message: said() }).toBe(cells.length);
+    const lines = linesOfWarehouse();
+    for (const cell of cells) expect(lines).toContainEqual(expect.objectContaining(cell));
+    for (const inShard of Map.groupBy(lines, ({ shard }) => shard).values()) {
+      // In the log's order, repeats apart.
+      const firstSeen = [...new Set(inShard.map(({ added_id }) => added_id))];
+      expect(firstSeen).toEqual(firstSeen.toSorted((a, b) => a - b));
+    }
 
-  const copied = async (): Promise<number> => (await copy.trips.batchGet(cells)).filter((item) => item !== null && 'body' in item).length;
-  await expect.poll(copied, { timeout: 120_000, interval: 500, message: said() }).toBe(cells.length);
-  for (const cell of cells) expect((await copy.trips.get(cell)).cell).toMatchObject(cell);
-});
+    const copied = async (): Promise<number> =>
+      (await copy.trips.batchGet(cells)).filter((item) => item !== null && 'body' in item).length;
+    await expect.poll(copied, { timeout: 120_000, interval: 500, message: said() }).toBe(cells.length);
+    for (const cell of cells) expect((await copy.trips.get(cell)).cell).toMatchObject(cell);
+  },
+);

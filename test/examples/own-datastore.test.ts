@@ -29,7 +29,8 @@ afterAll(async () => {
 
 /** The project as somebody else has it, to whom its files belong. */
 function copyProject(): void {
-  for (const part of ['functions', 'infra', 'shared', 'package.json', 'cdk.json']) cpSync(join(PROJECT_ROOT, part), join(project, part), { recursive: true });
+  for (const part of ['functions', 'infra', 'shared', 'package.json', 'cdk.json'])
+    cpSync(join(PROJECT_ROOT, part), join(project, part), { recursive: true });
   symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(project, 'node_modules'));
 }
 
@@ -37,7 +38,10 @@ function copyProject(): void {
 async function start(): Promise<string> {
   const { kind } = inject('servers').engine;
   const options = ['--port', '0', '--groups', '1', '--readers', '0', '--shards', '4', '--engine', kind];
-  running = spawn('npm', ['start', '--ignore-scripts', '--', ...options], { cwd: project, stdio: ['ignore', 'pipe', 'pipe'] });
+  running = spawn('npm', ['start', '--ignore-scripts', '--', ...options], {
+    cwd: project,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   said = [];
   running.stderr?.on('data', (chunk: Buffer) => said.push(chunk.toString()));
   if (running.stdout) {
@@ -60,7 +64,9 @@ async function stop(): Promise<void> {
   await gone;
 }
 
-/** The commands up to the one that contains a text, with the port that the stack has here; returns what that one says. */
+/**
+ * The commands up to the one that contains a text, with the port that the stack has here; returns what that one says.
+ */
 async function run(url: string, command: string): Promise<Record<string, unknown>> {
   const lines = COMMANDS.replaceAll('http://127.0.0.1:4000', url).split('\n');
   const variables = lines.filter((line) => /^[A-Z]+=/u.test(line));
@@ -85,21 +91,30 @@ test('the page leads to a datastore with an index and a trigger that runs', { ti
     writeFileSync(join(project, path), text);
   }
   const url = await start();
-  // Two starts have left nothing behind in datastores that are the user's, where triggers would have been called for it.
+  // Two starts have left nothing behind in datastores that are the user's, where triggers would have been called for
+  // it.
   for (const datastore of ['trips', 'shop']) {
-    const { shards } = (await (await fetch(`${url}/v1/${datastore}/shards`)).json()) as { readonly shards: readonly { readonly head: number }[] };
+    const { shards } = (await (await fetch(`${url}/v1/${datastore}/shards`)).json()) as {
+      readonly shards: readonly { readonly head: number }[];
+    };
     expect(shards.map(({ head }) => head)).toEqual([0, 0, 0, 0]);
   }
 
   expect(await run(url, '-X PUT')).toMatchObject({ outcome: 'stored', added_id: 1 });
-  await expect.poll(() => run(url, '/indexes/'), { timeout: 60_000 }).toMatchObject({ entries: [{ fields: { total: 42.5 } }] });
-  await expect.poll(() => run(url, '/CONFIRMATION'), { timeout: 60_000, interval: 500 }).toMatchObject({ ref_key: 0, body: { sent: true, order: 1 } });
+  await expect
+    .poll(() => run(url, '/indexes/'), { timeout: 60_000 })
+    .toMatchObject({ entries: [{ fields: { total: 42.5 } }] });
+  await expect
+    .poll(() => run(url, '/CONFIRMATION'), { timeout: 60_000, interval: 500 })
+    .toMatchObject({ ref_key: 0, body: { sent: true, order: 1 } });
   expect(await run(url, '/triggers/')).toMatchObject({ trigger: 'confirm_order', state: 'running', parked: 0 });
 
   // Nobody's data goes because a folder did; what is to be known of it is said.
   await stop();
   rmSync(join(project, 'infra/datastores/shop'), { recursive: true });
   const after = await start();
-  expect(said).toContain('not defined any more: shop (4 shards). Its cells are kept, and can be read and written; no trigger is called for them. Define it again, or delete all data of a stopped stack with npm run local -- reset');
+  expect(said).toContain(
+    'not defined any more: shop (4 shards). Its cells are kept, and can be read and written; no trigger is called for them. Define it again, or delete all data of a stopped stack with npm run local -- reset',
+  );
   expect(await run(after, '-X PUT')).toMatchObject({ outcome: 'stored_before' });
 });

@@ -7,15 +7,25 @@ import { parse } from 'yaml';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { startFlags } from '../../infra/local/commands/flags.ts';
 
-const MANUALS = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'infra/local/data-api/README.md', ...globSync('infra/docs/**/*.md', { cwd: PROJECT_ROOT })].map((file) => ({ file, text: readFileSync(join(PROJECT_ROOT, file), 'utf8') }));
+const MANUALS = [
+  'README.md',
+  'CHANGELOG.md',
+  'CONTRIBUTING.md',
+  'infra/local/data-api/README.md',
+  ...globSync('infra/docs/**/*.md', { cwd: PROJECT_ROOT }),
+].map((file) => ({ file, text: readFileSync(join(PROJECT_ROOT, file), 'utf8') }));
 const ALL = MANUALS.map(({ text }) => text).join('\n');
 const textOf = (page: string): string => MANUALS.find(({ file }) => file === `infra/docs/${page}`)?.text ?? '';
-const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'));
+const { scripts }: { readonly scripts: Readonly<Record<string, string>> } = JSON.parse(
+  readFileSync(join(PROJECT_ROOT, 'package.json'), 'utf8'),
+);
 
 /** What is to be typed: the lines of blocks of commands, without their comments, and what stands between backticks. */
 function commandsOf(text: string): readonly string[] {
   const blocks = [...text.matchAll(/^```sh\n(.*?)^```/gmsu)].flatMap(([, block = '']) => block.split('\n'));
-  const inline = [...text.replaceAll(/^```.*?^```/gmsu, '').matchAll(/`([^`]+)`/gu)].map(([, code = '']) => code.replaceAll('\n', ' '));
+  const inline = [...text.replaceAll(/^```.*?^```/gmsu, '').matchAll(/`([^`]+)`/gu)].map(([, code = '']) =>
+    code.replaceAll('\n', ' '),
+  );
   return [...blocks, ...inline].map((line) => line.replace(/\s+#.*$/u, ''));
 }
 
@@ -30,7 +40,9 @@ describe.each(MANUALS)('the commands of $file', ({ text }) => {
   const commands = commandsOf(text);
 
   it('start no .ts file with whatever Node the machine has, which may be one that cannot read it', () => {
-    expect(commands.filter((command) => /(?:^|[ ;&|])(?:node|nodejs)\s(?:\S+\s)*\S+\.m?ts\b/u.test(command))).toEqual([]);
+    expect(commands.filter((command) => /(?:^|[ ;&|])(?:node|nodejs)\s(?:\S+\s)*\S+\.m?ts\b/u.test(command))).toEqual(
+      [],
+    );
   });
 
   it('name scripts that there are', () => {
@@ -41,8 +53,14 @@ describe.each(MANUALS)('the commands of $file', ({ text }) => {
 
 /** Says how a script is used: with the Node that runs npm, not with that of the tests, which npm finds by itself. */
 async function helpOf(script: string, parameters: readonly string[] = []): Promise<string> {
-  const path = (process.env['PATH'] ?? '').split(':').filter((folder) => !folder.includes('node_modules')).join(':');
-  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', script, '--', ...parameters, '--help'], { cwd: PROJECT_ROOT, env: { ...process.env, PATH: path } });
+  const path = (process.env['PATH'] ?? '')
+    .split(':')
+    .filter((folder) => !folder.includes('node_modules'))
+    .join(':');
+  const { stdout } = await promisify(execFile)('npm', ['run', '--silent', script, '--', ...parameters, '--help'], {
+    cwd: PROJECT_ROOT,
+    env: { ...process.env, PATH: path },
+  });
   return stdout;
 }
 
@@ -50,30 +68,49 @@ const COMMANDS = MANUALS.flatMap(({ text }) => commandsOf(text)).flatMap((comman
 
 describe('a command of the documents', () => {
   // Those of others than vitest, cdk and tsc, which have flags of their own.
-  it.concurrent.each(['start', 'demo', 'smoke', 'consume', 'run-consumer', 'verify-index', 'data-api'])('npm run %s runs, and knows every flag that is shown', { timeout: 120_000 }, async (script) => {
-    const help = await helpOf(script);
-    const shown = new Set(COMMANDS.filter((command) => command.script === script).flatMap(({ flags }) => flags));
-    for (const flag of shown) expect(help).toMatch(new RegExp(`^ +(?:-\\w, )?${flag}\\b`, 'mu'));
-  });
+  it.concurrent.each(['start', 'demo', 'smoke', 'consume', 'run-consumer', 'verify-index', 'data-api'])(
+    'npm run %s runs, and knows every flag that is shown',
+    { timeout: 120_000 },
+    async (script) => {
+      const help = await helpOf(script);
+      const shown = new Set(COMMANDS.filter((command) => command.script === script).flatMap(({ flags }) => flags));
+      for (const flag of shown) expect(help).toMatch(new RegExp(`^ +(?:-\\w, )?${flag}\\b`, 'mu'));
+    },
+  );
 
   it.each(['consume', 'run-consumer'])('is told with every flag of npm run %s', { timeout: 60_000 }, async (script) => {
-    const flags = [...(await helpOf(script)).matchAll(/^ +(--[a-z-]+)/gmu)].map(([, flag = '']) => flag).filter((flag) => flag !== '--help');
+    const flags = [...(await helpOf(script)).matchAll(/^ +(--[a-z-]+)/gmu)]
+      .map(([, flag = '']) => flag)
+      .filter((flag) => flag !== '--help');
     const [section = ''] = new RegExp(`^[^\\n]*\`npm run ${script}.*?\\n\\n`, 'msu').exec(textOf('triggers.md')) ?? [];
     expect(flags.filter((flag) => !section.includes(flag))).toEqual([]);
   });
 
   it('npm start has the flags of its table, and no others', () => {
     const [, table = ''] = /^\| flag of `npm start --` .*?\n\|[-|]+\n(.*?)\n\n/msu.exec(textOf('local.md')) ?? [];
-    const told = table.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/--[a-z-]+/gu)].map(([flag]) => flag));
-    expect(told.sort()).toEqual(startFlags().map(({ long }) => long ?? '').sort());
+    const told = table
+      .split('\n')
+      .flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/--[a-z-]+/gu)].map(([flag]) => flag));
+    expect(told.sort()).toEqual(
+      startFlags()
+        .map(({ long }) => long ?? '')
+        .sort(),
+    );
   });
 });
 
 it('the definitions that the documents show of files that are there are theirs', () => {
-  const shown = [...ALL.matchAll(/^```yaml\n# (\S+\.yaml)\n(.*?)^```/gmsu)].map(([, path = '', text = '']) => ({ path, text }));
+  const shown = [...ALL.matchAll(/^```yaml\n# (\S+\.yaml)\n(.*?)^```/gmsu)].map(([, path = '', text = '']) => ({
+    path,
+    text,
+  }));
   const known = shown.filter(({ path }) => existsSync(join(PROJECT_ROOT, path)));
-  expect(known.map(({ path }) => path).sort()).toEqual(['infra/datastores/trips/indexes/driver_partner_index.yaml', 'infra/datastores/trips/triggers/bill_rider.yaml']);
-  for (const { path, text } of known) expect(parse(text)).toEqual(parse(readFileSync(join(PROJECT_ROOT, path), 'utf8')));
+  expect(known.map(({ path }) => path).sort()).toEqual([
+    'infra/datastores/trips/indexes/driver_partner_index.yaml',
+    'infra/datastores/trips/triggers/bill_rider.yaml',
+  ]);
+  for (const { path, text } of known)
+    expect(parse(text)).toEqual(parse(readFileSync(join(PROJECT_ROOT, path), 'utf8')));
 });
 
 it('git leaves alone what the documents have one make', async () => {
@@ -81,13 +118,17 @@ it('git leaves alone what the documents have one make', async () => {
   expect(folders).toContain('.local-feeds');
   const variables = [...ALL.matchAll(/WAREHOUSE_FOLDER=(\S+)/gu)].map(([, folder = '']) => folder);
   for (const folder of new Set(['.local', ...folders, ...variables])) {
-    const { stdout } = await promisify(execFile)('git', ['check-ignore', '--no-index', `${folder}/x`], { cwd: PROJECT_ROOT }).catch(({ stdout }: { stdout: string }) => ({ stdout }));
+    const { stdout } = await promisify(execFile)('git', ['check-ignore', '--no-index', `${folder}/x`], {
+      cwd: PROJECT_ROOT,
+    }).catch(({ stdout }: { stdout: string }) => ({ stdout }));
     expect(stdout).toBe(`${folder}/x\n`);
   }
 });
 
 it('the documents set what each version of the AWS command line needs', () => {
-  const blocks = [...ALL.matchAll(/^```sh\n(.*?)^```/gmsu)].map(([, block = '']) => block).filter((block) => /^aws /mu.test(block));
+  const blocks = [...ALL.matchAll(/^```sh\n(.*?)^```/gmsu)]
+    .map(([, block = '']) => block)
+    .filter((block) => /^aws /mu.test(block));
   expect(blocks.length).toBeGreaterThan(0);
   for (const block of blocks) expect(block).toMatch(/AWS_REGION=(\S+) AWS_DEFAULT_REGION=\1\b/u);
 });

@@ -31,7 +31,9 @@ export interface Scene {
 /** For the buffers to empty, and for readers to catch up before that. */
 const EMPTY_PATIENCE_MS = 120_000;
 
-/** Waits for the buffers, reads every acknowledged cell back through the store, and then looks at the tables themselves. */
+/**
+ * Waits for the buffers, reads every acknowledged cell back through the store, and then looks at the tables themselves.
+ */
 export async function inspect({ datastore, groups, written, signal }: Scene): Promise<Aftermath> {
   const { acked, outcomes, wrong, wrongExamples } = written;
   const { rows, parked, conflicts, undecided, seconds } = await untilBuffersEmpty(datastore, EMPTY_PATIENCE_MS, signal);
@@ -42,7 +44,13 @@ export async function inspect({ datastore, groups, written, signal }: Scene): Pr
     acked: acked.length,
     // What moved cannot be read as it was acknowledged either, and is counted by itself.
     lost: Math.max(lost, unreadable - moved),
-    faults: { moved, doubled, 'ids missing': holesIn(logs), 'wrong answers': wrong, 'left in the buffer': rows + parked + conflicts + undecided },
+    faults: {
+      moved,
+      doubled,
+      'ids missing': holesIn(logs),
+      'wrong answers': wrong,
+      'left in the buffer': rows + parked + conflicts + undecided,
+    },
     outcomes,
     wrongExamples,
     drainSeconds: seconds,
@@ -53,7 +61,11 @@ export async function inspect({ datastore, groups, written, signal }: Scene): Pr
 export function lossCheck(what: string, real: Aftermath, control: Aftermath, leastCells: number): Check {
   const figure = (of: Aftermath): string => `${grouped(of.lost)} of ${grouped(of.acked)}, ${otherFaults(of)}`;
   const holds = (of: Aftermath): boolean => of.lost + otherFaults(of) === 0 && of.acked >= leastCells;
-  return check({ what, bar: `0 of at least ${grouped(leastCells)}, 0`, figure, holds, fails: ({ lost }) => lost > 0 }, real, control);
+  return check(
+    { what, bar: `0 of at least ${grouped(leastCells)}, 0`, figure, holds, fails: ({ lost }) => lost > 0 },
+    real,
+    control,
+  );
 }
 
 /** What was answered, what was wrong beside losses, and how. */
@@ -63,7 +75,9 @@ export function aftermathNotes(aftermath: Aftermath): readonly string[] {
 
 /** "other faults: 0 moved, 0 doubled, …" */
 export function faultsLine({ faults }: Aftermath): string {
-  return `other faults: ${Object.entries(faults).map(([what, count]) => `${grouped(count)} ${what}`).join(', ')}`;
+  return `other faults: ${Object.entries(faults)
+    .map(([what, count]) => `${grouped(count)} ${what}`)
+    .join(', ')}`;
 }
 
 export function otherFaults({ faults }: Aftermath): number {

@@ -8,7 +8,10 @@ export interface BlamingClient extends SqlClient {
 /** As a circuit has it. */
 const OPEN_MS = 500;
 
-/** A client that asks nobody for a sign of life before it takes a node for one that is down: a circuit that opens on any time limit. A control. */
+/**
+ * A client that asks nobody for a sign of life before it takes a node for one that is down: a circuit that opens on any
+ * time limit. A control.
+ */
 export function blamingClient(client: SqlClient): BlamingClient {
   let openUntil = 0;
   const run = async <T>(statement: () => Promise<T>): Promise<T> => {
@@ -24,7 +27,8 @@ export function blamingClient(client: SqlClient): BlamingClient {
   return {
     ...client,
     // Readers are asked as ever.
-    select: (statement, target) => (target === 'writer' ? run(() => client.select(statement, target)) : client.select(statement, target)),
+    select: (statement, target) =>
+      target === 'writer' ? run(() => client.select(statement, target)) : client.select(statement, target),
     change: (statement) => run(() => client.change(statement)),
     blame,
   };

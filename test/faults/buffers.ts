@@ -14,7 +14,11 @@ export interface BufferRest {
 const POLL_MS = 250;
 
 /** Waits until nothing waits in any group's buffer table; gives up after some time, and says what is left. */
-export async function untilBuffersEmpty(operations: Pick<BufferOperations, 'buffer'>, patienceMs: number, signal: AbortSignal): Promise<BufferRest> {
+export async function untilBuffersEmpty(
+  operations: Pick<BufferOperations, 'buffer'>,
+  patienceMs: number,
+  signal: AbortSignal,
+): Promise<BufferRest> {
   const start = performance.now();
   for (;;) {
     const rest = { rows: 0, parked: 0, conflicts: 0, undecided: 0, seconds: (performance.now() - start) / 1000 };

@@ -11,8 +11,18 @@ export interface Bar<Figures> {
   readonly fails?: (control: Figures) => boolean;
 }
 
-export function check<Figures>({ what, bar, figure, holds, fails = (control) => !holds(control) }: Bar<Figures>, real: Figures, control: Figures): Check {
-  return { what, figure: figure(real), bar, passed: holds(real), control: { figure: figure(control), failed: fails(control) } };
+export function check<Figures>(
+  { what, bar, figure, holds, fails = (control) => !holds(control) }: Bar<Figures>,
+  real: Figures,
+  control: Figures,
+): Check {
+  return {
+    what,
+    figure: figure(real),
+    bar,
+    passed: holds(real),
+    control: { figure: figure(control), failed: fails(control) },
+  };
 }
 
 /** So many of all that are wrong. */
@@ -29,7 +39,17 @@ export function shareFigure({ wrong, of }: Share): string {
 /** None of enough is wrong, and of the control some are. */
 export function noneOf(what: string, least: number, real: Share, control: Share): Check {
   const bar = `0 of at least ${grouped(least)}`;
-  return check({ what, bar, figure: shareFigure, holds: ({ wrong, of }) => wrong === 0 && of >= least, fails: ({ wrong }) => wrong > 0 }, real, control);
+  return check(
+    {
+      what,
+      bar,
+      figure: shareFigure,
+      holds: ({ wrong, of }) => wrong === 0 && of >= least,
+      fails: ({ wrong }) => wrong > 0,
+    },
+    real,
+    control,
+  );
 }
 
 export function sumOf(numbers: Iterable<number>): number {
@@ -40,5 +60,7 @@ export function sumOf(numbers: Iterable<number>): number {
 
 /** "stored 9, conflicts 1,200" */
 export function countsLine(counts: object): string {
-  return Object.entries(counts).map(([what, count]) => `${what} ${grouped(count as number)}`).join(', ');
+  return Object.entries(counts)
+    .map(([what, count]) => `${what} ${grouped(count as number)}`)
+    .join(', ');
 }

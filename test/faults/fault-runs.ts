@@ -27,12 +27,42 @@ import { soakRun } from './soak/soak-run.ts';
 import { tailersRun } from './tailers/tailers-run.ts';
 import { triggersRun } from './triggers/triggers-run.ts';
 
-/** Every fault run there is, in the order in which they are begun; those that have to be alone come after the others. */
+/**
+ * Every fault run there is, in the order in which they are begun; those that have to be alone come after the others.
+ */
 export const FAULT_RUNS: readonly FaultRun[] = [
   // The longest begins first, since others go beside it.
-  soakRun, triggersRun, logRun, killRun, lostDiskRun, refusedRun, conflictsRun, acksRun, dataApiRun, damageRun, hostileRun, restartRun, racesRun, buildRun, poisonRun, haltedRun, simulateRun,
-  replicationRun, outageRun, awayRun, readersDownRun, pausedRun, lockedRun, freezeRun, quietRun, overloadRun, tailersRun,
+  soakRun,
+  triggersRun,
+  logRun,
+  killRun,
+  lostDiskRun,
+  refusedRun,
+  conflictsRun,
+  acksRun,
+  dataApiRun,
+  damageRun,
+  hostileRun,
+  restartRun,
+  racesRun,
+  buildRun,
+  poisonRun,
+  haltedRun,
+  simulateRun,
+  replicationRun,
+  outageRun,
+  awayRun,
+  readersDownRun,
+  pausedRun,
+  lockedRun,
+  freezeRun,
+  quietRun,
+  overloadRun,
+  tailersRun,
 ];
 
-/** Those that take under four minutes together, and judge no latency: they hold also where other work is done beside them. */
+/**
+ * Those that take under four minutes together, and judge no latency: they hold also where other work is done beside
+ * them.
+ */
 export const SHORT_RUNS: readonly string[] = [acksRun, lostDiskRun].map(({ name }) => name);

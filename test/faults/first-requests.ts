@@ -24,7 +24,10 @@ export interface FirstAnswers {
   readonly slowestMs: number;
 }
 
-/** Writes, and reads of cells that were written before, side by side over HTTP; what is not answered as in peace is not asked again. */
+/**
+ * Writes, and reads of cells that were written before, side by side over HTTP; what is not answered as in peace is not
+ * asked again.
+ */
 export class FirstRequests {
   readonly #url: string;
   readonly #functionLog: string;
@@ -35,18 +38,23 @@ export class FirstRequests {
     this.#functionLog = functionLog;
   }
 
-  /** Opens connections, and has cells to read later. Throws where a cell is not stored however often it is asked for. */
+  /**
+   * Opens connections, and has cells to read later. Throws where a cell is not stored however often it is asked for.
+   */
   async warmUp(): Promise<void> {
-    await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-      for (let turn = 0; turn < FIRST_REQUESTS / AT_ONCE; turn += 1) {
-        const address = { row_key: randomUUID(), column_name: COLUMN, ref_key: 1 };
-        let outcome = '';
-        for (let tries = 0; tries < WARM_UP_TRIES && !outcome.startsWith('stored'); tries += 1) outcome = await this.#put(address);
-        if (!outcome.startsWith('stored')) throw new Error(`wanted writes in peace to be stored, got ${outcome}`);
-        this.#written.push(address);
-        await this.#get(address);
-      }
-    }));
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        for (let turn = 0; turn < FIRST_REQUESTS / AT_ONCE; turn += 1) {
+          const address = { row_key: randomUUID(), column_name: COLUMN, ref_key: 1 };
+          let outcome = '';
+          for (let tries = 0; tries < WARM_UP_TRIES && !outcome.startsWith('stored'); tries += 1)
+            outcome = await this.#put(address);
+          if (!outcome.startsWith('stored')) throw new Error(`wanted writes in peace to be stored, got ${outcome}`);
+          this.#written.push(address);
+          await this.#get(address);
+        }
+      }),
+    );
   }
 
   /** @param circuitsBefore those that are not counted @default all that have opened so far */
@@ -62,33 +70,52 @@ export class FirstRequests {
       else others[outcome] = (others[outcome] ?? 0) + 1;
     };
     let next = 0;
-    await Promise.all(Array.from({ length: AT_ONCE }, async () => {
-      while (next < FIRST_REQUESTS) {
-        const earlier = this.#written[next % this.#written.length] as CellAddress;
-        next += 1;
-        await Promise.all([
-          ask('stored', () => this.#put({ row_key: randomUUID(), column_name: COLUMN, ref_key: 1 })),
-          ask('fresh', () => this.#get(earlier)),
-        ]);
-      }
-    }));
-    return { writes: FIRST_REQUESTS, reads: FIRST_REQUESTS, ...counts, others, circuits: this.circuitsOpened() - circuitsBefore, slowestMs };
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        while (next < FIRST_REQUESTS) {
+          const earlier = this.#written[next % this.#written.length] as CellAddress;
+          next += 1;
+          await Promise.all([
+            ask('stored', () => this.#put({ row_key: randomUUID(), column_name: COLUMN, ref_key: 1 })),
+            ask('fresh', () => this.#get(earlier)),
+          ]);
+        }
+      }),
+    );
+    return {
+      writes: FIRST_REQUESTS,
+      reads: FIRST_REQUESTS,
+      ...counts,
+      others,
+      circuits: this.circuitsOpened() - circuitsBefore,
+      slowestMs,
+    };
   }
 
   /** So far, of all functions. */
   circuitsOpened(): number {
-    return existsSync(this.#functionLog) ? readFileSync(this.#functionLog, 'utf8').split('"circuit_opened"').length - 1 : 0;
+    return existsSync(this.#functionLog)
+      ? readFileSync(this.#functionLog, 'utf8').split('"circuit_opened"').length - 1
+      : 0;
   }
 
   async #put(address: CellAddress): Promise<string> {
-    const response = await fetch(this.#of(address), { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"first":true}' });
+    const response = await fetch(this.#of(address), {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: '{"first":true}',
+    });
     const { outcome, code } = (await response.json()) as { outcome?: string; code?: string };
     return outcome ?? code ?? String(response.status);
   }
 
   async #get(address: CellAddress): Promise<string> {
     const response = await fetch(this.#of(address));
-    const { stale, served_by, code } = (await response.json()) as { stale?: boolean; served_by?: string; code?: string };
+    const { stale, served_by, code } = (await response.json()) as {
+      stale?: boolean;
+      served_by?: string;
+      code?: string;
+    };
     if (response.status !== 200) return `read: ${code ?? response.status}`;
     return stale === false && served_by === 'writer' ? 'fresh' : 'stale';
   }
@@ -105,5 +132,9 @@ export function arePerfect({ writes, stored, reads, fresh }: FirstAnswers): bool
 /** "200 of 200 stored, 198 of 200 fresh; 2 stale" */
 export function firstLine({ writes, stored, reads, fresh, others, circuits, slowestMs }: FirstAnswers): string {
   const rest = Object.entries(others).map(([what, count]) => `${count} ${what}`);
-  return [`${stored} of ${writes} stored, ${fresh} of ${reads} fresh`, ...rest, `${circuits} circuits opened, slowest ${(slowestMs / 1000).toFixed(2)} s`].join('; ');
+  return [
+    `${stored} of ${writes} stored, ${fresh} of ${reads} fresh`,
+    ...rest,
+    `${circuits} circuits opened, slowest ${(slowestMs / 1000).toFixed(2)} s`,
+  ].join('; ');
 }

@@ -11,12 +11,30 @@ import type { SeenLog } from './log/log-readers.ts';
 import { runLines, summaryLines } from './report.ts';
 import { compareKept, holesIn, type StoredLog } from './stored-logs.ts';
 
-const cell = (ref_key: number): NewCell => ({ row_key: '6e3a0f9c-0000-4000-8000-000000000001', column_name: 'BASE', ref_key, body: { ref_key } });
-const log = (ids: readonly number[], marks: readonly number[] = ids): StoredLog => ({ shard: 0, ids, marks, timesBack: 0 });
+const cell = (ref_key: number): NewCell => ({
+  row_key: '6e3a0f9c-0000-4000-8000-000000000001',
+  column_name: 'BASE',
+  ref_key,
+  body: { ref_key },
+});
+const log = (ids: readonly number[], marks: readonly number[] = ids): StoredLog => ({
+  shard: 0,
+  ids,
+  marks,
+  timesBack: 0,
+});
 
 describe('what readers saw', () => {
   const judge = (ids: readonly number[], marks: readonly number[] = ids) => {
-    const reader: SeenLog = { role: 'writer', shards: [{ ids, marks, timesBack: 0 }], reads: { writer: 1, reader: 0 }, failures: 0, holesMet: 0, longestHoleMs: 0, reachedEnd: true };
+    const reader: SeenLog = {
+      role: 'writer',
+      shards: [{ ids, marks, timesBack: 0 }],
+      reads: { writer: 1, reader: 0 },
+      failures: 0,
+      holesMet: 0,
+      longestHoleMs: 0,
+      reachedEnd: true,
+    };
     const { skipped, outOfOrder, different } = judgeReaders([reader], [log([1, 2, 3, 4])]);
     return { skipped, outOfOrder, different };
   };
@@ -56,13 +74,24 @@ describe('what was acknowledged', () => {
 
   it('is lost, moved or doubled', () => {
     const ledger = new Ledger();
-    for (const [place, ref] of [1, 2, 3].entries()) ledger.note(cell(ref), { outcome: 'stored', shard: 0, added_id: place + 1 });
+    for (const [place, ref] of [1, 2, 3].entries())
+      ledger.note(cell(ref), { outcome: 'stored', shard: 0, added_id: place + 1 });
     ledger.note(cell(4), { outcome: 'buffered', shard: 0, copies: 2 });
     const marks = [1, 2, 3, 4].map((ref) => markOf(cell(ref)));
     expect(compareKept(acked(ledger), [log([1, 2, 3, 4], marks)])).toEqual({ lost: 0, moved: 0, doubled: 0 });
-    expect(compareKept(acked(ledger), [log([1, 3, 4], [0, 2, 3].map((place) => marks[place] ?? 0))])).toEqual({ lost: 1, moved: 0, doubled: 0 });
+    expect(
+      compareKept(acked(ledger), [
+        log(
+          [1, 3, 4],
+          [0, 2, 3].map((place) => marks[place] ?? 0),
+        ),
+      ]),
+    ).toEqual({ lost: 1, moved: 0, doubled: 0 });
     expect(compareKept(acked(ledger), [log([1, 2, 4, 3], [...marks])])).toEqual({ lost: 0, moved: 1, doubled: 0 });
-    expect(compareKept(acked(ledger), [log([1, 2, 3, 4, 5], [...marks, marks[0] ?? 0])])).toMatchObject({ lost: 0, doubled: 1 });
+    expect(compareKept(acked(ledger), [log([1, 2, 3, 4, 5], [...marks, marks[0] ?? 0])])).toMatchObject({
+      lost: 0,
+      doubled: 1,
+    });
     expect(holesIn([log([1, 2, 5])])).toBe(2);
   });
 
@@ -72,7 +101,10 @@ describe('what was acknowledged', () => {
     ledger.note(cell(1), { outcome: 'stored', shard: 0, added_id: 5 });
     ledger.note(cell(1), { outcome: 'stored_before', shard: 0, added_id: 5 });
     ledger.note(cell(2), { outcome: 'unavailable', shard: 0, reason: '' });
-    expect(ledger.written()).toMatchObject({ wrong: 0, outcomes: { stored: 1, stored_before: 1, buffered: 1, unavailable: 1 } });
+    expect(ledger.written()).toMatchObject({
+      wrong: 0,
+      outcomes: { stored: 1, stored_before: 1, buffered: 1, unavailable: 1 },
+    });
     expect(acked(ledger)).toMatchObject([{ ref_key: 1, added_id: 5 }]);
     ledger.note(cell(1), { outcome: 'stored_before', shard: 0, added_id: 6 });
     ledger.note(cell(1), { outcome: 'stored', shard: 0, added_id: 5 });
@@ -82,9 +114,20 @@ describe('what was acknowledged', () => {
 });
 
 it('a check whose control does not fail is shown as failed', () => {
-  const check = (passed: boolean, failed: boolean): Check => ({ what: 'lost', figure: '0', bar: '0', passed, control: { figure: '9', failed } });
+  const check = (passed: boolean, failed: boolean): Check => ({
+    what: 'lost',
+    figure: '0',
+    bar: '0',
+    passed,
+    control: { figure: '9', failed },
+  });
   const run = { name: 'kill', promise: 'p', fault: 'f', control: 'c' };
-  const outcome = { checks: [check(true, true), check(true, false), check(false, true)], cells: 1, engine: 'MariaDB 10.11.6', notes: [] };
+  const outcome = {
+    checks: [check(true, true), check(true, false), check(false, true)],
+    cells: 1,
+    engine: 'MariaDB 10.11.6',
+    notes: [],
+  };
   const lines = runLines({ run, outcome, seed: '1', seconds: 2 }).slice(-4, -1);
   expect(lines.map((line) => line.split(/ {2,}/u).at(-1))).toEqual(['PASS', 'FAIL: the control did not fail', 'FAIL']);
   expect(summaryLines([{ run, outcome, seed: '1', seconds: 2 }])).toHaveLength(4);

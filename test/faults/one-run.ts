@@ -11,7 +11,8 @@ export type RunWord = { readonly line: string } | { readonly outcome: RunOutcome
 
 const stopping = new AbortController();
 // Once more is for whoever started it to heed.
-for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopping.abort(new Error(`stopped by ${name}`)));
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.on(name, () => stopping.abort(new Error(`stopped by ${name}`)));
 process.on('disconnect', () => process.exit(1));
 
 const { name, ...world } = await new Promise<RunOrder>((resolve) => {

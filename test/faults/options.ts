@@ -18,10 +18,19 @@ export interface FaultOptions {
 /** Reads the command line. Ends the process with a message that names what cannot be used. */
 export function readOptions(argv: readonly string[], command = faultsCommand()): FaultOptions {
   command.parse([...argv], { from: 'user' });
-  const { engine, seed, seconds, history, together } = command.opts<{ engine?: EngineKind; seed?: string; seconds?: number; history?: string; together: number }>();
+  const { engine, seed, seconds, history, together } = command.opts<{
+    engine?: EngineKind;
+    seed?: string;
+    seconds?: number;
+    history?: string;
+    together: number;
+  }>();
   const names = command.processedArgs[0] as readonly string[];
   return {
-    names: names.length === 0 ? FAULT_RUNS.map(({ name }) => name) : [...new Set(names.flatMap((name) => (name === SHORT ? SHORT_RUNS : [name])))],
+    names:
+      names.length === 0
+        ? FAULT_RUNS.map(({ name }) => name)
+        : [...new Set(names.flatMap((name) => (name === SHORT ? SHORT_RUNS : [name])))],
     engine: engine ?? wishedEngine([], process.env),
     seed: seed ?? String(Math.floor(Math.random() * 1_000_000)),
     seconds,
@@ -32,14 +41,40 @@ export function readOptions(argv: readonly string[], command = faultsCommand()):
 
 function faultsCommand(): Command {
   return new Command('npm run faults --')
-    .description('Breaks a store started for this, and says whether the promises held. A check counts only when its control, which does without the protection, fails.')
-    .addArgument(new Argument('[names...]', 'the runs (default: all)').choices([SHORT, ...FAULT_RUNS.map(({ name }) => name)]))
-    .addOption(new Option('--engine <name>', 'mysql or mariadb (default: SCHEMALESS_ENGINE, else MySQL if it is on the machine, else MariaDB)').choices(['mysql', 'mariadb']))
+    .description(
+      'Breaks a store started for this, and says whether the promises held. A check counts only when its control, which does without the protection, fails.',
+    )
+    .addArgument(
+      new Argument('[names...]', 'the runs (default: all)').choices([SHORT, ...FAULT_RUNS.map(({ name }) => name)]),
+    )
+    .addOption(
+      new Option(
+        '--engine <name>',
+        'mysql or mariadb (default: SCHEMALESS_ENGINE, else MySQL if it is on the machine, else MariaDB)',
+      ).choices(['mysql', 'mariadb']),
+    )
     .addOption(new Option('--seed <text>', 'makes the same choices again (default: a new one, printed)'))
-    .addOption(new Option('--seconds <number>', 'how long the load lasts, for runs that are measured by time (default: as long as their bar wants)').argParser(wholeNumber(86_400)))
-    .addOption(new Option('--history <file>', 'append every operation to this file, as JSON lines: invoke, then ok, fail or info; one run at a time then'))
-    .addOption(new Option('--together <number>', 'how many runs go at once, of those that judge no latency').argParser(wholeNumber(20)).default(2))
-    .addHelpText('after', `\nRuns (${SHORT}: ${SHORT_RUNS.join(', ')}):\n${FAULT_RUNS.map(({ name, fault }) => `  ${name.padEnd(10)} ${fault}`).join('\n')}`)
+    .addOption(
+      new Option(
+        '--seconds <number>',
+        'how long the load lasts, for runs that are measured by time (default: as long as their bar wants)',
+      ).argParser(wholeNumber(86_400)),
+    )
+    .addOption(
+      new Option(
+        '--history <file>',
+        'append every operation to this file, as JSON lines: invoke, then ok, fail or info; one run at a time then',
+      ),
+    )
+    .addOption(
+      new Option('--together <number>', 'how many runs go at once, of those that judge no latency')
+        .argParser(wholeNumber(20))
+        .default(2),
+    )
+    .addHelpText(
+      'after',
+      `\nRuns (${SHORT}: ${SHORT_RUNS.join(', ')}):\n${FAULT_RUNS.map(({ name, fault }) => `  ${name.padEnd(10)} ${fault}`).join('\n')}`,
+    )
     .showHelpAfterError('(--help lists the runs)');
 }
 

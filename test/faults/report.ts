@@ -11,7 +11,13 @@ export interface RunReport {
 
 /** All of one run. */
 export function runLines({ run, outcome, seed, seconds }: RunReport): readonly string[] {
-  const rows = outcome.checks.map((check) => [check.what, check.figure, check.bar, check.control.figure, verdict(check)]);
+  const rows = outcome.checks.map((check) => [
+    check.what,
+    check.figure,
+    check.bar,
+    check.control.figure,
+    verdict(check),
+  ]);
   return [
     '',
     `${run.name} on ${outcome.engine}`,
@@ -31,9 +37,23 @@ export function runLines({ run, outcome, seed, seconds }: RunReport): readonly s
 /** A line for each check of all runs. */
 export function summaryLines(reports: readonly RunReport[]): readonly string[] {
   const rows = reports.flatMap(({ run, outcome, seed, seconds }) =>
-    outcome.checks.map((check) => [run.name, check.what, check.figure, check.bar, check.control.figure, verdict(check), seed, grouped(outcome.cells), String(Math.round(seconds)), outcome.engine]),
+    outcome.checks.map((check) => [
+      run.name,
+      check.what,
+      check.figure,
+      check.bar,
+      check.control.figure,
+      verdict(check),
+      seed,
+      grouped(outcome.cells),
+      String(Math.round(seconds)),
+      outcome.engine,
+    ]),
   );
-  return textTable([['run', 'check', 'figure', 'bar', 'control', 'verdict', 'seed', 'cells', 'seconds', 'engine'], ...rows], [6, 7, 8]);
+  return textTable(
+    [['run', 'check', 'figure', 'bar', 'control', 'verdict', 'seed', 'cells', 'seconds', 'engine'], ...rows],
+    [6, 7, 8],
+  );
 }
 
 function verdict(check: Check): string {

@@ -24,12 +24,22 @@ const signal = onInterrupt(() => {
 const reports: RunReport[] = [];
 let broken = 0;
 const wanted = FAULT_RUNS.filter(({ name }) => options.names.includes(name));
-await inTurn(wanted.filter(({ alone }) => !alone), options.together);
-await inTurn(wanted.filter(({ alone }) => alone), 1);
+await inTurn(
+  wanted.filter(({ alone }) => !alone),
+  options.together,
+);
+await inTurn(
+  wanted.filter(({ alone }) => alone),
+  1,
+);
 if (reports.length > 0) for (const line of summaryLines(reports)) console.log(line);
 if (signal.aborted) process.exit(130);
 const passed = broken === 0 && reports.every(({ outcome }) => outcome.checks.every(holds));
-console.log(passed ? '\nevery check passed, every control failed as it must' : `\nFAIL${broken > 0 ? `: ${broken} runs did not come to their end` : ''}`);
+console.log(
+  passed
+    ? '\nevery check passed, every control failed as it must'
+    : `\nFAIL${broken > 0 ? `: ${broken} runs did not come to their end` : ''}`,
+);
 process.exit(passed ? 0 : 1);
 
 /** So many of them at once. */
@@ -62,7 +72,8 @@ async function carryOut(run: FaultRun, { engine, seed, seconds, history }: Fault
   const elapsed = (): number => (performance.now() - start) / 1000;
   console.log(`${run.name}: ${run.fault} (seed ${seed})`);
   try {
-    const say = (line: string): void => console.log(`  ${run.name.padEnd(12)} ${elapsed().toFixed(0).padStart(4)} s  ${line}`);
+    const say = (line: string): void =>
+      console.log(`  ${run.name.padEnd(12)} ${elapsed().toFixed(0).padStart(4)} s  ${line}`);
     const outcome = await inProcess({ name: run.name, engine, seed, seconds, history, folder }, say);
     const left = endProcessesOn(folder);
     if (left.length > 0) throw new Error(`${run.name} left processes behind: ${left.join(', ')}`);

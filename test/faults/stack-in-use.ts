@@ -16,7 +16,11 @@ export interface StackInUse extends AsyncDisposable {
 
 const SHARDS = 24;
 
-export async function startInUse({ folder, engine, say }: RunWorld, name: string, options: Partial<LocalStackOptions>): Promise<StackInUse> {
+export async function startInUse(
+  { folder, engine, say }: RunWorld,
+  name: string,
+  options: Partial<LocalStackOptions>,
+): Promise<StackInUse> {
   await using parts = new AsyncDisposableStack();
   const stack = await startLocalStack({ data: join(folder, name), port: 0, shards: SHARDS, engine, ...options });
   parts.defer(() => stack.stop());

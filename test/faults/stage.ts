@@ -10,7 +10,8 @@ import type { Written } from './load/ledger.ts';
 import { startLoad, type Load, type LoadOptions } from './load/start-load.ts';
 
 /** What of a load differs from the stage's own. */
-export interface StageLoad extends Omit<LoadOptions, 'target' | 'seed' | 'run'>, Partial<Pick<LoadOptions, 'seed' | 'run'>> {
+export interface StageLoad
+  extends Omit<LoadOptions, 'target' | 'seed' | 'run'>, Partial<Pick<LoadOptions, 'seed' | 'run'>> {
   /** @default the stage's */
   readonly access?: StoreAccess;
 }
@@ -30,9 +31,15 @@ export class Stage implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  static async start(world: RunWorld, name: string, options: Omit<ClusterOptions, 'folder' | 'engine'>): Promise<Stage> {
+  static async start(
+    world: RunWorld,
+    name: string,
+    options: Omit<ClusterOptions, 'folder' | 'engine'>,
+  ): Promise<Stage> {
     await using parts = new AsyncDisposableStack();
-    const cluster = parts.use(await startCluster({ ...options, folder: join(world.folder, name), engine: world.engine }));
+    const cluster = parts.use(
+      await startCluster({ ...options, folder: join(world.folder, name), engine: world.engine }),
+    );
     return new Stage(world, name, cluster, parts.move());
   }
 
@@ -58,7 +65,12 @@ export class Stage implements AsyncDisposable {
   /** Returns once all writers write. */
   async load({ access = this.access, ...options }: StageLoad): Promise<Load> {
     const { seed, history } = this.world;
-    const load = this.use(startLoad({ target: { kind: 'store', access }, seed: `${seed} ${this.name}`, run: this.name, history, ...options }, this.world));
+    const load = this.use(
+      startLoad(
+        { target: { kind: 'store', access }, seed: `${seed} ${this.name}`, run: this.name, history, ...options },
+        this.world,
+      ),
+    );
     await load.ready;
     return load;
   }

@@ -26,9 +26,15 @@ export async function readCellsThere(groups: readonly GroupAccess[]): Promise<Ce
   const there = new Map<string, CellThere>();
   await onEachShard(groups, async (client, shard) => {
     const sql = `SELECT ${cellColumns(0, shard)} FROM ${entityTable(DATASTORE, shard)}`;
-    for (const { body, created_at, ...cell } of byItem(await client.select({ sql, parameters: [] }, 'writer'), 1)[0]?.cells ?? []) {
+    for (const { body, created_at, ...cell } of byItem(await client.select({ sql, parameters: [] }, 'writer'), 1)[0]
+      ?.cells ?? []) {
       const mark = body === null ? -1 : markOf({ ...cell, body: decodeBody(body) });
-      there.set(addressOf(cell), { mark, shard, added_id: cell.added_id, createdAt: Math.floor(Date.parse(created_at)) });
+      there.set(addressOf(cell), {
+        mark,
+        shard,
+        added_id: cell.added_id,
+        createdAt: Math.floor(Date.parse(created_at)),
+      });
     }
   });
   return there;

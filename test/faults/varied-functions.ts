@@ -13,7 +13,10 @@ export function variedFunctions(folder: string, varied: Readonly<Record<string, 
   mkdirSync(folder, { recursive: true });
   for (const file of readdirSync(FUNCTIONS).filter((name) => name.endsWith('.ts'))) {
     const instead = varied[file.replace(/\.ts$/, '')];
-    writeFileSync(join(folder, file), `export * from ${JSON.stringify(instead ? fileURLToPath(instead) : join(FUNCTIONS, file))};\n`);
+    writeFileSync(
+      join(folder, file),
+      `export * from ${JSON.stringify(instead ? fileURLToPath(instead) : join(FUNCTIONS, file))};\n`,
+    );
   }
   return folder;
 }

@@ -6,17 +6,29 @@ import { gateway } from './support/gateway.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const DRIVER = '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10';
-const CELL: Cell = { row_key: ROW, column_name: 'BASE', ref_key: 1, body: {}, added_id: 1, shard: 0, created_at: '2026-01-31T08:00:00.000000Z' };
+const CELL: Cell = {
+  row_key: ROW,
+  column_name: 'BASE',
+  ref_key: 1,
+  body: {},
+  added_id: 1,
+  shard: 0,
+  created_at: '2026-01-31T08:00:00.000000Z',
+};
 const SERVED = { served_by: 'writer', stale: false } as const;
 const never = new Promise<never>(() => undefined);
 
 function asking(deployment: FakeDeployment) {
   const ask = gateway(deployment);
-  const read = (route: string, body: unknown) => ask({ method: 'POST', path: `/v1/trips/${route}`, body: JSON.stringify(body) });
+  const read = (route: string, body: unknown) =>
+    ask({ method: 'POST', path: `/v1/trips/${route}`, body: JSON.stringify(body) });
   return {
     ask,
     refused: (route: string, body: unknown) => read(route, body),
-    async answers(route: string, targets: readonly string[]): Promise<readonly ({ readonly status: number; readonly body: Record<string, unknown> } | null)[]> {
+    async answers(
+      route: string,
+      targets: readonly string[],
+    ): Promise<readonly ({ readonly status: number; readonly body: Record<string, unknown> } | null)[]> {
       const { status, json } = await read(route, { targets });
       expect(status).toBe(200);
       return json['answers'] as readonly { readonly status: number; readonly body: Record<string, unknown> }[];
@@ -26,17 +38,52 @@ function asking(deployment: FakeDeployment) {
 
 describe('many reads in one request', () => {
   it.each([
-    ['batch-read', [`cells/${ROW}/BASE`, `cells/${ROW}/BASE/1?read=reader`, `cells/${ROW}/BASE/9`, `cells/${ROW}/FARE%20ADJUSTMENT`, `cells/${ROW}/BASE/versions?limit=1`, `rows/${ROW}?column=BASE&column=a%2Cb`]],
-    ['batch-read', ['cells/x/BASE', `cells/${ROW}/BASE/one`, `cells/${ROW}//1`, `rows/${ROW}?bogus=1`, `rows/${ROW}?min_added_id=-1`]],
-    ['batch-query', [`indexes/driver_index?driver_uuid=${DRIVER}`, 'indexes/driver_index', 'indexes/driver_index?city=Lisbon', 'indexes/nope?city=Lisbon']],
+    [
+      'batch-read',
+      [
+        `cells/${ROW}/BASE`,
+        `cells/${ROW}/BASE/1?read=reader`,
+        `cells/${ROW}/BASE/9`,
+        `cells/${ROW}/FARE%20ADJUSTMENT`,
+        `cells/${ROW}/BASE/versions?limit=1`,
+        `rows/${ROW}?column=BASE&column=a%2Cb`,
+      ],
+    ],
+    [
+      'batch-read',
+      [
+        'cells/x/BASE',
+        `cells/${ROW}/BASE/one`,
+        `cells/${ROW}//1`,
+        `rows/${ROW}?bogus=1`,
+        `rows/${ROW}?min_added_id=-1`,
+      ],
+    ],
+    [
+      'batch-query',
+      [
+        `indexes/driver_index?driver_uuid=${DRIVER}`,
+        'indexes/driver_index',
+        'indexes/driver_index?city=Lisbon',
+        'indexes/nope?city=Lisbon',
+      ],
+    ],
   ])('are answered by %s as each would be by itself, problems included', async (route, targets) => {
     const deployment = fakeDeployment();
-    for (const [column_name, ref_key, body] of [['BASE', 0, 2n ** 63n], ['BASE', 1, { driver_uuid: DRIVER }], ['FARE ADJUSTMENT', 0, 1.5], ['a,b', 0, null]] as const) {
+    for (const [column_name, ref_key, body] of [
+      ['BASE', 0, 2n ** 63n],
+      ['BASE', 1, { driver_uuid: DRIVER }],
+      ['FARE ADJUSTMENT', 0, 1.5],
+      ['a,b', 0, null],
+    ] as const) {
       await deployment.trips.put({ row_key: ROW, column_name, ref_key, body });
     }
     const { ask, answers } = asking(deployment);
     const alone = await Promise.all(targets.map((target) => ask({ method: 'GET', path: `/v1/trips/${target}` })));
-    const expected = alone.map(({ status, json }) => ({ status, body: 'request_id' in json ? { ...json, request_id: expect.any(String) } : json }));
+    const expected = alone.map(({ status, json }) => ({
+      status,
+      body: 'request_id' in json ? { ...json, request_id: expect.any(String) } : json,
+    }));
     expect(await answers(route, targets)).toEqual(expected);
   });
 
@@ -47,7 +94,12 @@ describe('many reads in one request', () => {
     ['batch-read', { targets: [`rows/${ROW}`, 'shards'] }, 'invalid_field', 'targets[1]'],
     ['batch-read', { targets: ['indexes/driver_index?city=Lisbon'] }, 'invalid_field', 'targets[0]'],
     ['batch-query', { targets: [`rows/${ROW}`] }, 'invalid_field', 'targets[0]'],
-    ['batch-read', { targets: Array.from({ length: LIMITS.batchReads + 1 }, () => `rows/${ROW}`) }, 'invalid_field', 'targets'],
+    [
+      'batch-read',
+      { targets: Array.from({ length: LIMITS.batchReads + 1 }, () => `rows/${ROW}`) },
+      'invalid_field',
+      'targets',
+    ],
     ['batch-read', { targets: [], read: 'reader' }, 'unknown_field', 'read'],
   ])('are refused as a whole where it cannot be said what they are: %s %j', async (route, body, code, field) => {
     expect(await asking(fakeDeployment()).refused(route, body)).toMatchObject({ status: 400, json: { code, field } });
@@ -55,12 +107,14 @@ describe('many reads in one request', () => {
 
   it('of an index may share a statement, which one that comes by itself may not', async () => {
     const asked: (boolean | undefined)[] = [];
-    const { ask, answers } = asking(fakeDeployment({
-      async query({ together }) {
-        asked.push(together);
-        return { entries: [], next: null, ...SERVED };
-      },
-    }));
+    const { ask, answers } = asking(
+      fakeDeployment({
+        async query({ together }) {
+          asked.push(together);
+          return { entries: [], next: null, ...SERVED };
+        },
+      }),
+    );
     const target = `indexes/driver_index?driver_uuid=${DRIVER}`;
     await answers('batch-query', [target, target]);
     await ask({ method: 'GET', path: `/v1/trips/${target}` });
@@ -68,32 +122,73 @@ describe('many reads in one request', () => {
   });
 
   it('are told of what is no UTF-8', async () => {
-    expect(await asking(fakeDeployment()).answers('batch-read', [`cells/${ROW}/%ff`])).toMatchObject([{ status: 400, body: { code: 'invalid_field', field: 'column_name' } }]);
+    expect(await asking(fakeDeployment()).answers('batch-read', [`cells/${ROW}/%ff`])).toMatchObject([
+      { status: 400, body: { code: 'invalid_field', field: 'column_name' } },
+    ]);
   });
 
   it('do not wait for one that takes long once others are done', async () => {
-    const { answers } = asking(fakeDeployment({ getLatest: async ({ column_name }) => (column_name === 'SLOW' ? never : { cell: { ...CELL, column_name }, ...SERVED }) }));
-    const found = await answers('batch-read', ['A', 'SLOW', 'B'].map((column) => `cells/${ROW}/${column}`));
+    const { answers } = asking(
+      fakeDeployment({
+        getLatest: async ({ column_name }) =>
+          column_name === 'SLOW' ? never : { cell: { ...CELL, column_name }, ...SERVED },
+      }),
+    );
+    const found = await answers(
+      'batch-read',
+      ['A', 'SLOW', 'B'].map((column) => `cells/${ROW}/${column}`),
+    );
     expect(found.map((answer) => answer && answer.body['column_name'])).toEqual(['A', null, 'B']);
   });
 
   it('wait for all where each takes as long as the others', async () => {
-    const { answers } = asking(fakeDeployment({ getLatest: () => new Promise((resolve) => setTimeout(resolve, 300, { cell: CELL, ...SERVED })) }));
-    expect((await answers('batch-read', [1, 2, 3].map(() => `cells/${ROW}/BASE`))).map((answer) => answer?.status)).toEqual([200, 200, 200]);
+    const { answers } = asking(
+      fakeDeployment({
+        getLatest: () => new Promise((resolve) => setTimeout(resolve, 300, { cell: CELL, ...SERVED })),
+      }),
+    );
+    expect(
+      (
+        await answers(
+          'batch-read',
+          [1, 2, 3].map(() => `cells/${ROW}/BASE`),
+        )
+      ).map((answer) => answer?.status),
+    ).toEqual([200, 200, 200]);
   });
 
   it('leave out what the answer has no room for', async () => {
-    const { answers } = asking(fakeDeployment({ getLatest: async ({ column_name }) => ({ cell: { ...CELL, column_name, body: 'x'.repeat(column_name === 'A' ? LIMITS.answerBytes / 2 : LIMITS.answerBytes / 2 + 1000) }, ...SERVED }) }));
-    const found = await answers('batch-read', ['A', 'B', 'A'].map((column) => `cells/${ROW}/${column}`));
+    const { answers } = asking(
+      fakeDeployment({
+        getLatest: async ({ column_name }) => ({
+          cell: {
+            ...CELL,
+            column_name,
+            body: 'x'.repeat(column_name === 'A' ? LIMITS.answerBytes / 2 : LIMITS.answerBytes / 2 + 1000),
+          },
+          ...SERVED,
+        }),
+      }),
+    );
+    const found = await answers(
+      'batch-read',
+      ['A', 'B', 'A'].map((column) => `cells/${ROW}/${column}`),
+    );
     expect(found.map((answer) => answer?.status)).toEqual([200, undefined, undefined]);
   });
 
   it('fail each by itself', async () => {
-    const { answers } = asking(fakeDeployment({
-      get: async () => { throw new SchemalessError('unavailable', 'group-1 does not answer', { more: { group: 'group-1' } }); },
-      getLatest: async () => { throw new TypeError('a bug'); },
-      row: async () => ({ cells: [CELL], next: null, ...SERVED }),
-    }));
+    const { answers } = asking(
+      fakeDeployment({
+        get: async () => {
+          throw new SchemalessError('unavailable', 'group-1 does not answer', { more: { group: 'group-1' } });
+        },
+        getLatest: async () => {
+          throw new TypeError('a bug');
+        },
+        row: async () => ({ cells: [CELL], next: null, ...SERVED }),
+      }),
+    );
     expect(await answers('batch-read', [`cells/${ROW}/A/1`, `cells/${ROW}/A`, `rows/${ROW}`])).toMatchObject([
       { status: 503, body: { code: 'unavailable', retry: 'later', group: 'group-1' } },
       { status: 500, body: { code: 'internal', detail: expect.not.stringContaining('a bug') } },
@@ -104,8 +199,12 @@ describe('many reads in one request', () => {
 
 describe('an answer', () => {
   const header = async (body: unknown, path = `cells/${ROW}/BASE`) => {
-    const ask = gateway(fakeDeployment({ getLatest: async () => ({ cell: { ...CELL, body: body as Cell['body'] }, ...SERVED }) }));
-    const request = path.startsWith('cells') ? { method: 'GET', path: `/v1/trips/${path}` } : { method: 'POST', path: `/v1/trips/${path}`, body: JSON.stringify({ targets: [`cells/${ROW}/BASE`] }) };
+    const ask = gateway(
+      fakeDeployment({ getLatest: async () => ({ cell: { ...CELL, body: body as Cell['body'] }, ...SERVED }) }),
+    );
+    const request = path.startsWith('cells')
+      ? { method: 'GET', path: `/v1/trips/${path}` }
+      : { method: 'POST', path: `/v1/trips/${path}`, body: JSON.stringify({ targets: [`cells/${ROW}/BASE`] }) };
     return (await ask(request)).headers['x-json'];
   };
 

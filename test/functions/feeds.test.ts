@@ -4,7 +4,12 @@ import { text } from 'node:stream/consumers';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { TriggerFunction, TriggerHandler, TriggeredClient, TriggerMessage } from '../../functions/triggers/trigger-handler.ts';
+import type {
+  TriggerFunction,
+  TriggerHandler,
+  TriggeredClient,
+  TriggerMessage,
+} from '../../functions/triggers/trigger-handler.ts';
 import type { Json } from '../../shared/cell.ts';
 import { putNextOver } from '../../shared/client/put-next.ts';
 import { referenceStore } from '../../shared/store/reference-store.ts';
@@ -13,7 +18,13 @@ import { fakeDeployment } from './support/fake-deployment.ts';
 import { gateway } from './support/gateway.ts';
 
 const trips = referenceStore('trips', 4);
-const client: TriggeredClient = { get: trips.get, latest: trips.getLatest, put: trips.put, putNext: putNextOver(trips), query: trips.query };
+const client: TriggeredClient = {
+  get: trips.get,
+  latest: trips.getLatest,
+  put: trips.put,
+  putNext: putNextOver(trips),
+  query: trips.query,
+};
 
 /** Writes a cell and gives the message that its trigger would get. */
 async function written(body: Json, column_name = 'BASE'): Promise<TriggerMessage> {
@@ -26,7 +37,9 @@ async function written(body: Json, column_name = 'BASE'): Promise<TriggerMessage
 }
 
 function call(fn: TriggerFunction, message: TriggerMessage, schemaless = client): Promise<unknown> {
-  return Promise.resolve(fn(message.row_key, message, schemaless, { signal: new AbortController().signal, attempt: 1 }));
+  return Promise.resolve(
+    fn(message.row_key, message, schemaless, { signal: new AbortController().signal, attempt: 1 }),
+  );
 }
 
 /** A function as it is loaded, with the environment that there is. */
@@ -42,14 +55,24 @@ describe('feed_warehouse', () => {
   it('appends every cell as a line of its day, with its place in the log and its body as it is', async () => {
     using folder = temporaryFolder();
     vi.stubEnv('WAREHOUSE_FOLDER', folder.path);
-    const messages = [await written({ text: 'zwei\nZeilen 👍' }), await written(2n ** 63n, 'a/../b'), await written(null)];
+    const messages = [
+      await written({ text: 'zwei\nZeilen 👍' }),
+      await written(2n ** 63n, 'a/../b'),
+      await written(null),
+    ];
     const feedWarehouse = await load('feed-warehouse');
     for (const message of messages) await call(feedWarehouse, message);
     const day = messages[0]?.created_at.slice(0, 10);
     expect(readdirSync(folder.path)).toEqual([`${day}.ndjson`]);
     const lines = readFileSync(`${folder.path}/${day}.ndjson`, 'utf8').trimEnd().split('\n');
     expect(lines).toHaveLength(3);
-    const { datastore: _datastore, trigger: _trigger, replay: _replay, generation: _generation, ...cell } = Object(messages[0]);
+    const {
+      datastore: _datastore,
+      trigger: _trigger,
+      replay: _replay,
+      generation: _generation,
+      ...cell
+    } = Object(messages[0]);
     expect(JSON.parse(lines[0] ?? '')).toEqual({ ...cell, body: { text: 'zwei\nZeilen 👍' } });
     expect(lines[1]).toContain('"column_name":"a/../b"');
     expect(lines[1]).toContain('"body":9223372036854775808');
@@ -72,7 +95,11 @@ describe('copy_cells', () => {
   beforeAll(async () => {
     const answer = gateway(copy);
     server = createServer(async (request, response) => {
-      const { status, text: body } = await answer({ method: request.method ?? '', path: request.url ?? '', body: await text(request) });
+      const { status, text: body } = await answer({
+        method: request.method ?? '',
+        path: request.url ?? '',
+        body: await text(request),
+      });
       outcomes.push(`${request.method} ${status}`);
       response.writeHead(status).end(body);
     });
@@ -89,7 +116,12 @@ describe('copy_cells', () => {
     await call(copyCells, message);
     await call(copyCells, message);
     const { row_key, column_name, ref_key } = message;
-    expect((await copy.trips.get({ row_key, column_name, ref_key })).cell).toMatchObject({ row_key, column_name, ref_key, body: { city: 'Lisbon' } });
+    expect((await copy.trips.get({ row_key, column_name, ref_key })).cell).toMatchObject({
+      row_key,
+      column_name,
+      ref_key,
+      body: { city: 'Lisbon' },
+    });
     expect(outcomes).toEqual(['PUT 201', 'PUT 200']);
   });
 
@@ -103,7 +135,14 @@ describe('copy_cells', () => {
 
   it('leaves out what was erased', async () => {
     const message = await written({});
-    const erased: TriggeredClient = { ...client, get: async (address) => ({ cell: { ...address, body: null, erased: true, added_id: 1, shard: 0, created_at: message.created_at }, served_by: 'writer', stale: false }) };
+    const erased: TriggeredClient = {
+      ...client,
+      get: async (address) => ({
+        cell: { ...address, body: null, erased: true, added_id: 1, shard: 0, created_at: message.created_at },
+        served_by: 'writer',
+        stale: false,
+      }),
+    };
     await call(copyCells, message, erased);
     const { row_key, column_name, ref_key } = message;
     expect((await copy.trips.get({ row_key, column_name, ref_key })).cell).toBeNull();

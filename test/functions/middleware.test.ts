@@ -21,7 +21,11 @@ let written: string[] = [];
 
 /** The lines that the logger and the metrics wrote to standard output. */
 function lines(): readonly Line[] {
-  return written.join('').split('\n').filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as Line);
+  return written
+    .join('')
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Line);
 }
 
 const messages = (): readonly Line[] => lines().filter((line) => !('_aws' in line));
@@ -39,15 +43,28 @@ describe('every request', () => {
   });
 
   it('that fails in a way nobody foresaw is answered without internals, and logged with them', async () => {
-    const { status, json, text, headers } = await gateway(failingDeployment(new TypeError('password hunter2 at 10.0.0.7')))(GET);
-    expect({ status, json }).toMatchObject({ status: 500, json: { code: 'internal', retry: 'later', request_id: headers['x-request-id'] } });
+    const { status, json, text, headers } = await gateway(
+      failingDeployment(new TypeError('password hunter2 at 10.0.0.7')),
+    )(GET);
+    expect({ status, json }).toMatchObject({
+      status: 500,
+      json: { code: 'internal', retry: 'later', request_id: headers['x-request-id'] },
+    });
     expect(text).not.toMatch(/hunter2|10\.0\.0\.7|TypeError/);
-    expect(messages()).toMatchObject([{ level: 'ERROR', request_id: headers['x-request-id'], code: 'internal', error: { name: 'TypeError', message: 'password hunter2 at 10.0.0.7', stack: expect.any(String) } }]);
+    expect(messages()).toMatchObject([
+      {
+        level: 'ERROR',
+        request_id: headers['x-request-id'],
+        code: 'internal',
+        error: { name: 'TypeError', message: 'password hunter2 at 10.0.0.7', stack: expect.any(String) },
+      },
+    ]);
   });
 
   it('is answered with a line that ends, so that answers in a terminal stand below each other', async () => {
     const ask = gateway(fakeDeployment());
-    for (const request of [GET, { method: 'GET', path: '/v1/health' }, { method: 'GET', path: '/v1/nothing/shards' }]) expect((await ask(request)).text).toMatch(/[^\n]\n$/u);
+    for (const request of [GET, { method: 'GET', path: '/v1/health' }, { method: 'GET', path: '/v1/nothing/shards' }])
+      expect((await ask(request)).text).toMatch(/[^\n]\n$/u);
   });
 
   it('leaves a line with its id, and never anything of a body', async () => {
@@ -68,10 +85,17 @@ describe('every request', () => {
   it('counts how its writes ended', async () => {
     const ask = gateway(fakeDeployment());
     const cell = (ref_key: number, body: number) => ({ row_key: ROW, column_name: 'BASE', ref_key, body });
-    const { headers } = await ask({ method: 'POST', path: '/v1/trips/batch-put', body: JSON.stringify({ cells: [cell(1, 1), cell(2, 2), cell(1, 1), cell(1, 9)] }) });
+    const { headers } = await ask({
+      method: 'POST',
+      path: '/v1/trips/batch-put',
+      body: JSON.stringify({ cells: [cell(1, 1), cell(2, 2), cell(1, 1), cell(1, 9)] }),
+    });
     await ask({ ...PUT, body: '9' });
     await ask(GET);
-    expect(metrics()).toMatchObject([{ stored: 2, stored_before: 1, conflict: 1, request_id: headers['x-request-id'] }, { conflict: 1 }]);
+    expect(metrics()).toMatchObject([
+      { stored: 2, stored_before: 1, conflict: 1, request_id: headers['x-request-id'] },
+      { conflict: 1 },
+    ]);
     expect(metrics()[0]?.['_aws']).toMatchObject({ CloudWatchMetrics: [{ Namespace: 'Schemaless' }] });
   });
 
@@ -87,35 +111,72 @@ describe('every request', () => {
     expect(found).toMatchObject({ status: 201, headers: own });
     const refused = await ask({ ...PUT, body: '{', headers: own });
     expect(refused).toMatchObject({ status: 400, headers: own, json: { request_id: own['x-request-id'] } });
-    expect(messages()).toMatchObject([{ request_id: own['x-request-id'], gateway_request_id: expect.stringMatching(/^request-/u) }, { request_id: own['x-request-id'] }]);
+    expect(messages()).toMatchObject([
+      { request_id: own['x-request-id'], gateway_request_id: expect.stringMatching(/^request-/u) },
+      { request_id: own['x-request-id'] },
+    ]);
     expect(metrics()).toMatchObject([{ request_id: own['x-request-id'] }]);
   });
 
-  it.each(['', 'two words', 'x'.repeat(129), 'a\nb', '"quoted"', 'é'])('is known by the id of the gateway where its own is no plain word: %j', async (id) => {
-    const { headers, json } = await gateway(fakeDeployment())({ ...GET, path: '/v1/nope/shards', headers: { 'x-request-id': id } });
-    expect(headers['x-request-id']).toMatch(/^request-\d+$/u);
-    expect(json['request_id']).toBe(headers['x-request-id']);
-  });
+  it.each(['', 'two words', 'x'.repeat(129), 'a\nb', '"quoted"', 'é'])(
+    'is known by the id of the gateway where its own is no plain word: %j',
+    async (id) => {
+      const { headers, json } = await gateway(fakeDeployment())({
+        ...GET,
+        path: '/v1/nope/shards',
+        headers: { 'x-request-id': id },
+      });
+      expect(headers['x-request-id']).toMatch(/^request-\d+$/u);
+      expect(json['request_id']).toBe(headers['x-request-id']);
+    },
+  );
 
-  it.each([['GET', '/v1/foo'], ['GET', '/'], ['DELETE', `/v1/trips/cells/${ROW}/BASE/1`], ['POST', '/v1/trips/shards'], ['OPTIONS', '/v1/trips/log']])('for a path or method that is not there is a 404 as any other: %s %s', async (method, path) => {
+  it.each([
+    ['GET', '/v1/foo'],
+    ['GET', '/'],
+    ['DELETE', `/v1/trips/cells/${ROW}/BASE/1`],
+    ['POST', '/v1/trips/shards'],
+    ['OPTIONS', '/v1/trips/log'],
+  ])('for a path or method that is not there is a 404 as any other: %s %s', async (method, path) => {
     const { status, headers, json } = await gateway(fakeDeployment())({ method, path });
     expect(status).toBe(404);
-    expect(headers).toMatchObject({ 'content-type': 'application/problem+json', 'x-request-id': expect.stringMatching(/^request-/u) });
-    expect(json).toMatchObject({ code: 'unknown_route', status: 404, retry: 'never', detail: expect.stringContaining(`${method} ${path}`), request_id: headers['x-request-id'] });
+    expect(headers).toMatchObject({
+      'content-type': 'application/problem+json',
+      'x-request-id': expect.stringMatching(/^request-/u),
+    });
+    expect(json).toMatchObject({
+      code: 'unknown_route',
+      status: 404,
+      retry: 'never',
+      detail: expect.stringContaining(`${method} ${path}`),
+      request_id: headers['x-request-id'],
+    });
   });
 
   it('for a route that is not there is a 404', async () => {
-    expect(await direct(fakeDeployment(), 'GET /v1/{datastore}/nothing')).toMatchObject({ statusCode: 404, body: expect.stringContaining('"code":"unknown_route"') });
+    expect(await direct(fakeDeployment(), 'GET /v1/{datastore}/nothing')).toMatchObject({
+      statusCode: 404,
+      body: expect.stringContaining('"code":"unknown_route"'),
+    });
   });
 
   it('is answered before the time of the function is up', async () => {
     const hanging: Deployment = { ...fakeDeployment(), health: () => new Promise(() => undefined) };
     const answer = await direct(hanging, 'GET /v1/health', { getRemainingTimeInMillis: () => 260 });
-    expect(answer).toMatchObject({ statusCode: 503, headers: { 'retry-after': '1', 'x-request-id': 'request-a' }, body: expect.stringContaining('"code":"unavailable"') });
+    expect(answer).toMatchObject({
+      statusCode: 503,
+      headers: { 'retry-after': '1', 'x-request-id': 'request-a' },
+      body: expect.stringContaining('"code":"unavailable"'),
+    });
   });
 });
 
 function direct(deployment: Deployment, routeKey: string, context: Partial<Context> = {}): Promise<unknown> {
-  const event = { routeKey, rawPath: '/', rawQueryString: '', requestContext: { requestId: 'request-a', http: { method: 'GET' } } };
+  const event = {
+    routeKey,
+    rawPath: '/',
+    rawQueryString: '',
+    requestContext: { requestId: 'request-a', http: { method: 'GET' } },
+  };
   return makeReadHandler(() => deployment)(event as unknown as APIGatewayProxyEventV2, context as Context);
 }

@@ -11,7 +11,14 @@ describe('PUT of a cell', () => {
     const ask = gateway(fakeDeployment());
     const stored = await ask({ method: 'PUT', path: PATH, body: '{"a":1,"b":2}' });
     expect(stored).toMatchObject({ status: 201, headers: { 'content-type': 'application/json' } });
-    expect(stored.json).toEqual({ outcome: 'stored', row_key: ROW, column_name: 'BASE', ref_key: 1, shard: expect.any(Number), added_id: 1 });
+    expect(stored.json).toEqual({
+      outcome: 'stored',
+      row_key: ROW,
+      column_name: 'BASE',
+      ref_key: 1,
+      shard: expect.any(Number),
+      added_id: 1,
+    });
 
     const again = await ask({ method: 'PUT', path: PATH, body: ' { "b": 2, "a": 1.0 } ' });
     expect(again).toMatchObject({ status: 200, json: { outcome: 'stored_before', added_id: 1 } });
@@ -20,7 +27,13 @@ describe('PUT of a cell', () => {
     expect(other).toMatchObject({
       status: 409,
       headers: { 'content-type': 'application/problem+json' },
-      json: { code: 'conflict', outcome: 'conflict', retry: 'never', added_id: 1, address: { row_key: ROW, column_name: 'BASE', ref_key: 1 } },
+      json: {
+        code: 'conflict',
+        outcome: 'conflict',
+        retry: 'never',
+        added_id: 1,
+        address: { row_key: ROW, column_name: 'BASE', ref_key: 1 },
+      },
     });
     expect((await ask({ method: 'GET', path: PATH })).json).toMatchObject({ body: { a: 1, b: 2 } });
   });
@@ -35,7 +48,11 @@ describe('PUT of a cell', () => {
     let kept: Json = null;
     const deployment = fakeDeployment({
       put: async ({ body }) => ((kept = body), { outcome: 'stored', shard: 0, added_id: 1 }),
-      get: async (address) => ({ cell: { ...address, body: kept, shard: 0, added_id: 1, created_at: '2026-01-31T08:00:00.000000Z' }, served_by: 'writer', stale: false }),
+      get: async (address) => ({
+        cell: { ...address, body: kept, shard: 0, added_id: 1, created_at: '2026-01-31T08:00:00.000000Z' },
+        served_by: 'writer',
+        stale: false,
+      }),
     });
     const ask = gateway(deployment);
     const body = '{"z":18446744073709551615,"2":-9223372036854775808,"1":[true,null,"\\u0000"],"__proto__":{"x":1}}';
@@ -50,15 +67,23 @@ describe('PUT of a cell', () => {
     expect((await ask({ method: 'GET', path: PATH })).json).toMatchObject({ body: 'Łódź' });
   });
 
-  const answered = (result: PutResult) => gateway(fakeDeployment({ put: async () => result }))({ method: 'PUT', path: PATH, body: '1' });
+  const answered = (result: PutResult) =>
+    gateway(fakeDeployment({ put: async () => result }))({ method: 'PUT', path: PATH, body: '1' });
 
   it('answers 202 with the copies when it was only buffered', async () => {
-    expect(await answered({ outcome: 'buffered', shard: 3, copies: 2 })).toMatchObject({ status: 202, json: { outcome: 'buffered', shard: 3, copies: 2, ref_key: 1 } });
+    expect(await answered({ outcome: 'buffered', shard: 3, copies: 2 })).toMatchObject({
+      status: 202,
+      json: { outcome: 'buffered', shard: 3, copies: 2, ref_key: 1 },
+    });
   });
 
   it('answers 503 with Retry-After when it was not confirmed', async () => {
     const answer = await answered({ outcome: 'unavailable', shard: 3, reason: 'no secondary was reached' });
-    expect(answer).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, json: { code: 'unavailable', outcome: 'unavailable', retry: 'later', shard: 3 } });
+    expect(answer).toMatchObject({
+      status: 503,
+      headers: { 'retry-after': '1' },
+      json: { code: 'unavailable', outcome: 'unavailable', retry: 'later', shard: 3 },
+    });
     expect(answer.json['detail']).toContain('no secondary was reached');
   });
 });
@@ -68,14 +93,23 @@ describe('POST batch-put', () => {
     const ask = gateway(fakeDeployment());
     const cell = (ref_key: number, body: unknown) => ({ row_key: ROW, column_name: 'ÄÖ/%', ref_key, body });
     await ask({ method: 'POST', path: '/v1/trips/batch-put', body: JSON.stringify({ cells: [cell(1, 'a')] }) });
-    const { status, json } = await ask({ method: 'POST', path: '/v1/trips/batch-put', body: JSON.stringify({ cells: [cell(2, null), cell(1, 'a'), cell(1, 'b')] }) });
+    const { status, json } = await ask({
+      method: 'POST',
+      path: '/v1/trips/batch-put',
+      body: JSON.stringify({ cells: [cell(2, null), cell(1, 'a'), cell(1, 'b')] }),
+    });
     expect(status).toBe(200);
-    expect(json['results']).toMatchObject([{ outcome: 'stored', added_id: 2 }, { outcome: 'stored_before', added_id: 1 }, { outcome: 'conflict', added_id: 1 }]);
+    expect(json['results']).toMatchObject([
+      { outcome: 'stored', added_id: 2 },
+      { outcome: 'stored_before', added_id: 1 },
+      { outcome: 'conflict', added_id: 1 },
+    ]);
   });
 
   it('takes bodies as deep as a single put does, and none deeper', async () => {
     const ask = gateway(fakeDeployment());
-    const cells = (depth: number) => `{"cells":[{"row_key":"${ROW}","column_name":"A","ref_key":0,"body":${'['.repeat(depth)}${']'.repeat(depth)}}]}`;
+    const cells = (depth: number) =>
+      `{"cells":[{"row_key":"${ROW}","column_name":"A","ref_key":0,"body":${'['.repeat(depth)}${']'.repeat(depth)}}]}`;
     expect(await ask({ method: 'POST', path: '/v1/trips/batch-put', body: cells(100) })).toMatchObject({ status: 200 });
     expect(await ask({ method: 'POST', path: '/v1/trips/batch-put', body: cells(101) })).toMatchObject({ status: 400 });
   });

@@ -7,11 +7,29 @@ import { PermanentFailure } from '../../shared/triggers/consume/permanent-failur
 import { referenceStore } from '../../shared/store/reference-store.ts';
 
 const store = referenceStore('smoke', 4);
-const client: TriggeredClient = { get: store.get, latest: store.getLatest, put: store.put, putNext: putNextOver(store), query: store.query };
+const client: TriggeredClient = {
+  get: store.get,
+  latest: store.getLatest,
+  put: store.put,
+  putNext: putNextOver(store),
+  query: store.query,
+};
 
 async function call(message: Pick<TriggerMessage, 'row_key' | 'ref_key'>): Promise<void> {
-  const rest = { datastore: 'smoke', trigger: 'echo', shard: 0, added_id: 1, column_name: 'CALL', created_at: '2026-01-31T08:00:00.000000Z', replay: false, generation: 0 };
-  await handler.fn(message.row_key, { ...rest, ...message }, client, { signal: new AbortController().signal, attempt: 1 });
+  const rest = {
+    datastore: 'smoke',
+    trigger: 'echo',
+    shard: 0,
+    added_id: 1,
+    column_name: 'CALL',
+    created_at: '2026-01-31T08:00:00.000000Z',
+    replay: false,
+    generation: 0,
+  };
+  await handler.fn(message.row_key, { ...rest, ...message }, client, {
+    signal: new AbortController().signal,
+    attempt: 1,
+  });
 }
 
 describe('echo', () => {
@@ -20,7 +38,9 @@ describe('echo', () => {
     await store.put({ ...place, column_name: 'CALL', body: { said: 'something' } });
     await call(place);
     await call(place);
-    expect((await store.row(place.row_key, { columns: ['ECHO'] })).cells).toMatchObject([{ ...place, body: { said: 'something' } }]);
+    expect((await store.row(place.row_key, { columns: ['ECHO'] })).cells).toMatchObject([
+      { ...place, body: { said: 'something' } },
+    ]);
   });
 
   it('fails, to be called again, while the CALL cannot be read', async () => {

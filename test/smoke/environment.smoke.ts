@@ -23,24 +23,45 @@ noteRequests();
 
 describe('smoke: the environment', () => {
   it('is well in every group', async () => {
-    const health = Object(await (await ask('GET', '/v1/health', sign)).json()) as { readonly status: string; readonly groups: readonly GroupHealth[] };
-    const unwell = health.groups.flatMap(({ group, writer, reader }) => Object.entries({ writer, reader }).map(([role, { state, error }]) => `${role} of ${group} is ${state}${error === undefined ? '' : `: ${error}`}`));
+    const health = Object(await (await ask('GET', '/v1/health', sign)).json()) as {
+      readonly status: string;
+      readonly groups: readonly GroupHealth[];
+    };
+    const unwell = health.groups.flatMap(({ group, writer, reader }) =>
+      Object.entries({ writer, reader }).map(
+        ([role, { state, error }]) => `${role} of ${group} is ${state}${error === undefined ? '' : `: ${error}`}`,
+      ),
+    );
     expect(unwell.filter((line) => !line.endsWith(' is up'))).toEqual([]);
     expect(health.status).toBe('ok');
   });
 
   it('describes every route that this checkout knows', async () => {
-    const { openapi, paths } = Object(await (await ask('GET', '/v1/openapi.json', sign)).json()) as { readonly openapi: string; readonly paths: Readonly<Record<string, object>> };
+    const { openapi, paths } = Object(await (await ask('GET', '/v1/openapi.json', sign)).json()) as {
+      readonly openapi: string;
+      readonly paths: Readonly<Record<string, object>>;
+    };
     expect(openapi).toMatch(/^3\.1\./u);
-    const described = Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
+    const described = Object.entries(paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
     expect(described).toEqual(expect.arrayContaining(ROUTES.map(({ method, path }) => `${method} ${path}`)));
   });
 
   it('refuses whoever has not signed, or with another secret, on every route', async ({ skip }) => {
-    if (isLocal(new URL(url)) && (await ask('GET', '/v1/health', undefined)).status !== 403) return skip('this local stack takes unsigned requests: see --check-signatures of npm start');
+    if (isLocal(new URL(url)) && (await ask('GET', '/v1/health', undefined)).status !== 403)
+      return skip('this local stack takes unsigned requests: see --check-signatures of npm start');
     const imposter = requestSigner(region, { ...(await defaultProvider()()), secretAccessKey: 'another' });
     // Where anybody could call them, these change nothing.
-    const places: Readonly<Record<string, string>> = { datastore: DATASTORE, row_key: randomUUID(), column_name: 'UNSIGNED', ref_key: '1', shard: '0', index: 'nothing', trigger: 'nothing' };
+    const places: Readonly<Record<string, string>> = {
+      datastore: DATASTORE,
+      row_key: randomUUID(),
+      column_name: 'UNSIGNED',
+      ref_key: '1',
+      shard: '0',
+      index: 'nothing',
+      trigger: 'nothing',
+    };
     const answers = await Promise.all(
       ROUTES.map(async ({ method, path }) => {
         const place = path.replaceAll(/\{(\w+)\}/gu, (_, name: string) => places[name] ?? name);
@@ -68,7 +89,13 @@ describe('smoke: the environment', () => {
     const cell = cellOf({ body: { driver_uuid, city: 'Lisbon' } });
     expect(await store.put(cell)).toMatchObject({ outcome: 'stored' });
     const start = performance.now();
-    const find = async () => (await store.query({ index: 'driver_index', where: [{ field: 'driver_uuid', operator: 'eq', values: [driver_uuid] }] })).entries.map(({ row_key, fields }) => [row_key, fields['city']]);
+    const find = async () =>
+      (
+        await store.query({
+          index: 'driver_index',
+          where: [{ field: 'driver_uuid', operator: 'eq', values: [driver_uuid] }],
+        })
+      ).entries.map(({ row_key, fields }) => [row_key, fields['city']]);
     await expect.poll(find, INDEX).toEqual([[cell.row_key, 'Lisbon']]);
     await annotate(`an index showed a cell ${since(start)} after its put was answered`);
   });
@@ -82,7 +109,10 @@ describe('smoke: the environment', () => {
       await expect.poll(echo, TRIGGER).toEqual(call.body);
     } catch (cause) {
       const { state, reason, lag, parked, failing } = await store.trigger('echo', { limit: 1 });
-      throw new Error(`no ECHO of ${call.row_key} in ${TRIGGER.timeout / 1000} s: trigger echo is ${state}${reason === null ? '' : ` (${reason})`}, ${lag.cells} cells behind, ${failing} failing, ${parked} parked`, { cause });
+      throw new Error(
+        `no ECHO of ${call.row_key} in ${TRIGGER.timeout / 1000} s: trigger echo is ${state}${reason === null ? '' : ` (${reason})`}, ${lag.cells} cells behind, ${failing} failing, ${parked} parked`,
+        { cause },
+      );
     }
     await annotate(`the function of a trigger had written ${since(start)} after the put was answered`);
   });

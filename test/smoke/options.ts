@@ -12,19 +12,31 @@ export interface SmokeOptions {
  *
  * @param environment variables, where `AWS_REGION` is looked for @default those of this process
  */
-export function readOptions(argv: readonly string[], command = smokeCommand(), environment: Readonly<Record<string, string | undefined>> = process.env): SmokeOptions {
+export function readOptions(
+  argv: readonly string[],
+  command = smokeCommand(),
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): SmokeOptions {
   command.parse([...argv], { from: 'user' });
   const [url = ''] = command.processedArgs as readonly string[];
   const region = command.opts<{ readonly region?: string }>().region ?? regionOf(new URL(url), environment);
-  if (region === undefined) command.error(`error: option '--region': wanted the region of AWS that ${new URL(url).host} is in, got none`);
+  if (region === undefined)
+    command.error(`error: option '--region': wanted the region of AWS that ${new URL(url).host} is in, got none`);
   return { url, region: region ?? '' };
 }
 
 export function smokeCommand(): Command {
   return new Command('npm run smoke --')
-    .description('Checks a deployed environment as a client does: writes cells into its datastore smoke, reads them back, queries indexes, waits for a trigger.')
+    .description(
+      'Checks a deployed environment as a client does: writes cells into its datastore smoke, reads them back, queries indexes, waits for a trigger.',
+    )
     .argument('<url>', 'of the HTTP API, as the service stack prints it', httpUrl)
-    .addOption(new Option('--region <name>', 'that requests are signed for (default: as the URL says, else AWS_REGION)').argParser(regionName));
+    .addOption(
+      new Option(
+        '--region <name>',
+        'that requests are signed for (default: as the URL says, else AWS_REGION)',
+      ).argParser(regionName),
+    );
 }
 
 /** Whether a host is this machine: a local stack, which has no region and may check no signatures. */
@@ -34,12 +46,15 @@ export function isLocal({ hostname }: Pick<URL, 'hostname'>): boolean {
 
 function regionOf(url: URL, environment: Readonly<Record<string, string | undefined>>): string | undefined {
   const [, named] = /\.execute-api\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?$/u.exec(url.hostname) ?? [];
-  const given = [named, environment['AWS_REGION'], environment['AWS_DEFAULT_REGION']].find((one) => one !== undefined && one !== '');
+  const given = [named, environment['AWS_REGION'], environment['AWS_DEFAULT_REGION']].find(
+    (one) => one !== undefined && one !== '',
+  );
   return given ?? (isLocal(url) ? 'us-east-1' : undefined);
 }
 
 function httpUrl(value: string): string {
-  if (URL.canParse(value) && /^https?:$/u.test(new URL(value).protocol) && !/[?#]/u.test(value)) return value.replace(/\/+$/u, '');
+  if (URL.canParse(value) && /^https?:$/u.test(new URL(value).protocol) && !/[?#]/u.test(value))
+    return value.replace(/\/+$/u, '');
   throw new InvalidArgumentError('Wanted a URL like https://abc123.execute-api.eu-west-1.amazonaws.com.');
 }
 

@@ -28,7 +28,10 @@ it('what was appended meanwhile counts as stored, and what was there before does
   await reference.put(cell);
   expect(await patientStore(answering(BUFFERED)).put(cell)).toMatchObject({ outcome: 'stored' });
   expect(await patientStore(answering()).put(cell)).toMatchObject({ outcome: 'stored_before' });
-  expect((await patientStore(answering(BUFFERED)).batchPut([cell, cellOf()])).map(({ outcome }) => outcome)).toEqual(['stored', 'stored']);
+  expect((await patientStore(answering(BUFFERED)).batchPut([cell, cellOf()])).map(({ outcome }) => outcome)).toEqual([
+    'stored',
+    'stored',
+  ]);
 });
 
 it('what stays buffered, and what conflicts, is given as it came', async () => {
@@ -43,7 +46,11 @@ it('a stale answer of the writer is asked for again, and one of a reader is not'
   const cell = cellOf();
   await reference.put(cell);
   let reads = 0;
-  const stale: Datastore = { ...reference, get: async (...parameters) => ((reads += 1) === 1 ? { cell: null, served_by: 'reader', stale: true } : reference.get(...parameters)) };
+  const stale: Datastore = {
+    ...reference,
+    get: async (...parameters) =>
+      (reads += 1) === 1 ? { cell: null, served_by: 'reader', stale: true } : reference.get(...parameters),
+  };
   expect(await patientStore(stale).get(cell)).toMatchObject({ stale: false });
   expect(reads).toBe(2);
   reads = 0;

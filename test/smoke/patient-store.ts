@@ -19,19 +19,25 @@ export function patientStore<Store extends Datastore>(store: Store, patienceMs =
 
   async function settled(cell: NewCell, first: PutResult): Promise<PutResult> {
     let result = first;
-    for (const end = performance.now() + patienceMs; isUnsettled(result) && performance.now() < end; ) {
+    for (const end = performance.now() + patienceMs; isUnsettled(result) && performance.now() < end;) {
       await sleep(pause);
       result = await store.put(cell);
     }
     return result !== first && result.outcome === 'stored_before' ? { ...result, outcome: 'stored' } : result;
   }
 
-  const fresh = <Parameters extends readonly unknown[], Answer>(read: (...parameters: Parameters) => Promise<Answer>) =>
+  const fresh =
+    <Parameters extends readonly unknown[], Answer>(read: (...parameters: Parameters) => Promise<Answer>) =>
     async (...parameters: Parameters): Promise<Answer> => {
       const isOfReader = parameters.some((parameter) => Object(parameter).read === 'reader');
       let answer = await read(...parameters);
       if (isOfReader) return answer;
-      for (const end = performance.now() + patienceMs; isStale(answer) && performance.now() < end; answer = await read(...parameters)) await sleep(pause);
+      for (
+        const end = performance.now() + patienceMs;
+        isStale(answer) && performance.now() < end;
+        answer = await read(...parameters)
+      )
+        await sleep(pause);
       return answer;
     };
 
@@ -58,5 +64,7 @@ function isUnsettled({ outcome }: PutResult): boolean {
 
 /** Answered by a reader that nothing vouches for; also a list one of whose items is. */
 function isStale(answer: unknown): boolean {
-  return Array.isArray(answer) ? answer.some(isStale) : Object(answer).stale === true && Object(answer).served_by === 'reader';
+  return Array.isArray(answer)
+    ? answer.some(isStale)
+    : Object(answer).stale === true && Object(answer).served_by === 'reader';
 }

@@ -32,43 +32,71 @@ export async function reachEnvironment({ url, region }: SmokeOptions, patienceMs
   const sign = requestSigner(region);
   const until = performance.now() + patienceMs;
 
-  async function ask(path: string): Promise<{ readonly status: number; readonly json: Readonly<Record<string, unknown>> }> {
+  async function ask(
+    path: string,
+  ): Promise<{ readonly status: number; readonly json: Readonly<Record<string, unknown>> }> {
     const place = new URL(`${url}${path}`);
     for (;;) {
       const headers = await sign({ method: 'GET', url: place, headers: {}, body: undefined });
       const { status, text } = await answerOf(place, headers);
-      if (status === 403) throw new Error(`${place} was answered 403: the access key ${accessKeyId} may not call it (attach the policies readers and clients-${DATASTORE}), or its secret is another, or the region is not ${region}`);
+      if (status === 403)
+        throw new Error(
+          `${place} was answered 403: the access key ${accessKeyId} may not call it (attach the policies readers and clients-${DATASTORE}), or its secret is another, or the region is not ${region}`,
+        );
       if (status !== 429 && status < 500) return { status, json: readJson(text) };
-      if (performance.now() > until) throw new Error(`${place} is still answered ${status} after ${patienceMs / 1000} s: ${oneLine(text)}`);
+      if (performance.now() > until)
+        throw new Error(`${place} is still answered ${status} after ${patienceMs / 1000} s: ${oneLine(text)}`);
       await sleep(Math.min(PAUSE_MS, patienceMs));
     }
   }
 
   const health = await ask('/v1/health');
   const groups = health.json['groups'];
-  if (!Array.isArray(groups)) throw new Error(`${url}: wanted the API of a Schemaless environment, got ${health.status} for /v1/health`);
+  if (!Array.isArray(groups))
+    throw new Error(`${url}: wanted the API of a Schemaless environment, got ${health.status} for /v1/health`);
   const { status, json } = await ask(`/v1/${DATASTORE}/shards`);
-  if (json['code'] === 'unknown_datastore') throw new Error(`${url} has no datastore ${DATASTORE}: deploy infra/datastores/${DATASTORE} with it`);
-  if (!Array.isArray(json['shards'])) throw new Error(`${url}/v1/${DATASTORE}/shards: wanted a list of shards, got ${status} ${oneLine(JSON.stringify(json))}`);
-  return { url, region, accessKeyId, shards: json['shards'].length, readers: groups.some(({ reader }: GroupHealth) => reader.state === 'up' && reader.served_by === 'reader') };
+  if (json['code'] === 'unknown_datastore')
+    throw new Error(`${url} has no datastore ${DATASTORE}: deploy infra/datastores/${DATASTORE} with it`);
+  if (!Array.isArray(json['shards']))
+    throw new Error(
+      `${url}/v1/${DATASTORE}/shards: wanted a list of shards, got ${status} ${oneLine(JSON.stringify(json))}`,
+    );
+  return {
+    url,
+    region,
+    accessKeyId,
+    shards: json['shards'].length,
+    readers: groups.some(({ reader }: GroupHealth) => reader.state === 'up' && reader.served_by === 'reader'),
+  };
 }
 
 async function credentials(): Promise<{ readonly accessKeyId: string }> {
   try {
     return await defaultProvider()();
   } catch (cause) {
-    throw new Error(`credentials: wanted some in the environment (AWS_ACCESS_KEY_ID, AWS_PROFILE) or of this machine's role, got none: ${oneLine(Object(cause).message)}`, { cause });
+    throw new Error(
+      `credentials: wanted some in the environment (AWS_ACCESS_KEY_ID, AWS_PROFILE) or of this machine's role, got none: ${oneLine(Object(cause).message)}`,
+      { cause },
+    );
   }
 }
 
-async function answerOf(place: URL, headers: Readonly<Record<string, string>>): Promise<{ readonly status: number; readonly text: string }> {
+async function answerOf(
+  place: URL,
+  headers: Readonly<Record<string, string>>,
+): Promise<{ readonly status: number; readonly text: string }> {
   try {
     const response = await fetch(place, { headers, signal: AbortSignal.timeout(ANSWER_MS) });
     return { status: response.status, text: await response.text() };
   } catch (error) {
     // fetch says "fetch failed" and keeps the reason in the cause.
-    const { message, cause } = Object(error) as { readonly message?: string; readonly cause?: { readonly message?: string; readonly code?: string } };
-    throw new Error(`${place.origin} does not answer: ${oneLine(cause?.message || cause?.code || message)}`, { cause: error });
+    const { message, cause } = Object(error) as {
+      readonly message?: string;
+      readonly cause?: { readonly message?: string; readonly code?: string };
+    };
+    throw new Error(`${place.origin} does not answer: ${oneLine(cause?.message || cause?.code || message)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -14,7 +14,9 @@ export function reportLines(checks: readonly Checked[], seconds: number): readon
       ...indented(why.split('\n')),
       ...(requests.length === 0 ? [] : indented(['its last requests:', ...indented(requests)])),
     ]),
-    ...(failed.length === 0 ? [`${of('passed').length} checks passed, ${rest}`] : ['', `FAIL: ${failed.length} of ${checks.length} checks, ${rest}`]),
+    ...(failed.length === 0
+      ? [`${of('passed').length} checks passed, ${rest}`]
+      : ['', `FAIL: ${failed.length} of ${checks.length} checks, ${rest}`]),
   ];
 }
 

@@ -28,9 +28,20 @@ export async function runChecks(environment: Environment, print: (line: string) 
   const checks: Checked[] = [];
   const onTestModuleEnd = (module: TestModule): void => {
     const done = [...module.children.allTests()].map(checkedOf);
-    checks.push(...module.errors().map(({ message }) => ({ name: module.relativeModuleId, state: 'failed' as const, why: plain(message), notes: [], requests: [] })), ...done);
+    checks.push(
+      ...module.errors().map(({ message }) => ({
+        name: module.relativeModuleId,
+        state: 'failed' as const,
+        why: plain(message),
+        notes: [],
+        requests: [],
+      })),
+      ...done,
+    );
     const count = (state: Checked['state']): number => done.filter((check) => check.state === state).length;
-    print(`${[...module.children][0]?.name ?? module.relativeModuleId}: ${count('passed')} of ${done.length} passed, ${count('skipped')} skipped, ${(module.diagnostic().duration / 1000).toFixed(1)} s`);
+    print(
+      `${[...module.children][0]?.name ?? module.relativeModuleId}: ${count('passed')} of ${done.length} passed, ${count('skipped')} skipped, ${(module.diagnostic().duration / 1000).toFixed(1)} s`,
+    );
   };
   const vitest = await startVitest([], {
     // That of the tests starts servers.
@@ -46,16 +57,37 @@ export async function runChecks(environment: Environment, print: (line: string) 
     provide: { smoke: environment },
     reporters: [{ onTestModuleEnd }],
   });
-  const unforeseen = vitest.state.getUnhandledErrors().map((error) => ({ name: 'smoke', state: 'failed' as const, why: plain(Object(error).message), notes: [], requests: [] }));
+  const unforeseen = vitest.state.getUnhandledErrors().map((error) => ({
+    name: 'smoke',
+    state: 'failed' as const,
+    why: plain(Object(error).message),
+    notes: [],
+    requests: [],
+  }));
   await vitest.close();
   return [...checks, ...unforeseen];
 }
 
 function checkedOf(test: TestCase): Checked {
   const result = test.result();
-  const base = { name: test.fullName, notes: test.annotations().map(({ message }) => message), requests: test.meta().requests ?? [] };
-  if (result.state === 'failed') return { ...base, state: 'failed', why: result.errors.map(({ message, diff }) => plain(diff === undefined ? message : `${message}\n${diff}`)).join('\n') };
-  return { ...base, state: result.state === 'passed' ? 'passed' : 'skipped', why: result.state === 'skipped' ? (result.note ?? 'not asked for') : '' };
+  const base = {
+    name: test.fullName,
+    notes: test.annotations().map(({ message }) => message),
+    requests: test.meta().requests ?? [],
+  };
+  if (result.state === 'failed')
+    return {
+      ...base,
+      state: 'failed',
+      why: result.errors
+        .map(({ message, diff }) => plain(diff === undefined ? message : `${message}\n${diff}`))
+        .join('\n'),
+    };
+  return {
+    ...base,
+    state: result.state === 'passed' ? 'passed' : 'skipped',
+    why: result.state === 'skipped' ? (result.note ?? 'not asked for') : '',
+  };
 }
 
 function plain(text: unknown): string {

@@ -27,7 +27,9 @@ const notingFetch: typeof fetch = async (input, init) => {
   };
   try {
     const response = await fetch(input, init);
-    note(`${response.status}, request id ${response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? 'not given'}`);
+    note(
+      `${response.status}, request id ${response.headers.get('x-request-id') ?? response.headers.get('apigw-requestid') ?? 'not given'}`,
+    );
     return response;
   } catch (error) {
     note('no answer');
@@ -45,10 +47,16 @@ export function noteRequests(): void {
   });
 }
 
-/** The datastore that is written to, over HTTP, with signed requests; what a primary that is away for a moment holds up is waited for. */
+/**
+ * The datastore that is written to, over HTTP, with signed requests; what a primary that is away for a moment holds up
+ * is waited for.
+ */
 export function smokeStore(): SchemalessClient & Datastore {
   const { url, region, shards } = inject('smoke');
-  return patientStore({ ...schemalessClient({ url, datastore: DATASTORE, sign: requestSigner(region), fetch: notingFetch }), shards });
+  return patientStore({
+    ...schemalessClient({ url, datastore: DATASTORE, sign: requestSigner(region), fetch: notingFetch }),
+    shards,
+  });
 }
 
 /** Sends a request that the client has no method for. */

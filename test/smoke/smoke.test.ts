@@ -23,7 +23,14 @@ const { engine, access } = inject('servers');
 let stack: LocalStack;
 
 beforeAll(async () => {
-  stack = await startLocalStack({ port: 0, data: join(folder.path, 'data'), shards: 16, engine: engine.kind, access, checkSignatures: true });
+  stack = await startLocalStack({
+    port: 0,
+    data: join(folder.path, 'data'),
+    shards: 16,
+    engine: engine.kind,
+    access,
+    checkSignatures: true,
+  });
 });
 afterAll(async () => {
   await stack?.stop();
@@ -33,10 +40,17 @@ afterAll(async () => {
 const client = (): SchemalessClient => schemalessClient({ url: stack.url, datastore: 'smoke', sign: localSigner() });
 
 /** Runs a program of the project with nothing in its environment but credentials, and says how it ended. */
-async function run(file: string, parameters: readonly string[], secret = 'local'): Promise<{ readonly code: number; readonly output: string; readonly error: string }> {
+async function run(
+  file: string,
+  parameters: readonly string[],
+  secret = 'local',
+): Promise<{ readonly code: number; readonly output: string; readonly error: string }> {
   const env = { PATH: process.env['PATH'] ?? '', AWS_ACCESS_KEY_ID: 'local', AWS_SECRET_ACCESS_KEY: secret };
   try {
-    const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, file), ...parameters], { cwd: PROJECT_ROOT, env });
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, file), ...parameters], {
+      cwd: PROJECT_ROOT,
+      env,
+    });
     return { code: 0, output: stdout, error: stderr };
   } catch (error) {
     const { code, stdout, stderr } = Object(error);
@@ -50,13 +64,16 @@ describe('npm run smoke, against a local stack that checks signatures', () => {
   it('checks it whole, and says what it found', { timeout: 120_000 }, async () => {
     const { code, output, error } = await smoke();
     expect([code, error], output).toEqual([0, '']);
-    for (const suite of ['a datastore', 'indexes', 'the environment']) expect(output).toMatch(new RegExp(`^smoke: ${suite}: \\d+ of \\d+ passed`, 'mu'));
+    for (const suite of ['a datastore', 'indexes', 'the environment'])
+      expect(output).toMatch(new RegExp(`^smoke: ${suite}: \\d+ of \\d+ passed`, 'mu'));
     expect(output).toMatch(/^an index showed a cell \d+ ms after its put was answered$/mu);
     expect(output).toMatch(/^the function of a trigger had written \d+ ms after the put was answered$/mu);
     // Skips are said aloud, and there are no others.
     const skipped = output.match(/^skipped: .*$/gmu) ?? [];
     expect(skipped).toHaveLength(access === 'data-api' ? 2 : 1);
-    expect(skipped).toContainEqual(expect.stringMatching(/keeps datastores apart: there is one datastore to write to$/u));
+    expect(skipped).toContainEqual(
+      expect.stringMatching(/keeps datastores apart: there is one datastore to write to$/u),
+    );
     expect(output).toMatch(new RegExp(`^[5-9]\\d checks passed, ${skipped.length} skipped, in \\d+ s$`, 'mu'));
   });
 
@@ -77,7 +94,9 @@ describe('a local stack that checks signatures', () => {
   it('lets nobody in unasked, on any route', async () => {
     const answers = await Promise.all(
       ROUTES.map(async ({ method, path }) => {
-        const answer = await fetch(`${stack.url}${path.replace('{datastore}', 'smoke').replaceAll(/\{\w+\}/gu, '1')}`, { method });
+        const answer = await fetch(`${stack.url}${path.replace('{datastore}', 'smoke').replaceAll(/\{\w+\}/gu, '1')}`, {
+          method,
+        });
         return `${method} ${path}: ${answer.status} ${await answer.text()}`;
       }),
     );
@@ -85,7 +104,9 @@ describe('a local stack that checks signatures', () => {
   });
 
   it('proves itself, and shows the states of its triggers, with requests that are signed', async () => {
-    expect(await prove({ url: stack.url, datastores: ['smoke', 'trips'], readers: false, sign: localSigner() })).toHaveLength(2);
+    expect(
+      await prove({ url: stack.url, datastores: ['smoke', 'trips'], readers: false, sign: localSigner() }),
+    ).toHaveLength(2);
     const { output } = await run('infra/local/commands/control.ts', ['status', '--data', join(folder.path, 'data')]);
     expect(output).toMatch(/^smoke\/echo +running /mu);
     expect(output).toMatch(/^trips\/bill_rider +running /mu);
@@ -96,7 +117,12 @@ describe('a local stack that checks signatures', () => {
 describe('a whole local stack', () => {
   it('empties the buffer within seconds in normal running', async () => {
     await client().batchPut(Array.from({ length: 100 }, () => cellOf()));
-    await expect.poll(async () => (await client().buffer()).map((group) => (group.error ? group.error.message : group.rows)), { timeout: 15_000, interval: 250 }).toEqual([0, 0, 0]);
+    await expect
+      .poll(async () => (await client().buffer()).map((group) => (group.error ? group.error.message : group.rows)), {
+        timeout: 15_000,
+        interval: 250,
+      })
+      .toEqual([0, 0, 0]);
   });
 
   it('goes on writing while a primary is down, and appends what was buffered when it is back', async () => {
@@ -106,7 +132,11 @@ describe('a whole local stack', () => {
     const outcomes = new Set(results.map(({ outcome }) => outcome));
     expect([...outcomes].sort()).toEqual(['buffered', 'stored']);
     await expect
-      .poll(async () => (await client().batchGet(cells)).map((item) => item && ('body' in item ? item.body : item.error.code)), { timeout: 15_000, interval: 500 })
+      .poll(
+        async () =>
+          (await client().batchGet(cells)).map((item) => item && ('body' in item ? item.body : item.error.code)),
+        { timeout: 15_000, interval: 500 },
+      )
       .toEqual(cells.map(({ body }) => body));
   });
 });

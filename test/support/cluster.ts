@@ -20,7 +20,10 @@ export interface ClusterOptions {
   readonly bufferCopies?: number;
   /** Of the datastore. @default none */
   readonly indexes?: readonly IndexDefinition[];
-  /** Its groups are reached by their endpoints, which follow a promotion, and not straight: one event loop is between then. @default false */
+  /**
+   * Its groups are reached by their endpoints, which follow a promotion, and not straight: one event loop is between
+   * then. @default false
+   */
   readonly promotes?: boolean;
   /** @default 0: servers that die stay dead */
   readonly restartAfterSeconds?: number;
@@ -44,32 +47,50 @@ export interface Cluster extends Stores {
 }
 
 /** Settings under which an acknowledged commit is not on disk: what durability is worth is measured with them. */
-export const UNSAFE_FLUSHING: readonly string[] = ['--innodb-flush-log-at-trx-commit=0', '--sync-binlog=0', '--loose-innodb-log-writer-threads=OFF'];
+export const UNSAFE_FLUSHING: readonly string[] = [
+  '--innodb-flush-log-at-trx-commit=0',
+  '--sync-binlog=0',
+  '--loose-innodb-log-writer-threads=OFF',
+];
 
 /** Starts fresh groups, and makes the datastore on them. Disposing it stops everything. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
   await using parts = new AsyncDisposableStack();
   const { servers, groups, engine } = await startServers(options);
   parts.defer(() => servers.stop());
-  const { access, define } = parts.use(await createStore(options.promotes ? throughEndpoints(servers) : groups, options));
+  const { access, define } = parts.use(
+    await createStore(options.promotes ? throughEndpoints(servers) : groups, options),
+  );
   const kept = parts.move();
   return { servers, engine, folder: options.folder, access, define, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
 /** Starts a DynamoDB, and makes the datastore on groups that run. Disposing it stops the DynamoDB. */
-export async function createStore(groups: readonly GroupAccess[], { shards, bufferCopies = 1, indexes = [] }: Pick<ClusterOptions, 'shards' | 'bufferCopies' | 'indexes'>): Promise<Stores> {
+export async function createStore(
+  groups: readonly GroupAccess[],
+  { shards, bufferCopies = 1, indexes = [] }: Pick<ClusterOptions, 'shards' | 'bufferCopies' | 'indexes'>,
+): Promise<Stores> {
   await using parts = new AsyncDisposableStack();
   const dynamo = await startDynamo();
   parts.defer(() => dynamo.stop());
   const client = dynamoClient(dynamo.url);
   parts.defer(async () => client.destroy());
   const [topologyTable, stateTable] = [await newTable(client), await newTable(client)];
-  const access = { groups, dynamo: dynamo.url, topologyTable: topologyTable.table, stateTable: stateTable.table, bufferCopies };
+  const access = {
+    groups,
+    dynamo: dynamo.url,
+    topologyTable: topologyTable.table,
+    stateTable: stateTable.table,
+    bufferCopies,
+  };
   const define = async (datastore: string, wished: readonly IndexDefinition[]): Promise<DatastoreAccess> => {
     const done = await migrate({
       topologyTable,
       connect: ({ name }) => groupClient(groups, name, PATIENT),
-      wish: { groups: groups.map(({ user: _user, password: _password, ...address }) => address), datastores: [{ name: datastore, shards, indexes: wished }] },
+      wish: {
+        groups: groups.map(({ user: _user, password: _password, ...address }) => address),
+        datastores: [{ name: datastore, shards, indexes: wished }],
+      },
       bufferCopies,
       mayGoOn: () => true,
     });
@@ -82,11 +103,16 @@ export async function createStore(groups: readonly GroupAccess[], { shards, buff
 }
 
 /** Starts fresh groups alone. */
-export async function startServers(options: ClusterOptions): Promise<Pick<Cluster, 'servers' | 'engine'> & { readonly groups: readonly GroupAccess[] }> {
+export async function startServers(
+  options: ClusterOptions,
+): Promise<Pick<Cluster, 'servers' | 'engine'> & { readonly groups: readonly GroupAccess[] }> {
   const servers = await startShardGroups({
     dataDir: join(options.folder, 'servers'),
     engine: options.engine,
-    groups: Array.from({ length: options.groups ?? 3 }, (_, index) => ({ name: `group-${index + 1}`, readers: options.readers ?? 1 })),
+    groups: Array.from({ length: options.groups ?? 3 }, (_, index) => ({
+      name: `group-${index + 1}`,
+      readers: options.readers ?? 1,
+    })),
     restartAfterSeconds: options.restartAfterSeconds ?? 0,
     shards: options.shards,
     extraArguments: options.extraArguments ?? [],
@@ -97,7 +123,17 @@ export async function startServers(options: ClusterOptions): Promise<Pick<Cluste
     const addresses = nodes.map(({ host, port }) => ({ host, port }));
     const [writer, reader = writer] = addresses;
     if (!writer || !reader) throw new Error(`${name} has no nodes`);
-    return { name, user, password, writer, reader, nodes: addresses, clusterArn: clusterArn(name), secret: `arn:aws:secretsmanager:us-east-1:000000000000:secret:${name}`, sharedStorage: false };
+    return {
+      name,
+      user,
+      password,
+      writer,
+      reader,
+      nodes: addresses,
+      clusterArn: clusterArn(name),
+      secret: `arn:aws:secretsmanager:us-east-1:000000000000:secret:${name}`,
+      sharedStorage: false,
+    };
   });
   return { servers, groups, engine: engineName(servers.engine) };
 }
@@ -110,6 +146,14 @@ export function engineName({ kind, version }: ShardGroups['engine']): string {
 export function throughEndpoints(servers: ShardGroups): readonly GroupAccess[] {
   const at = ({ host, port }: { readonly host: string; readonly port: number }) => ({ host, port });
   return servers.groups.map(({ name, user, password, writerEndpoint, readerEndpoint, instanceEndpoints }) => ({
-    name, user, password, writer: at(writerEndpoint), reader: at(readerEndpoint), nodes: instanceEndpoints.map(at), clusterArn: '', secret: name, sharedStorage: false,
+    name,
+    user,
+    password,
+    writer: at(writerEndpoint),
+    reader: at(readerEndpoint),
+    nodes: instanceEndpoints.map(at),
+    clusterArn: '',
+    secret: name,
+    sharedStorage: false,
   }));
 }

@@ -56,9 +56,16 @@ function writing(open: () => Promise<Subject>): void {
     const cell = cellOf({ body: { fare: 12.5, tags: ['a', 'b'] } });
     const stored = await first.put(cell);
     expect(stored).toMatchObject({ outcome: 'stored', shard: shardOf(cell.row_key, first.shards) });
-    expect(await first.put({ ...cell, body: { tags: ['a', 'b'], fare: 12.5 } })).toEqual({ ...stored, outcome: 'stored_before' });
+    expect(await first.put({ ...cell, body: { tags: ['a', 'b'], fare: 12.5 } })).toEqual({
+      ...stored,
+      outcome: 'stored_before',
+    });
     const { cell: found } = await first.get(cell);
-    expect(found).toMatchObject({ ...cell, shard: stored.shard, created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/) });
+    expect(found).toMatchObject({
+      ...cell,
+      shard: stored.shard,
+      created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
+    });
   });
 
   it('refuses another body at the same address and changes nothing', async () => {
@@ -75,7 +82,10 @@ function writing(open: () => Promise<Subject>): void {
     for (const value of values) {
       const cell = cellOf({ body: value });
       await first.put(cell);
-      for (const other of values) expect((await first.put({ ...cell, body: other })).outcome).toBe(other === value ? 'stored_before' : 'conflict');
+      for (const other of values)
+        expect((await first.put({ ...cell, body: other })).outcome).toBe(
+          other === value ? 'stored_before' : 'conflict',
+        );
     }
   });
 
@@ -99,9 +109,22 @@ function writing(open: () => Promise<Subject>): void {
   it('compares column names byte for byte', async () => {
     const { first } = await open();
     const row_key = randomUUID();
-    const names = ['BASE', 'base', 'BÁSE', 'BASE ', 'Ba\u0301SE', 'BASE\u0000', "it's", 'x'.repeat(255), '🚕', '\uFEFFBASE'];
-    for (const [body, column_name] of names.entries()) expect((await first.put(cellOf({ row_key, column_name, body }))).outcome).toBe('stored');
-    for (const [body, column_name] of names.entries()) expect((await first.get(cellOf({ row_key, column_name }))).cell).toMatchObject({ column_name, body });
+    const names = [
+      'BASE',
+      'base',
+      'BÁSE',
+      'BASE ',
+      'Ba\u0301SE',
+      'BASE\u0000',
+      "it's",
+      'x'.repeat(255),
+      '🚕',
+      '\uFEFFBASE',
+    ];
+    for (const [body, column_name] of names.entries())
+      expect((await first.put(cellOf({ row_key, column_name, body }))).outcome).toBe('stored');
+    for (const [body, column_name] of names.entries())
+      expect((await first.get(cellOf({ row_key, column_name }))).cell).toMatchObject({ column_name, body });
     expect(new Set((await first.row(row_key)).cells.map(({ column_name }) => column_name))).toEqual(new Set(names));
   });
 
@@ -120,7 +143,10 @@ function writing(open: () => Promise<Subject>): void {
     const cell = cellOf({ body: 'first' });
     await first.put(cell);
     expect((await second.get(cell)).cell).toBeNull();
-    expect(await second.put({ ...cell, body: 'second' })).toMatchObject({ outcome: 'stored', shard: shardOf(cell.row_key, second.shards) });
+    expect(await second.put({ ...cell, body: 'second' })).toMatchObject({
+      outcome: 'stored',
+      shard: shardOf(cell.row_key, second.shards),
+    });
     expect((await first.get(cell)).cell?.body).toBe('first');
   });
 }
@@ -131,7 +157,12 @@ function batches(open: () => Promise<Subject>): void {
     const there = cellOf({ body: 'there' });
     await first.put(there);
     const cells = [cellOf(), there, { ...there, body: 'other' }, cellOf({ column_name: 'NOTES' })];
-    expect((await first.batchPut(cells)).map(({ outcome }) => outcome)).toEqual(['stored', 'stored_before', 'conflict', 'stored']);
+    expect((await first.batchPut(cells)).map(({ outcome }) => outcome)).toEqual([
+      'stored',
+      'stored_before',
+      'conflict',
+      'stored',
+    ]);
     expect((await first.get(there)).cell?.body).toBe('there');
   });
 
@@ -140,14 +171,28 @@ function batches(open: () => Promise<Subject>): void {
     const cell = cellOf({ body: { a: 1, b: 2 } });
     const taken = cellOf({ body: 'taken' });
     await first.put(taken);
-    const outcomes = await first.batchPut([cell, { ...cell, body: { b: 2, a: 1 } }, { ...cell, body: 'other' }, { ...taken, body: 'lost' }, taken]);
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['stored', 'stored_before', 'conflict', 'conflict', 'stored_before']);
+    const outcomes = await first.batchPut([
+      cell,
+      { ...cell, body: { b: 2, a: 1 } },
+      { ...cell, body: 'other' },
+      { ...taken, body: 'lost' },
+      taken,
+    ]);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual([
+      'stored',
+      'stored_before',
+      'conflict',
+      'conflict',
+      'stored_before',
+    ]);
   });
 
   it('numbers the cells of a batch in their order within a shard', async () => {
     const { first } = await open();
     const row_key = randomUUID();
-    const results = await first.batchPut(Array.from({ length: 100 }, (_, ref_key) => cellOf({ row_key, ref_key, body: ref_key })));
+    const results = await first.batchPut(
+      Array.from({ length: 100 }, (_, ref_key) => cellOf({ row_key, ref_key, body: ref_key })),
+    );
     const ids = results.map((result) => (result.outcome === 'stored' ? result.added_id : Number.NaN));
     expect(ids).toEqual(ids.map((_, place) => (ids[0] ?? 0) + place));
   });
@@ -159,7 +204,13 @@ function batches(open: () => Promise<Subject>): void {
     const other = cellOf({ body: 'other' });
     await first.batchPut([old, latest, other]);
     const found = await first.batchGet([old, { row_key: old.row_key, column_name: 'BASE' }, cellOf(), other, old]);
-    expect(found.map((item) => item && ('error' in item ? item.error : item.body))).toEqual(['old', 'latest', null, 'other', 'old']);
+    expect(found.map((item) => item && ('error' in item ? item.error : item.body))).toEqual([
+      'old',
+      'latest',
+      null,
+      'other',
+      'old',
+    ]);
   });
 
   it('answers empty batches', async () => {
@@ -171,10 +222,38 @@ function batches(open: () => Promise<Subject>): void {
 
 /** JSON values that careless stores change. */
 const AWKWARD: readonly Json[] = [
-  null, true, false, 0, -1, 1.5, 1e-7, 1e21, -0.1, 9007199254740991, 9007199254740993n, -9223372036854775808n, 18446744073709551615n,
-  '', 'é', 'e\u0301', '🚕', '\u0000\u0001\u001f"\\/', '\u2028\u2029', ' ', '2026-01-01T00:00:00Z', '__proto__', 'x'.repeat(70_000),
-  [], {}, [[]], [null], { '': 1 }, { a: { b: { c: [1, { d: null }] } } }, { constructor: 1, toString: 2, hasOwnProperty: 3 },
-  JSON.parse('{"__proto__": {"polluted": true}, "a": [{"__proto__": 1}]}') as Json, { 'key with "quotes"': 1, 'schlüssel': 2 },
+  null,
+  true,
+  false,
+  0,
+  -1,
+  1.5,
+  1e-7,
+  1e21,
+  -0.1,
+  9007199254740991,
+  9007199254740993n,
+  -9223372036854775808n,
+  18446744073709551615n,
+  '',
+  'é',
+  'e\u0301',
+  '🚕',
+  '\u0000\u0001\u001f"\\/',
+  '\u2028\u2029',
+  ' ',
+  '2026-01-01T00:00:00Z',
+  '__proto__',
+  'x'.repeat(70_000),
+  [],
+  {},
+  [[]],
+  [null],
+  { '': 1 },
+  { a: { b: { c: [1, { d: null }] } } },
+  { constructor: 1, toString: 2, hasOwnProperty: 3 },
+  JSON.parse('{"__proto__": {"polluted": true}, "a": [{"__proto__": 1}]}') as Json,
+  { 'key with "quotes"': 1, schlüssel: 2 },
   Array.from({ length: 1000 }, (_, i) => ({ i, half: i / 2, text: `item ${i}` })),
 ];
 
@@ -205,7 +284,9 @@ function bodies(open: () => Promise<Subject>): void {
     const cell = cellOf({ body: 'x'.repeat(LIMITS.bodyBytes - 2) });
     expect((await first.put(cell)).outcome).toBe('stored');
     expect((await first.get(cell)).cell?.body).toBe(cell.body);
-    expect((await errorOf(() => first.put(cellOf({ body: 'x'.repeat(LIMITS.bodyBytes - 1) })))).code).toBe('body_too_large');
+    expect((await errorOf(() => first.put(cellOf({ body: 'x'.repeat(LIMITS.bodyBytes - 1) })))).code).toBe(
+      'body_too_large',
+    );
   });
 }
 
@@ -230,9 +311,12 @@ function reading(open: () => Promise<Subject>): void {
     const row_key = randomUUID();
     await first.batchPut([3, 1, 4, 0, 5, 9].map((ref_key) => cellOf({ row_key, ref_key, body: ref_key })));
     await first.put(cellOf({ row_key, column_name: 'BASEMENT', ref_key: 7 }));
-    for (const [order, wanted] of [['desc', [9, 5, 4, 3, 1, 0]], ['asc', [0, 1, 3, 4, 5, 9]]] as const) {
+    for (const [order, wanted] of [
+      ['desc', [9, 5, 4, 3, 1, 0]],
+      ['asc', [0, 1, 3, 4, 5, 9]],
+    ] as const) {
       const seen: number[] = [];
-      for (let after: number | undefined; ; ) {
+      for (let after: number | undefined; ;) {
         const page = await first.versions({ row_key, column_name: 'BASE' }, { limit: 2, order, after });
         expect(page.cells.length).toBeLessThanOrEqual(2);
         seen.push(...page.cells.map(({ ref_key }) => ref_key));
@@ -246,16 +330,30 @@ function reading(open: () => Promise<Subject>): void {
   it('lists the latest cell of each column of a row, in byte order of the names', async () => {
     const { first } = await open();
     const row_key = randomUUID();
-    const put = (column_name: string, ref_key: number) => cellOf({ row_key, column_name, ref_key, body: `${column_name} ${ref_key}` });
-    await first.batchPut([put('STATUS', 1), put('STATUS', 2), put('BASE', 4), put('BASE', 3), put('notes', 0), put('Ä', 1)]);
+    const put = (column_name: string, ref_key: number) =>
+      cellOf({ row_key, column_name, ref_key, body: `${column_name} ${ref_key}` });
+    await first.batchPut([
+      put('STATUS', 1),
+      put('STATUS', 2),
+      put('BASE', 4),
+      put('BASE', 3),
+      put('notes', 0),
+      put('Ä', 1),
+    ]);
     expect((await first.row(row_key)).cells.map(({ body }) => body)).toEqual(['BASE 4', 'STATUS 2', 'notes 0', 'Ä 1']);
-    expect((await first.row(row_key, { columns: ['STATUS', 'NONE'] })).cells.map(({ body }) => body)).toEqual(['STATUS 2']);
+    expect((await first.row(row_key, { columns: ['STATUS', 'NONE'] })).cells.map(({ body }) => body)).toEqual([
+      'STATUS 2',
+    ]);
     expect((await first.row(row_key, { columns: [] })).cells).toHaveLength((await first.row(row_key)).cells.length);
     expect((await first.row(row_key, { after: 'STATUS' })).cells.map(({ body }) => body)).toEqual(['notes 0', 'Ä 1']);
   });
 }
 
-async function readLog(store: Datastore, location: Location, limit?: number): Promise<Extract<ShardLog, { readonly error?: undefined }>> {
+async function readLog(
+  store: Datastore,
+  location: Location,
+  limit?: number,
+): Promise<Extract<ShardLog, { readonly error?: undefined }>> {
   const [log] = await store.log([location], { limit });
   if (!log || log.error) throw new Error(`no log of shard ${location.shard}`, { cause: log?.error });
   return log;
@@ -287,7 +385,8 @@ function logs(open: () => Promise<Subject>): void {
     for (let ref_key = 6; ref_key < 10; ref_key += 1) await put(ref_key);
 
     const seen: Cell[] = [];
-    const ours = (cells: readonly Cell[]): readonly Json[] => cells.filter((cell) => cell.row_key === row_key).map(({ body }) => body);
+    const ours = (cells: readonly Cell[]): readonly Json[] =>
+      cells.filter((cell) => cell.row_key === row_key).map(({ body }) => body);
     let next = head;
     while (ours(seen).length < 10) {
       const log = await readLog(store, { shard, after: next }, 4);
@@ -326,7 +425,10 @@ function logs(open: () => Promise<Subject>): void {
     expect(future.cells).toEqual([]);
     expect(future.next).toBeGreaterThanOrEqual(next);
     expect(future.next).toBeLessThanOrEqual(await headOf(store, shard));
-    expect(await readLog(store, { shard, since: '2001-01-01T00:00:00Z' }, 1)).toMatchObject({ cells: [{ added_id: 1 }], next: 1 });
+    expect(await readLog(store, { shard, since: '2001-01-01T00:00:00Z' }, 1)).toMatchObject({
+      cells: [{ added_id: 1 }],
+      next: 1,
+    });
   });
 
   it('says of each shard whether its log goes on', async () => {
@@ -341,7 +443,7 @@ function logs(open: () => Promise<Subject>): void {
     const last = await headOf(store, shard);
     for (const limit of [1, 2, 1000]) {
       let next = Math.max(0, last - 2);
-      for (let more = true; more; ) {
+      for (let more = true; more;) {
         const log = await readLog(store, { shard, after: next }, limit);
         expect(log.cells.length > 0 || !log.more).toBe(true);
         ({ next, more } = log);
@@ -352,7 +454,10 @@ function logs(open: () => Promise<Subject>): void {
 
   it('reads many shards at once, in the order asked for, also one twice', async () => {
     const store = await openLogs();
-    const ends = (await store.heads()).map((head) => ({ shard: head.shard, after: head.error ? Number.NaN : head.head }));
+    const ends = (await store.heads()).map((head) => ({
+      shard: head.shard,
+      after: head.error ? Number.NaN : head.head,
+    }));
     expect(ends.map(({ shard }) => shard)).toEqual(Array.from({ length: store.shards }, (_, shard) => shard));
     await store.batchPut(Array.from({ length: 40 }, () => cellOf()));
     const locations = [...ends.toReversed(), ...ends.slice(0, 1)];
@@ -401,7 +506,15 @@ function badInput(open: () => Promise<Subject>): void {
       [() => first.versions(good, { limit: 1001 }), 'invalid_field', 'limit'],
       [() => first.log([{ shard: 0, after: 0 }], { limit: 1.5 }), 'invalid_field', 'limit'],
       [() => first.log([{ shard: first.shards, after: 0 }]), 'unknown_shard', 'locations[0].shard'],
-      [() => first.log([{ shard: 0, after: 0 }, { shard: -1, after: 0 }]), 'unknown_shard', 'locations[1].shard'],
+      [
+        () =>
+          first.log([
+            { shard: 0, after: 0 },
+            { shard: -1, after: 0 },
+          ]),
+        'unknown_shard',
+        'locations[1].shard',
+      ],
       [() => first.log([{ shard: 0, after: -1 }]), 'invalid_field', 'locations[0].after'],
       [() => first.log([{ shard: 0, since: 'yesterday' }]), 'invalid_field', 'locations[0].since'],
       [() => first.log([{ shard: 0, since: '2026-02-30T00:00:00Z' }]), 'invalid_field', 'locations[0].since'],

@@ -5,13 +5,20 @@ import type { DrainReport, DrainSettings } from '../../shared/drain/drain-settin
 import type { StoreContext } from '../../shared/access/context.ts';
 
 /**
- * Goes once through one group's buffer table, the lanes of all primaries side by side, until nothing of it is due before a
- * pause: rows that wait for a reader, a shard that is refused, a primary that is away.
+ * Goes once through one group's buffer table, the lanes of all primaries side by side, until nothing of it is due
+ * before a pause: rows that wait for a reader, a shard that is refused, a primary that is away.
  *
  * @param mayGoOn asked before each turn of a lane
- * @param drain the one that went through the table before, which knows how old the rows are, and where it stands @default one that sees it for the first time
+ * @param drain the one that went through the table before, which knows how old the rows are, and where it stands
+ *   @default one that sees it for the first time
  */
-export async function drainPass(context: StoreContext, holder: string, mayGoOn: () => boolean, settings: DrainSettings = {}, drain?: HolderDrain): Promise<DrainReport> {
+export async function drainPass(
+  context: StoreContext,
+  holder: string,
+  mayGoOn: () => boolean,
+  settings: DrainSettings = {},
+  drain?: HolderDrain,
+): Promise<DrainReport> {
   const { lanes, watch, report } = drain ?? (await openHolderDrain(context, holder, settings));
   await watch();
   await Promise.all(

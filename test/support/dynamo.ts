@@ -24,7 +24,11 @@ export async function startDynamo(): Promise<LocalDynamo> {
 }
 
 export function dynamoClient(url: string): DynamoDBClient {
-  return new DynamoDBClient({ endpoint: url, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  return new DynamoDBClient({
+    endpoint: url,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
 }
 
 /** A new table with the key `pk`, as all of the store's tables have. */

@@ -26,7 +26,9 @@ export function faults(): Faults {
     const behaviour = behaviours.get(group) ?? 'well';
     statements.push({ group, target, sql: statement.sql });
     const unreachable =
-      behaviour === 'down' || (behaviour === 'writer-down' && target === 'writer') || (behaviour === 'readers-down' && target !== 'writer');
+      behaviour === 'down' ||
+      (behaviour === 'writer-down' && target === 'writer') ||
+      (behaviour === 'readers-down' && target !== 'writer');
     if (unreachable) throw new SqlError('unreachable', `${group} is ${behaviour}`);
     const result = await run();
     if (behaviour === 'lost-answers') throw new SqlError('unclear', 'the answer was lost');

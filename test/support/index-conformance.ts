@@ -22,7 +22,14 @@ export const SUITE_INDEXES: readonly IndexDefinition[] = [
     ],
     keys: [['city', 'created_at']],
   },
-  { name: 'zone_index', fields: [{ field: 'zone', type: 'integer', column_key: 'BASE' }, { field: 'rider', type: 'UUID', column_key: 'BASE' }], keys: [] },
+  {
+    name: 'zone_index',
+    fields: [
+      { field: 'zone', type: 'integer', column_key: 'BASE' },
+      { field: 'rider', type: 'UUID', column_key: 'BASE' },
+    ],
+    keys: [],
+  },
   { name: 'plate_index', fields: [{ field: 'plate', type: 'string', column_key: 'BASE' }], keys: [] },
   { name: 'day_index', fields: [{ field: 'created_at', type: 'datetime', column_key: 'BASE' }], keys: [] },
 ];
@@ -40,18 +47,29 @@ export function describeIndexes(label: string, open: Open): void {
 }
 
 const eq = (field: string, ...values: unknown[]): Condition => ({ field, operator: 'eq', values });
-const rowsOf = async (store: Datastore, query: IndexQuery): Promise<string[]> => (await store.query(query)).entries.map(({ row_key }) => row_key);
+const rowsOf = async (store: Datastore, query: IndexQuery): Promise<string[]> =>
+  (await store.query(query)).entries.map(({ row_key }) => row_key);
 
-/** How long an entry may take that missed the deadline of its write, as on a machine with much else to do: the repair brings it. */
+/**
+ * How long an entry may take that missed the deadline of its write, as on a machine with much else to do: the repair
+ * brings it.
+ */
 const SOON = { timeout: 15_000 };
 
 /** Puts trips of a new driver, waits until the index shows them, and answers its row keys in order. */
-async function tripsOf(store: Datastore, bodies: readonly Record<string, Json>[]): Promise<{ readonly driver: string; readonly rows: readonly string[] }> {
+async function tripsOf(
+  store: Datastore,
+  bodies: readonly Record<string, Json>[],
+): Promise<{ readonly driver: string; readonly rows: readonly string[] }> {
   const driver = randomUUID();
   const rows = bodies.map(() => randomUUID());
-  const cells = bodies.map((body, place) => cellOf({ row_key: rows[place] ?? '', body: { driver_uuid: driver, ...body } }));
+  const cells = bodies.map((body, place) =>
+    cellOf({ row_key: rows[place] ?? '', body: { driver_uuid: driver, ...body } }),
+  );
   for (let start = 0; start < cells.length; start += 100) await store.batchPut(cells.slice(start, start + 100));
-  await expect.poll(() => rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver)] }), SOON).toHaveLength(rows.length);
+  await expect
+    .poll(() => rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver)] }), SOON)
+    .toHaveLength(rows.length);
   return { driver, rows };
 }
 
@@ -59,18 +77,42 @@ function entries(open: Open): void {
   it('show a row once it is written, with its fields, and its cells where columns are asked for', async () => {
     const store = await open();
     const body = { city: 'Lisbon', created_at: '2026-03-04T05:06:07.123456+01:00', fare: { total: 12.5 }, riders: 2 };
-    const { driver, rows: [row_key = ''] } = await tripsOf(store, [body]);
+    const {
+      driver,
+      rows: [row_key = ''],
+    } = await tripsOf(store, [body]);
     await store.put(cellOf({ row_key, column_name: 'STATUS', ref_key: 3, body: { is_completed: true } }));
-    await expect.poll(() => rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver), eq('is_completed', true)] }), SOON).toEqual([row_key]);
-    const answer = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)], columns: ['STATUS'] });
+    await expect
+      .poll(
+        () => rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver), eq('is_completed', true)] }),
+        SOON,
+      )
+      .toEqual([row_key]);
+    const answer = await store.query({
+      index: 'driver_index',
+      where: [eq('driver_uuid', driver)],
+      columns: ['STATUS'],
+    });
     expect(answer).toMatchObject({ next: null, served_by: 'writer', stale: false });
     expect(answer.entries).toHaveLength(1);
     expect(answer.entries[0]).toMatchObject({
       row_key,
-      fields: { driver_uuid: driver, city: 'Lisbon', created_at: '2026-03-04T04:06:07.123456Z', 'fare.total': 12.5, riders: 2, is_completed: true },
+      fields: {
+        driver_uuid: driver,
+        city: 'Lisbon',
+        created_at: '2026-03-04T04:06:07.123456Z',
+        'fare.total': 12.5,
+        riders: 2,
+        is_completed: true,
+      },
       cells: [{ column_name: 'STATUS', ref_key: 3, body: { is_completed: true } }],
     });
-    const all = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver.toUpperCase())], columns: '*', fields: ['city'] });
+    const all = await store.query({
+      index: 'driver_index',
+      where: [eq('driver_uuid', driver.toUpperCase())],
+      columns: '*',
+      fields: ['city'],
+    });
     expect(all.entries[0]?.fields).toEqual({ city: 'Lisbon' });
     const { cells = [] } = all.entries[0] ?? {};
     expect('error' in cells ? cells.error : cells.map(({ column_name }) => column_name)).toEqual(['BASE', 'STATUS']);
@@ -78,18 +120,30 @@ function entries(open: Open): void {
 
   it('follow the latest cell, whatever order cells come in', async () => {
     const store = await open();
-    const { driver, rows: [row_key = ''] } = await tripsOf(store, [{ city: 'Lisbon' }]);
-    const put = (ref_key: number, city: string) => store.put(cellOf({ row_key, ref_key, body: { driver_uuid: driver, city } }));
+    const {
+      driver,
+      rows: [row_key = ''],
+    } = await tripsOf(store, [{ city: 'Lisbon' }]);
+    const put = (ref_key: number, city: string) =>
+      store.put(cellOf({ row_key, ref_key, body: { driver_uuid: driver, city } }));
     await put(5, 'Porto');
     await put(3, 'Faro');
-    const cities = async () => (await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] })).entries.map(({ fields }) => fields['city']);
+    const cities = async () =>
+      (await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] })).entries.map(
+        ({ fields }) => fields['city'],
+      );
     await expect.poll(cities, SOON).toEqual(['Porto']);
-    expect(await rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver), eq('city', 'Lisbon')] })).toEqual([]);
+    expect(
+      await rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver), eq('city', 'Lisbon')] }),
+    ).toEqual([]);
   });
 
   it('move a row whose shard field changes, and drop one whose shard field vanishes', async () => {
     const store = await open();
-    const { driver: before, rows: [row_key = ''] } = await tripsOf(store, [{ city: 'Lisbon' }]);
+    const {
+      driver: before,
+      rows: [row_key = ''],
+    } = await tripsOf(store, [{ city: 'Lisbon' }]);
     const after = randomUUID();
     const find = (driver: string) => rowsOf(store, { index: 'driver_index', where: [eq('driver_uuid', driver)] });
     const both = async () => [await find(before), await find(after)];
@@ -103,11 +157,24 @@ function entries(open: Open): void {
 
   it('take missing, null and mistyped fields for absent, and bodies that are no objects for empty', async () => {
     const store = await open();
-    const odd: Record<string, Json>[] = [{}, { city: null }, { city: 7, riders: 'two', created_at: 'yesterday', fare: [1] }, { city: 'x'.repeat(256), riders: 1.5, created_at: '2026-01-01T00:00:00' }];
+    const odd: Record<string, Json>[] = [
+      {},
+      { city: null },
+      { city: 7, riders: 'two', created_at: 'yesterday', fare: [1] },
+      { city: 'x'.repeat(256), riders: 1.5, created_at: '2026-01-01T00:00:00' },
+    ];
     const { driver } = await tripsOf(store, odd);
     const answer = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] });
     expect(answer.entries).toHaveLength(odd.length);
-    for (const { fields } of answer.entries) expect(fields).toEqual({ driver_uuid: driver, city: null, created_at: null, 'fare.total': null, riders: null, is_completed: null });
+    for (const { fields } of answer.entries)
+      expect(fields).toEqual({
+        driver_uuid: driver,
+        city: null,
+        created_at: null,
+        'fare.total': null,
+        riders: null,
+        is_completed: null,
+      });
     for (const body of ['text', 7, null, [1], { driver_uuid: 'no uuid' }, { driver_uuid: null }] as Json[]) {
       expect((await store.put(cellOf({ body }))).outcome).toBe('stored');
     }
@@ -119,7 +186,10 @@ function entries(open: Open): void {
     const driver = randomUUID();
     await store.put(cellOf({ row_key, column_name: 'STATUS', body: { is_completed: false } }));
     await store.put(cellOf({ row_key, body: { driver_uuid: driver } }));
-    const states = async () => (await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] })).entries.map(({ fields }) => fields['is_completed']);
+    const states = async () =>
+      (await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)] })).entries.map(
+        ({ fields }) => fields['is_completed'],
+      );
     await expect.poll(states, SOON).toEqual([false]);
   });
 
@@ -130,7 +200,11 @@ function entries(open: Open): void {
     const created_at = new Date(zone % 4_000_000_000_000).toISOString();
     const row_key = randomUUID();
     await store.put(cellOf({ row_key, body: { zone, plate, created_at } }));
-    for (const [index, field] of [['zone_index', eq('zone', zone)], ['plate_index', eq('plate', plate)], ['day_index', eq('created_at', created_at)]] as const) {
+    for (const [index, field] of [
+      ['zone_index', eq('zone', zone)],
+      ['plate_index', eq('plate', plate)],
+      ['day_index', eq('created_at', created_at)],
+    ] as const) {
       await expect.poll(() => rowsOf(store, { index, where: [field] }), SOON).toEqual([row_key]);
     }
     expect(shardOfValue(created_at.replace('Z', '000Z'), 'datetime', 64)).toBeLessThan(64);
@@ -141,7 +215,7 @@ const CITIES = ['Faro', 'Lisbon', 'Porto', 'lisbon'];
 const bodyOf = (place: number): Record<string, Json> => ({
   ...(place % 7 === 0 ? {} : { city: CITIES[place % 4] ?? '' }),
   created_at: `2026-01-${String(1 + (place % 28)).padStart(2, '0')}T00:00:00Z`,
-  fare: { total: (place * 37) % 50 - 10.5 },
+  fare: { total: ((place * 37) % 50) - 10.5 },
   ...(place % 5 === 0 ? {} : { riders: place % 6 }),
 });
 
@@ -153,13 +227,43 @@ function queries(open: Open): void {
     const total = (place: number): number => Number(Object(bodies[place]?.['fare']).total);
     const cases: readonly (readonly [Condition[], (place: number) => boolean])[] = [
       [[eq('city', 'Lisbon')], (place) => bodies[place]?.['city'] === 'Lisbon'],
-      [[{ field: 'city', operator: 'ne', values: ['Lisbon'] }], (place) => bodies[place]?.['city'] !== undefined && bodies[place]['city'] !== 'Lisbon'],
-      [[{ field: 'city', operator: 'in', values: ['Faro', 'Porto', 'Nowhere'] }], (place) => ['Faro', 'Porto'].includes(String(bodies[place]?.['city']))],
-      [[{ field: 'city', operator: 'lt', values: ['Porto'] }], (place) => bodies[place]?.['city'] !== undefined && String(bodies[place]['city']) < 'Porto'],
-      [[{ field: 'fare.total', operator: 'gte', values: [0] }, { field: 'fare.total', operator: 'lt', values: ['20.5'] }], (place) => total(place) >= 0 && total(place) < 20.5],
+      [
+        [{ field: 'city', operator: 'ne', values: ['Lisbon'] }],
+        (place) => bodies[place]?.['city'] !== undefined && bodies[place]['city'] !== 'Lisbon',
+      ],
+      [
+        [{ field: 'city', operator: 'in', values: ['Faro', 'Porto', 'Nowhere'] }],
+        (place) => ['Faro', 'Porto'].includes(String(bodies[place]?.['city'])),
+      ],
+      [
+        [{ field: 'city', operator: 'lt', values: ['Porto'] }],
+        (place) => bodies[place]?.['city'] !== undefined && String(bodies[place]['city']) < 'Porto',
+      ],
+      [
+        [
+          { field: 'fare.total', operator: 'gte', values: [0] },
+          { field: 'fare.total', operator: 'lt', values: ['20.5'] },
+        ],
+        (place) => total(place) >= 0 && total(place) < 20.5,
+      ],
       [[{ field: 'fare.total', operator: 'gt', values: [-0.5] }], (place) => total(place) > -0.5],
-      [[{ field: 'riders', operator: 'lte', values: ['3'] }, { field: 'riders', operator: 'ne', values: [2] }], (place) => bodies[place]?.['riders'] !== undefined && Number(bodies[place]['riders']) <= 3 && bodies[place]['riders'] !== 2],
-      [[{ field: 'created_at', operator: 'gte', values: ['2026-01-10T00:00:00Z'] }, { field: 'created_at', operator: 'lte', values: ['2026-01-12T01:00:00+01:00'] }], (place) => place % 28 >= 9 && place % 28 <= 11],
+      [
+        [
+          { field: 'riders', operator: 'lte', values: ['3'] },
+          { field: 'riders', operator: 'ne', values: [2] },
+        ],
+        (place) =>
+          bodies[place]?.['riders'] !== undefined &&
+          Number(bodies[place]['riders']) <= 3 &&
+          bodies[place]['riders'] !== 2,
+      ],
+      [
+        [
+          { field: 'created_at', operator: 'gte', values: ['2026-01-10T00:00:00Z'] },
+          { field: 'created_at', operator: 'lte', values: ['2026-01-12T01:00:00+01:00'] },
+        ],
+        (place) => place % 28 >= 9 && place % 28 <= 11,
+      ],
       [[eq('is_completed', true)], () => false],
     ];
     for (const [where, wanted] of cases) {
@@ -170,10 +274,17 @@ function queries(open: Open): void {
 
   it('order by any field, either way, absent ones first when ascending', async () => {
     const store = await open();
-    const { driver } = await tripsOf(store, Array.from({ length: 30 }, (_, place) => bodyOf(place)));
+    const { driver } = await tripsOf(
+      store,
+      Array.from({ length: 30 }, (_, place) => bodyOf(place)),
+    );
     for (const field of ['city', 'created_at', 'fare.total', 'riders']) {
       for (const order of [field, `-${field}`]) {
-        const { entries: found } = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)], order });
+        const { entries: found } = await store.query({
+          index: 'driver_index',
+          where: [eq('driver_uuid', driver)],
+          order,
+        });
         const values = found.map(({ fields }) => fields[field] ?? null);
         const sorted = [...values].sort(byValue);
         expect(values, order).toEqual(order.startsWith('-') ? sorted.reverse() : sorted);
@@ -191,11 +302,20 @@ function byValue(a: FieldValue, b: FieldValue): number {
 function pages(open: Open): void {
   it('come page by page, each row once, in every order, while rows are written', async () => {
     const store = await open();
-    const { driver, rows } = await tripsOf(store, Array.from({ length: 25 }, (_, place) => bodyOf(place)));
+    const { driver, rows } = await tripsOf(
+      store,
+      Array.from({ length: 25 }, (_, place) => bodyOf(place)),
+    );
     for (const order of [undefined, 'city', '-city', 'fare.total', '-riders']) {
       const seen: string[] = [];
-      for (let after: string | undefined; ; ) {
-        const page = await store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)], order, limit: 4, after });
+      for (let after: string | undefined; ;) {
+        const page = await store.query({
+          index: 'driver_index',
+          where: [eq('driver_uuid', driver)],
+          order,
+          limit: 4,
+          after,
+        });
         expect(page.entries.length === 4 || page.next === null).toBe(true);
         seen.push(...page.entries.map(({ row_key }) => row_key));
         // Rows that come meanwhile may show or not; they must not push others out, or in again.
@@ -204,7 +324,10 @@ function pages(open: Open): void {
         after = page.next;
       }
       expect(new Set(seen).size, order).toBe(seen.length);
-      expect(rows.filter((row) => !seen.includes(row)), order).toEqual([]);
+      expect(
+        rows.filter((row) => !seen.includes(row)),
+        order,
+      ).toEqual([]);
     }
   });
 
@@ -214,7 +337,9 @@ function pages(open: Open): void {
     const ask = (limit: number) => store.query({ index: 'driver_index', where: [eq('driver_uuid', driver)], limit });
     expect(await ask(3)).toMatchObject({ next: null, entries: { length: 3 } });
     expect((await ask(2)).next).not.toBeNull();
-    expect((await store.query({ index: 'driver_index', where: [eq('driver_uuid', randomUUID())] })).entries).toEqual([]);
+    expect((await store.query({ index: 'driver_index', where: [eq('driver_uuid', randomUUID())] })).entries).toEqual(
+      [],
+    );
   });
 }
 
@@ -223,7 +348,9 @@ export function describeLongQueries(label: string, open: Open): void {
   it(`${label}: refuses a query of 1001 columns`, async () => {
     const columns = Array.from({ length: 1001 }, (_, place) => `COLUMN ${place}`);
     const store = await open();
-    const error = await errorOf(() => store.query({ index: 'driver_index', where: [eq('driver_uuid', randomUUID())], columns }));
+    const error = await errorOf(() =>
+      store.query({ index: 'driver_index', where: [eq('driver_uuid', randomUUID())], columns }),
+    );
     expect([error.code, error.details.field]).toEqual(['invalid_field', 'column']);
   });
 }
@@ -233,17 +360,70 @@ function refusals(open: Open): void {
   it.each<[string, IndexQuery, string, string]>([
     ['an unknown index', { index: 'nope', where: [driver] }, 'unknown_index', 'index'],
     ['no shard field', { index: 'driver_index', where: [eq('city', 'Lisbon')] }, 'missing_field', 'driver_uuid'],
-    ['a range on the shard field', { index: 'driver_index', where: [driver, { field: 'driver_uuid', operator: 'gt', values: [randomUUID()] }] }, 'invalid_field', 'driver_uuid'],
-    ['a shard field of another type', { index: 'driver_index', where: [eq('driver_uuid', 'seven')] }, 'invalid_field', 'driver_uuid'],
-    ['a field that the index has not', { index: 'driver_index', where: [driver, eq('colour', 'red')] }, 'unknown_field', 'colour'],
-    ['a value of another type', { index: 'driver_index', where: [driver, { field: 'riders', operator: 'gt', values: ['two'] }] }, 'invalid_field', 'riders[gt]'],
-    ['a fraction for an integer', { index: 'driver_index', where: [driver, eq('riders', '1.5')] }, 'invalid_field', 'riders'],
-    ['a time without zone', { index: 'driver_index', where: [driver, { field: 'created_at', operator: 'lt', values: ['2026-01-01T00:00:00'] }] }, 'invalid_field', 'created_at[lt]'],
-    ['in without values', { index: 'driver_index', where: [driver, { field: 'city', operator: 'in', values: [] }] }, 'invalid_field', 'city[in]'],
+    [
+      'a range on the shard field',
+      { index: 'driver_index', where: [driver, { field: 'driver_uuid', operator: 'gt', values: [randomUUID()] }] },
+      'invalid_field',
+      'driver_uuid',
+    ],
+    [
+      'a shard field of another type',
+      { index: 'driver_index', where: [eq('driver_uuid', 'seven')] },
+      'invalid_field',
+      'driver_uuid',
+    ],
+    [
+      'a field that the index has not',
+      { index: 'driver_index', where: [driver, eq('colour', 'red')] },
+      'unknown_field',
+      'colour',
+    ],
+    [
+      'a value of another type',
+      { index: 'driver_index', where: [driver, { field: 'riders', operator: 'gt', values: ['two'] }] },
+      'invalid_field',
+      'riders[gt]',
+    ],
+    [
+      'a fraction for an integer',
+      { index: 'driver_index', where: [driver, eq('riders', '1.5')] },
+      'invalid_field',
+      'riders',
+    ],
+    [
+      'a time without zone',
+      {
+        index: 'driver_index',
+        where: [driver, { field: 'created_at', operator: 'lt', values: ['2026-01-01T00:00:00'] }],
+      },
+      'invalid_field',
+      'created_at[lt]',
+    ],
+    [
+      'in without values',
+      { index: 'driver_index', where: [driver, { field: 'city', operator: 'in', values: [] }] },
+      'invalid_field',
+      'city[in]',
+    ],
     ['a limit of 0', { index: 'driver_index', where: [driver], limit: 0 }, 'invalid_field', 'limit'],
-    ['a place to go on after that is none', { index: 'driver_index', where: [driver], after: 'nonsense' }, 'invalid_field', 'after'],
-    ['the same by its old name', { index: 'driver_index', where: [driver], cursor: 'nonsense' }, 'invalid_field', 'cursor'],
-    ['both names at once', { index: 'driver_index', where: [driver], after: 'nonsense', cursor: 'nonsense' }, 'invalid_field', 'cursor'],
+    [
+      'a place to go on after that is none',
+      { index: 'driver_index', where: [driver], after: 'nonsense' },
+      'invalid_field',
+      'after',
+    ],
+    [
+      'the same by its old name',
+      { index: 'driver_index', where: [driver], cursor: 'nonsense' },
+      'invalid_field',
+      'cursor',
+    ],
+    [
+      'both names at once',
+      { index: 'driver_index', where: [driver], after: 'nonsense', cursor: 'nonsense' },
+      'invalid_field',
+      'cursor',
+    ],
   ])('refuse %s', async (_what, query, code, field) => {
     const store = await open();
     const error = await errorOf(() => store.query(query));
@@ -264,7 +444,9 @@ function refusals(open: Open): void {
     const { driver: uuid } = await tripsOf(store, [{}, {}, {}]);
     const where = [eq('driver_uuid', uuid)];
     const { next } = await store.query({ index: 'driver_index', where, limit: 1 });
-    const error = await errorOf(() => store.query({ index: 'driver_index', where, limit: 1, order: 'city', after: next ?? '' }));
+    const error = await errorOf(() =>
+      store.query({ index: 'driver_index', where, limit: 1, order: 'city', after: next ?? '' }),
+    );
     expect(error.details.field).toBe('after');
   });
 
@@ -272,7 +454,20 @@ function refusals(open: Open): void {
     const store = await open();
     const { driver: uuid } = await tripsOf(store, [bodyOf(1), bodyOf(2), bodyOf(3)]);
     const where = [eq('driver_uuid', uuid)];
-    const others = ['text', true, 1.5, 1e300, { integer: '1' }, { integer: '99999999999999999999' }, '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10', '2026-01-31T08:00:00Z', 'x'.repeat(256), '\ud800', [], {}];
+    const others = [
+      'text',
+      true,
+      1.5,
+      1e300,
+      { integer: '1' },
+      { integer: '99999999999999999999' },
+      '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10',
+      '2026-01-31T08:00:00Z',
+      'x'.repeat(256),
+      '\ud800',
+      [],
+      {},
+    ];
     for (const order of [undefined, 'city', 'fare.total', '-riders', 'created_at', 'is_completed']) {
       const { next } = await store.query({ index: 'driver_index', where, order, limit: 1 });
       const [, ...rest] = JSON.parse(Buffer.from(next ?? '', 'base64url').toString()) as unknown[];

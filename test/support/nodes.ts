@@ -15,14 +15,21 @@ export function nodeOf(servers: Pick<ShardGroups, 'status'>, group: string, role
 }
 
 /** kill -9 of a group's writer, or of its first reader. Returns the node's name. */
-export async function killNode(servers: Pick<ShardGroups, 'status' | 'kill'>, group: string, role?: NodeRole): Promise<string> {
+export async function killNode(
+  servers: Pick<ShardGroups, 'status' | 'kill'>,
+  group: string,
+  role?: NodeRole,
+): Promise<string> {
   const { node } = nodeOf(servers, group, role);
   await servers.kill(node);
   return node;
 }
 
 /** kill -9 of a group's writer, whose disk is gone with it. Returns the node's name. */
-export async function killWithDisk({ servers, folder }: { readonly servers: ShardGroups; readonly folder: string }, group: string): Promise<string> {
+export async function killWithDisk(
+  { servers, folder }: { readonly servers: ShardGroups; readonly folder: string },
+  group: string,
+): Promise<string> {
   const node = await killNode(servers, group);
   rmSync(join(folder, 'servers', 'groups', node, 'data'), { recursive: true });
   return node;
@@ -35,18 +42,33 @@ export interface WhoseServers {
 }
 
 /** Waits until every server is back in its role. */
-export async function untilAllRun(servers: Pick<ShardGroups, 'status'>, signal: AbortSignal, { groups, patienceMs = PATIENCE_MS }: WhoseServers = {}): Promise<void> {
-  const isBack = ({ group, state }: NodeStatus): boolean => state === 'running' || (groups !== undefined && !groups.includes(group));
+export async function untilAllRun(
+  servers: Pick<ShardGroups, 'status'>,
+  signal: AbortSignal,
+  { groups, patienceMs = PATIENCE_MS }: WhoseServers = {},
+): Promise<void> {
+  const isBack = ({ group, state }: NodeStatus): boolean =>
+    state === 'running' || (groups !== undefined && !groups.includes(group));
   if (await comes(() => servers.status().every(isBack), { patienceMs, signal })) return;
   throw new Error(`servers did not come back: ${JSON.stringify(servers.status())}`);
 }
 
 /** Stops or starts what replicates on some readers: that they receive, or that they apply what they received. */
-export async function replicate({ engine, groups }: ShardGroups, order: 'STOP' | 'START', thread: 'IO_THREAD' | 'SQL_THREAD', readers: readonly NodeStatus[]): Promise<void> {
+export async function replicate(
+  { engine, groups }: ShardGroups,
+  order: 'STOP' | 'START',
+  thread: 'IO_THREAD' | 'SQL_THREAD',
+  readers: readonly NodeStatus[],
+): Promise<void> {
   await Promise.all(
     readers.map(async ({ group, host, port }) => {
       const { user, password } = groups.find(({ name }) => name === group) ?? {};
-      const connection = await createConnection({ host, port, ...(user !== undefined && { user }), ...(password !== undefined && { password }) });
+      const connection = await createConnection({
+        host,
+        port,
+        ...(user !== undefined && { user }),
+        ...(password !== undefined && { password }),
+      });
       await connection.query(`${order} ${engine.kind === 'mysql' ? 'REPLICA' : 'SLAVE'} ${thread}`);
       await connection.end();
     }),

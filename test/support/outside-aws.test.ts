@@ -14,24 +14,54 @@ describe('the SQS and DynamoDB of a run', () => {
   });
 
   it('are where the variables say with SCHEMALESS_AWS=localstack, with the reason where they do not answer', async () => {
-    const aws = await wishedAws({ SCHEMALESS_AWS: 'localstack', AWS_ENDPOINT_URL: DEAD, AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:10' });
-    expect(aws).toEqual({ sqs: DEAD, dynamodb: 'http://127.0.0.1:10', away: expect.stringMatching(/^SQS does not answer at http:\/\/127\.0\.0\.1:9 \(.*ECONNREFUSED.*\), DynamoDB does not answer at http:\/\/127\.0\.0\.1:10 \(/u) });
-    expect(await wishedAws({ SCHEMALESS_AWS: 'localstack', AWS_ENDPOINT_URL_SQS: DEAD })).toMatchObject({ sqs: DEAD, dynamodb: 'http://127.0.0.1:4566' });
+    const aws = await wishedAws({
+      SCHEMALESS_AWS: 'localstack',
+      AWS_ENDPOINT_URL: DEAD,
+      AWS_ENDPOINT_URL_DYNAMODB: 'http://127.0.0.1:10',
+    });
+    expect(aws).toEqual({
+      sqs: DEAD,
+      dynamodb: 'http://127.0.0.1:10',
+      away: expect.stringMatching(
+        /^SQS does not answer at http:\/\/127\.0\.0\.1:9 \(.*ECONNREFUSED.*\), DynamoDB does not answer at http:\/\/127\.0\.0\.1:10 \(/u,
+      ),
+    });
+    expect(await wishedAws({ SCHEMALESS_AWS: 'localstack', AWS_ENDPOINT_URL_SQS: DEAD })).toMatchObject({
+      sqs: DEAD,
+      dynamodb: 'http://127.0.0.1:4566',
+    });
   });
 
   it('are refused where they are anything else', async () => {
-    await expect(wishedAws({ SCHEMALESS_AWS: 'LocalStack' })).rejects.toThrow('SCHEMALESS_AWS: wanted built-in or localstack, got "LocalStack"');
+    await expect(wishedAws({ SCHEMALESS_AWS: 'LocalStack' })).rejects.toThrow(
+      'SCHEMALESS_AWS: wanted built-in or localstack, got "LocalStack"',
+    );
   });
 });
 
 /** Runs a file whose tests talk to DynamoDB, where none answers. Returns how many of them ended how. */
-async function runWithout(away: string | undefined): Promise<{ readonly skipped: number; readonly failed: number; readonly passed: number }> {
+async function runWithout(
+  away: string | undefined,
+): Promise<{ readonly skipped: number; readonly failed: number; readonly passed: number }> {
   const servers = { dynamo: DEAD, outsideAws: { sqs: DEAD, dynamodb: DEAD, away } };
-  const options = { config: false, run: true, watch: false, reporters: [['json', { stdout: true }]], hookTimeout: 20_000, provide: { servers } };
+  const options = {
+    config: false,
+    run: true,
+    watch: false,
+    reporters: [['json', { stdout: true }]],
+    hookTimeout: 20_000,
+    provide: { servers },
+  };
   const program = `const { startVitest } = await import('vitest/node'); await (await startVitest('test', ['test/shared/topology/topology-away.test.ts'], ${JSON.stringify(options)})).close(); process.exit();`;
   const { VITEST_WORKER_ID: _, ...env } = process.env;
-  const run = spawn(process.execPath, ['--input-type=module', '-e', program], { cwd: fileURLToPath(new URL('../..', import.meta.url)), env, stdio: ['ignore', 'pipe', 'inherit'] });
-  const { numPendingTests, numFailedTests, numPassedTests, numTotalTests, success } = JSON.parse(await text(run.stdout));
+  const run = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    cwd: fileURLToPath(new URL('../..', import.meta.url)),
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const { numPendingTests, numFailedTests, numPassedTests, numTotalTests, success } = JSON.parse(
+    await text(run.stdout),
+  );
   expect(numTotalTests).toBeGreaterThan(0);
   expect(success).toBe(away !== undefined);
   return { skipped: numPendingTests, failed: numFailedTests, passed: numPassedTests };

@@ -21,7 +21,8 @@ const LOCALSTACK = 'http://127.0.0.1:4566';
  */
 export async function wishedAws(environment: NodeJS.ProcessEnv): Promise<OutsideAws | undefined> {
   const wish = environment['SCHEMALESS_AWS'] ?? 'built-in';
-  if (wish !== 'built-in' && wish !== 'localstack') throw new Error(`SCHEMALESS_AWS: wanted built-in or localstack, got ${JSON.stringify(wish)}`);
+  if (wish !== 'built-in' && wish !== 'localstack')
+    throw new Error(`SCHEMALESS_AWS: wanted built-in or localstack, got ${JSON.stringify(wish)}`);
   const take = (variable: string): string | undefined => {
     const value = environment[variable];
     delete environment[variable];

@@ -14,9 +14,10 @@ export interface OpenLoop {
 /** Starts requests as callers who know nothing of each other do: they do not wait for the slow ones. */
 export async function openLoop({ perSecond, milliseconds, send }: OpenLoop): Promise<void> {
   const start = performance.now();
-  for (let sent = 0; ; ) {
+  for (let sent = 0; ;) {
     const elapsed = Math.min(performance.now() - start, milliseconds);
-    for (const due = Math.ceil((elapsed / 1000) * perSecond); sent < due; sent += 1) send(start + (sent * 1000) / perSecond);
+    for (const due = Math.ceil((elapsed / 1000) * perSecond); sent < due; sent += 1)
+      send(start + (sent * 1000) / perSecond);
     if (elapsed >= milliseconds) return;
     await sleep(TICK_MS);
   }

@@ -4,7 +4,11 @@ import { CONTROL } from '../../shared/sql/names.ts';
 import { DATASTORE, groupClient, PATIENT, type GroupAccess } from './store-access.ts';
 
 /** Plain SQL to one group, past the store: however busy the machine is, it is to be answered. */
-export async function withClient<T>(groups: readonly GroupAccess[], group: string, work: (client: SqlClient) => Promise<T>): Promise<T> {
+export async function withClient<T>(
+  groups: readonly GroupAccess[],
+  group: string,
+  work: (client: SqlClient) => Promise<T>,
+): Promise<T> {
   const client = groupClient(groups, group, PATIENT);
   try {
     return await work(client);
@@ -14,7 +18,10 @@ export async function withClient<T>(groups: readonly GroupAccess[], group: strin
 }
 
 /** The same to every group, side by side; what it gives comes in the order of the groups. */
-export async function onEachGroup<T>(groups: readonly GroupAccess[], work: (client: SqlClient, group: string) => Promise<T>): Promise<readonly T[]> {
+export async function onEachGroup<T>(
+  groups: readonly GroupAccess[],
+  work: (client: SqlClient, group: string) => Promise<T>,
+): Promise<readonly T[]> {
   return Promise.all(groups.map(({ name }) => withClient(groups, name, (client) => work(client, name))));
 }
 
@@ -25,7 +32,11 @@ export async function ownedShards(client: SqlClient, datastore = DATASTORE): Pro
 }
 
 /** Works on each shard where it is owned: one after the other within a group, the groups side by side. */
-export async function onEachShard<T>(groups: readonly GroupAccess[], work: (client: SqlClient, shard: number) => Promise<T>, datastore = DATASTORE): Promise<readonly T[]> {
+export async function onEachShard<T>(
+  groups: readonly GroupAccess[],
+  work: (client: SqlClient, shard: number) => Promise<T>,
+  datastore = DATASTORE,
+): Promise<readonly T[]> {
   const ofGroups = await onEachGroup(groups, async (client) => {
     const done: T[] = [];
     for (const shard of await ownedShards(client, datastore)) done.push(await work(client, shard));

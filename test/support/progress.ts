@@ -23,15 +23,25 @@ export function startProgress(label: string, total: number, unit: string): Progr
 
 function bar(label: string, total: number, unit: string): Progress {
   const format = `${label.padEnd(22)} {bar} {value} of {total} ${unit} {note}`;
-  const single = new SingleBar({ format, stream: process.stdout, hideCursor: true, barsize: 30, clearOnComplete: true }, Presets.shades_classic);
+  const single = new SingleBar(
+    { format, stream: process.stdout, hideCursor: true, barsize: 30, clearOnComplete: true },
+    Presets.shades_classic,
+  );
   single.start(total, 0, { note: '' });
-  return { advance: (count = 1) => single.increment(count), note: (text) => single.update({ note: `(${text})` }), stop: () => single.stop() };
+  return {
+    advance: (count = 1) => single.increment(count),
+    note: (text) => single.update({ note: `(${text})` }),
+    stop: () => single.stop(),
+  };
 }
 
 function lines(label: string, total: number, unit: string): Progress {
   let done = 0;
   let beside = '';
-  const timer = setInterval(() => console.log(`${label}: ${grouped(done)} of ${grouped(total)} ${unit}${beside}`), LINE_EVERY_MS);
+  const timer = setInterval(
+    () => console.log(`${label}: ${grouped(done)} of ${grouped(total)} ${unit}${beside}`),
+    LINE_EVERY_MS,
+  );
   timer.unref();
   return {
     advance: (count = 1) => {

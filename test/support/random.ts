@@ -1,4 +1,6 @@
-/** Numbers that look random and are always the same for the same seed: sfc32, started from a hash of the names given. */
+/**
+ * Numbers that look random and are always the same for the same seed: sfc32, started from a hash of the names given.
+ */
 export class Random {
   #a: number;
   #b: number;

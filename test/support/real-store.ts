@@ -28,7 +28,10 @@ export interface RealStoreOptions {
   readonly bufferCopies?: number;
   /** How groups are reached. @default the run's own way */
   readonly access?: Access;
-  /** Stands between the store and a group, to let it fail: without circuit breakers, which would go on failing for a while. @default the client itself, behind circuit breakers */
+  /**
+   * Stands between the store and a group, to let it fail: without circuit breakers, which would go on failing for a
+   * while. @default the client itself, behind circuit breakers
+   */
   readonly wrap?: (client: SqlClient, group: string) => SqlClient;
 }
 
@@ -49,14 +52,26 @@ export interface RealStore {
 }
 
 /** A deployment over the run's servers, with datastores and a topology of its own. */
-export async function openRealStore({ datastores, indexes = {}, triggers = {}, bufferCopies = 1, access, wrap }: RealStoreOptions): Promise<RealStore> {
+export async function openRealStore({
+  datastores,
+  indexes = {},
+  triggers = {},
+  bufferCopies = 1,
+  access,
+  wrap,
+}: RealStoreOptions): Promise<RealStore> {
   const servers = inject('servers');
   const overDataApi = (access ?? servers.access) === 'data-api';
   const suffix = randomBytes(4).toString('hex');
   const nameOf = (name: string): string => `${name}_${suffix}`;
   const dynamo = dynamoClient(servers.dynamo);
   const topologyTable = await newTable(dynamo);
-  const sdk = new RDSDataClient({ endpoint: servers.dataApi, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' }, maxAttempts: 1 });
+  const sdk = new RDSDataClient({
+    endpoint: servers.dataApi,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    maxAttempts: 1,
+  });
   const direct = new Map<string, SqlClient>();
   const connect = (address: GroupAddress): SqlClient => {
     const group = servers.groups.find(({ name }) => name === address.name);
@@ -64,12 +79,27 @@ export async function openRealStore({ datastores, indexes = {}, triggers = {}, b
     if (!overDataApi) return mysqlClient(address, async () => ({ username: group.user, password: group.password }));
     return dataApiClient(sdk, { resourceArn: address.clusterArn, secretArn: address.secret });
   };
-  const wish = { groups: servers.groups, datastores: Object.entries(datastores).map(([name, shards]) => ({ name: nameOf(name), shards, indexes: indexes[name] ?? [], triggers: triggers[name] ?? [] })) };
+  const wish = {
+    groups: servers.groups,
+    datastores: Object.entries(datastores).map(([name, shards]) => ({
+      name: nameOf(name),
+      shards,
+      indexes: indexes[name] ?? [],
+      triggers: triggers[name] ?? [],
+    })),
+  };
   await migrate({ topologyTable, connect, wish, bufferCopies, mayGoOn: () => true });
 
   const topology = dynamoTopology(topologyTable);
   const events: StoreEvent[] = [];
-  const options = { topology, connect: (address: GroupAddress) => (wrap ? wrapped(connect(address), (client) => wrap(client, address.name)) : connect(address)), bufferCopies, ...(wrap ? { guard: withoutBreakers } : overDataApi ? { guard: guardWith(DATA_API_BREAKERS) } : {}), report: (event: StoreEvent) => void events.push(event) };
+  const options = {
+    topology,
+    connect: (address: GroupAddress) =>
+      wrap ? wrapped(connect(address), (client) => wrap(client, address.name)) : connect(address),
+    bufferCopies,
+    ...(wrap ? { guard: withoutBreakers } : overDataApi ? { guard: guardWith(DATA_API_BREAKERS) } : {}),
+    report: (event: StoreEvent) => void events.push(event),
+  };
   const deployment = openDeployment(options);
   const context = openContext(options);
   return {
@@ -92,7 +122,11 @@ export async function openRealStore({ datastores, indexes = {}, triggers = {}, b
       return client;
     },
     async close() {
-      await Promise.all([deployment.close(), context.groups.close(), ...[...direct.values()].map((client) => client.close())]);
+      await Promise.all([
+        deployment.close(),
+        context.groups.close(),
+        ...[...direct.values()].map((client) => client.close()),
+      ]);
       dynamo.destroy();
       sdk.destroy();
     },

@@ -8,8 +8,18 @@ type Send = (command: unknown, options: unknown) => Promise<unknown>;
  *
  * @param conditionOf the condition in place of this one; undefined: none
  */
-export function rewriteCommits({ client, table }: DynamoTable, conditionOf: (condition: string) => string | undefined): DynamoTable {
-  const send: Send = (command, options) => (client.send as Send).call(client, command instanceof UpdateItemCommand && isCommit(command.input) ? new UpdateItemCommand(rewrite(command.input, conditionOf)) : command, options);
+export function rewriteCommits(
+  { client, table }: DynamoTable,
+  conditionOf: (condition: string) => string | undefined,
+): DynamoTable {
+  const send: Send = (command, options) =>
+    (client.send as Send).call(
+      client,
+      command instanceof UpdateItemCommand && isCommit(command.input)
+        ? new UpdateItemCommand(rewrite(command.input, conditionOf))
+        : command,
+      options,
+    );
   return { client: { send } as unknown as DynamoDBClient, table };
 }
 
@@ -18,10 +28,19 @@ function isCommit({ ConditionExpression = '', ExpressionAttributeValues = {} }: 
   return ':offsets' in ExpressionAttributeValues && ConditionExpression.includes('#token = :token');
 }
 
-function rewrite(input: UpdateItemCommandInput, conditionOf: (condition: string) => string | undefined): UpdateItemCommandInput {
+function rewrite(
+  input: UpdateItemCommandInput,
+  conditionOf: (condition: string) => string | undefined,
+): UpdateItemCommandInput {
   const ConditionExpression = conditionOf(input.ConditionExpression ?? '');
   // DynamoDB refuses names and values that no expression uses.
   const used = new Set(`${input.UpdateExpression} ${ConditionExpression}`.match(/[#:]\w+/g));
-  const onlyUsed = <T>(given: Record<string, T> = {}): Record<string, T> => Object.fromEntries(Object.entries(given).filter(([name]) => used.has(name)));
-  return { ...input, ConditionExpression, ExpressionAttributeNames: onlyUsed(input.ExpressionAttributeNames), ExpressionAttributeValues: onlyUsed(input.ExpressionAttributeValues) };
+  const onlyUsed = <T>(given: Record<string, T> = {}): Record<string, T> =>
+    Object.fromEntries(Object.entries(given).filter(([name]) => used.has(name)));
+  return {
+    ...input,
+    ConditionExpression,
+    ExpressionAttributeNames: onlyUsed(input.ExpressionAttributeNames),
+    ExpressionAttributeValues: onlyUsed(input.ExpressionAttributeValues),
+  };
 }

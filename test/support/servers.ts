@@ -34,9 +34,13 @@ declare module 'vitest' {
 
 const GROUPS = ['group-1', 'group-2', 'group-3'];
 
-/** Starts three groups of a writer and a reader, and a DynamoDB unless there is one, for the whole run; says what it runs on. */
+/**
+ * Starts three groups of a writer and a reader, and a DynamoDB unless there is one, for the whole run; says what it
+ * runs on.
+ */
 export default async function start(project: TestProject): Promise<() => Promise<void>> {
-  // Left to end by itself, Node once went round for ever in taking down its environment, after every test and this teardown.
+  // Left to end by itself, Node once went round for ever in taking down its environment, after every test and this
+  // teardown.
   process.once('beforeExit', (code) => process.exit(code));
   const outsideAws = await wishedAws(process.env);
   const dataDir = await mkdtemp(join(tmpdir(), 'schemaless-test-'));
@@ -51,11 +55,22 @@ export default async function start(project: TestProject): Promise<() => Promise
   });
   const dynamo = outsideAws ? undefined : await startDynamo();
   const dataApi = await startDataApi({
-    clusters: groups.groups.map(({ name, user, password, writerEndpoint: { host, port } }) => ({ resourceArn: clusterOf(name).resourceArn, host, port, user, password })),
+    clusters: groups.groups.map(({ name, user, password, writerEndpoint: { host, port } }) => ({
+      resourceArn: clusterOf(name).resourceArn,
+      host,
+      port,
+      user,
+      password,
+    })),
   });
   const access = wishedAccess();
   console.log(`Tested on ${groups.engine.kind} ${groups.engine.version}, reached over ${access}`);
-  if (outsideAws) console.log(outsideAws.away === undefined ? `SQS at ${outsideAws.sqs}, DynamoDB at ${outsideAws.dynamodb}` : `Tests that talk to SQS or DynamoDB are skipped: ${outsideAws.away}`);
+  if (outsideAws)
+    console.log(
+      outsideAws.away === undefined
+        ? `SQS at ${outsideAws.sqs}, DynamoDB at ${outsideAws.dynamodb}`
+        : `Tests that talk to SQS or DynamoDB are skipped: ${outsideAws.away}`,
+    );
   project.provide('servers', {
     engine: groups.engine,
     dynamo: outsideAws?.dynamodb ?? dynamo?.url ?? '',
@@ -81,8 +96,8 @@ export default async function start(project: TestProject): Promise<() => Promise
 }
 
 /**
- * Leaves neither a process nor a file behind, however the run ends: told to by a signal, Vitest exits without its teardown,
- * and its workers without the ends of their tests. Those have their folders within this one.
+ * Leaves neither a process nor a file behind, however the run ends: told to by a signal, Vitest exits without its
+ * teardown, and its workers without the ends of their tests. Those have their folders within this one.
  */
 function endWith(folder: string): void {
   process.env['TMPDIR'] = folder;
@@ -90,14 +105,18 @@ function endWith(folder: string): void {
     endProcessesOn(folder);
     rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   });
-  // One Ctrl-C may arrive twice, from the terminal and passed on by npm. The second would end this process before its exit.
+  // One Ctrl-C may arrive twice, from the terminal and passed on by npm. The second would end this process before its
+  // exit.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined);
   process.on('SIGHUP', () => process.exit(129));
 }
 
 /** What the run's RDS Data API calls a group. */
 export function clusterOf(group: string): { readonly resourceArn: string; readonly secretArn: string } {
-  return { resourceArn: `arn:aws:rds:us-east-1:000000000000:cluster:${group}`, secretArn: `arn:aws:secretsmanager:us-east-1:000000000000:secret:${group}` };
+  return {
+    resourceArn: `arn:aws:rds:us-east-1:000000000000:cluster:${group}`,
+    secretArn: `arn:aws:secretsmanager:us-east-1:000000000000:secret:${group}`,
+  };
 }
 
 function wishedAccess(): Access {

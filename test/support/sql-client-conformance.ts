@@ -39,8 +39,10 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
       await under.close();
     });
 
-    const select = (text: string, ...parameters: readonly SqlParameter[]) => client.select(sql(text, ...parameters), 'writer');
-    const insert = (id: number, column: string, value: SqlParameter) => client.change(sql(`INSERT INTO ${database}.numbered (id, ${column}) VALUES (?, ?)`, id, value));
+    const select = (text: string, ...parameters: readonly SqlParameter[]) =>
+      client.select(sql(text, ...parameters), 'writer');
+    const insert = (id: number, column: string, value: SqlParameter) =>
+      client.change(sql(`INSERT INTO ${database}.numbered (id, ${column}) VALUES (?, ?)`, id, value));
     let next = 1;
 
     async function readBack(column: string, value: SqlParameter) {
@@ -78,7 +80,11 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
         const big = 2n ** 62n + 1n;
         await readBack('whole', big);
         expect(String((await select('SELECT ? + 1', big))[0]?.[0])).toBe(String(big + 1n));
-        const rows = await select(`SELECT COUNT(*) FROM ${database}.numbered WHERE whole = ? OR whole = ?`, big, big + 1n);
+        const rows = await select(
+          `SELECT COUNT(*) FROM ${database}.numbered WHERE whole = ? OR whole = ?`,
+          big,
+          big + 1n,
+        );
         expect(Number(rows[0]?.[0])).toBe(1);
       });
 
@@ -99,29 +105,48 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
         expect(row).toEqual([...values, '?', ':v0', 'a']);
       });
 
-      it.each([[['a']], [{ a: 1 }], [undefined], [Number.NaN], [true]])('%o is refused before anything is sent', async (value) => {
-        await expect(select('SELECT ?', value as unknown as SqlParameter)).rejects.toThrow(TypeError);
-      });
+      it.each([[['a']], [{ a: 1 }], [undefined], [Number.NaN], [true]])(
+        '%o is refused before anything is sent',
+        async (value) => {
+          await expect(select('SELECT ?', value as unknown as SqlParameter)).rejects.toThrow(TypeError);
+        },
+      );
     });
 
     describe('changes', () => {
       it('tell how many rows were inserted, and the last insert id that the statement set', async () => {
         next += 3;
         const from = `SELECT 0 AS place UNION ALL SELECT 1 UNION ALL SELECT 2`;
-        const change = await client.change(sql(`INSERT INTO ${database}.numbered (id, note) SELECT LAST_INSERT_ID(? + place), ? FROM (${from}) AS places ORDER BY place`, next, 'three'));
+        const change = await client.change(
+          sql(
+            `INSERT INTO ${database}.numbered (id, note) SELECT LAST_INSERT_ID(? + place), ? FROM (${from}) AS places ORDER BY place`,
+            next,
+            'three',
+          ),
+        );
         expect(change).toEqual({ affectedRows: 3, insertId: next + 2 });
         next += 3;
       });
 
       it('that find nothing to do tell of no row', async () => {
-        expect(await client.change(sql(`DELETE FROM ${database}.numbered WHERE id = ?`, 999_999))).toMatchObject({ affectedRows: 0 });
-        expect(await client.change(sql(`INSERT INTO ${database}.numbered (id) SELECT id FROM ${database}.numbered WHERE id = ?`, 999_999))).toEqual({ affectedRows: 0, insertId: 0 });
+        expect(await client.change(sql(`DELETE FROM ${database}.numbered WHERE id = ?`, 999_999))).toMatchObject({
+          affectedRows: 0,
+        });
+        expect(
+          await client.change(
+            sql(`INSERT INTO ${database}.numbered (id) SELECT id FROM ${database}.numbered WHERE id = ?`, 999_999),
+          ),
+        ).toEqual({ affectedRows: 0, insertId: 0 });
       });
 
       it('side by side do not meet', async () => {
         const first = next + 1;
         next += 100;
-        const changes = await Promise.all(Array.from({ length: 60 }, (_, place) => client.change(sql(`INSERT INTO ${database}.numbered (id) SELECT LAST_INSERT_ID(?)`, first + place))));
+        const changes = await Promise.all(
+          Array.from({ length: 60 }, (_, place) =>
+            client.change(sql(`INSERT INTO ${database}.numbered (id) SELECT LAST_INSERT_ID(?)`, first + place)),
+          ),
+        );
         expect(changes.map(({ insertId }) => insertId)).toEqual(changes.map((_, place) => first + place));
       });
     });
@@ -142,8 +167,16 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
       ])('a duplicate names its key, whatever the value is: %s', async (_what, value) => {
         next += 2;
         await insert(next, 'name', Buffer.from(value));
-        expect(await failureOf(insert(next + 1, 'name', Buffer.from(value)))).toMatchObject({ failure: 'duplicate', errno: 1062, key: 'named' });
-        expect(await failureOf(insert(next, 'note', ''))).toMatchObject({ failure: 'duplicate', errno: 1062, key: 'PRIMARY' });
+        expect(await failureOf(insert(next + 1, 'name', Buffer.from(value)))).toMatchObject({
+          failure: 'duplicate',
+          errno: 1062,
+          key: 'named',
+        });
+        expect(await failureOf(insert(next, 'note', ''))).toMatchObject({
+          failure: 'duplicate',
+          errno: 1062,
+          key: 'PRIMARY',
+        });
       });
 
       it.each<[string, string, number]>([
@@ -159,13 +192,19 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
 
       it('several statements in one are rejected, and none is done', async () => {
         next += 1;
-        expect((await failureOf(client.change(sql(`INSERT INTO ${database}.numbered (id) VALUES (${next}); SELECT 1`)))).failure).toBe('rejected');
+        expect(
+          (await failureOf(client.change(sql(`INSERT INTO ${database}.numbered (id) VALUES (${next}); SELECT 1`))))
+            .failure,
+        ).toBe('rejected');
         expect(await select(`SELECT id FROM ${database}.numbered WHERE id = ?`, next)).toEqual([]);
       });
 
       it('a statement that takes too long is unclear, and nobody waits for it', async () => {
         const since = performance.now();
-        expect(await failureOf(under.hasty.select(sql('SELECT SLEEP(4)'), 'writer'))).toMatchObject({ failure: 'unclear', timedOut: true });
+        expect(await failureOf(under.hasty.select(sql('SELECT SLEEP(4)'), 'writer'))).toMatchObject({
+          failure: 'unclear',
+          timedOut: true,
+        });
         expect(performance.now() - since).toBeLessThan(3000);
         expect(await under.hasty.select(sql('SELECT 7'), 'writer')).toHaveLength(1);
       });
@@ -176,7 +215,10 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
         expect(await under.hasty.select(sql('SELECT SLEEP(0.7)'), 'writer')).toHaveLength(1);
         await sleep(1200);
         const since = performance.now();
-        expect(await failureOf(under.hasty.select(sql('SELECT SLEEP(4)'), 'writer'))).toMatchObject({ failure: 'unclear', timedOut: true });
+        expect(await failureOf(under.hasty.select(sql('SELECT SLEEP(4)'), 'writer'))).toMatchObject({
+          failure: 'unclear',
+          timedOut: true,
+        });
         expect(performance.now() - since).toBeLessThan(3000);
       });
 
@@ -191,8 +233,17 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
         await insert(one, 'whole', 0);
         await insert(other, 'whole', 0);
         // Both rows in opposite orders; the sleeps let them meet.
-        const both = (first: number, second: number) => client.change(sql(`UPDATE ${database}.numbered SET whole = whole + SLEEP(0.3) WHERE id IN (?, ?) ORDER BY id ${first < second ? 'ASC' : 'DESC'}`, first, second));
-        const ends = await Promise.allSettled(Array.from({ length: 4 }, (_, place) => (place % 2 === 0 ? both(one, other) : both(other, one))));
+        const both = (first: number, second: number) =>
+          client.change(
+            sql(
+              `UPDATE ${database}.numbered SET whole = whole + SLEEP(0.3) WHERE id IN (?, ?) ORDER BY id ${first < second ? 'ASC' : 'DESC'}`,
+              first,
+              second,
+            ),
+          );
+        const ends = await Promise.allSettled(
+          Array.from({ length: 4 }, (_, place) => (place % 2 === 0 ? both(one, other) : both(other, one))),
+        );
         const failures = ends.flatMap((end) => (end.status === 'rejected' ? [(end.reason as SqlError).failure] : []));
         expect(failures.length).toBeGreaterThan(0);
         expect(new Set(failures)).toEqual(new Set(['contention']));
@@ -200,9 +251,17 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
     });
 
     describe('transactions', () => {
-      const inserted = (id: number, note: string | null = null): Statement => sql(`INSERT INTO ${database}.numbered (id, note) SELECT LAST_INSERT_ID(?), ?`, id, note);
-      const thoseThere = async (...ids: readonly number[]) => (await select(`SELECT id FROM ${database}.numbered WHERE id IN (${ids.map(() => '?').join(', ')}) ORDER BY id`, ...ids)).map(([id]) => Number(id));
-      const run = (statements: readonly Statement[]) => client.transactions?.run(statements) ?? Promise.reject(new Error('wanted transactions'));
+      const inserted = (id: number, note: string | null = null): Statement =>
+        sql(`INSERT INTO ${database}.numbered (id, note) SELECT LAST_INSERT_ID(?), ?`, id, note);
+      const thoseThere = async (...ids: readonly number[]) =>
+        (
+          await select(
+            `SELECT id FROM ${database}.numbered WHERE id IN (${ids.map(() => '?').join(', ')}) ORDER BY id`,
+            ...ids,
+          )
+        ).map(([id]) => Number(id));
+      const run = (statements: readonly Statement[]) =>
+        client.transactions?.run(statements) ?? Promise.reject(new Error('wanted transactions'));
       let ids: [number, number, number];
 
       beforeEach(({ skip }) => {
@@ -213,19 +272,33 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
 
       it('tell of each statement what it did, in their order', async () => {
         const nothing = sql(`DELETE FROM ${database}.numbered WHERE id = ?`, 999_999);
-        expect(await run([inserted(ids[2], EVIL), nothing, inserted(ids[0])])).toEqual([{ affectedRows: 1, insertId: ids[2] }, { affectedRows: 0, insertId: 0 }, { affectedRows: 1, insertId: ids[0] }]);
+        expect(await run([inserted(ids[2], EVIL), nothing, inserted(ids[0])])).toEqual([
+          { affectedRows: 1, insertId: ids[2] },
+          { affectedRows: 0, insertId: 0 },
+          { affectedRows: 1, insertId: ids[0] },
+        ]);
         expect(await thoseThere(...ids)).toEqual([ids[0], ids[2]]);
         expect((await select(`SELECT note FROM ${database}.numbered WHERE id = ?`, ids[2]))[0]).toEqual([EVIL]);
       });
 
       it('are all of their statements or none: the one that was refused is named, and nobody meets a lock of theirs', async () => {
         await insert(ids[1], 'note', '');
-        await expect(run([inserted(ids[0]), inserted(ids[1]), inserted(ids[2])])).rejects.toMatchObject({ failure: 'duplicate', errno: 1062, position: 1 });
+        await expect(run([inserted(ids[0]), inserted(ids[1]), inserted(ids[2])])).rejects.toMatchObject({
+          failure: 'duplicate',
+          errno: 1062,
+          position: 1,
+        });
         const begun = performance.now();
         await insert(ids[0], 'note', 'after it');
         expect(performance.now() - begun).toBeLessThan(500);
-        await expect(run([sql('INSERT INTO not_there_at_all.t VALUES (1)'), inserted(ids[2])])).rejects.toMatchObject({ failure: 'rejected', position: 0 });
-        await expect(run([inserted(ids[2]), sql('SELEC 1')])).rejects.toMatchObject({ failure: 'rejected', errno: 1064 });
+        await expect(run([sql('INSERT INTO not_there_at_all.t VALUES (1)'), inserted(ids[2])])).rejects.toMatchObject({
+          failure: 'rejected',
+          position: 0,
+        });
+        await expect(run([inserted(ids[2]), sql('SELEC 1')])).rejects.toMatchObject({
+          failure: 'rejected',
+          errno: 1064,
+        });
         expect(await thoseThere(...ids)).toEqual([ids[0], ids[1]]);
         expect(await run([inserted(ids[2])])).toEqual([{ affectedRows: 1, insertId: ids[2] }]);
       });
@@ -245,24 +318,36 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
         const holding = run([sql(`UPDATE ${database}.numbered SET whole = SLEEP(2) WHERE id = ?`, ids[0])]);
         await sleep(200);
         const begun = performance.now();
-        await expect(run([inserted(ids[1]), sql(`UPDATE ${database}.numbered SET flag = 1 WHERE id = ?`, ids[0])])).rejects.toMatchObject({ failure: 'contention', errno: 1205, position: 1 });
+        await expect(
+          run([inserted(ids[1]), sql(`UPDATE ${database}.numbered SET flag = 1 WHERE id = ?`, ids[0])]),
+        ).rejects.toMatchObject({ failure: 'contention', errno: 1205, position: 1 });
         expect(performance.now() - begun).toBeLessThan(1900);
         await holding;
         const first = next + 1;
         next += 60;
-        const changes = await Promise.all(Array.from({ length: 30 }, (_, place) => run([inserted(first + 2 * place), inserted(first + 2 * place + 1)])));
-        expect(changes.flat().map(({ insertId }) => insertId)).toEqual(Array.from({ length: 60 }, (_, place) => first + place));
+        const changes = await Promise.all(
+          Array.from({ length: 30 }, (_, place) => run([inserted(first + 2 * place), inserted(first + 2 * place + 1)])),
+        );
+        expect(changes.flat().map(({ insertId }) => insertId)).toEqual(
+          Array.from({ length: 60 }, (_, place) => first + place),
+        );
       });
 
       it('that take too long are unclear', async () => {
         await insert(ids[0], 'note', '');
-        await expect(under.hasty.transactions?.run([sql(`UPDATE ${database}.numbered SET flag = SLEEP(3) WHERE id = ?`, ids[0])])).rejects.toMatchObject({ failure: 'unclear', timedOut: true });
-        await expect(under.nowhere.transactions?.run([inserted(ids[1])])).rejects.toMatchObject({ failure: 'unreachable' });
+        await expect(
+          under.hasty.transactions?.run([sql(`UPDATE ${database}.numbered SET flag = SLEEP(3) WHERE id = ?`, ids[0])]),
+        ).rejects.toMatchObject({ failure: 'unclear', timedOut: true });
+        await expect(under.nowhere.transactions?.run([inserted(ids[1])])).rejects.toMatchObject({
+          failure: 'unreachable',
+        });
       });
     });
 
     describe('abilities', () => {
-      it('a statement for a reader is answered by one, or by the writer where only that can be asked', async ({ skip }) => {
+      it('a statement for a reader is answered by one, or by the writer where only that can be asked', async ({
+        skip,
+      }) => {
         const [[server] = []] = await client.select(sql('SELECT @@server_id'), 'reader');
         const [[writer] = []] = await client.select(sql('SELECT @@server_id'), 'writer');
         if (client.abilities.readsFromReaders) expect(server).not.toBe(writer);
@@ -272,7 +357,11 @@ export function sqlClientConformance(name: string, open: () => Promise<SqlClient
 
       it('each node can be asked by its number', async ({ skip }) => {
         skip(client.nodes < 2, `${name} has the writer only`);
-        const ids = await Promise.all(Array.from({ length: client.nodes }, async (_, node) => String((await client.select(sql('SELECT @@server_id'), { node }))[0]?.[0])));
+        const ids = await Promise.all(
+          Array.from({ length: client.nodes }, async (_, node) =>
+            String((await client.select(sql('SELECT @@server_id'), { node }))[0]?.[0]),
+          ),
+        );
         expect(new Set(ids).size).toBe(client.nodes);
       });
     });

@@ -3,7 +3,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CreateQueueCommand, DeleteMessageBatchCommand, ReceiveMessageCommand, SQSClient, type Message } from '@aws-sdk/client-sqs';
+import {
+  CreateQueueCommand,
+  DeleteMessageBatchCommand,
+  ReceiveMessageCommand,
+  SQSClient,
+  type Message,
+} from '@aws-sdk/client-sqs';
 import { inject } from 'vitest';
 import type { Service } from '../../infra/local/emulators/emulator.ts';
 import { startService } from '../../infra/local/emulators/start-service.ts';
@@ -19,21 +25,39 @@ export interface LocalSqs {
   stop(): Promise<void>;
 }
 
-const FIFO = { FifoQueue: 'true', DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId', VisibilityTimeout: '30' };
+const FIFO = {
+  FifoQueue: 'true',
+  DeduplicationScope: 'messageGroup',
+  FifoThroughputLimit: 'perMessageGroupId',
+  VisibilityTimeout: '30',
+};
 
-/** SQS over its wire protocol: where `SCHEMALESS_AWS` has it, else in a thread of its own, with its queues in a folder that goes with it. */
+/**
+ * SQS over its wire protocol: where `SCHEMALESS_AWS` has it, else in a thread of its own, with its queues in a folder
+ * that goes with it.
+ */
 export async function startSqs(): Promise<LocalSqs> {
   const folder = await mkdtemp(join(tmpdir(), 'schemaless-sqs-'));
   const outside = inject('servers').outsideAws;
   const service = outside ? undefined : await startService('sqs', folder);
   const url = outside?.sqs ?? service?.url ?? '';
   // The queues' URLs name a host of their own; all of them are here.
-  const client = new SQSClient({ endpoint: url, useQueueUrlAsEndpoint: false, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  const client = new SQSClient({
+    endpoint: url,
+    useQueueUrlAsEndpoint: false,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
   return {
     url,
     client,
     async newQueue(attributes = {}) {
-      const { QueueUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: `queue-${randomUUID().slice(0, 8)}.fifo`, Attributes: { ...FIFO, ...attributes } }));
+      const { QueueUrl = '' } = await client.send(
+        new CreateQueueCommand({
+          QueueName: `queue-${randomUUID().slice(0, 8)}.fifo`,
+          Attributes: { ...FIFO, ...attributes },
+        }),
+      );
       return QueueUrl;
     },
     service,
@@ -50,16 +74,33 @@ export async function drainQueue({ client }: Pick<LocalSqs, 'client'>, queueUrl:
   const drained: Message[] = [];
   for (;;) {
     const { Messages = [] } = await client.send(
-      new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 0, MessageSystemAttributeNames: ['All'] }),
+      new ReceiveMessageCommand({
+        QueueUrl: queueUrl,
+        MaxNumberOfMessages: 10,
+        WaitTimeSeconds: 0,
+        MessageSystemAttributeNames: ['All'],
+      }),
     );
     if (Messages.length === 0) return drained;
     drained.push(...Messages);
-    await client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: Messages.map(({ ReceiptHandle }, item) => ({ Id: String(item), ReceiptHandle })) }));
+    await client.send(
+      new DeleteMessageBatchCommand({
+        QueueUrl: queueUrl,
+        Entries: Messages.map(({ ReceiptHandle }, item) => ({ Id: String(item), ReceiptHandle })),
+      }),
+    );
   }
 }
 
 /** Receives up to ten messages, as consumers take them. */
 export async function receiveRecords(client: SQSClient, queueUrl: string, waitSeconds: number): Promise<QueueRecord[]> {
-  const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: waitSeconds, MessageSystemAttributeNames: ['All'] }));
+  const { Messages = [] } = await client.send(
+    new ReceiveMessageCommand({
+      QueueUrl: queueUrl,
+      MaxNumberOfMessages: 10,
+      WaitTimeSeconds: waitSeconds,
+      MessageSystemAttributeNames: ['All'],
+    }),
+  );
   return Messages.map(toQueueRecord);
 }

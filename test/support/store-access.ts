@@ -3,7 +3,12 @@ import type { SqlClient } from '../../shared/sql/client.ts';
 import { DATA_API_BREAKERS, dataApiClient, type DataApiSettings } from '../../shared/sql/data-api-client.ts';
 import { guardWith } from '../../shared/sql/guarded-client.ts';
 import { mysqlClient, type MysqlSettings } from '../../shared/sql/mysql-client.ts';
-import { type DeploymentOptions, openContext, type StoreContext, type StoreEvent } from '../../shared/access/context.ts';
+import {
+  type DeploymentOptions,
+  openContext,
+  type StoreContext,
+  type StoreEvent,
+} from '../../shared/access/context.ts';
 import type { BufferOperations, Datastore, IndexOperations } from '../../shared/contract/datastore.ts';
 import { openDeployment } from '../../shared/store/deployment.ts';
 import type { DynamoTable } from '../../shared/dynamo/table.ts';
@@ -32,7 +37,10 @@ export interface StoreAccess {
   readonly bufferCopies: number;
   /** @default `DATASTORE` */
   readonly datastore?: string;
-  /** URL of a module whose `wrap` stands between the store and a group, in every thread and process: a fault, or what a control does without. */
+  /**
+   * URL of a module whose `wrap` stands between the store and a group, in every thread and process: a fault, or what a
+   * control does without.
+   */
   readonly wrap?: string;
   /** Other than a function has them: time limits, connections. */
   readonly sql?: MysqlSettings;
@@ -49,7 +57,10 @@ export interface DatastoreAccess extends StoreAccess {
   readonly datastore: string;
 }
 
-/** What a module of `StoreAccess.wrap` exports as `wrap`; it tells each time it does otherwise than the client where somebody counts that. */
+/**
+ * What a module of `StoreAccess.wrap` exports as `wrap`; it tells each time it does otherwise than the client where
+ * somebody counts that.
+ */
 export type Wrap = (client: SqlClient, varied: () => void) => SqlClient;
 
 export interface OpenStore extends AsyncDisposable {
@@ -76,8 +87,16 @@ export async function openStore(access: StoreAccess, options: OpenStoreOptions =
   const { datastore: name = DATASTORE, topologyTable, stateTable } = access;
   const between = access.wrap === undefined ? undefined : ((await import(access.wrap)) as { readonly wrap: Wrap }).wrap;
   const client = dynamoClient(access.dynamo);
-  const sdk = new RDSDataClient({ ...(access.dataApi === undefined ? {} : { endpoint: access.dataApi }), region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' }, maxAttempts: 1 });
-  const connect = (group: string): SqlClient => (access.dataApi === undefined ? groupClient(access.groups, group, { connections, ...access.sql }) : overDataApi(sdk, access, group));
+  const sdk = new RDSDataClient({
+    ...(access.dataApi === undefined ? {} : { endpoint: access.dataApi }),
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    maxAttempts: 1,
+  });
+  const connect = (group: string): SqlClient =>
+    access.dataApi === undefined
+      ? groupClient(access.groups, group, { connections, ...access.sql })
+      : overDataApi(sdk, access, group);
   const deployed: DeploymentOptions = {
     topology: dynamoTopology({ client, table: topologyTable }),
     connect: (group) => wrapped(connect(group.name), (through) => wrap(between?.(through, varied) ?? through)),

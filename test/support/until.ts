@@ -9,7 +9,10 @@ export interface Patience {
 }
 
 /** Looks again and again until something is so. Returns whether it came to that in time. */
-export async function comes(isSo: () => boolean | Promise<boolean>, { pollMs = 50, patienceMs = Number.POSITIVE_INFINITY, signal }: Patience = {}): Promise<boolean> {
+export async function comes(
+  isSo: () => boolean | Promise<boolean>,
+  { pollMs = 50, patienceMs = Number.POSITIVE_INFINITY, signal }: Patience = {},
+): Promise<boolean> {
   const deadline = performance.now() + patienceMs;
   while (!(await isSo())) {
     if (performance.now() > deadline) return false;

@@ -13,8 +13,8 @@ interface Range {
 const PART = /^\(SELECT (\d+) AS item, \(SELECT log\.epoch FROM .*? AND log\.shard = (\d+)\) AS epoch, page\./;
 
 /**
- * Whoever follows logs through this client finds at each offset the cell that it read there before, whatever cell is there
- * now, or none: fingerprints tell it nothing. What follows the offset is shown as it is.
+ * Whoever follows logs through this client finds at each offset the cell that it read there before, whatever cell is
+ * there now, or none: fingerprints tell it nothing. What follows the offset is shown as it is.
  */
 export function withoutFingerprints(client: SqlClient): SqlClient {
   /** By log and added id, as last read behind an offset. */

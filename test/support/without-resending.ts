@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueueClient } from '../../shared/triggers/send/queue-client.ts';
 
 /**
- * Queues behind which nothing waits for a message that was refused: it is said to be taken, and sent again later, alone, while
- * the messages after it are sent.
+ * Queues behind which nothing waits for a message that was refused: it is said to be taken, and sent again later,
+ * alone, while the messages after it are sent.
  *
  * @param laterMs long enough for one of them
  */
@@ -13,7 +13,10 @@ export function withoutResending(queues: QueueClient, laterMs: number): QueueCli
     async send(queueUrl, messages) {
       const results = await queues.send(queueUrl, messages);
       const refused = messages.filter((_, item) => results[item] !== undefined);
-      for (const message of refused) void sleep(laterMs).then(() => queues.send(queueUrl, [message])).catch(() => undefined);
+      for (const message of refused)
+        void sleep(laterMs)
+          .then(() => queues.send(queueUrl, [message]))
+          .catch(() => undefined);
       return messages.map(() => undefined);
     },
   };

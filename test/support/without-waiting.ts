@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueueClient } from '../../shared/triggers/send/queue-client.ts';
 
 /**
- * Queues that answer before they are asked: messages are said to be taken at once, and sent later, those of a group in their
- * order. What fails then is lost, as is what waits when the process dies.
+ * Queues that answer before they are asked: messages are said to be taken at once, and sent later, those of a group in
+ * their order. What fails then is lost, as is what waits when the process dies.
  *
  * @param laterMs longer than offsets stay unwritten, so that they are written first
  */
@@ -14,7 +14,9 @@ export function withoutWaiting(queues: QueueClient, laterMs: number): QueueClien
     ...queues,
     async send(queueUrl, messages) {
       const before = messages.map(({ groupId }) => last.get(`${queueUrl} ${groupId}`));
-      const sent = Promise.all([sleep(laterMs), ...before]).then(() => queues.send(queueUrl, messages)).catch(() => undefined);
+      const sent = Promise.all([sleep(laterMs), ...before])
+        .then(() => queues.send(queueUrl, messages))
+        .catch(() => undefined);
       for (const { groupId } of messages) last.set(`${queueUrl} ${groupId}`, sent);
       return messages.map(() => undefined);
     },

@@ -16,12 +16,18 @@ export interface Connector {
   /** The circuit breakers that it wants. */
   readonly guard: Guard;
   /** Opens clients of groups, as the user that the environment of the function names. */
-  open(config: Pick<StoreConfig, 'environment' | 'databaseUser' | 'databaseAuth' | 'connections'>, settings?: ConnectSettings): (group: GroupAddress) => SqlClient;
+  open(
+    config: Pick<StoreConfig, 'environment' | 'databaseUser' | 'databaseAuth' | 'connections'>,
+    settings?: ConnectSettings,
+  ): (group: GroupAddress) => SqlClient;
 }
 
-/** The secret that a user logs in to a group with. Throws an Error where the group was deployed before there was one. */
+/**
+ * The secret that a user logs in to a group with. Throws an Error where the group was deployed before there was one.
+ */
 export function secretOf({ name, secret, userSecrets }: GroupAddress, user: DatabaseUser): string {
   const arn = user === 'owner' ? secret : userSecrets?.[user];
-  if (arn === undefined) throw new Error(`${name}: wanted a secret of ${userName(user)}, which the next migration makes, got none`);
+  if (arn === undefined)
+    throw new Error(`${name}: wanted a secret of ${userName(user)}, which the next migration makes, got none`);
   return arn;
 }

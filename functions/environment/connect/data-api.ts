@@ -8,11 +8,26 @@ export const DATA_API: Connector = {
   guard: guardWith(DATA_API_BREAKERS),
   open({ databaseUser }, { statementMs } = {}) {
     const client = sdk();
-    return (group) => dataApiClient(client, { resourceArn: group.clusterArn, secretArn: secretOf(group, databaseUser) }, statementMs === undefined ? {} : { callTimeoutMs: statementMs });
+    return (group) =>
+      dataApiClient(
+        client,
+        { resourceArn: group.clusterArn, secretArn: secretOf(group, databaseUser) },
+        statementMs === undefined ? {} : { callTimeoutMs: statementMs },
+      );
   },
 };
 
-/** One for all groups, with a connection for each call under way. Retries are the adapter's: the SDK repeats calls whose outcome is unknown. */
+/**
+ * One for all groups, with a connection for each call under way. Retries are the adapter's: the SDK repeats calls whose
+ * outcome is unknown.
+ */
 function sdk(): RDSDataClient {
-  return new RDSDataClient({ maxAttempts: 1, requestHandler: { connectionTimeout: 1000, httpsAgent: { maxSockets: 256, keepAlive: true }, httpAgent: { maxSockets: 256, keepAlive: true } } });
+  return new RDSDataClient({
+    maxAttempts: 1,
+    requestHandler: {
+      connectionTimeout: 1000,
+      httpsAgent: { maxSockets: 256, keepAlive: true },
+      httpAgent: { maxSockets: 256, keepAlive: true },
+    },
+  });
 }

@@ -11,7 +11,8 @@ import { secretOf, type Connector } from './connector.ts';
 export const MYSQL: Connector = {
   guard: guardWith(),
   open({ environment, databaseUser, databaseAuth, connections }, { statementMs, acquireMs } = {}) {
-    // One request at a time comes to an instance: what its transactions need is one connection, out of those it may have.
+    // One request at a time comes to an instance: what its transactions need is one connection, out of those it may
+    // have.
     const lanes = connections > 1 ? 1 : 0;
     const settings: MysqlSettings = {
       connections: connections - lanes,

@@ -4,6 +4,7 @@ import type { Connector } from './connector.ts';
 
 /** In bundles of environments with `data-api` access, which carry no other way. */
 export function connectorOf(access: Access): Connector {
-  if (access !== 'data-api') throw new Error(`access: wanted data-api, for which this function was bundled, got ${access}`);
+  if (access !== 'data-api')
+    throw new Error(`access: wanted data-api, for which this function was bundled, got ${access}`);
   return DATA_API;
 }

@@ -55,5 +55,7 @@ function fareOf(base: Json | undefined): { readonly amount: number; readonly cur
 }
 
 function membersOf(value: Json | undefined): { readonly [member: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as { readonly [member: string]: Json }) : {};
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as { readonly [member: string]: Json })
+    : {};
 }

@@ -19,14 +19,21 @@ export function simulatedCards(books: Pick<SchemalessClient, 'put' | 'get'>, dec
     async charge({ idempotencyKey, attempt, amount, currency }) {
       const reason = declineReason(idempotencyKey, attempt, declineRate);
       if (reason !== undefined) throw new CardDeclined(reason);
-      const charged: Charged & { readonly [member: string]: Json } = { receipt: receiptOf(idempotencyKey), amount, currency };
+      const charged: Charged & { readonly [member: string]: Json } = {
+        receipt: receiptOf(idempotencyKey),
+        amount,
+        currency,
+      };
       const address = { row_key: idempotencyKey, column_name: CHARGES, ref_key: 0 };
       const { outcome } = await books.put({ ...address, body: charged });
       if (outcome === 'stored' || outcome === 'stored_before') return charged;
       // Charged before, for another amount: what was charged then holds.
       const { cell } = outcome === 'conflict' ? await books.get(address) : { cell: null };
       // What is only buffered is not in the books yet, and another charge may come before it.
-      if (cell === null) throw new Error(`The card service cannot reach its books (${outcome}): it is not known whether ${idempotencyKey} was charged`);
+      if (cell === null)
+        throw new Error(
+          `The card service cannot reach its books (${outcome}): it is not known whether ${idempotencyKey} was charged`,
+        );
       return toCharged(cell.body);
     },
   };

@@ -9,7 +9,13 @@ import { readRole } from './read-options.ts';
 export const batchGet: HttpOperation = async (request, deployment) => {
   const read = readRole(request.query({ once: ['read'] }));
   const { keys } = readMembers(request.json(), ['keys']);
-  const parsed = readItems(keys, 'keys', LIMITS.batchCells, ['row_key', 'column_name', 'ref_key', 'min_added_id'], parseKey);
+  const parsed = readItems(
+    keys,
+    'keys',
+    LIMITS.batchCells,
+    ['row_key', 'column_name', 'ref_key', 'min_added_id'],
+    parseKey,
+  );
   const datastore = await deployment.datastore(request.path('datastore'));
   const cells = await datastore.batchGet(parsed, { read });
   return { status: 200, body: { cells: shownItems(cells) } };

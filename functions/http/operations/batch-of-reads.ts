@@ -13,7 +13,10 @@ import { pathValue, type HttpRequest } from '../request.ts';
 import type { HttpOperation } from './operation.ts';
 import { soonDone } from './soon-done.ts';
 
-/** How long reads may still take once one of them is done. Those of one group that is slow or away must not hold up the others. */
+/**
+ * How long reads may still take once one of them is done. Those of one group that is slow or away must not hold up the
+ * others.
+ */
 const PATIENCE_MS = 100;
 
 /**
@@ -34,7 +37,10 @@ export function batchOfReads(operations: { readonly [operation in Operation]?: H
     const path = end < 0 ? text : text.slice(0, end);
     const values = path.split('/');
     // A path can fit two: that with more words in place of parameters comes first, as routes are chosen.
-    const found = templates.find(({ parts }) => parts.length === values.length && parts.every((part, at) => part.startsWith('{') || part === values[at]));
+    const found = templates.find(
+      ({ parts }) =>
+        parts.length === values.length && parts.every((part, at) => part.startsWith('{') || part === values[at]),
+    );
     if (found === undefined) throw invalidField(`targets[${place}]`, wanted, target);
     return { ...found, values, query: end < 0 ? '' : text.slice(end + 1), path };
   }
@@ -46,13 +52,19 @@ export function batchOfReads(operations: { readonly [operation in Operation]?: H
     await deployment.datastore(request.path('datastore'));
     // One for all: each by itself may be as long as any answer, and all of them would be in memory together.
     const room = answerRoom();
-    const answers = await soonDone(reads.map(async (read) => {
-      const answer = await answerOf(read, { ...request, room }, deployment);
-      if (answer === undefined) return undefined;
-      const { text, isPlain } = writeJson(answer.body);
-      return { text: `{"status":${answer.status},"body":${text}}`, isPlain, failure: answer.failure };
-    }), PATIENCE_MS);
-    const json = { text: `{"answers":[${untilFull(answers.map((answer) => answer?.text)).join(',')}]}`, isPlain: answers.every((answer) => answer?.isPlain !== false) };
+    const answers = await soonDone(
+      reads.map(async (read) => {
+        const answer = await answerOf(read, { ...request, room }, deployment);
+        if (answer === undefined) return undefined;
+        const { text, isPlain } = writeJson(answer.body);
+        return { text: `{"status":${answer.status},"body":${text}}`, isPlain, failure: answer.failure };
+      }),
+      PATIENCE_MS,
+    );
+    const json = {
+      text: `{"answers":[${untilFull(answers.map((answer) => answer?.text)).join(',')}]}`,
+      isPlain: answers.every((answer) => answer?.isPlain !== false),
+    };
     return { status: 200, body: undefined, json, outcomes: answers.flatMap((answer) => answer?.failure ?? []) };
   };
 }
@@ -72,8 +84,15 @@ interface Read extends Template {
   readonly path: string;
 }
 
-/** What a read answers, and the code of the failure that is to be counted, if it is one; undefined where there was no room for it. */
-async function answerOf({ answer, parts, values, query, path }: Read, whole: HttpRequest, deployment: Deployment): Promise<(Answer & { readonly failure?: string }) | undefined> {
+/**
+ * What a read answers, and the code of the failure that is to be counted, if it is one; undefined where there was no
+ * room for it.
+ */
+async function answerOf(
+  { answer, parts, values, query, path }: Read,
+  whole: HttpRequest,
+  deployment: Deployment,
+): Promise<(Answer & { readonly failure?: string }) | undefined> {
   const request: HttpRequest = {
     id: whole.id,
     isSigned: whole.isSigned,
@@ -100,7 +119,9 @@ function literals({ parts }: Template): number {
 /** UTF-8 takes three bytes for a UTF-16 unit at most. */
 const MOST_BYTES = 3;
 
-/** The texts that an answer has room for, in order; null in the place of the others, and of those that are not there. */
+/**
+ * The texts that an answer has room for, in order; null in the place of the others, and of those that are not there.
+ */
 function untilFull(texts: readonly (string | undefined)[]): readonly string[] {
   const units = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
   // To measure them takes a look at each character.

@@ -11,10 +11,16 @@ const DEPTH_AROUND = 3;
 export const batchPut: HttpOperation = async (request, deployment) => {
   request.query();
   const { cells } = readMembers(request.json(LIMITS.bodyDepth + DEPTH_AROUND), ['cells']);
-  const parsed = readItems(cells, 'cells', LIMITS.batchCells, ['row_key', 'column_name', 'ref_key', 'body'], (members, prefix): NewCell => {
-    if (members.body === undefined) throw missingField(`${prefix}body`, 'the JSON of the cell');
-    return { ...parseAddress(members, prefix), body: members.body };
-  });
+  const parsed = readItems(
+    cells,
+    'cells',
+    LIMITS.batchCells,
+    ['row_key', 'column_name', 'ref_key', 'body'],
+    (members, prefix): NewCell => {
+      if (members.body === undefined) throw missingField(`${prefix}body`, 'the JSON of the cell');
+      return { ...parseAddress(members, prefix), body: members.body };
+    },
+  );
   const datastore = await deployment.datastore(request.path('datastore'));
   const results = await datastore.batchPut(parsed);
   return { status: 200, body: { results }, outcomes: results.map((result) => result.outcome) };

@@ -28,5 +28,7 @@ function answerFound(address: Omit<CellAddress, 'ref_key'> & { readonly ref_key?
   const { row_key, column_name, ref_key } = address;
   const place = ref_key === undefined ? `${row_key}, ${column_name}` : `${row_key}, ${column_name}, ${ref_key}`;
   const doubt = stale ? '; the answer may be behind: ask again, of the writer' : '';
-  throw new SchemalessError('cell_not_found', `No cell at ${place}${doubt}`, { more: { address, served_by, stale, ...(stale && { retry: 'later' }) } });
+  throw new SchemalessError('cell_not_found', `No cell at ${place}${doubt}`, {
+    more: { address, served_by, stale, ...(stale && { retry: 'later' }) },
+  });
 }

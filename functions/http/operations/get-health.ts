@@ -13,7 +13,11 @@ export const getHealth: HttpOperation = async (request, deployment) => {
   const groups = await deployment.health();
   const status = summary(groups);
   const down = status === 'down';
-  return { status: down ? 503 : 200, body: { status, version: VERSION, instance: INSTANCE, groups }, retryAfter: down ? RETRY_AFTER : undefined };
+  return {
+    status: down ? 503 : 200,
+    body: { status, version: VERSION, instance: INSTANCE, groups },
+    retryAfter: down ? RETRY_AFTER : undefined,
+  };
 };
 
 function summary(groups: readonly GroupHealth[]): 'ok' | 'degraded' | 'down' {

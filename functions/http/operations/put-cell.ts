@@ -20,11 +20,19 @@ function answerPut(address: CellAddress, result: PutResult): Answer {
     case 'stored_before':
     case 'buffered': {
       const { outcome, ...where } = result;
-      return { status: STATUS[outcome], body: { outcome, row_key, column_name, ref_key, ...where }, outcomes: [outcome] };
+      return {
+        status: STATUS[outcome],
+        body: { outcome, row_key, column_name, ref_key, ...where },
+        outcomes: [outcome],
+      };
     }
     case 'conflict': {
       const more = { outcome: 'conflict', shard: result.shard, added_id: result.added_id };
-      throw new SchemalessError('conflict', `Another body is at ${row_key}, ${column_name}, ${ref_key}; nothing was changed`, { address, more });
+      throw new SchemalessError(
+        'conflict',
+        `Another body is at ${row_key}, ${column_name}, ${ref_key}; nothing was changed`,
+        { address, more },
+      );
     }
     case 'unavailable': {
       const more = { outcome: 'unavailable', shard: result.shard };

@@ -8,7 +8,11 @@ import type { Query } from '../query.ts';
 import type { HttpOperation } from './operation.ts';
 import { readLimit, readRole } from './read-options.ts';
 
-const NAMES = { once: ['fields', 'order', 'limit', 'after', 'cursor', 'read', 'explain'], repeated: ['column'], others: true } as const;
+const NAMES = {
+  once: ['fields', 'order', 'limit', 'after', 'cursor', 'read', 'explain'],
+  repeated: ['column'],
+  others: true,
+} as const;
 
 /** GET /indexes/{index}: the entries that meet the conditions; without any parameter, the state of the index. */
 export const queryIndex: HttpOperation = async (request, deployment) => {

@@ -14,7 +14,8 @@ export const readShardLog: HttpOperation = async (request, deployment) => {
   const options = { limit: readLimit(query), read: readRole(query) };
   const after = query.integer('after', 0, Number.MAX_SAFE_INTEGER);
   const datastore = await deployment.datastore(request.path('datastore'));
-  // The datastore checks it again, as one of a batch: whoever sends a path is told of `after`, not of `locations[0].after`.
+  // The datastore checks it again, as one of a batch: whoever sends a path is told of `after`, not of
+  // `locations[0].after`.
   const location = parseLocation({ shard, after, since: query.text('since') } as Location, datastore.shards);
   const [log] = await datastore.log([location], options);
   if (log === undefined) throw new Error('The datastore answered no log where one was asked for');

@@ -1,10 +1,14 @@
 /**
- * The results of work that is done when all of it is, or so long after the first: undefined in the place of what was not.
+ * The results of work that is done when all of it is, or so long after the first: undefined in the place of what was
+ * not.
  *
  * @param works that do not fail
  * @param patienceMs milliseconds
  */
-export async function soonDone<Result>(works: readonly Promise<Result>[], patienceMs: number): Promise<readonly (Result | undefined)[]> {
+export async function soonDone<Result>(
+  works: readonly Promise<Result>[],
+  patienceMs: number,
+): Promise<readonly (Result | undefined)[]> {
   const results: (Result | undefined)[] = works.map(() => undefined);
   let timer: NodeJS.Timeout | undefined;
   await new Promise<void>((resolve, reject) => {

@@ -10,7 +10,9 @@ import type { Endpoints } from '../stack/endpoints.ts';
 import { dataFlag } from './flags.ts';
 
 const command = new Command('npm run consume --')
-  .description("Runs a trigger's function in a process of its own, over the queue of the local stack that npm start runs, until Ctrl-C.")
+  .description(
+    "Runs a trigger's function in a process of its own, over the queue of the local stack that npm start runs, until Ctrl-C.",
+  )
   .argument('<file>', "that exports the trigger's handler, for instance functions/examples/feed-warehouse.ts")
   .option('--datastore <name>', 'whose cells are consumed', 'trips')
   .addOption(dataFlag())
@@ -21,7 +23,11 @@ const { datastore, data } = command.opts<{ datastore: string; data: string }>();
 
 try {
   const environment = consumerEnvironment(readEndpoints(data), datastore);
-  const consumer = spawn(process.execPath, [join(PROJECT_ROOT, 'functions/triggers/run-consumer.ts'), '--module', file], { env: { ...process.env, ...environment }, stdio: 'inherit' });
+  const consumer = spawn(
+    process.execPath,
+    [join(PROJECT_ROOT, 'functions/triggers/run-consumer.ts'), '--module', file],
+    { env: { ...process.env, ...environment }, stdio: 'inherit' },
+  );
   // Ctrl-C reaches both by the terminal; whoever ends this one alone means that one.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => consumer.kill('SIGTERM'));

@@ -8,15 +8,27 @@ import type { Endpoints } from '../stack/endpoints.ts';
  *
  * @throws an Error when the stack has no such tables
  */
-export function consumerEnvironment({ http, sqs, dynamodb, tables }: Omit<Endpoints, 'groups' | 'rdsData'>, datastore: string): Readonly<Record<string, string>> {
+export function consumerEnvironment(
+  { http, sqs, dynamodb, tables }: Omit<Endpoints, 'groups' | 'rdsData'>,
+  datastore: string,
+): Readonly<Record<string, string>> {
   const table = (name: string): string => {
     // Named after their place in the app, the construct `tables`.
     const found = tables.find((candidate) => candidate.includes(`tables${name}`));
-    if (found === undefined) throw new Error(`tables: wanted the table ${name} of a stack, got ${tables.length === 0 ? 'no tables' : tables.join(', ')}`);
+    if (found === undefined)
+      throw new Error(
+        `tables: wanted the table ${name} of a stack, got ${tables.length === 0 ? 'no tables' : tables.join(', ')}`,
+      );
     return found;
   };
   return {
-    ...environmentOf<ConsumerVariable>({ environment: 'local', topologyTable: table('topology'), stateTable: table('state'), apiUrl: http, datastore }),
+    ...environmentOf<ConsumerVariable>({
+      environment: 'local',
+      topologyTable: table('topology'),
+      stateTable: table('state'),
+      apiUrl: http,
+      datastore,
+    }),
     ...loginVariables(),
     AWS_ENDPOINT_URL_SQS: sqs,
     AWS_ENDPOINT_URL_DYNAMODB: dynamodb,

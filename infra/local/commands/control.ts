@@ -11,7 +11,9 @@ import { dataFlag } from './flags.ts';
 import { lockFolder } from '../stack/folder-lock.ts';
 import { stopOrphansBelow } from '../control/leftovers.ts';
 
-const program = new Command('npm run local --').description('Acts on the local stack that npm start runs.').showHelpAfterError();
+const program = new Command('npm run local --')
+  .description('Acts on the local stack that npm start runs.')
+  .showHelpAfterError();
 
 program
   .command('status')
@@ -26,10 +28,25 @@ program
   );
 
 const ACTIONS = [
-  { name: 'kill', argument: 'node', done: 'killed', description: 'kills a server, as kill -9; `dynamodb` or `sqs`: the service is away until it is resumed' },
+  {
+    name: 'kill',
+    argument: 'node',
+    done: 'killed',
+    description: 'kills a server, as kill -9; `dynamodb` or `sqs`: the service is away until it is resumed',
+  },
   { name: 'pause', argument: 'node', done: 'paused', description: 'stops a server without ending it, as SIGSTOP' },
-  { name: 'resume', argument: 'node', done: 'resumed', description: 'lets a paused server, or a killed service, go on' },
-  { name: 'promote', argument: 'group', done: 'promoted a reader of', description: 'makes a reader of a group its writer' },
+  {
+    name: 'resume',
+    argument: 'node',
+    done: 'resumed',
+    description: 'lets a paused server, or a killed service, go on',
+  },
+  {
+    name: 'promote',
+    argument: 'group',
+    done: 'promoted a reader of',
+    description: 'makes a reader of a group its writer',
+  },
 ] as const;
 
 for (const { name, argument, done, description } of ACTIONS) {
@@ -81,7 +98,8 @@ async function reset(data: string, yes: boolean): Promise<void> {
   try {
     if (!yes && !(await confirmed(`Delete everything in ${data}?`))) return void console.log('nothing was deleted');
     await stopOrphansBelow(data);
-    for (const name of readdirSync(data)) if (name !== 'lock') rmSync(`${data}/${name}`, { recursive: true, force: true });
+    for (const name of readdirSync(data))
+      if (name !== 'lock') rmSync(`${data}/${name}`, { recursive: true, force: true });
     console.log(`deleted the data in ${data}`);
   } finally {
     lock.release();

@@ -32,18 +32,46 @@ export function dataFlag(): Option {
 /** The flags of `npm start`. */
 export function startFlags(): readonly Option[] {
   return [
-    wholeNumberFlag('--port <port>', 'of the HTTP API on 127.0.0.1, 0 for any free one', 0, 65_535).default(DEFAULT_OPTIONS.port),
+    wholeNumberFlag('--port <port>', 'of the HTTP API on 127.0.0.1, 0 for any free one', 0, 65_535).default(
+      DEFAULT_OPTIONS.port,
+    ),
     dataFlag(),
-    wholeNumberFlag('--groups <count>', 'shard groups, a MySQL writer with readers each', 1, 20).default(DEFAULT_OPTIONS.groups),
+    wholeNumberFlag('--groups <count>', 'shard groups, a MySQL writer with readers each', 1, 20).default(
+      DEFAULT_OPTIONS.groups,
+    ),
     wholeNumberFlag('--readers <count>', 'readers of each group', 0, 5).default(DEFAULT_OPTIONS.readers),
-    wholeNumberFlag('--shards <count>', 'the most that a datastore gets; fixed at the first start', 1, 65_536).default(DEFAULT_OPTIONS.shards),
-    choiceFlag('--engine <name>', 'mysql or mariadb (default: MySQL if it is on the machine, else MariaDB)', ['mysql', 'mariadb']),
-    secondsFlag('--restart-after <seconds>', 'when a server that died is started again, 0 for never').default(DEFAULT_OPTIONS.restartAfterSeconds),
-    choiceFlag('--functions <where>', 'threads, or process: each function in a process that can be killed', ['threads', 'process']).default(DEFAULT_OPTIONS.functions),
-    wholeNumberFlag('--function-memory <MB>', 'heap of each function, which ends when it needs more (default: its memory in the cloud)', 64, 10_240),
-    wholeNumberFlag('--tailers <count>', 'workers that send cells to the triggers (default: as many as last time, 1 at first)', 1, MAX_TAILERS),
-    choiceFlag('--access <way>', 'how functions reach MySQL: mysql, or data-api', ACCESSES).default(DEFAULT_OPTIONS.access),
-    new Option('--check-signatures', 'refuse requests that are not signed as those to AWS are (SigV4)').default(DEFAULT_OPTIONS.checkSignatures),
+    wholeNumberFlag('--shards <count>', 'the most that a datastore gets; fixed at the first start', 1, 65_536).default(
+      DEFAULT_OPTIONS.shards,
+    ),
+    choiceFlag('--engine <name>', 'mysql or mariadb (default: MySQL if it is on the machine, else MariaDB)', [
+      'mysql',
+      'mariadb',
+    ]),
+    secondsFlag('--restart-after <seconds>', 'when a server that died is started again, 0 for never').default(
+      DEFAULT_OPTIONS.restartAfterSeconds,
+    ),
+    choiceFlag('--functions <where>', 'threads, or process: each function in a process that can be killed', [
+      'threads',
+      'process',
+    ]).default(DEFAULT_OPTIONS.functions),
+    wholeNumberFlag(
+      '--function-memory <MB>',
+      'heap of each function, which ends when it needs more (default: its memory in the cloud)',
+      64,
+      10_240,
+    ),
+    wholeNumberFlag(
+      '--tailers <count>',
+      'workers that send cells to the triggers (default: as many as last time, 1 at first)',
+      1,
+      MAX_TAILERS,
+    ),
+    choiceFlag('--access <way>', 'how functions reach MySQL: mysql, or data-api', ACCESSES).default(
+      DEFAULT_OPTIONS.access,
+    ),
+    new Option('--check-signatures', 'refuse requests that are not signed as those to AWS are (SigV4)').default(
+      DEFAULT_OPTIONS.checkSignatures,
+    ),
     new Option('--datastores <folder>', "folder of the datastores' YAML (default: infra/datastores)"),
   ];
 }

@@ -27,11 +27,21 @@ interface Flags {
   readonly datastores?: string;
 }
 
-const command = new Command('npm start --').description('Runs a whole Schemaless on this machine: MySQL servers, functions and HTTP API.').showHelpAfterError();
+const command = new Command('npm start --')
+  .description('Runs a whole Schemaless on this machine: MySQL servers, functions and HTTP API.')
+  .showHelpAfterError();
 for (const flag of startFlags()) command.addOption(flag);
 command.parse();
 const { engine, datastores, tailers, functionMemory, restartAfter, ...flags } = command.opts<Flags>();
-const options: Partial<LocalStackOptions> = { ...flags, engine, datastores, tailers, functionMemory, restartAfterSeconds: restartAfter, log: (line) => console.log(line) };
+const options: Partial<LocalStackOptions> = {
+  ...flags,
+  engine,
+  datastores,
+  tailers,
+  functionMemory,
+  restartAfterSeconds: restartAfter,
+  log: (line) => console.log(line),
+};
 
 console.log(`starting Schemaless ${VERSION}, with data in ${flags.data}`);
 const starting = startLocalStack(options);
@@ -58,17 +68,30 @@ async function show({ groups, datastores, undefinedDatastores, functions, url }:
   const nodes = groups.status();
   const readers = nodes.filter(({ role }) => role === 'reader').length;
   const counted = (count: number, word: string): string => `${count} ${word}${count === 1 ? '' : 's'}`;
-  console.log(`${groups.engine.kind === 'mysql' ? 'MySQL' : 'MariaDB'} ${groups.engine.version}: ${counted(groups.groups.length, 'group')}, ${counted(nodes.length - readers, 'writer')} and ${counted(readers, 'reader')}`);
-  const named = (some: readonly { readonly name: string; readonly shards: number }[]): string => some.map(({ name, shards }) => `${name} (${counted(shards, 'shard')})`).join(', ');
+  console.log(
+    `${groups.engine.kind === 'mysql' ? 'MySQL' : 'MariaDB'} ${groups.engine.version}: ${counted(groups.groups.length, 'group')}, ${counted(nodes.length - readers, 'writer')} and ${counted(readers, 'reader')}`,
+  );
+  const named = (some: readonly { readonly name: string; readonly shards: number }[]): string =>
+    some.map(({ name, shards }) => `${name} (${counted(shards, 'shard')})`).join(', ');
   console.log(`datastores: ${named(datastores)}`);
   if (undefinedDatastores.length > 0) {
     const [its, it] = undefinedDatastores.length === 1 ? ['Its', 'it'] : ['Their', 'them'];
-    console.log(`not defined any more: ${named(undefinedDatastores)}. ${its} cells are kept, and can be read and written; no trigger is called for them. Define ${it} again, or delete all data of a stopped stack with npm run local -- reset`);
+    console.log(
+      `not defined any more: ${named(undefinedDatastores)}. ${its} cells are kept, and can be read and written; no trigger is called for them. Define ${it} again, or delete all data of a stopped stack with npm run local -- reset`,
+    );
   }
-  for (const line of await prove({ url, datastores: datastores.map(({ name }) => name), readers: readers > 0 && flags.access === 'mysql', sign: localSigner() })) console.log(line);
+  for (const line of await prove({
+    url,
+    datastores: datastores.map(({ name }) => name),
+    readers: readers > 0 && flags.access === 'mysql',
+    sign: localSigner(),
+  }))
+    console.log(line);
   if (flags.checkSignatures) {
     const { region, credentials } = awsLogin();
-    console.log(`requests are signed (SigV4, execute-api): AWS_REGION=${region} AWS_ACCESS_KEY_ID=${credentials.accessKeyId}`);
+    console.log(
+      `requests are signed (SigV4, execute-api): AWS_REGION=${region} AWS_ACCESS_KEY_ID=${credentials.accessKeyId}`,
+    );
   }
   console.log(`ready ${url}`);
   for (const line of await loadTriggers({ datastores, functions })) console.log(line);

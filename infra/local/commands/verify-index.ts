@@ -26,7 +26,9 @@ interface VerifyFlags {
 }
 
 await new Command('npm run verify-index --')
-  .description('Compares an index of the local stack that runs with what its cells say: every row with its entry, every entry with its row. Ends with 1 when something is wrong and was not mended.')
+  .description(
+    'Compares an index of the local stack that runs with what its cells say: every row with its entry, every entry with its row. Ends with 1 when something is wrong and was not mended.',
+  )
   .argument('<name>', 'of the index')
   .option('--datastore <name>', 'that it belongs to', 'trips')
   .addOption(dataFlag())
@@ -55,7 +57,9 @@ async function verify(name: string, { data, datastore, repair }: VerifyFlags): P
     bufferCopies: 0,
   });
   try {
-    return await verifyIndex(context, datastore, await findIndex(topology, datastore, name), { repair: repair === true });
+    return await verifyIndex(context, datastore, await findIndex(topology, datastore, name), {
+      repair: repair === true,
+    });
   } finally {
     await context.groups.close();
     client.destroy();
@@ -66,13 +70,17 @@ async function verify(name: string, { data, datastore, repair }: VerifyFlags): P
 async function endpointsOf(data: string): Promise<Endpoints> {
   await sendCommand(data, 'status');
   const { endpoints } = dataFolder(data);
-  if (!existsSync(endpoints)) throw new Error(`The stack on ${data} is still starting: try again once its address is shown`);
+  if (!existsSync(endpoints))
+    throw new Error(`The stack on ${data} is still starting: try again once its address is shown`);
   return JSON.parse(readFileSync(endpoints, 'utf8')) as Endpoints;
 }
 
 function topologyTable({ tables }: Endpoints): string {
   const [table, ...others] = tables.filter((name) => name.includes('topology'));
-  if (table === undefined || others.length > 0) throw new Error(`The topology table: wanted one table with topology in its name, got ${tables.join(', ') || 'none'}`);
+  if (table === undefined || others.length > 0)
+    throw new Error(
+      `The topology table: wanted one table with topology in its name, got ${tables.join(', ') || 'none'}`,
+    );
   return table;
 }
 
@@ -82,19 +90,28 @@ async function findIndex(topology: TopologySource, datastore: string, name: stri
   const versions = catalogues.find((one) => one.name === name)?.versions ?? [];
   const live = versions.find(({ state }) => state === 'live');
   if (live) return { name, hash: live.hash, definition: live.definition };
-  if (versions.some(({ state }) => state === 'building')) throw new Error(`${name} is being built: verify it once it is live`);
+  if (versions.some(({ state }) => state === 'building'))
+    throw new Error(`${name} is being built: verify it once it is live`);
   const known = catalogues.filter((one) => one.versions.some(({ state }) => state === 'live')).map((one) => one.name);
-  throw new Error(`name: wanted an index of ${datastore}, one of ${known.join(', ') || '(none)'}, got ${JSON.stringify(name)}`);
+  throw new Error(
+    `name: wanted an index of ${datastore}, one of ${known.join(', ') || '(none)'}, got ${JSON.stringify(name)}`,
+  );
 }
 
 /** Returns the exit code. */
 function show(name: string, { rows, entries, found, problems, mended, failed }: Verification, repair: boolean): number {
   const count = (kind: IndexProblem['kind']): string => `${found[kind]} ${kind}`;
   const all = found.missing + found.extra + found.wrong;
-  for (const { kind, row_key, value } of problems.slice(0, SHOWN)) console.log(`${kind.padEnd(7)}  row ${row_key}  under ${String(value)}`);
+  for (const { kind, row_key, value } of problems.slice(0, SHOWN))
+    console.log(`${kind.padEnd(7)}  row ${row_key}  under ${String(value)}`);
   if (all > SHOWN) console.log(`… and ${all - SHOWN} more`);
-  console.log(`${name}: ${rows} rows, ${entries} entries: ${count('missing')}, ${count('extra')}, ${count('wrong')}${repair ? `; ${mended} entries written` : ''}`);
-  for (const [shard, error] of failed) console.log(`shard ${shard} could not be compared whole: ${error instanceof Error ? error.message : String(error)}`);
+  console.log(
+    `${name}: ${rows} rows, ${entries} entries: ${count('missing')}, ${count('extra')}, ${count('wrong')}${repair ? `; ${mended} entries written` : ''}`,
+  );
+  for (const [shard, error] of failed)
+    console.log(
+      `shard ${shard} could not be compared whole: ${error instanceof Error ? error.message : String(error)}`,
+    );
   if (failed.size > 0) return 1;
   if (all === 0) return 0;
   if (!repair) console.log('Mend them with --repair.');

@@ -24,7 +24,10 @@ export interface StackStatus {
   readonly queues: readonly QueueStatus[];
 }
 
-type CommandedStack = Pick<LocalStack, 'groups' | 'functions' | 'services' | 'url' | 'functionLog' | 'tailers' | 'queues' | 'datastores'>;
+type CommandedStack = Pick<
+  LocalStack,
+  'groups' | 'functions' | 'services' | 'url' | 'functionLog' | 'tailers' | 'queues' | 'datastores'
+>;
 
 /** @param data the stack's data folder */
 export function commandsOf(stack: CommandedStack, data: string): Commands {
@@ -33,7 +36,8 @@ export function commandsOf(stack: CommandedStack, data: string): Commands {
   const serviceOf = (name: string): Service | undefined => {
     if (name === 'dynamodb' || name === 'sqs') return services[name];
     const nodes = groups.status().map(({ node }) => node);
-    if (!nodes.includes(name)) throw invalidField('node', `one of ${[...nodes, ...Object.keys(services)].join(', ')}`, name);
+    if (!nodes.includes(name))
+      throw invalidField('node', `one of ${[...nodes, ...Object.keys(services)].join(', ')}`, name);
     return undefined;
   };
   return {
@@ -49,14 +53,24 @@ export function commandsOf(stack: CommandedStack, data: string): Commands {
   };
 }
 
-async function statusOf({ groups, functions, services, url, functionLog, tailers, queues, datastores }: CommandedStack, data: string): Promise<StackStatus> {
-  const [triggers, counted] = await Promise.all([triggerStatus(datastores, url), queueStatus(queues(), services.sqs.url)]);
+async function statusOf(
+  { groups, functions, services, url, functionLog, tailers, queues, datastores }: CommandedStack,
+  data: string,
+): Promise<StackStatus> {
+  const [triggers, counted] = await Promise.all([
+    triggerStatus(datastores, url),
+    queueStatus(queues(), services.sqs.url),
+  ]);
   const called = functions.status();
   const ofFunctions = called.flatMap(({ instances }) => instances.map(({ pid }) => pid));
   return {
     url,
     pid: process.pid,
-    weight: weightOf({ own: [process.pid, ...ofFunctions], servers: groups.status().map(({ pid }) => pid), folder: data }),
+    weight: weightOf({
+      own: [process.pid, ...ofFunctions],
+      servers: groups.status().map(({ pid }) => pid),
+      folder: data,
+    }),
     engine: `${groups.engine.kind} ${groups.engine.version}`,
     nodes: groups.status(),
     functions: called,

@@ -18,7 +18,8 @@ export async function sendCommand(data: string, command: string, argument = ''):
     throw new Error(notRunning, { cause });
   });
   // The port may be another program's by now.
-  if (response.status === 401 || response.headers.get('content-type') !== 'application/json') throw new Error(notRunning);
+  if (response.status === 401 || response.headers.get('content-type') !== 'application/json')
+    throw new Error(notRunning);
   const { result, error } = Object(await response.json());
   if (typeof error === 'string') throw new Error(error);
   return result;

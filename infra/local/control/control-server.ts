@@ -24,8 +24,10 @@ export async function startControlServer(file: string, commands: Commands): Prom
   const expected = Buffer.from(`Bearer ${token}`);
   const server = createServer((request, response) => {
     const given = Buffer.from(request.headers.authorization ?? '');
-    const answer = (status: number, body: object): void => void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return answer(401, { error: 'wrong token' });
+    const answer = (status: number, body: object): void =>
+      void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    if (given.length !== expected.length || !timingSafeEqual(given, expected))
+      return answer(401, { error: 'wrong token' });
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
     const command = commands[pathname.slice(1)];
     if (!command) return answer(404, { error: `${pathname}: wanted one of ${Object.keys(commands).join(', ')}` });

@@ -16,7 +16,9 @@ export async function queueStatus(queues: readonly StackQueue[], sqsUrl: string)
     requestHandler: { connectionTimeout: ANSWER_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true },
   });
   try {
-    return await Promise.all(queues.map(async (queue) => ({ ...queue, ...(await queueCounts(client, queue.url).catch(() => ({}))) })));
+    return await Promise.all(
+      queues.map(async (queue) => ({ ...queue, ...(await queueCounts(client, queue.url).catch(() => ({}))) })),
+    );
   } finally {
     client.destroy();
   }

@@ -3,9 +3,31 @@ import type { QueueStatus } from './queue-status.ts';
 import type { TriggerState } from './trigger-status.ts';
 
 /** A running stack, as text for people. */
-export function showStatus({ url, pid, engine, weight, nodes, functions, functionMode, functionLog, tailers, triggers, queues }: StackStatus): string {
-  const servers = nodes.map((node) => [node.node, node.role, node.state, `${node.host}:${node.port}`, node.pid > 0 ? `pid ${node.pid}` : '']);
-  const called = functions.map(({ title, instances }) => [title, `${instances.length} running`, functionMode === 'process' ? instances.map((instance) => `pid ${instance.pid}`).join(' ') : '']);
+export function showStatus({
+  url,
+  pid,
+  engine,
+  weight,
+  nodes,
+  functions,
+  functionMode,
+  functionLog,
+  tailers,
+  triggers,
+  queues,
+}: StackStatus): string {
+  const servers = nodes.map((node) => [
+    node.node,
+    node.role,
+    node.state,
+    `${node.host}:${node.port}`,
+    node.pid > 0 ? `pid ${node.pid}` : '',
+  ]);
+  const called = functions.map(({ title, instances }) => [
+    title,
+    `${instances.length} running`,
+    functionMode === 'process' ? instances.map((instance) => `pid ${instance.pid}`).join(' ') : '',
+  ]);
   return [
     `${url}  ${engine}  pid ${pid}`,
     `memory: ${megabytes(weight.stackMemory)} and ${megabytes(weight.serverMemory)} of the servers; disk: ${megabytes(weight.disk)}`,
@@ -14,7 +36,9 @@ export function showStatus({ url, pid, engine, weight, nodes, functions, functio
     '',
     `functions in ${functionMode}, output in ${functionLog}`,
     ...table(called),
-    ...(triggers.length > 0 ? ['', `triggers, sent to by ${counted(tailers, 'tailer')}`, ...table(triggers.map(triggerRow))] : []),
+    ...(triggers.length > 0
+      ? ['', `triggers, sent to by ${counted(tailers, 'tailer')}`, ...table(triggers.map(triggerRow))]
+      : []),
     ...(queues.length > 0 ? ['', 'queues', ...table(queues.map(queueRow))] : []),
   ].join('\n');
 }
@@ -24,7 +48,13 @@ function triggerRow({ datastore, trigger, summary }: TriggerState): readonly str
   if (!summary) return [name, 'not known: the API does not say', '', '', ''];
   const { state, reason, lag, parked } = summary;
   const uncounted = lag.unknown_shards === 0 ? '' : `, ${counted(lag.unknown_shards, 'shard')} not counted`;
-  return [name, state, `${counted(lag.cells, 'cell')} behind, ${lag.seconds.toFixed(1)} s${uncounted}`, `${parked} parked`, reason ?? ''];
+  return [
+    name,
+    state,
+    `${counted(lag.cells, 'cell')} behind, ${lag.seconds.toFixed(1)} s${uncounted}`,
+    `${parked} parked`,
+    reason ?? '',
+  ];
 }
 
 function queueRow({ name, calls, callsNow, visible, held }: QueueStatus): readonly string[] {
@@ -42,5 +72,10 @@ function counted(count: number, word: string): string {
 
 function table(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  return rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd());
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 }

@@ -12,7 +12,10 @@ export interface TriggerState {
 
 const ANSWER_MS = 5000;
 
-export async function triggerStatus(datastores: readonly DatastoreDefinition[], url: string): Promise<readonly TriggerState[]> {
+export async function triggerStatus(
+  datastores: readonly DatastoreDefinition[],
+  url: string,
+): Promise<readonly TriggerState[]> {
   const asked = datastores.map(async ({ name: datastore, triggers }): Promise<readonly TriggerState[]> => {
     if (triggers.length === 0) return [];
     const known = await schemalessClient({ url, datastore, attempts: 1, timeoutMs: ANSWER_MS, sign: localSigner() })

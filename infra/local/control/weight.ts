@@ -15,8 +15,17 @@ export interface Weight {
 /** Of a file's blocks, whatever those of the disk are. */
 const BLOCK_BYTES = 512;
 
-export function weightOf({ own, servers, folder }: { readonly own: readonly number[]; readonly servers: readonly number[]; readonly folder: string }): Weight {
-  const memory = (pids: readonly number[]): number => [...new Set(pids)].reduce((sum, pid) => sum + residentBytes(pid), 0);
+export function weightOf({
+  own,
+  servers,
+  folder,
+}: {
+  readonly own: readonly number[];
+  readonly servers: readonly number[];
+  readonly folder: string;
+}): Weight {
+  const memory = (pids: readonly number[]): number =>
+    [...new Set(pids)].reduce((sum, pid) => sum + residentBytes(pid), 0);
   return { stackMemory: memory(own), serverMemory: memory(servers), disk: bytesBelow(folder) };
 }
 

@@ -34,7 +34,9 @@ function literal({ name, value, typeHint }: Parameter): string {
   }
 }
 
-/** The forms that the API documents. More digits than milliseconds pass: whether the real one takes them is not known. */
+/**
+ * The forms that the API documents. More digits than milliseconds pass: whether the real one takes them is not known.
+ */
 const FORMS: Readonly<Partial<Record<TypeHint, { readonly form: RegExp; readonly wanted: string }>>> = {
   DATE: { form: /^\d{4}-\d{2}-\d{2}$/u, wanted: 'YYYY-MM-DD' },
   TIME: { form: /^\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?$/u, wanted: 'HH:MM:SS[.FFF]' },
@@ -45,5 +47,9 @@ const FORMS: Readonly<Partial<Record<TypeHint, { readonly form: RegExp; readonly
 
 function checkHint(name: string, value: string, typeHint: TypeHint): void {
   const known = FORMS[typeHint];
-  if (known && !known.form.test(value)) throw new DataApiException('ValidationException', `Parameter ${name} with type hint ${typeHint}: wanted ${known.wanted}, got ${JSON.stringify(value).slice(0, 100)}`);
+  if (known && !known.form.test(value))
+    throw new DataApiException(
+      'ValidationException',
+      `Parameter ${name} with type hint ${typeHint}: wanted ${known.wanted}, got ${JSON.stringify(value).slice(0, 100)}`,
+    );
 }

@@ -42,7 +42,15 @@ export function columnMetadata(column: FieldPacket): ColumnMetadata {
   };
 }
 
-const TEXTS: ReadonlySet<number | undefined> = new Set([TYPE.string, TYPE.varString, TYPE.varchar, TYPE.tinyBlob, TYPE.blob, TYPE.mediumBlob, TYPE.longBlob]);
+const TEXTS: ReadonlySet<number | undefined> = new Set([
+  TYPE.string,
+  TYPE.varString,
+  TYPE.varchar,
+  TYPE.tinyBlob,
+  TYPE.blob,
+  TYPE.mediumBlob,
+  TYPE.longBlob,
+]);
 
 function isText({ columnType }: FieldPacket): boolean {
   return TEXTS.has(columnType);
@@ -53,6 +61,7 @@ function precisionOf(column: FieldPacket, { kind }: ColumnType): number {
   const { columnLength = 0, decimals } = column;
   if (kind === 'boolean') return 1;
   // The length counts the sign and the point as well.
-  if (kind === 'decimal') return columnLength - ((Number(column.flags) & FLAG.unsigned) === 0 ? 1 : 0) - (decimals > 0 ? 1 : 0);
+  if (kind === 'decimal')
+    return columnLength - ((Number(column.flags) & FLAG.unsigned) === 0 ? 1 : 0) - (decimals > 0 ? 1 : 0);
   return kind === 'string' && isText(column) ? Math.floor(columnLength / CHARACTER_BYTES) : columnLength;
 }

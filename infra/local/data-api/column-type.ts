@@ -15,13 +15,61 @@ export interface ColumnType {
 export const FLAG = { notNull: 1, unsigned: 32, binary: 128, enumeration: 256, autoIncrement: 512, set: 2048 } as const;
 
 /** Types of the MySQL protocol. */
-export const TYPE = { decimal: 0, tiny: 1, short: 2, long: 3, float: 4, double: 5, null: 6, timestamp: 7, longlong: 8, int24: 9, date: 10, time: 11, datetime: 12, year: 13, newDate: 14, varchar: 15, bit: 16, vector: 242, json: 245, newDecimal: 246, tinyBlob: 249, mediumBlob: 250, longBlob: 251, blob: 252, varString: 253, string: 254, geometry: 255 } as const;
+export const TYPE = {
+  decimal: 0,
+  tiny: 1,
+  short: 2,
+  long: 3,
+  float: 4,
+  double: 5,
+  null: 6,
+  timestamp: 7,
+  longlong: 8,
+  int24: 9,
+  date: 10,
+  time: 11,
+  datetime: 12,
+  year: 13,
+  newDate: 14,
+  varchar: 15,
+  bit: 16,
+  vector: 242,
+  json: 245,
+  newDecimal: 246,
+  tinyBlob: 249,
+  mediumBlob: 250,
+  longBlob: 251,
+  blob: 252,
+  varString: 253,
+  string: 254,
+  geometry: 255,
+} as const;
 
 const BINARY_CHARSET = 63;
 /** Bytes of a character, at most, in what the server sends: connections are opened with utf8mb4. */
 export const CHARACTER_BYTES = 4;
 
-const JDBC = { bit: -7, tinyint: -6, bigint: -5, longvarbinary: -4, varbinary: -3, binary: -2, longvarchar: -1, none: 0, char: 1, decimal: 3, integer: 4, smallint: 5, real: 7, double: 8, varchar: 12, date: 91, time: 92, timestamp: 93, other: 1111 } as const;
+const JDBC = {
+  bit: -7,
+  tinyint: -6,
+  bigint: -5,
+  longvarbinary: -4,
+  varbinary: -3,
+  binary: -2,
+  longvarchar: -1,
+  none: 0,
+  char: 1,
+  decimal: 3,
+  integer: 4,
+  smallint: 5,
+  real: 7,
+  double: 8,
+  varchar: 12,
+  date: 91,
+  time: 92,
+  timestamp: 93,
+  other: 1111,
+} as const;
 
 const INTEGERS: Readonly<Record<number, readonly [name: string, jdbcType: number]>> = {
   [TYPE.tiny]: ['TINYINT', JDBC.tinyint],
@@ -56,27 +104,36 @@ export function columnTypeOf(column: FieldPacket): ColumnType {
   const integer = INTEGERS[columnType];
   if (integer) {
     const isUnsigned = (flags & FLAG.unsigned) !== 0;
-    if (columnType === TYPE.tiny && columnLength === 1 && !isUnsigned) return { kind: 'boolean', typeName: 'TINYINT', jdbcType: JDBC.bit };
+    if (columnType === TYPE.tiny && columnLength === 1 && !isUnsigned)
+      return { kind: 'boolean', typeName: 'TINYINT', jdbcType: JDBC.bit };
     return { kind: 'long', typeName: isUnsigned ? `${integer[0]} UNSIGNED` : integer[0], jdbcType: integer[1] };
   }
-  if (columnType === TYPE.bit) return columnLength === 1 ? { kind: 'boolean', typeName: 'BIT', jdbcType: JDBC.bit } : { kind: 'blob', typeName: 'BIT', jdbcType: JDBC.varbinary };
+  if (columnType === TYPE.bit)
+    return columnLength === 1
+      ? { kind: 'boolean', typeName: 'BIT', jdbcType: JDBC.bit }
+      : { kind: 'blob', typeName: 'BIT', jdbcType: JDBC.varbinary };
   const fixed = FIXED[columnType];
   if (fixed) return fixed;
   if ((flags & FLAG.enumeration) !== 0) return { kind: 'string', typeName: 'ENUM', jdbcType: JDBC.char };
   if ((flags & FLAG.set) !== 0) return { kind: 'string', typeName: 'SET', jdbcType: JDBC.char };
-  if (column.extendedTypeName !== undefined) return { kind: 'string', typeName: column.extendedTypeName.toUpperCase(), jdbcType: JDBC.char };
-  return column.characterSet === BINARY_CHARSET ? binaryType(columnType, columnLength) : textType(columnType, columnLength / CHARACTER_BYTES);
+  if (column.extendedTypeName !== undefined)
+    return { kind: 'string', typeName: column.extendedTypeName.toUpperCase(), jdbcType: JDBC.char };
+  return column.characterSet === BINARY_CHARSET
+    ? binaryType(columnType, columnLength)
+    : textType(columnType, columnLength / CHARACTER_BYTES);
 }
 
 function binaryType(columnType: number, length: number): ColumnType {
   if (columnType === TYPE.string) return { kind: 'blob', typeName: 'BINARY', jdbcType: JDBC.binary };
-  if (columnType === TYPE.varString || columnType === TYPE.varchar) return { kind: 'blob', typeName: 'VARBINARY', jdbcType: JDBC.varbinary };
+  if (columnType === TYPE.varString || columnType === TYPE.varchar)
+    return { kind: 'blob', typeName: 'VARBINARY', jdbcType: JDBC.varbinary };
   return { kind: 'blob', typeName: `${sizeOf(length)}BLOB`, jdbcType: JDBC.longvarbinary };
 }
 
 function textType(columnType: number, length: number): ColumnType {
   if (columnType === TYPE.string) return { kind: 'string', typeName: 'CHAR', jdbcType: JDBC.char };
-  if (columnType === TYPE.varString || columnType === TYPE.varchar) return { kind: 'string', typeName: 'VARCHAR', jdbcType: JDBC.varchar };
+  if (columnType === TYPE.varString || columnType === TYPE.varchar)
+    return { kind: 'string', typeName: 'VARCHAR', jdbcType: JDBC.varchar };
   return { kind: 'string', typeName: `${sizeOf(length)}TEXT`, jdbcType: JDBC.longvarchar };
 }
 

@@ -26,7 +26,8 @@ try {
     seed,
     report: quiet ? () => undefined : show,
   });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => void api.stop().then(() => process.exit(0)));
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.once(signal, () => void api.stop().then(() => process.exit(0)));
   console.log(`ready ${api.url}`);
   console.log(`AWS_ENDPOINT_URL_RDS_DATA=${api.url}`);
 } catch (error) {
@@ -36,5 +37,7 @@ try {
 
 function show({ operation, status, milliseconds, exception, message }: DataApiEvent): void {
   if (status === 200) return;
-  console.log(`${operation} ${status ?? 'cut'} ${milliseconds} ms${exception === undefined ? '' : ` ${exception}: ${message ?? ''}`}`);
+  console.log(
+    `${operation} ${status ?? 'cut'} ${milliseconds} ms${exception === undefined ? '' : ` ${exception}: ${message ?? ''}`}`,
+  );
 }

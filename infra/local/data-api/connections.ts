@@ -1,5 +1,12 @@
 import type { Socket } from 'node:net';
-import { createConnection, createPool, type Connection, type ConnectionOptions, type Pool, type PoolConnection } from 'mysql2';
+import {
+  createConnection,
+  createPool,
+  type Connection,
+  type ConnectionOptions,
+  type Pool,
+  type PoolConnection,
+} from 'mysql2';
 import { exceptionOf } from './exceptions.ts';
 import type { Login } from './logins.ts';
 
@@ -9,7 +16,10 @@ const IDLE_MS = 30_000;
 /** Of one login and database; the server refuses what is too much for it. */
 const POOL = { connectionLimit: 1000, maxIdle: 16 } as const;
 
-/** Connections to the clusters' servers, kept for a while: by login and database, since a session cannot leave its database. */
+/**
+ * Connections to the clusters' servers, kept for a while: by login and database, since a session cannot leave its
+ * database.
+ */
 export class Connections {
   readonly #pools = new Map<string, Pool>();
   readonly #open = new Set<PoolConnection>();
@@ -19,7 +29,10 @@ export class Connections {
     this.#multipleStatements = multipleStatements;
   }
 
-  /** To be released by who took it, or destroyed where its session must not be seen by others. Throws a `DataApiException`. */
+  /**
+   * To be released by who took it, or destroyed where its session must not be seen by others. Throws a
+   * `DataApiException`.
+   */
   take(login: Login, database: string | undefined): Promise<PoolConnection> {
     const key = JSON.stringify([login.host, login.port, login.user, login.password, database]);
     let pool = this.#pools.get(key);

@@ -38,12 +38,27 @@ export interface DataApi {
 }
 
 /** Starts an RDS Data API over MySQL or MariaDB servers. Throws an `Error` that names the option that is wrong. */
-export async function startDataApi({ host = '127.0.0.1', port = 0, clusters, limits = {}, faults: orders = [], seed = 1, report = () => undefined }: DataApiOptions): Promise<DataApi> {
+export async function startDataApi({
+  host = '127.0.0.1',
+  port = 0,
+  clusters,
+  limits = {},
+  faults: orders = [],
+  seed = 1,
+  report = () => undefined,
+}: DataApiOptions): Promise<DataApi> {
   const faults = new Faults(seed);
   for (const order of orders) faults.set(order);
   const allLimits = { ...DEFAULT_LIMITS, ...limits };
   const operations = openOperations(clusters, allLimits);
-  const server = await startHttpServer({ host, port, requestBytes: allLimits.requestBytes, operations, faults, report });
+  const server = await startHttpServer({
+    host,
+    port,
+    requestBytes: allLimits.requestBytes,
+    operations,
+    faults,
+    report,
+  });
   return {
     url: server.url,
     faults,

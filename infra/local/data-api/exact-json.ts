@@ -28,7 +28,8 @@ export function stringifyExactly(value: object): string {
  */
 export function parseExactly(text: string): unknown {
   if (rawJson) {
-    const reviver: Reviver = (_key, value, { source = '' }) => (typeof value === 'number' ? exactly(value, source) : value);
+    const reviver: Reviver = (_key, value, { source = '' }) =>
+      typeof value === 'number' ? exactly(value, source) : value;
     return JSON.parse(text, reviver as (key: string, value: unknown) => unknown);
   }
   // Slow: a second for 4 MB. No shorter number is beyond 2^53.

@@ -25,7 +25,11 @@ export class DataApiException extends Error {
   /** Further members of the answer. */
   readonly members: Readonly<Record<string, unknown>>;
 
-  constructor(name: ExceptionName, message: string, { members = {}, cause }: { members?: Readonly<Record<string, unknown>>; cause?: unknown } = {}) {
+  constructor(
+    name: ExceptionName,
+    message: string,
+    { members = {}, cause }: { members?: Readonly<Record<string, unknown>>; cause?: unknown } = {},
+  ) {
     super(message, { cause });
     this.name = name;
     this.members = members;
@@ -47,21 +51,46 @@ interface DriverError {
   readonly message?: string;
 }
 
-/** The server's errors have a number, not always one that the driver has a code for; the system's numbers are below 0. */
+/**
+ * The server's errors have a number, not always one that the driver has a code for; the system's numbers are below 0.
+ */
 export function exceptionOf(error: unknown): DataApiException {
   if (error instanceof DataApiException) return error;
-  const { code = '', errno = 0, fatal = false, sqlState = 'HY000', sqlMessage, message = String(error) } = (error ?? {}) as DriverError;
-  if (errno > 0) return new DataApiException('DatabaseErrorException', `${sqlMessage ?? message}; Error code: ${errno}; SQLState: ${sqlState}`, { cause: error });
-  if (fatal || /^(?:E[A-Z]+|PROTOCOL_[A-Z_]+)$/u.test(code)) return new DataApiException('DatabaseUnavailableException', `The writer instance in the DB cluster isn't available: ${message}`, { cause: error });
+  const {
+    code = '',
+    errno = 0,
+    fatal = false,
+    sqlState = 'HY000',
+    sqlMessage,
+    message = String(error),
+  } = (error ?? {}) as DriverError;
+  if (errno > 0)
+    return new DataApiException(
+      'DatabaseErrorException',
+      `${sqlMessage ?? message}; Error code: ${errno}; SQLState: ${sqlState}`,
+      { cause: error },
+    );
+  if (fatal || /^(?:E[A-Z]+|PROTOCOL_[A-Z_]+)$/u.test(code))
+    return new DataApiException(
+      'DatabaseUnavailableException',
+      `The writer instance in the DB cluster isn't available: ${message}`,
+      { cause: error },
+    );
   return new DataApiException('InternalServerErrorException', message, { cause: error });
 }
 
 /** A member that is missing, too short or too long, in the words of every AWS service. */
 export function invalidMember(member: string, value: string, constraint: string): DataApiException {
-  return new DataApiException('ValidationException', `1 validation error detected: Value ${value} at '${member}' failed to satisfy constraint: ${constraint}`);
+  return new DataApiException(
+    'ValidationException',
+    `1 validation error detected: Value ${value} at '${member}' failed to satisfy constraint: ${constraint}`,
+  );
 }
 
 /** A member of another JSON type than the service model says. */
 export function unexpected(member: string, wanted: string, got: unknown): DataApiException {
-  return new DataApiException('SerializationException', `${member}: wanted ${wanted}, got ${typeof got === 'bigint' ? String(got) : (JSON.stringify(got) ?? 'nothing').slice(0, 100)}`);
+  return new DataApiException(
+    'SerializationException',
+    `${member}: wanted ${wanted}, got ${typeof got === 'bigint' ? String(got) : (JSON.stringify(got) ?? 'nothing').slice(0, 100)}`,
+  );
 }

@@ -12,7 +12,10 @@ export const FAULT_KINDS = ['resuming', 'unavailable', 'throttled', 'cut-after-c
 export type FaultKind = (typeof FAULT_KINDS)[number];
 
 /** `count`: the next so many calls; `share`: the part of the calls, 0 to 1, until it is set again. */
-export type FaultOrder = { readonly kind: FaultKind } & ({ readonly share: number; readonly count?: never } | { readonly count: number; readonly share?: never });
+export type FaultOrder = { readonly kind: FaultKind } & (
+  | { readonly share: number; readonly count?: never }
+  | { readonly count: number; readonly share?: never }
+);
 
 export interface FaultStatus {
   readonly kind: FaultKind;
@@ -23,15 +26,22 @@ export interface FaultStatus {
 }
 
 const REFUSALS: Readonly<Record<Exclude<FaultKind, 'cut-after-commit'>, () => DataApiException>> = {
-  resuming: () => new DataApiException('DatabaseResumingException', 'The Aurora DB instance db-LOCAL is resuming after being auto-paused. Please wait a few seconds and try again.'),
-  unavailable: () => new DataApiException('DatabaseUnavailableException', "The writer instance in the DB cluster isn't available."),
+  resuming: () =>
+    new DataApiException(
+      'DatabaseResumingException',
+      'The Aurora DB instance db-LOCAL is resuming after being auto-paused. Please wait a few seconds and try again.',
+    ),
+  unavailable: () =>
+    new DataApiException('DatabaseUnavailableException', "The writer instance in the DB cluster isn't available."),
   throttled: () => new DataApiException('ThrottlingException', 'Rate exceeded'),
 };
 const REFUSAL_KINDS = ['resuming', 'unavailable', 'throttled'] as const;
 
 /** The faults of an endpoint. Which calls a share hits depends on the seed and on their order alone. */
 export class Faults {
-  readonly #states = new Map<FaultKind, { share: number; count: number; happened: number }>(FAULT_KINDS.map((kind) => [kind, { share: 0, count: 0, happened: 0 }]));
+  readonly #states = new Map<FaultKind, { share: number; count: number; happened: number }>(
+    FAULT_KINDS.map((kind) => [kind, { share: 0, count: 0, happened: 0 }]),
+  );
   readonly #random: () => number;
 
   constructor(seed: number) {
@@ -83,10 +93,13 @@ export class Faults {
 /** Throws a RangeError that names the member, what was wanted and what came. */
 export function checkFault(order: unknown): FaultOrder {
   const { kind, share, count } = Object(order) as Readonly<Record<string, unknown>>;
-  if (!(FAULT_KINDS as readonly unknown[]).includes(kind)) throw new RangeError(`kind: wanted one of ${FAULT_KINDS.join(', ')}, got ${show(kind)}`);
+  if (!(FAULT_KINDS as readonly unknown[]).includes(kind))
+    throw new RangeError(`kind: wanted one of ${FAULT_KINDS.join(', ')}, got ${show(kind)}`);
   if ((share === undefined) === (count === undefined)) throw new RangeError('share, count: wanted one of them');
-  if (share !== undefined && !(typeof share === 'number' && share >= 0 && share <= 1)) throw new RangeError(`share: wanted a number from 0 to 1, got ${show(share)}`);
-  if (count !== undefined && !(Number.isSafeInteger(count) && (count as number) >= 0)) throw new RangeError(`count: wanted a whole number from 0 on, got ${show(count)}`);
+  if (share !== undefined && !(typeof share === 'number' && share >= 0 && share <= 1))
+    throw new RangeError(`share: wanted a number from 0 to 1, got ${show(share)}`);
+  if (count !== undefined && !(Number.isSafeInteger(count) && (count as number) >= 0))
+    throw new RangeError(`count: wanted a whole number from 0 on, got ${show(count)}`);
   return order as FaultOrder;
 }
 

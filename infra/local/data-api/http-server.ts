@@ -39,10 +39,18 @@ const COMMITS: ReadonlySet<OperationName> = new Set(['ExecuteStatement', 'BatchE
 const FAULTS_PATH = '/_faults';
 
 /** Serves the API, and the faults route beside it. Who may call is not checked: signatures are taken as they come. */
-export async function startHttpServer({ host, port, requestBytes, operations, faults, report }: HttpServerOptions): Promise<{ readonly url: string; close(): Promise<void> }> {
+export async function startHttpServer({
+  host,
+  port,
+  requestBytes,
+  operations,
+  faults,
+  report,
+}: HttpServerOptions): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
     const [pathname = '/'] = (request.url ?? '/').split('?', 1);
-    const answered = pathname === FAULTS_PATH ? answerFaults(request, response, faults) : answerCall(request, response, pathname);
+    const answered =
+      pathname === FAULTS_PATH ? answerFaults(request, response, faults) : answerCall(request, response, pathname);
     // The client went away while it sent.
     answered.catch(() => response.destroy());
   });
@@ -52,10 +60,23 @@ export async function startHttpServer({ host, port, requestBytes, operations, fa
     const operation = PATHS.get(pathname);
     const body = await readBody(request, requestBytes);
     const done = (status: number | undefined, exception?: DataApiException): void =>
-      report({ operation: operation ?? pathname, status, milliseconds: Math.round(performance.now() - startedAt), ...(exception ? { exception: exception.name, message: exception.message } : {}) });
+      report({
+        operation: operation ?? pathname,
+        status,
+        milliseconds: Math.round(performance.now() - startedAt),
+        ...(exception ? { exception: exception.name, message: exception.message } : {}),
+      });
     try {
-      if (request.method !== 'POST' || !operation) throw new DataApiException('UnknownOperationException', `${request.method ?? ''} ${pathname} is no operation of the RDS Data API`);
-      if (!body) throw new DataApiException('RequestEntityTooLargeException', `Request must be smaller than ${requestBytes} bytes`);
+      if (request.method !== 'POST' || !operation)
+        throw new DataApiException(
+          'UnknownOperationException',
+          `${request.method ?? ''} ${pathname} is no operation of the RDS Data API`,
+        );
+      if (!body)
+        throw new DataApiException(
+          'RequestEntityTooLargeException',
+          `Request must be smaller than ${requestBytes} bytes`,
+        );
       faults.refuse();
       const answer = await operations.run(operation, readMembers(body));
       if (COMMITS.has(operation) && faults.cuts()) {
@@ -66,7 +87,12 @@ export async function startHttpServer({ host, port, requestBytes, operations, fa
       return done(200);
     } catch (error) {
       const exception = exceptionOf(error);
-      send(response, exception.status, { message: exception.message, ...exception.members }, { 'x-amzn-errortype': exception.name });
+      send(
+        response,
+        exception.status,
+        { message: exception.message, ...exception.members },
+        { 'x-amzn-errortype': exception.name },
+      );
       return done(exception.status, exception);
     }
   }
@@ -107,7 +133,9 @@ async function answerFaults(request: IncomingMessage, response: ServerResponse, 
   }
 }
 
-/** Undefined when headers and body are larger than allowed; read to its end all the same, so that the answer is heard. */
+/**
+ * Undefined when headers and body are larger than allowed; read to its end all the same, so that the answer is heard.
+ */
 async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | undefined> {
   let bytes = request.rawHeaders.reduce((sum, part) => sum + part.length + 2, 0);
   let chunks: Buffer[] = [];
@@ -119,8 +147,18 @@ async function readBody(request: IncomingMessage, limit: number): Promise<Buffer
   return bytes > limit ? undefined : Buffer.concat(chunks);
 }
 
-function send(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
+function send(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   const text = stringifyExactly(body);
-  response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text), 'x-amzn-requestid': randomUUID(), ...headers });
+  response.writeHead(status, {
+    'content-type': 'application/json',
+    'content-length': Buffer.byteLength(text),
+    'x-amzn-requestid': randomUUID(),
+    ...headers,
+  });
   response.end(text);
 }

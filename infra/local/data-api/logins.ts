@@ -26,19 +26,38 @@ export type DataApiCluster = { readonly resourceArn: string; readonly host: stri
 export type ResolveLogin = (resourceArn: string, secretArn: string) => Login | undefined | Promise<Login | undefined>;
 
 /** Throws a `DataApiException` when there is no such cluster, or the secret is not its. */
-export async function findLogin(clusters: readonly DataApiCluster[] | ResolveLogin, resourceArn: string, secretArn: string): Promise<Login> {
+export async function findLogin(
+  clusters: readonly DataApiCluster[] | ResolveLogin,
+  resourceArn: string,
+  secretArn: string,
+): Promise<Login> {
   let login: Login | undefined;
   try {
-    login = typeof clusters === 'function' ? await clusters(resourceArn, secretArn) : await loginOf(clusters, resourceArn, secretArn);
+    login =
+      typeof clusters === 'function'
+        ? await clusters(resourceArn, secretArn)
+        : await loginOf(clusters, resourceArn, secretArn);
   } catch (error) {
     if (error instanceof DataApiException) throw error;
-    throw new DataApiException('SecretsErrorException', `Error fetching secret ${secretArn} : ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new DataApiException(
+      'SecretsErrorException',
+      `Error fetching secret ${secretArn} : ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   }
-  if (!login) throw new DataApiException('HttpEndpointNotEnabledException', `HttpEndpoint is not enabled for resource ${resourceArn}`);
+  if (!login)
+    throw new DataApiException(
+      'HttpEndpointNotEnabledException',
+      `HttpEndpoint is not enabled for resource ${resourceArn}`,
+    );
   return login;
 }
 
-async function loginOf(clusters: readonly DataApiCluster[], resourceArn: string, secretArn: string): Promise<Login | undefined> {
+async function loginOf(
+  clusters: readonly DataApiCluster[],
+  resourceArn: string,
+  secretArn: string,
+): Promise<Login | undefined> {
   const cluster = clusters.find((one) => one.resourceArn === resourceArn);
   if (!cluster) return undefined;
   const { host, port } = cluster;
@@ -47,6 +66,7 @@ async function loginOf(clusters: readonly DataApiCluster[], resourceArn: string,
     return { host, port, user: username, password };
   }
   if (!('user' in cluster)) return undefined;
-  if (cluster.secretArn !== undefined && cluster.secretArn !== secretArn) throw new Error("Secrets Manager can't find the specified secret.");
+  if (cluster.secretArn !== undefined && cluster.secretArn !== secretArn)
+    throw new Error("Secrets Manager can't find the specified secret.");
   return { host, port, user: cluster.user, password: cluster.password };
 }

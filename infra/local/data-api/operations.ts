@@ -14,7 +14,13 @@ import { timedCall, type TimedCall } from './timed-call.ts';
 import { Transactions } from './transactions.ts';
 
 type Members = Readonly<Record<string, unknown>>;
-export type OperationName = 'ExecuteStatement' | 'BatchExecuteStatement' | 'BeginTransaction' | 'CommitTransaction' | 'RollbackTransaction' | 'ExecuteSql';
+export type OperationName =
+  | 'ExecuteStatement'
+  | 'BatchExecuteStatement'
+  | 'BeginTransaction'
+  | 'CommitTransaction'
+  | 'RollbackTransaction'
+  | 'ExecuteSql';
 
 export interface Operations {
   /** Throws a `DataApiException`. */
@@ -37,7 +43,11 @@ export function openOperations(clusters: readonly DataApiCluster[] | ResolveLogi
     const request = readExecute(members, limits);
     const text = readSql(request.sql);
     const sql = bind(text, request.parameters);
-    const result = await inSession(request, { text, goesOn: request.continueAfterTimeout, work: (connection) => runStatement(connection, sql, limits) });
+    const result = await inSession(request, {
+      text,
+      goesOn: request.continueAfterTimeout,
+      work: (connection) => runStatement(connection, sql, limits),
+    });
     return executeAnswer(result, request, limits);
   }
 
@@ -58,7 +68,11 @@ export function openOperations(clusters: readonly DataApiCluster[] | ResolveLogi
         for (const sql of statements) {
           if (signal.aborted) break;
           const result = await runStatement(connection, sql, limits);
-          if (result.kind === 'rows') throw new DataApiException('ValidationException', "Statements that return a result set aren't supported by BatchExecuteStatement");
+          if (result.kind === 'rows')
+            throw new DataApiException(
+              'ValidationException',
+              "Statements that return a result set aren't supported by BatchExecuteStatement",
+            );
           results.push({ generatedFields: generatedFields(result.insertId) });
         }
         return results;
@@ -89,7 +103,8 @@ export function openOperations(clusters: readonly DataApiCluster[] | ResolveLogi
       return await answer;
     } catch (error) {
       // What was killed, or broke, may still have something to say to whoever comes next on its connection.
-      isClean &&= error instanceof DataApiException && error.name === 'DatabaseErrorException' && error.cause !== undefined;
+      isClean &&=
+        error instanceof DataApiException && error.name === 'DatabaseErrorException' && error.cause !== undefined;
       throw error;
     } finally {
       void ended.then(() => (isClean ? connection.release() : connection.destroy()));
@@ -98,7 +113,8 @@ export function openOperations(clusters: readonly DataApiCluster[] | ResolveLogi
 
   function readSql(sql: string): SqlText {
     const text = readSqlText(sql);
-    if (limits.singleStatement && !isSingleStatement(text)) throw new DataApiException('ValidationException', "Multistatements aren't supported.");
+    if (limits.singleStatement && !isSingleStatement(text))
+      throw new DataApiException('ValidationException', "Multistatements aren't supported.");
     return text;
   }
 
@@ -107,7 +123,13 @@ export function openOperations(clusters: readonly DataApiCluster[] | ResolveLogi
     BatchExecuteStatement: batchExecute,
     async BeginTransaction(members) {
       const { resourceArn, secretArn, database } = readTarget(members, limits);
-      return { transactionId: await transactions.begin(resourceArn, await findLogin(clusters, resourceArn, secretArn), database) };
+      return {
+        transactionId: await transactions.begin(
+          resourceArn,
+          await findLogin(clusters, resourceArn, secretArn),
+          database,
+        ),
+      };
     },
     async CommitTransaction(members) {
       const target = readTransaction(members, limits);
@@ -122,7 +144,10 @@ export function openOperations(clusters: readonly DataApiCluster[] | ResolveLogi
       return { transactionStatus: 'Rollback Complete' };
     },
     async ExecuteSql() {
-      throw new DataApiException('BadRequestException', 'This API is deprecated and not available. Use ExecuteStatement API instead');
+      throw new DataApiException(
+        'BadRequestException',
+        'This API is deprecated and not available. Use ExecuteStatement API instead',
+      );
     },
   };
 
@@ -136,15 +161,21 @@ export function openOperations(clusters: readonly DataApiCluster[] | ResolveLogi
 }
 
 function executeAnswer(result: StatementResult, request: ExecuteRequest, limits: Limits): object {
-  if (result.kind === 'change') return { generatedFields: generatedFields(result.insertId), numberOfRecordsUpdated: result.affectedRows };
+  if (result.kind === 'change')
+    return { generatedFields: generatedFields(result.insertId), numberOfRecordsUpdated: result.affectedRows };
   const { columns, rows } = result;
   const records = toRecords(columns, rows, request);
   if (request.asJson) {
     const formattedRecords = formatRecords(columns, records);
-    if (Buffer.byteLength(formattedRecords) > limits.formattedBytes) throw new DataApiException('UnsupportedResultException', 'Database response exceeded size limit');
+    if (Buffer.byteLength(formattedRecords) > limits.formattedBytes)
+      throw new DataApiException('UnsupportedResultException', 'Database response exceeded size limit');
     return { formattedRecords, numberOfRecordsUpdated: 0 };
   }
-  return { ...(request.includeResultMetadata ? { columnMetadata: columns.map(columnMetadata) } : {}), numberOfRecordsUpdated: 0, records };
+  return {
+    ...(request.includeResultMetadata ? { columnMetadata: columns.map(columnMetadata) } : {}),
+    numberOfRecordsUpdated: 0,
+    records,
+  };
 }
 
 /** What the server calls the last insert id: the first that a statement gave, or what LAST_INSERT_ID(n) was told. */

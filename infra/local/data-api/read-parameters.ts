@@ -16,7 +16,12 @@ function readParameter(item: unknown, member: string): Parameter {
   const { name, value, typeHint } = item as Readonly<Record<string, unknown>>;
   if (typeof name !== 'string') throw unexpected(`${member}.name`, 'a string', name);
   const hint = typeHint ?? undefined;
-  if (hint !== undefined && !isTypeHint(hint)) throw invalidMember(`${member}.typeHint`, `'${String(hint)}'`, `Member must satisfy enum value set: [${TYPE_HINTS.join(', ')}]`);
+  if (hint !== undefined && !isTypeHint(hint))
+    throw invalidMember(
+      `${member}.typeHint`,
+      `'${String(hint)}'`,
+      `Member must satisfy enum value set: [${TYPE_HINTS.join(', ')}]`,
+    );
   return { name, value: readValue(value, name), typeHint: hint };
 }
 
@@ -26,10 +31,15 @@ function isTypeHint(hint: unknown): hint is TypeHint {
 
 /** Exactly one member of the union must be there; SDKs leave the others out, or send null. */
 function readValue(value: unknown, name: string): ParameterValue {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw unexpected(`The value of parameter ${name}`, 'a structure', value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw unexpected(`The value of parameter ${name}`, 'a structure', value);
   const given = Object.entries(value).filter(([, one]) => one !== null && one !== undefined);
   const [first, second] = given;
-  if (!first || second) throw new DataApiException('ValidationException', `The value of parameter ${name}: wanted exactly one member, got ${given.map(([key]) => key).join(', ') || 'none'}`);
+  if (!first || second)
+    throw new DataApiException(
+      'ValidationException',
+      `The value of parameter ${name}: wanted exactly one member, got ${given.map(([key]) => key).join(', ') || 'none'}`,
+    );
   const [kind, one] = first;
   const wanted = (what: string): DataApiException => unexpected(`${kind} of parameter ${name}`, what, one);
   switch (kind) {

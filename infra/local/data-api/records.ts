@@ -21,17 +21,31 @@ const LONG_MAX = 2n ** 63n - 1n;
 export function toRecords(columns: readonly FieldPacket[], rows: readonly RawRow[], options: RecordOptions): Field[][] {
   const kinds = columns.map((column) => {
     const { kind, typeName } = columnTypeOf(column);
-    if (kind === 'unsupported') throw new DataApiException('UnsupportedResultException', `The result contains the unsupported data type ${typeName}`);
+    if (kind === 'unsupported')
+      throw new DataApiException(
+        'UnsupportedResultException',
+        `The result contains the unsupported data type ${typeName}`,
+      );
     return { kind, hasScale: column.decimals > 0 };
   });
-  return rows.map((row) => row.map((bytes, index) => toField(bytes, kinds[index]?.kind ?? 'string', kinds[index]?.hasScale ?? false, options)));
+  return rows.map((row) =>
+    row.map((bytes, index) => toField(bytes, kinds[index]?.kind ?? 'string', kinds[index]?.hasScale ?? false, options)),
+  );
 }
 
-function toField(bytes: Buffer | null, kind: FieldKind, hasScale: boolean, { longAsString, decimalAsNumber }: RecordOptions): Field {
+function toField(
+  bytes: Buffer | null,
+  kind: FieldKind,
+  hasScale: boolean,
+  { longAsString, decimalAsNumber }: RecordOptions,
+): Field {
   if (bytes === null) return { isNull: true };
   if (kind === 'blob') return { blobValue: bytes.toString('base64') };
   // BIT(1) comes as a byte, TINYINT(1) as digits.
-  if (kind === 'boolean') return { booleanValue: bytes.length === 1 && (bytes[0] ?? 0) <= 1 ? bytes[0] === 1 : bytes.toString('latin1') !== '0' };
+  if (kind === 'boolean')
+    return {
+      booleanValue: bytes.length === 1 && (bytes[0] ?? 0) <= 1 ? bytes[0] === 1 : bytes.toString('latin1') !== '0',
+    };
   const text = bytes.toString('utf8');
   if (kind === 'long') return longAsString ? { stringValue: text } : longField(text);
   if (kind === 'double') return { doubleValue: Number(text) };
@@ -49,7 +63,11 @@ export function longField(text: string): Field {
 
 /** The records as a JSON text: an object for each row, by column label. */
 export function formatRecords(columns: readonly FieldPacket[], records: readonly (readonly Field[])[]): string {
-  return stringifyExactly(records.map((record) => Object.fromEntries(record.map((field, index) => [columns[index]?.name ?? '', plainValue(field)]))));
+  return stringifyExactly(
+    records.map((record) =>
+      Object.fromEntries(record.map((field, index) => [columns[index]?.name ?? '', plainValue(field)])),
+    ),
+  );
 }
 
 function plainValue(field: Field): unknown {

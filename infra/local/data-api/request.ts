@@ -39,9 +39,14 @@ export function readMembers(body: Buffer): Members {
   try {
     value = body.length === 0 ? {} : parseExactly(body.toString('utf8'));
   } catch (cause) {
-    throw new DataApiException('SerializationException', `The request body is not JSON: ${cause instanceof Error ? cause.message : ''}`, { cause });
+    throw new DataApiException(
+      'SerializationException',
+      `The request body is not JSON: ${cause instanceof Error ? cause.message : ''}`,
+      { cause },
+    );
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new DataApiException('SerializationException', 'Start of structure or map found where not expected.');
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new DataApiException('SerializationException', 'Start of structure or map found where not expected.');
   return value as Members;
 }
 
@@ -52,14 +57,21 @@ export function readTarget(members: Members, limits: Limits): Target {
   const transactionId = optionalString(members, 'transactionId');
   if (limits.argumentLengths) {
     for (const [member, value] of Object.entries({ resourceArn, secretArn })) {
-      if (value.length < ARN.min) throw invalidMember(member, `'${value}'`, `Member must have length greater than or equal to ${ARN.min}`);
+      if (value.length < ARN.min)
+        throw invalidMember(member, `'${value}'`, `Member must have length greater than or equal to ${ARN.min}`);
       checkLength(member, value, ARN.max);
     }
     if (database !== undefined) checkLength('database', database, DATABASE_MAX);
   }
   if (transactionId !== undefined) checkLength('transactionId', transactionId, TRANSACTION_ID_MAX);
-  if (limits.noSchema && optionalString(members, 'schema') !== undefined) throw new DataApiException('ValidationException', "The schema parameter isn't supported");
-  return { resourceArn, secretArn, database: database === '' ? undefined : database, transactionId: transactionId === '' ? undefined : transactionId };
+  if (limits.noSchema && optionalString(members, 'schema') !== undefined)
+    throw new DataApiException('ValidationException', "The schema parameter isn't supported");
+  return {
+    resourceArn,
+    secretArn,
+    database: database === '' ? undefined : database,
+    transactionId: transactionId === '' ? undefined : transactionId,
+  };
 }
 
 export function readExecute(members: Members, limits: Limits): ExecuteRequest {
@@ -79,7 +91,11 @@ export function readExecute(members: Members, limits: Limits): ExecuteRequest {
 export function readBatch(members: Members, limits: Limits): BatchRequest {
   const sets = members['parameterSets'] ?? [];
   if (!Array.isArray(sets)) throw unexpected('parameterSets', 'a list', sets);
-  return { ...readTarget(members, limits), sql: readSql(members, limits), parameterSets: sets.map((set, index) => readParameters(set, `parameterSets.${index + 1}.member`)) };
+  return {
+    ...readTarget(members, limits),
+    sql: readSql(members, limits),
+    parameterSets: sets.map((set, index) => readParameters(set, `parameterSets.${index + 1}.member`)),
+  };
 }
 
 /** The transaction that a commit or rollback is about. */
@@ -119,7 +135,8 @@ function optionalObject(members: Members, member: string): Members {
 
 function choice(members: Members, member: string, choices: readonly string[]): string | undefined {
   const value = optionalString(members, member);
-  if (value !== undefined && !choices.includes(value)) throw invalidMember(member, `'${value}'`, `Member must satisfy enum value set: [${choices.join(', ')}]`);
+  if (value !== undefined && !choices.includes(value))
+    throw invalidMember(member, `'${value}'`, `Member must satisfy enum value set: [${choices.join(', ')}]`);
   return value;
 }
 

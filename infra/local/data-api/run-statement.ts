@@ -16,7 +16,11 @@ export class ResultTooLarge extends DataApiException {}
  * Runs one statement and reads its result, no further than the limits let it. Of several results (CALL) the first one
  * with rows counts. Throws a `DataApiException`.
  */
-export function runStatement(connection: Connection, sql: string, limits: Pick<Limits, 'resultBytes' | 'rowBytes' | 'singleStatement'>): Promise<StatementResult> {
+export function runStatement(
+  connection: Connection,
+  sql: string,
+  limits: Pick<Limits, 'resultBytes' | 'rowBytes' | 'singleStatement'>,
+): Promise<StatementResult> {
   return new Promise((resolve, reject) => {
     let columns: readonly FieldPacket[] | undefined;
     let rows: RawRow[] = [];
@@ -45,14 +49,20 @@ export function runStatement(connection: Connection, sql: string, limits: Pick<L
       if (!readsRows) return;
       const size = result.reduce((sum, value) => sum + (value?.length ?? 0), 0);
       bytes += size;
-      if (size > limits.rowBytes) return tooLarge('DatabaseErrorException', `Packet for query is too large (${size} > ${limits.rowBytes})`);
-      if (bytes > limits.resultBytes) return tooLarge('UnsupportedResultException', 'Database response exceeded size limit');
+      if (size > limits.rowBytes)
+        return tooLarge('DatabaseErrorException', `Packet for query is too large (${size} > ${limits.rowBytes})`);
+      if (bytes > limits.resultBytes)
+        return tooLarge('UnsupportedResultException', 'Database response exceeded size limit');
       rows.push(result);
     });
     query.on('error', (error: unknown) => reject(exceptionOf(error)));
     query.on('end', () => {
       if (columns) return resolve({ kind: 'rows', columns, rows });
-      return resolve({ kind: 'change', affectedRows: Number(header?.affectedRows ?? 0), insertId: String(header?.insertId ?? 0) });
+      return resolve({
+        kind: 'change',
+        affectedRows: Number(header?.affectedRows ?? 0),
+        insertId: String(header?.insertId ?? 0),
+      });
     });
   });
 }

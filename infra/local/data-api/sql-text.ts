@@ -51,7 +51,8 @@ export function readSqlText(sql: string): SqlText {
 }
 
 /** A stored program holds statements of its own; the server itself takes no second one after it. */
-const STORED_PROGRAM = /^\s*(?:CREATE\s+(?:OR\s+REPLACE\s+)?(?:DEFINER\s*=\s*\S+(?:\s*@\s*\S*)?\s+)?(?:AGGREGATE\s+)?(?:PROCEDURE|FUNCTION|TRIGGER|EVENT|PACKAGE)\b|BEGIN\s+NOT\s+ATOMIC\b)/iu;
+const STORED_PROGRAM =
+  /^\s*(?:CREATE\s+(?:OR\s+REPLACE\s+)?(?:DEFINER\s*=\s*\S+(?:\s*@\s*\S*)?\s+)?(?:AGGREGATE\s+)?(?:PROCEDURE|FUNCTION|TRIGGER|EVENT|PACKAGE)\b|BEGIN\s+NOT\s+ATOMIC\b)/iu;
 
 export function isSingleStatement({ bare }: SqlText): boolean {
   const end = bare.indexOf(';');
@@ -59,7 +60,8 @@ export function isSingleStatement({ bare }: SqlText): boolean {
 }
 
 /** Statements that leave something behind in their session, which no other call may see. */
-const SESSION_STATE = /^\s*(?:SET|USE|LOCK|UNLOCK|PREPARE|EXECUTE|DEALLOCATE|HANDLER|BEGIN|START|SAVEPOINT|XA|FLUSH|CALL)\b|\bTEMPORARY\b|:=|\bINTO\s+@|\bGET_LOCK\b/iu;
+const SESSION_STATE =
+  /^\s*(?:SET|USE|LOCK|UNLOCK|PREPARE|EXECUTE|DEALLOCATE|HANDLER|BEGIN|START|SAVEPOINT|XA|FLUSH|CALL)\b|\bTEMPORARY\b|:=|\bINTO\s+@|\bGET_LOCK\b/iu;
 
 export function leavesSessionState({ bare }: SqlText): boolean {
   return SESSION_STATE.test(bare);

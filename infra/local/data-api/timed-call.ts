@@ -32,21 +32,27 @@ export function timedCall<T>({ limitMs, threadId, cancel, work }: TimedCallOptio
   );
   const answer = new Promise<T>((resolve, reject) => {
     const timer = after(limitMs, () => {
-      const timeout = new DataApiException('StatementTimeoutException', 'Request timed out', { members: { dbConnectionId: threadId } });
+      const timeout = new DataApiException('StatementTimeoutException', 'Request timed out', {
+        members: { dbConnectionId: threadId },
+      });
       if (!cancel) return reject(timeout);
       cancelled.abort();
       // A server that cannot be asked to cancel is away; the statement then ends with its connection.
       const killed = cancel().catch(() => undefined);
-      return void Promise.race([Promise.all([killed, ended]), sleep(KILLED_MS, undefined, { ref: false })]).then(() => reject(timeout));
+      return void Promise.race([Promise.all([killed, ended]), sleep(KILLED_MS, undefined, { ref: false })]).then(() =>
+        reject(timeout),
+      );
     });
-    working.then(
-      (result) => {
-        if (!cancelled.signal.aborted) resolve(result);
-      },
-      (error: unknown) => {
-        if (!cancelled.signal.aborted) reject(error);
-      },
-    ).finally(() => clearTimeout(timer));
+    working
+      .then(
+        (result) => {
+          if (!cancelled.signal.aborted) resolve(result);
+        },
+        (error: unknown) => {
+          if (!cancelled.signal.aborted) reject(error);
+        },
+      )
+      .finally(() => clearTimeout(timer));
   });
   return { answer, ended };
 }

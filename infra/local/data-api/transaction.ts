@@ -57,7 +57,8 @@ export class Transaction {
 
   /** Takes the transaction for a call, or waits until it is free. Each `enter` needs its `leave`. */
   async enter(waits: boolean): Promise<void> {
-    if (this.#isBusy && !waits) throw new DataApiException('DatabaseErrorException', 'Transaction is still running a query');
+    if (this.#isBusy && !waits)
+      throw new DataApiException('DatabaseErrorException', 'Transaction is still running a query');
     if (this.#isBusy) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#isBusy = true;
     clearTimeout(this.#idleTimer);

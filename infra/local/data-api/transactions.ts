@@ -18,7 +18,10 @@ const ROLLED_BACK = new Set([1213, 1020]);
 
 /** The transactions under way. One that is forgotten by its client is rolled back in time. */
 export class Transactions {
-  readonly #open = new Map<string, { readonly transaction: Transaction; readonly totalTimer: NodeJS.Timeout | undefined }>();
+  readonly #open = new Map<
+    string,
+    { readonly transaction: Transaction; readonly totalTimer: NodeJS.Timeout | undefined }
+  >();
   readonly #over = new Map<string, Over>();
   readonly #connections: Connections;
   readonly #limits: Limits;
@@ -38,13 +41,27 @@ export class Transactions {
       throw error;
     }
     const id = randomBytes(ID_BYTES).toString('base64');
-    const transaction = new Transaction({ id, resourceArn, database, login, connection, idleMs: this.#limits.transactionIdleMs, onIdle: () => this.#giveUp(transaction, 'expired') });
-    this.#open.set(id, { transaction, totalTimer: after(this.#limits.transactionTotalMs, () => this.#giveUp(transaction, 'expired')) });
+    const transaction = new Transaction({
+      id,
+      resourceArn,
+      database,
+      login,
+      connection,
+      idleMs: this.#limits.transactionIdleMs,
+      onIdle: () => this.#giveUp(transaction, 'expired'),
+    });
+    this.#open.set(id, {
+      transaction,
+      totalTimer: after(this.#limits.transactionTotalMs, () => this.#giveUp(transaction, 'expired')),
+    });
     return id;
   }
 
   /** Makes a call on a transaction, which stays busy until the call has ended on the server. */
-  async use<T>(target: Target & { readonly transactionId: string }, call: (transaction: Transaction) => TimedCall<T>): Promise<T> {
+  async use<T>(
+    target: Target & { readonly transactionId: string },
+    call: (transaction: Transaction) => TimedCall<T>,
+  ): Promise<T> {
     const transaction = this.#find(target);
     await transaction.enter(!this.#limits.singleCall);
     let timed: TimedCall<T>;
@@ -89,8 +106,10 @@ export class Transactions {
 
   #find({ transactionId, resourceArn, database }: Target & { readonly transactionId: string }): Transaction {
     const transaction = this.#open.get(transactionId)?.transaction;
-    if (!transaction || transaction.resourceArn !== resourceArn) throw transactionNotFound(transactionId, this.#over.get(transactionId) ?? 'unknown');
-    if (database !== undefined && database !== transaction.database) throw new DataApiException('ValidationException', 'Database name is not the same as transaction database');
+    if (!transaction || transaction.resourceArn !== resourceArn)
+      throw transactionNotFound(transactionId, this.#over.get(transactionId) ?? 'unknown');
+    if (database !== undefined && database !== transaction.database)
+      throw new DataApiException('ValidationException', 'Database name is not the same as transaction database');
     return transaction;
   }
 
@@ -137,7 +156,12 @@ export class Transactions {
 
 function endsTransaction(error: unknown): boolean {
   if (!(error instanceof DataApiException)) return true;
-  if (error instanceof ResultTooLarge || error.name === 'DatabaseUnavailableException' || error.name === 'InternalServerErrorException') return true;
+  if (
+    error instanceof ResultTooLarge ||
+    error.name === 'DatabaseUnavailableException' ||
+    error.name === 'InternalServerErrorException'
+  )
+    return true;
   const { errno } = Object(error.cause) as { errno?: number };
   return error.name === 'DatabaseErrorException' && errno !== undefined && ROLLED_BACK.has(errno);
 }

@@ -1,16 +1,28 @@
 import validations, { type ExpressionNode, type ExpressionRequest } from 'dynalite/validations/index.js';
 
 /**
- * What DynamoDB refuses of expressions and dynalite lets pass, refused here with DynamoDB's own texts: a request that is
- * too large for AWS is to fail on this machine too. Sizes of items, pages and batches, and keys, dynalite looks at itself.
+ * What DynamoDB refuses of expressions and dynalite lets pass, refused here with DynamoDB's own texts: a request that
+ * is too large for AWS is to fail on this machine too. Sizes of items, pages and batches, and keys, dynalite looks at
+ * itself.
  *
  * The figures: "Constraints in Amazon DynamoDB", expression parameters.
  */
 export const EXPRESSION_LIMITS = { bytes: 4096, operators: 300, inOperands: 100 } as const;
 
-const EXPRESSIONS = ['UpdateExpression', 'ConditionExpression', 'KeyConditionExpression', 'FilterExpression', 'ProjectionExpression'] as const;
+const EXPRESSIONS = [
+  'UpdateExpression',
+  'ConditionExpression',
+  'KeyConditionExpression',
+  'FilterExpression',
+  'ProjectionExpression',
+] as const;
 /** Where dynalite leaves what it parsed. */
-const PARSED = { UpdateExpression: '_updates', ConditionExpression: '_condition', KeyConditionExpression: '_keyCondition', FilterExpression: '_filter' } as const;
+const PARSED = {
+  UpdateExpression: '_updates',
+  ConditionExpression: '_condition',
+  KeyConditionExpression: '_keyCondition',
+  FilterExpression: '_filter',
+} as const;
 
 let isMended = false;
 
@@ -25,7 +37,8 @@ export function mendLimits(): void {
 function tooLong(request: ExpressionRequest): string | undefined {
   for (const name of EXPRESSIONS) {
     const bytes = Buffer.byteLength(request[name] ?? '');
-    if (bytes > EXPRESSION_LIMITS.bytes) return `Invalid ${name}: Expression size has exceeded the maximum allowed size; expression size: ${bytes}`;
+    if (bytes > EXPRESSION_LIMITS.bytes)
+      return `Invalid ${name}: Expression size has exceeded the maximum allowed size; expression size: ${bytes}`;
   }
   return undefined;
 }
@@ -34,8 +47,10 @@ function tooMany(request: ExpressionRequest): string | undefined {
   for (const [name, parsed] of Object.entries(PARSED)) {
     const nodes = nodesOf(request[parsed]);
     const longest = Math.max(0, ...nodes.map(({ type, args = [] }) => (type === 'in' ? args.length - 1 : 0)));
-    if (longest > EXPRESSION_LIMITS.inOperands) return `Invalid ${name}: The IN operator is provided with too many operands; number of operands: ${longest}`;
-    if (nodes.length > EXPRESSION_LIMITS.operators) return `Invalid ${name}: The expression contains too many operators; operator count: ${nodes.length}`;
+    if (longest > EXPRESSION_LIMITS.inOperands)
+      return `Invalid ${name}: The IN operator is provided with too many operands; number of operands: ${longest}`;
+    if (nodes.length > EXPRESSION_LIMITS.operators)
+      return `Invalid ${name}: The expression contains too many operators; operator count: ${nodes.length}`;
   }
   return undefined;
 }

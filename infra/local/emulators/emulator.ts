@@ -22,7 +22,8 @@ export interface Service extends Emulator {
 export function elsewhere(variable: `AWS_ENDPOINT_URL_${string}`): Service | undefined {
   const url = process.env[variable];
   if (url === undefined || url === '') return undefined;
-  if (!/^https?:\/\//u.test(url) || !URL.canParse(url)) throw new Error(`${variable}: wanted a URL such as http://127.0.0.1:4566, got ${JSON.stringify(url)}`);
+  if (!/^https?:\/\//u.test(url) || !URL.canParse(url))
+    throw new Error(`${variable}: wanted a URL such as http://127.0.0.1:4566, got ${JSON.stringify(url)}`);
   const refuse = async (): Promise<never> => {
     throw new Error(`${variable} says that this service runs elsewhere: it is not the local stack's to end`);
   };

@@ -34,7 +34,13 @@ export interface ReceivedMessage {
 export interface FauxqsFile {
   readonly db: { exec(sql: string): void; prepare(sql: string): { run(...values: readonly string[]): unknown } };
   load(...stores: unknown[]): void;
-  updateMessageInflight(messageId: string, receiptHandle: string | null, deadline: number | null, receiveCount: number, firstReceived: number | undefined): void;
+  updateMessageInflight(
+    messageId: string,
+    receiptHandle: string | null,
+    deadline: number | null,
+    receiveCount: number,
+    firstReceived: number | undefined,
+  ): void;
   updateMessageReady(messageId: string): void;
 }
 
@@ -51,7 +57,11 @@ export interface FauxqsQueue {
   enqueue(message: QueuedMessage): void;
   nextSequenceNumber(): string;
   notifyWaiters(): void;
-  dequeueFifo(limit: number, visibilitySeconds: number | undefined, queueByArn: ((arn: string) => FauxqsQueue | undefined) | undefined): ReceivedMessage[];
+  dequeueFifo(
+    limit: number,
+    visibilitySeconds: number | undefined,
+    queueByArn: ((arn: string) => FauxqsQueue | undefined) | undefined,
+  ): ReceivedMessage[];
   changeVisibility(receiptHandle: string, seconds: number): void;
   processTimers(): void;
 }
@@ -61,7 +71,11 @@ export interface FauxqsStore {
 }
 
 /** Answers one action of the service. */
-export type FauxqsAction = (body: { readonly QueueUrl?: string }, store: FauxqsStore, request: { readonly raw: { readonly socket: { readonly destroyed: boolean } } }) => unknown;
+export type FauxqsAction = (
+  body: { readonly QueueUrl?: string },
+  store: FauxqsStore,
+  request: { readonly raw: { readonly socket: { readonly destroyed: boolean } } },
+) => unknown;
 
 export interface FauxqsRouter {
   register(action: string, answer: FauxqsAction): void;
@@ -77,15 +91,29 @@ export interface FauxqsParts {
 
 /** The prototypes of fauxqs's classes. Throws when its version has none of the kind. */
 export async function fauxqsParts(): Promise<FauxqsParts> {
-  const exported = async (path: string, name: string): Promise<unknown> => Object(await import(new URL(path, import.meta.resolve('fauxqs')).href))[name];
+  const exported = async (path: string, name: string): Promise<unknown> =>
+    Object(await import(new URL(path, import.meta.resolve('fauxqs')).href))[name];
   const prototypeOf = async <T>(path: string, name: string, methods: readonly (keyof T & string)[]): Promise<T> => {
     const { prototype } = Object(await exported(path, name));
-    for (const method of methods) if (typeof Object(prototype)[method] !== 'function') throw missing(`${name}.${method}`);
+    for (const method of methods)
+      if (typeof Object(prototype)[method] !== 'function') throw missing(`${name}.${method}`);
     return prototype;
   };
   const [queue, file, router, forbidden] = await Promise.all([
-    prototypeOf<FauxqsQueue>('sqs/sqsStore.js', 'SqsQueue', ['isFifo', 'enqueue', 'nextSequenceNumber', 'notifyWaiters', 'dequeueFifo', 'changeVisibility', 'processTimers']),
-    prototypeOf<FauxqsFile>('persistence.js', 'PersistenceManager', ['load', 'updateMessageInflight', 'updateMessageReady']),
+    prototypeOf<FauxqsQueue>('sqs/sqsStore.js', 'SqsQueue', [
+      'isFifo',
+      'enqueue',
+      'nextSequenceNumber',
+      'notifyWaiters',
+      'dequeueFifo',
+      'changeVisibility',
+      'processTimers',
+    ]),
+    prototypeOf<FauxqsFile>('persistence.js', 'PersistenceManager', [
+      'load',
+      'updateMessageInflight',
+      'updateMessageReady',
+    ]),
     prototypeOf<FauxqsRouter>('sqs/sqsRouter.js', 'SqsRouter', ['register']),
     exported('sqs/sqsTypes.js', 'INVALID_MESSAGE_BODY_CHAR'),
   ]);

@@ -35,7 +35,9 @@ export function mendFifoGroups(prototype: FauxqsQueue): void {
     const held = this.inflightMessages.size;
     processTimers.call(this);
     // It looks at the clock anew: what has returned since then it puts before all others of its group.
-    if (this.inflightMessages.size < held) for (const messages of this.fifoMessages.values()) messages.sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
+    if (this.inflightMessages.size < held)
+      for (const messages of this.fifoMessages.values())
+        messages.sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
   };
 }
 
@@ -76,7 +78,13 @@ function hold(queue: FauxqsQueue, group: string, message: QueuedMessage, visibil
   const receiptHandle = randomUUID();
   queue.inflightMessages.set(receiptHandle, { message, receiptHandle, visibilityDeadline });
   queue.fifoLockedGroups.set(group, (queue.fifoLockedGroups.get(group) ?? 0) + 1);
-  queue.persistence?.updateMessageInflight(message.messageId, receiptHandle, visibilityDeadline, message.approximateReceiveCount, message.approximateFirstReceiveTimestamp);
+  queue.persistence?.updateMessageInflight(
+    message.messageId,
+    receiptHandle,
+    visibilityDeadline,
+    message.approximateReceiveCount,
+    message.approximateFirstReceiveTimestamp,
+  );
   return {
     MessageId: message.messageId,
     ReceiptHandle: receiptHandle,
@@ -99,10 +107,19 @@ function giveBack(queue: FauxqsQueue, { message, receiptHandle }: HeldMessage): 
   const later = messages.findIndex((other) => placeOf(other) > placeOf(message));
   messages.splice(later < 0 ? messages.length : later, 0, message);
   queue.fifoMessages.set(group, messages);
-  queue.persistence?.updateMessageInflight(message.messageId, null, null, message.approximateReceiveCount, message.approximateFirstReceiveTimestamp);
+  queue.persistence?.updateMessageInflight(
+    message.messageId,
+    null,
+    null,
+    message.approximateReceiveCount,
+    message.approximateFirstReceiveTimestamp,
+  );
 }
 
-function redriveOf(queue: FauxqsQueue, queueByArn: ((arn: string) => FauxqsQueue | undefined) | undefined): Redrive | undefined {
+function redriveOf(
+  queue: FauxqsQueue,
+  queueByArn: ((arn: string) => FauxqsQueue | undefined) | undefined,
+): Redrive | undefined {
   const policy = queue.attributes['RedrivePolicy'];
   if (policy === undefined || policy === '') return undefined;
   const { deadLetterTargetArn, maxReceiveCount } = Object(JSON.parse(policy));

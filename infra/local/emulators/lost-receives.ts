@@ -14,7 +14,8 @@ export function mendLostReceives(prototype: FauxqsRouter): void {
     register.call(this, action, async (body, store, request) => {
       const result = await answer(body, store, request);
       const queue = store.getQueue(body.QueueUrl ?? '');
-      if (queue && request.raw.socket.destroyed) for (const message of Object(result).Messages ?? []) giveBackUnseen(queue, message);
+      if (queue && request.raw.socket.destroyed)
+        for (const message of Object(result).Messages ?? []) giveBackUnseen(queue, message);
       return result;
     });
   };

@@ -19,12 +19,17 @@ const VARIABLES = { dynamodb: 'AWS_ENDPOINT_URL_DYNAMODB', sqs: 'AWS_ENDPOINT_UR
  * @param log told where it is, when it is elsewhere
  * @throws Error that names the variable, when nobody answers there as this service
  */
-export async function openService(name: ServiceName, folder: DataFolder, log: (line: string) => void): Promise<OpenedService> {
+export async function openService(
+  name: ServiceName,
+  folder: DataFolder,
+  log: (line: string) => void,
+): Promise<OpenedService> {
   const variable = VARIABLES[name];
   const other = elsewhere(variable);
   if (!other) return { ...(await startService(name, folder[name])), suffix: '' };
   const why = await whyAway(name, other.url);
-  if (why !== undefined) throw new Error(`${variable}: wanted an address where ${TITLES[name]} answers, got ${other.url}: ${why}`);
+  if (why !== undefined)
+    throw new Error(`${variable}: wanted an address where ${TITLES[name]} answers, got ${other.url}: ${why}`);
   const suffix = `-${stackId(folder)}`;
   log(`${TITLES[name]} is at ${other.url}, as ${variable} says; what this stack has there ends with ${suffix}`);
   return { ...other, suffix };

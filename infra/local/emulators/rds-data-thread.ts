@@ -10,7 +10,11 @@ export interface RdsDataThreadData {
 }
 
 const { clusters, secretsManager } = workerData as RdsDataThreadData;
-const secrets = new SecretsManagerClient({ endpoint: secretsManager, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+const secrets = new SecretsManagerClient({
+  endpoint: secretsManager,
+  region: 'us-east-1',
+  credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+});
 /** What secrets say does not change while the local stack runs. */
 const known = new Map<string, Promise<Credentials | undefined>>();
 
@@ -27,7 +31,12 @@ function credentialsOf(secretArn: string): Promise<Credentials | undefined> {
 }
 
 const { url } = await startDataApi({
-  clusters: clusters.map(({ resourceArn, host, port, user, password }) => ({ resourceArn, host, port, secretArn: async (secretArn) => (await credentialsOf(secretArn)) ?? { username: user, password } })),
+  clusters: clusters.map(({ resourceArn, host, port, user, password }) => ({
+    resourceArn,
+    host,
+    port,
+    secretArn: async (secretArn) => (await credentialsOf(secretArn)) ?? { username: user, password },
+  })),
 });
 // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
 parentPort?.postMessage(url);

@@ -7,8 +7,8 @@ import { elsewhere, type Emulator } from './emulator.ts';
 
 /**
  * Starts the RDS Data API over the groups' writers, in a thread of its own; it follows promotions, since the writers'
- * endpoints do. Who comes with a secret that the local Secrets Manager knows is the user whom it names; any other secret
- * stands for the owner's.
+ * endpoints do. Who comes with a secret that the local Secrets Manager knows is the user whom it names; any other
+ * secret stands for the owner's.
  *
  * @param secretsManager URL
  */
@@ -17,7 +17,13 @@ export async function startRdsData(groups: readonly ShardGroup[], secretsManager
   if (other) return other;
   const workerData: RdsDataThreadData = {
     secretsManager,
-    clusters: groups.map(({ name, user, password, writerEndpoint: { host, port } }) => ({ resourceArn: clusterArn(name), host, port, user, password })),
+    clusters: groups.map(({ name, user, password, writerEndpoint: { host, port } }) => ({
+      resourceArn: clusterArn(name),
+      host,
+      port,
+      user,
+      password,
+    })),
   };
   const worker = new Worker(new URL('rds-data-thread.ts', import.meta.url), { workerData, execArgv: [] });
   const [url] = (await Promise.race([

@@ -16,10 +16,12 @@ export async function startSecretsManager(): Promise<SecretsManager> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const operation = String(request.headers['x-amz-target']).replace('secretsmanager.', '');
-      if (operation !== 'GetSecretValue') return fail(response, 'InvalidRequestException', `${operation} is not known to the local Secrets Manager`);
+      if (operation !== 'GetSecretValue')
+        return fail(response, 'InvalidRequestException', `${operation} is not known to the local Secrets Manager`);
       const id = secretId(Buffer.concat(chunks).toString());
       const found = [...secrets].find(([arn]) => arn === id || arn.endsWith(`:secret:${id}`));
-      if (!found) return fail(response, 'ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
+      if (!found)
+        return fail(response, 'ResourceNotFoundException', "Secrets Manager can't find the specified secret.");
       const [arn, text] = found;
       return answer(response, 200, {
         ARN: arn,

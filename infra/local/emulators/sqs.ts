@@ -34,7 +34,8 @@ async function onLoopback<T>(start: () => Promise<T>): Promise<T> {
   const { listen } = Server.prototype;
   Server.prototype.listen = function loopbackOnly(this: Server, ...parameters: unknown[]): Server {
     const [options] = parameters;
-    if (typeof options === 'object' && options !== null && 'host' in options && options.host === '0.0.0.0') parameters[0] = { ...options, host: '127.0.0.1' };
+    if (typeof options === 'object' && options !== null && 'host' in options && options.host === '0.0.0.0')
+      parameters[0] = { ...options, host: '127.0.0.1' };
     return Reflect.apply(listen, this, parameters);
   };
   try {

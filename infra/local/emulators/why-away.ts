@@ -8,10 +8,17 @@ const ANSWER_MS = 5000;
 
 /** Asks once, for 5 s at most, whether a service answers at a URL. Returns why not, undefined when it does. */
 export async function whyAway(name: ServiceName, url: string): Promise<string | undefined> {
-  const options = { endpoint: url, ...awsLogin(), maxAttempts: 1, requestHandler: { connectionTimeout: ANSWER_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true } };
+  const options = {
+    endpoint: url,
+    ...awsLogin(),
+    maxAttempts: 1,
+    requestHandler: { connectionTimeout: ANSWER_MS, requestTimeout: ANSWER_MS, throwOnRequestTimeout: true },
+  };
   const client = name === 'sqs' ? new SQSClient(options) : new DynamoDBClient(options);
   try {
-    await (client instanceof SQSClient ? client.send(new ListQueuesCommand({})) : client.send(new ListTablesCommand({ Limit: 1 })));
+    await (client instanceof SQSClient
+      ? client.send(new ListQueuesCommand({}))
+      : client.send(new ListTablesCommand({ Limit: 1 })));
     return undefined;
   } catch (error) {
     // A name of several addresses fails with one error for each, and no message of its own.

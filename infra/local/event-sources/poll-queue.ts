@@ -79,7 +79,9 @@ export function pollQueue({ definition, queue, call, report }: PollOptions): Que
     calls += 1;
     try {
       const answer = await call(JSON.stringify(sqsEvent(messages, queueArn)));
-      const failed = reportsFailures ? failedMessages(answer, new Set(messages.map(({ MessageId }) => MessageId))) : new Set<string>();
+      const failed = reportsFailures
+        ? failedMessages(answer, new Set(messages.map(({ MessageId }) => MessageId)))
+        : new Set<string>();
       await remove(messages.filter(({ MessageId }) => !failed.has(MessageId)));
     } catch (error) {
       report(`${messages.length} messages are left until their visibility ends: ${describe(error)}`);
@@ -91,7 +93,7 @@ export function pollQueue({ definition, queue, call, report }: PollOptions): Que
   /** The service may be away for a while: what is done is not to come again for that. */
   async function remove(messages: readonly ReceivedMessage[]): Promise<void> {
     const giveUpAt = performance.now() + DELETE_MS;
-    for (let left = messages; left.length > 0; ) {
+    for (let left = messages; left.length > 0;) {
       try {
         left = await queue.delete(left);
       } catch (error) {

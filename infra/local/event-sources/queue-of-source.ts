@@ -1,4 +1,10 @@
-import { DeleteMessageBatchCommand, GetQueueAttributesCommand, ReceiveMessageCommand, type Message, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  DeleteMessageBatchCommand,
+  GetQueueAttributesCommand,
+  ReceiveMessageCommand,
+  type Message,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 
 /** A message with what every received one has. */
 export type ReceivedMessage = Message & { readonly MessageId: string; readonly ReceiptHandle: string };
@@ -21,7 +27,13 @@ export interface QueueCounts {
 export function queueOfSource(client: SQSClient, url: string, batchSize: number): QueueOfSource {
   return {
     async receive(signal) {
-      const command = new ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: batchSize, WaitTimeSeconds: 20, MessageSystemAttributeNames: ['All'], MessageAttributeNames: ['All'] });
+      const command = new ReceiveMessageCommand({
+        QueueUrl: url,
+        MaxNumberOfMessages: batchSize,
+        WaitTimeSeconds: 20,
+        MessageSystemAttributeNames: ['All'],
+        MessageAttributeNames: ['All'],
+      });
       const { Messages = [] } = await client.send(command, { abortSignal: signal });
       return Messages as ReceivedMessage[];
     },
@@ -35,7 +47,13 @@ export function queueOfSource(client: SQSClient, url: string, batchSize: number)
 }
 
 export async function queueCounts(client: SQSClient, url: string): Promise<QueueCounts> {
-  const command = new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] });
+  const command = new GetQueueAttributesCommand({
+    QueueUrl: url,
+    AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
+  });
   const { Attributes = {} } = await client.send(command);
-  return { visible: Number(Attributes['ApproximateNumberOfMessages']), held: Number(Attributes['ApproximateNumberOfMessagesNotVisible']) };
+  return {
+    visible: Number(Attributes['ApproximateNumberOfMessages']),
+    held: Number(Attributes['ApproximateNumberOfMessagesNotVisible']),
+  };
 }

@@ -4,18 +4,28 @@ import type { SQSEvent, SQSMessageAttributes, SQSRecordAttributes } from 'aws-la
 /** The event that Lambda calls a function with for the messages of one receive. */
 export function sqsEvent(messages: readonly Message[], queueArn: string): SQSEvent {
   return {
-    Records: messages.map(({ MessageId = '', ReceiptHandle = '', Body = '', Attributes, MessageAttributes = {}, MD5OfBody = '', MD5OfMessageAttributes }) => ({
-      messageId: MessageId,
-      receiptHandle: ReceiptHandle,
-      body: Body,
-      attributes: Attributes as unknown as SQSRecordAttributes,
-      messageAttributes: attributesOf(MessageAttributes),
-      md5OfBody: MD5OfBody,
-      ...(MD5OfMessageAttributes !== undefined && { md5OfMessageAttributes: MD5OfMessageAttributes }),
-      eventSource: 'aws:sqs',
-      eventSourceARN: queueArn,
-      awsRegion: queueArn.split(':')[3] ?? '',
-    })),
+    Records: messages.map(
+      ({
+        MessageId = '',
+        ReceiptHandle = '',
+        Body = '',
+        Attributes,
+        MessageAttributes = {},
+        MD5OfBody = '',
+        MD5OfMessageAttributes,
+      }) => ({
+        messageId: MessageId,
+        receiptHandle: ReceiptHandle,
+        body: Body,
+        attributes: Attributes as unknown as SQSRecordAttributes,
+        messageAttributes: attributesOf(MessageAttributes),
+        md5OfBody: MD5OfBody,
+        ...(MD5OfMessageAttributes !== undefined && { md5OfMessageAttributes: MD5OfMessageAttributes }),
+        eventSource: 'aws:sqs',
+        eventSourceARN: queueArn,
+        awsRegion: queueArn.split(':')[3] ?? '',
+      }),
+    ),
   };
 }
 

@@ -33,14 +33,27 @@ const DATE = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/u;
  * @param now milliseconds since 1970, for tests @default Date.now()
  * @returns why it is to be refused; undefined when the signature is right
  */
-export async function checkSignature(request: ReceivedRequest, credentials: CallerCredentials, now = Date.now()): Promise<string | undefined> {
-  const { accessKeyId, day, region = '', service, names = '', signature } = AUTHORIZATION.exec(headerOf(request, 'authorization') ?? '')?.groups ?? {};
+export async function checkSignature(
+  request: ReceivedRequest,
+  credentials: CallerCredentials,
+  now = Date.now(),
+): Promise<string | undefined> {
+  const {
+    accessKeyId,
+    day,
+    region = '',
+    service,
+    names = '',
+    signature,
+  } = AUTHORIZATION.exec(headerOf(request, 'authorization') ?? '')?.groups ?? {};
   if (signature === undefined) return 'it has no signature';
   if (accessKeyId !== credentials.accessKeyId) return `nobody has the access key ${accessKeyId}`;
   if (service !== SERVICE) return `it is signed for ${service}, not for ${SERVICE}`;
 
   const signed = new Set(names.split(';'));
-  const unsigned = ['host', ...Object.keys(request.headers).filter((name) => name.startsWith('x-amz-'))].filter((name) => !signed.has(name));
+  const unsigned = ['host', ...Object.keys(request.headers).filter((name) => name.startsWith('x-amz-'))].filter(
+    (name) => !signed.has(name),
+  );
   if (unsigned.length > 0) return `its signature leaves out the headers ${unsigned.join(', ')}`;
   const missing = [...signed].filter((name) => headerOf(request, name) === undefined);
   if (missing.length > 0) return `its signature names the headers ${missing.join(', ')}, which it lacks`;
@@ -49,7 +62,8 @@ export async function checkSignature(request: ReceivedRequest, credentials: Call
   if (time === undefined || date.slice(0, 8) !== day) return 'its signature and x-amz-date are not of the same day';
   if (Math.abs(now - time) > CLOCK_MS) return `it was signed at ${date}, more than five minutes from now`;
   const hash = headerOf(request, 'x-amz-content-sha256');
-  if (hash !== undefined && hash !== createHash('sha256').update(request.body).digest('hex')) return 'its body is not the one that was signed';
+  if (hash !== undefined && hash !== createHash('sha256').update(request.body).digest('hex'))
+    return 'its body is not the one that was signed';
 
   const wanted = await signatureOf(request, signed, { credentials, region, signingDate: new Date(time) });
   return wanted === signature ? undefined : 'its signature is that of another request, or was made with another secret';
@@ -62,14 +76,25 @@ interface Signing {
 }
 
 /** What the signature has to be; undefined where the request cannot be signed at all. */
-async function signatureOf(request: ReceivedRequest, names: Set<string>, { credentials, region, signingDate }: Signing): Promise<string | undefined> {
+async function signatureOf(
+  request: ReceivedRequest,
+  names: Set<string>,
+  { credentials, region, signingDate }: Signing,
+): Promise<string | undefined> {
   const [path = '', ...rest] = request.url.split('?');
   const query = queryOf(rest.join('?'));
   if (!query) return undefined;
-  const headers = Object.fromEntries([...names].flatMap((name) => [headerOf(request, name)].filter((value) => value !== undefined).map((value) => [name, value])));
+  const headers = Object.fromEntries(
+    [...names].flatMap((name) =>
+      [headerOf(request, name)].filter((value) => value !== undefined).map((value) => [name, value]),
+    ),
+  );
   // The body's hash is a header of the signature where it was one of the request, and not otherwise.
   const signer = new SignatureV4({ service: SERVICE, region, credentials, sha256: Sha256, applyChecksum: false });
-  const signed = await signer.sign({ method: request.method, protocol: 'http:', hostname: '', path, query, headers, body: request.body }, { signingDate, signableHeaders: names });
+  const signed = await signer.sign(
+    { method: request.method, protocol: 'http:', hostname: '', path, query, headers, body: request.body },
+    { signingDate, signableHeaders: names },
+  );
   return AUTHORIZATION.exec(signed.headers['authorization'] ?? '')?.groups?.['signature'];
 }
 
@@ -85,7 +110,9 @@ function queryOf(text: string): Record<string, string[]> | undefined {
   } catch {
     return undefined;
   }
-  return [...query.keys()].some((name) => name.toLowerCase() === 'x-amz-signature') ? undefined : Object.fromEntries(query);
+  return [...query.keys()].some((name) => name.toLowerCase() === 'x-amz-signature')
+    ? undefined
+    : Object.fromEntries(query);
 }
 
 function timeOf(date: string): number | undefined {

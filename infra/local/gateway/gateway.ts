@@ -18,8 +18,8 @@ export const GATEWAY_LIMITS = {
   /** What a function takes or gives, as JSON text; 413, or 500 for its answer, beyond. */
   functionBytes: 6_291_556,
   /**
-   * Calls of one function under way; 503 beyond, as where Lambda refuses those over a function's concurrency. There it is
-   * 1000 as a rule, one call an instance; here all calls share two cores, and more of them would only wait.
+   * Calls of one function under way; 503 beyond, as where Lambda refuses those over a function's concurrency. There it
+   * is 1000 as a rule, one call an instance; here all calls share two cores, and more of them would only wait.
    */
   callsAtOnce: 128,
 } as const;
@@ -54,22 +54,33 @@ interface RouteTarget {
  * @param credentials that requests have to be signed with where the route says so; 403 otherwise, as from API Gateway
  * @default signatures are not looked at
  */
-export async function openGateway(port: number, onError: (message: string) => void, credentials?: CallerCredentials): Promise<Gateway> {
+export async function openGateway(
+  port: number,
+  onError: (message: string) => void,
+  credentials?: CallerCredentials,
+): Promise<Gateway> {
   let routes: RouteTable<RouteTarget> | undefined;
   let closing = false;
 
-  const server = createServer({ maxHeaderSize: GATEWAY_LIMITS.headerBytes, keepAliveTimeout: 60_000, requestTimeout: 60_000, noDelay: true }, (request, response) => {
-    answerTo(request).then(
-      (answer) => send(response, answer, closing),
-      (error: unknown) => {
-        onError(error instanceof Error ? (error.stack ?? error.message) : String(error));
-        if (!response.destroyed) send(response, { ...gatewayAnswer(500, 'Internal Server Error'), requestId: '' }, closing);
-      },
-    );
-  });
+  const server = createServer(
+    { maxHeaderSize: GATEWAY_LIMITS.headerBytes, keepAliveTimeout: 60_000, requestTimeout: 60_000, noDelay: true },
+    (request, response) => {
+      answerTo(request).then(
+        (answer) => send(response, answer, closing),
+        (error: unknown) => {
+          onError(error instanceof Error ? (error.stack ?? error.message) : String(error));
+          if (!response.destroyed)
+            send(response, { ...gatewayAnswer(500, 'Internal Server Error'), requestId: '' }, closing);
+        },
+      );
+    },
+  );
 
   async function answerTo(request: IncomingMessage): Promise<HttpAnswer & { requestId: string }> {
-    const refuse = (status: number, message: string, requestId = ''): HttpAnswer & { requestId: string } => ({ ...gatewayAnswer(status, message), requestId });
+    const refuse = (status: number, message: string, requestId = ''): HttpAnswer & { requestId: string } => ({
+      ...gatewayAnswer(status, message),
+      requestId,
+    });
     const target = parseTarget(request.url ?? '/');
     if (!target) return refuse(400, 'Bad Request');
     if (!routes) return refuse(503, 'Service Unavailable');
@@ -88,11 +99,18 @@ export async function openGateway(port: number, onError: (message: string) => vo
       const { headers, ...answer } = refuse(503, 'Service Unavailable');
       return { ...answer, headers: { ...headers, 'retry-after': RETRY_AFTER } };
     }
-    const { event, requestId } = httpEvent({ request, body, accessKeyId: match.target.authorization === 'AWS_IAM' ? credentials?.accessKeyId : undefined }, target, match);
+    const { event, requestId } = httpEvent(
+      { request, body, accessKeyId: match.target.authorization === 'AWS_IAM' ? credentials?.accessKeyId : undefined },
+      target,
+      match,
+    );
     if (tooLong(event)) return refuse(413, 'Request Too Long', requestId);
     load.calls += 1;
     try {
-      const result = await within(timeoutMs, call(event).finally(() => (load.calls -= 1)));
+      const result = await within(
+        timeoutMs,
+        call(event).finally(() => (load.calls -= 1)),
+      );
       if (result === undefined) return refuse(503, 'Service Unavailable', requestId);
       if (tooLong(result.text, result.body)) {
         onError(`${match.routeKey}: the function's answer is over ${GATEWAY_LIMITS.functionBytes} bytes`);
@@ -105,8 +123,14 @@ export async function openGateway(port: number, onError: (message: string) => vo
     }
   }
 
-  async function whyForbidden({ method = '', url = '', headers }: IncomingMessage, body: Buffer, { authorization }: RouteTarget): Promise<string | undefined> {
-    return credentials && authorization === 'AWS_IAM' ? checkSignature({ method, url, headers, body }, credentials) : undefined;
+  async function whyForbidden(
+    { method = '', url = '', headers }: IncomingMessage,
+    body: Buffer,
+    { authorization }: RouteTarget,
+  ): Promise<string | undefined> {
+    return credentials && authorization === 'AWS_IAM'
+      ? checkSignature({ method, url, headers, body }, credentials)
+      : undefined;
   }
 
   const bound = await listen(server, port, '127.0.0.1');
@@ -116,7 +140,15 @@ export async function openGateway(port: number, onError: (message: string) => vo
     serve(list, callerOf) {
       const loads = new Map(list.map(({ functionArn }) => [functionArn, { calls: 0 }]));
       routes = routeTable(
-        list.map(({ routeKey, functionArn, timeoutMs, authorization }) => ({ routeKey, target: { call: callerOf(functionArn), timeoutMs, authorization, load: loads.get(functionArn) ?? { calls: 0 } } })),
+        list.map(({ routeKey, functionArn, timeoutMs, authorization }) => ({
+          routeKey,
+          target: {
+            call: callerOf(functionArn),
+            timeoutMs,
+            authorization,
+            load: loads.get(functionArn) ?? { calls: 0 },
+          },
+        })),
       );
     },
     async close() {
@@ -130,17 +162,27 @@ export async function openGateway(port: number, onError: (message: string) => vo
   };
 }
 
-function send(response: ServerResponse, { status, headers, body, requestId }: HttpAnswer & { requestId: string }, closing: boolean): void {
+function send(
+  response: ServerResponse,
+  { status, headers, body, requestId }: HttpAnswer & { requestId: string },
+  closing: boolean,
+): void {
   // A body that was refused half-way is not read to its end; and a server that closes keeps no connection.
   if (closing || !response.req.complete) response.setHeader('connection', 'close');
   const bytes = Buffer.byteLength(body);
-  response.writeHead(status, { ...headers, 'content-length': bytes, ...(requestId !== '' && { 'apigw-requestid': requestId }) });
+  response.writeHead(status, {
+    ...headers,
+    'content-length': bytes,
+    ...(requestId !== '' && { 'apigw-requestid': requestId }),
+  });
   // Of ASCII alone both encodings give the same bytes, this one without a look at each character.
   if (typeof body === 'string' && bytes === body.length) response.end(body, 'latin1');
   else response.end(body);
 }
 
-/** Undefined when it is larger than the gateway takes; the rest is then left unread. Rejects when the client goes away. */
+/**
+ * Undefined when it is larger than the gateway takes; the rest is then left unread. Rejects when the client goes away.
+ */
 function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -160,7 +202,10 @@ function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 function tooLong(text: string, body: string | Uint8Array = ''): boolean {
   // Six bytes are the most that one UTF-16 unit takes, as an escape: most texts need not be measured.
   if ((text.length + body.length) * 6 <= GATEWAY_LIMITS.functionBytes) return false;
-  return Buffer.byteLength(text) + (body === '' ? 0 : Buffer.byteLength(JSON.stringify({ body: textOf(body) })) - 1) > GATEWAY_LIMITS.functionBytes;
+  return (
+    Buffer.byteLength(text) + (body === '' ? 0 : Buffer.byteLength(JSON.stringify({ body: textOf(body) })) - 1) >
+    GATEWAY_LIMITS.functionBytes
+  );
 }
 
 /** Undefined when it takes longer. */

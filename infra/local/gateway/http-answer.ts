@@ -23,14 +23,21 @@ interface FunctionAnswer {
 /** What a function's result means as an HTTP answer, in payload format 2.0. */
 export function httpAnswer(result: FunctionResult): HttpAnswer {
   const answer: unknown = JSON.parse(result.text);
-  if (!isFunctionAnswer(answer)) return { status: 200, headers: { 'content-type': 'application/json' }, body: typeof answer === 'string' ? answer : wholeText(result) };
+  if (!isFunctionAnswer(answer))
+    return {
+      status: 200,
+      headers: { 'content-type': 'application/json' },
+      body: typeof answer === 'string' ? answer : wholeText(result),
+    };
   const status = Number(answer.statusCode);
   if (!Number.isInteger(status) || status < 100 || status > 599) return gatewayAnswer(500, 'Internal Server Error');
   const headers: OutgoingHttpHeaders = {};
   for (const [name, value] of Object.entries(answer.headers ?? {})) headers[name.toLowerCase()] = String(value);
   headers['content-type'] ??= 'text/plain; charset=utf-8';
   if (answer.cookies !== undefined) headers['set-cookie'] = [...answer.cookies];
-  const body = result.body ?? (typeof answer.body === 'string' ? answer.body : answer.body === undefined ? '' : JSON.stringify(answer.body));
+  const body =
+    result.body ??
+    (typeof answer.body === 'string' ? answer.body : answer.body === undefined ? '' : JSON.stringify(answer.body));
   return { status, headers, body: answer.isBase64Encoded === true ? Buffer.from(textOf(body), 'base64') : body };
 }
 

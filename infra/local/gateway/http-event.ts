@@ -38,7 +38,11 @@ export interface AdmittedRequest {
 }
 
 /** The event of payload format 2.0 for a request, as JSON text, and its request id. */
-export function httpEvent({ request, body, accessKeyId }: AdmittedRequest, target: Target, match: Match<unknown>): { event: string; requestId: string } {
+export function httpEvent(
+  { request, body, accessKeyId }: AdmittedRequest,
+  target: Target,
+  match: Match<unknown>,
+): { event: string; requestId: string } {
   const { headers, cookies } = headersOf(request);
   const now = Date.now();
   const requestId = randomUUID();
@@ -54,7 +58,17 @@ export function httpEvent({ request, body, accessKeyId }: AdmittedRequest, targe
     requestContext: {
       accountId: PSEUDO.account,
       apiId: API_ID,
-      ...(accessKeyId !== undefined && { authorizer: { iam: { accessKey: accessKeyId, accountId: PSEUDO.account, callerId: accessKeyId, userArn: `arn:aws:iam::${PSEUDO.account}:user/${accessKeyId}`, userId: accessKeyId } } }),
+      ...(accessKeyId !== undefined && {
+        authorizer: {
+          iam: {
+            accessKey: accessKeyId,
+            accountId: PSEUDO.account,
+            callerId: accessKeyId,
+            userArn: `arn:aws:iam::${PSEUDO.account}:user/${accessKeyId}`,
+            userId: accessKeyId,
+          },
+        },
+      }),
       domainName: headers['host'] ?? 'localhost',
       domainPrefix: API_ID,
       http: {
@@ -78,7 +92,10 @@ export function httpEvent({ request, body, accessKeyId }: AdmittedRequest, targe
 }
 
 /** Names in lower case, values of one name joined with commas; cookies are apart. */
-function headersOf({ rawHeaders, socket }: IncomingMessage): { headers: Record<string, string>; cookies: string[] | undefined } {
+function headersOf({ rawHeaders, socket }: IncomingMessage): {
+  headers: Record<string, string>;
+  cookies: string[] | undefined;
+} {
   const headers: Record<string, string> = {};
   let cookies: string[] | undefined;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -41,14 +41,17 @@ interface Leaf<Target> {
 }
 
 /** Throws an `Error` for a route key that cannot be understood. */
-export function routeTable<Target>(routes: readonly { readonly routeKey: string; readonly target: Target }[]): RouteTable<Target> {
+export function routeTable<Target>(
+  routes: readonly { readonly routeKey: string; readonly target: Target }[],
+): RouteTable<Target> {
   const methods = new Map<string, Node<Target>>();
   let fallback: Leaf<Target> | undefined;
 
   for (const { routeKey, target } of routes) {
     const [, method, path] = /^([A-Z]+) \/(.*)$/u.exec(routeKey) ?? [];
     if (routeKey === '$default') fallback = { routeKey, target, names: [] };
-    else if (method === undefined || path === undefined) throw new Error(`route key: wanted a method and a path, got ${JSON.stringify(routeKey)}`);
+    else if (method === undefined || path === undefined)
+      throw new Error(`route key: wanted a method and a path, got ${JSON.stringify(routeKey)}`);
     else insert(rootOf(method), path.split('/'), { routeKey, target });
   }
 
@@ -61,7 +64,8 @@ export function routeTable<Target>(routes: readonly { readonly routeKey: string;
   return {
     match(method, segments) {
       const values: string[] = [];
-      const leaf = find(methods.get(method), segments, 0, values) ?? find(methods.get('ANY'), segments, 0, values) ?? fallback;
+      const leaf =
+        find(methods.get(method), segments, 0, values) ?? find(methods.get('ANY'), segments, 0, values) ?? fallback;
       if (!leaf) return undefined;
       const parameters: Record<string, string> = {};
       for (const [index, name] of leaf.names.entries()) parameters[name] = values[index] ?? '';
@@ -74,7 +78,11 @@ function emptyNode<Target>(): Node<Target> {
   return { literals: new Map(), parameter: undefined, greedy: undefined, leaf: undefined };
 }
 
-function insert<Target>(root: Node<Target>, segments: readonly string[], route: { readonly routeKey: string; readonly target: Target }): void {
+function insert<Target>(
+  root: Node<Target>,
+  segments: readonly string[],
+  route: { readonly routeKey: string; readonly target: Target },
+): void {
   const names: string[] = [];
   let node = root;
   for (const segment of segments) {
@@ -97,7 +105,12 @@ function insert<Target>(root: Node<Target>, segments: readonly string[], route: 
 }
 
 /** Leaves the values of the parameters on its way in `values`. */
-function find<Target>(node: Node<Target> | undefined, segments: readonly string[], at: number, values: string[]): Leaf<Target> | undefined {
+function find<Target>(
+  node: Node<Target> | undefined,
+  segments: readonly string[],
+  at: number,
+  values: string[],
+): Leaf<Target> | undefined {
   const segment = segments[at];
   if (!node) return undefined;
   if (segment === undefined) return node.leaf;

@@ -21,7 +21,10 @@ export interface FunctionDefinition {
 export type FunctionMode = 'threads' | 'process';
 
 /** The environment of an instance: what Lambda sets, what the template says, where the services of AWS are. */
-export function instanceEnvironment(definition: FunctionDefinition, services: Readonly<Record<string, string>>): Record<string, string> {
+export function instanceEnvironment(
+  definition: FunctionDefinition,
+  services: Readonly<Record<string, string>>,
+): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '',
     LANG: 'en_US.UTF-8',

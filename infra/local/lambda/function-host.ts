@@ -33,7 +33,14 @@ export interface FunctionStatus {
   readonly instances: readonly { readonly pid: number }[];
 }
 
-export function startFunctionHost({ definitions, mode, shared, sharedInstances, services, log }: FunctionHostOptions): FunctionHost {
+export function startFunctionHost({
+  definitions,
+  mode,
+  shared,
+  sharedInstances,
+  services,
+  log,
+}: FunctionHostOptions): FunctionHost {
   let stopped = false;
   const pools = new Map(
     definitions.map((definition): [string, FunctionPool] => [
@@ -62,10 +69,18 @@ export function startFunctionHost({ definitions, mode, shared, sharedInstances, 
     invoke: async (arn, event) => wholeText(await caller(arn)(event)),
     async kill(title) {
       const pool = [...pools.values()].find(({ definition }) => definition.title === title);
-      if (!pool) throw new Error(`${title}: wanted one of the functions ${[...pools.values()].map(({ definition }) => definition.title).join(', ')}`);
+      if (!pool)
+        throw new Error(
+          `${title}: wanted one of the functions ${[...pools.values()].map(({ definition }) => definition.title).join(', ')}`,
+        );
       await pool.kill();
     },
-    status: () => [...pools.values()].map((pool) => ({ title: pool.definition.title, arn: pool.definition.arn, instances: pool.pids().map((pid) => ({ pid })) })),
+    status: () =>
+      [...pools.values()].map((pool) => ({
+        title: pool.definition.title,
+        arn: pool.definition.arn,
+        instances: pool.pids().map((pid) => ({ pid })),
+      })),
     async stop() {
       stopped = true;
       await Promise.all([...pools.values()].map((pool) => pool.kill()));

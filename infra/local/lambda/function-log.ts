@@ -17,7 +17,8 @@ export function openFunctionLog(path: string): FunctionLog {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_BYTES) renameSync(path, `${path}.1`);
   const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
   const unfinished = new Map<string, string>();
-  const line = (title: string, text: string): void => void stream.write(`${new Date().toISOString()} ${title} ${text}\n`);
+  const line = (title: string, text: string): void =>
+    void stream.write(`${new Date().toISOString()} ${title} ${text}\n`);
   return {
     path,
     line,

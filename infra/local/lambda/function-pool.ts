@@ -104,7 +104,8 @@ export function functionPool({ definition, mode, environment, shared, onOutput }
       onExit: (reason) => {
         clearTimeout(member.loading);
         members.delete(member);
-        for (const id of calls.keys()) finish(member, id)?.reject(new FunctionError(`${title} ended before it answered: ${reason}`));
+        for (const id of calls.keys())
+          finish(member, id)?.reject(new FunctionError(`${title} ended before it answered: ${reason}`));
       },
       onOutput: (chunk) => onOutput(chunk, number),
     });
@@ -118,7 +119,10 @@ export function functionPool({ definition, mode, environment, shared, onOutput }
     const call = finish(member, message.id);
     if (!call) return;
     if (message.error === undefined) call.resolve(message.result);
-    else call.reject(new FunctionError(`${title} threw ${message.error.name}: ${message.error.message}`, { cause: message.error }));
+    else
+      call.reject(
+        new FunctionError(`${title} threw ${message.error.name}: ${message.error.message}`, { cause: message.error }),
+      );
   }
 
   function finish(member: Member, id: number): Call | undefined {

@@ -10,7 +10,13 @@ export interface FunctionResult {
 }
 
 export function functionResult(value: unknown): FunctionResult & { readonly body?: string } {
-  if (typeof value === 'object' && value !== null && 'body' in value && typeof value.body === 'string' && !('toJSON' in value)) {
+  if (
+    typeof value === 'object' &&
+    value !== null &&
+    'body' in value &&
+    typeof value.body === 'string' &&
+    !('toJSON' in value)
+  ) {
     const { body, ...rest } = value;
     return { text: JSON.stringify(rest), body };
   }

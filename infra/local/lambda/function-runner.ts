@@ -10,10 +10,15 @@ type Handler = (event: unknown, context: object) => unknown;
 const start: RunnerStart = parentPort ? workerData : JSON.parse(process.argv[2] ?? '{}');
 /** A body of so many characters is handed over, and not copied, to the thread that sends it on. */
 const LARGE = 16_384;
-const answer = togetherInATurn((messages: (AnswerMessage | typeof READY)[]) => (parentPort ? parentPort.postMessage(messages, messages.flatMap(handedOver)) : process.send?.(messages)));
+const answer = togetherInATurn((messages: (AnswerMessage | typeof READY)[]) =>
+  parentPort ? parentPort.postMessage(messages, messages.flatMap(handedOver)) : process.send?.(messages),
+);
 const handler = loadHandler();
 // A bundle that cannot be loaded fails each call, not the runner.
-handler.then(() => answer(READY), () => answer(READY));
+handler.then(
+  () => answer(READY),
+  () => answer(READY),
+);
 
 if (parentPort) parentPort.on('message', callAll);
 else {
@@ -27,7 +32,8 @@ else {
 async function loadHandler(): Promise<Handler> {
   const module: Readonly<Record<string, unknown>> = await import(pathToFileURL(start.module).href);
   const found = module[start.exportName];
-  if (typeof found !== 'function') throw new Error(`${start.module}: wanted an exported function ${start.exportName}, got ${typeof found}`);
+  if (typeof found !== 'function')
+    throw new Error(`${start.module}: wanted an exported function ${start.exportName}, got ${typeof found}`);
   return (event, context) => found(event, context);
 }
 

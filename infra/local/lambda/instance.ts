@@ -23,14 +23,29 @@ export interface InstanceEvents {
 
 const RUNNER = new URL('function-runner.ts', import.meta.url);
 
-export function startInstance(mode: FunctionMode, definition: FunctionDefinition, environment: Record<string, string>, events: InstanceEvents): Instance {
+export function startInstance(
+  mode: FunctionMode,
+  definition: FunctionDefinition,
+  environment: Record<string, string>,
+  events: InstanceEvents,
+): Instance {
   const { module, exportName, name, arn, memoryMb, nodeFlags = [] } = definition;
   const start: RunnerStart = { module, exportName, name, arn, memoryMb };
-  return mode === 'threads' ? startThread(start, environment, events) : startProcess(start, nodeFlags, environment, events);
+  return mode === 'threads'
+    ? startThread(start, environment, events)
+    : startProcess(start, nodeFlags, environment, events);
 }
 
 function startThread(start: RunnerStart, environment: Record<string, string>, events: InstanceEvents): Instance {
-  const worker = new Worker(RUNNER, { workerData: start, env: environment, stdout: true, stderr: true, execArgv: [], name: start.name, resourceLimits: { maxOldGenerationSizeMb: start.memoryMb } });
+  const worker = new Worker(RUNNER, {
+    workerData: start,
+    env: environment,
+    stdout: true,
+    stderr: true,
+    execArgv: [],
+    name: start.name,
+    resourceLimits: { maxOldGenerationSizeMb: start.memoryMb },
+  });
   let reason = 'it ended';
   worker.on('message', (messages: readonly (AnswerMessage | typeof READY)[]) => messages.forEach(events.onMessage));
   worker.on('error', (error) => {
@@ -55,8 +70,17 @@ function startThread(start: RunnerStart, environment: Record<string, string>, ev
   };
 }
 
-function startProcess(start: RunnerStart, nodeFlags: readonly string[], environment: Record<string, string>, events: InstanceEvents): Instance {
-  const child = fork(RUNNER, [JSON.stringify(start)], { env: environment, execArgv: [`--max-old-space-size=${start.memoryMb}`, ...nodeFlags], stdio: ['ignore', 'pipe', 'pipe', 'ipc'] });
+function startProcess(
+  start: RunnerStart,
+  nodeFlags: readonly string[],
+  environment: Record<string, string>,
+  events: InstanceEvents,
+): Instance {
+  const child = fork(RUNNER, [JSON.stringify(start)], {
+    env: environment,
+    execArgv: [`--max-old-space-size=${start.memoryMb}`, ...nodeFlags],
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
   const gone = new Promise<void>((resolve) => {
     child.once('exit', (code, signal) => {
       events.onExit(signal ? `killed by ${signal}` : `it ended (code ${code})`);

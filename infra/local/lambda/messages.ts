@@ -1,6 +1,9 @@
 import type { FunctionResult } from './function-result.ts';
 
-/** What the stack and the runner of a function say to each other. Events are JSON text, as with Lambda, and results nearly so. */
+/**
+ * What the stack and the runner of a function say to each other. Events are JSON text, as with Lambda, and results
+ * nearly so.
+ */
 export interface CallMessage {
   readonly id: number;
   readonly event: string;
@@ -13,7 +16,10 @@ export const READY = 'ready';
 
 export type AnswerMessage =
   | { readonly id: number; readonly result: FunctionResult; readonly error?: undefined }
-  | { readonly id: number; readonly error: { readonly name: string; readonly message: string; readonly stack: string } };
+  | {
+      readonly id: number;
+      readonly error: { readonly name: string; readonly message: string; readonly stack: string };
+    };
 
 /** What a runner needs to know before its first call; in a thread as `workerData`, in a process as its argument. */
 export interface RunnerStart {

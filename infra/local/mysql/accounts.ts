@@ -23,13 +23,19 @@ export interface Passwords {
 export function passwordsOf(folder: string): Passwords {
   const file = join(folder, 'passwords.json');
   if (!existsSync(file)) {
-    const made: Passwords = { application: randomPassword(), replication: randomPassword(), operator: randomPassword() };
+    const made: Passwords = {
+      application: randomPassword(),
+      replication: randomPassword(),
+      operator: randomPassword(),
+    };
     writeFileSync(file, `${JSON.stringify(made, undefined, 2)}\n`, { mode: 0o600 });
   }
   const read: Partial<Record<keyof Passwords, unknown>> = JSON.parse(readFileSync(file, 'utf8'));
   const { application, replication, operator } = read;
   if (typeof application !== 'string' || typeof replication !== 'string' || typeof operator !== 'string') {
-    throw new Error(`${file}: wanted the passwords application, replication and operator; delete the file to have new ones made`);
+    throw new Error(
+      `${file}: wanted the passwords application, replication and operator; delete the file to have new ones made`,
+    );
   }
   return { application, replication, operator };
 }
@@ -41,7 +47,9 @@ export function accountsSql(engine: InstalledEngine, passwords: Passwords): stri
     ...account(APPLICATION_USER, passwords.application, 'ALL PRIVILEGES'),
     ...account(REPLICATION_USER, passwords.replication, 'REPLICATION SLAVE'),
     ...account(OPERATOR_USER, passwords.operator, 'ALL PRIVILEGES'),
-    ...(engine.kind === 'mysql' ? ["ALTER USER 'root'@'localhost' ACCOUNT LOCK", 'SET GLOBAL super_read_only = ON'] : mariaDbOnly(engine.version)),
+    ...(engine.kind === 'mysql'
+      ? ["ALTER USER 'root'@'localhost' ACCOUNT LOCK", 'SET GLOBAL super_read_only = ON']
+      : mariaDbOnly(engine.version)),
   ];
   return statements.map((statement) => `${statement};\n`).join('');
 }

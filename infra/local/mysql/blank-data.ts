@@ -27,7 +27,10 @@ export async function blankData(engine: InstalledEngine, log: (line: string) => 
     await rename(data, folder);
   } catch (error) {
     // Another process may have been quicker.
-    if (!existsSync(folder)) throw new Error(`${engine.kind} ${engine.version} could not make a data folder: ${reason(error)}`, { cause: error });
+    if (!existsSync(folder))
+      throw new Error(`${engine.kind} ${engine.version} could not make a data folder: ${reason(error)}`, {
+        cause: error,
+      });
   } finally {
     await rm(work, { recursive: true, force: true });
   }
@@ -46,16 +49,32 @@ export async function copyBlankData(blank: string, to: string): Promise<void> {
 async function initialise(engine: InstalledEngine, data: string): Promise<void> {
   if (engine.kind === 'mysql') {
     const [program = 'mysqld', ...first] = engine.command;
-    await run(program, [...first, '--no-defaults', ...engine.ownArguments, ...asRoot(), `--datadir=${data}`, '--initialize-insecure',
-      '--disable-log-bin', ...REDO_SETTINGS.mysql]);
+    await run(program, [
+      ...first,
+      '--no-defaults',
+      ...engine.ownArguments,
+      ...asRoot(),
+      `--datadir=${data}`,
+      '--initialize-insecure',
+      '--disable-log-bin',
+      ...REDO_SETTINGS.mysql,
+    ]);
     return;
   }
   if (engine.installer === undefined) throw new Error('mariadb-install-db is not on this machine');
-  await run(engine.installer, ['--no-defaults', `--datadir=${data}`, `--user=${userInfo().username}`, '--auth-root-authentication-method=normal',
-    '--skip-test-db', '--skip-name-resolve', ...REDO_SETTINGS.mariadb]);
+  await run(engine.installer, [
+    '--no-defaults',
+    `--datadir=${data}`,
+    `--user=${userInfo().username}`,
+    '--auth-root-authentication-method=normal',
+    '--skip-test-db',
+    '--skip-name-resolve',
+    ...REDO_SETTINGS.mariadb,
+  ]);
 }
 
 function reason(error: unknown): string {
-  const said = error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n').slice(-10).join('\n') : '';
+  const said =
+    error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n').slice(-10).join('\n') : '';
   return said === '' ? String(error) : said;
 }

@@ -21,7 +21,9 @@ export class ForwardedConnection {
     client.on('data', (chunk) => this.#request(chunk));
     this.#server.on('data', (chunk) => this.#answer(chunk));
     client.once('end', () => this.#server.end());
-    this.#server.once('end', () => { if (this.#fate !== 'drop' && !this.#isForgotten) this.#later(() => client.end()); });
+    this.#server.once('end', () => {
+      if (this.#fate !== 'drop' && !this.#isForgotten) this.#later(() => client.end());
+    });
     for (const socket of [client, this.#server]) socket.once('error', () => this.reset());
     client.once('close', () => {
       this.#server.destroy();
@@ -87,6 +89,8 @@ export class ForwardedConnection {
   #pass(from: Socket, to: Socket, chunk: Buffer): void {
     if (to.destroyed || to.write(chunk)) return;
     from.pause();
-    to.once('drain', () => { if (this.#fault?.kind !== 'blackhole') from.resume(); });
+    to.once('drain', () => {
+      if (this.#fault?.kind !== 'blackhole') from.resume();
+    });
   }
 }

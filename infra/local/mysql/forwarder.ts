@@ -77,7 +77,9 @@ class TcpForwarder implements Forwarder {
   }
 
   async close(): Promise<void> {
-    const closed = new Promise<void>((resolve) => { this.#server.close(() => resolve()); });
+    const closed = new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+    });
     this.dropConnections();
     for (const socket of this.#waiting) socket.destroy();
     await closed;
@@ -95,7 +97,9 @@ class TcpForwarder implements Forwarder {
       socket.resetAndDestroy();
       return;
     }
-    const connection: ForwardedConnection = new ForwardedConnection(socket, target, () => this.#connections.delete(connection));
+    const connection: ForwardedConnection = new ForwardedConnection(socket, target, () =>
+      this.#connections.delete(connection),
+    );
     this.#connections.add(connection);
     connection.setFault(this.#fault);
   }

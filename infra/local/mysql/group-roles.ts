@@ -40,7 +40,8 @@ export class GroupRoles {
   get writer(): ServerNode {
     const { nodes, record } = this.#options;
     const writer = nodes.find((node) => node.name === record.writer);
-    if (writer === undefined) throw new Error(`${this.#options.group}: its writer ${record.writer} is not one of its nodes`);
+    if (writer === undefined)
+      throw new Error(`${this.#options.group}: its writer ${record.writer} is not one of its nodes`);
     return writer;
   }
 
@@ -63,9 +64,13 @@ export class GroupRoles {
     const { writer } = this;
     if (!writer.answers) return;
     if (this.#openedPid !== writer.pid) await this.#open(writer);
-    const ends = await Promise.allSettled(this.readers.filter((node) => node.answers).map(async (node) => {
-      if (this.#followed.get(node.name) !== pair(node, writer)) await this.#follow(node, writer);
-    }));
+    const ends = await Promise.allSettled(
+      this.readers
+        .filter((node) => node.answers)
+        .map(async (node) => {
+          if (this.#followed.get(node.name) !== pair(node, writer)) await this.#follow(node, writer);
+        }),
+    );
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
   }
 
@@ -95,13 +100,23 @@ export class GroupRoles {
     }
     const old = this.writer;
     await old.fence();
-    const ready = await Promise.allSettled(candidates.map(async (node) => await node.operate(async (operator) => {
-      await replication.finish(operator, APPLY_SECONDS);
-      return { node, size: replication.size(await replication.executed(operator)) };
-    })));
+    const ready = await Promise.allSettled(
+      candidates.map(
+        async (node) =>
+          await node.operate(async (operator) => {
+            await replication.finish(operator, APPLY_SECONDS);
+            return { node, size: replication.size(await replication.executed(operator)) };
+          }),
+      ),
+    );
     for (const node of candidates) this.#followed.delete(node.name);
-    const [best] = ready.flatMap((end) => end.status === 'fulfilled' ? [end.value] : []).toSorted((one, other) => other.size - one.size);
-    if (best === undefined) throw new Error(`${group} has no reader that could be promoted: ${ready.map((end) => end.status === 'rejected' ? String(end.reason) : '').join('; ')}`);
+    const [best] = ready
+      .flatMap((end) => (end.status === 'fulfilled' ? [end.value] : []))
+      .toSorted((one, other) => other.size - one.size);
+    if (best === undefined)
+      throw new Error(
+        `${group} has no reader that could be promoted: ${ready.map((end) => (end.status === 'rejected' ? String(end.reason) : '')).join('; ')}`,
+      );
     record.writer = best.node.name;
     takeServerId(record, best.node.name);
     this.#distrust(old);
@@ -130,16 +145,21 @@ export class GroupRoles {
     const { group, replication, passwords, log } = this.#options;
     const processes = pair(node, writer);
     const source = { host: SERVER_HOST, port: writer.port, user: REPLICATION_USER, password: passwords.replication };
-    const target = await writer.operate(async (atWriter) => await node.operate(async (atNode) => {
-      await replication.leave(atNode);
-      const executed = await replication.executed(atNode);
-      const whole = await replication.executed(atWriter);
-      if (!await replication.includes(atWriter, whole, executed)) return undefined;
-      await replication.follow(atNode, source);
-      return whole;
-    }));
+    const target = await writer.operate(
+      async (atWriter) =>
+        await node.operate(async (atNode) => {
+          await replication.leave(atNode);
+          const executed = await replication.executed(atNode);
+          const whole = await replication.executed(atWriter);
+          if (!(await replication.includes(atWriter, whole, executed))) return undefined;
+          await replication.follow(atNode, source);
+          return whole;
+        }),
+    );
     if (target === undefined) {
-      log(`${group}: ${node.name} holds transactions that the writer ${writer.name} lacks. It is made anew from the writer's log.`);
+      log(
+        `${group}: ${node.name} holds transactions that the writer ${writer.name} lacks. It is made anew from the writer's log.`,
+      );
       await this.makeAnew(node);
       await this.startServer(node);
       await this.#follow(node, writer);
@@ -153,8 +173,13 @@ export class GroupRoles {
   async #serveOnceAt(node: ServerNode, target: string, processes: string): Promise<void> {
     const { group, record, replication, save, log } = this.#options;
     while (pair(node, this.writer) === processes && this.#followed.get(node.name) === processes) {
-      const isThere = node.answers && await node.operate(async (operator) =>
-        await replication.includes(operator, await replication.executed(operator), target)).catch(() => false);
+      const isThere =
+        node.answers &&
+        (await node
+          .operate(
+            async (operator) => await replication.includes(operator, await replication.executed(operator), target),
+          )
+          .catch(() => false));
       if (isThere && pair(node, this.writer) === processes) {
         record.untrusted = record.untrusted.filter((name) => name !== node.name);
         save();

@@ -11,7 +11,10 @@ export interface GroupRecord {
   /** Server ids are never used twice in a group, so that each stands for one stretch of its history. */
   nextServerId: number;
   serverIds: Record<string, number>;
-  /** Nodes that have not yet shown that their log is a part of the writer's and has all of it: no reads from them, no promotion. */
+  /**
+   * Nodes that have not yet shown that their log is a part of the writer's and has all of it: no reads from them, no
+   * promotion.
+   */
   untrusted: string[];
   /** The port of the group's forwarders, kept where it is still free; 0 at first. */
   port: number;
@@ -91,11 +94,15 @@ export function takeServerId(record: GroupRecord, node: string): number {
 
 function checkEngine(folder: string, kept: FileContent['engine'], engine: InstalledEngine): void {
   if (kept.kind !== engine.kind) {
-    throw new Error(`engine: ${folder} was made by ${kept.kind} ${kept.version}, so wanted ${kept.kind}, got ${engine.kind} ${engine.version}; `
-      + 'choose that engine, or another data folder');
+    throw new Error(
+      `engine: ${folder} was made by ${kept.kind} ${kept.version}, so wanted ${kept.kind}, got ${engine.kind} ${engine.version}; ` +
+        'choose that engine, or another data folder',
+    );
   }
   if (engine.version.localeCompare(kept.version, 'en', { numeric: true }) < 0) {
-    throw new Error(`engine: ${folder} was last used by ${kept.kind} ${kept.version}, which ${engine.version} is too old to read`);
+    throw new Error(
+      `engine: ${folder} was last used by ${kept.kind} ${kept.version}, which ${engine.version} is too old to read`,
+    );
   }
 }
 
@@ -103,11 +110,15 @@ function checkGroups(folder: string, kept: FileContent['groups'], wanted: readon
   for (const [name, record] of Object.entries(kept)) {
     const readers = wanted.find((group) => group.name === name)?.readers;
     if (readers === undefined) {
-      throw new Error(`groups: ${folder} has ${Object.keys(kept).length} groups, so wanted ${name} among them, got ${wanted.map((group) => group.name).join(', ')}; `
-        + 'groups can be added, not taken away');
+      throw new Error(
+        `groups: ${folder} has ${Object.keys(kept).length} groups, so wanted ${name} among them, got ${wanted.map((group) => group.name).join(', ')}; ` +
+          'groups can be added, not taken away',
+      );
     }
     if (readers + 1 < record.nodes.length) {
-      throw new Error(`readers: ${folder} has ${record.nodes.length - 1} for ${name}, so wanted at least as many, got ${readers}; readers can be added, not taken away`);
+      throw new Error(
+        `readers: ${folder} has ${record.nodes.length - 1} for ${name}, so wanted at least as many, got ${readers}; readers can be added, not taken away`,
+      );
     }
   }
 }

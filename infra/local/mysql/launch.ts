@@ -43,7 +43,9 @@ export async function launch(options: LaunchOptions): Promise<RunningServer> {
     if (await answered(server, options.answers)) return server;
     if (server.isRunning()) {
       await stopServer(server);
-      throw new Error(`the server does not answer after ${READY_MS / 1000} s; its log: ${join(options.folder, 'server.log')}`);
+      throw new Error(
+        `the server does not answer after ${READY_MS / 1000} s; its log: ${join(options.folder, 'server.log')}`,
+      );
     }
     const text = said();
     if (attempt < PORT_ATTEMPTS && /Address already in use|Bind on TCP\/IP port/.test(text)) continue;
@@ -67,7 +69,11 @@ function spawnServer(options: LaunchOptions, port: number): { server: RunningSer
   const log = openSync(logFile, 'a', 0o600);
   const before = fstatSync(log).size;
   const [program = '', ...first] = options.command;
-  const child = spawn(program, [...first, ...options.argumentsFor(port)], { detached: true, stdio: ['ignore', log, log], cwd: options.folder });
+  const child = spawn(program, [...first, ...options.argumentsFor(port)], {
+    detached: true,
+    stdio: ['ignore', log, log],
+    cwd: options.folder,
+  });
   closeSync(log);
   let failure = '';
   const exited = new Promise<void>((resolve) => {
@@ -79,7 +85,15 @@ function spawnServer(options: LaunchOptions, port: number): { server: RunningSer
   });
   const isRunning = () => failure === '' && child.exitCode === null && child.signalCode === null;
   return {
-    server: { pid: child.pid ?? 0, port, exited, isRunning, signal: (name) => { if (isRunning()) child.kill(name); } },
+    server: {
+      pid: child.pid ?? 0,
+      port,
+      exited,
+      isRunning,
+      signal: (name) => {
+        if (isRunning()) child.kill(name);
+      },
+    },
     said: () => failure + readFileSync(logFile).subarray(before).toString('utf8'),
   };
 }

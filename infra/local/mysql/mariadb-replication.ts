@@ -32,7 +32,11 @@ export const mariaDbReplication: Replication = {
     await node.run('START SLAVE SQL_THREAD');
     const received = textOf(await node.run('SHOW SLAVE STATUS'), 'Gtid_IO_Pos');
     if (received !== '') {
-      const wait = await node.run(`SELECT MASTER_GTID_WAIT(?, ${timeoutSeconds}) AS failed`, [received], (timeoutSeconds + 5) * 1000);
+      const wait = await node.run(
+        `SELECT MASTER_GTID_WAIT(?, ${timeoutSeconds}) AS failed`,
+        [received],
+        (timeoutSeconds + 5) * 1000,
+      );
       if (textOf(wait, 'failed') !== '0') throw new Error(`what was received is not applied after ${timeoutSeconds} s`);
     }
     await node.run('STOP SLAVE');

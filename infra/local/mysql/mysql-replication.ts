@@ -32,7 +32,11 @@ export const mySqlReplication: Replication = {
     await node.run('START REPLICA SQL_THREAD');
     const received = textOf(await node.run('SHOW REPLICA STATUS'), 'Retrieved_Gtid_Set').replaceAll(/\s/g, '');
     if (received !== '') {
-      const wait = await node.run(`SELECT WAIT_FOR_EXECUTED_GTID_SET(?, ${timeoutSeconds}) AS failed`, [received], (timeoutSeconds + 5) * 1000);
+      const wait = await node.run(
+        `SELECT WAIT_FOR_EXECUTED_GTID_SET(?, ${timeoutSeconds}) AS failed`,
+        [received],
+        (timeoutSeconds + 5) * 1000,
+      );
       if (textOf(wait, 'failed') !== '0') throw new Error(`what was received is not applied after ${timeoutSeconds} s`);
     }
     await node.run('STOP REPLICA');

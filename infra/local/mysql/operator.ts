@@ -17,8 +17,18 @@ export interface Operator {
 }
 
 /** Connects to a node's server as its operator, for as long as `work` takes. */
-export async function asOperator<T>(port: number, password: string, work: (operator: Operator) => Promise<T>): Promise<T> {
-  const connection = await createConnection({ host: SERVER_HOST, port, user: OPERATOR_USER, password, connectTimeout: CONNECT_MS });
+export async function asOperator<T>(
+  port: number,
+  password: string,
+  work: (operator: Operator) => Promise<T>,
+): Promise<T> {
+  const connection = await createConnection({
+    host: SERVER_HOST,
+    port,
+    user: OPERATOR_USER,
+    password,
+    connectTimeout: CONNECT_MS,
+  });
   // A server that dies between two statements is an error of the next one, not of the process.
   connection.on('error', () => {});
   try {

@@ -10,16 +10,18 @@ const POLL_MS = 20;
  */
 export async function stopOrphans(data: string): Promise<number> {
   const orphans = processesWithArgument(`--datadir=${data}`);
-  await Promise.all(orphans.map(async (pid) => {
-    signal(pid, 'SIGTERM');
-    // It may have been paused when its parent died.
-    signal(pid, 'SIGCONT');
-    const deadline = performance.now() + TERMINATE_MS;
-    while (isRunning(pid)) {
-      if (performance.now() > deadline) signal(pid, 'SIGKILL');
-      await sleep(POLL_MS);
-    }
-  }));
+  await Promise.all(
+    orphans.map(async (pid) => {
+      signal(pid, 'SIGTERM');
+      // It may have been paused when its parent died.
+      signal(pid, 'SIGCONT');
+      const deadline = performance.now() + TERMINATE_MS;
+      while (isRunning(pid)) {
+        if (performance.now() > deadline) signal(pid, 'SIGKILL');
+        await sleep(POLL_MS);
+      }
+    }),
+  );
   return orphans.length;
 }
 

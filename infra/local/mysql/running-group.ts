@@ -54,12 +54,15 @@ export class RunningGroup {
     const known = options.file.group(options.name);
     this.#isNew = known === undefined;
     this.#record = known ?? newGroup(names);
-    this.#nodes = names.map((name) => new ServerNode({
-      ...options,
-      name,
-      folder: join(options.folder, name),
-      died: (node) => this.#died(node),
-    }));
+    this.#nodes = names.map(
+      (name) =>
+        new ServerNode({
+          ...options,
+          name,
+          folder: join(options.folder, name),
+          died: (node) => this.#died(node),
+        }),
+    );
     this.#roles = new GroupRoles({
       group: options.name,
       record: this.#record,
@@ -101,7 +104,10 @@ export class RunningGroup {
     await this.#inTurn(async () => {
       const orphans = await Promise.all(this.#nodes.map(async (node) => await stopOrphans(node.data)));
       const count = orphans.reduce((sum, one) => sum + one, 0);
-      if (count > 0) this.#options.log(`${this.name}: ${count} servers of an earlier run were still there; they were shut down and start again.`);
+      if (count > 0)
+        this.#options.log(
+          `${this.name}: ${count} servers of an earlier run were still there; they were shut down and start again.`,
+        );
       await this.#makeMissingData();
       await this.#openEndpoints();
       await Promise.all(this.#nodes.filter((node) => node.hasData).map(async (node) => await this.#startFirst(node)));
@@ -149,7 +155,8 @@ export class RunningGroup {
     try {
       await this.#roles.startServer(node);
     } catch (error) {
-      if (this.#isNew || node === this.#roles.writer) throw new Error(`${node.name}: ${message(error)}`, { cause: error });
+      if (this.#isNew || node === this.#roles.writer)
+        throw new Error(`${node.name}: ${message(error)}`, { cause: error });
       this.#failed(node, error);
     }
   }
@@ -180,7 +187,8 @@ export class RunningGroup {
     const { writer } = this.#roles;
     for (const node of this.#nodes) {
       if (this.#isNew) await node.makeData();
-      else if (node !== writer && (!this.#record.nodes.includes(node.name) || !node.hasData)) await this.#roles.makeAnew(node);
+      else if (node !== writer && (!this.#record.nodes.includes(node.name) || !node.hasData))
+        await this.#roles.makeAnew(node);
     }
     this.#record.nodes = this.#nodes.map((node) => node.name);
     this.#options.file.add(this.name, this.#record);
@@ -189,7 +197,8 @@ export class RunningGroup {
   async #openEndpoints(): Promise<void> {
     const { file } = this.#options;
     const isServing = (node: ServerNode) => node.state === 'running';
-    const address = (node: ServerNode | undefined) => node === undefined ? undefined : { host: SERVER_HOST, port: node.port };
+    const address = (node: ServerNode | undefined) =>
+      node === undefined ? undefined : { host: SERVER_HOST, port: node.port };
     const nextReader = () => {
       // A group without readers answers reads from its writer, as a managed cluster does.
       const serving = (this.#nodes.length === 1 ? this.#nodes : this.#roles.readers).filter(isServing);
@@ -201,7 +210,10 @@ export class RunningGroup {
       nextReader,
       ...this.#nodes.map((node) => () => address([node].find(isServing))),
     ];
-    this.#endpoints = await openOnOnePort(targets.map((target, nth) => ({ host: file.address(this.name, nth), target })), this.#record.port);
+    this.#endpoints = await openOnOnePort(
+      targets.map((target, nth) => ({ host: file.address(this.name, nth), target })),
+      this.#record.port,
+    );
     this.#record.port = this.writerEndpoint.port;
     file.save();
   }
@@ -209,7 +221,8 @@ export class RunningGroup {
   async #bringUp(node: ServerNode): Promise<void> {
     if (this.#isStopping || node.pid !== 0) return;
     if (!node.hasData) {
-      if (node === this.#roles.writer) throw new Error(`${node.name} is the writer of ${this.name} and its data folder is gone: promote ${this.name}`);
+      if (node === this.#roles.writer)
+        throw new Error(`${node.name} is the writer of ${this.name} and its data folder is gone: promote ${this.name}`);
       this.#options.log(`${this.name}: the data of ${node.name} is gone. It is made anew from the writer's log.`);
       await this.#roles.makeAnew(node);
     }
@@ -246,7 +259,8 @@ export class RunningGroup {
       try {
         await this.#roles.arrange();
       } catch (error) {
-        if (!this.#isStopping) this.#options.log(`${this.name}: roles are given again in ${RETRY_MS / 1000} s: ${message(error)}`);
+        if (!this.#isStopping)
+          this.#options.log(`${this.name}: roles are given again in ${RETRY_MS / 1000} s: ${message(error)}`);
         this.#arrangeLater(RETRY_MS);
       }
     });
@@ -255,10 +269,15 @@ export class RunningGroup {
   #later(name: string, afterMs: number, work: () => Promise<void>): void {
     this.#cancelTimer(name);
     if (this.#isStopping) return;
-    this.#timers.set(name, setTimeout(() => {
-      this.#timers.delete(name);
-      void this.#inTurn(async () => { if (!this.#isStopping) await work(); });
-    }, afterMs));
+    this.#timers.set(
+      name,
+      setTimeout(() => {
+        this.#timers.delete(name);
+        void this.#inTurn(async () => {
+          if (!this.#isStopping) await work();
+        });
+      }, afterMs),
+    );
   }
 
   #cancelTimer(name: string): void {

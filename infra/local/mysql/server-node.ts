@@ -73,7 +73,8 @@ export class ServerNode {
   /** Starts the server, read-only and without replication; it is `starting` until `serve`. */
   async start(serverId: number): Promise<void> {
     const { engine, folder, passwords, shards, extraArguments } = this.#options;
-    // Nothing there outlives its server. MySQL's replication does not start where one that was killed left its trial file.
+    // Nothing there outlives its server. MySQL's replication does not start where one that was killed left its trial
+    // file.
     rmSync(temporaryFolder(folder), { recursive: true, force: true });
     mkdirSync(temporaryFolder(folder), { recursive: true, mode: 0o700 });
     const accounts = accountsFile(folder);
@@ -86,7 +87,10 @@ export class ServerNode {
         folder,
         port: this.#port,
         argumentsFor: (port) => serverArguments({ engine, folder, port, serverId, shards, extraArguments }),
-        answers: async (port) => await asOperator(port, passwords.operator, async (operator) => { await operator.run('SELECT 1'); }),
+        answers: async (port) =>
+          await asOperator(port, passwords.operator, async (operator) => {
+            await operator.run('SELECT 1');
+          }),
         started: (started) => {
           this.#server = started;
           this.#port = started.port;

@@ -38,11 +38,25 @@ export const REDO_SETTINGS: Readonly<Record<EngineKind, readonly string[]>> = {
 export function serverArguments(settings: ServerSettings): readonly string[] {
   const { engine, folder } = settings;
   return [
-    '--no-defaults', ...engine.ownArguments, ...asRoot(),
-    `--datadir=${dataFolder(folder)}`, `--tmpdir=${temporaryFolder(folder)}`, `--socket=${socketPath(folder)}`, `--pid-file=${join(folder, 'server.pid')}`,
-    `--bind-address=${SERVER_HOST}`, `--port=${settings.port}`, '--skip-name-resolve', '--back-log=512', `--max-connections=${MAX_CONNECTIONS}`,
-    `--init-file=${accountsFile(folder)}`, `--server-id=${settings.serverId}`, '--read-only=ON',
-    ...common(settings.shards), ...REDO_SETTINGS[engine.kind], ...(engine.kind === 'mysql' ? MYSQL : MARIADB), ...settings.extraArguments,
+    '--no-defaults',
+    ...engine.ownArguments,
+    ...asRoot(),
+    `--datadir=${dataFolder(folder)}`,
+    `--tmpdir=${temporaryFolder(folder)}`,
+    `--socket=${socketPath(folder)}`,
+    `--pid-file=${join(folder, 'server.pid')}`,
+    `--bind-address=${SERVER_HOST}`,
+    `--port=${settings.port}`,
+    '--skip-name-resolve',
+    '--back-log=512',
+    `--max-connections=${MAX_CONNECTIONS}`,
+    `--init-file=${accountsFile(folder)}`,
+    `--server-id=${settings.serverId}`,
+    '--read-only=ON',
+    ...common(settings.shards),
+    ...REDO_SETTINGS[engine.kind],
+    ...(engine.kind === 'mysql' ? MYSQL : MARIADB),
+    ...settings.extraArguments,
   ];
 }
 
@@ -68,33 +82,52 @@ export function asRoot(): readonly string[] {
 function common(shards: number): readonly string[] {
   return [
     // An acknowledged commit is on disk, in the table and in the log that readers follow.
-    '--sync-binlog=1', '--innodb-flush-log-at-trx-commit=1',
-    '--log-bin=binlog', '--binlog-format=ROW', '--relay-log=relay', '--relay-log-recovery=ON',
+    '--sync-binlog=1',
+    '--innodb-flush-log-at-trx-commit=1',
+    '--log-bin=binlog',
+    '--binlog-format=ROW',
+    '--relay-log=relay',
+    '--relay-log-recovery=ON',
     // A node can be rebuilt from nothing at any time, since every node keeps every log.
     '--binlog-expire-logs-seconds=0',
     // Shorter than any caller waits; the engines' own 50 s are longer.
     '--innodb-lock-wait-timeout=3',
-    '--default-time-zone=+00:00', '--character-set-server=utf8mb4', '--max-allowed-packet=64M',
+    '--default-time-zone=+00:00',
+    '--character-set-server=utf8mb4',
+    '--max-allowed-packet=64M',
     '--performance-schema=OFF',
-    `--innodb-buffer-pool-size=${Math.max(128, 64 + Math.ceil(shards * 3 / 32))}M`,
-    '--innodb-buffer-pool-dump-at-shutdown=OFF', '--innodb-buffer-pool-load-at-startup=OFF',
+    `--innodb-buffer-pool-size=${Math.max(128, 64 + Math.ceil((shards * 3) / 32))}M`,
+    '--innodb-buffer-pool-dump-at-shutdown=OFF',
+    '--innodb-buffer-pool-load-at-startup=OFF',
     ...tableCaches(shards, openFilesLimit()),
   ];
 }
 
 const MYSQL = [
-  '--gtid-mode=ON', '--enforce-gtid-consistency=ON', '--mysqlx=OFF', '--event-scheduler=OFF',
-  // Six servers on a machine's few cores: threads of their own for the log, and pages written out at ten thousand a second
-  // from a tenth of the pool on, take what the statements need.
-  '--loose-innodb-log-writer-threads=OFF', '--innodb-max-dirty-pages-pct-lwm=0', '--innodb-io-capacity=200', '--innodb-io-capacity-max=2000',
-  '--skip-replica-start', '--replica-net-timeout=10', '--loose-replica-preserve-commit-order=ON',
+  '--gtid-mode=ON',
+  '--enforce-gtid-consistency=ON',
+  '--mysqlx=OFF',
+  '--event-scheduler=OFF',
+  // Six servers on a machine's few cores: threads of their own for the log, and pages written out at ten thousand a
+  // second from a tenth of the pool on, take what the statements need.
+  '--loose-innodb-log-writer-threads=OFF',
+  '--innodb-max-dirty-pages-pct-lwm=0',
+  '--innodb-io-capacity=200',
+  '--innodb-io-capacity-max=2000',
+  '--skip-replica-start',
+  '--replica-net-timeout=10',
+  '--loose-replica-preserve-commit-order=ON',
 ];
 
 const MARIADB = [
-  '--gtid-strict-mode=ON', '--log-slave-updates=ON',
-  '--skip-slave-start', '--slave-net-timeout=10', '--master-retry-count=0',
+  '--gtid-strict-mode=ON',
+  '--log-slave-updates=ON',
+  '--skip-slave-start',
+  '--slave-net-timeout=10',
+  '--master-retry-count=0',
   // Side by side what the writer committed side by side; committed in the writer's order.
-  '--slave-parallel-mode=conservative', '--slave-parallel-threads=4',
+  '--slave-parallel-mode=conservative',
+  '--slave-parallel-threads=4',
   // The text of every statement beside its rows would double the log.
   '--binlog-annotate-row-events=OFF',
 ];
@@ -104,7 +137,10 @@ export function tableCaches(shards: number, limit: number): readonly string[] {
   const handles = Math.max(2000, shards * HANDLES_PER_SHARD);
   const tableFiles = Math.max(2000, shards * TABLES_PER_SHARD);
   // The engines count two files for each handle, and lower the cache when the limit has no room for them.
-  const files = Math.min(limit, Math.max(10 + MAX_CONNECTIONS + 2 * handles, MAX_CONNECTIONS + OTHER_FILES + tableFiles));
+  const files = Math.min(
+    limit,
+    Math.max(10 + MAX_CONNECTIONS + 2 * handles, MAX_CONNECTIONS + OTHER_FILES + tableFiles),
+  );
   return [
     `--open-files-limit=${files}`,
     // In one piece: in several, each would need room for every table.

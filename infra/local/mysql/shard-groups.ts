@@ -41,7 +41,10 @@ export interface ShardGroup {
   readonly password: string;
   /** Follows a promotion. */
   readonly writerEndpoint: Forwarder;
-  /** The same port on another address. Spreads connections over the readers that serve; of a group without readers, leads to the writer. */
+  /**
+   * The same port on another address. Spreads connections over the readers that serve; of a group without readers,
+   * leads to the writer.
+   */
   readonly readerEndpoint: Forwarder;
   /** One for each node, in the order of `nodes`. */
   readonly instanceEndpoints: readonly Forwarder[];
@@ -86,7 +89,9 @@ export async function startShardGroups(options: ShardGroupsOptions): Promise<Sha
   try {
     const engine = await ensureEngine({ wish: options.engine, log: options.log });
     const listeners = new Set<() => void>();
-    groups = await prepare(options, realpathSync(folder), engine, () => { for (const listener of listeners) listener(); });
+    groups = await prepare(options, realpathSync(folder), engine, () => {
+      for (const listener of listeners) listener();
+    });
     await Promise.all(groups.map(async (group) => await group.start()));
     return new LocalShardGroups(engine, groups, listeners, () => lock.release());
   } catch (error) {
@@ -96,13 +101,32 @@ export async function startShardGroups(options: ShardGroupsOptions): Promise<Sha
   }
 }
 
-async function prepare(options: ShardGroupsOptions, folder: string, engine: InstalledEngine, changed: () => void): Promise<readonly RunningGroup[]> {
+async function prepare(
+  options: ShardGroupsOptions,
+  folder: string,
+  engine: InstalledEngine,
+  changed: () => void,
+): Promise<readonly RunningGroup[]> {
   const file = new GroupsFile(folder, engine, options.groups);
   const blank = await blankData(engine, options.log);
   const passwords = passwordsOf(folder);
   const { shards, extraArguments = [], restartAfterSeconds, log } = options;
-  return options.groups.map((group) =>
-    new RunningGroup({ ...group, folder, file, engine, blank, passwords, shards, extraArguments, restartAfterSeconds, changed, log }));
+  return options.groups.map(
+    (group) =>
+      new RunningGroup({
+        ...group,
+        folder,
+        file,
+        engine,
+        blank,
+        passwords,
+        shards,
+        extraArguments,
+        restartAfterSeconds,
+        changed,
+        log,
+      }),
+  );
 }
 
 class LocalShardGroups implements ShardGroups {
@@ -112,7 +136,12 @@ class LocalShardGroups implements ShardGroups {
   readonly #release: () => void;
   #stopped: Promise<void> | undefined;
 
-  constructor(engine: InstalledEngine, groups: readonly RunningGroup[], listeners: Set<() => void>, release: () => void) {
+  constructor(
+    engine: InstalledEngine,
+    groups: readonly RunningGroup[],
+    listeners: Set<() => void>,
+    release: () => void,
+  ) {
     this.engine = { kind: engine.kind, version: engine.version };
     this.groups = groups;
     this.#listeners = listeners;
@@ -143,7 +172,8 @@ class LocalShardGroups implements ShardGroups {
 
   async promote(name: string): Promise<void> {
     const group = this.groups.find((one) => one.name === name);
-    if (group === undefined) throw new Error(`group: wanted one of ${this.groups.map((one) => one.name).join(', ')}, got ${name}`);
+    if (group === undefined)
+      throw new Error(`group: wanted one of ${this.groups.map((one) => one.name).join(', ')}, got ${name}`);
     await group.promote();
   }
 
@@ -161,18 +191,27 @@ class LocalShardGroups implements ShardGroups {
       const node = group.node(name);
       if (node !== undefined) return { group, node };
     }
-    throw new Error(`node: wanted one of ${this.status().map((node) => node.node).join(', ')}, got ${name}`);
+    throw new Error(
+      `node: wanted one of ${this.status()
+        .map((node) => node.node)
+        .join(', ')}, got ${name}`,
+    );
   }
 }
 
 function checkOptions({ groups, restartAfterSeconds, shards }: ShardGroupsOptions): void {
-  const isWhole = (value: number, least: number, most: number) => Number.isSafeInteger(value) && value >= least && value <= most;
-  if (groups.length === 0 || groups.length > MAX_GROUPS) throw new RangeError(`groups: wanted 1 to ${MAX_GROUPS}, got ${groups.length}`);
-  if (new Set(groups.map((group) => group.name)).size < groups.length) throw new RangeError('groups: wanted a name of its own for each, got one twice');
+  const isWhole = (value: number, least: number, most: number) =>
+    Number.isSafeInteger(value) && value >= least && value <= most;
+  if (groups.length === 0 || groups.length > MAX_GROUPS)
+    throw new RangeError(`groups: wanted 1 to ${MAX_GROUPS}, got ${groups.length}`);
+  if (new Set(groups.map((group) => group.name)).size < groups.length)
+    throw new RangeError('groups: wanted a name of its own for each, got one twice');
   for (const { name, readers } of groups) {
-    if (!/^[a-z][a-z0-9-]{0,47}$/.test(name)) throw new RangeError(`groups: wanted names of a-z, 0-9 and -, got ${JSON.stringify(name)}`);
+    if (!/^[a-z][a-z0-9-]{0,47}$/.test(name))
+      throw new RangeError(`groups: wanted names of a-z, 0-9 and -, got ${JSON.stringify(name)}`);
     if (!isWhole(readers, 0, MAX_READERS)) throw new RangeError(`readers: wanted 0 to ${MAX_READERS}, got ${readers}`);
   }
-  if (!(restartAfterSeconds >= 0 && restartAfterSeconds <= 86_400)) throw new RangeError(`restartAfterSeconds: wanted 0 to 86400, got ${restartAfterSeconds}`);
+  if (!(restartAfterSeconds >= 0 && restartAfterSeconds <= 86_400))
+    throw new RangeError(`restartAfterSeconds: wanted 0 to 86400, got ${restartAfterSeconds}`);
   if (!isWhole(shards, 1, 1_000_000)) throw new RangeError(`shards: wanted 1 to 1000000, got ${shards}`);
 }

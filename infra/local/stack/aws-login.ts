@@ -4,19 +4,24 @@ import { PSEUDO } from '../template/template.ts';
 /** What requests to SQS and DynamoDB are signed with, as the SDK's clients take it. */
 export interface AwsLogin {
   readonly region: string;
-  readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string };
+  readonly credentials: {
+    readonly accessKeyId: string;
+    readonly secretAccessKey: string;
+    readonly sessionToken?: string;
+  };
 }
 
 /**
  * What requests to SQS and DynamoDB are signed with. Where the environment says that one of them runs elsewhere, region
- * and keys come from it too, by the SDK's own variables: others may keep what they are sent apart by both. What is built
- * in wants none of them, and whatever else the machine's owner has set up is not to be found.
+ * and keys come from it too, by the SDK's own variables: others may keep what they are sent apart by both. What is
+ * built in wants none of them, and whatever else the machine's owner has set up is not to be found.
  *
  * @default us-east-1, and `local` for either key
  */
 export function awsLogin(): AwsLogin {
   const isElsewhere = elsewhere('AWS_ENDPOINT_URL_SQS') ?? elsewhere('AWS_ENDPOINT_URL_DYNAMODB');
-  const given = (variable: string): string | undefined => (isElsewhere && process.env[variable] !== '' ? process.env[variable] : undefined);
+  const given = (variable: string): string | undefined =>
+    isElsewhere && process.env[variable] !== '' ? process.env[variable] : undefined;
   const sessionToken = given('AWS_SESSION_TOKEN');
   return {
     region: given('AWS_REGION') ?? given('AWS_DEFAULT_REGION') ?? PSEUDO.region,
@@ -28,7 +33,9 @@ export function awsLogin(): AwsLogin {
   };
 }
 
-/** Whose queues they are: LocalStack takes an access key of twelve digits for its account, any other for that of zeros. */
+/**
+ * Whose queues they are: LocalStack takes an access key of twelve digits for its account, any other for that of zeros.
+ */
 export function awsAccount(): string {
   const { accessKeyId } = awsLogin().credentials;
   return elsewhere('AWS_ENDPOINT_URL_SQS') && /^\d{12}$/u.test(accessKeyId) ? accessKeyId : PSEUDO.account;

@@ -39,7 +39,8 @@ export function isDataFolder(root: string): boolean {
 /** Makes the folder, for its owner alone. Throws when it holds somebody else's files. */
 export function makeDataFolder(root: string): DataFolder {
   if (!isDataFolder(root)) {
-    if (existsSync(root) && readdirSync(root).length > 0) throw new Error(`--data: wanted an empty folder or one of a local stack, got ${root}, which holds other files`);
+    if (existsSync(root) && readdirSync(root).length > 0)
+      throw new Error(`--data: wanted an empty folder or one of a local stack, got ${root}, which holds other files`);
     mkdirSync(root, { recursive: true, mode: 0o700 });
     writeFileSync(join(root, MARK), 'The data of a local Schemaless stack. `npm run local -- reset` deletes it.\n');
   }

@@ -44,7 +44,16 @@ export function endpointsOf({ groups }: Pick<ShardGroups, 'groups'>, places: Pla
       const endpointOf = ({ host, port, pid }: NodeStatus): NodeEndpoint => ({ host, port, pid, user, password });
       const writer = nodes.find(({ role }) => role === 'writer');
       const cluster = { writer: addressOf(writerEndpoint), reader: addressOf(readerEndpoint) };
-      return writer ? [{ name, cluster, writer: endpointOf(writer), readers: nodes.filter((node) => node !== writer).map(endpointOf) }] : [];
+      return writer
+        ? [
+            {
+              name,
+              cluster,
+              writer: endpointOf(writer),
+              readers: nodes.filter((node) => node !== writer).map(endpointOf),
+            },
+          ]
+        : [];
     }),
     sqs: places.sqs,
     dynamodb: places.dynamodb,

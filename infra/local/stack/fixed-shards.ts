@@ -15,7 +15,11 @@ export interface FixedShards {
  * Throws an `Error` of one line where a datastore is to have another number of shards than it was created with. The
  * migration would refuse it, too, once all servers run, and cannot say where it is written.
  */
-export function checkShardCounts({ file, definitions, datastores = join(PROJECT_ROOT, 'infra', 'datastores') }: FixedShards): void {
+export function checkShardCounts({
+  file,
+  definitions,
+  datastores = join(PROJECT_ROOT, 'infra', 'datastores'),
+}: FixedShards): void {
   const created = createdShards(file);
   for (const { name, shards } of definitions) {
     const before = created.get(name);
@@ -25,13 +29,17 @@ export function checkShardCounts({ file, definitions, datastores = join(PROJECT_
     const line = lines.findIndex((text) => text.startsWith('shards:'));
     const isAsWritten = Number(/^shards:\s*(\d+)/u.exec(lines[line] ?? '')?.[1]) === shards;
     // What is written there is more than a datastore gets here.
-    throw new Error(`${isAsWritten ? `${place}:${line + 1}: shards` : '--shards'}: wanted ${before}, with which the datastore ${name} was created, got ${shards}`);
+    throw new Error(
+      `${isAsWritten ? `${place}:${line + 1}: shards` : '--shards'}: wanted ${before}, with which the datastore ${name} was created, got ${shards}`,
+    );
   }
 }
 
 /** The shard counts that the migration was told last, by datastore. */
 function createdShards(file: string): ReadonlyMap<string, number> {
   const made: object = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
-  const datastores: readonly unknown[] = Object.values(made).flatMap((one) => Object(Object(one).properties)['Datastores'] ?? []);
+  const datastores: readonly unknown[] = Object.values(made).flatMap(
+    (one) => Object(Object(one).properties)['Datastores'] ?? [],
+  );
   return new Map(datastores.map((one) => [String(Object(one).name), Number(Object(one).shards)]));
 }

@@ -27,7 +27,10 @@ export async function deleteFormerQueues({ file, urls, sqsUrl, log }: FormerQueu
   if (gone.length > 0) {
     const client = new SQSClient({ endpoint: sqsUrl, ...awsLogin() });
     try {
-      for (const name of gone) await deleteQueue(client, `${sqsUrl}/${awsAccount()}/${name}`, (messages) => log(`deleted the queue ${name}, which is not defined any more${messages}`));
+      for (const name of gone)
+        await deleteQueue(client, `${sqsUrl}/${awsAccount()}/${name}`, (messages) =>
+          log(`deleted the queue ${name}, which is not defined any more${messages}`),
+        );
     } finally {
       client.destroy();
     }

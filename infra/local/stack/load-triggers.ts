@@ -4,7 +4,10 @@ import type { LocalStack } from './running-stack.ts';
 const NO_MESSAGES = JSON.stringify({ Records: [] });
 
 /** Loads the functions of all triggers. Returns a line for each that cannot be loaded: every message fails on it. */
-export async function loadTriggers({ datastores, functions }: Pick<LocalStack, 'datastores' | 'functions'>): Promise<readonly string[]> {
+export async function loadTriggers({
+  datastores,
+  functions,
+}: Pick<LocalStack, 'datastores' | 'functions'>): Promise<readonly string[]> {
   const called = new Map(functions.status().map(({ title, arn }) => [title, arn]));
   const lines = await Promise.all(
     datastores.flatMap(({ name: datastore, triggers }) =>
@@ -15,7 +18,9 @@ export async function loadTriggers({ datastores, functions }: Pick<LocalStack, '
           await functions.invoke(arn, NO_MESSAGES);
           return [];
         } catch (error) {
-          return [`trigger ${name} of ${datastore} fails for every cell: ${error instanceof Error ? error.message : String(error)}`];
+          return [
+            `trigger ${name} of ${datastore} fails for every cell: ${error instanceof Error ? error.message : String(error)}`,
+          ];
         }
       }),
     ),

@@ -29,7 +29,10 @@ export interface LocalStackOptions {
   readonly datastores: string | undefined;
   /** Instances that share the calls of each function behind the HTTP API, 1 to 16. @default 1 */
   readonly functionInstances: number;
-  /** Heap of each instance in MB, 64 to 10,240; it ends when it needs more. @default the memory that the template gives the function */
+  /**
+   * Heap of each instance in MB, 64 to 10,240; it ends when it needs more. @default the memory that the template gives
+   * the function
+   */
   readonly functionMemory: number | undefined;
   /** Further flags of Node for the processes of functions, as to look for leaks. @default none */
   readonly functionArguments: readonly string[];

@@ -35,7 +35,11 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
   try {
     const lock = lockFolder(folder.root);
     parts.defer(() => lock.release());
-    checkShardCounts({ file: folder.customResources, definitions: definitions.datastores, datastores: options.datastores });
+    checkShardCounts({
+      file: folder.customResources,
+      definitions: definitions.datastores,
+      datastores: options.datastores,
+    });
     const log = openFunctionLog(folder.functionLog);
     parts.defer(() => log.close());
     const closing = <T extends { close(): Promise<void> }>(part: T): T => {
@@ -43,13 +47,19 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       return part;
     };
     // First, so that a port in use is known before anything else is started.
-    const gateway = await openGateway(options.port, (message) => log.line('gateway', message), options.checkSignatures ? awsLogin().credentials : undefined);
+    const gateway = await openGateway(
+      options.port,
+      (message) => log.line('gateway', message),
+      options.checkSignatures ? awsLogin().credentials : undefined,
+    );
     parts.defer(() => gateway.close());
 
-    const synthesis = synthesize({ app: options.app ?? DEPLOYED_APP, context, folder: folder.assembly }).then((stacks) => {
-      checkTypes(stacks);
-      return stacks;
-    });
+    const synthesis = synthesize({ app: options.app ?? DEPLOYED_APP, context, folder: folder.assembly }).then(
+      (stacks) => {
+        checkTypes(stacks);
+        return stacks;
+      },
+    );
     const [stacks, groups, dynamodb, sqs, secretsManager] = await allOrFirstError([
       synthesis,
       startWantedGroups({ options, environment, definitions, folder, synthesis, defer: (stop) => parts.defer(stop) }),
@@ -59,16 +69,32 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     ]);
 
     const rdsData = closing(await startRdsData(groups.groups, secretsManager.url));
-    const local = localResources(stacks, { groups: groups.groups, httpUrl: gateway.url, sqsUrl: sqs.url, queueSuffix: sqs.suffix, tableSuffix: dynamodb.suffix });
+    const local = localResources(stacks, {
+      groups: groups.groups,
+      httpUrl: gateway.url,
+      sqsUrl: sqs.url,
+      queueSuffix: sqs.suffix,
+      tableSuffix: dynamodb.suffix,
+    });
     secretsManager.setSecrets(local.secrets);
     const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url, rdsData: rdsData.url };
     const running = await runTemplate({ local, options, folder, services, log, gateway });
     parts.defer(() => running.stop());
 
-    const places = { http: gateway.url, sqs: sqs.url, dynamodb: dynamodb.url, tables: running.tableNames, rdsData: rdsData.url };
+    const places = {
+      http: gateway.url,
+      sqs: sqs.url,
+      dynamodb: dynamodb.url,
+      tables: running.tableNames,
+      rdsData: rdsData.url,
+    };
     keepEndpointsFile(folder.endpoints, groups, places);
     const { datastores } = definitions;
-    const left = await undefinedDatastores(running.tableNames, dynamodb.url, new Set(datastores.map(({ name }) => name)));
+    const left = await undefinedDatastores(
+      running.tableNames,
+      dynamodb.url,
+      new Set(datastores.map(({ name }) => name)),
+    );
     const stack: LocalStack = {
       url: gateway.url,
       get endpoints() {
@@ -112,7 +138,9 @@ function appContext(options: LocalStackOptions): AppContext {
 }
 
 /** Waits for all, so that what was started can be stopped, and then throws the first error. */
-async function allOrFirstError<T extends readonly unknown[]>(promises: readonly [...{ [K in keyof T]: Promise<T[K]> }]): Promise<T> {
+async function allOrFirstError<T extends readonly unknown[]>(
+  promises: readonly [...{ [K in keyof T]: Promise<T[K]> }],
+): Promise<T> {
   await Promise.allSettled(promises);
   return (await Promise.all(promises)) as unknown as T;
 }

@@ -20,20 +20,27 @@ const REPLICATION_MS = 10_000;
 const LOOK_MS = 20;
 
 /**
- * Shows that a stack works, through its HTTP API: writes a cell into the datastore `smoke`, reads it back from a writer, and
- * from a reader as soon as one has it. A stack without that datastore is only read from: other datastores belong to
- * their users, whose triggers would be called for a cell that none of them wrote.
+ * Shows that a stack works, through its HTTP API: writes a cell into the datastore `smoke`, reads it back from a
+ * writer, and from a reader as soon as one has it. A stack without that datastore is only read from: other datastores
+ * belong to their users, whose triggers would be called for a cell that none of them wrote.
  *
  * @returns what it saw, one line each
  * @throws an `Error` that says what did not work
  */
 export async function prove({ url, datastores, readers, sign }: ProofOptions): Promise<readonly string[]> {
   const ask = async (place: string, put?: object): Promise<Answer> => {
-    const request = put === undefined ? { method: 'GET', headers: {} } : { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(put) };
-    const response = await fetch(place, { ...request, headers: await sign({ body: undefined, ...request, url: new URL(place) }) });
+    const request =
+      put === undefined
+        ? { method: 'GET', headers: {} }
+        : { method: 'PUT', headers: { 'content-type': 'application/json' }, body: JSON.stringify(put) };
+    const response = await fetch(place, {
+      ...request,
+      headers: await sign({ body: undefined, ...request, url: new URL(place) }),
+    });
     return { status: response.status, text: await response.text() };
   };
-  if (datastores.includes(OWN)) return proveByWriting(`${url}/v1/${OWN}/cells/${randomUUID()}/${COLUMN}/1`, readers, ask);
+  if (datastores.includes(OWN))
+    return proveByWriting(`${url}/v1/${OWN}/cells/${randomUUID()}/${COLUMN}/1`, readers, ask);
   const [first] = datastores;
   return first === undefined ? [] : proveByReading(`${url}/v1/${first}/shards`, first, readers, ask);
 }
@@ -54,13 +61,15 @@ async function proveByWriting(cell: string, readers: boolean, ask: Ask): Promise
     await sleep(LOOK_MS);
     written = await ask(cell, body);
   }
-  if (written.status !== 201 && written.status !== 200) throw new Error(`A cell could not be written: PUT ${cell} was answered ${written.status} ${written.text}`);
+  if (written.status !== 201 && written.status !== 200)
+    throw new Error(`A cell could not be written: PUT ${cell} was answered ${written.status} ${written.text}`);
   const { shard, added_id: addedId } = Object(JSON.parse(written.text));
   const lines = [`wrote a cell into the datastore ${OWN}: shard ${shard}, added id ${addedId}, ${since(writing)}`];
 
   const reading = performance.now();
   const read = await ask(cell);
-  if (!shows(read, body, 'writer')) throw new Error(`The cell could not be read: GET ${cell} was answered ${read.status} ${read.text}`);
+  if (!shows(read, body, 'writer'))
+    throw new Error(`The cell could not be read: GET ${cell} was answered ${read.status} ${read.text}`);
   lines.push(`read it from the writer, ${since(reading)}`);
   if (!readers) return lines;
 
@@ -68,20 +77,29 @@ async function proveByWriting(cell: string, readers: boolean, ask: Ask): Promise
   const fromReader = `${cell}?read=reader&min_added_id=${addedId}`;
   let seen = await ask(fromReader);
   while (!shows(seen, body, 'reader')) {
-    if (performance.now() - following > REPLICATION_MS) throw new Error(`The cell did not reach a reader in ${REPLICATION_MS / 1000} s: GET ${fromReader} was answered ${seen.status} ${seen.text}`);
+    if (performance.now() - following > REPLICATION_MS)
+      throw new Error(
+        `The cell did not reach a reader in ${REPLICATION_MS / 1000} s: GET ${fromReader} was answered ${seen.status} ${seen.text}`,
+      );
     await sleep(LOOK_MS);
     seen = await ask(fromReader);
   }
   return [...lines, `read it from a reader, ${since(writing)} after the write began`];
 }
 
-async function proveByReading(shards: string, datastore: string, readers: boolean, ask: Ask): Promise<readonly string[]> {
+async function proveByReading(
+  shards: string,
+  datastore: string,
+  readers: boolean,
+  ask: Ask,
+): Promise<readonly string[]> {
   const lines: string[] = [];
   for (const role of readers ? ['writer', 'reader'] : ['writer']) {
     const reading = performance.now();
     const place = `${shards}?read=${role}`;
     const { status, text } = await ask(place);
-    if (status !== 200 || text.includes('"error"')) throw new Error(`The logs of ${datastore} could not be read: GET ${place} was answered ${status} ${text}`);
+    if (status !== 200 || text.includes('"error"'))
+      throw new Error(`The logs of ${datastore} could not be read: GET ${place} was answered ${status} ${text}`);
     lines.push(`looked where the logs of ${datastore} end, on every group's ${role}, ${since(reading)}`);
   }
   return lines;

@@ -22,7 +22,14 @@ export interface StartGroupsOptions {
  * Starts the groups that the template says. It is not there yet when this is called, and servers take their time: the
  * groups that the environment has are started meanwhile, and only when the template asks for others, those.
  */
-export async function startWantedGroups({ options, environment, definitions, folder, synthesis, defer }: StartGroupsOptions): Promise<ShardGroups> {
+export async function startWantedGroups({
+  options,
+  environment,
+  definitions,
+  folder,
+  synthesis,
+  defer,
+}: StartGroupsOptions): Promise<ShardGroups> {
   const start = async (groups: readonly { readonly name: string; readonly readers: number }[]): Promise<ShardGroups> =>
     startShardGroups({
       dataDir: resolve(folder.root),
@@ -35,12 +42,17 @@ export async function startWantedGroups({ options, environment, definitions, fol
       log: options.log,
     });
 
-  const expected = Array.from({ length: environment.groups }, (_, index) => ({ name: `group-${index + 1}`, readers: environment.readersPerGroup }));
+  const expected = Array.from({ length: environment.groups }, (_, index) => ({
+    name: `group-${index + 1}`,
+    readers: environment.readersPerGroup,
+  }));
   const started = await start(expected);
   let running: ShardGroups | undefined = started;
   defer(async () => running?.stop());
 
-  const resources = (await synthesis).flatMap((stack) => Object.entries(stack.template.Resources).map(([logicalId, resource]) => ({ stack, logicalId, resource })));
+  const resources = (await synthesis).flatMap((stack) =>
+    Object.entries(stack.template.Resources).map(([logicalId, resource]) => ({ stack, logicalId, resource })),
+  );
   const wanted = wantedGroups(resources);
   if (JSON.stringify(wanted) === JSON.stringify(expected)) return started;
   running = undefined;

@@ -19,12 +19,21 @@ export interface TailerWish {
 export interface Tailers {
   /** How many there are to be; 0 where the template has none. */
   readonly count: number;
-  /** Wishes for so many, starts the schedules of those missing, and ends the schedules of those beyond. Throws as `TailerWish.write`. */
+  /**
+   * Wishes for so many, starts the schedules of those missing, and ends the schedules of those beyond. Throws as
+   * `TailerWish.write`.
+   */
   set(count: number): Promise<void>;
 }
 
-/** The wish of a template that has tailers: functions whose schedules hand over a slot. Undefined where there are none. */
-export function tailerWish(schedules: readonly ScheduleDefinition[], functions: readonly FunctionDefinition[], dynamodbUrl: string): TailerWish | undefined {
+/**
+ * The wish of a template that has tailers: functions whose schedules hand over a slot. Undefined where there are none.
+ */
+export function tailerWish(
+  schedules: readonly ScheduleDefinition[],
+  functions: readonly FunctionDefinition[],
+  dynamodbUrl: string,
+): TailerWish | undefined {
   const arn = schedules.find(({ slot }) => slot !== undefined)?.functionArn;
   const name = functions.find((definition) => definition.arn === arn)?.environment[ENVIRONMENT_VARIABLES.stateTable];
   if (name === undefined) return undefined;
@@ -40,7 +49,10 @@ export function tailerWish(schedules: readonly ScheduleDefinition[], functions: 
       client.destroy();
     }
   };
-  return { read: () => withTable(readTailerCount), write: (count) => withTable((table) => writeTailerCount(table, count)) };
+  return {
+    read: () => withTable(readTailerCount),
+    write: (count) => withTable((table) => writeTailerCount(table, count)),
+  };
 }
 
 export function tailersOf(schedules: RunningSchedules, wish: TailerWish | undefined): Tailers {

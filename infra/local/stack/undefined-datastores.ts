@@ -14,14 +14,20 @@ export interface UndefinedDatastore {
  *
  * @param tables of the stack, by name
  */
-export async function undefinedDatastores(tables: readonly string[], dynamodbUrl: string, defined: ReadonlySet<string>): Promise<readonly UndefinedDatastore[]> {
+export async function undefinedDatastores(
+  tables: readonly string[],
+  dynamodbUrl: string,
+  defined: ReadonlySet<string>,
+): Promise<readonly UndefinedDatastore[]> {
   const table = tables.find((name) => name.includes('topology'));
   if (table === undefined) return [];
   const client = new DynamoDBClient({ endpoint: dynamodbUrl, ...awsLogin() });
   try {
     const topology = dynamoTopology({ client, table });
     const names = (await topology.datastores()).filter((name) => !defined.has(name));
-    return await Promise.all(names.map(async (name) => ({ name, shards: (await topology.datastore(name))?.shards ?? 0 })));
+    return await Promise.all(
+      names.map(async (name) => ({ name, shards: (await topology.datastore(name))?.shards ?? 0 })),
+    );
   } finally {
     client.destroy();
   }

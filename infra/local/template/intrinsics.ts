@@ -21,12 +21,15 @@ type Intrinsic = (argument: unknown, scope: Scope) => unknown;
 const INTRINSICS: Readonly<Record<string, Intrinsic>> = {
   Ref: (name, scope) => pseudo(textOf(name, 'Ref'), scope),
   'Fn::GetAtt': (argument, scope) => {
-    const [logicalId, attribute] = typeof argument === 'string' ? splitOnce(argument, '.') : listOf(argument, 'Fn::GetAtt', 2);
+    const [logicalId, attribute] =
+      typeof argument === 'string' ? splitOnce(argument, '.') : listOf(argument, 'Fn::GetAtt', 2);
     return scope.attribute(textOf(logicalId, 'Fn::GetAtt'), textOf(resolve(attribute, scope), 'Fn::GetAtt'));
   },
   'Fn::Join': (argument, scope) => {
     const [separator, parts] = listOf(argument, 'Fn::Join', 2);
-    return listOf(resolve(parts, scope), 'Fn::Join').map((part) => textOf(part, 'Fn::Join')).join(textOf(separator, 'Fn::Join'));
+    return listOf(resolve(parts, scope), 'Fn::Join')
+      .map((part) => textOf(part, 'Fn::Join'))
+      .join(textOf(separator, 'Fn::Join'));
   },
   'Fn::Sub': (argument, scope) => {
     const [template, values] = typeof argument === 'string' ? [argument, {}] : listOf(argument, 'Fn::Sub', 2);
@@ -43,10 +46,15 @@ const INTRINSICS: Readonly<Record<string, Intrinsic>> = {
   'Fn::ImportValue': (name, scope) => scope.imported(textOf(resolve(name, scope), 'Fn::ImportValue')),
   'Fn::GetStackOutput': (argument, scope) => {
     const { StackName, OutputName } = recordOf(argument, 'Fn::GetStackOutput');
-    return scope.outputOf(textOf(resolve(StackName, scope), 'StackName'), textOf(resolve(OutputName, scope), 'OutputName'));
+    return scope.outputOf(
+      textOf(resolve(StackName, scope), 'StackName'),
+      textOf(resolve(OutputName, scope), 'OutputName'),
+    );
   },
   'Fn::FindInMap': (argument, scope) => {
-    const [map, key, name] = listOf(resolve(argument, scope), 'Fn::FindInMap', 3).map((part) => textOf(part, 'Fn::FindInMap'));
+    const [map, key, name] = listOf(resolve(argument, scope), 'Fn::FindInMap', 3).map((part) =>
+      textOf(part, 'Fn::FindInMap'),
+    );
     return scope.mapping(map ?? '', key ?? '', name ?? '');
   },
   'Fn::GetAZs': () => ['a', 'b', 'c'].map((letter) => `${PSEUDO.region}${letter}`),
@@ -79,7 +87,11 @@ export function resolve(value: unknown, scope: Scope): unknown {
     if (intrinsic) return intrinsic(first[1], scope);
     if (first[0].startsWith('Fn::')) throw new Error(`The local stack does not know the function ${first[0]}`);
   }
-  return Object.fromEntries(entries.map(([key, item]): [string, unknown] => [key, resolve(item, scope)]).filter(([, item]) => item !== NO_VALUE));
+  return Object.fromEntries(
+    entries
+      .map(([key, item]): [string, unknown] => [key, resolve(item, scope)])
+      .filter(([, item]) => item !== NO_VALUE),
+  );
 }
 
 function pseudo(name: string, scope: Scope): unknown {
@@ -126,7 +138,9 @@ function textOf(value: unknown, where: string): string {
 
 function listOf(value: unknown, where: string, length?: number): readonly unknown[] {
   if (Array.isArray(value) && (length === undefined || value.length === length)) return value;
-  throw new Error(`${where}: wanted a list${length === undefined ? '' : ` of ${length}`}, got ${JSON.stringify(value)}`);
+  throw new Error(
+    `${where}: wanted a list${length === undefined ? '' : ` of ${length}`}, got ${JSON.stringify(value)}`,
+  );
 }
 
 function recordOf(value: unknown, where: string): Readonly<Record<string, unknown>> {

@@ -25,7 +25,9 @@ export function createResolver(stacks: readonly LoadedStack[], values: ResourceV
   for (const stack of stacks) {
     for (const output of Object.values(stack.template.Outputs ?? {})) {
       if (!output.Export) continue;
-      exported.set(String(resolve(output.Export.Name, scopeFor(stack.name))), () => resolve(output.Value, scopeFor(stack.name)));
+      exported.set(String(resolve(output.Export.Name, scopeFor(stack.name))), () =>
+        resolve(output.Value, scopeFor(stack.name)),
+      );
     }
   }
 
@@ -76,13 +78,17 @@ export function createResolver(stacks: readonly LoadedStack[], values: ResourceV
       try {
         return withSecrets(resolve(address.resource.Properties?.[name], scopeFor(address.stack.name)), values);
       } catch (cause) {
-        throw new Error(`${describeResource(address)}, ${name}: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+        throw new Error(
+          `${describeResource(address)}, ${name}: ${cause instanceof Error ? cause.message : String(cause)}`,
+          { cause },
+        );
       }
     },
   };
 }
 
-const SECRET = /\{\{resolve:secretsmanager:(arn:[^:}]*:secretsmanager:[^:}]*:[^:}]*:secret:[^:}]+|[^:}]+):SecretString:([^:}]*)(?::[^}]*)?\}\}/gu;
+const SECRET =
+  /\{\{resolve:secretsmanager:(arn:[^:}]*:secretsmanager:[^:}]*:[^:}]*:secret:[^:}]+|[^:}]+):SecretString:([^:}]*)(?::[^}]*)?\}\}/gu;
 
 /** Dynamic references are looked up where they are used, as CloudFormation does, never while a template is written. */
 function withSecrets(value: unknown, values: ResourceValues): unknown {

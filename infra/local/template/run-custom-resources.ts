@@ -31,13 +31,20 @@ export async function runCustomResources(
     try {
       made[key] = { physicalId: await deploy(definition, made[key], invoke), properties };
     } catch (cause) {
-      throw new Error(`${describeResource(address)} failed: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
+      throw new Error(
+        `${describeResource(address)} failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+        { cause },
+      );
     }
     writeFileAtomically(file, JSON.stringify(made));
   }
 }
 
-async function deploy(definition: CustomResourceDefinition, before: Made[string] | undefined, invoke: (arn: string, event: string) => Promise<string>): Promise<string> {
+async function deploy(
+  definition: CustomResourceDefinition,
+  before: Made[string] | undefined,
+  invoke: (arn: string, event: string) => Promise<string>,
+): Promise<string> {
   const { address, type, properties, onEventArn, isCompleteArn } = definition;
   const request = {
     RequestType: before ? 'Update' : 'Create',
@@ -50,7 +57,9 @@ async function deploy(definition: CustomResourceDefinition, before: Made[string]
   };
   const started: unknown = JSON.parse(await invoke(onEventArn, JSON.stringify(request)));
   const event = { ...request, ...Object(started) };
-  const isDone = async (): Promise<boolean> => isCompleteArn === undefined || Object(JSON.parse(await invoke(isCompleteArn, JSON.stringify(event)))).IsComplete === true;
+  const isDone = async (): Promise<boolean> =>
+    isCompleteArn === undefined ||
+    Object(JSON.parse(await invoke(isCompleteArn, JSON.stringify(event)))).IsComplete === true;
   while (!(await isDone())) await sleep(LOOK_MS);
   return String(event.PhysicalResourceId ?? before?.physicalId ?? request.RequestId);
 }

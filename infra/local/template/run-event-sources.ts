@@ -36,11 +36,17 @@ export function runEventSources({ definitions, sqsUrl, invoke, onError }: RunEve
       definition,
       queue: queueOfSource(client, definition.queueUrl, definition.batchSize),
       call: (event) => invoke(definition.functionArn, event),
-      report: (message) => onError(`${definition.queueUrl.slice(definition.queueUrl.lastIndexOf('/') + 1)}: ${message}`),
+      report: (message) =>
+        onError(`${definition.queueUrl.slice(definition.queueUrl.lastIndexOf('/') + 1)}: ${message}`),
     }),
   }));
   return {
-    status: () => pollers.map(({ definition: { queueUrl, functionArn }, poller }) => ({ queueUrl, functionArn, calls: poller.calls })),
+    status: () =>
+      pollers.map(({ definition: { queueUrl, functionArn }, poller }) => ({
+        queueUrl,
+        functionArn,
+        calls: poller.calls,
+      })),
     async stop() {
       await Promise.all(pollers.map(({ poller }) => poller.stop()));
       client.destroy();

@@ -31,7 +31,9 @@ export function runSchedules({ schedules, slots, invoke, onError }: RunSchedules
   const always = schedules.filter(({ slot }) => slot === undefined).map(start);
   const slotted = schedules.filter(({ slot }) => slot !== undefined);
   // One of each function: the others differ in nothing but the slot.
-  const models = slotted.filter(({ functionArn }, index) => slotted.findIndex((other) => other.functionArn === functionArn) === index);
+  const models = slotted.filter(
+    ({ functionArn }, index) => slotted.findIndex((other) => other.functionArn === functionArn) === index,
+  );
   const ofSlots = new Map<number, readonly NodeJS.Timeout[]>();
 
   function start(schedule: ScheduleDefinition): NodeJS.Timeout {
@@ -52,7 +54,13 @@ export function runSchedules({ schedules, slots, invoke, onError }: RunSchedules
       ofSlots.delete(slot);
     }
     for (let slot = 0; slot < count; slot += 1) {
-      if (!ofSlots.has(slot)) ofSlots.set(slot, models.map((model) => start({ ...model, slot, input: JSON.stringify({ ...Object(JSON.parse(model.input ?? '{}')), slot }) })));
+      if (!ofSlots.has(slot))
+        ofSlots.set(
+          slot,
+          models.map((model) =>
+            start({ ...model, slot, input: JSON.stringify({ ...Object(JSON.parse(model.input ?? '{}')), slot }) }),
+          ),
+        );
     }
   }
 

@@ -21,7 +21,12 @@ export interface RunTemplateOptions {
   readonly local: LocalResources;
   readonly options: LocalStackOptions;
   readonly folder: DataFolder;
-  readonly services: { readonly dynamodb: string; readonly sqs: string; readonly secretsManager: string; readonly rdsData: string };
+  readonly services: {
+    readonly dynamodb: string;
+    readonly sqs: string;
+    readonly secretsManager: string;
+    readonly rdsData: string;
+  };
   readonly log: FunctionLog;
   readonly gateway: Gateway;
 }
@@ -43,7 +48,14 @@ export interface RunningTemplate {
  * Makes what the template says, in the order of a deployment: tables and queues, functions, custom resources, then the
  * routes, schedules and event source mappings that call them.
  */
-export async function runTemplate({ local, options, folder, services, log, gateway }: RunTemplateOptions): Promise<RunningTemplate> {
+export async function runTemplate({
+  local,
+  options,
+  folder,
+  services,
+  log,
+  gateway,
+}: RunTemplateOptions): Promise<RunningTemplate> {
   const { resources, context } = local;
   await Promise.all([createTables(resources, context, services.dynamodb), createQueues(resources, context)]);
 
@@ -52,9 +64,19 @@ export async function runTemplate({ local, options, folder, services, log, gatew
   const sources = eventSources(resources, context);
   const custom = customResources(resources, context);
   const behindRoutes = new Set(routes.map(({ functionArn }) => functionArn));
-  const ofCustom = custom.flatMap(({ onEventArn, isCompleteArn }) => (isCompleteArn === undefined ? [onEventArn] : [onEventArn, isCompleteArn]));
-  const called = new Set([...behindRoutes, ...[...scheduled, ...sources].map(({ functionArn }) => functionArn), ...ofCustom]);
-  const definitions = lambdaFunctions(resources, context, called).map((definition) => ({ ...definition, memoryMb: options.functionMemory ?? definition.memoryMb, nodeFlags: options.functionArguments }));
+  const ofCustom = custom.flatMap(({ onEventArn, isCompleteArn }) =>
+    isCompleteArn === undefined ? [onEventArn] : [onEventArn, isCompleteArn],
+  );
+  const called = new Set([
+    ...behindRoutes,
+    ...[...scheduled, ...sources].map(({ functionArn }) => functionArn),
+    ...ofCustom,
+  ]);
+  const definitions = lambdaFunctions(resources, context, called).map((definition) => ({
+    ...definition,
+    memoryMb: options.functionMemory ?? definition.memoryMb,
+    nodeFlags: options.functionArguments,
+  }));
   const functions = startFunctionHost({
     definitions,
     mode: options.functions,
@@ -78,8 +100,18 @@ export async function runTemplate({ local, options, folder, services, log, gatew
     const slots = await wish?.read();
 
     gateway.serve(routes, functions.caller);
-    const runningSchedules = runSchedules({ schedules: scheduled, slots, invoke, onError: (message) => log.line('schedule', message) });
-    const runningSources = runEventSources({ definitions: sources, sqsUrl: services.sqs, invoke, onError: (message) => log.line('queue', message) });
+    const runningSchedules = runSchedules({
+      schedules: scheduled,
+      slots,
+      invoke,
+      onError: (message) => log.line('schedule', message),
+    });
+    const runningSources = runEventSources({
+      definitions: sources,
+      sqsUrl: services.sqs,
+      invoke,
+      onError: (message) => log.line('queue', message),
+    });
     const settle = async (): Promise<void> => {
       runningSchedules.stop();
       await runningSources.stop();

@@ -10,7 +10,11 @@ export interface StackQueue {
   readonly callsNow: number;
 }
 
-export function stackQueues({ queueUrls, eventSources, functions }: Pick<RunningTemplate, 'queueUrls' | 'eventSources' | 'functions'>): readonly StackQueue[] {
+export function stackQueues({
+  queueUrls,
+  eventSources,
+  functions,
+}: Pick<RunningTemplate, 'queueUrls' | 'eventSources' | 'functions'>): readonly StackQueue[] {
   const sources = eventSources.status();
   return queueUrls.map((url) => {
     const source = sources.find(({ queueUrl }) => queueUrl === url);

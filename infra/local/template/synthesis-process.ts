@@ -8,11 +8,17 @@ import type { SynthesisOrder } from './synthesize.ts';
 
 const { app: path, context, folder }: SynthesisOrder = JSON.parse(process.argv[2] ?? '');
 const settings: { readonly context?: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
-// What the command line switches on: the template says where each bundle is, and what each resource is called in the app.
+// What the command line switches on: the template says where each bundle is, and what each resource is called in the
+// app.
 const metadata = { 'aws:cdk:enable-asset-metadata': true, 'aws:cdk:enable-path-metadata': true };
 // The rules of CloudFormation are for what is deployed, and take seconds to load: `npm run synth` checks them.
 const fast = { '@aws-cdk/core:validateAgainstDefaultRules': false };
-const app = new App({ outdir: folder, context: { ...settings.context, ...metadata, ...fast, ...context }, analyticsReporting: false, treeMetadata: false });
+const app = new App({
+  outdir: folder,
+  context: { ...settings.context, ...metadata, ...fast, ...context },
+  analyticsReporting: false,
+  treeMetadata: false,
+});
 const { buildApp }: { readonly buildApp: (app: App) => unknown } = await import(pathToFileURL(path).href);
 try {
   buildApp(app);

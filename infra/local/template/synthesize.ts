@@ -17,13 +17,16 @@ export interface SynthesisOrder {
 export const DEPLOYED_APP = join(PROJECT_ROOT, 'infra', 'app.ts');
 
 /**
- * Synthesizes an app with its bundles into a folder, whose earlier content goes, and loads the result. Runs in a process
- * of its own, beside the servers that start meanwhile: its memory is free again afterwards, and nothing that the bundler
- * leaves open keeps the stack from ending.
+ * Synthesizes an app with its bundles into a folder, whose earlier content goes, and loads the result. Runs in a
+ * process of its own, beside the servers that start meanwhile: its memory is free again afterwards, and nothing that
+ * the bundler leaves open keeps the stack from ending.
  */
 export async function synthesize(order: SynthesisOrder): Promise<readonly LoadedStack[]> {
   rmSync(order.folder, { recursive: true, force: true });
-  const child = fork(join(import.meta.dirname, 'synthesis-process.ts'), [JSON.stringify(order)], { execArgv: [], stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
+  const child = fork(join(import.meta.dirname, 'synthesis-process.ts'), [JSON.stringify(order)], {
+    execArgv: [],
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
   let complaint = '';
   child.stderr?.on('data', (chunk) => {
     complaint += String(chunk);

@@ -32,6 +32,7 @@ export const WITHOUT_LOCAL_MEANING: Readonly<Record<string, string>> = {
   'AWS::RDS::DBProxyTargetGroup': 'functions connect to the local servers themselves',
   'AWS::RDS::DBSubnetGroup': 'everything is on the loopback interface',
   'AWS::SQS::QueuePolicy': 'whoever can reach this machine may do everything',
-  'AWS::StepFunctions::StateMachine': 'the waiter of the provider framework: handlers of custom resources are called directly',
+  'AWS::StepFunctions::StateMachine':
+    'the waiter of the provider framework: handlers of custom resources are called directly',
   'Custom::VpcRestrictDefaultSG': 'everything is on the loopback interface',
 };

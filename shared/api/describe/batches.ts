@@ -5,9 +5,19 @@ import { ADDRESS, BODY, CELL, SERVED } from './examples.ts';
 
 const { row_key } = ADDRESS;
 
-const NEW_CELL = objectOf({ row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey'), body: schema('Body') });
+const NEW_CELL = objectOf({
+  row_key: schema('RowKey'),
+  column_name: schema('ColumnName'),
+  ref_key: schema('RefKey'),
+  body: schema('Body'),
+});
 const KEY = objectOf(
-  { row_key: schema('RowKey'), column_name: schema('ColumnName'), ref_key: schema('RefKey'), min_added_id: schema('AddedId') },
+  {
+    row_key: schema('RowKey'),
+    column_name: schema('ColumnName'),
+    ref_key: schema('RefKey'),
+    min_added_id: schema('AddedId'),
+  },
   ['ref_key', 'min_added_id'],
 );
 
@@ -16,7 +26,10 @@ export const BATCHES = {
   batchPut: {
     summary: 'Write many cells',
     more: 'A malformed cell refuses the whole batch; the outcomes of well-formed ones are independent.',
-    request: { schema: objectOf({ cells: arrayOf(NEW_CELL, LIMITS.batchCells) }), example: { cells: [{ ...ADDRESS, body: BODY }] } },
+    request: {
+      schema: objectOf({ cells: arrayOf(NEW_CELL, LIMITS.batchCells) }),
+      example: { cells: [{ ...ADDRESS, body: BODY }] },
+    },
     answers: {
       200: {
         means: 'The outcomes, in the order of the cells.',
@@ -30,10 +43,14 @@ export const BATCHES = {
     summary: 'Read many cells, or latest cells',
     more: 'A key without ref_key asks for the latest cell of its column.',
     query: ['read'],
-    request: { schema: objectOf({ keys: arrayOf(KEY, LIMITS.batchCells) }), example: { keys: [ADDRESS, { row_key, column_name: 'STATUS' }] } },
+    request: {
+      schema: objectOf({ keys: arrayOf(KEY, LIMITS.batchCells) }),
+      example: { keys: [ADDRESS, { row_key, column_name: 'STATUS' }] },
+    },
     answers: {
       200: {
-        means: 'Cells in the order of the keys; null where there is none; an error in the place of a cell that could not be read.',
+        means:
+          'Cells in the order of the keys; null where there is none; an error in the place of a cell that could not be read.',
         schema: objectOf({ cells: arrayOf(schema('BatchItem')) }),
         example: { cells: [{ ...CELL, ...SERVED }, null] },
       },
@@ -69,10 +86,21 @@ function manyReads({ summary, targets, example, answers }: ManyReads): Descripti
       'What comes of each read is what a GET of it answers, problems included; they are independent. A read is answered null when it was not done soon after ' +
       `another was, or has no room in the answer of ${LIMITS.answerBytes} bytes: ask for it alone.`,
     request: {
-      schema: objectOf({ targets: { ...arrayOf({ type: 'string' }, LIMITS.batchReads), description: `Paths and queries, encoded, after the datastore: ${targets}.` } }),
+      schema: objectOf({
+        targets: {
+          ...arrayOf({ type: 'string' }, LIMITS.batchReads),
+          description: `Paths and queries, encoded, after the datastore: ${targets}.`,
+        },
+      }),
       example: { targets: example },
     },
-    answers: { 200: { means: 'The answers, in the order of the targets.', schema: objectOf({ answers: arrayOf(schema('AnswerOfMany')) }), example: { answers } } },
+    answers: {
+      200: {
+        means: 'The answers, in the order of the targets.',
+        schema: objectOf({ answers: arrayOf(schema('AnswerOfMany')) }),
+        example: { answers },
+      },
+    },
     problems: [...OF_DATASTORE, ...OF_BODY],
   };
 }

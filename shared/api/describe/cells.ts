@@ -9,9 +9,21 @@ export const CELLS = {
     more: 'The request body is the JSON of the cell. Repeating the same write is safe. Another body at the same address is refused.',
     request: { schema: schema('Body'), example: BODY },
     answers: {
-      201: { means: 'Stored: on the primary, readable.', schema: schema('CellPut'), example: { outcome: 'stored', ...ADDRESS, shard: 233, added_id: 17 } },
-      200: { means: 'Stored before: the same cell with an equal body was there already.', schema: schema('CellPut'), example: { outcome: 'stored_before', ...ADDRESS, shard: 233, added_id: 17 } },
-      202: { means: 'Buffered: kept on secondaries, not readable yet.', schema: schema('CellBuffered'), example: { outcome: 'buffered', ...ADDRESS, shard: 233, copies: 2 } },
+      201: {
+        means: 'Stored: on the primary, readable.',
+        schema: schema('CellPut'),
+        example: { outcome: 'stored', ...ADDRESS, shard: 233, added_id: 17 },
+      },
+      200: {
+        means: 'Stored before: the same cell with an equal body was there already.',
+        schema: schema('CellPut'),
+        example: { outcome: 'stored_before', ...ADDRESS, shard: 233, added_id: 17 },
+      },
+      202: {
+        means: 'Buffered: kept on secondaries, not readable yet.',
+        schema: schema('CellBuffered'),
+        example: { outcome: 'buffered', ...ADDRESS, shard: 233, copies: 2 },
+      },
     },
     problems: [...OF_DATASTORE, ...OF_BODY, 'conflict', 'body_too_large', 'undecodable_body'],
   },
@@ -24,19 +36,33 @@ export const CELLS = {
   getLatestCell: {
     summary: 'Read the latest cell of a column',
     query: ['read', 'minAddedId'],
-    answers: { 200: { means: 'The cell with the highest ref key.', schema: schema('ReadCell'), example: { ...CELL, ...SERVED } } },
+    answers: {
+      200: { means: 'The cell with the highest ref key.', schema: schema('ReadCell'), example: { ...CELL, ...SERVED } },
+    },
     problems: [...OF_DATASTORE, 'invalid_field', 'cell_not_found', 'undecodable_body'],
   },
   listVersions: {
     summary: 'List the cells of a column',
     query: ['limit', 'order', 'afterRefKey', 'read', 'minAddedId'],
-    answers: { 200: { means: 'The cells; none when the column has none.', schema: schema('Versions'), example: { cells: [CELL], next: null, ...SERVED } } },
+    answers: {
+      200: {
+        means: 'The cells; none when the column has none.',
+        schema: schema('Versions'),
+        example: { cells: [CELL], next: null, ...SERVED },
+      },
+    },
     problems: [...OF_DATASTORE, 'invalid_field', 'undecodable_body'],
   },
   getRow: {
     summary: 'Read the latest cell of each column of a row',
     query: ['column', 'afterColumn', 'read', 'minAddedId'],
-    answers: { 200: { means: 'The cells, by the bytes of their column names.', schema: schema('Row'), example: { cells: [CELL], next: null, ...SERVED } } },
+    answers: {
+      200: {
+        means: 'The cells, by the bytes of their column names.',
+        schema: schema('Row'),
+        example: { cells: [CELL], next: null, ...SERVED },
+      },
+    },
     problems: [...OF_DATASTORE, 'invalid_field', 'undecodable_body'],
   },
 } as const satisfies Record<string, Description>;

@@ -9,8 +9,14 @@ export interface Description {
   /** @default none */
   readonly more?: string;
   readonly query?: readonly QueryParameter[];
-  readonly request?: { readonly schema: Schema; readonly example: Json; /** The request may come without a body. @default false */ readonly optional?: boolean };
-  readonly answers: Readonly<Record<number, { readonly means: string; readonly schema: Schema; readonly example: Json }>>;
+  readonly request?: {
+    readonly schema: Schema;
+    readonly example: Json;
+    /** The request may come without a body. @default false */ readonly optional?: boolean;
+  };
+  readonly answers: Readonly<
+    Record<number, { readonly means: string; readonly schema: Schema; readonly example: Json }>
+  >;
   /** The codes of the problems that can come. */
   readonly problems: readonly ErrorCode[];
 }
@@ -20,4 +26,9 @@ export const ANY = ['unknown_field', 'internal'] as const satisfies readonly Err
 /** Problems of every operation on a datastore. */
 export const OF_DATASTORE = [...ANY, 'unknown_datastore', 'unavailable'] as const satisfies readonly ErrorCode[];
 /** Problems of every operation that takes a request body. */
-export const OF_BODY = ['invalid_json', 'invalid_field', 'missing_field', 'request_too_large'] as const satisfies readonly ErrorCode[];
+export const OF_BODY = [
+  'invalid_json',
+  'invalid_field',
+  'missing_field',
+  'request_too_large',
+] as const satisfies readonly ErrorCode[];

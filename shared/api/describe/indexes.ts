@@ -28,7 +28,13 @@ export const INDEXES = {
   listIndexes: {
     summary: 'List the indexes',
     more: 'Definitions, states, the progress of builds, how far the repair is behind, and fields that came with another type; as they are at this moment.',
-    answers: { 200: { means: 'Every index, by name.', schema: objectOf({ indexes: arrayOf(schema('IndexStatus')) }), example: { indexes: [STATUS] } } },
+    answers: {
+      200: {
+        means: 'Every index, by name.',
+        schema: objectOf({ indexes: arrayOf(schema('IndexStatus')) }),
+        example: { indexes: [STATUS] },
+      },
+    },
     problems: OF_DATASTORE,
   },
   queryIndex: {

@@ -4,7 +4,13 @@ import { ANY, OF_BODY, OF_DATASTORE, type Description } from './description.ts';
 import { ADDRESS, BODY } from './examples.ts';
 
 const UP = { state: 'up', served_by: 'writer', milliseconds: 1, circuit: 'closed' } as const;
-const DOWN = { state: 'down', served_by: 'reader', milliseconds: 1000, circuit: 'open', error: 'connect timeout' } as const;
+const DOWN = {
+  state: 'down',
+  served_by: 'reader',
+  milliseconds: 1000,
+  circuit: 'open',
+  error: 'connect timeout',
+} as const;
 
 /** The routes of those who run the datastore. */
 export const SERVICE = {
@@ -27,15 +33,29 @@ export const SERVICE = {
       200: {
         means: 'The kept writes.',
         schema: objectOf({ conflicts: arrayOf(schema('BufferConflict')), next: orNull({ type: 'string' }) }),
-        example: { conflicts: [{ id: 'group-2/17', ...ADDRESS, body: BODY, shard: 233, created_at: '2026-01-31T08:00:00.123456Z' }], next: null },
+        example: {
+          conflicts: [
+            { id: 'group-2/17', ...ADDRESS, body: BODY, shard: 233, created_at: '2026-01-31T08:00:00.123456Z' },
+          ],
+          next: null,
+        },
       },
     },
     problems: [...OF_DATASTORE, 'invalid_field'],
   },
   discardBufferConflicts: {
     summary: 'Delete kept conflicts for good',
-    request: { schema: objectOf({ ids: arrayOf({ type: 'string', minLength: 1 }, LIMITS.listCells) }), example: { ids: ['group-2/17'] } },
-    answers: { 200: { means: 'How many there were.', schema: objectOf({ discarded: { type: 'integer', minimum: 0 } }), example: { discarded: 1 } } },
+    request: {
+      schema: objectOf({ ids: arrayOf({ type: 'string', minLength: 1 }, LIMITS.listCells) }),
+      example: { ids: ['group-2/17'] },
+    },
+    answers: {
+      200: {
+        means: 'How many there were.',
+        schema: objectOf({ discarded: { type: 'integer', minimum: 0 } }),
+        example: { discarded: 1 },
+      },
+    },
     problems: [...OF_DATASTORE, ...OF_BODY],
   },
   listUndecidedWrites: {
@@ -46,7 +66,12 @@ export const SERVICE = {
       200: {
         means: 'The writes, each as often as it has copies.',
         schema: objectOf({ undecided: arrayOf(schema('BufferConflict')), next: orNull({ type: 'string' }) }),
-        example: { undecided: [{ id: 'group-2/17', ...ADDRESS, body: BODY, shard: 233, created_at: '2026-01-31T08:00:00.123456Z' }], next: null },
+        example: {
+          undecided: [
+            { id: 'group-2/17', ...ADDRESS, body: BODY, shard: 233, created_at: '2026-01-31T08:00:00.123456Z' },
+          ],
+          next: null,
+        },
       },
     },
     problems: [...OF_DATASTORE, 'invalid_field'],
@@ -54,15 +79,42 @@ export const SERVICE = {
   keepUndecidedWrites: {
     summary: 'Choose the bodies that are stored',
     more: 'Each is stored within seconds; the others at its address become kept conflicts. To be repeated where not every group could be told.',
-    request: { schema: objectOf({ ids: arrayOf({ type: 'string', minLength: 1 }, LIMITS.batchCells) }), example: { ids: ['group-2/17'] } },
-    answers: { 200: { means: 'How many of them were undecided.', schema: objectOf({ kept: { type: 'integer', minimum: 0 } }), example: { kept: 1 } } },
+    request: {
+      schema: objectOf({ ids: arrayOf({ type: 'string', minLength: 1 }, LIMITS.batchCells) }),
+      example: { ids: ['group-2/17'] },
+    },
+    answers: {
+      200: {
+        means: 'How many of them were undecided.',
+        schema: objectOf({ kept: { type: 'integer', minimum: 0 } }),
+        example: { kept: 1 },
+      },
+    },
     problems: [...OF_DATASTORE, ...OF_BODY],
   },
   getHealth: {
     summary: 'See which nodes answer',
     answers: {
-      200: { means: 'At least one node answers.', schema: schema('Health'), example: { status: 'degraded', version: '0.1.0', instance: 'b7c9', groups: [{ group: 'group-1', writer: DOWN, reader: UP }] } },
-      503: { means: 'No node answers.', schema: schema('Health'), example: { status: 'down', version: '0.1.0', instance: 'b7c9', groups: [{ group: 'group-1', writer: DOWN, reader: DOWN }] } },
+      200: {
+        means: 'At least one node answers.',
+        schema: schema('Health'),
+        example: {
+          status: 'degraded',
+          version: '0.1.0',
+          instance: 'b7c9',
+          groups: [{ group: 'group-1', writer: DOWN, reader: UP }],
+        },
+      },
+      503: {
+        means: 'No node answers.',
+        schema: schema('Health'),
+        example: {
+          status: 'down',
+          version: '0.1.0',
+          instance: 'b7c9',
+          groups: [{ group: 'group-1', writer: DOWN, reader: DOWN }],
+        },
+      },
     },
     problems: [...ANY, 'unavailable'],
   },

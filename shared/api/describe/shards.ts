@@ -14,7 +14,13 @@ export const SHARDS = {
     summary: "Read one shard's log",
     more: 'In the order of added ids. Going on from `next` never skips a cell; `more` says whether there is one.',
     query: ['afterAddedId', 'since', 'limit', 'read'],
-    answers: { 200: { means: 'The cells after the location.', schema: schema('Log'), example: { cells: [CELL], next: 17, more: false, ...SERVED } } },
+    answers: {
+      200: {
+        means: 'The cells after the location.',
+        schema: schema('Log'),
+        example: { cells: [CELL], next: 17, more: false, ...SERVED },
+      },
+    },
     problems: [...OF_DATASTORE, 'invalid_field', 'missing_field', 'unknown_shard', 'undecodable_body'],
   },
   readLog: {
@@ -22,14 +28,31 @@ export const SHARDS = {
     more: `The limit is per shard, the ${LIMITS.answerBytes} bytes of the answer are shared: a cell of each, then the next of each, until it is full. \`more\` says which to ask again for.`,
     query: ['read'],
     request: {
-      schema: objectOf({ locations: arrayOf(LOCATION, LIMITS.logCells), limit: { type: 'integer', minimum: 1, maximum: LIMITS.logCells, default: LIMITS.defaultLimit } }, ['limit']),
-      example: { locations: [{ shard: 233, after: 16 }, { shard: 17, since: '2026-01-31T08:00:00Z' }], limit: 10 },
+      schema: objectOf(
+        {
+          locations: arrayOf(LOCATION, LIMITS.logCells),
+          limit: { type: 'integer', minimum: 1, maximum: LIMITS.logCells, default: LIMITS.defaultLimit },
+        },
+        ['limit'],
+      ),
+      example: {
+        locations: [
+          { shard: 233, after: 16 },
+          { shard: 17, since: '2026-01-31T08:00:00Z' },
+        ],
+        limit: 10,
+      },
     },
     answers: {
       200: {
         means: 'The logs, in the order of the locations; an error in the place of one that could not be read.',
         schema: objectOf({ logs: arrayOf(schema('ShardLog')) }),
-        example: { logs: [{ shard: 233, cells: [CELL], next: 17, more: true, ...SERVED }, { shard: 17, cells: [], next: 4, more: false, ...SERVED }] },
+        example: {
+          logs: [
+            { shard: 233, cells: [CELL], next: 17, more: true, ...SERVED },
+            { shard: 17, cells: [], next: 4, more: false, ...SERVED },
+          ],
+        },
       },
     },
     problems: [...OF_DATASTORE, ...OF_BODY, 'unknown_shard'],

@@ -14,10 +14,15 @@ export function buildName({ name, hash }: Pick<PhysicalIndex, 'name' | 'hash'>):
 }
 
 /**
- * Builds one version of an index from the start of the logs. Goes on where it stopped, by its offsets. A shard whose rows
- * cannot be read, or whose entries cannot be written, waits, and the build with it: nobody reads them yet.
+ * Builds one version of an index from the start of the logs. Goes on where it stopped, by its offsets. A shard whose
+ * rows cannot be read, or whose entries cannot be written, waits, and the build with it: nobody reads them yet.
  */
-export function buildFollower(work: RepairWork, index: PhysicalIndex, throttle: Throttle, signal: AbortSignal): Follower {
+export function buildFollower(
+  work: RepairWork,
+  index: PhysicalIndex,
+  throttle: Throttle,
+  signal: AbortSignal,
+): Follower {
   const { datastore } = work;
   const tellWaiting = firstFailures(work, `building ${index.name}, shard`);
   return {
@@ -30,7 +35,9 @@ export function buildFollower(work: RepairWork, index: PhysicalIndex, throttle: 
       const start = performance.now();
       const { missed, unread, mistyped } = await repairRows(work, [index], cells);
       const waiting = new Map(unread);
-      for (const [group, rows] of missed) for (const { shard, row_key } of cells) if (rows.has(row_key)) waiting.set(shard, new Error(`${group} cannot take entries of ${index.name}`));
+      for (const [group, rows] of missed)
+        for (const { shard, row_key } of cells)
+          if (rows.has(row_key)) waiting.set(shard, new Error(`${group} cannot take entries of ${index.name}`));
       tellWaiting(cells, waiting);
       work.mistyped.add(mistyped);
       const took = performance.now() - start;

@@ -15,8 +15,8 @@ const REST_MS = { first: 1000, most: 60_000 };
 
 /**
  * Gives groups that were away the entries that they lack: reads the logs of the shards marked again from the mark to
- * their ends, and then takes the marks away. What a group still cannot take keeps its shard's mark, and no other one: the
- * marks say how far all came. So do shards whose logs or rows cannot be read.
+ * their ends, and then takes the marks away. What a group still cannot take keeps its shard's mark, and no other one:
+ * the marks say how far all came. So do shards whose logs or rows cannot be read.
  *
  * @returns a look, to be repeated
  */
@@ -41,13 +41,23 @@ export function watchPending(work: RepairWork, pending: PendingMarks, signal: Ab
 }
 
 /** Returns whether some of it could not be done. */
-async function catchUpGroup(work: RepairWork, pending: PendingMarks, group: string, signal: AbortSignal): Promise<boolean> {
+async function catchUpGroup(
+  work: RepairWork,
+  pending: PendingMarks,
+  group: string,
+  signal: AbortSignal,
+): Promise<boolean> {
   const topology = await requireDatastore(work.context.topology, work.datastore);
   const marked = await pending.read(group, topology.shards);
   if (marked.length === 0) return false;
   const pages = [...byGroup(topology, marked)].map(async ([rowGroup, shards]) => {
     const done = { ended: 0, stuck: 0 };
-    for (let start = 0; start < shards.length && !signal.aborted; start += SHARDS_A_PAGE) await catchUpShards(work, { pending, group, rowGroup, shards: shards.slice(start, start + SHARDS_A_PAGE), done }, signal);
+    for (let start = 0; start < shards.length && !signal.aborted; start += SHARDS_A_PAGE)
+      await catchUpShards(
+        work,
+        { pending, group, rowGroup, shards: shards.slice(start, start + SHARDS_A_PAGE), done },
+        signal,
+      );
     return done;
   });
   const ends = await Promise.allSettled(pages);
@@ -70,12 +80,24 @@ interface MarkedShards {
 
 async function catchUpShards(work: RepairWork, marked: MarkedShards, signal: AbortSignal): Promise<void> {
   const { group, pending, done } = marked;
-  for (let open = marked.shards; open.length > 0 && !signal.aborted; ) {
+  for (let open = marked.shards; open.length > 0 && !signal.aborted;) {
     const from = open.map((mark) => ({ mark, shard: mark.shard, offset: unread(mark.from - 1) }));
     // From the writer, to the very end: what comes later gets a mark of its own if it is missed.
-    const { logs } = await readPlaces(work.context, marked.rowGroup, { datastore: work.datastore, limit: PAGE_CELLS, read: 'writer', fingerprints: false }, from);
-    const rows = logs.flatMap(({ places }, item) => places.map(({ row_key }) => ({ row_key, shard: from[item]?.shard ?? 0 })));
-    const { missed, unread: waiting } = await repairRows(work, await work.indexes.maintained(work.datastore), rows, group);
+    const { logs } = await readPlaces(
+      work.context,
+      marked.rowGroup,
+      { datastore: work.datastore, limit: PAGE_CELLS, read: 'writer', fingerprints: false },
+      from,
+    );
+    const rows = logs.flatMap(({ places }, item) =>
+      places.map(({ row_key }) => ({ row_key, shard: from[item]?.shard ?? 0 })),
+    );
+    const { missed, unread: waiting } = await repairRows(
+      work,
+      await work.indexes.maintained(work.datastore),
+      rows,
+      group,
+    );
     const lacking = missed.get(group) ?? new Set();
     const next: PendingShard[] = [];
     for (const [item, { state, places, full, hole }] of logs.entries()) {

@@ -17,7 +17,13 @@ const WRITERS_MS = 1000;
 const RARE_MS = 10_000;
 
 /** What one run does for a datastore beside following its logs, each by itself, until the signal. */
-export async function doChores(work: RepairWork, pending: PendingMarks, leases: Leases, renewMs: number, signal: AbortSignal): Promise<void> {
+export async function doChores(
+  work: RepairWork,
+  pending: PendingMarks,
+  leases: Leases,
+  renewMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   const { lookMs } = work.settings;
   const due = dueTimes(work.stateTable, work.datastore);
   const shares = largestShares(work, due);
@@ -33,7 +39,13 @@ export async function doChores(work: RepairWork, pending: PendingMarks, leases: 
   await Promise.all(chores.map(([what, everyMs, look]) => repeat(work, what, everyMs, look, signal)));
 }
 
-async function repeat({ datastore, report }: RepairWork, what: string, everyMs: number, look: () => Promise<void>, signal: AbortSignal): Promise<void> {
+async function repeat(
+  { datastore, report }: RepairWork,
+  what: string,
+  everyMs: number,
+  look: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
   let failing = false;
   while (!signal.aborted) {
     try {

@@ -31,9 +31,10 @@ interface Build {
  * - Cells up to a log's end were read by the build, and their rows' entries written after that.
  * - Cells behind it are the repair's: it looks up which versions are maintained after it has read the cells, in a
  *   catalogue that is at most `versionsAgeMs` old. The ends are taken when this version has been in the catalogue for
- *   twice as long, and asked of the writers: a cell behind them is one that nobody can have read before, so that whoever
- *   reads it finds the version there, even a run that is about to end.
- * - The repair must have an offset for each shard before the ends are taken, since a repair that is new begins at the ends of the logs.
+ *   twice as long, and asked of the writers: a cell behind them is one that nobody can have read before, so that
+ *   whoever reads it finds the version there, even a run that is about to end.
+ * - The repair must have an offset for each shard before the ends are taken, since a repair that is new begins at the
+ *   ends of the logs.
  *
  * @returns a look, to be repeated
  */
@@ -45,9 +46,15 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
   const lagOf = (name: string): Promise<readonly ShardLag[]> => followerLag(stateTable, context, { name, datastore });
 
   /** Whether the build is past its targets. Sets them anew where they are old, or there are none. */
-  async function isComplete(name: string, hash: string, ofBuild: readonly ShardLag[], ofRepair: readonly ShardLag[]): Promise<boolean> {
+  async function isComplete(
+    name: string,
+    hash: string,
+    ofBuild: readonly ShardLag[],
+    ofRepair: readonly ShardLag[],
+  ): Promise<boolean> {
     const known = builds.get(hash);
-    const isPast = ({ targets }: Build): boolean => ofBuild.every(({ offset = -1 }, shard) => offset >= (targets[shard] ?? 0));
+    const isPast = ({ targets }: Build): boolean =>
+      ofBuild.every(({ offset = -1 }, shard) => offset >= (targets[shard] ?? 0));
     if (known && isPast(known)) return true;
     const now = performance.now();
     if (known && now - known.takenAt < TARGETS_MS) return false;
@@ -73,15 +80,23 @@ export function watchBuilds(work: RepairWork, shares: LargestShares): () => Prom
       for (const { hash, state } of versions) {
         if (state !== 'building') continue;
         const ofBuild = await lagOf(buildName({ name, hash }));
-        progress[hash] = { done: sum(ofBuild.map(({ offset = 0 }) => offset)), total: sum(ofBuild.map(({ offset = 0, head = 0 }) => Math.max(offset, head))) };
+        progress[hash] = {
+          done: sum(ofBuild.map(({ offset = 0 }) => offset)),
+          total: sum(ofBuild.map(({ offset = 0, head = 0 }) => Math.max(offset, head))),
+        };
         if (!(await isComplete(name, hash, ofBuild, ofRepair))) continue;
         builds.delete(hash);
         delete progress[hash];
-        if (await setIndexState(topologyTable, { datastore, name }, hash, 'building', 'live')) report({ datastore, kind: 'live', index: name, hash });
+        if (await setIndexState(topologyTable, { datastore, name }, hash, 'building', 'live'))
+          report({ datastore, kind: 'live', index: name, hash });
         await shares.countSoon();
         context.topology.refresh();
       }
-      await writeIndexProgress(topologyTable, { datastore, name }, { builds: progress, lag, largest_share: await shares.of(name), at: new Date().toISOString() });
+      await writeIndexProgress(
+        topologyTable,
+        { datastore, name },
+        { builds: progress, lag, largest_share: await shares.of(name), at: new Date().toISOString() },
+      );
     }
   };
 }
@@ -92,11 +107,17 @@ async function writerHeads(context: StoreContext, datastore: string): Promise<re
   const heads = new Map<number, number>();
   try {
     await Promise.all(
-      [...byGroup(topology, topology.places.map((_, shard) => ({ shard })))].map(async ([group, shards]) => {
+      [
+        ...byGroup(
+          topology,
+          topology.places.map((_, shard) => ({ shard })),
+        ),
+      ].map(async ([group, shards]) => {
         const client = await context.groups.client(group);
         for (let start = 0; start < shards.length; start += HEADS_A_STATEMENT) {
           const page = shards.slice(start, start + HEADS_A_STATEMENT).map(({ shard }) => shard);
-          for (const [shard, head] of toHeads(await client.select(selectHeads(datastore, page), 'writer'))) heads.set(shard, head);
+          for (const [shard, head] of toHeads(await client.select(selectHeads(datastore, page), 'writer')))
+            heads.set(shard, head);
         }
       }),
     );

@@ -16,13 +16,25 @@ import type { RepairWork } from './repair-work.ts';
  * lease of the migration, which creates tables of versions that it is about to list; where that runs, the next look
  * will do.
  */
-export async function dropRetired(work: RepairWork, leases: Leases, renewMs: number, signal: AbortSignal): Promise<void> {
+export async function dropRetired(
+  work: RepairWork,
+  leases: Leases,
+  renewMs: number,
+  signal: AbortSignal,
+): Promise<void> {
   const { datastore, settings } = work;
-  const isDue = (retiredAt: string | undefined): boolean => retiredAt !== undefined && Date.now() - Date.parse(retiredAt) >= settings.retiredForMs;
+  const isDue = (retiredAt: string | undefined): boolean =>
+    retiredAt !== undefined && Date.now() - Date.parse(retiredAt) >= settings.retiredForMs;
   const catalogues = await work.indexes.catalogues(datastore);
-  const due = catalogues.flatMap(({ name, versions }) => versions.filter(({ state, retired_at }) => state === 'retired' && isDue(retired_at)).map(({ hash, definition }) => ({ name, hash, definition })));
+  const due = catalogues.flatMap(({ name, versions }) =>
+    versions
+      .filter(({ state, retired_at }) => state === 'retired' && isDue(retired_at))
+      .map(({ hash, definition }) => ({ name, hash, definition })),
+  );
   if (due.length === 0) return;
-  await underLease({ leases, name: 'migrate', renewMs, signal, isExclusive: true }, (held) => dropVersions(work, due, held));
+  await underLease({ leases, name: 'migrate', renewMs, signal, isExclusive: true }, (held) =>
+    dropVersions(work, due, held),
+  );
 }
 
 async function dropVersions(work: RepairWork, due: readonly PhysicalIndex[], signal: AbortSignal): Promise<void> {
@@ -43,18 +55,31 @@ async function forget(work: RepairWork, { name, hash, definition }: PhysicalInde
   const { datastore, stateTable, topologyTable } = work;
   await forgetFollower(stateTable, { name: buildName({ name, hash }), datastore });
   await forgetMistyped(topologyTable, { datastore, name }, hash, definition.fields.length);
-  if (await forgetIndexVersion(topologyTable, { datastore, name }, hash)) work.report({ datastore, kind: 'dropped', index: name, hash });
+  if (await forgetIndexVersion(topologyTable, { datastore, name }, hash))
+    work.report({ datastore, kind: 'dropped', index: name, hash });
 }
 
 /** Returns whether all are gone. Can be repeated: what is gone is passed over. */
-async function dropTables({ context, datastore }: RepairWork, version: { readonly name: string; readonly hash: string }, signal: AbortSignal): Promise<boolean> {
+async function dropTables(
+  { context, datastore }: RepairWork,
+  version: { readonly name: string; readonly hash: string },
+  signal: AbortSignal,
+): Promise<boolean> {
   const topology = await requireDatastore(context.topology, datastore);
   const failures: unknown[] = [];
   await Promise.all(
-    [...byGroup(topology, topology.places.map((_, shard) => ({ shard })))].map(async ([group, shards]) => {
+    [
+      ...byGroup(
+        topology,
+        topology.places.map((_, shard) => ({ shard })),
+      ),
+    ].map(async ([group, shards]) => {
       const client = await context.groups.client(group);
       await sideBySide(shards, async ({ shard }) => {
-        if (!signal.aborted) await client.change(dropIndexTable(datastore, shard, version)).catch((error: unknown) => void failures.push(error));
+        if (!signal.aborted)
+          await client
+            .change(dropIndexTable(datastore, shard, version))
+            .catch((error: unknown) => void failures.push(error));
       });
     }),
   );

@@ -13,7 +13,11 @@ export function dueTimes(table: DynamoTable, datastore: string): DueTimes {
   return {
     isDue: async (chore) => Date.now() >= Number((await readState(table, keyOf(chore)))?.['due']?.N ?? 0),
     async doneFor(chore, ms) {
-      await updateState(table, { key: keyOf(chore), update: 'SET #due = :due', values: { ':due': { N: String(Math.round(Date.now() + ms)) } } });
+      await updateState(table, {
+        key: keyOf(chore),
+        update: 'SET #due = :due',
+        values: { ':due': { N: String(Math.round(Date.now() + ms)) } },
+      });
     },
   };
 }

@@ -27,8 +27,8 @@ const REST = 100;
 
 /**
  * Counts the live entries of each shard's table, exactly: the servers' own estimates may be a day old. Each statement
- * reads a bounded number of them, and large indexes are counted rarely, so that at most a hundredth of the time is spent
- * on it. A table that the server refuses is left out; where a group cannot be asked the figure stays as it was.
+ * reads a bounded number of them, and large indexes are counted rarely, so that at most a hundredth of the time is
+ * spent on it. A table that the server refuses is left out; where a group cannot be asked the figure stays as it was.
  */
 export function largestShares(work: RepairWork, due: DueTimes): LargestShares {
   const { datastore, settings, topologyTable } = work;
@@ -37,7 +37,8 @@ export function largestShares(work: RepairWork, due: DueTimes): LargestShares {
   return {
     async of(index) {
       // As the run before knew it.
-      if (!shares.has(index)) shares.set(index, (await readIndexProgress(topologyTable, { datastore, name: index }))?.largest_share ?? null);
+      if (!shares.has(index))
+        shares.set(index, (await readIndexProgress(topologyTable, { datastore, name: index }))?.largest_share ?? null);
       return shares.get(index) ?? null;
     },
     // Not at once: the catalogue in hand may not list as live yet what is live now.
@@ -51,7 +52,10 @@ export function largestShares(work: RepairWork, due: DueTimes): LargestShares {
       for (const { name, versions } of await work.indexes.catalogues(datastore)) {
         const live = versions.find(({ state }) => state === 'live');
         if (!live) continue;
-        await largestShare(work, { name, ...live }).then((share) => shares.set(name, share), (error: unknown) => failures.push(error));
+        await largestShare(work, { name, ...live }).then(
+          (share) => shares.set(name, share),
+          (error: unknown) => failures.push(error),
+        );
       }
       const rest = (performance.now() - start) * REST;
       if (rest > settings.countEveryMs) await due.doneFor('counts', rest);
@@ -63,13 +67,23 @@ export function largestShares(work: RepairWork, due: DueTimes): LargestShares {
 async function largestShare({ context, datastore }: RepairWork, index: PhysicalIndex): Promise<number> {
   const topology = await requireDatastore(context.topology, datastore);
   const counts = await Promise.all(
-    [...byGroup(topology, topology.places.map((_, shard) => ({ shard })))].map(async ([group, shards]) => {
+    [
+      ...byGroup(
+        topology,
+        topology.places.map((_, shard) => ({ shard })),
+      ),
+    ].map(async ([group, shards]) => {
       const client = await context.groups.client(group);
       const ofGroup: number[] = [];
       for (let start = 0; start < shards.length; start += TABLES_A_STATEMENT) {
         const page = shards.slice(start, start + TABLES_A_STATEMENT).map(({ shard }) => shard);
-        const { rows } = await selectDivided(client, page.map((shard, item) => countEntries(datastore, shard, index, ENTRIES.first, item)), roleOf(client));
-        for (const [item, count] of toCounts(rows)) ofGroup.push(count < ENTRIES.first ? count : await countAll(client, datastore, page[item] ?? 0, index));
+        const { rows } = await selectDivided(
+          client,
+          page.map((shard, item) => countEntries(datastore, shard, index, ENTRIES.first, item)),
+          roleOf(client),
+        );
+        for (const [item, count] of toCounts(rows))
+          ofGroup.push(count < ENTRIES.first ? count : await countAll(client, datastore, page[item] ?? 0, index));
       }
       return ofGroup;
     }),
@@ -84,7 +98,10 @@ async function countAll(client: SqlClient, datastore: string, shard: number, ind
   let live = 0;
   let page: CountedPage | undefined;
   do {
-    page = toCountedPage(await client.select(countPage(datastore, shard, index, page, ENTRIES.more), roleOf(client)), index);
+    page = toCountedPage(
+      await client.select(countPage(datastore, shard, index, page, ENTRIES.more), roleOf(client)),
+      index,
+    );
     live += page?.live ?? 0;
   } while (page && page.rows === ENTRIES.more);
   return live;

@@ -13,19 +13,28 @@ export interface MistypedCounts {
 /** Between writes: a build comes across thousands a second. A run that dies loses so much of the counts. */
 const WRITE_MS = 2000;
 
-export function mistypedCounts(topologyTable: DynamoTable, datastore: string, onError: (error: unknown) => void): MistypedCounts {
+export function mistypedCounts(
+  topologyTable: DynamoTable,
+  datastore: string,
+  onError: (error: unknown) => void,
+): MistypedCounts {
   /** By index, version and field: a few hundred at most. */
   const counted = new Map<string, MistypedFound & { readonly name: string; rows: number; row_key: string }>();
 
   async function write(): Promise<void> {
     const found = [...counted.values()];
     counted.clear();
-    for (const [name, ofIndex] of Map.groupBy(found, (one) => one.name)) await addMistyped(topologyTable, { datastore, name }, ofIndex);
+    for (const [name, ofIndex] of Map.groupBy(found, (one) => one.name))
+      await addMistyped(topologyTable, { datastore, name }, ofIndex);
   }
 
   return {
     add(found) {
-      for (const { index: { name, hash }, place, row_key } of found) {
+      for (const {
+        index: { name, hash },
+        place,
+        row_key,
+      } of found) {
         const key = `${name}/${hash}/${place}`;
         const known = counted.get(key);
         if (known) Object.assign(known, { rows: known.rows + 1, row_key });

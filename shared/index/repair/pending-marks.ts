@@ -20,16 +20,18 @@ export interface PendingMarks {
   mark(group: string, lowest: ReadonlyMap<number, number>): Promise<void>;
   /** @param shards of the datastore */
   read(group: string, shards: number): Promise<PendingShard[]>;
-  /** All cells before `from` are done, so that nobody does them again. A mark that was set further back meanwhile stays. */
+  /**
+   * All cells before `from` are done, so that nobody does them again. A mark that was set further back meanwhile stays.
+   */
   advance(group: string, pending: PendingShard, to: number): Promise<boolean>;
   /** The whole log is done. Returns false when it was marked again since. */
   clear(group: string, pending: PendingShard): Promise<boolean>;
 }
 
 /**
- * What a datastore's index entries of each group still lack: items `pending#trips#group-2#0` of the state table, each of
- * 4,096 shards, with attributes `from12` and `marks12` for shard 12. Set before the offset of the repair moves, so that
- * nothing is forgotten whoever dies.
+ * What a datastore's index entries of each group still lack: items `pending#trips#group-2#0` of the state table, each
+ * of 4,096 shards, with attributes `from12` and `marks12` for shard 12. Set before the offset of the repair moves, so
+ * that nothing is forgotten whoever dies.
  */
 export function pendingMarks(table: DynamoTable, datastore: string): PendingMarks {
   const itemOf = (group: string, block: number): string => `pending#${datastore}#${group}#${block}`;
@@ -42,7 +44,10 @@ export function pendingMarks(table: DynamoTable, datastore: string): PendingMark
         const item = await updateState(table, {
           key,
           update: `SET ${page.map(([shard]) => `#from${shard} = if_not_exists(#from${shard}, :from${shard})`).join(', ')} ADD ${page.map(([shard]) => `#marks${shard} :one`).join(', ')}`,
-          values: { ':one': { N: '1' }, ...Object.fromEntries(page.map(([shard, id]) => [`:from${shard}`, { N: String(id) }])) },
+          values: {
+            ':one': { N: '1' },
+            ...Object.fromEntries(page.map(([shard, id]) => [`:from${shard}`, { N: String(id) }])),
+          },
         });
         // After its log was cut a shard is followed from further back than its mark.
         for (const [shard, id] of page.filter(([shard, id]) => Number(item?.[`from${shard}`]?.N) > id)) {
@@ -57,15 +62,26 @@ export function pendingMarks(table: DynamoTable, datastore: string): PendingMark
     },
 
     async read(group: string, shards: number): Promise<PendingShard[]> {
-      const items = await Promise.all(Array.from({ length: blockOf(shards - 1) + 1 }, (_, block) => readState(table, itemOf(group, block))));
-      return items.flatMap((item = {}) => Object.entries(item).flatMap(([attribute, value]) => {
-        const [, shard] = /^from(\d+)$/u.exec(attribute) ?? [];
-        return shard === undefined ? [] : [{ shard: Number(shard), from: Number(value.N), marks: Number(item[`marks${shard}`]?.N ?? 0) }];
-      }));
+      const items = await Promise.all(
+        Array.from({ length: blockOf(shards - 1) + 1 }, (_, block) => readState(table, itemOf(group, block))),
+      );
+      return items.flatMap((item = {}) =>
+        Object.entries(item).flatMap(([attribute, value]) => {
+          const [, shard] = /^from(\d+)$/u.exec(attribute) ?? [];
+          return shard === undefined
+            ? []
+            : [{ shard: Number(shard), from: Number(value.N), marks: Number(item[`marks${shard}`]?.N ?? 0) }];
+        }),
+      );
     },
 
     async advance(group: string, { shard, from }: PendingShard, to: number): Promise<boolean> {
-      const item = await updateState(table, { key: keyOf(group, shard), update: `SET #from${shard} = :to`, condition: `#from${shard} = :from`, values: { ':from': { N: String(from) }, ':to': { N: String(to) } } });
+      const item = await updateState(table, {
+        key: keyOf(group, shard),
+        update: `SET #from${shard} = :to`,
+        condition: `#from${shard} = :from`,
+        values: { ':from': { N: String(from) }, ':to': { N: String(to) } },
+      });
       return item !== undefined;
     },
 
@@ -84,6 +100,8 @@ export function pendingMarks(table: DynamoTable, datastore: string): PendingMark
 /** Marks that go with one write: all of one item. */
 function pagesOf(lowest: ReadonlyMap<number, number>): (readonly (readonly [number, number])[])[] {
   return [...Map.groupBy(lowest, ([shard]) => blockOf(shard)).values()].flatMap((ofBlock) =>
-    Array.from({ length: Math.ceil(ofBlock.length / MARKS_A_WRITE) }, (_, place) => ofBlock.slice(place * MARKS_A_WRITE, (place + 1) * MARKS_A_WRITE)),
+    Array.from({ length: Math.ceil(ofBlock.length / MARKS_A_WRITE) }, (_, place) =>
+      ofBlock.slice(place * MARKS_A_WRITE, (place + 1) * MARKS_A_WRITE),
+    ),
   );
 }

@@ -10,9 +10,9 @@ import type { RepairWork } from './repair-work.ts';
 const ROWS_A_STATEMENT = 200;
 
 /**
- * Deletes old tombstones from all index tables of a datastore where it is time to, a few at a time, group beside group. A
- * table that refuses costs itself alone. A run that ends in the middle leaves the rest to its successor, which soon passes
- * what is done.
+ * Deletes old tombstones from all index tables of a datastore where it is time to, a few at a time, group beside group.
+ * A table that refuses costs itself alone. A run that ends in the middle leaves the rest to its successor, which soon
+ * passes what is done.
  */
 export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: AbortSignal): Promise<void> {
   if (!(await due.isDue('purge'))) return;
@@ -24,12 +24,21 @@ export async function purgeTombstones(work: RepairWork, due: DueTimes, signal: A
 
   async function purge(client: SqlClient, shard: number, index: PhysicalIndex): Promise<void> {
     for (let deleted = ROWS_A_STATEMENT; deleted === ROWS_A_STATEMENT && !signal.aborted; tombstones += deleted) {
-      deleted = (await client.change(deleteTombstones(datastore, shard, index, { ageMs: settings.tombstoneAgeMs, limit: ROWS_A_STATEMENT }))).affectedRows;
+      deleted = (
+        await client.change(
+          deleteTombstones(datastore, shard, index, { ageMs: settings.tombstoneAgeMs, limit: ROWS_A_STATEMENT }),
+        )
+      ).affectedRows;
     }
   }
 
   await Promise.all(
-    [...byGroup(topology, topology.places.map((_, shard) => ({ shard })))].map(async ([group, shards]) => {
+    [
+      ...byGroup(
+        topology,
+        topology.places.map((_, shard) => ({ shard })),
+      ),
+    ].map(async ([group, shards]) => {
       try {
         const client = await context.groups.client(group);
         for (const { shard } of shards) {

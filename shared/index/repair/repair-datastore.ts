@@ -65,12 +65,29 @@ export function repairDatastore(work: RepairWork, run: DatastoreRun): DatastoreR
   }
 
   /** Runs a follower; one that fails is begun anew at the next look. */
-  function follow(name: string, make: (signal: AbortSignal) => Follower, rest: Pick<FollowerRun, 'behindMs' | 'pageCells' | 'pauses' | 'commitEveryMs'>, whenEnded: () => Promise<void> = async () => undefined): void {
+  function follow(
+    name: string,
+    make: (signal: AbortSignal) => Follower,
+    rest: Pick<FollowerRun, 'behindMs' | 'pageCells' | 'pauses' | 'commitEveryMs'>,
+    whenEnded: () => Promise<void> = async () => undefined,
+  ): void {
     const { signal, end } = untilEnd(run.signal);
     const entry: RunningFollower = { end, over: false };
     running.set(name, entry);
     const { context, stateTable, topologyTable } = work;
-    const options: FollowerRun = { follower: make(signal), context, stateTable, topologyTable, owner: run.owner, deadline: run.deadline, signal, workers: run.workers, read: 'reader', ...rest, report: (event) => report({ datastore, kind: 'followed', follower: name, event }) };
+    const options: FollowerRun = {
+      follower: make(signal),
+      context,
+      stateTable,
+      topologyTable,
+      owner: run.owner,
+      deadline: run.deadline,
+      signal,
+      workers: run.workers,
+      read: 'reader',
+      ...rest,
+      report: (event) => report({ datastore, kind: 'followed', follower: name, event }),
+    };
     const following = async (): Promise<void> => {
       try {
         await runFollower(options);
@@ -90,12 +107,24 @@ export function repairDatastore(work: RepairWork, run: DatastoreRun): DatastoreR
   function build(index: PhysicalIndex): void {
     const name = `build/${index.name}/${index.hash}`;
     const forget = (): Promise<void> => forgetFollower(work.stateTable, { name, datastore });
-    follow(name, (signal) => buildFollower(work, index, throttle, signal), { behindMs: 0, pageCells: BUILD_CELLS }, forget);
+    follow(
+      name,
+      (signal) => buildFollower(work, index, throttle, signal),
+      { behindMs: 0, pageCells: BUILD_CELLS },
+      forget,
+    );
   }
 
   function doChoresOnce(): void {
     choring = true;
-    const leased = { leases: run.leases, name: `repair/${datastore}`, renewMs: run.renewMs, takeEveryMs: TAKE_PAUSE_MS, isPatient: true, signal: run.signal };
+    const leased = {
+      leases: run.leases,
+      name: `repair/${datastore}`,
+      renewMs: run.renewMs,
+      takeEveryMs: TAKE_PAUSE_MS,
+      isPatient: true,
+      signal: run.signal,
+    };
     const chores = underLease(leased, (signal) => doChores(work, pending, run.leases, run.renewMs, signal));
     const done = async (): Promise<void> => {
       const end = await chores.catch((error: unknown) => report({ datastore, kind: 'failed', what: 'chores', error }));
@@ -109,7 +138,8 @@ export function repairDatastore(work: RepairWork, run: DatastoreRun): DatastoreR
     look(catalogues, isSucceeded) {
       const building = new Map<string, PhysicalIndex>();
       for (const { name, versions } of catalogues) {
-        for (const { hash, definition, state } of versions) if (state === 'building') building.set(`build/${name}/${hash}`, { name, hash, definition });
+        for (const { hash, definition, state } of versions)
+          if (state === 'building') building.set(`build/${name}/${hash}`, { name, hash, definition });
       }
       for (const [name, { end }] of running) if (name.startsWith('build/') && !building.has(name)) end();
       if (isSucceeded) return;
@@ -117,7 +147,13 @@ export function repairDatastore(work: RepairWork, run: DatastoreRun): DatastoreR
       for (const [name, { over }] of running) if (over) running.delete(name);
       if (!choring) doChoresOnce();
       const hasLive = catalogues.some(({ versions }) => versions.some(({ state }) => state === 'live'));
-      if (!running.has('repair')) follow('repair', () => repairFollower(work, pending, hasLive), { behindMs: settings.behindMs, pageCells: REPAIR_CELLS, pauses: REPAIR_PAUSES, commitEveryMs: settings.commitEveryMs });
+      if (!running.has('repair'))
+        follow('repair', () => repairFollower(work, pending, hasLive), {
+          behindMs: settings.behindMs,
+          pageCells: REPAIR_CELLS,
+          pauses: REPAIR_PAUSES,
+          commitEveryMs: settings.commitEveryMs,
+        });
       for (const [name, index] of building) if (!running.has(name)) build(index);
     },
     isOver: () => [...running.values()].every(({ over }) => over),

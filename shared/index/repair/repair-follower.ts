@@ -8,10 +8,11 @@ export const REPAIR_FOLLOWER = 'repair';
 
 /**
  * Follows all logs some seconds behind the writes and writes the entries that they missed. A group that cannot take its
- * entries gets a mark, and does not stop the others; a group, or a shard, whose rows cannot be read makes its shards wait.
+ * entries gets a mark, and does not stop the others; a group, or a shard, whose rows cannot be read makes its shards
+ * wait.
  *
- * A datastore that has cells and no live index gets its first one: what is in the logs is the build's. Where an index is
- * live and was never followed, it was live from the first cell on, and is followed from there.
+ * A datastore that has cells and no live index gets its first one: what is in the logs is the build's. Where an index
+ * is live and was never followed, it was live from the first cell on, and is followed from there.
  */
 export function repairFollower(work: RepairWork, pending: PendingMarks, hasLive: boolean): Follower {
   const { datastore, report } = work;
@@ -35,7 +36,11 @@ export function repairFollower(work: RepairWork, pending: PendingMarks, hasLive:
         }
         tellUnread(cells, unread);
         // A build counts for its version.
-        const building = new Set((await work.indexes.catalogues(datastore)).flatMap(({ versions }) => versions.flatMap(({ hash, state }) => (state === 'building' ? [hash] : []))));
+        const building = new Set(
+          (await work.indexes.catalogues(datastore)).flatMap(({ versions }) =>
+            versions.flatMap(({ hash, state }) => (state === 'building' ? [hash] : [])),
+          ),
+        );
         work.mistyped.add(mistyped.filter(({ index }) => !building.has(index.hash)));
         return lastOf(cells, unread);
       }
@@ -45,12 +50,18 @@ export function repairFollower(work: RepairWork, pending: PendingMarks, hasLive:
 }
 
 /** By shard: the last cell, which says that all of them are done; nothing of shards that have to wait. */
-export function lastOf(cells: readonly LogPlace[], waiting: ReadonlyMap<number, unknown> = new Map()): Map<number, number> {
+export function lastOf(
+  cells: readonly LogPlace[],
+  waiting: ReadonlyMap<number, unknown> = new Map(),
+): Map<number, number> {
   return new Map(cells.flatMap(({ shard, added_id }) => (waiting.has(shard) ? [] : [[shard, added_id] as const])));
 }
 
 /** Tells the first of a row of failures of each shard; pages follow each other within a second. */
-export function firstFailures({ datastore, report }: RepairWork, what: string): (cells: readonly LogPlace[], failures: ReadonlyMap<number, unknown>) => void {
+export function firstFailures(
+  { datastore, report }: RepairWork,
+  what: string,
+): (cells: readonly LogPlace[], failures: ReadonlyMap<number, unknown>) => void {
   const failing = new Set<number>();
   return (cells, failures) => {
     for (const { shard } of cells) if (!failures.has(shard)) failing.delete(shard);

@@ -1,6 +1,14 @@
 import { differencesOf } from '../differences.ts';
 import type { PhysicalIndex } from '../index-table.ts';
-import { DEPTH, wantedInParts, writeEntries, type MissedEntries, type MistypedField, type PlacedEntry, type Wanted } from '../maintain.ts';
+import {
+  DEPTH,
+  wantedInParts,
+  writeEntries,
+  type MissedEntries,
+  type MistypedField,
+  type PlacedEntry,
+  type Wanted,
+} from '../maintain.ts';
 import { SqlError } from '../../sql/client.ts';
 import type { RowOfShard } from '../../sql/statements/select-row-states.ts';
 import { placeOf } from '../../access/context.ts';
@@ -35,7 +43,12 @@ type RowsWork = Pick<RepairWork, 'context' | 'datastore' | 'away' | 'slow'>;
  * @param only the group whose entries matter @default all groups
  * @throws SqlError, SchemalessError `unavailable` when the rows themselves cannot be read
  */
-export async function repairRows(work: RowsWork, indexes: readonly PhysicalIndex[], rows: readonly RowOfShard[], only?: string): Promise<RowsRepaired> {
+export async function repairRows(
+  work: RowsWork,
+  indexes: readonly PhysicalIndex[],
+  rows: readonly RowOfShard[],
+  only?: string,
+): Promise<RowsRepaired> {
   const { context, datastore, away, slow } = work;
   const topology = await requireDatastore(context.topology, datastore);
   const groupOf = ({ shard }: PlacedEntry): string => placeOf(topology, shard).group;
@@ -55,14 +68,18 @@ export async function repairRows(work: RowsWork, indexes: readonly PhysicalIndex
     for (const { rows: some, error } of part.unread) for (const { shard } of some) unread.set(shard, error);
     for (const field of part.mistyped) mistyped.push(field);
     const [asked, left]: [PlacedEntry[], PlacedEntry[]] = [[], []];
-    for (const entry of part.entries) if (only === undefined || groupOf(entry) === only) (away.has(groupOf(entry)) ? left : asked).push(entry);
+    for (const entry of part.entries)
+      if (only === undefined || groupOf(entry) === only) (away.has(groupOf(entry)) ? left : asked).push(entry);
     for (const [group, entries] of Map.groupBy(left, groupOf)) miss({ group, entries, error: undefined });
     const { differences, unasked } = await differencesOf(context, datastore, asked);
     for (const one of unasked) miss(one);
     for (const { wanted } of differences) differing.push(wanted);
   }
 
-  /** Rows that take a whole time limit are divided by their shards, until the one that is slow stands alone: locked, perhaps. */
+  /**
+   * Rows that take a whole time limit are divided by their shards, until the one that is slow stands alone: locked,
+   * perhaps.
+   */
   async function compareAll(page: readonly RowOfShard[]): Promise<void> {
     const shards = [...Map.groupBy(page, ({ shard }) => shard).values()];
     try {
@@ -84,7 +101,9 @@ export async function repairRows(work: RowsWork, indexes: readonly PhysicalIndex
     // A table with many entries comes in several rounds: `writeEntries` makes one statement of each table.
     const longest = Math.max(0, ...tables.map(({ length }) => length));
     for (let start = 0; start < longest; start += ENTRIES_A_STATEMENT) {
-      const parts = tables.map((entries) => entries.slice(start, start + ENTRIES_A_STATEMENT)).filter(({ length }) => length > 0);
+      const parts = tables
+        .map((entries) => entries.slice(start, start + ENTRIES_A_STATEMENT))
+        .filter(({ length }) => length > 0);
       for (const beside of slices(parts, TABLES_AT_ONCE)) {
         const failed = await writeEntries(context, datastore, beside.flat());
         for (const one of failed) miss(one);
@@ -94,17 +113,28 @@ export async function repairRows(work: RowsWork, indexes: readonly PhysicalIndex
   }
 
   const distinct = [...new Map(rows.map((row) => [row.row_key, row])).values()];
-  for (const page of slices(distinct.filter(({ shard }) => !slow.has(shard)), ROWS_A_STATEMENT)) await compareAll(page);
+  for (const page of slices(
+    distinct.filter(({ shard }) => !slow.has(shard)),
+    ROWS_A_STATEMENT,
+  ))
+    await compareAll(page);
   await writeAll();
-  for (const { shard } of distinct) if (slow.has(shard)) unread.set(shard, new Error(`reading rows of shard ${shard} took a whole time limit a moment ago`));
+  for (const { shard } of distinct)
+    if (slow.has(shard))
+      unread.set(shard, new Error(`reading rows of shard ${shard} took a whole time limit a moment ago`));
   return { written, missed, unread, mistyped };
 }
 
 /** Whether a failure is one of the whole group. A refused statement, or a lock that was met, is one of its table. */
 function isOfGroup(error: unknown): boolean {
-  return error !== undefined && !(error instanceof SqlError && (error.failure === 'rejected' || error.failure === 'contention'));
+  return (
+    error !== undefined &&
+    !(error instanceof SqlError && (error.failure === 'rejected' || error.failure === 'contention'))
+  );
 }
 
 function slices<T>(items: readonly T[], length: number): T[][] {
-  return Array.from({ length: Math.ceil(items.length / length) }, (_, place) => items.slice(place * length, (place + 1) * length));
+  return Array.from({ length: Math.ceil(items.length / length) }, (_, place) =>
+    items.slice(place * length, (place + 1) * length),
+  );
 }

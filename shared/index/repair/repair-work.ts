@@ -35,9 +35,14 @@ export type RepairEvent = { readonly datastore: string } & (
   /** A group's writer is another server than before, and may lack the last cells. */
   | { readonly kind: 'writer_changed'; readonly group: string; readonly shards: number }
   /** After logs were cut: what was wrong with the entries of their rows, and was mended. */
-  | { readonly kind: 'verified'; readonly index: string; readonly shards: number; readonly problems: number; readonly mended: number }
+  | {
+      readonly kind: 'verified';
+      readonly index: string;
+      readonly shards: number;
+      readonly problems: number;
+      readonly mended: number;
+    }
   | { readonly kind: 'purged'; readonly tombstones: number }
   /** Tried again later. Told at the first failure of a row of them. */
   | { readonly kind: 'failed'; readonly what: string; readonly error: unknown }
 );
-

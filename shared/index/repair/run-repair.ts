@@ -84,9 +84,32 @@ async function repairAll(run: RepairRun, going: Going, repairs: Map<string, Data
         const catalogues = await indexes.catalogues(datastore);
         if (!repairs.has(datastore) && catalogues.length > 0 && !isSucceeded) {
           const { context, topologyTable, stateTable, owner, deadline } = run;
-          const mistyped = mistypedCounts(topologyTable, datastore, (error) => report({ datastore, kind: 'failed', what: 'counting mistyped fields', error }));
-          const work = { context, topologyTable, stateTable, datastore, settings, indexes, away, slow: slowShards(), mistyped, report };
-          repairs.set(datastore, repairDatastore(work, { workers, leases: going.leases, owner, deadline, renewMs: going.heartbeat.heartbeatMs, signal }));
+          const mistyped = mistypedCounts(topologyTable, datastore, (error) =>
+            report({ datastore, kind: 'failed', what: 'counting mistyped fields', error }),
+          );
+          const work = {
+            context,
+            topologyTable,
+            stateTable,
+            datastore,
+            settings,
+            indexes,
+            away,
+            slow: slowShards(),
+            mistyped,
+            report,
+          };
+          repairs.set(
+            datastore,
+            repairDatastore(work, {
+              workers,
+              leases: going.leases,
+              owner,
+              deadline,
+              renewMs: going.heartbeat.heartbeatMs,
+              signal,
+            }),
+          );
         }
         repairs.get(datastore)?.look(catalogues, isSucceeded);
       }

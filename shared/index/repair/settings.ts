@@ -6,7 +6,10 @@ const MINUTE = 60_000;
 export interface RepairSettings {
   /** How far behind the logs it follows: the writes themselves get this time to keep their entries. @default 3000 */
   readonly behindMs: number;
-  /** How long the repair's offsets may stay unwritten: what a run that dies leaves to be compared again. Each write is an item of one partition. @default 5000 */
+  /**
+   * How long the repair's offsets may stay unwritten: what a run that dies leaves to be compared again. Each write is
+   * an item of one partition. @default 5000
+   */
   readonly commitEveryMs: number;
   /** Cells a second that the builds of a datastore look at together. @default 5000 */
   readonly buildCellsPerSecond: number;
@@ -14,9 +17,14 @@ export interface RepairSettings {
   readonly lookMs: number;
   /** Versions of indexes that are kept are known to be those of so long ago at most. @default 1500 */
   readonly versionsAgeMs: number;
-  /** How long after a log was cut its rows are verified: writes under way at the cut have ended by then. @default 5000 */
+  /**
+   * How long after a log was cut its rows are verified: writes under way at the cut have ended by then. @default 5000
+   */
   readonly afterCutMs: number;
-  /** Age at which a tombstone is purged: nobody who computed an entry before it is still about to write it. @default a day */
+  /**
+   * Age at which a tombstone is purged: nobody who computed an entry before it is still about to write it. @default a
+   * day
+   */
   readonly tombstoneAgeMs: number;
   /** Between purges. @default an hour */
   readonly purgeEveryMs: number;

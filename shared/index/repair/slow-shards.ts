@@ -4,7 +4,10 @@ export interface SlowShards {
   add(shard: number): void;
 }
 
-/** As long as a statement that changes a table may well go on, and far longer than the time limit that is lost each time. */
+/**
+ * As long as a statement that changes a table may well go on, and far longer than the time limit that is lost each
+ * time.
+ */
 const REST_MS = 30_000;
 
 export function slowShards(restMs = REST_MS): SlowShards {

@@ -14,8 +14,8 @@ const MOST_REST_MS = 60_000;
  * entries of rows of every group. So the indexes are compared whole, with all rows of the datastore.
  *
  * Whoever finds a log cut raises its shard's epoch in the topology before anything else, and the item
- * `verified#trips#0` (of the first 4,096 shards) says which epochs were verified: no death in between lets one be forgotten. A shard that moved has a
- * higher epoch too, and is verified for nothing.
+ * `verified#trips#0` (of the first 4,096 shards) says which epochs were verified: no death in between lets one be
+ * forgotten. A shard that moved has a higher epoch too, and is verified for nothing.
  *
  * @returns a look, to be repeated
  */
@@ -31,7 +31,10 @@ export function verifyCutShards(work: RepairWork): () => Promise<void> {
     const raised = topology?.places.flatMap(({ epoch }, shard) => (epoch > 1 ? [{ shard, epoch }] : [])) ?? [];
     if (raised.length === 0) return;
     const blocks = [...new Set(raised.map(({ shard }) => blockOf(shard)))];
-    const item: StateItem = Object.assign({}, ...(await Promise.all(blocks.map((block) => readState(work.stateTable, keyOf(block))))));
+    const item: StateItem = Object.assign(
+      {},
+      ...(await Promise.all(blocks.map((block) => readState(work.stateTable, keyOf(block))))),
+    );
     const due = raised.filter(({ shard, epoch }) => {
       if (Number(item[`epoch${shard}`]?.N ?? 1) >= epoch) return false;
       const since = seen.get(`${shard}/${epoch}`) ?? performance.now();
@@ -41,13 +44,24 @@ export function verifyCutShards(work: RepairWork): () => Promise<void> {
     if (due.length === 0) return;
     context.topology.refresh();
     // Entries take their epoch from the shard's row: it must have the new one.
-    for (const { shard, epoch } of due) await mendEpoch({ groups: context.groups, datastore, shard }, { group: topology?.places[shard]?.group ?? '', epoch });
+    for (const { shard, epoch } of due)
+      await mendEpoch(
+        { groups: context.groups, datastore, shard },
+        { group: topology?.places[shard]?.group ?? '', epoch },
+      );
     const shards = due.map(({ shard }) => shard);
     const failures: unknown[] = [];
     const begun = performance.now();
     for (const index of await work.indexes.maintained(datastore)) {
       const { found, mended, failed } = await verifyIndex(context, datastore, index, { repair: true });
-      report({ datastore, kind: 'verified', index: index.name, shards: shards.length, problems: found.missing + found.extra + found.wrong, mended });
+      report({
+        datastore,
+        kind: 'verified',
+        index: index.name,
+        shards: shards.length,
+        problems: found.missing + found.extra + found.wrong,
+        mended,
+      });
       failures.push(...failed.values());
     }
     if (failures.length > 0) {
@@ -55,7 +69,11 @@ export function verifyCutShards(work: RepairWork): () => Promise<void> {
       throw failures[0];
     }
     for (const { shard, epoch } of due) {
-      await updateState(work.stateTable, { key: keyOf(blockOf(shard)), update: `SET #epoch${shard} = :epoch`, values: { ':epoch': { N: String(epoch) } } });
+      await updateState(work.stateTable, {
+        key: keyOf(blockOf(shard)),
+        update: `SET #epoch${shard} = :epoch`,
+        values: { ':epoch': { N: String(epoch) } },
+      });
       seen.delete(`${shard}/${epoch}`);
     }
   };

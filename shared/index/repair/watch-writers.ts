@@ -31,12 +31,19 @@ export function watchWriters(work: RepairWork): () => Promise<void> {
     const known = (await readState(stateTable, key))?.['server']?.S;
     if (known !== undefined && known !== server.id) {
       const topology = await readDatastore(topologyTable, datastore);
-      const shards = topology?.places.flatMap((place, shard) => (place.group === group ? [{ shard, epoch: place.epoch }] : [])) ?? [];
-      await sideBySide(shards, async ({ shard, epoch }) => void (await raiseEpoch({ table: topologyTable, groups: context.groups, datastore, shard }, epoch)));
+      const shards =
+        topology?.places.flatMap((place, shard) => (place.group === group ? [{ shard, epoch: place.epoch }] : [])) ??
+        [];
+      await sideBySide(
+        shards,
+        async ({ shard, epoch }) =>
+          void (await raiseEpoch({ table: topologyTable, groups: context.groups, datastore, shard }, epoch)),
+      );
       context.topology.refresh();
       work.report({ datastore, kind: 'writer_changed', group, shards: shards.length });
     }
-    if (known !== server.id) await updateState(stateTable, { key, update: 'SET #server = :server', values: { ':server': { S: server.id } } });
+    if (known !== server.id)
+      await updateState(stateTable, { key, update: 'SET #server = :server', values: { ':server': { S: server.id } } });
     kept.set(group, server.id);
   }
 

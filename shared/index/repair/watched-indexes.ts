@@ -25,11 +25,13 @@ export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: nu
   let latest: { readonly at: number; readonly topology: TopologySource } | undefined;
 
   function current(): TopologySource {
-    if (!latest || performance.now() - latest.at >= ageMs) latest = { at: performance.now(), topology: dynamoTopology(table) };
+    if (!latest || performance.now() - latest.at >= ageMs)
+      latest = { at: performance.now(), topology: dynamoTopology(table) };
     return latest.topology;
   }
 
-  const isMaintained = ({ state, retired_at }: IndexVersion): boolean => state !== 'retired' || (retired_at !== undefined && Date.now() - Date.parse(retired_at) < retiredForMs);
+  const isMaintained = ({ state, retired_at }: IndexVersion): boolean =>
+    state !== 'retired' || (retired_at !== undefined && Date.now() - Date.parse(retired_at) < retiredForMs);
 
   const seen = new Map<string, ReadonlyMap<string, number>>();
 
@@ -37,7 +39,14 @@ export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: nu
     const catalogues = await current().indexes(datastore);
     const before = seen.get(datastore);
     // Who is not listed any more is forgotten: a version of the same name may come again.
-    seen.set(datastore, new Map(catalogues.flatMap(({ name, versions }) => versions.map(({ hash }) => [`${name}/${hash}`, before?.get(`${name}/${hash}`) ?? performance.now()] as const))));
+    seen.set(
+      datastore,
+      new Map(
+        catalogues.flatMap(({ name, versions }) =>
+          versions.map(({ hash }) => [`${name}/${hash}`, before?.get(`${name}/${hash}`) ?? performance.now()] as const),
+        ),
+      ),
+    );
     return catalogues;
   }
 
@@ -47,7 +56,9 @@ export function watchIndexes(table: DynamoTable, ageMs: number, retiredForMs: nu
     datastores: () => current().datastores(),
     async maintained(datastore) {
       const catalogues = await look(datastore);
-      return catalogues.flatMap(({ name, versions }) => versions.filter(isMaintained).map(({ hash, definition }) => ({ name, hash, definition })));
+      return catalogues.flatMap(({ name, versions }) =>
+        versions.filter(isMaintained).map(({ hash, definition }) => ({ name, hash, definition })),
+      );
     },
   };
 }

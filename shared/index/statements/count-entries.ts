@@ -6,14 +6,24 @@ import { toBytes, toNumber } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 
 /**
- * How many live entries an index has in one shard, as far as `most`: what a statement reads is bounded, whatever there is.
- * Reads them in the key of tombstones.
+ * How many live entries an index has in one shard, as far as `most`: what a statement reads is bounded, whatever there
+ * is. Reads them in the key of tombstones.
  *
  * @param item a number for the first column
  */
-export function countEntries(datastore: string, shard: number, index: PhysicalIndex, most: number, item: number): Statement {
+export function countEntries(
+  datastore: string,
+  shard: number,
+  index: PhysicalIndex,
+  most: number,
+  item: number,
+): Statement {
   const table = indexTable(datastore, shard, index);
-  return { table, sql: `SELECT ${item} AS item, COUNT(*) AS entries FROM (SELECT 1 FROM ${table} WHERE tombstone_at IS NULL LIMIT ${most}) AS some`, parameters: [] };
+  return {
+    table,
+    sql: `SELECT ${item} AS item, COUNT(*) AS entries FROM (SELECT 1 FROM ${table} WHERE tombstone_at IS NULL LIMIT ${most}) AS some`,
+    parameters: [],
+  };
 }
 
 /** By item. */
@@ -31,13 +41,20 @@ export interface CountedPage {
 }
 
 /**
- * Counts the next `most` entries and tombstones of one shard's table after an entry, in the order of the primary key. Two
- * ranges, of each of which no more than `most` are read: where one value of the shard field has a million entries, one
- * range from that value on would begin with them each time.
+ * Counts the next `most` entries and tombstones of one shard's table after an entry, in the order of the primary key.
+ * Two ranges, of each of which no more than `most` are read: where one value of the shard field has a million entries,
+ * one range from that value on would begin with them each time.
  */
-export function countPage(datastore: string, shard: number, index: PhysicalIndex, after: Pick<CountedPage, 'value' | 'row_key'> | undefined, most: number): Statement {
+export function countPage(
+  datastore: string,
+  shard: number,
+  index: PhysicalIndex,
+  after: Pick<CountedPage, 'value' | 'row_key'> | undefined,
+  most: number,
+): Statement {
   const table = indexTable(datastore, shard, index);
-  const range = (where: string): string => `(SELECT f0, row_key, tombstone_at FROM ${table} FORCE INDEX (PRIMARY) ${where}ORDER BY f0, row_key LIMIT ${most})`;
+  const range = (where: string): string =>
+    `(SELECT f0, row_key, tombstone_at FROM ${table} FORCE INDEX (PRIMARY) ${where}ORDER BY f0, row_key LIMIT ${most})`;
   const ranges = after ? `${range('WHERE f0 = ? AND row_key > ? ')} UNION ALL ${range('WHERE f0 > ? ')}` : range('');
   const value = after && toSql(after.value, index.definition.fields[0]?.type ?? 'UUID');
   return {
@@ -52,5 +69,12 @@ export function countPage(datastore: string, shard: number, index: PhysicalIndex
 
 /** Undefined where there is nothing more. */
 export function toCountedPage([row]: readonly SqlRow[], index: PhysicalIndex): CountedPage | undefined {
-  return row && { value: fromSql(row[0] ?? null, index.definition.fields[0]?.type ?? 'UUID'), row_key: rowKeyOf(toBytes(row[1])), rows: toNumber(row[2]), live: toNumber(row[3]) };
+  return (
+    row && {
+      value: fromSql(row[0] ?? null, index.definition.fields[0]?.type ?? 'UUID'),
+      row_key: rowKeyOf(toBytes(row[1])),
+      rows: toNumber(row[2]),
+      live: toNumber(row[3]),
+    }
+  );
 }

@@ -1,8 +1,16 @@
 import { indexTable, type PhysicalIndex } from '../index-table.ts';
 import type { Statement } from '../../sql/client.ts';
 
-/** Deletes the oldest tombstones of one shard's index table, of at least an age. NOW, one time for the statement: with SYSDATE no key is used. */
-export function deleteTombstones(datastore: string, shard: number, index: PhysicalIndex, { ageMs, limit }: { readonly ageMs: number; readonly limit: number }): Statement {
+/**
+ * Deletes the oldest tombstones of one shard's index table, of at least an age. NOW, one time for the statement: with
+ * SYSDATE no key is used.
+ */
+export function deleteTombstones(
+  datastore: string,
+  shard: number,
+  index: PhysicalIndex,
+  { ageMs, limit }: { readonly ageMs: number; readonly limit: number },
+): Statement {
   const table = indexTable(datastore, shard, index);
   return {
     table,

@@ -4,7 +4,11 @@ import type { Statement } from '../../sql/client.ts';
 import { quoteName } from '../../sql/names.ts';
 
 /** Drops the table of a retired version of an index in one shard's database. Can be repeated. */
-export function dropIndexTable(datastore: string, shard: number, { name, hash }: { readonly name: string; readonly hash: string }): Statement {
+export function dropIndexTable(
+  datastore: string,
+  shard: number,
+  { name, hash }: { readonly name: string; readonly hash: string },
+): Statement {
   const table = `${quoteName(shardDatabase(datastore, shard))}.${quoteName(indexTableName(name, hash))}`;
   return { table, sql: `DROP TABLE IF EXISTS ${table}`, parameters: [] };
 }

@@ -19,11 +19,18 @@ export interface IndexRow {
  *
  * The version is assigned last: MySQL evaluates assignments from left to right, with what the earlier ones did.
  */
-export function putEntries(datastore: string, shard: number, index: PhysicalIndex, rows: readonly IndexRow[]): Statement {
+export function putEntries(
+  datastore: string,
+  shard: number,
+  index: PhysicalIndex,
+  rows: readonly IndexRow[],
+): Statement {
   const { fields } = index.definition;
   const names = fields.map((_, place) => `f${place}`);
   const newer = '(epoch < VALUES(epoch) OR (epoch = VALUES(epoch) AND added_id <= VALUES(added_id)))';
-  const assigned = [...names.slice(1), 'tombstone_at', 'added_id'].map((name) => `${name} = IF(${newer}, VALUES(${name}), ${name})`);
+  const assigned = [...names.slice(1), 'tombstone_at', 'added_id'].map(
+    (name) => `${name} = IF(${newer}, VALUES(${name}), ${name})`,
+  );
   const table = indexTable(datastore, shard, index);
   return {
     table,

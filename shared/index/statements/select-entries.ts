@@ -6,7 +6,14 @@ import type { Filter, ParsedQuery } from '../query.ts';
 import { toBytes } from '../../sql/cell-rows.ts';
 import type { SqlParameter, SqlRow, Statement } from '../../sql/client.ts';
 
-const COMPARISON: Readonly<Record<Exclude<Operator, 'in'>, string>> = { eq: '=', ne: '<>', lt: '<', lte: '<=', gt: '>', gte: '>=' };
+const COMPARISON: Readonly<Record<Exclude<Operator, 'in'>, string>> = {
+  eq: '=',
+  ne: '<>',
+  lt: '<',
+  lte: '<=',
+  gt: '>',
+  gte: '>=',
+};
 
 /**
  * The entries that a query finds in its one shard: a page of them and one more, which says whether there are more.
@@ -19,7 +26,9 @@ export function selectEntries(datastore: string, index: PhysicalIndex, query: Pa
   const conditions = ['f0 = ?', 'tombstone_at IS NULL'];
   for (const { place, operator, values } of query.filters) {
     const type = fields[place]?.type ?? 'string';
-    conditions.push(operator === 'in' ? `f${place} IN (${values.map(() => '?').join(', ')})` : `f${place} ${COMPARISON[operator]} ?`);
+    conditions.push(
+      operator === 'in' ? `f${place} IN (${values.map(() => '?').join(', ')})` : `f${place} ${COMPARISON[operator]} ?`,
+    );
     parameters.push(...values.map((value) => toSql(value, type)));
   }
   const { order, after } = query;
@@ -30,7 +39,11 @@ export function selectEntries(datastore: string, index: PhysicalIndex, query: Pa
   const direction = order?.descending ? 'DESC' : 'ASC';
   const sorting = order ? `f${order.place} ${direction}, row_key ${direction}` : 'row_key ASC';
   parameters.push(query.limit + 1);
-  const columns = ['row_key', ...fields.slice(1).map((_, place) => `f${place + 1}`), ...(item === undefined ? [] : [`${item} AS item`])];
+  const columns = [
+    'row_key',
+    ...fields.slice(1).map((_, place) => `f${place + 1}`),
+    ...(item === undefined ? [] : [`${item} AS item`]),
+  ];
   const table = indexTable(datastore, query.shard, index);
   const sql =
     `SELECT ${orderHint(query)}${columns.join(', ')} FROM ${table} AS entry ` +
@@ -48,7 +61,13 @@ function orderHint({ filters }: ParsedQuery): string {
 }
 
 /** What comes after the entry that the page before ended with. NULL sorts before every value. */
-function beyond({ order, filters }: ParsedQuery, value: FieldValue, parameters: SqlParameter[], type: Parameters<typeof toSql>[1], rowKey: Buffer): string {
+function beyond(
+  { order, filters }: ParsedQuery,
+  value: FieldValue,
+  parameters: SqlParameter[],
+  type: Parameters<typeof toSql>[1],
+  rowKey: Buffer,
+): string {
   if (!order) {
     parameters.push(rowKey);
     return 'row_key > ?';
@@ -74,8 +93,13 @@ export interface FoundEntry {
 }
 
 /** @param shardValue of the shard field, which is that of the query and not selected */
-export function toFoundEntry(row: SqlRow, { definition: { fields } }: PhysicalIndex, shardValue: FieldValue): FoundEntry {
+export function toFoundEntry(
+  row: SqlRow,
+  { definition: { fields } }: PhysicalIndex,
+  shardValue: FieldValue,
+): FoundEntry {
   const values = [shardValue];
-  for (let place = 1; place < fields.length; place += 1) values.push(fromSql(row[place] ?? null, fields[place]?.type ?? 'string'));
+  for (let place = 1; place < fields.length; place += 1)
+    values.push(fromSql(row[place] ?? null, fields[place]?.type ?? 'string'));
   return { row_key: rowKeyOf(toBytes(row[0])), values };
 }

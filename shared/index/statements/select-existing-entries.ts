@@ -38,7 +38,11 @@ export function selectExistingEntries(datastore: string, index: PhysicalIndex, k
 }
 
 /** By item; undefined where there is nothing. */
-export function toExistingEntries(rows: readonly SqlRow[], index: PhysicalIndex, items: number): (ExistingEntry | undefined)[] {
+export function toExistingEntries(
+  rows: readonly SqlRow[],
+  index: PhysicalIndex,
+  items: number,
+): (ExistingEntry | undefined)[] {
   const found = Array.from<ExistingEntry | undefined>({ length: items });
   for (const [item, epoch, added_id, tombstone, ...values] of rows) {
     found[toNumber(item)] = {

@@ -14,7 +14,13 @@ export interface ScannedEntry {
 }
 
 /** The next entries of one shard's index table, tombstones left out, in the order of its primary key. */
-export function selectIndexPage(datastore: string, shard: number, index: PhysicalIndex, after: ScannedEntry | undefined, limit: number): Statement {
+export function selectIndexPage(
+  datastore: string,
+  shard: number,
+  index: PhysicalIndex,
+  after: ScannedEntry | undefined,
+  limit: number,
+): Statement {
   const parameters: SqlParameter[] = [];
   let beyond = '';
   if (after) {

@@ -6,8 +6,8 @@ import { sharing, writerFence, type EncodedCell, type ShardFence } from './appen
 /**
  * Appends one cell to its shard's log: `append-cells` without the parts that only several cells need.
  *
- * The result's insert id is the cell's added id. No row changed: the cell exists; or the shard is closed, has moved, has
- * another epoch or a writer that is not known to have all its cells.
+ * The result's insert id is the cell's added id. No row changed: the cell exists; or the shard is closed, has moved,
+ * has another epoch or a writer that is not known to have all its cells.
  */
 export function appendCell(fence: ShardFence, cell: EncodedCell): Statement {
   const entity = entityTable(fence.datastore, fence.shard);

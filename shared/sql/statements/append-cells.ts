@@ -66,7 +66,12 @@ export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): S
       `ON old.row_key = new.row_key AND old.column_name = new.column_name AND old.ref_key = new.ref_key ` +
       `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL FOR UPDATE`,
     parameters: [
-      ...cells.flatMap((cell): SqlParameter[] => [rowKeyBytes(cell.row_key), Buffer.from(cell.column_name), cell.ref_key, cell.encoded]),
+      ...cells.flatMap((cell): SqlParameter[] => [
+        rowKeyBytes(cell.row_key),
+        Buffer.from(cell.column_name),
+        cell.ref_key,
+        cell.encoded,
+      ]),
       fence.datastore,
       fence.shard,
       fence.epoch,

@@ -9,10 +9,16 @@ export function deleteBuffered(rows: readonly CopyKey[]): Statement {
 
 /** Marks rows that lost against another body: they are never appended again, but kept and listed. */
 export function markConflicts(rows: readonly CopyKey[]): Statement {
-  return { sql: `UPDATE ${CONTROL}.buffer SET state = 'conflict' WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`, parameters: keyParameters(rows) };
+  return {
+    sql: `UPDATE ${CONTROL}.buffer SET state = 'conflict' WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`,
+    parameters: keyParameters(rows),
+  };
 }
 
-/** Counts a fault of the row itself, never a refusal by a server; at `maxAttempts` it is parked, so that it is not tried for ever. */
+/**
+ * Counts a fault of the row itself, never a refusal by a server; at `maxAttempts` it is parked, so that it is not tried
+ * for ever.
+ */
 export function failBuffered(row: CopyKey, error: string, maxAttempts: number): Statement {
   return {
     sql:
@@ -24,7 +30,10 @@ export function failBuffered(row: CopyKey, error: string, maxAttempts: number): 
 
 /** Keeps why the server refused to take rows: they go on waiting. */
 export function noteRefusal(rows: readonly CopyKey[], error: string): Statement {
-  return { sql: `UPDATE ${CONTROL}.buffer SET last_error = ? WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`, parameters: [error.slice(0, 500), ...keyParameters(rows)] };
+  return {
+    sql: `UPDATE ${CONTROL}.buffer SET last_error = ? WHERE state = 'waiting' AND (${anyOfCopies(rows.length)})`,
+    parameters: [error.slice(0, 500), ...keyParameters(rows)],
+  };
 }
 
 /** Deletes kept conflicts of one datastore, on an operator's word. */

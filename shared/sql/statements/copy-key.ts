@@ -4,9 +4,9 @@ import { bodyHash, type BufferedCell } from './insert-buffered.ts';
 import type { WaitingRow } from './select-buffered.ts';
 
 /**
- * A row of a buffer table by its unique key `copy`: one write of one body to one address. Rows are changed by this alone,
- * never by their ids: a replica that is promoted without the last rows gives their ids to other writes, and a statement
- * that was decided on before, or comes late, would meet those.
+ * A row of a buffer table by its unique key `copy`: one write of one body to one address. Rows are changed by this
+ * alone, never by their ids: a replica that is promoted without the last rows gives their ids to other writes, and a
+ * statement that was decided on before, or comes late, would meet those.
  */
 export const SAME_COPY = '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ? AND body_hash = ?)';
 
@@ -19,10 +19,22 @@ export function anyOfCopies(count: number): string {
 }
 
 export function keyParameters(rows: readonly CopyKey[]): SqlParameter[] {
-  return rows.flatMap(({ datastore, row_key, column_name, ref_key, body_hash }): SqlParameter[] => [datastore, rowKeyBytes(row_key), Buffer.from(column_name), ref_key, body_hash]);
+  return rows.flatMap(({ datastore, row_key, column_name, ref_key, body_hash }): SqlParameter[] => [
+    datastore,
+    rowKeyBytes(row_key),
+    Buffer.from(column_name),
+    ref_key,
+    body_hash,
+  ]);
 }
 
 /** The rows that a writer put there. */
 export function keysOf(datastore: string, cells: readonly BufferedCell[]): CopyKey[] {
-  return cells.map(({ row_key, column_name, ref_key, encoded }) => ({ datastore, row_key, column_name, ref_key, body_hash: bodyHash(encoded) }));
+  return cells.map(({ row_key, column_name, ref_key, encoded }) => ({
+    datastore,
+    row_key,
+    column_name,
+    ref_key,
+    body_hash: bodyHash(encoded),
+  }));
 }

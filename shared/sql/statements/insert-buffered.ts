@@ -15,8 +15,8 @@ export interface BufferedCell extends EncodedCell {
  * `writers` counts who relies on the row, so that one writer's conflict does not take away the copy of another that
  * was answered 202.
  *
- * A copy that was set aside, or whose bytes were damaged since, waits anew for the write that relies on it now: it is what
- * a promoted writer would get back.
+ * A copy that was set aside, or whose bytes were damaged since, waits anew for the write that relies on it now: it is
+ * what a promoted writer would get back.
  */
 export function insertBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {

@@ -16,13 +16,19 @@ export function selectBodyHashes(keys: readonly HashKey[]): Statement {
 }
 
 /**
- * The same in parts that can be asked by themselves: who answers, and the addresses of each of the lists, whose items are
- * numbered through.
+ * The same in parts that can be asked by themselves: who answers, and the addresses of each of the lists, whose items
+ * are numbered through.
  */
 export function bodyHashParts(lists: readonly (readonly HashKey[])[]): Statement[] {
   let item = 0;
   const parts = lists.map((keys) => unionOf(keys.map((key) => hashAt(key, item++))));
-  return [{ sql: `SELECT -1 AS item, IF(@@global.read_only IN ('0', 'OFF'), CAST(@@server_id AS BINARY), NULL) AS body_hash`, parameters: [] }, ...parts];
+  return [
+    {
+      sql: `SELECT -1 AS item, IF(@@global.read_only IN ('0', 'OFF'), CAST(@@server_id AS BINARY), NULL) AS body_hash`,
+      parameters: [],
+    },
+    ...parts,
+  ];
 }
 
 function hashAt({ datastore, shard, row_key, column_name, ref_key }: HashKey, item: number): Statement {

@@ -38,15 +38,27 @@ export function selectBuffered(ids: readonly number[], bytes: number): Statement
 const STILL_UNANSWERED = 'answered < writers';
 
 /** Kept rows of one datastore by id, cut at `limit` or at `bytes` of bodies, once there is one. */
-export function selectKept(state: KeptState, datastore: string, after: number, limit: number, bytes: number): Statement {
+export function selectKept(
+  state: KeptState,
+  datastore: string,
+  after: number,
+  limit: number,
+  bytes: number,
+): Statement {
   const isOpen = state === 'undecided' ? ` AND ${STILL_UNANSWERED}` : '';
   const ids = `SELECT id FROM ${CONTROL}.buffer WHERE state = ? AND datastore = ? AND id > ?${isOpen} ORDER BY id LIMIT ?`;
-  return { sql: withBodies(`SELECT id, LENGTH(body) AS bytes FROM (${ids}) AS kept JOIN ${CONTROL}.buffer USING (id)`), parameters: [state, datastore, after, limit, bytes] };
+  return {
+    sql: withBodies(`SELECT id, LENGTH(body) AS bytes FROM (${ids}) AS kept JOIN ${CONTROL}.buffer USING (id)`),
+    parameters: [state, datastore, after, limit, bytes],
+  };
 }
 
 /** Undecided rows of one datastore, by id, in no order. */
 export function selectUndecided(datastore: string, ids: readonly number[]): Statement {
-  return { sql: `SELECT ${PLACE} FROM ${CONTROL}.buffer WHERE state = 'undecided' AND ${STILL_UNANSWERED} AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`, parameters: [datastore, ...ids] };
+  return {
+    sql: `SELECT ${PLACE} FROM ${CONTROL}.buffer WHERE state = 'undecided' AND ${STILL_UNANSWERED} AND datastore = ? AND id IN (${ids.map(() => '?').join(', ')})`,
+    parameters: [datastore, ...ids],
+  };
 }
 
 /** @param page ids, and bytes of bodies; a `?` for the bytes that may come before a row is added */

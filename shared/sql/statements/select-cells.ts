@@ -18,7 +18,12 @@ export interface ShardKey {
  * @param heads also ask how far the shard's log goes, for the keys that carry `min_added_id`
  * @param bound what comes of long bodies @default all come
  */
-export function selectCells(datastore: string, keys: readonly ShardKey[], heads: boolean, bound?: BodyBound): Statement {
+export function selectCells(
+  datastore: string,
+  keys: readonly ShardKey[],
+  heads: boolean,
+  bound?: BodyBound,
+): Statement {
   const parts = keys.map(({ key, shard }, item): Statement => {
     const entity = entityTable(datastore, shard);
     const parameters: SqlParameter[] = [rowKeyBytes(key.row_key), Buffer.from(key.column_name)];
@@ -28,7 +33,11 @@ export function selectCells(datastore: string, keys: readonly ShardKey[], heads:
       which = 'AND ref_key = ?';
     }
     const cell = `(SELECT ${cellColumns(item, shard, bound)} FROM ${entity} WHERE row_key = ? AND column_name = ? ${which})`;
-    return { sql: heads && key.min_added_id !== undefined ? `${cell} UNION ALL ${headRow(item, shard, entity, bound)}` : cell, parameters, table: entity };
+    return {
+      sql: heads && key.min_added_id !== undefined ? `${cell} UNION ALL ${headRow(item, shard, entity, bound)}` : cell,
+      parameters,
+      table: entity,
+    };
   });
   return unionOf(parts);
 }

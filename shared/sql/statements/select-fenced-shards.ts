@@ -15,9 +15,17 @@ export interface FencedShard {
 
 /** The shards whose acknowledged cells the server that answers may lack: another was their writer. */
 export function selectFencedShards(): Statement {
-  return { sql: `SELECT datastore, shard, @@server_id, writer_id FROM ${CONTROL}.shard WHERE writer_id <> @@server_id ORDER BY datastore, shard`, parameters: [] };
+  return {
+    sql: `SELECT datastore, shard, @@server_id, writer_id FROM ${CONTROL}.shard WHERE writer_id <> @@server_id ORDER BY datastore, shard`,
+    parameters: [],
+  };
 }
 
 export function toFencedShards(rows: readonly SqlRow[]): FencedShard[] {
-  return rows.map(([datastore, shard, serverId, writerId]) => ({ datastore: toText(datastore), shard: toNumber(shard), serverId: toNumber(serverId), hasWriter: toNumber(writerId) !== NOBODY }));
+  return rows.map(([datastore, shard, serverId, writerId]) => ({
+    datastore: toText(datastore),
+    shard: toNumber(shard),
+    serverId: toNumber(serverId),
+    hasWriter: toNumber(writerId) !== NOBODY,
+  }));
 }

@@ -7,7 +7,11 @@ import { unionOf } from '../union.ts';
 export function selectHeads(datastore: string, shards: readonly number[]): Statement {
   const parts = shards.map((shard): Statement => {
     const entity = entityTable(datastore, shard);
-    return { sql: `SELECT ${shard} AS shard, COALESCE(MAX(added_id), 0) AS head FROM ${entity}`, parameters: [], table: entity };
+    return {
+      sql: `SELECT ${shard} AS shard, COALESCE(MAX(added_id), 0) AS head FROM ${entity}`,
+      parameters: [],
+      table: entity,
+    };
   });
   return unionOf(parts);
 }

@@ -20,12 +20,24 @@ export interface StoredLag {
 export function selectLags(datastore: string, ranges: readonly LagRange[]): Statement {
   const parts = ranges.map(({ shard, after }): Statement => {
     const entity = entityTable(datastore, shard);
-    const age = after === undefined ? 'NULL' : `(SELECT TIMESTAMPDIFF(MICROSECOND, created_at, SYSDATE(6)) DIV 1000 FROM ${entity} WHERE added_id > ? ORDER BY added_id LIMIT 1)`;
-    return { sql: `SELECT ${shard} AS shard, (SELECT COALESCE(MAX(added_id), 0) FROM ${entity}) AS head, ${age} AS age`, parameters: after === undefined ? [] : [after], table: entity };
+    const age =
+      after === undefined
+        ? 'NULL'
+        : `(SELECT TIMESTAMPDIFF(MICROSECOND, created_at, SYSDATE(6)) DIV 1000 FROM ${entity} WHERE added_id > ? ORDER BY added_id LIMIT 1)`;
+    return {
+      sql: `SELECT ${shard} AS shard, (SELECT COALESCE(MAX(added_id), 0) FROM ${entity}) AS head, ${age} AS age`,
+      parameters: after === undefined ? [] : [after],
+      table: entity,
+    };
   });
   return unionOf(parts);
 }
 
 export function toLags(rows: readonly SqlRow[]): Map<number, StoredLag> {
-  return new Map(rows.map(([shard, head, age]) => [toNumber(shard), { head: toNumber(head), ageSeconds: age === null ? undefined : Math.max(0, toNumber(age) / 1000) }]));
+  return new Map(
+    rows.map(([shard, head, age]) => [
+      toNumber(shard),
+      { head: toNumber(head), ageSeconds: age === null ? undefined : Math.max(0, toNumber(age) / 1000) },
+    ]),
+  );
 }

@@ -45,7 +45,11 @@ export interface ShardPlaces {
  * The next cells of many shards' logs in one statement, without bodies, starting **at** the cell done last: whether it
  * still is that cell tells whether the log was cut. The reader must still stop at a hole.
  */
-export function selectLogPlaces(datastore: string, ranges: readonly PlaceRange[], { limit, withHead = false }: PlacesWanted): Statement {
+export function selectLogPlaces(
+  datastore: string,
+  ranges: readonly PlaceRange[],
+  { limit, withHead = false }: PlacesWanted,
+): Statement {
   const parts = ranges.map(({ shard, at, to }, item): Statement => {
     const entity = entityTable(datastore, shard);
     const sql =
@@ -53,7 +57,11 @@ export function selectLogPlaces(datastore: string, ranges: readonly PlaceRange[]
       `page.added_id, page.row_key, page.column_name, page.ref_key, page.created_at${withHead ? `, (SELECT MAX(added_id) FROM ${entity}) AS head` : ''} FROM ` +
       `(SELECT added_id, row_key, column_name, ref_key, created_at FROM ${entity} ` +
       `WHERE added_id >= ?${to === undefined ? '' : ' AND added_id <= ?'} ORDER BY added_id LIMIT ?) AS page)`;
-    return { sql, parameters: [datastore, at, ...(to === undefined ? [] : [to]), at === 0 ? limit : limit + 1], table: entity };
+    return {
+      sql,
+      parameters: [datastore, at, ...(to === undefined ? [] : [to]), at === 0 ? limit : limit + 1],
+      table: entity,
+    };
   });
   return unionOf(parts);
 }

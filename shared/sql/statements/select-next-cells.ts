@@ -5,8 +5,8 @@ import { unionOf } from '../union.ts';
 import type { PlaceRange } from './select-log-places.ts';
 
 /**
- * Which of many shards have the cell that follows the one done last: added ids are dense, so that it can only be the next
- * number, and each shard costs one look at its primary key. A fifth of what `selectLogPlaces` costs the server.
+ * Which of many shards have the cell that follows the one done last: added ids are dense, so that it can only be the
+ * next number, and each shard costs one look at its primary key. A fifth of what `selectLogPlaces` costs the server.
  */
 export function selectNextCells(datastore: string, ranges: readonly PlaceRange[]): Statement {
   // Numbers stand in the text: thousands of values to bind would cost the client more than the server's answer.

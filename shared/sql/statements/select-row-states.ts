@@ -8,7 +8,9 @@ import type { EncodedCell } from './append-cells.ts';
 export interface RowOfShard {
   readonly row_key: string;
   readonly shard: number;
-  /** Cells of it that were just written: a body that is found with these very bytes need not be decoded. @default none */
+  /**
+   * Cells of it that were just written: a body that is found with these very bytes need not be decoded. @default none
+   */
   readonly written?: readonly Pick<EncodedCell, 'encoded' | 'body'>[];
 }
 
@@ -41,8 +43,16 @@ export interface RowState {
  *
  * @param bodyBytes a longer body is left out, so that a statement brings so many bytes for each of its cells at most
  */
-export function selectRowStates(datastore: string, rows: readonly RowOfShard[], columns: readonly ColumnDepth[], bodyBytes: number): readonly Statement[] {
-  const byShard = Map.groupBy(rows.map(({ row_key, shard }, item) => ({ row_key, shard, item })), ({ shard }) => shard);
+export function selectRowStates(
+  datastore: string,
+  rows: readonly RowOfShard[],
+  columns: readonly ColumnDepth[],
+  bodyBytes: number,
+): readonly Statement[] {
+  const byShard = Map.groupBy(
+    rows.map(({ row_key, shard }, item) => ({ row_key, shard, item })),
+    ({ shard }) => shard,
+  );
   return [...byShard].map(([shard, ofShard]): Statement => {
     const entity = entityTable(datastore, shard);
     const parameters: SqlParameter[] = [datastore, shard];
@@ -77,14 +87,19 @@ export function toRowStates(rows: readonly SqlRow[], wanted: readonly RowOfShard
     }
     const column = toText(column_name);
     const ofColumn = state.cells.get(column);
-    const cell: CellOfRow = { ref_key: toNumber(ref_key), added_id: toNumber(added_id), body: body === null || body === undefined ? (bytes === null ? null : 'left_out') : toBytes(body) };
+    const cell: CellOfRow = {
+      ref_key: toNumber(ref_key),
+      added_id: toNumber(added_id),
+      body: body === null || body === undefined ? (bytes === null ? null : 'left_out') : toBytes(body),
+    };
     if (ofColumn) ofColumn.push(cell);
     else state.cells.set(column, [cell]);
   }
   for (const state of states) {
     state.epoch = epochs.get(state.row.shard) ?? 0;
     // A union promises no order.
-    for (const cells of state.cells.values()) if (cells.length > 1) cells.sort((one, other) => other.ref_key - one.ref_key);
+    for (const cells of state.cells.values())
+      if (cells.length > 1) cells.sort((one, other) => other.ref_key - one.ref_key);
   }
   return states;
 }

@@ -10,7 +10,10 @@ export interface ShardRow {
 
 /** A shard's lock row on a group: no row when the group does not own the shard. */
 export function selectShard(datastore: string, shard: number): Statement {
-  return { sql: `SELECT epoch, state FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?`, parameters: [datastore, shard] };
+  return {
+    sql: `SELECT epoch, state FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?`,
+    parameters: [datastore, shard],
+  };
 }
 
 export function toShardRow(rows: readonly SqlRow[]): ShardRow | undefined {

@@ -5,7 +5,10 @@ import { SqlError, type SqlRow, type Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { PLACE, toWaitingRow, type WaitingRow } from './select-buffered.ts';
 
-/** Of copies that may be of a write that was acknowledged: also those that wait for an operator's word, and those that were set aside. */
+/**
+ * Of copies that may be of a write that was acknowledged: also those that wait for an operator's word, and those that
+ * were set aside.
+ */
 const STATES = ['waiting', 'undecided', 'parked'];
 /** Somebody may have been told that the write is stored. */
 const UNANSWERED = 'answered < writers';
@@ -19,7 +22,8 @@ const UNANSWERED = 'answered < writers';
  * @param after the last id looked at @default 0, the first page
  */
 export function selectUnanswered(datastore: string, shard: number, after: number, limit: number): Statement {
-  const ofState = (state: string): string => `(SELECT id FROM ${CONTROL}.buffer WHERE state = '${state}' AND datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`;
+  const ofState = (state: string): string =>
+    `(SELECT id FROM ${CONTROL}.buffer WHERE state = '${state}' AND datastore = ? AND shard = ? AND id > ? ORDER BY id LIMIT ?)`;
   return {
     sql:
       `${ROLE} UNION ALL SELECT page.id, datastore, shard, row_key, column_name, ref_key, body_hash FROM ` +
@@ -30,8 +34,8 @@ export function selectUnanswered(datastore: string, shard: number, after: number
 }
 
 /**
- * One row more, of no id: whether the server takes writes. A reader, or a writer that was one until a moment ago, may lack
- * copies, and a statement that finds none would not show that it asked the wrong one.
+ * One row more, of no id: whether the server takes writes. A reader, or a writer that was one until a moment ago, may
+ * lack copies, and a statement that finds none would not show that it asked the wrong one.
  */
 const ROLE =
   "SELECT 0 AS id, NULL AS datastore, IF(@@global.read_only IN ('0', 'OFF'), 1, 0) AS shard, NULL AS row_key, NULL AS column_name, NULL AS ref_key, NULL AS body_hash";
@@ -54,16 +58,27 @@ export interface UnansweredPage {
 export function toUnanswered(answer: readonly SqlRow[], limit: number): UnansweredPage {
   const rows = ofWriter(answer);
   const last = rows.reduce((highest, [id]) => Math.max(highest, toNumber(id)), 0);
-  return { rows: rows.filter(([, datastore]) => datastore !== null).map(toWaitingRow), next: rows.length < limit ? undefined : last };
+  return {
+    rows: rows.filter(([, datastore]) => datastore !== null).map(toWaitingRow),
+    next: rows.length < limit ? undefined : last,
+  };
 }
 
-/** All unanswered copies at some addresses of one datastore, in no order. The key is named: it holds few rows of an address, of a shard there may be millions. */
+/**
+ * All unanswered copies at some addresses of one datastore, in no order. The key is named: it holds few rows of an
+ * address, of a shard there may be millions.
+ */
 export function selectCopies(datastore: string, addresses: readonly CellAddress[]): Statement {
   return {
     sql:
       `${ROLE} UNION ALL SELECT ${PLACE} FROM ${CONTROL}.buffer FORCE INDEX (copy) WHERE (${addresses.map(() => '(datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)').join(' OR ')}) ` +
       `AND state IN (${STATES.map((state) => `'${state}'`).join(', ')}) AND ${UNANSWERED}`,
-    parameters: addresses.flatMap(({ row_key, column_name, ref_key }) => [datastore, rowKeyBytes(row_key), Buffer.from(column_name), ref_key]),
+    parameters: addresses.flatMap(({ row_key, column_name, ref_key }) => [
+      datastore,
+      rowKeyBytes(row_key),
+      Buffer.from(column_name),
+      ref_key,
+    ]),
   };
 }
 

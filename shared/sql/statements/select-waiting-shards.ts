@@ -21,12 +21,15 @@ export interface WaitingShards {
 
 const FIRST_OF_SHARDS = `SELECT datastore, shard, MIN(id) AS id FROM ${CONTROL}.buffer FORCE INDEX FOR GROUP BY (place) GROUP BY state, datastore, shard HAVING state = 'waiting'`;
 
-/** More rows are not counted: this is looked at every second, and a table that has grown for hours must not keep itself from being drained. */
+/**
+ * More rows are not counted: this is looked at every second, and a table that has grown for hours must not keep itself
+ * from being drained.
+ */
 const MOST_COUNTED = 100_000;
 
 /**
- * By the key alone, shard by shard: a table full of bodies is not read through, nor one with millions of rows. The state is
- * grouped by, and not asked for: only so do both engines step from shard to shard.
+ * By the key alone, shard by shard: a table full of bodies is not read through, nor one with millions of rows. The
+ * state is grouped by, and not asked for: only so do both engines step from shard to shard.
  */
 export function selectWaitingShards(mostCounted = MOST_COUNTED): Statement {
   return {
@@ -44,7 +47,8 @@ export function toWaitingShards(rows: readonly SqlRow[]): WaitingShards {
   let last = 0;
   for (const [datastore, shard, count, id] of rows) {
     if (datastore === null) last = toNumber(id);
-    else shards.push({ datastore: toText(datastore), shard: toNumber(shard), first: toNumber(id), rows: toNumber(count) });
+    else
+      shards.push({ datastore: toText(datastore), shard: toNumber(shard), first: toNumber(id), rows: toNumber(count) });
   }
   return { shards, last, areMany: shards.reduce((sum, shard) => sum + shard.rows, 0) >= MOST_COUNTED };
 }

@@ -3,7 +3,10 @@ import type { Statement } from '../client.ts';
 import { CONTROL } from '../names.ts';
 import { anyOfCopies, keyParameters, type CopyKey } from './copy-key.ts';
 
-/** Marks copies as waiting for an operator's word: bodies of one address, of which more than one may have been acknowledged. */
+/**
+ * Marks copies as waiting for an operator's word: bodies of one address, of which more than one may have been
+ * acknowledged.
+ */
 export function markUndecided(rows: readonly CopyKey[]): Statement {
   return {
     sql: `UPDATE ${CONTROL}.buffer SET state = 'undecided' WHERE state IN ('waiting', 'parked') AND answered < writers AND (${anyOfCopies(rows.length)})`,
@@ -11,7 +14,10 @@ export function markUndecided(rows: readonly CopyKey[]): Statement {
   };
 }
 
-/** At the address of a copy that was decided for, every other one that waited for the decision counts as answered `buffered`: it gives way. */
+/**
+ * At the address of a copy that was decided for, every other one that waited for the decision counts as answered
+ * `buffered`: it gives way.
+ */
 export function giveWay({ datastore, row_key, column_name, ref_key, body_hash }: CopyKey): Statement {
   return {
     sql:

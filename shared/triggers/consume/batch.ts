@@ -42,8 +42,14 @@ export function openBatch(consumer: Consumer, records: readonly QueueRecord[], l
   let isHalted = false;
   let hasCalled = false;
 
-  const notRunning = ({ receipts }: QueueRecord): Return => ({ reason: 'not_running', seconds: Math.min(settings.longestPauseSeconds, 2 ** receipts) });
-  const failed = (attempts: number): Return => ({ reason: 'failed', seconds: Math.min(settings.longestBackoffSeconds, 2 ** (attempts - 1)) });
+  const notRunning = ({ receipts }: QueueRecord): Return => ({
+    reason: 'not_running',
+    seconds: Math.min(settings.longestPauseSeconds, 2 ** receipts),
+  });
+  const failed = (attempts: number): Return => ({
+    reason: 'failed',
+    seconds: Math.min(settings.longestBackoffSeconds, 2 ** (attempts - 1)),
+  });
 
   async function giveBack(record: QueueRecord, { reason, seconds }: Return): Promise<RecordEnd> {
     const rest = records.slice(records.indexOf(record)).filter(({ groupId }) => groupId === record.groupId);
@@ -53,7 +59,9 @@ export function openBatch(consumer: Consumer, records: readonly QueueRecord[], l
     return 'back';
   }
 
-  /** For no fault of its own. A retry is wished for anew instead, so that one received twice is one that did not answer. */
+  /**
+   * For no fault of its own. A retry is wished for anew instead, so that one received twice is one that did not answer.
+   */
   async function leave(record: QueueRecord, why: Return): Promise<RecordEnd> {
     const message = readings.get(record)?.message;
     if (!message || !isRetry(record)) return giveBack(record, why);
@@ -73,10 +81,16 @@ export function openBatch(consumer: Consumer, records: readonly QueueRecord[], l
     return { viewOf: views, least: status.least_generation ?? 0 };
   }
 
-  /** Messages before these may have gone to the last queue, or have expired: nothing is consumed until they were sent again. */
+  /**
+   * Messages before these may have gone to the last queue, or have expired: nothing is consumed until they were sent
+   * again.
+   */
   async function wantResend(seen: TriggerStatus): Promise<void> {
     isHalted = true;
-    await store.wantResend({ why: `its messages were not consumed for longer than is safe, since ${seen.sound_at}`, seen });
+    await store.wantResend({
+      why: `its messages were not consumed for longer than is safe, since ${seen.sound_at}`,
+      seen,
+    });
     consumer.status.forget();
   }
 
@@ -87,13 +101,22 @@ export function openBatch(consumer: Consumer, records: readonly QueueRecord[], l
     return 'done';
   }
 
-  async function consumeCell(record: QueueRecord, message: TriggerMessage, view: Awaited<ReturnType<ShardViews>>): Promise<RecordEnd> {
+  async function consumeCell(
+    record: QueueRecord,
+    message: TriggerMessage,
+    view: Awaited<ReturnType<ShardViews>>,
+  ): Promise<RecordEnd> {
     const limitMs = definition.timeoutSeconds * 1000;
     const leftMs = (limits.remainingMs?.() ?? Infinity) - settings.marginMs;
     // The first call of a batch has all the time that there ever is.
     if (leftMs < limitMs && hasCalled) return leave(record, { reason: 'no_time', seconds: 0 });
     hasCalled = true;
-    const end: MessageEnd = await consumeMessage(consumer, { record, message, view, timeoutMs: Math.max(0, Math.min(limitMs, leftMs)) });
+    const end: MessageEnd = await consumeMessage(consumer, {
+      record,
+      message,
+      view,
+      timeoutMs: Math.max(0, Math.min(limitMs, leftMs)),
+    });
     if (end.kind === 'failed') return giveBack(record, failed(end.attempts));
     if (end.kind === 'done') return 'done';
     isHalted = true;
@@ -134,7 +157,11 @@ export function openBatch(consumer: Consumer, records: readonly QueueRecord[], l
 }
 
 /** Those that are not in order, and those whose messages were received before, or are retries. */
-function doubtfulShards(records: readonly QueueRecord[], readings: ReadonlyMap<QueueRecord, ReturnType<typeof readRecord>>, troubled: readonly number[]): Set<number> {
+function doubtfulShards(
+  records: readonly QueueRecord[],
+  readings: ReadonlyMap<QueueRecord, ReturnType<typeof readRecord>>,
+  troubled: readonly number[],
+): Set<number> {
   const known = new Set(troubled);
   return new Set(
     records.flatMap((record) => {

@@ -34,6 +34,7 @@ export async function callFunction({ fn, client, message, attempt, timeoutMs }: 
 
 /** Why it failed, in one line of at most 500 characters. */
 export function reasonOf(error: unknown): string {
-  const text = error instanceof Error ? `${error.name === 'Error' ? '' : `${error.name}: `}${error.message}` : String(error);
+  const text =
+    error instanceof Error ? `${error.name === 'Error' ? '' : `${error.name}: `}${error.message}` : String(error);
   return text.length > 500 ? `${text.slice(0, 499)}…` : text;
 }

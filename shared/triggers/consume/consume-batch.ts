@@ -11,7 +11,11 @@ import type { QueueRecord } from './queue-record.ts';
  *
  * @returns those that are done, to be deleted from the queue; the others have been given back
  */
-export async function consumeBatch(consumer: Consumer, records: readonly QueueRecord[], limits: BatchLimits = {}): Promise<readonly QueueRecord[]> {
+export async function consumeBatch(
+  consumer: Consumer,
+  records: readonly QueueRecord[],
+  limits: BatchLimits = {},
+): Promise<readonly QueueRecord[]> {
   const batch = openBatch(consumer, records, limits);
   try {
     const done: QueueRecord[] = [];

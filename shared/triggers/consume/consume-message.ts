@@ -16,7 +16,9 @@ export interface MessageInHand {
 }
 
 /** `stopped`: it is done, and the trigger stopped; `not_running`: somebody else has stopped it, this one goes back. */
-export type MessageEnd = { readonly kind: 'done' | 'stopped' | 'not_running' } | { readonly kind: 'failed'; readonly attempts: number };
+export type MessageEnd =
+  | { readonly kind: 'done' | 'stopped' | 'not_running' }
+  | { readonly kind: 'failed'; readonly attempts: number };
 
 const DONE: MessageEnd = { kind: 'done' };
 
@@ -60,7 +62,9 @@ async function tryCell(consumer: Consumer, hand: MessageInHand, known: FailingCe
   const attempts = await store.failed(message, error, isCounted);
   consumer.report({ kind: 'failed', message, attempts, error });
   if (attempts === 1) await marks.failed(marked);
-  return isPermanent(failure.thrown) || attempts >= definition.maxAttempts ? park(consumer, hand, error) : { kind: 'failed', attempts };
+  return isPermanent(failure.thrown) || attempts >= definition.maxAttempts
+    ? park(consumer, hand, error)
+    : { kind: 'failed', attempts };
 }
 
 /** It stays parked whatever comes, so that it holds up nobody. */
@@ -90,10 +94,19 @@ async function forget({ store }: Consumer, { message, view }: MessageInHand): Pr
 }
 
 function isSameCell(a: TriggerMessage, b: TriggerMessage): boolean {
-  return a.row_key === b.row_key && a.column_name === b.column_name && a.ref_key === b.ref_key && a.created_at === b.created_at;
+  return (
+    a.row_key === b.row_key &&
+    a.column_name === b.column_name &&
+    a.ref_key === b.ref_key &&
+    a.created_at === b.created_at
+  );
 }
 
-async function failureOf({ fn, client, report }: Consumer, { message, timeoutMs }: MessageInHand, attempt: number): Promise<{ readonly thrown: unknown } | undefined> {
+async function failureOf(
+  { fn, client, report }: Consumer,
+  { message, timeoutMs }: MessageInHand,
+  attempt: number,
+): Promise<{ readonly thrown: unknown } | undefined> {
   try {
     await callFunction({ fn, client, message, attempt, timeoutMs });
   } catch (thrown) {
@@ -108,7 +121,8 @@ async function park(consumer: Consumer, hand: MessageInHand, error: string): Pro
   const { record, message, view } = hand;
   const end = await store.park(message, error, definition.stopAfterParked);
   if (end === 'not_running') {
-    // Whoever lets the trigger go on has mended something: its attempts begin anew, else it would be parked without a call.
+    // Whoever lets the trigger go on has mended something: its attempts begin anew, else it would be parked without a
+    // call.
     await forget(consumer, hand);
     return { kind: 'not_running' };
   }
@@ -123,5 +137,7 @@ async function park(consumer: Consumer, hand: MessageInHand, error: string): Pro
 
 /** What it failed on before is worth more than that it did not answer the last time. */
 function neverAnswered(known: FailingCell | undefined): string {
-  return known === undefined || known.last_error === NO_ANSWER ? NO_ANSWER : `${NO_ANSWER}; before that: ${known.last_error}`;
+  return known === undefined || known.last_error === NO_ANSWER
+    ? NO_ANSWER
+    : `${NO_ANSWER}; before that: ${known.last_error}`;
 }

@@ -11,7 +11,10 @@ export interface NoteSettings {
   readonly safeHaltMs: number;
 }
 
-/** How far this process has come with each shard, written down now and then: what a lost queue would have to be sent from. */
+/**
+ * How far this process has come with each shard, written down now and then: what a lost queue would have to be sent
+ * from.
+ */
 export interface ConsumedNotes {
   /** A message of a shard is done, and with it those before it. */
   note(message: TriggerMessage): void;
@@ -27,7 +30,11 @@ export interface ConsumedNotes {
  *
  * @param failed is told when it cannot be written; it is written with the next
  */
-export function consumedNotes(store: Pick<TriggerStore, 'consumed' | 'confirmSound'>, { consumedEveryMs, safeHaltMs }: NoteSettings, failed: (error: unknown) => void): ConsumedNotes {
+export function consumedNotes(
+  store: Pick<TriggerStore, 'consumed' | 'confirmSound'>,
+  { consumedEveryMs, safeHaltMs }: NoteSettings,
+  failed: (error: unknown) => void,
+): ConsumedNotes {
   const noted = new Map<number, ConsumedPlace>();
   let keptAt = performance.now();
   let last: NodeJS.Timeout | undefined;

@@ -82,5 +82,11 @@ export function openConsumer(options: ConsumerOptions): Consumer {
   const settings = { ...SETTINGS, safeHaltMs: safeHaltMs(options.definition), ...options.settings };
   const stateAway = (error: unknown): void => options.report({ kind: 'state_away', error });
   const { store } = options;
-  return { ...options, settings, status: knownStatus(store, settings.statusMs, stateAway), marks: marks(store, settings, stateAway), notes: consumedNotes(store, settings, stateAway) };
+  return {
+    ...options,
+    settings,
+    status: knownStatus(store, settings.statusMs, stateAway),
+    marks: marks(store, settings, stateAway),
+    notes: consumedNotes(store, settings, stateAway),
+  };
 }

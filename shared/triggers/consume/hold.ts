@@ -21,7 +21,12 @@ export interface Hold {
  *
  * @param failed is told when the queue is not reached: the messages then come back when it pleases the queue
  */
-export function holdMessages(queue: ConsumerQueue, records: readonly QueueRecord[], settings: HoldSettings, failed: (error: unknown) => void): Hold {
+export function holdMessages(
+  queue: ConsumerQueue,
+  records: readonly QueueRecord[],
+  settings: HoldSettings,
+  failed: (error: unknown) => void,
+): Hold {
   const held = new Set(records);
   // One request after the other, so that a release is never overtaken by a hold.
   let last = Promise.resolve();

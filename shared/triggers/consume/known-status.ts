@@ -9,7 +9,11 @@ export interface KnownStatus {
 }
 
 /** @param failed is told when it cannot be read */
-export function knownStatus(store: Pick<TriggerStore, 'status'>, maxAgeMs: number, failed: (error: unknown) => void): KnownStatus {
+export function knownStatus(
+  store: Pick<TriggerStore, 'status'>,
+  maxAgeMs: number,
+  failed: (error: unknown) => void,
+): KnownStatus {
   let known: TriggerStatus | undefined;
   let readAt = -Infinity;
   let reading: Promise<TriggerStatus> | undefined;

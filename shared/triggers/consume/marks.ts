@@ -33,7 +33,11 @@ export interface Marks {
 }
 
 /** @param failed is told when a mark cannot be written */
-export function marks(store: Pick<TriggerStore, 'mark'>, { lateMs, keepsUpMs, markEveryMs }: MarkSettings, failed: (error: unknown) => void): Marks {
+export function marks(
+  store: Pick<TriggerStore, 'mark'>,
+  { lateMs, keepsUpMs, markEveryMs }: MarkSettings,
+  failed: (error: unknown) => void,
+): Marks {
   const markedAt = new Map<number, number>();
 
   async function mark({ message: { shard, added_id }, view }: MarkedMessage): Promise<void> {
@@ -48,7 +52,8 @@ export function marks(store: Pick<TriggerStore, 'mark'>, { lateMs, keepsUpMs, ma
       // A mark that is there has to move on, also while the shard is behind by little: else what was sent past it would
       // be consumed, and nothing would follow.
       const isBehind = age >= lateMs || (marked.view.hasMark && age >= keepsUpMs);
-      if (isBehind && performance.now() - (markedAt.get(marked.message.shard) ?? -Infinity) >= markEveryMs) await mark(marked);
+      if (isBehind && performance.now() - (markedAt.get(marked.message.shard) ?? -Infinity) >= markEveryMs)
+        await mark(marked);
     },
     failed: mark,
     async done({ message: { shard, added_id }, sentAt, view }) {

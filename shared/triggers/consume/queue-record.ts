@@ -13,9 +13,24 @@ export interface QueueRecord {
   readonly sentAt: number;
 }
 
-/** A message as `ReceiveMessage` answers it, asked for the attributes `MessageGroupId`, `ApproximateReceiveCount` and `SentTimestamp`. */
-export function toQueueRecord({ MessageId = '', ReceiptHandle = '', Body = '', Attributes: { MessageGroupId = '', ApproximateReceiveCount, SentTimestamp } = {} }: Message): QueueRecord {
-  return { messageId: MessageId, receiptHandle: ReceiptHandle, body: Body, groupId: MessageGroupId, receipts: Number(ApproximateReceiveCount), sentAt: Number(SentTimestamp) };
+/**
+ * A message as `ReceiveMessage` answers it, asked for the attributes `MessageGroupId`, `ApproximateReceiveCount` and
+ * `SentTimestamp`.
+ */
+export function toQueueRecord({
+  MessageId = '',
+  ReceiptHandle = '',
+  Body = '',
+  Attributes: { MessageGroupId = '', ApproximateReceiveCount, SentTimestamp } = {},
+}: Message): QueueRecord {
+  return {
+    messageId: MessageId,
+    receiptHandle: ReceiptHandle,
+    body: Body,
+    groupId: MessageGroupId,
+    receipts: Number(ApproximateReceiveCount),
+    sentAt: Number(SentTimestamp),
+  };
 }
 
 /** What a consumer needs of its queue, besides the messages. */

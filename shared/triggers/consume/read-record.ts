@@ -4,7 +4,9 @@ import { parseMessage } from '../state/queue-message.ts';
 import type { QueueRecord } from './queue-record.ts';
 
 /** The message that a record carries, or why it carries none. */
-export type ReadRecord = { readonly message: TriggerMessage; readonly error?: undefined } | { readonly message?: undefined; readonly error: unknown };
+export type ReadRecord =
+  | { readonly message: TriggerMessage; readonly error?: undefined }
+  | { readonly message?: undefined; readonly error: unknown };
 
 /** A message of another datastore or trigger cannot be consumed here, either. */
 export function readRecord({ body }: QueueRecord, datastore: string, trigger: string): ReadRecord {

@@ -20,7 +20,10 @@ export function shardViews(store: Pick<TriggerStore, 'shards'>, doubtful: Readon
 
   async function read(): Promise<void> {
     for (const { shard, cells, mark } of await store.shards([...doubtful])) {
-      views.set(shard, { cells: new Map(cells.map((cell) => [cell.message.added_id, cell])), hasMark: mark !== undefined });
+      views.set(shard, {
+        cells: new Map(cells.map((cell) => [cell.message.added_id, cell])),
+        hasMark: mark !== undefined,
+      });
     }
   }
 

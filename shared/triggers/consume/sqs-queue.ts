@@ -9,7 +9,11 @@ export function sqsQueue(client: SQSClient, queueUrl: string): ConsumerQueue {
   return {
     async setVisibility(records, seconds) {
       for (let first = 0; first < records.length; first += MOST) {
-        const entries = records.slice(first, first + MOST).map(({ receiptHandle }, place) => ({ Id: String(place), ReceiptHandle: receiptHandle, VisibilityTimeout: seconds }));
+        const entries = records.slice(first, first + MOST).map(({ receiptHandle }, place) => ({
+          Id: String(place),
+          ReceiptHandle: receiptHandle,
+          VisibilityTimeout: seconds,
+        }));
         // An entry that fails is of a message that was deleted, or shown to somebody else already.
         await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: queueUrl, Entries: entries }));
       }

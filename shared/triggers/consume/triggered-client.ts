@@ -25,7 +25,9 @@ export interface TriggeredClient extends Pick<SchemalessClient, 'get' | 'put' | 
  *
  * @returns a client whose requests, those under way too, end with the signal
  */
-export function triggeredClients(options: Omit<ClientOptions, 'signal' | 'retryBudget'>): (signal: AbortSignal) => TriggeredClient {
+export function triggeredClients(
+  options: Omit<ClientOptions, 'signal' | 'retryBudget'>,
+): (signal: AbortSignal) => TriggeredClient {
   const budget = retryBudget(RETRY_SHARE);
   return (signal) => {
     const client = schemalessClient({ ...options, retryBudget: budget, signal });

@@ -14,7 +14,10 @@ const LONGEST_MS = 15_000;
 const BODY_CHARACTERS = 1000;
 const GAVE_UP = 'SQS gave up on it, since it was received so many times without an end';
 
-/** Shows what a trigger's last queue gives: of each shard the ten oldest at most, since a FIFO queue gives no more of a group at once. */
+/**
+ * Shows what a trigger's last queue gives: of each shard the ten oldest at most, since a FIFO queue gives no more of a
+ * group at once.
+ */
 export async function listDead(trigger: ManagedTrigger, limit: number): Promise<DeadPage> {
   const { queues, deployed, store } = trigger;
   const queueUrl = deployed.parkedQueueUrl;
@@ -32,14 +35,18 @@ export async function listDead(trigger: ManagedTrigger, limit: number): Promise<
     } finally {
       await queues.show(queueUrl, seen);
     }
-    return { messages: seen.slice(0, Math.min(limit, LIMITS.listCells)).map((message) => shown(message, least)), count: Math.max(count, seen.length) };
+    return {
+      messages: seen.slice(0, Math.min(limit, LIMITS.listCells)).map((message) => shown(message, least)),
+      count: Math.max(count, seen.length),
+    };
   });
 }
 
 /**
- * Each is parked before it is deleted, so that it is always in one of both; what is no message of ours is kept as malformed.
- * Also where a resend came after it: that begins at the oldest cell that was not known to be consumed, and those that came
- * behind a message which SQS moved aside may have been consumed without it. At the worst its cell is given once more.
+ * Each is parked before it is deleted, so that it is always in one of both; what is no message of ours is kept as
+ * malformed. Also where a resend came after it: that begins at the oldest cell that was not known to be consumed, and
+ * those that came behind a message which SQS moved aside may have been consumed without it. At the worst its cell is
+ * given once more.
  */
 export function replayDead(trigger: ManagedTrigger): Promise<DeadCount> {
   const { store } = trigger;
@@ -54,7 +61,10 @@ export function discardDead(trigger: ManagedTrigger): Promise<DeadCount> {
   return takeDead(trigger, async () => undefined);
 }
 
-async function takeDead({ queues, deployed }: ManagedTrigger, keep: (message: DeadMessage) => Promise<void>): Promise<DeadCount> {
+async function takeDead(
+  { queues, deployed }: ManagedTrigger,
+  keep: (message: DeadMessage) => Promise<void>,
+): Promise<DeadCount> {
   const queueUrl = deployed.parkedQueueUrl;
   const deadline = performance.now() + LONGEST_MS;
   let count = 0;
@@ -74,7 +84,12 @@ function shown({ messageId, body, sentAt }: DeadMessage, least: number): DeadMes
   const about = { message_id: messageId, sent_at: new Date(sentAt).toISOString() };
   if (!message) return { ...about, cell: null, resent: false, body: shorten(body, BODY_CHARACTERS) };
   const { shard, added_id, row_key, column_name, ref_key, created_at } = message;
-  return { ...about, cell: { shard, added_id, row_key, column_name, ref_key, created_at }, resent: message.generation !== undefined && message.generation < least, body: null };
+  return {
+    ...about,
+    cell: { shard, added_id, row_key, column_name, ref_key, created_at },
+    resent: message.generation !== undefined && message.generation < least,
+    body: null,
+  };
 }
 
 function read(body: string): TriggerMessage | undefined {

@@ -16,8 +16,18 @@ export async function lookAtTrigger(trigger: ManagedTrigger): Promise<TriggerLoo
   const { definition, deployed, store } = trigger;
   const depths = Promise.all([depthOf(trigger, deployed.queueUrl), depthOf(trigger, deployed.parkedQueueUrl)]);
   const state = store.status().then(async (status) => ({ status, troubled: await troubledShards(store, status) }));
-  const [{ shards: lags, lag, sent }, [waiting, dead], { status, troubled }, malformed] = await Promise.all([depths.then(([known]) => lagsOf(trigger, known)), depths, state, store.malformed()]);
-  const failures = new Map(troubled.map(({ shard, cells }) => [shard, { parked: cells.filter(({ parked_at }) => parked_at !== undefined).length, cells: cells.length }]));
+  const [{ shards: lags, lag, sent }, [waiting, dead], { status, troubled }, malformed] = await Promise.all([
+    depths.then(([known]) => lagsOf(trigger, known)),
+    depths,
+    state,
+    store.malformed(),
+  ]);
+  const failures = new Map(
+    troubled.map(({ shard, cells }) => [
+      shard,
+      { parked: cells.filter(({ parked_at }) => parked_at !== undefined).length, cells: cells.length },
+    ]),
+  );
   const shards = lags.map((lag) => {
     const { parked, cells } = failures.get(lag.shard) ?? { parked: 0, cells: 0 };
     return { ...lag, parked, failing: cells - parked };
@@ -31,7 +41,8 @@ export async function lookAtTrigger(trigger: ManagedTrigger): Promise<TriggerLoo
       start: typeof definition.start === 'string' ? definition.start : definition.start.since,
       max_attempts: definition.maxAttempts,
       stop_after_parked: definition.stopAfterParked,
-      retry_parked_every_seconds: definition.retryParkedEveryMs === undefined ? null : definition.retryParkedEveryMs / 1000,
+      retry_parked_every_seconds:
+        definition.retryParkedEveryMs === undefined ? null : definition.retryParkedEveryMs / 1000,
       timeout_seconds: definition.timeoutSeconds,
       lag,
       sent,
@@ -45,8 +56,14 @@ export async function lookAtTrigger(trigger: ManagedTrigger): Promise<TriggerLoo
   };
 }
 
-async function lagsOf({ context, stateTable, definition, topology, follower, store }: ManagedTrigger, waiting: number | undefined): Promise<TriggerLags> {
-  const [places, marks] = await Promise.all([committedPlaces(stateTable, follower, topology.shards), store.consumed.read(topology.places.keys().toArray())]);
+async function lagsOf(
+  { context, stateTable, definition, topology, follower, store }: ManagedTrigger,
+  waiting: number | undefined,
+): Promise<TriggerLags> {
+  const [places, marks] = await Promise.all([
+    committedPlaces(stateTable, follower, topology.shards),
+    store.consumed.read(topology.places.keys().toArray()),
+  ]);
   return triggerLags(context, topology, { start: definition.start, places, marks, waiting });
 }
 
@@ -57,8 +74,12 @@ async function depthOf({ queues }: ManagedTrigger, queueUrl: string): Promise<nu
 
 /** By the clocks of the consumers. */
 function lastError(troubled: readonly TroubledShard[]): TriggerError | null {
-  const [last] = troubled.flatMap(({ cells }) => cells).toSorted((one, other) => (one.last_failed_at < other.last_failed_at ? 1 : -1));
-  return last ? { error: last.last_error, at: last.last_failed_at, shard: last.message.shard, added_id: last.message.added_id } : null;
+  const [last] = troubled
+    .flatMap(({ cells }) => cells)
+    .toSorted((one, other) => (one.last_failed_at < other.last_failed_at ? 1 : -1));
+  return last
+    ? { error: last.last_error, at: last.last_failed_at, shard: last.message.shard, added_id: last.message.added_id }
+    : null;
 }
 
 /** The shards that have failed cells. */
@@ -67,7 +88,19 @@ export async function troubledShards(store: TriggerStore, status?: TriggerStatus
   return store.shards(troubled);
 }
 
-export function switchOf(trigger: string, { state, reason, changed_at, rewound_at, resend, least_generation = 0 }: TriggerStatus): TriggerSwitch {
-  const resent = resend ? { why: resend.why, asked_at: resend.asked_at, done_at: resend.done_at ?? null, least_generation } : null;
-  return { trigger, state, reason: reason ?? null, changed_at: changed_at ?? null, rewound_at: rewound_at ?? null, resent };
+export function switchOf(
+  trigger: string,
+  { state, reason, changed_at, rewound_at, resend, least_generation = 0 }: TriggerStatus,
+): TriggerSwitch {
+  const resent = resend
+    ? { why: resend.why, asked_at: resend.asked_at, done_at: resend.done_at ?? null, least_generation }
+    : null;
+  return {
+    trigger,
+    state,
+    reason: reason ?? null,
+    changed_at: changed_at ?? null,
+    rewound_at: rewound_at ?? null,
+    resent,
+  };
 }

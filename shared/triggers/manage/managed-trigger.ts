@@ -27,7 +27,10 @@ export interface ManagedTrigger extends TriggerManagementOptions {
 }
 
 /** The triggers of a datastore, by name. */
-export async function managedTriggers(options: TriggerManagementOptions, datastore: string): Promise<readonly ManagedTrigger[]> {
+export async function managedTriggers(
+  options: TriggerManagementOptions,
+  datastore: string,
+): Promise<readonly ManagedTrigger[]> {
   const topology = await requireDatastore(options.context.topology, datastore);
   return (await options.context.topology.triggers(datastore)).map((deployed) => ({
     ...options,
@@ -40,7 +43,11 @@ export async function managedTriggers(options: TriggerManagementOptions, datasto
 }
 
 /** One of them. Throws `unknown_trigger`. */
-export async function managedTrigger(options: TriggerManagementOptions, datastore: string, name: string): Promise<ManagedTrigger> {
+export async function managedTrigger(
+  options: TriggerManagementOptions,
+  datastore: string,
+  name: string,
+): Promise<ManagedTrigger> {
   const found = (await managedTriggers(options, datastore)).find(({ definition }) => definition.name === name);
   if (!found) throw unknownTrigger(name, datastore);
   return found;

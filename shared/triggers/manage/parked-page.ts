@@ -19,12 +19,18 @@ const MESSAGE = 'message/';
  * What is parked, a page of it. What comes or goes between two pages moves nothing else: the cursor is a place, whether
  * or not something is there.
  */
-export function parkedPage(troubled: readonly TroubledShard[], malformed: readonly MalformedMessage[], { limit, after, bytes = LIMITS.answerBytes }: ParkedPageWanted): ParkedPage {
+export function parkedPage(
+  troubled: readonly TroubledShard[],
+  malformed: readonly MalformedMessage[],
+  { limit, after, bytes = LIMITS.answerBytes }: ParkedPageWanted,
+): ParkedPage {
   const cells = troubled
     .flatMap((shard) => shard.cells.flatMap(toParkedCell))
     .filter((cell) => isBeyond(cell, after))
     .sort((one, other) => one.shard - other.shard || one.added_id - other.added_id);
-  const messages = malformed.filter(({ message_id }) => after === undefined || 'shard' in after || message_id > after.message_id).sort((one, other) => (one.message_id < other.message_id ? -1 : 1));
+  const messages = malformed
+    .filter(({ message_id }) => after === undefined || 'shard' in after || message_id > after.message_id)
+    .sort((one, other) => (one.message_id < other.message_id ? -1 : 1));
   const fitting = countFitting([...cells, ...messages], limit, bytes);
   const page = { cells: cells.slice(0, fitting), malformed: messages.slice(0, Math.max(0, fitting - cells.length)) };
   return { ...page, next: fitting < cells.length + messages.length ? cursorBehind(page) : null };
@@ -34,7 +40,8 @@ export function parkedPage(troubled: readonly TroubledShard[], malformed: readon
 export function parseParkedCursor(text: string, field = 'after'): ParkedCursor {
   if (text.startsWith(MESSAGE)) return { message_id: text.slice(MESSAGE.length) };
   const [, shard, added_id] = /^(\d{1,7})\/(\d{1,15})$/.exec(text) ?? [];
-  if (shard === undefined || added_id === undefined) throw invalidField(field, '`next` of a page of parked cells', text);
+  if (shard === undefined || added_id === undefined)
+    throw invalidField(field, '`next` of a page of parked cells', text);
   return { shard: Number(shard), added_id: Number(added_id) };
 }
 
@@ -42,7 +49,24 @@ function toParkedCell({ message, parked_at, retry, retried_at, ...failing }: Fai
   if (parked_at === undefined) return [];
   const { shard, added_id, row_key, column_name, ref_key, created_at } = message;
   const { attempts, first_failed_at, last_failed_at, last_error, round } = failing;
-  return [{ shard, added_id, row_key, column_name, ref_key, created_at, attempts, first_failed_at, last_failed_at, last_error, parked_at, round, retry: retry ?? null, retried_at: retried_at ?? null }];
+  return [
+    {
+      shard,
+      added_id,
+      row_key,
+      column_name,
+      ref_key,
+      created_at,
+      attempts,
+      first_failed_at,
+      last_failed_at,
+      last_error,
+      parked_at,
+      round,
+      retry: retry ?? null,
+      retried_at: retried_at ?? null,
+    },
+  ];
 }
 
 function isBeyond({ shard, added_id }: ParkedCell, after: ParkedCursor | undefined): boolean {
@@ -53,7 +77,9 @@ function isBeyond({ shard, added_id }: ParkedCell, after: ParkedCursor | undefin
 /** At least one, so that a page always leads on. */
 function countFitting(items: readonly unknown[], limit: number, bytes: number): number {
   let room = bytes;
-  const full = items.slice(0, limit).findIndex((item, place) => (room -= Buffer.byteLength(JSON.stringify(item))) < 0 && place > 0);
+  const full = items
+    .slice(0, limit)
+    .findIndex((item, place) => (room -= Buffer.byteLength(JSON.stringify(item))) < 0 && place > 0);
   return full < 0 ? Math.min(limit, items.length) : full;
 }
 

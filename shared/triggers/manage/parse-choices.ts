@@ -11,7 +11,8 @@ const REASON_CHARACTERS = 500;
 /**
  * Where a rewind goes, as the API writes it: `"start"`, `"2026-01-31T08:00:00Z"`, `{"233": 17}`.
  *
- * @throws SchemalessError `missing_field`, `invalid_field`; whether the datastore has the shards and cells is its to say
+ * @throws SchemalessError `missing_field`, `invalid_field`; whether the datastore has the shards and cells is its to
+ *   say
  */
 export function parseRewind(to: unknown): RewindTo {
   if (to === undefined) throw missingField('to', REWIND);
@@ -22,7 +23,10 @@ export function parseRewind(to: unknown): RewindTo {
   if (entries.length === 0) throw invalidField('to', 'at least one shard', 'none');
   const shards = entries.map(([shard, addedId]): [number, number] => {
     if (!/^(?:0|[1-9]\d{0,6})$/.test(shard)) throw invalidField(`to.${shard}`, 'the number of a shard', shard);
-    return [Number(shard), parseCount(addedId, `to.${shard}`, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to the last of the log')];
+    return [
+      Number(shard),
+      parseCount(addedId, `to.${shard}`, 0, Number.MAX_SAFE_INTEGER, 'an added id, 0 to the last of the log'),
+    ];
   });
   return { shards: new Map(shards) };
 }
@@ -51,12 +55,14 @@ export function parseChoice(cells: unknown): ParkedChoice {
 /** Why a trigger is paused. */
 export function parseReason(reason: unknown): string | undefined {
   if (reason === undefined) return undefined;
-  if (typeof reason !== 'string' || reason.length === 0 || reason.length > REASON_CHARACTERS) throw invalidField('reason', `text of 1 to ${REASON_CHARACTERS} characters`, reason);
+  if (typeof reason !== 'string' || reason.length === 0 || reason.length > REASON_CHARACTERS)
+    throw invalidField('reason', `text of 1 to ${REASON_CHARACTERS} characters`, reason);
   return reason;
 }
 
 function parsePlace(cell: unknown, field: string): CellPlace {
-  if (typeof cell !== 'object' || cell === null || Array.isArray(cell)) throw invalidField(field, 'an object with shard, added_id', cell);
+  if (typeof cell !== 'object' || cell === null || Array.isArray(cell))
+    throw invalidField(field, 'an object with shard, added_id', cell);
   const { shard, added_id, ...others } = cell as Readonly<Record<string, unknown>>;
   const [stranger] = Object.keys(others);
   if (stranger !== undefined) throw unknownField(`${field}.${stranger}`, ['shard', 'added_id']);

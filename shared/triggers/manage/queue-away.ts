@@ -6,6 +6,10 @@ export async function overQueue<T>(task: () => Promise<T>): Promise<T> {
     return await task();
   } catch (cause) {
     if (cause instanceof SchemalessError) throw cause;
-    throw new SchemalessError('unavailable', `the queues of the trigger (SQS) did not answer: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`, { cause });
+    throw new SchemalessError(
+      'unavailable',
+      `the queues of the trigger (SQS) did not answer: ${cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)}`,
+      { cause },
+    );
   }
 }

@@ -6,8 +6,8 @@ import type { TriggerStatus } from '../state/trigger-store.ts';
 import { isSameQueue } from '../state/same-queue.ts';
 
 /**
- * Lets a halted trigger go on: with what its queue has where that can be trusted to be all, else with the oldest cell of
- * each shard that is not known to be consumed.
+ * Lets a halted trigger go on: with what its queue has where that can be trusted to be all, else with the oldest cell
+ * of each shard that is not known to be consumed.
  *
  * @throws SchemalessError `unavailable` when its queue cannot be looked at: then it stays halted
  */
@@ -18,9 +18,16 @@ export async function resumeTrigger(trigger: ManagedTrigger): Promise<void> {
     const { queueUrl } = deployed;
     const dead = await overQueue(() => deadOf(trigger));
     const why = await whyResend(trigger, status, dead);
-    if (why !== undefined) await store.wantResend({ why, seen: status, ...(!isSameQueue(aimOf(status), queueUrl) && { queueUrl }) });
+    if (why !== undefined)
+      await store.wantResend({ why, seen: status, ...(!isSameQueue(aimOf(status), queueUrl) && { queueUrl }) });
     // One that somebody else wanted as well.
-    await resendUnconsumed({ stateTable, name: { datastore: follower.datastore, trigger: deployed.definition.name }, shards: topology.shards, queueUrl, dead });
+    await resendUnconsumed({
+      stateTable,
+      name: { datastore: follower.datastore, trigger: deployed.definition.name },
+      shards: topology.shards,
+      queueUrl,
+      dead,
+    });
   }
   await store.resume();
 }
@@ -34,14 +41,25 @@ async function whyResend(trigger: ManagedTrigger, status: TriggerStatus, dead: n
   if (aim === undefined) return undefined;
   if (!isSameQueue(aim, deployed.queueUrl)) return 'its queue was replaced';
   // Elsewhere they were not known to consume before it was halted, either.
-  const since = definition.function === undefined ? [sound_at, changed_at].filter((time) => time !== undefined).toSorted().at(-1) : (sound_at ?? changed_at);
-  if (since !== undefined && Date.now() - Date.parse(since) > (trigger.safeHaltMs ?? safeHaltMs(definition))) return `its messages were not consumed for longer than is safe, since ${since}`;
-  if (definition.function === undefined && isUnsound(status, KEPT_MS)) return `its queue was not empty for as long as it keeps messages, since ${sound_at}`;
+  const since =
+    definition.function === undefined
+      ? [sound_at, changed_at]
+          .filter((time) => time !== undefined)
+          .toSorted()
+          .at(-1)
+      : (sound_at ?? changed_at);
+  if (since !== undefined && Date.now() - Date.parse(since) > (trigger.safeHaltMs ?? safeHaltMs(definition)))
+    return `its messages were not consumed for longer than is safe, since ${since}`;
+  if (definition.function === undefined && isUnsound(status, KEPT_MS))
+    return `its queue was not empty for as long as it keeps messages, since ${sound_at}`;
   // That of a consumer elsewhere has what it failed on, and it consumes whether the trigger runs or not.
-  if (definition.function !== undefined && dead > dead_seen) return `SQS moved ${dead - dead_seen} messages to the last queue`;
+  if (definition.function !== undefined && dead > dead_seen)
+    return `SQS moved ${dead - dead_seen} messages to the last queue`;
   // Offsets are written a little later than their cells are sent, so that what it had is not known: where all was
   // consumed nothing is sent again.
-  return (await overQueue(() => queues.depth(deployed.queueUrl))) > 0 ? undefined : 'its queue is empty, and what is not known to be consumed may have been purged';
+  return (await overQueue(() => queues.depth(deployed.queueUrl))) > 0
+    ? undefined
+    : 'its queue is empty, and what is not known to be consumed may have been purged';
 }
 
 /** Messages that SQS gave up on, about. */

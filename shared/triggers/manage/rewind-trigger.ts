@@ -34,11 +34,25 @@ export async function rewindTrigger(trigger: ManagedTrigger, to: RewindTo): Prom
 }
 
 /** @param ahead how many generations after the ones that hold now */
-async function setMarks({ context, stateTable, topology, follower, store }: ManagedTrigger, places: ReadonlyMap<number, ShardOffset>, ahead: number): Promise<void> {
+async function setMarks(
+  { context, stateTable, topology, follower, store }: ManagedTrigger,
+  places: ReadonlyMap<number, ShardOffset>,
+  ahead: number,
+): Promise<void> {
   const { partitions = 1 } = (await readFollower(stateTable, follower)) ?? {};
   const items = offsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
-  const held = new Map(await Promise.all([...new Set([...places.keys()].map((shard) => shard % partitions))].map(async (partition) => [partition, await items.read(partition)] as const)));
-  const logs = await readLags(context, topology, [...places.keys()].map((shard) => ({ shard, after: undefined })));
+  const held = new Map(
+    await Promise.all(
+      [...new Set([...places.keys()].map((shard) => shard % partitions))].map(
+        async (partition) => [partition, await items.read(partition)] as const,
+      ),
+    ),
+  );
+  const logs = await readLags(
+    context,
+    topology,
+    [...places.keys()].map((shard) => ({ shard, after: undefined })),
+  );
   await store.consumed.change([...places.keys()], (shard, mark) => {
     const item = held.get(shard % partitions);
     const generation = (item?.generation ?? 0) + ahead;
@@ -47,14 +61,30 @@ async function setMarks({ context, stateTable, topology, follower, store }: Mana
     // Of two that rewind it at once the place further back holds.
     const { added_id, fingerprint } = mark?.generation === generation && mark.added_id < place.added_id ? mark : place;
     const sentTo = item?.offsets[Math.floor(shard / partitions)]?.added_id ?? 0;
-    return { generation, added_id, fingerprint, replayed_to: Math.max(mark?.replayed_to ?? 0, sentTo, logs.get(shard)?.head ?? 0) };
+    return {
+      generation,
+      added_id,
+      fingerprint,
+      replayed_to: Math.max(mark?.replayed_to ?? 0, sentTo, logs.get(shard)?.head ?? 0),
+    };
   });
 }
 
 /** Before anything is changed. Logs that cannot be read now are the rewind's to refuse. */
-async function checkPlaces(context: StoreContext, topology: DatastoreTopology, places: ReadonlyMap<number, number>): Promise<void> {
-  const chosen = [...places].map(([shard, addedId]) => ({ addedId, shard: parseShard(shard, topology.shards, `to.${shard}`) }));
-  const logs = await readLags(context, topology, chosen.map(({ shard }) => ({ shard, after: undefined })));
+async function checkPlaces(
+  context: StoreContext,
+  topology: DatastoreTopology,
+  places: ReadonlyMap<number, number>,
+): Promise<void> {
+  const chosen = [...places].map(([shard, addedId]) => ({
+    addedId,
+    shard: parseShard(shard, topology.shards, `to.${shard}`),
+  }));
+  const logs = await readLags(
+    context,
+    topology,
+    chosen.map(({ shard }) => ({ shard, after: undefined })),
+  );
   for (const { shard, addedId } of chosen) {
     const head = logs.get(shard)?.head ?? Number.MAX_SAFE_INTEGER;
     parseCount(addedId, `to.${shard}`, 0, head, `an added id from 0 to ${head}, where the log of shard ${shard} ends`);

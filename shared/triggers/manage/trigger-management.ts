@@ -4,8 +4,20 @@ import { requireDatastore } from '../../access/groups.ts';
 import type { DatastoreTopology } from '../../topology/topology.ts';
 import { discardDead, listDead, replayDead } from './dead-messages.ts';
 import { lookAtTrigger, switchOf, troubledShards } from './look-at-trigger.ts';
-import { managedTrigger, managedTriggers, type ManagedTrigger, type TriggerManagementOptions } from './managed-trigger.ts';
-import type { CellPlace, ParkedChoice, ParkedCount, TriggerDetails, TriggerOperations, TriggerSwitch } from '../../contract/trigger-operations.ts';
+import {
+  managedTrigger,
+  managedTriggers,
+  type ManagedTrigger,
+  type TriggerManagementOptions,
+} from './managed-trigger.ts';
+import type {
+  CellPlace,
+  ParkedChoice,
+  ParkedCount,
+  TriggerDetails,
+  TriggerOperations,
+  TriggerSwitch,
+} from '../../contract/trigger-operations.ts';
 import { parkedPage, parseParkedCursor } from './parked-page.ts';
 import { resumeTrigger } from './resume-trigger.ts';
 import { rewindTrigger } from './rewind-trigger.ts';
@@ -27,7 +39,8 @@ export function triggerManagement(options: TriggerManagementOptions): TriggerMan
 }
 
 function triggerOperations(options: TriggerManagementOptions, datastore: string): TriggerOperations {
-  const over = <T>(name: string, task: (trigger: ManagedTrigger) => Promise<T>): Promise<T> => overState(async () => task(await managedTrigger(options, datastore, name)));
+  const over = <T>(name: string, task: (trigger: ManagedTrigger) => Promise<T>): Promise<T> =>
+    overState(async () => task(await managedTrigger(options, datastore, name)));
   const switchWith = (name: string, change: (trigger: ManagedTrigger) => Promise<void>): Promise<TriggerSwitch> =>
     over(name, async (trigger) => {
       await change(trigger);
@@ -76,10 +89,24 @@ function triggerOperations(options: TriggerManagementOptions, datastore: string)
 }
 
 /** Changes parked cells, and says which of those named are not parked. */
-async function change({ store, topology }: ManagedTrigger, choice: ParkedChoice, how: (cells?: readonly CellPlace[]) => Promise<number>): Promise<ParkedCount> {
+async function change(
+  { store, topology }: ManagedTrigger,
+  choice: ParkedChoice,
+  how: (cells?: readonly CellPlace[]) => Promise<number>,
+): Promise<ParkedCount> {
   const cells = chosen(choice, topology);
-  const parked = new Set(cells && (await troubledShards(store)).flatMap((shard) => shard.cells.filter(({ parked_at }) => parked_at !== undefined).map(({ message }) => placeName(message))));
-  return { count: await how(cells), not_parked: (cells ?? []).filter((cell) => !parked.has(placeName(cell))).map(({ shard, added_id }) => ({ shard, added_id })) };
+  const parked = new Set(
+    cells &&
+      (await troubledShards(store)).flatMap((shard) =>
+        shard.cells.filter(({ parked_at }) => parked_at !== undefined).map(({ message }) => placeName(message)),
+      ),
+  );
+  return {
+    count: await how(cells),
+    not_parked: (cells ?? [])
+      .filter((cell) => !parked.has(placeName(cell)))
+      .map(({ shard, added_id }) => ({ shard, added_id })),
+  };
 }
 
 function placeName({ shard, added_id }: CellPlace): string {

@@ -10,7 +10,10 @@ export interface KnownMarks {
    * offset and has none gets one there; so does one that went back, with a log that was cut, to before its mark.
    */
   has(shard: number, offset: ShardOffset): boolean;
-  /** Up to where a shard's cells are replays in this generation; undefined until its mark is known, and was read after the generation was. */
+  /**
+   * Up to where a shard's cells are replays in this generation; undefined until its mark is known, and was read after
+   * the generation was.
+   */
   replayedTo(shard: number, generation: number): number | undefined;
 }
 
@@ -43,7 +46,8 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
     const askedAt = performance.now();
     const found = await store.consumed.read([...asked.keys()]);
     const odd = [...asked].filter(([shard, place]) => fitted(found.get(shard), place)).map(([shard]) => shard);
-    const changed = odd.length === 0 ? found : await store.consumed.change(odd, (shard, mark) => fitted(mark, asked.get(shard)));
+    const changed =
+      odd.length === 0 ? found : await store.consumed.change(odd, (shard, mark) => fitted(mark, asked.get(shard)));
     for (const shard of asked.keys()) {
       // What is changed comes with its whole page, of whose other shards nobody has looked where they are.
       const mark = changed.get(shard) ?? found.get(shard);
@@ -94,14 +98,21 @@ export function knownMarks({ store, settings, report }: Pick<TailWork, 'store' |
 }
 
 /**
- * A mark that fits where its shard is followed, undefined where it does: it is not ahead of that, and nothing that was sent
- * under a lower generation raises it any more. Where a log was cut such messages name added ids that other cells have by now.
- * It has the fingerprint of the cell there: by it a resend finds that the log was cut since.
+ * A mark that fits where its shard is followed, undefined where it does: it is not ahead of that, and nothing that was
+ * sent under a lower generation raises it any more. Where a log was cut such messages name added ids that other cells
+ * have by now. It has the fingerprint of the cell there: by it a resend finds that the log was cut since.
  */
 function fitted(mark: ConsumedMark | undefined, place: FollowedPlace | undefined): ConsumedMark | undefined {
   if (!place) return undefined;
-  const { generation, offset: { added_id, fingerprint } } = place;
+  const {
+    generation,
+    offset: { added_id, fingerprint },
+  } = place;
   if (!mark) return { generation, added_id, fingerprint, replayed_to: 0 };
   if (mark.added_id <= added_id && mark.generation >= generation) return undefined;
-  return { ...mark, generation: Math.max(mark.generation, generation), ...(mark.added_id > added_id && { added_id, fingerprint }) };
+  return {
+    ...mark,
+    generation: Math.max(mark.generation, generation),
+    ...(mark.added_id > added_id && { added_id, fingerprint }),
+  };
 }

@@ -15,13 +15,18 @@ import { isSameQueue } from '../state/same-queue.ts';
 type MindedRun = Pick<TailRun, 'context' | 'stateTable' | 'slot'>;
 
 /**
- * Looks whether a trigger's queue still has what was sent to it and not consumed. Where it cannot be trusted, since it was
- * replaced or SQS moved messages to the last queue, all that is not known to be consumed is sent again; so is what
+ * Looks whether a trigger's queue still has what was sent to it and not consumed. Where it cannot be trusted, since it
+ * was replaced or SQS moved messages to the last queue, all that is not known to be consumed is sent again; so is what
  * others want sent again. Where it was empty for long enough, all that was sent is known to be consumed.
  *
  * Every worker looks at the queue's address; the rest one of them does for all. Until the signal.
  */
-export async function mindQueue(work: TailWork, run: MindedRun, watches: TailWatches, signal: AbortSignal): Promise<void> {
+export async function mindQueue(
+  work: TailWork,
+  run: MindedRun,
+  watches: TailWatches,
+  signal: AbortSignal,
+): Promise<void> {
   const { settings, report } = work;
   const minder = queueMinder(work, run, watches);
   let failing = false;
@@ -57,10 +62,14 @@ function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatch
       otherSince = undefined;
       return true;
     }
-    if (aim === undefined) await store.beginQueue(queueUrl, (status.state === 'running' ? undefined : status.changed_at) ?? new Date().toISOString());
+    if (aim === undefined)
+      await store.beginQueue(
+        queueUrl,
+        (status.state === 'running' ? undefined : status.changed_at) ?? new Date().toISOString(),
+      );
     else {
-      // A worker that has not read yet where the queue is now is not to lead the cells back to the old one. A deploy that
-      // wanted them on another queue may have been taken back.
+      // A worker that has not read yet where the queue is now is not to lead the cells back to the old one. A deploy
+      // that wanted them on another queue may have been taken back.
       otherSince ??= performance.now();
       if (performance.now() - otherSince < 2 * settings.listMs) return false;
       await store.wantResend({ why: 'its queue was replaced', seen: status, queueUrl });
@@ -70,7 +79,16 @@ function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatch
   }
 
   async function resend(): Promise<void> {
-    if (!(await resendUnconsumed({ stateTable: run.stateTable, name, shards: await shards(), queueUrl, dead: await deadNow() }))) return;
+    if (
+      !(await resendUnconsumed({
+        stateTable: run.stateTable,
+        name,
+        shards: await shards(),
+        queueUrl,
+        dead: await deadNow(),
+      }))
+    )
+      return;
     report({ kind: 'resent' });
     await watch.look();
   }
@@ -80,7 +98,8 @@ function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatch
     const seen = status.dead_seen ?? 0;
     const dead = await deadNow();
     // What a resend left in the queue is void, and has been received nearly as often as SQS lets it be.
-    const isLeft = status.resend?.done_at !== undefined && Date.now() - Date.parse(status.resend.done_at) < safeHaltMs(definition);
+    const isLeft =
+      status.resend?.done_at !== undefined && Date.now() - Date.parse(status.resend.done_at) < safeHaltMs(definition);
     if (dead < seen || (dead > seen && isLeft)) await writeDeadSeen(run.stateTable, name, dead);
     else if (dead > seen && definition.function !== undefined && status.state === 'running') {
       await wishAgain(`SQS moved ${dead - seen} messages to the last queue`, status);
@@ -105,7 +124,8 @@ function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatch
     else if (!sent) sent = { places: await sentPlaces(), at: performance.now() };
     else if (empty.at - Math.max(empty.since, sent.at) >= settings.emptyMs) {
       // Messages that nobody consumed for as long as they may wait may have expired, which leaves a queue as empty.
-      if (isUnsound(status, definition.function === undefined ? KEPT_MS : safeHaltMs(definition))) return wishAgain('its messages were not consumed for longer than is safe', status);
+      if (isUnsound(status, definition.function === undefined ? KEPT_MS : safeHaltMs(definition)))
+        return wishAgain('its messages were not consumed for longer than is safe', status);
       await store.consumed.raise(sent.places);
       sent = undefined;
       await confirmSound();
@@ -113,12 +133,18 @@ function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatch
   }
 
   async function sentPlaces(): Promise<ReadonlyMap<number, ConsumedPlace>> {
-    const places = await committedPlaces(run.stateTable, { name: triggerFollower(definition.name), datastore }, await shards());
+    const places = await committedPlaces(
+      run.stateTable,
+      { name: triggerFollower(definition.name), datastore },
+      await shards(),
+    );
     const marks = await store.consumed.read(places.keys().toArray());
     return new Map(
       places.flatMap((place, shard): [number, ConsumedPlace][] => {
         const mark = marks.get(shard);
-        return !place || !mark || !isFurther(place, mark) ? [] : [[shard, { generation: place.generation, added_id: place.added_id, fingerprint: place.fingerprint }]];
+        return !place || !mark || !isFurther(place, mark)
+          ? []
+          : [[shard, { generation: place.generation, added_id: place.added_id, fingerprint: place.fingerprint }]];
       }),
     );
   }

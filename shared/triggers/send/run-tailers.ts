@@ -18,14 +18,15 @@ const SHORT_MS = 200;
  * triggers that want its column. Until a successor of its slot has taken over all of it, the deadline, the signal, or
  * until fewer workers are wished for. Started every minute for each slot, so that there is never a gap.
  *
- * One crew for all triggers: a worker has the same share of each, and triggers of a datastore that are equally far share
- * the statements that read the logs.
+ * One crew for all triggers: a worker has the same share of each, and triggers of a datastore that are equally far
+ * share the statements that read the logs.
  */
 export async function runTailers(run: TailRun): Promise<void> {
   const settings = { ...TAIL_SETTINGS, ...run.settings };
   const { signal, end } = untilEnd(run.signal ?? new AbortController().signal);
   const deadline = setTimeout(end, run.deadline - Date.now());
-  const report = (what: string, error: unknown): void => run.report?.({ datastore: '', trigger: '', kind: 'failed', what, error });
+  const report = (what: string, error: unknown): void =>
+    run.report?.({ datastore: '', trigger: '', kind: 'failed', what, error });
   const tails = new Map<string, TriggerTail>();
   let workers: Workers | undefined;
   try {
@@ -36,7 +37,14 @@ export async function runTailers(run: TailRun): Promise<void> {
     while (!signal.aborted && !(await list())) await pauseFor(settings.lookMs, signal);
     if (signal.aborted) return;
     const { stateTable, owner, slot, heartbeat } = run;
-    workers = joinWorkers({ ...heartbeat, stateTable, crew: 'tail', slot: String(slot), owner, onError: (error) => report('announcing itself', error) });
+    workers = joinWorkers({
+      ...heartbeat,
+      stateTable,
+      crew: 'tail',
+      slot: String(slot),
+      owner,
+      onError: (error) => report('announcing itself', error),
+    });
     const crew: TailCrew = { run, settings, workers, fetch: shareFetches(peekFirst()), signal };
     while (!signal.aborted && (await wished())) {
       const isSucceeded = workers.share(1).successor !== undefined;
@@ -56,7 +64,12 @@ export async function runTailers(run: TailRun): Promise<void> {
 }
 
 /** Begins what is listed, ends what is not, or is deployed otherwise now. A worker that is succeeded begins nothing. */
-function align(crew: TailCrew, tails: Map<string, TriggerTail>, listed: readonly ListedTrigger[], isSucceeded: boolean): void {
+function align(
+  crew: TailCrew,
+  tails: Map<string, TriggerTail>,
+  listed: readonly ListedTrigger[],
+  isSucceeded: boolean,
+): void {
   const wanted = new Map(listed.map((one) => [`${one.datastore}/${one.deployed.definition.name}`, one]));
   for (const [key, tail] of tails) {
     const now = wanted.get(key);
@@ -67,18 +80,42 @@ function align(crew: TailCrew, tails: Map<string, TriggerTail>, listed: readonly
   for (const [key, one] of wanted) if (!tails.has(key)) tails.set(key, tailTrigger(crew, one));
 }
 
-/** Whether this slot is among those wished for; read about once a second. While DynamoDB is away what was last said holds. */
-function watchCount({ stateTable, slot, tailers = Number.POSITIVE_INFINITY }: TailRun, report: (what: string, error: unknown) => void): () => Promise<boolean> {
-  const count = everyMs(1000, async () => (await readTailerCount(stateTable)) ?? tailers, (error) => report('looking at how many tailers there are to be', error));
+/**
+ * Whether this slot is among those wished for; read about once a second. While DynamoDB is away what was last said
+ * holds.
+ */
+function watchCount(
+  { stateTable, slot, tailers = Number.POSITIVE_INFINITY }: TailRun,
+  report: (what: string, error: unknown) => void,
+): () => Promise<boolean> {
+  const count = everyMs(
+    1000,
+    async () => (await readTailerCount(stateTable)) ?? tailers,
+    (error) => report('looking at how many tailers there are to be', error),
+  );
   return async () => slot < ((await count()) ?? tailers);
 }
 
-function watchTriggers({ topology }: StoreContext, listMs: number, report: (what: string, error: unknown) => void): (anew?: boolean) => Promise<readonly ListedTrigger[] | undefined> {
-  return everyMs(listMs, () => listTriggers(topology), (error) => report('looking which triggers there are', error));
+function watchTriggers(
+  { topology }: StoreContext,
+  listMs: number,
+  report: (what: string, error: unknown) => void,
+): (anew?: boolean) => Promise<readonly ListedTrigger[] | undefined> {
+  return everyMs(
+    listMs,
+    () => listTriggers(topology),
+    (error) => report('looking which triggers there are', error),
+  );
 }
 
-/** Reads something no more often than this, or when it is wanted `anew`; what was last read holds while it cannot be. */
-function everyMs<T>(milliseconds: number, read: () => Promise<T>, failed: (error: unknown) => void): (anew?: boolean) => Promise<T | undefined> {
+/**
+ * Reads something no more often than this, or when it is wanted `anew`; what was last read holds while it cannot be.
+ */
+function everyMs<T>(
+  milliseconds: number,
+  read: () => Promise<T>,
+  failed: (error: unknown) => void,
+): (anew?: boolean) => Promise<T | undefined> {
   let known: T | undefined;
   let at = Number.NEGATIVE_INFINITY;
   let failing = false;

@@ -41,8 +41,16 @@ interface Line {
  *
  * @param cells in log order for each shard
  */
-export async function sendInOrder({ send, toMessage, sideBySide, forMs }: SendInOrder, cells: readonly LogPlace[]): Promise<Sent> {
-  const lines = [...Map.groupBy(cells, ({ shard }) => shard)].map(([shard, cells]): Line => ({ shard, cells, sent: 0, failed: false }));
+export async function sendInOrder(
+  { send, toMessage, sideBySide, forMs }: SendInOrder,
+  cells: readonly LogPlace[],
+): Promise<Sent> {
+  const lines = [...Map.groupBy(cells, ({ shard }) => shard)].map(([shard, cells]): Line => ({
+    shard,
+    cells,
+    sent: 0,
+    failed: false,
+  }));
   const waiting = [...lines];
   const until = performance.now() + forMs;
   let failure: unknown;
@@ -64,7 +72,9 @@ export async function sendInOrder({ send, toMessage, sideBySide, forMs }: SendIn
 
   await Promise.all(Array.from({ length: sideBySide }, goOn));
   return {
-    done: new Map(lines.flatMap(({ shard, cells, sent }) => (sent > 0 ? [[shard, cells[sent - 1]?.added_id ?? 0] as const] : []))),
+    done: new Map(
+      lines.flatMap(({ shard, cells, sent }) => (sent > 0 ? [[shard, cells[sent - 1]?.added_id ?? 0] as const] : [])),
+    ),
     cells: lines.flatMap(({ cells, sent }) => cells.slice(0, sent)),
     failure,
   };

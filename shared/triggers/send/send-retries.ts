@@ -37,10 +37,16 @@ export async function sendRetries(work: TailWork, watch: TriggerWatch, signal: A
   }
 }
 
-async function takeDue({ store, settings, deployed }: TailWork, watch: TriggerWatch, before: readonly QueueMessage[]): Promise<QueueMessage[]> {
+async function takeDue(
+  { store, settings, deployed }: TailWork,
+  watch: TriggerWatch,
+  before: readonly QueueMessage[],
+): Promise<QueueMessage[]> {
   const taken = [...before];
   const now = Date.now();
-  const due = watch.troubled().flatMap(({ cells }) => cells.filter((cell) => isDue(cell, now, settings, deployed.definition.retryParkedEveryMs)));
+  const due = watch
+    .troubled()
+    .flatMap(({ cells }) => cells.filter((cell) => isDue(cell, now, settings, deployed.definition.retryParkedEveryMs)));
   for (const cell of due.slice(0, Math.max(0, MOST_TAKEN - taken.length))) {
     if (await store.takeRetry(cell)) taken.push(toRetry(cell));
   }
@@ -49,7 +55,12 @@ async function takeDue({ store, settings, deployed }: TailWork, watch: TriggerWa
   return taken;
 }
 
-function isDue({ parked_at, retried_at, retry }: FailingCell, now: number, { lostRetryMs }: TailSettings, everyMs: number | undefined): boolean {
+function isDue(
+  { parked_at, retried_at, retry }: FailingCell,
+  now: number,
+  { lostRetryMs }: TailSettings,
+  everyMs: number | undefined,
+): boolean {
   if (parked_at === undefined) return false;
   if (retry === 'wanted') return true;
   const age = now - Date.parse(retried_at ?? parked_at);
@@ -60,11 +71,18 @@ function isDue({ parked_at, retried_at, retry }: FailingCell, now: number, { los
 
 function toRetry(cell: FailingCell): QueueMessage {
   const { message, round } = cell;
-  return { body: encodeMessage({ ...message, replay: true }), groupId: retryGroupId(message.shard), deduplicationId: retryDeduplicationId(cell, round + 1) };
+  return {
+    body: encodeMessage({ ...message, replay: true }),
+    groupId: retryGroupId(message.shard),
+    deduplicationId: retryDeduplicationId(cell, round + 1),
+  };
 }
 
 /** Returns what the queue did not take. */
-async function sendTaken({ queues, deployed, report }: TailWork, messages: readonly QueueMessage[]): Promise<QueueMessage[]> {
+async function sendTaken(
+  { queues, deployed, report }: TailWork,
+  messages: readonly QueueMessage[],
+): Promise<QueueMessage[]> {
   const left: QueueMessage[] = [];
   for (let start = 0; start < messages.length; start += MESSAGES_A_REQUEST) {
     const some = messages.slice(start, start + MESSAGES_A_REQUEST);

@@ -8,15 +8,24 @@ export interface TailSettings {
   readonly listMs: number;
   /** Between looks at how much a queue holds. @default 5000 */
   readonly depthEveryMs: number;
-  /** A queue that holds so many messages gets no more: SQS looks for messages of free groups among the first 120,000 only. @default 100,000 */
+  /**
+   * A queue that holds so many messages gets no more: SQS looks for messages of free groups among the first 120,000
+   * only. @default 100,000
+   */
   readonly depthLimit: number;
   /** Between looks at how far sending is behind the logs. @default 30,000 */
   readonly lagEveryMs: number;
-  /** A queue that is found empty again after so long has had all consumed that was sent before: SQS may count what it holds a minute late. @default 70,000 */
+  /**
+   * A queue that is found empty again after so long has had all consumed that was sent before: SQS may count what it
+   * holds a minute late. @default 70,000
+   */
   readonly emptyMs: number;
   /** How far past its consumer's mark a troubled shard is sent, in added ids. @default 1000 */
   readonly pastMark: number;
-  /** After this time a mark may be one of a consumer that died: a few cells more make the next one set it right. @default 15 minutes */
+  /**
+   * After this time a mark may be one of a consumer that died: a few cells more make the next one set it right.
+   * @default 15 minutes
+   */
   readonly oldMarkMs: number;
   /** @default 10 */
   readonly pastOldMark: number;
@@ -28,7 +37,10 @@ export interface TailSettings {
   readonly sendForMs: number;
   /** Of each shard at a time: what is left over when `sendForMs` is up is read again. @default 50 */
   readonly pageCells: number;
-  /** How long offsets may stay unwritten: what a crash sends again, and how far behind the lag that is shown may be. Each write is an item of one partition. @default 3000 */
+  /**
+   * How long offsets may stay unwritten: what a crash sends again, and how far behind the lag that is shown may be.
+   * Each write is an item of one partition. @default 3000
+   */
   readonly commitEveryMs: number;
   /** Aligned, so that triggers of a datastore share statements. @default 80 to 640 ms */
   readonly pauses: Pauses;

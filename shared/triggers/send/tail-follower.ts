@@ -26,18 +26,28 @@ export function tailFollower(work: TailWork, { watch, depth, marks }: TailWatche
   const isOpen = sendingGate(work, watch, depth);
   let failing = false;
 
-  const messageOf = (cell: LogPlace): TriggerMessage => toMessage(cell, name, marks.replayedTo(cell.shard, cell.generation) ?? 0);
+  const messageOf = (cell: LogPlace): TriggerMessage =>
+    toMessage(cell, name, marks.replayedTo(cell.shard, cell.generation) ?? 0);
 
   async function send(cells: readonly LogPlace[]): Promise<Sent['done']> {
     const how: SendInOrder = {
       send: (messages) => work.queues.send(queueUrl, messages),
-      toMessage: (cell): QueueMessage => ({ body: encodeMessage(messageOf(cell)), groupId: groupId(cell.shard), deduplicationId: deduplicationId(cell) }),
+      toMessage: (cell): QueueMessage => ({
+        body: encodeMessage(messageOf(cell)),
+        groupId: groupId(cell.shard),
+        deduplicationId: deduplicationId(cell),
+      }),
       sideBySide: settings.sendsSideBySide,
       forMs: settings.sendForMs,
     };
     const sent = await sendInOrder(how, cells);
     depth.add(sent.cells.length);
-    if (sent.cells.length > 0) report({ kind: 'sent', cells: sent.cells.length, replays: sent.cells.filter((cell) => messageOf(cell).replay).length });
+    if (sent.cells.length > 0)
+      report({
+        kind: 'sent',
+        cells: sent.cells.length,
+        replays: sent.cells.filter((cell) => messageOf(cell).replay).length,
+      });
     if (sent.failure !== undefined && !failing) report({ kind: 'send_failed', error: sent.failure });
     failing = sent.failure !== undefined;
     return sent.done;
@@ -55,7 +65,9 @@ export function tailFollower(work: TailWork, { watch, depth, marks }: TailWatche
     async handle(_group, cells) {
       if (!isOpen()) return new Map();
       const limits = new Map<number, number>();
-      for (const { shard, added_id, generation } of cells) if (!limits.has(shard)) limits.set(shard, marks.replayedTo(shard, generation) === undefined ? 0 : watch.limitOf(shard, added_id - 1));
+      for (const { shard, added_id, generation } of cells)
+        if (!limits.has(shard))
+          limits.set(shard, marks.replayedTo(shard, generation) === undefined ? 0 : watch.limitOf(shard, added_id - 1));
       const sendable = cells.filter(({ shard, added_id }) => added_id <= (limits.get(shard) ?? 0));
       return send(sendable);
     },
@@ -71,7 +83,9 @@ function sendingGate({ settings, deployed, report }: TailWork, watch: TriggerWat
     if (!status || (status.queue_url === undefined && haltOf(status) === undefined)) return false;
     const full = depth.isFull() ? `its queue holds ${settings.depthLimit} messages or more` : undefined;
     // Once it is known where what was sent is: see `mindQueue`.
-    const elsewhere = isSameQueue(status.queue_url, deployed.queueUrl) ? undefined : 'its queue is not the one that it was sent to before';
+    const elsewhere = isSameQueue(status.queue_url, deployed.queueUrl)
+      ? undefined
+      : 'its queue is not the one that it was sent to before';
     const why = haltOf(status) ?? elsewhere ?? full;
     if (why !== told) report(why === undefined ? { kind: 'goes_on' } : { kind: 'held_back', why });
     told = why;

@@ -35,13 +35,22 @@ export interface TriggerTail {
   readonly ended: Promise<void>;
 }
 
-/** Tails the logs for one trigger, with whoever else does, until the signal, `end`, or until a successor has taken over. */
+/**
+ * Tails the logs for one trigger, with whoever else does, until the signal, `end`, or until a successor has taken over.
+ */
 export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail {
   const { run, settings, workers } = crew;
   const { datastore, deployed } = listed;
   const trigger = deployed.definition.name;
   const report = (happening: TailHappening): void => run.report?.({ datastore, trigger, ...happening });
-  const work: TailWork = { datastore, deployed, queues: run.queues, store: triggerStore(run.stateTable, { datastore, trigger }), settings, report };
+  const work: TailWork = {
+    datastore,
+    deployed,
+    queues: run.queues,
+    store: triggerStore(run.stateTable, { datastore, trigger }),
+    settings,
+    report,
+  };
   const watches: TailWatches = { watch: watchTrigger(work), depth: watchDepth(work), marks: knownMarks(work) };
   const { watch, depth } = watches;
   const follower = tailFollower(work, watches);
@@ -53,11 +62,27 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
     const { pageCells, commitEveryMs, pauses } = settings;
     const lookouts = new AbortController();
     // Beside the following, until its last page has ended.
-    const watching = [watch.run(lookouts.signal), depth.run(lookouts.signal), sendRetries(work, watch, signal), mindQueue(work, run, watches, lookouts.signal), ...(run.slot === 0 ? [watchLag(work, run, lookouts.signal)] : [])];
+    const watching = [
+      watch.run(lookouts.signal),
+      depth.run(lookouts.signal),
+      sendRetries(work, watch, signal),
+      mindQueue(work, run, watches, lookouts.signal),
+      ...(run.slot === 0 ? [watchLag(work, run, lookouts.signal)] : []),
+    ];
     let outcome: ReturnType<TriggerTail['state']> = 'failed';
     try {
       await runFollower({
-        follower, context, stateTable, topologyTable, owner, deadline, signal, workers, pageCells, commitEveryMs, pauses,
+        follower,
+        context,
+        stateTable,
+        topologyTable,
+        owner,
+        deadline,
+        signal,
+        workers,
+        pageCells,
+        commitEveryMs,
+        pauses,
         read: 'reader',
         fetch: crew.fetch,
         report: (event) => report({ kind: 'followed', event }),

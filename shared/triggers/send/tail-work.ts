@@ -25,8 +25,17 @@ export type TailHappening =
   | { readonly kind: 'retried'; readonly cells: number }
   /** SQS did not take messages: they are sent again. Told at the first failure of a row of them. */
   | { readonly kind: 'send_failed'; readonly error: unknown }
-  /** How far consuming, and sending alone, are behind the logs, as far as their groups can be read: the cells, and for how long the oldest has been there. */
-  | { readonly kind: 'lag'; readonly cells: number; readonly seconds: number; readonly unsentCells: number; readonly unsentSeconds: number }
+  /**
+   * How far consuming, and sending alone, are behind the logs, as far as their groups can be read: the cells, and for
+   * how long the oldest has been there.
+   */
+  | {
+      readonly kind: 'lag';
+      readonly cells: number;
+      readonly seconds: number;
+      readonly unsentCells: number;
+      readonly unsentSeconds: number;
+    }
   /** All that is not known to be consumed is sent again from now on. */
   | { readonly kind: 'resent' }
   /** Nothing is sent for now. Told when it begins. */

@@ -20,7 +20,12 @@ export interface DepthWatch {
 }
 
 /** Looks how much a trigger's queue holds. While SQS is away, what was last seen holds. */
-export function watchDepth({ queues, deployed, settings, report }: Pick<TailWork, 'queues' | 'deployed' | 'settings' | 'report'>): DepthWatch {
+export function watchDepth({
+  queues,
+  deployed,
+  settings,
+  report,
+}: Pick<TailWork, 'queues' | 'deployed' | 'settings' | 'report'>): DepthWatch {
   let depth = 0;
   let sinceLook = 0;
   let failing = false;

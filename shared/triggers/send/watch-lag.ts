@@ -10,16 +10,29 @@ import type { TailWork } from './tail-work.ts';
  * Tells now and then how far consuming and sending are behind the logs, for all workers: one of them does it for all.
  * Until the signal.
  */
-export async function watchLag({ datastore, deployed: { definition, queueUrl }, queues, store, settings, report }: TailWork, { context, stateTable }: Pick<TailRun, 'context' | 'stateTable'>, signal: AbortSignal): Promise<void> {
+export async function watchLag(
+  { datastore, deployed: { definition, queueUrl }, queues, store, settings, report }: TailWork,
+  { context, stateTable }: Pick<TailRun, 'context' | 'stateTable'>,
+  signal: AbortSignal,
+): Promise<void> {
   const follower = { name: triggerFollower(definition.name), datastore };
   let failing = false;
   while (!signal.aborted) {
     try {
       const topology = await requireDatastore(context.topology, datastore);
-      const [places, marks] = await Promise.all([committedPlaces(stateTable, follower, topology.shards), store.consumed.read(topology.places.keys().toArray())]);
+      const [places, marks] = await Promise.all([
+        committedPlaces(stateTable, follower, topology.shards),
+        store.consumed.read(topology.places.keys().toArray()),
+      ]);
       const waiting = await queues.depth(queueUrl).catch(() => undefined);
       const { lag, sent } = await triggerLags(context, topology, { start: definition.start, places, marks, waiting });
-      report({ kind: 'lag', cells: lag.cells, seconds: lag.seconds, unsentCells: sent.cells, unsentSeconds: sent.seconds });
+      report({
+        kind: 'lag',
+        cells: lag.cells,
+        seconds: lag.seconds,
+        unsentCells: sent.cells,
+        unsentSeconds: sent.seconds,
+      });
       failing = false;
     } catch (error) {
       if (!failing) report({ kind: 'failed', what: 'looking how far it is', error });

@@ -24,7 +24,11 @@ export interface TriggerWatch {
  * Looks at a trigger's status, and at the items of those of this worker's shards that are not in order. While DynamoDB
  * is away what was last seen holds.
  */
-export function watchTrigger({ store, settings, report }: Pick<TailWork, 'store' | 'settings' | 'report'>): TriggerWatch {
+export function watchTrigger({
+  store,
+  settings,
+  report,
+}: Pick<TailWork, 'store' | 'settings' | 'report'>): TriggerWatch {
   const asked = new Map<number, number>();
   const pastOld = new Map<number, { readonly at: string; readonly limit: number }>();
   let status: TriggerStatus | undefined;
@@ -63,8 +67,15 @@ export function watchTrigger({ store, settings, report }: Pick<TailWork, 'store'
     return looking;
   }
 
-  /** A mark as old as this may be one of a consumer that died with an empty queue: some cells more let the next one set it right. */
-  function limitPastOld(shard: number, after: number, { at, limit }: { readonly at: string; readonly limit: number }): number {
+  /**
+   * A mark as old as this may be one of a consumer that died with an empty queue: some cells more let the next one set
+   * it right.
+   */
+  function limitPastOld(
+    shard: number,
+    after: number,
+    { at, limit }: { readonly at: string; readonly limit: number },
+  ): number {
     const known = pastOld.get(shard);
     if (known?.at === at) return known.limit;
     pastOld.set(shard, { at, limit: Math.max(limit, after) + settings.pastOldMark });
@@ -85,7 +96,9 @@ export function watchTrigger({ store, settings, report }: Pick<TailWork, 'store'
       const limit = mark.added_id + settings.pastMark;
       const age = Date.now() - Date.parse(mark.at);
       // One from times to come was made by another clock, which says nothing of its age.
-      return age < settings.oldMarkMs && age > -CLOCKS_DIFFER_MS ? limit : limitPastOld(shard, after, { at: mark.at, limit });
+      return age < settings.oldMarkMs && age > -CLOCKS_DIFFER_MS
+        ? limit
+        : limitPastOld(shard, after, { at: mark.at, limit });
     },
     troubled: () => [...shards.values()],
     look,

@@ -12,7 +12,9 @@ export interface ConsumedPlace {
   readonly fingerprint: string;
 }
 
-/** How far the consumers of a shard are, as far as it was written down: what comes after it is not known to be consumed. */
+/**
+ * How far the consumers of a shard are, as far as it was written down: what comes after it is not known to be consumed.
+ */
 export interface ConsumedMark extends ConsumedPlace {
   /** Up to here cells were in the log when the shard was last rewound: what is sent of them is a replay. */
   readonly replayed_to: number;
@@ -47,12 +49,20 @@ export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMa
   async function list(page: number): Promise<void> {
     if (listed.has(page)) return;
     if (!(await readState(table, consumedKey(name, page)))) {
-      await updateState(table, { key: statusKey(name), update: 'ADD #consumed_pages :page', values: { ':page': { NS: [String(page)] } } });
+      await updateState(table, {
+        key: statusKey(name),
+        update: 'ADD #consumed_pages :page',
+        values: { ':page': { NS: [String(page)] } },
+      });
     }
     listed.add(page);
   }
 
-  async function changePage(page: number, shards: readonly number[], change: MarkChange): Promise<ReadonlyMap<number, ConsumedMark>> {
+  async function changePage(
+    page: number,
+    shards: readonly number[],
+    change: MarkChange,
+  ): Promise<ReadonlyMap<number, ConsumedMark>> {
     await list(page);
     return changeItem(table, consumedKey(name, page), (item) => {
       const marks = toMarks(unpack<readonly Entry[]>(item?.['marks'], []));
@@ -75,8 +85,15 @@ export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMa
   return {
     async read(shards: readonly number[]): Promise<ReadonlyMap<number, ConsumedMark>> {
       const wanted = new Set(shards);
-      const items = await readItems(table, [...new Set(shards.map(pageOf))].map((page) => consumedKey(name, page)));
-      return new Map([...items.values()].flatMap((item) => [...toMarks(unpack<readonly Entry[]>(item['marks'], []))]).filter(([shard]) => wanted.has(shard)));
+      const items = await readItems(
+        table,
+        [...new Set(shards.map(pageOf))].map((page) => consumedKey(name, page)),
+      );
+      return new Map(
+        [...items.values()]
+          .flatMap((item) => [...toMarks(unpack<readonly Entry[]>(item['marks'], []))])
+          .filter(([shard]) => wanted.has(shard)),
+      );
     },
 
     change,
@@ -90,10 +107,13 @@ export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMa
   };
 }
 
-
 /** Whether a place says more than another one of its shard. */
 export function isFurther(place: ConsumedPlace, than: ConsumedPlace | undefined): boolean {
-  return !than || place.generation > than.generation || (place.generation === than.generation && place.added_id > than.added_id);
+  return (
+    !than ||
+    place.generation > than.generation ||
+    (place.generation === than.generation && place.added_id > than.added_id)
+  );
 }
 
 function pageOf(shard: number): number {
@@ -101,9 +121,22 @@ function pageOf(shard: number): number {
 }
 
 function toMarks(entries: readonly Entry[]): Map<number, ConsumedMark> {
-  return new Map(entries.map(([shard, generation, added_id, fingerprint, replayed_to]) => [shard, { generation, added_id, fingerprint, replayed_to }]));
+  return new Map(
+    entries.map(([shard, generation, added_id, fingerprint, replayed_to]) => [
+      shard,
+      { generation, added_id, fingerprint, replayed_to },
+    ]),
+  );
 }
 
 function toEntries(marks: ReadonlyMap<number, ConsumedMark>): readonly Entry[] {
-  return [...marks].sort(([one], [other]) => one - other).map(([shard, { generation, added_id, fingerprint, replayed_to }]) => [shard, generation, added_id, fingerprint, replayed_to]);
+  return [...marks]
+    .sort(([one], [other]) => one - other)
+    .map(([shard, { generation, added_id, fingerprint, replayed_to }]) => [
+      shard,
+      generation,
+      added_id,
+      fingerprint,
+      replayed_to,
+    ]);
 }

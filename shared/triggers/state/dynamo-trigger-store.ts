@@ -19,7 +19,11 @@ export function triggerStore(table: DynamoTable, name: TriggerName): TriggerStor
   const troubled = async (): Promise<readonly number[]> => (await status()).troubled;
 
   /** What `change` makes of one cell; the cell given is written, undefined takes it out, null leaves all as it is. */
-  async function changeCell<T>(shard: number, addedId: number, change: (cell: FailingCell | undefined) => { readonly next: FailingCell | undefined | null; readonly result: T }): Promise<T> {
+  async function changeCell<T>(
+    shard: number,
+    addedId: number,
+    change: (cell: FailingCell | undefined) => { readonly next: FailingCell | undefined | null; readonly result: T },
+  ): Promise<T> {
     const { result } = await shards.change(shard, (before): ShardChange<T> => {
       const { next, result } = change(findCell(before.cells, addedId));
       return next === null ? { result } : { result, next: { ...before, cells: withCell(before.cells, addedId, next) } };
@@ -34,15 +38,28 @@ export function triggerStore(table: DynamoTable, name: TriggerName): TriggerStor
       await forgetAttempts(shards, await troubled());
       await writeState(table, name, 'running');
     },
-    markRewound: async (at) => void (await updateState(table, { key: statusKey(name), update: 'SET #rewound_at = :at', values: { ':at': { S: at } } })),
+    markRewound: async (at) =>
+      void (await updateState(table, {
+        key: statusKey(name),
+        update: 'SET #rewound_at = :at',
+        values: { ':at': { S: at } },
+      })),
     consumed: consumedMarks(table, name),
-    confirmSound: async () => void (await updateState(table, { key: statusKey(name), update: 'SET #sound_at = :now', values: { ':now': { S: new Date().toISOString() } } })),
+    confirmSound: async () =>
+      void (await updateState(table, {
+        key: statusKey(name),
+        update: 'SET #sound_at = :now',
+        values: { ':now': { S: new Date().toISOString() } },
+      })),
     beginQueue: (queueUrl, soundAt) => beginQueue(table, name, queueUrl, soundAt),
     wantResend: (wish) => wantResend(table, name, wish),
     shards: (numbers) => shards.read(numbers),
 
     begin: (message) =>
-      changeCell(message.shard, message.added_id, (cell) => ({ next: afterAttempt(cell, message, 1, undefined), result: cell?.attempts ?? 0 })),
+      changeCell(message.shard, message.added_id, (cell) => ({
+        next: afterAttempt(cell, message, 1, undefined),
+        result: cell?.attempts ?? 0,
+      })),
 
     failed: (message, error, counted) =>
       changeCell(message.shard, message.added_id, (cell) => {
@@ -56,15 +73,23 @@ export function triggerStore(table: DynamoTable, name: TriggerName): TriggerStor
       await shards.change(message.shard, (before): ShardChange<void> => {
         const cell = parkedCell(afterAttempt(findCell(before.cells, message.added_id), message, 1, error));
         const cells = withCell(before.cells, message.added_id, { ...cell, retry: 'wanted' });
-        if (!fits(cells)) throw new SchemalessError('unavailable', `shard ${message.shard} has as many parked cells as can be kept of one shard: retry or discard some of them first`);
+        if (!fits(cells))
+          throw new SchemalessError(
+            'unavailable',
+            `shard ${message.shard} has as many parked cells as can be kept of one shard: retry or discard some of them first`,
+          );
         return { result: undefined, next: { ...before, cells } };
       });
     },
 
     retryFailed: (message, error) =>
-      changeCell(message.shard, message.added_id, (cell) => ({ next: cell?.parked_at === undefined ? null : answered(afterAttempt(cell, message, 1, error)), result: undefined })),
+      changeCell(message.shard, message.added_id, (cell) => ({
+        next: cell?.parked_at === undefined ? null : answered(afterAttempt(cell, message, 1, error)),
+        result: undefined,
+      })),
 
-    succeeded: (message) => changeCell(message.shard, message.added_id, (cell) => ({ next: cell ? undefined : null, result: undefined })),
+    succeeded: (message) =>
+      changeCell(message.shard, message.added_id, (cell) => ({ next: cell ? undefined : null, result: undefined })),
 
     async mark(shard, addedId) {
       const mark = addedId === undefined ? undefined : { added_id: addedId, at: new Date().toISOString() };
@@ -82,7 +107,10 @@ export function triggerStore(table: DynamoTable, name: TriggerName): TriggerStor
     takeRetry: (wanted) =>
       changeCell(wanted.message.shard, wanted.message.added_id, (cell) =>
         cell?.parked_at !== undefined && cell.round === wanted.round
-          ? { next: { ...cell, round: cell.round + 1, retry: 'sent', retried_at: new Date().toISOString() }, result: true }
+          ? {
+              next: { ...cell, round: cell.round + 1, retry: 'sent', retried_at: new Date().toISOString() },
+              result: true,
+            }
           : { next: null, result: false },
       ),
 

@@ -13,10 +13,26 @@ export const NO_ANSWER = 'it ended before it answered';
  * @param more attempts to be counted
  * @param error undefined where the attempt is only begun
  */
-export function afterAttempt(before: FailingCell | undefined, message: TriggerMessage, more: number, error: string | undefined): FailingCell {
+export function afterAttempt(
+  before: FailingCell | undefined,
+  message: TriggerMessage,
+  more: number,
+  error: string | undefined,
+): FailingCell {
   const now = new Date().toISOString();
-  const cell: FailingCell = before ?? { message, attempts: 0, first_failed_at: now, last_failed_at: now, last_error: NO_ANSWER, round: 0 };
-  return { ...cell, attempts: cell.attempts + more, ...(error !== undefined && { last_failed_at: now, last_error: shorten(error, ERROR_CHARACTERS) }) };
+  const cell: FailingCell = before ?? {
+    message,
+    attempts: 0,
+    first_failed_at: now,
+    last_failed_at: now,
+    last_error: NO_ANSWER,
+    round: 0,
+  };
+  return {
+    ...cell,
+    attempts: cell.attempts + more,
+    ...(error !== undefined && { last_failed_at: now, last_error: shorten(error, ERROR_CHARACTERS) }),
+  };
 }
 
 /** The cell parked, since now or since it was. A retry that was sent has had its answer. */
@@ -31,7 +47,11 @@ export function answered(cell: FailingCell): FailingCell {
 }
 
 /** The cells of a shard with one of them exchanged, added, or with undefined taken out. */
-export function withCell(cells: readonly FailingCell[], addedId: number, cell: FailingCell | undefined): readonly FailingCell[] {
+export function withCell(
+  cells: readonly FailingCell[],
+  addedId: number,
+  cell: FailingCell | undefined,
+): readonly FailingCell[] {
   const others = cells.filter(({ message }) => message.added_id !== addedId);
   return cell ? [...others, cell] : others;
 }

@@ -4,7 +4,9 @@ import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
 import { malformedKey, type TriggerName } from './trigger-items.ts';
 import type { MalformedMessage } from '../../contract/trigger-operations.ts';
 
-/** Nobody but the tailer should send to a trigger's queue: what others send is kept to be looked at, the newest of it. */
+/**
+ * Nobody but the tailer should send to a trigger's queue: what others send is kept to be looked at, the newest of it.
+ */
 const KEPT = 100;
 const BODY_CHARACTERS = 1000;
 const ERROR_CHARACTERS = 500;
@@ -17,7 +19,12 @@ export function malformedMessages(table: DynamoTable, name: TriggerName) {
     },
 
     async add({ message_id, body, error }: Omit<MalformedMessage, 'parked_at'>): Promise<void> {
-      const message = { message_id, body: shorten(body, BODY_CHARACTERS), error: shorten(error, ERROR_CHARACTERS), parked_at: new Date().toISOString() };
+      const message = {
+        message_id,
+        body: shorten(body, BODY_CHARACTERS),
+        error: shorten(error, ERROR_CHARACTERS),
+        parked_at: new Date().toISOString(),
+      };
       await changeItem(table, malformedKey(name), (item) => {
         const before = unpack<readonly MalformedMessage[]>(item?.['messages'], []);
         if (before.some((known) => known.message_id === message_id)) return { result: undefined };

@@ -1,6 +1,9 @@
 import type { CellAddress } from '../../cell.ts';
 
-/** What a trigger's queue carries for each cell: a pointer; the consumer fetches what else it needs. JSON, in this order. */
+/**
+ * What a trigger's queue carries for each cell: a pointer; the consumer fetches what else it needs. JSON, in this
+ * order.
+ */
 export interface TriggerMessage extends CellAddress {
   readonly datastore: string;
   readonly trigger: string;
@@ -11,8 +14,9 @@ export interface TriggerMessage extends CellAddress {
   /** Sent again on purpose: after a rewind, since its queue could not be trusted, or since it was parked. */
   readonly replay: boolean;
   /**
-   * Under which it was sent: goes up with each rewind, and where a log was cut. Where all was sent again, messages of lower ones are void. Left out by
-   * releases before 0.1.0, whose messages are never void, since nobody knows whether their cells were sent again.
+   * Under which it was sent: goes up with each rewind, and where a log was cut. Where all was sent again, messages of
+   * lower ones are void. Left out by releases before 0.1.0, whose messages are never void, since nobody knows whether
+   * their cells were sent again.
    */
   readonly generation?: number;
 }

@@ -22,21 +22,34 @@ export interface ParkPlace {
  *
  * A shard's item cannot hold more than some thousand cells: one that is full stops the trigger, too, and parks nothing.
  */
-export async function parkCell({ table, name, shards, stopAfterParked }: ParkPlace, message: TriggerMessage, error: string): Promise<ParkEnd> {
+export async function parkCell(
+  { table, name, shards, stopAfterParked }: ParkPlace,
+  message: TriggerMessage,
+  error: string,
+): Promise<ParkEnd> {
   const seen = await readStatus(table, name);
   if (!isAtWork(seen)) return 'not_running';
   const { result: parked, status: item } = await shards.change(message.shard, (before): ShardChange<boolean> => {
     const cell = findCell(before.cells, message.added_id);
     const cells = withCell(before.cells, message.added_id, parkedCell(afterAttempt(cell, message, 0, error)));
-    return cell?.parked_at === undefined && !fits(cells) ? { result: false } : { result: true, next: { ...before, cells } };
+    return cell?.parked_at === undefined && !fits(cells)
+      ? { result: false }
+      : { result: true, next: { ...before, cells } };
   });
   if (!parked) {
     await stopRunning(table, name, seen, `shard ${message.shard} has as many parked cells as can be kept of one shard`);
     return 'not_running';
   }
   const status = toStatus(item);
-  const count = (await shards.read(status.troubled)).flatMap(({ cells }) => cells).filter(({ parked_at }) => parked_at !== undefined).length;
+  const count = (await shards.read(status.troubled))
+    .flatMap(({ cells }) => cells)
+    .filter(({ parked_at }) => parked_at !== undefined).length;
   if (count < stopAfterParked) return 'parked';
-  await stopRunning(table, name, status, `${count} cells are parked, which stops it (stop_after_parked: ${stopAfterParked})`);
+  await stopRunning(
+    table,
+    name,
+    status,
+    `${count} cells are parked, which stops it (stop_after_parked: ${stopAfterParked})`,
+  );
   return 'parked_and_stopped';
 }

@@ -9,22 +9,43 @@ import type { ShardChange, TroubledShards } from './troubled-shards.ts';
  * @param wanted those to change @default all
  * @returns how many were changed
  */
-export function changeParked(shards: TroubledShards, troubled: readonly number[], wanted: readonly CellPlace[] | undefined, change: (cell: FailingCell) => FailingCell | undefined): Promise<number> {
+export function changeParked(
+  shards: TroubledShards,
+  troubled: readonly number[],
+  wanted: readonly CellPlace[] | undefined,
+  change: (cell: FailingCell) => FailingCell | undefined,
+): Promise<number> {
   const ids = wanted && Map.groupBy(wanted, ({ shard }) => shard);
-  const isWanted = ({ message }: FailingCell): boolean => !ids || ids.get(message.shard)?.some(({ added_id }) => added_id === message.added_id) === true;
-  return changeCells(shards, ids ? troubled.filter((shard) => ids.has(shard)) : troubled, (cell) => isParked(cell) && isWanted(cell), change);
+  const isWanted = ({ message }: FailingCell): boolean =>
+    !ids || ids.get(message.shard)?.some(({ added_id }) => added_id === message.added_id) === true;
+  return changeCells(
+    shards,
+    ids ? troubled.filter((shard) => ids.has(shard)) : troubled,
+    (cell) => isParked(cell) && isWanted(cell),
+    change,
+  );
 }
 
 /** Forgets the attempts of all cells that are not parked: they begin anew. */
 export async function forgetAttempts(shards: TroubledShards, troubled: readonly number[]): Promise<void> {
-  await changeCells(shards, troubled, (cell) => !isParked(cell), () => undefined);
+  await changeCells(
+    shards,
+    troubled,
+    (cell) => !isParked(cell),
+    () => undefined,
+  );
 }
 
 function isParked(cell: FailingCell): boolean {
   return cell.parked_at !== undefined;
 }
 
-async function changeCells(shards: TroubledShards, troubled: readonly number[], isConcerned: (cell: FailingCell) => boolean, change: (cell: FailingCell) => FailingCell | undefined): Promise<number> {
+async function changeCells(
+  shards: TroubledShards,
+  troubled: readonly number[],
+  isConcerned: (cell: FailingCell) => boolean,
+  change: (cell: FailingCell) => FailingCell | undefined,
+): Promise<number> {
   let count = 0;
   for (const shard of troubled) {
     const { result } = await shards.change(shard, (before): ShardChange<number> => {

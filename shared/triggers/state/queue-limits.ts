@@ -14,14 +14,14 @@ export const TOLD_IN_TIME = 12;
 export const RETENTION_MS = 14 * DAY;
 
 /**
- * For how long nothing of a queue can have expired since it was empty, with a day for what differs. A consumer elsewhere says
- * nothing of what it consumes: that nothing has expired is known of its queue by this alone.
+ * For how long nothing of a queue can have expired since it was empty, with a day for what differs. A consumer
+ * elsewhere says nothing of what it consumes: that nothing has expired is known of its queue by this alone.
  */
 export const KEPT_MS = RETENTION_MS - DAY;
 
 /**
- * The most that SQS counts to. Our functions park a cell long before, by attempts that are counted for each cell: nine failing ones
- * of a hundred attempts each, the most that a definition may want, do not take the one behind them along.
+ * The most that SQS counts to. Our functions park a cell long before, by attempts that are counted for each cell: nine
+ * failing ones of a hundred attempts each, the most that a definition may want, do not take the one behind them along.
  */
 const RECEIPTS_OF_FUNCTIONS = 1000;
 
@@ -31,12 +31,17 @@ const RECEIPTS_OF_FUNCTIONS = 1000;
  */
 const RECEIPTS_ELSEWHERE = 100;
 
-/** A message of a trigger that does not run goes back to its queue for so long at most, and each time it is one receipt more. */
+/**
+ * A message of a trigger that does not run goes back to its queue for so long at most, and each time it is one receipt
+ * more.
+ */
 export const LONGEST_PAUSE_SECONDS = 300;
 
 /** How often a message is received before SQS moves it to the trigger's last queue. */
 export function mostReceipts(definition: Pick<TriggerDefinition, 'function' | 'maxAttempts'>): number {
-  return definition.function === undefined ? Math.max(RECEIPTS_ELSEWHERE, definition.maxAttempts) : RECEIPTS_OF_FUNCTIONS;
+  return definition.function === undefined
+    ? Math.max(RECEIPTS_ELSEWHERE, definition.maxAttempts)
+    : RECEIPTS_OF_FUNCTIONS;
 }
 
 /**

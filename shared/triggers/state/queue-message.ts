@@ -8,23 +8,63 @@ import type { TriggerMessage } from './message.ts';
 import type { FailingCell } from './trigger-store.ts';
 
 /**
- * What a trigger's queue carries for a cell. A replay is a cell that was in its log when the shard was last rewound; one
- * that came after it is new, although the offset's generation stays raised.
+ * What a trigger's queue carries for a cell. A replay is a cell that was in its log when the shard was last rewound;
+ * one that came after it is new, although the offset's generation stays raised.
  *
- * @param replayedTo of the shard's mark, read after the cell's generation was known, so that it knows of the rewind that raised it
+ * @param replayedTo of the shard's mark, read after the cell's generation was known, so that it knows of the rewind
+ *   that raised it
  */
-export function toMessage(cell: LogPlace, trigger: { readonly datastore: string; readonly trigger: string }, replayedTo: number): TriggerMessage {
+export function toMessage(
+  cell: LogPlace,
+  trigger: { readonly datastore: string; readonly trigger: string },
+  replayedTo: number,
+): TriggerMessage {
   const { shard, added_id, row_key, column_name, ref_key, created_at, generation } = cell;
   const replay = generation > 0 && added_id <= replayedTo;
-  return { datastore: trigger.datastore, trigger: trigger.trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay, generation };
+  return {
+    datastore: trigger.datastore,
+    trigger: trigger.trigger,
+    shard,
+    added_id,
+    row_key,
+    column_name,
+    ref_key,
+    created_at,
+    replay,
+    generation,
+  };
 }
 
-/** What SQS refuses (U+FFFE, U+FFFF), and emulators of it do (characters beyond U+FFFF): a column name may hold either. */
+/**
+ * What SQS refuses (U+FFFE, U+FFFF), and emulators of it do (characters beyond U+FFFF): a column name may hold either.
+ */
 const REFUSED = /[\uD800-\uDFFF\uFFFE\uFFFF]/g;
 
 /** Its JSON, with characters escaped that queues refuse. */
-export function encodeMessage({ datastore, trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay, generation }: TriggerMessage): string {
-  const text = JSON.stringify({ datastore, trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay, generation });
+export function encodeMessage({
+  datastore,
+  trigger,
+  shard,
+  added_id,
+  row_key,
+  column_name,
+  ref_key,
+  created_at,
+  replay,
+  generation,
+}: TriggerMessage): string {
+  const text = JSON.stringify({
+    datastore,
+    trigger,
+    shard,
+    added_id,
+    row_key,
+    column_name,
+    ref_key,
+    created_at,
+    replay,
+    generation,
+  });
   return text.replaceAll(REFUSED, (unit) => String.raw`\u` + unit.charCodeAt(0).toString(16));
 }
 
@@ -35,7 +75,11 @@ export function encodeMessage({ datastore, trigger, shard, added_id, row_key, co
  */
 export function parseMessage(text: string): TriggerMessage {
   const fields = parseObject(text);
-  const { row_key, column_name, ref_key } = parseAddress({ row_key: fields['row_key'], column_name: fields['column_name'], ref_key: fields['ref_key'] });
+  const { row_key, column_name, ref_key } = parseAddress({
+    row_key: fields['row_key'],
+    column_name: fields['column_name'],
+    ref_key: fields['ref_key'],
+  });
   return {
     datastore: parseName(fields['datastore'], 'datastore', DATASTORE_NAME),
     trigger: parseName(fields['trigger'], 'trigger', TRIGGER_NAME),
@@ -47,7 +91,9 @@ export function parseMessage(text: string): TriggerMessage {
     created_at: parseTime(fields['created_at'], 'created_at'),
     replay: parseReplay(fields['replay']),
     // Messages of an earlier version do not say it.
-    ...(fields['generation'] !== undefined && { generation: parseCount(fields['generation'], 'generation', 0, Number.MAX_SAFE_INTEGER) }),
+    ...(fields['generation'] !== undefined && {
+      generation: parseCount(fields['generation'], 'generation', 0, Number.MAX_SAFE_INTEGER),
+    }),
   };
 }
 
@@ -65,7 +111,12 @@ export function retryGroupId(shard: number): string {
  * The same for every repetition of a cell, so that SQS drops what is sent twice within five minutes; another one after
  * a rewind, and for another cell that took the added id after the log was cut.
  */
-export function deduplicationId({ shard, added_id, fingerprint, generation }: Pick<LogPlace, 'shard' | 'added_id' | 'fingerprint' | 'generation'>): string {
+export function deduplicationId({
+  shard,
+  added_id,
+  fingerprint,
+  generation,
+}: Pick<LogPlace, 'shard' | 'added_id' | 'fingerprint' | 'generation'>): string {
   return `${shard}-${added_id}-${fingerprint}-${generation}`;
 }
 
@@ -75,7 +126,10 @@ export function deduplicationId({ shard, added_id, fingerprint, generation }: Pi
  *
  * @param round the one that it is sent in
  */
-export function retryDeduplicationId({ message, parked_at = '' }: Pick<FailingCell, 'message' | 'parked_at'>, round: number): string {
+export function retryDeduplicationId(
+  { message, parked_at = '' }: Pick<FailingCell, 'message' | 'parked_at'>,
+  round: number,
+): string {
   return `${message.shard}-${message.added_id}-${fingerprintOf(message)}-p${parked_at.replaceAll(/\D/gu, '')}-r${round}`;
 }
 
@@ -86,7 +140,8 @@ function parseObject(text: string): Readonly<Record<string, unknown>> {
   } catch (cause) {
     throw new SchemalessError('invalid_json', 'the message is not JSON', { cause });
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidField('message', 'an object', value);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw invalidField('message', 'an object', value);
   return value as Readonly<Record<string, unknown>>;
 }
 

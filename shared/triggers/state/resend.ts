@@ -19,12 +19,15 @@ export interface ResendParts {
   readonly dead: number;
 }
 
-/** Rewinds and logs that are cut meanwhile raise the generation of a partition by one each: none reaches that of the resend. */
+/**
+ * Rewinds and logs that are cut meanwhile raise the generation of a partition by one each: none reaches that of the
+ * resend.
+ */
 const GENERATIONS_AHEAD = 100;
 
 /**
- * Does the resend that is wanted of a trigger, if one is: sets each shard back to the cell up to which its consumers are
- * known to be, under a generation that no message has yet. From then on consumers pass over messages of lower ones:
+ * Does the resend that is wanted of a trigger, if one is: sets each shard back to the cell up to which its consumers
+ * are known to be, under a generation that no message has yet. From then on consumers pass over messages of lower ones:
  * those that the queue still has would come before the cells that it has lost.
  *
  * Neither sent nor consumed is anything from when it was wanted to when it is done. It may be begun by several at once,
@@ -41,14 +44,21 @@ export async function resendUnconsumed({ stateTable, name, shards, queueUrl, dea
   const items = offsetItems(stateTable, { ...follower, shards, partitions });
   const held = await Promise.all(Array.from({ length: partitions }, (_, partition) => items.read(partition)));
   // Where nobody has begun nothing was sent, and what is first sent has no generation.
-  const generation = partitions === 0 ? least : GENERATIONS_AHEAD + Math.max(least, ...held.map((item) => item?.generation ?? 0));
+  const generation =
+    partitions === 0 ? least : GENERATIONS_AHEAD + Math.max(least, ...held.map((item) => item?.generation ?? 0));
 
   const sent = new Map(held.flatMap((item, partition) => (item ? shardsOf(item, partition, partitions) : [])));
   // The marks first: they say which cells were in the log, and no mark of what was sent before can pass them.
-  const marks = await consumedMarks(stateTable, name).change([...sent.keys()], (shard, mark) => setBack(mark, sent.get(shard) ?? 0, generation));
+  const marks = await consumedMarks(stateTable, name).change([...sent.keys()], (shard, mark) =>
+    setBack(mark, sent.get(shard) ?? 0, generation),
+  );
   // Those that nobody has taken yet, too: what is sent of them is not to be void.
   for (const partition of held.keys()) {
-    await items.rewind(partition, (offsets) => offsets.map((offset, place) => placeOf(offset, marks.get(partition + place * partitions))), generation);
+    await items.rewind(
+      partition,
+      (offsets) => offsets.map((offset, place) => placeOf(offset, marks.get(partition + place * partitions))),
+      generation,
+    );
   }
   await tellChange(stateTable, follower);
   await endResend(stateTable, name, { id: resend.id, generation, queueUrl, dead });
@@ -61,7 +71,9 @@ export function aimOf({ queue_url, resend }: Pick<TriggerStatus, 'queue_url' | '
 }
 
 function shardsOf({ offsets }: OffsetItem, partition: number, partitions: number): [shard: number, addedId: number][] {
-  return offsets.flatMap((offset, place): [number, number][] => (offset ? [[partition + place * partitions, offset.added_id]] : []));
+  return offsets.flatMap((offset, place): [number, number][] =>
+    offset ? [[partition + place * partitions, offset.added_id]] : [],
+  );
 }
 
 /** A shard without a mark was not begun by anybody who would keep one: it stays where it is. */

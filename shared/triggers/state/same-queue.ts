@@ -1,6 +1,6 @@
 /**
- * Whether two URLs are of one queue, which its account and its name tell: it may be reached at another host, or port, as
- * that of a local stack is after each start. Nothing is ever the same as no queue.
+ * Whether two URLs are of one queue, which its account and its name tell: it may be reached at another host, or port,
+ * as that of a local stack is after each start. Nothing is ever the same as no queue.
  */
 export function isSameQueue(one: string | undefined, other: string | undefined): boolean {
   return one !== undefined && other !== undefined && nameOf(one) === nameOf(other);

@@ -33,7 +33,11 @@ export interface TriggerPlaces {
  * How far consuming and sending are behind the logs. What is consumed is written down now and then, so that a shard may
  * be further than is known; that all is consumed, and how many are not at most, is known by what the queue holds.
  */
-export async function triggerLags(context: StoreContext, topology: DatastoreTopology, { start, places, marks, waiting }: TriggerPlaces): Promise<TriggerLags> {
+export async function triggerLags(
+  context: StoreContext,
+  topology: DatastoreTopology,
+  { start, places, marks, waiting }: TriggerPlaces,
+): Promise<TriggerLags> {
   const offsets = places.map((place) => place?.added_id);
   const sent = await shardLags(context, topology, offsets, start);
   const consumed = places.map((place, shard) => {
@@ -47,7 +51,11 @@ export async function triggerLags(context: StoreContext, topology: DatastoreTopo
   const unconsumed = isAll ? sent : await shardLags(context, topology, consumed, start);
   const [sentSum, sum] = [sumLags(sent), sumLags(unconsumed)];
   return {
-    shards: unconsumed.map((lag, shard) => ({ ...lag, offset: offsets[shard] ?? null, consumed: consumed[shard] ?? null })),
+    shards: unconsumed.map((lag, shard) => ({
+      ...lag,
+      offset: offsets[shard] ?? null,
+      consumed: consumed[shard] ?? null,
+    })),
     lag: { ...sum, cells: Math.min(sum.cells, sentSum.cells + (waiting ?? Number.POSITIVE_INFINITY)) },
     sent: sentSum,
   };
@@ -61,10 +69,22 @@ const SHARDS_A_STATEMENT = 256;
  *
  * @param offsets by shard; undefined where the trigger has not begun
  */
-export async function shardLags(context: StoreContext, topology: DatastoreTopology, offsets: readonly (number | undefined)[], start: TriggerStart): Promise<readonly ShardLag[]> {
+export async function shardLags(
+  context: StoreContext,
+  topology: DatastoreTopology,
+  offsets: readonly (number | undefined)[],
+  start: TriggerStart,
+): Promise<readonly ShardLag[]> {
   // What begins at the log's start has all of it before it; where another start lies is found when it begins.
   const afters = topology.places.map((_, shard) => offsets[shard] ?? (start === 'start' ? 0 : undefined));
-  const found = await readLags(context, topology, afters.entries().map(([shard, after]) => ({ shard, after })).toArray());
+  const found = await readLags(
+    context,
+    topology,
+    afters
+      .entries()
+      .map(([shard, after]) => ({ shard, after }))
+      .toArray(),
+  );
   return afters.map((after, shard) => {
     const lag = found.get(shard);
     const known = after === undefined ? undefined : lag;
@@ -76,7 +96,11 @@ export async function shardLags(context: StoreContext, topology: DatastoreTopolo
 }
 
 /** Heads, and ages of what comes after; shards that cannot be read, or whose group cannot, are left out. */
-export async function readLags(context: StoreContext, topology: DatastoreTopology, ranges: readonly { readonly shard: number; readonly after: number | undefined }[]): Promise<ReadonlyMap<number, StoredLag>> {
+export async function readLags(
+  context: StoreContext,
+  topology: DatastoreTopology,
+  ranges: readonly { readonly shard: number; readonly after: number | undefined }[],
+): Promise<ReadonlyMap<number, StoredLag>> {
   const found = new Map<number, StoredLag>();
   await Promise.all(
     [...byGroup(topology, ranges)].map(async ([group, items]) => {

@@ -20,9 +20,11 @@ export interface TriggerName {
  * | `consumed#trips#bill_rider#3` | how far its consumers are with the shards 192 to 255: `marks` (JSON, deflated), `version` |
  */
 export const statusKey = ({ datastore, trigger }: TriggerName): string => `trigger#${datastore}#${trigger}`;
-export const troubledKey = ({ datastore, trigger }: TriggerName, shard: number): string => `troubled#${datastore}#${trigger}#${shard}`;
+export const troubledKey = ({ datastore, trigger }: TriggerName, shard: number): string =>
+  `troubled#${datastore}#${trigger}#${shard}`;
 export const malformedKey = ({ datastore, trigger }: TriggerName): string => `malformed#${datastore}#${trigger}`;
-export const consumedKey = ({ datastore, trigger }: TriggerName, page: number): string => `consumed#${datastore}#${trigger}#${page}`;
+export const consumedKey = ({ datastore, trigger }: TriggerName, page: number): string =>
+  `consumed#${datastore}#${trigger}#${page}`;
 
 /** DynamoDB's own limit. */
 const KEYS_A_READ = 100;
@@ -32,26 +34,37 @@ const MAX_TRIES = 8;
 const TIMEOUT_MS = 3000;
 
 /** Reads many items, consistently. Those that are not there are left out. */
-export async function readItems({ client, table }: DynamoTable, keys: readonly string[]): Promise<ReadonlyMap<string, StateItem>> {
+export async function readItems(
+  { client, table }: DynamoTable,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, StateItem>> {
   const found = new Map<string, StateItem>();
   let left = [...new Set(keys)];
-  for (let tries = 0; left.length > 0; ) {
+  for (let tries = 0; left.length > 0;) {
     const page = left.slice(0, KEYS_A_READ);
     const { Responses, UnprocessedKeys } = await client.send(
-      new BatchGetItemCommand({ RequestItems: { [table]: { Keys: page.map((key) => ({ pk: { S: key } })), ConsistentRead: true } } }),
+      new BatchGetItemCommand({
+        RequestItems: { [table]: { Keys: page.map((key) => ({ pk: { S: key } })), ConsistentRead: true } },
+      }),
       { abortSignal: AbortSignal.timeout(TIMEOUT_MS) },
     );
     for (const item of Responses?.[table] ?? []) found.set(item['pk']?.S ?? '', item);
     const passedOver = (UnprocessedKeys?.[table]?.Keys ?? []).map((key) => key['pk']?.S ?? '');
     left = [...passedOver, ...left.slice(page.length)];
     tries = passedOver.length > 0 ? tries + 1 : 0;
-    if (tries === MAX_TRIES) throw new Error(`DynamoDB answered ${MAX_TRIES} reads in part only: ${left.length} of ${keys.length} items of a trigger are left`);
+    if (tries === MAX_TRIES)
+      throw new Error(
+        `DynamoDB answered ${MAX_TRIES} reads in part only: ${left.length} of ${keys.length} items of a trigger are left`,
+      );
     if (tries > 0) await sleep(PAUSE_MS * tries);
   }
   return found;
 }
 
-/** Deletes everything that is kept of a trigger: whoever is defined under its name later begins anew. Its offsets are kept elsewhere, see `forgetFollower`. */
+/**
+ * Deletes everything that is kept of a trigger: whoever is defined under its name later begins anew. Its offsets are
+ * kept elsewhere, see `forgetFollower`.
+ */
 export async function forgetTrigger(table: DynamoTable, name: TriggerName): Promise<void> {
   const status = await readState(table, statusKey(name));
   for (const shard of status?.['troubled']?.NS ?? []) await deleteState(table, troubledKey(name, Number(shard)));

@@ -22,8 +22,15 @@ export function toStatus(item: StateItem | undefined): TriggerStatus {
   };
 }
 
-function queueStatus(item: StateItem | undefined): Pick<TriggerStatus, 'queue_url' | 'sound_at' | 'dead_seen' | 'least_generation' | 'resend'> {
-  const [queue, sound, dead, least] = [item?.['queue_url']?.S, item?.['sound_at']?.S, item?.['dead_seen']?.N, item?.['least_generation']?.N];
+function queueStatus(
+  item: StateItem | undefined,
+): Pick<TriggerStatus, 'queue_url' | 'sound_at' | 'dead_seen' | 'least_generation' | 'resend'> {
+  const [queue, sound, dead, least] = [
+    item?.['queue_url']?.S,
+    item?.['sound_at']?.S,
+    item?.['dead_seen']?.N,
+    item?.['least_generation']?.N,
+  ];
   const resend = toResend(item);
   return {
     ...(queue !== undefined && { queue_url: queue }),
@@ -38,7 +45,13 @@ function toResend(item: StateItem | undefined): Resend | undefined {
   const [why, asked] = [item?.['resend_why']?.S, item?.['resend_asked_at']?.S];
   if (why === undefined || asked === undefined) return undefined;
   const [id, queue, done] = [item?.['resend_id']?.S, item?.['resend_queue']?.S, item?.['resend_done_at']?.S];
-  return { why, asked_at: asked, ...(id !== undefined && { id }), ...(queue !== undefined && { queue_url: queue }), ...(done !== undefined && { done_at: done }) };
+  return {
+    why,
+    asked_at: asked,
+    ...(id !== undefined && { id }),
+    ...(queue !== undefined && { queue_url: queue }),
+    ...(done !== undefined && { done_at: done }),
+  };
 }
 
 /**
@@ -46,7 +59,12 @@ function toResend(item: StateItem | undefined): Resend | undefined {
  *
  * @param soundAt since when its messages are known to be consumed: of a trigger that is halted, when it was
  */
-export async function beginQueue(table: DynamoTable, name: TriggerName, queueUrl: string, soundAt: string): Promise<void> {
+export async function beginQueue(
+  table: DynamoTable,
+  name: TriggerName,
+  queueUrl: string,
+  soundAt: string,
+): Promise<void> {
   await updateState(table, {
     key: statusKey(name),
     update: 'SET #queue_url = if_not_exists(#queue_url, :url), #sound_at = if_not_exists(#sound_at, :sound)',
@@ -54,8 +72,15 @@ export async function beginQueue(table: DynamoTable, name: TriggerName, queueUrl
   });
 }
 
-/** Not while one is wanted, unless the cells are to go elsewhere; nor where the queue was found sound, or made so, since. */
-export async function wantResend(table: DynamoTable, name: TriggerName, { why, seen, queueUrl }: ResendWish): Promise<void> {
+/**
+ * Not while one is wanted, unless the cells are to go elsewhere; nor where the queue was found sound, or made so,
+ * since.
+ */
+export async function wantResend(
+  table: DynamoTable,
+  name: TriggerName,
+  { why, seen, queueUrl }: ResendWish,
+): Promise<void> {
   const unchanged = seen.sound_at === undefined ? 'attribute_not_exists(#sound_at)' : '#sound_at = :seen';
   await updateState(table, {
     key: statusKey(name),
@@ -81,37 +106,71 @@ export interface ResendEnd {
 }
 
 /** Lets it go on, unless another resend was wanted since. */
-export async function endResend(table: DynamoTable, name: TriggerName, { id, generation, queueUrl, dead }: ResendEnd): Promise<void> {
+export async function endResend(
+  table: DynamoTable,
+  name: TriggerName,
+  { id, generation, queueUrl, dead }: ResendEnd,
+): Promise<void> {
   await updateState(table, {
     key: statusKey(name),
-    update: 'SET #least_generation = :generation, #queue_url = :url, #dead_seen = :dead, #sound_at = :now, #resend_done_at = :now REMOVE #resend_id, #resend_queue',
+    update:
+      'SET #least_generation = :generation, #queue_url = :url, #dead_seen = :dead, #sound_at = :now, #resend_done_at = :now REMOVE #resend_id, #resend_queue',
     condition: '#resend_id = :id',
-    values: { ':generation': { N: String(generation) }, ':url': { S: queueUrl }, ':dead': { N: String(dead) }, ':now': { S: new Date().toISOString() }, ':id': { S: id } },
+    values: {
+      ':generation': { N: String(generation) },
+      ':url': { S: queueUrl },
+      ':dead': { N: String(dead) },
+      ':now': { S: new Date().toISOString() },
+      ':id': { S: id },
+    },
   });
 }
 
 /** Messages in the last queue that are known of: there are fewer once somebody has looked after them. */
 export async function writeDeadSeen(table: DynamoTable, name: TriggerName, dead: number): Promise<void> {
-  await updateState(table, { key: statusKey(name), update: 'SET #dead_seen = :dead', values: { ':dead': { N: String(dead) } } });
+  await updateState(table, {
+    key: statusKey(name),
+    update: 'SET #dead_seen = :dead',
+    values: { ':dead': { N: String(dead) } },
+  });
 }
 
 /**
- * Whoever halts a trigger that is halted, and gives no reason, has nothing against the one that is there. Since when it does not
- * run stays as it is: by that it is known for how long its messages have waited.
+ * Whoever halts a trigger that is halted, and gives no reason, has nothing against the one that is there. Since when it
+ * does not run stays as it is: by that it is known for how long its messages have waited.
  */
-export async function writeState(table: DynamoTable, name: TriggerName, state: TriggerState, reason?: string): Promise<void> {
+export async function writeState(
+  table: DynamoTable,
+  name: TriggerName,
+  state: TriggerState,
+  reason?: string,
+): Promise<void> {
   const [key, set] = [statusKey(name), `SET #state = :state${reason === undefined ? '' : ', #reason = :reason'}`];
   const values = { ':state': { S: state }, ...(reason !== undefined && { ':reason': { S: reason } }) };
-  const again = { key, update: set, condition: 'attribute_exists(#state) AND #state <> :running', values: { ...values, ':running': { S: 'running' } } };
+  const again = {
+    key,
+    update: set,
+    condition: 'attribute_exists(#state) AND #state <> :running',
+    values: { ...values, ':running': { S: 'running' } },
+  };
   if (state !== 'running' && (await updateState(table, again))) return;
-  await updateState(table, { key, update: `${set}, #changed_at = :now${state === 'running' ? ' REMOVE #reason' : ''}`, values: { ...values, ':now': { S: new Date().toISOString() } } });
+  await updateState(table, {
+    key,
+    update: `${set}, #changed_at = :now${state === 'running' ? ' REMOVE #reason' : ''}`,
+    values: { ...values, ':now': { S: new Date().toISOString() } },
+  });
 }
 
 /**
  * Stops a trigger that runs, unless somebody has set its state since it was seen: who resumes one knows of more than
  * what was counted before.
  */
-export async function stopRunning(table: DynamoTable, name: TriggerName, seen: TriggerStatus, reason: string): Promise<void> {
+export async function stopRunning(
+  table: DynamoTable,
+  name: TriggerName,
+  seen: TriggerStatus,
+  reason: string,
+): Promise<void> {
   await updateState(table, {
     key: statusKey(name),
     update: 'SET #state = :stopped, #changed_at = :now, #reason = :reason',

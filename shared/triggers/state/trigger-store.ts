@@ -15,7 +15,10 @@ export interface TriggerStatus {
   readonly rewound_at?: string;
   /** The queue that has what was sent and not consumed; undefined before anything was sent. */
   readonly queue_url?: string;
-  /** When it was last known that messages leave the queue by being consumed; undefined before anything was sent. RFC 3339, UTC. */
+  /**
+   * When it was last known that messages leave the queue by being consumed; undefined before anything was sent. RFC
+   * 3339, UTC.
+   */
   readonly sound_at?: string;
   /** So many messages in the last queue are known of, and were looked after. */
   readonly dead_seen?: number;
@@ -99,11 +102,16 @@ export interface TriggerStore {
   confirmSound(): Promise<void>;
   /** Says where cells are sent to; only the first one who does is heard. */
   beginQueue(queueUrl: string, soundAt: string): Promise<void>;
-  /** Wants everything not known to be consumed to be sent again, see `resendUnconsumed`; not when it was since the status was seen. */
+  /**
+   * Wants everything not known to be consumed to be sent again, see `resendUnconsumed`; not when it was since the
+   * status was seen.
+   */
   wantResend(wish: ResendWish): Promise<void>;
   /** Consistent reads, in batches, in the order asked for; shards without an item are left out. */
   shards(shards: readonly number[]): Promise<readonly TroubledShard[]>;
-  /** Counts an attempt before it is made: one that ends the process is known then. Returns how many there were before. */
+  /**
+   * Counts an attempt before it is made: one that ends the process is known then. Returns how many there were before.
+   */
   begin(message: TriggerMessage): Promise<number>;
   /** Counts a failure, unless `begin` counted it (`counted`). Returns how many attempts there were now. */
   failed(message: TriggerMessage, error: string, counted: boolean): Promise<number>;

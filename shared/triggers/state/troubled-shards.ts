@@ -25,7 +25,10 @@ export interface TroubledShards {
    *
    * @returns what `change` returned, and the status item where the shard was listed with it
    */
-  change<T>(shard: number, change: (before: TroubledShard) => ShardChange<T>): Promise<{
+  change<T>(
+    shard: number,
+    change: (before: TroubledShard) => ShardChange<T>,
+  ): Promise<{
     readonly result: T;
     readonly status?: StateItem;
   }>;
@@ -39,7 +42,11 @@ export interface TroubledShards {
  */
 export function troubledShards(table: DynamoTable, name: TriggerName): TroubledShards {
   async function list(shard: number): Promise<StateItem> {
-    const status = await updateState(table, { key: statusKey(name), update: 'ADD #troubled :shard, #changes :one', values: { ':shard': { NS: [String(shard)] }, ':one': { N: '1' } } });
+    const status = await updateState(table, {
+      key: statusKey(name),
+      update: 'ADD #troubled :shard, #changes :one',
+      values: { ':shard': { NS: [String(shard)] }, ':one': { N: '1' } },
+    });
     return status ?? {};
   }
 
@@ -62,7 +69,10 @@ export function troubledShards(table: DynamoTable, name: TriggerName): TroubledS
 
   return {
     async read(shards: readonly number[]): Promise<readonly TroubledShard[]> {
-      const items = await readItems(table, shards.map((shard) => troubledKey(name, shard)));
+      const items = await readItems(
+        table,
+        shards.map((shard) => troubledKey(name, shard)),
+      );
       return shards.flatMap((shard) => {
         const item = items.get(troubledKey(name, shard));
         const found = item && toTroubledShard(shard, item);
@@ -70,7 +80,10 @@ export function troubledShards(table: DynamoTable, name: TriggerName): TroubledS
       });
     },
 
-    async change<T>(shard: number, change: (before: TroubledShard) => ShardChange<T>): Promise<{ readonly result: T; readonly status?: StateItem }> {
+    async change<T>(
+      shard: number,
+      change: (before: TroubledShard) => ShardChange<T>,
+    ): Promise<{ readonly result: T; readonly status?: StateItem }> {
       const { result, next } = await changeItem<ShardChange<T>>(table, troubledKey(name, shard), (item) => {
         const changed = change(toTroubledShard(shard, item));
         return { result: changed, ...(changed.next && { values: toValues(changed.next) }) };
@@ -82,7 +95,6 @@ export function troubledShards(table: DynamoTable, name: TriggerName): TroubledS
     },
   };
 }
-
 
 /** Whether an item can hold these cells, and what may fail beside them. */
 export function fits(cells: readonly FailingCell[]): boolean {

@@ -29,29 +29,55 @@ const GROUPS = 3;
 const QUEUE = 'backlog.fifo';
 const ATTRIBUTES = { FifoQueue: 'true', DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId' };
 
-export async function startBacklogStage({ folder, engine: wish }: Pick<BenchWorld, 'folder' | 'engine'>, shards: number): Promise<BacklogStage> {
+export async function startBacklogStage(
+  { folder, engine: wish }: Pick<BenchWorld, 'folder' | 'engine'>,
+  shards: number,
+): Promise<BacklogStage> {
   await using parts = new AsyncDisposableStack();
   const { servers, groups, engine } = await startServers({ folder, engine: wish, groups: GROUPS, readers: 1, shards });
   parts.defer(() => servers.stop());
   const { access: store } = parts.use(await createStore(groups, { shards, bufferCopies: 0 }));
-  const sqs = parts.use(startProcess<SqsInput, SqsProgress>(new URL('sqs-process.ts', import.meta.url), folder, { folder: join(folder, 'sqs') }));
+  const sqs = parts.use(
+    startProcess<SqsInput, SqsProgress>(new URL('sqs-process.ts', import.meta.url), folder, {
+      folder: join(folder, 'sqs'),
+    }),
+  );
   await sqs.ready;
   const url = sqs.progress?.url ?? '';
   const queueUrl = `${url}/000000000000/${QUEUE}`;
   const client = sqsClient(url);
   parts.defer(async () => client.destroy());
   await client.send(new CreateQueueCommand({ QueueName: QUEUE, Attributes: ATTRIBUTES }));
-  const trigger: DeployedTrigger = { definition: { name: 'backlog', start: 'start', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 5 }, queueUrl, parkedQueueUrl: queueUrl };
+  const trigger: DeployedTrigger = {
+    definition: { name: 'backlog', start: 'start', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 5 },
+    queueUrl,
+    parkedQueueUrl: queueUrl,
+  };
   const kept = parts.move();
   return {
     servers,
     engine,
-    access: { ...store, datastore: DATASTORE, sqs: url, trigger: trigger.definition.name, queueUrl, parkedQueueUrl: queueUrl },
+    access: {
+      ...store,
+      datastore: DATASTORE,
+      sqs: url,
+      trigger: trigger.definition.name,
+      queueUrl,
+      parkedQueueUrl: queueUrl,
+    },
     sqs,
     async deployTrigger() {
       const dynamo = dynamoClient(store.dynamo);
-      const wished = { groups: groups.map(({ user: _user, password: _password, ...address }) => address), datastores: [{ name: DATASTORE, shards, indexes: [], triggers: [trigger] }] };
-      await migrate({ topologyTable: { client: dynamo, table: store.topologyTable }, connect: ({ name }) => groupClient(groups, name, PATIENT), wish: wished, mayGoOn: () => true });
+      const wished = {
+        groups: groups.map(({ user: _user, password: _password, ...address }) => address),
+        datastores: [{ name: DATASTORE, shards, indexes: [], triggers: [trigger] }],
+      };
+      await migrate({
+        topologyTable: { client: dynamo, table: store.topologyTable },
+        connect: ({ name }) => groupClient(groups, name, PATIENT),
+        wish: wished,
+        mayGoOn: () => true,
+      });
       dynamo.destroy();
     },
     depth: () => sqsQueues(client).depth(queueUrl),

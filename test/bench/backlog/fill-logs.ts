@@ -22,12 +22,21 @@ const POLL_MS = 200;
 const PATIENCE_MS = 60_000;
 
 /** Appends cells by the store's statements, and returns once the readers have them, too. */
-export async function fillLogs({ context, datastore }: Pick<OpenStore, 'context' | 'datastore'>, { cells, seed, signal }: Fill): Promise<void> {
+export async function fillLogs(
+  { context, datastore }: Pick<OpenStore, 'context' | 'datastore'>,
+  { cells, seed, signal }: Fill,
+): Promise<void> {
   const topology = await requireDatastore(context.topology, DATASTORE);
   const random = new Random(seed, 'rows of a backlog', 0);
   const body = { written_by: 'bench' };
   const encoded = encodeBody(body);
-  const all = Array.from({ length: cells }, (): EncodedCell => ({ row_key: randomRowKey(random), column_name: 'BASE', ref_key: 1, body, encoded }));
+  const all = Array.from({ length: cells }, (): EncodedCell => ({
+    row_key: randomRowKey(random),
+    column_name: 'BASE',
+    ref_key: 1,
+    body,
+    encoded,
+  }));
   const byShard = Map.groupBy(all, ({ row_key }) => shardOf(row_key, topology.shards));
   await inParallel(byShard, SHARDS_AT_ONCE, signal, async ([shard, ofShard]) => {
     const { group, epoch } = placeOf(topology, shard);
@@ -41,7 +50,8 @@ export async function fillLogs({ context, datastore }: Pick<OpenStore, 'context'
   for (;;) {
     const heads = await datastore.heads({ read: 'reader' });
     if (heads.reduce((sum, head) => sum + (head.error ? 0 : head.head), 0) === cells) return;
-    if (performance.now() > deadline) throw new Error(`the readers did not have all cells within ${PATIENCE_MS / 1000} s`);
+    if (performance.now() > deadline)
+      throw new Error(`the readers did not have all cells within ${PATIENCE_MS / 1000} s`);
     await sleep(POLL_MS, undefined, { signal });
   }
 }

@@ -19,19 +19,33 @@ const DEPTH_LIMIT = Number.MAX_SAFE_INTEGER;
 const TAILER = new URL('../../support/triggers/tailer-process.ts', import.meta.url);
 
 /** Starts one tailer and waits until the queue has taken so many cells. */
-export async function tailLogs({ access, sqs }: Pick<BacklogStage, 'access' | 'sqs'>, cells: number, { folder, seed, signal }: Pick<BenchWorld, 'folder' | 'seed' | 'signal'>): Promise<Tailed> {
-  const input: TailerInput = { access, slots: [0], sends: `${folder}/sends`, seed, settings: { depthLimit: DEPTH_LIMIT } };
+export async function tailLogs(
+  { access, sqs }: Pick<BacklogStage, 'access' | 'sqs'>,
+  cells: number,
+  { folder, seed, signal }: Pick<BenchWorld, 'folder' | 'seed' | 'signal'>,
+): Promise<Tailed> {
+  const input: TailerInput = {
+    access,
+    slots: [0],
+    sends: `${folder}/sends`,
+    seed,
+    settings: { depthLimit: DEPTH_LIMIT },
+  };
   using tailer = startProcess<TailerInput, TailerProgress>(TAILER, folder, input);
   await tailer.ready;
   const [start, sqsBefore] = [performance.now(), sqs.progress?.cpuMs ?? 0];
   const course: [number, number][] = [[0, 0]];
-  for (let sent = 0; sent < cells; ) {
+  for (let sent = 0; sent < cells;) {
     await sleep(POLL_MS, undefined, { signal });
     sent = tailer.progress?.sent ?? 0;
     course.push([(performance.now() - start) / 1000, sent]);
   }
   const milliseconds = performance.now() - start;
-  const tailed = { course, tailerCpu: (100 * (tailer.progress?.cpuMs ?? 0)) / milliseconds, sqsCpu: (100 * ((sqs.progress?.cpuMs ?? 0) - sqsBefore)) / milliseconds };
+  const tailed = {
+    course,
+    tailerCpu: (100 * (tailer.progress?.cpuMs ?? 0)) / milliseconds,
+    sqsCpu: (100 * ((sqs.progress?.cpuMs ?? 0) - sqsBefore)) / milliseconds,
+  };
   await tailer.stop();
   return tailed;
 }

@@ -20,16 +20,32 @@ const STORE: Codec = { name: 'the store', encode: (body) => encodeBody(body), de
 
 /** @param samples bodies that dictionaries are made of, others than those that are measured */
 export function codecsFor(samples: readonly Json[]): readonly Codec[] {
-  const levels: readonly Packing[] = [...ZLIB_LEVELS.map((level) => zlibPacking(level)), ...ZSTD_LEVELS.map((level) => zstdPacking(level))];
+  const levels: readonly Packing[] = [
+    ...ZLIB_LEVELS.map((level) => zlibPacking(level)),
+    ...ZSTD_LEVELS.map((level) => zstdPacking(level)),
+  ];
   const packed = (form: Form): readonly Codec[] => {
     const dictionary = dictionaryOf(form, samples);
-    return [PLAIN, ...levels, zlibPacking(6, dictionary), zstdPacking(3, dictionary)].map((packing) => codecOf(form, packing));
+    return [PLAIN, ...levels, zlibPacking(6, dictionary), zstdPacking(3, dictionary)].map((packing) =>
+      codecOf(form, packing),
+    );
   };
-  return [...packed(JSON_TEXT), ...packed(MESSAGE_PACK), codecOf(MESSAGE_PACK, RAW_DEFLATE), codecOf(MSGPACKR, PLAIN), codecOf(MSGPACKR, zlibPacking(6)), STORE];
+  return [
+    ...packed(JSON_TEXT),
+    ...packed(MESSAGE_PACK),
+    codecOf(MESSAGE_PACK, RAW_DEFLATE),
+    codecOf(MSGPACKR, PLAIN),
+    codecOf(MSGPACKR, zlibPacking(6)),
+    STORE,
+  ];
 }
 
 function codecOf(form: Form, { name, pack, unpack }: Packing): Codec {
-  return { name: name === '' ? form.name : `${form.name}, ${name}`, encode: (body) => pack(form.write(body)), decode: (bytes) => form.read(unpack(bytes)) };
+  return {
+    name: name === '' ? form.name : `${form.name}, ${name}`,
+    encode: (body) => pack(form.write(body)),
+    decode: (bytes) => form.read(unpack(bytes)),
+  };
 }
 
 function dictionaryOf(form: Form, samples: readonly Json[]): Buffer {

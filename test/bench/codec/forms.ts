@@ -13,7 +13,10 @@ export interface Form {
 
 const encoder = new Encoder({ useBigInt64: true });
 const decoder = new Decoder({ useBigInt64: true });
-/** Its own extension for repeated shapes would have to be kept apart from the cells, so it is off; what is written is plain MessagePack. */
+/**
+ * Its own extension for repeated shapes would have to be kept apart from the cells, so it is off; what is written is
+ * plain MessagePack.
+ */
 const packr = new Packr({ useRecords: false, variableMapSize: true });
 
 /** JSON as the engine has it: it rounds integers beyond 2^53, which the store keeps. */

@@ -26,7 +26,8 @@ const WARM_MS = 40;
 export async function timeInTurn(passes: readonly (() => void)[], { units, signal }: Turns): Promise<readonly Taken[]> {
   const timed = passes.map((pass) => ({ pass, times: timesOf(pass), micros: [] as number[] }));
   for (let round = 0; round < ROUNDS; round += 1) {
-    // Each time from another one on: garbage is collected after so many bytes, which is after the same pass of every round.
+    // Each time from another one on: garbage is collected after so many bytes, which is after the same pass of every
+    // round.
     const from = Math.floor((round * timed.length) / ROUNDS);
     for (const { pass, times, micros } of [...timed.slice(from), ...timed.slice(0, from)]) {
       const start = processorMicros();

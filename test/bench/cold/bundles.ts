@@ -12,7 +12,12 @@ export function deployedBundles(folder: string, environment: EnvironmentName): R
   const app = new App({ outdir, context: { environment, 'aws:cdk:enable-asset-metadata': true } });
   buildApp(app);
   app.synth();
-  const functions = loadAssembly(outdir).flatMap(({ template }) => Object.values(template.Resources)).filter(({ Type, Properties }) => Type === 'AWS::Lambda::Function' && String(Properties?.['Description']).startsWith('Schemaless: '));
+  const functions = loadAssembly(outdir)
+    .flatMap(({ template }) => Object.values(template.Resources))
+    .filter(
+      ({ Type, Properties }) =>
+        Type === 'AWS::Lambda::Function' && String(Properties?.['Description']).startsWith('Schemaless: '),
+    );
   return new Map(
     functions.map(({ Properties, Metadata }): [string, string] => [
       String(Properties?.['Description']).replace('Schemaless: ', `${environment}: `),

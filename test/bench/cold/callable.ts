@@ -29,9 +29,17 @@ export async function callables(stack: LocalStack, seed: string): Promise<readon
   const trips = schemalessClient({ url: stack.url, datastore: 'trips' });
   const drivers = [String(trip['driver_partner_uuid'])];
   // A column that no trigger looks at.
-  const note: NewCell = { ...base, column_name: 'NOTES', body: { author: 'rider', rating: 5, text: '', tags: ['clean car'] } };
+  const note: NewCell = {
+    ...base,
+    column_name: 'NOTES',
+    body: { author: 'rider', rating: 5, text: '', tags: ['clean car'] },
+  };
   let notes = 0;
-  const ofRoute = (title: string, call: () => Promise<unknown>): Callable => ({ title, kill: () => stack.killFunction(title), call });
+  const ofRoute = (title: string, call: () => Promise<unknown>): Callable => ({
+    title,
+    kill: () => stack.killFunction(title),
+    call,
+  });
   return [
     ofRoute('write-cells', async () => {
       notes += 1;
@@ -39,31 +47,84 @@ export async function callables(stack: LocalStack, seed: string): Promise<readon
       if (outcome !== 'stored') throw new Error(`a put was answered ${outcome}`);
     }),
     ofRoute('read-cells', () => trips.getLatest(base)),
-    ofRoute('query-index', () => trips.query({ index: 'driver_partner_index', where: [{ field: 'driver_partner_uuid', operator: 'eq', values: drivers }] })),
+    ofRoute('query-index', () =>
+      trips.query({
+        index: 'driver_partner_index',
+        where: [{ field: 'driver_partner_uuid', operator: 'eq', values: drivers }],
+      }),
+    ),
     ofRoute('manage-triggers', () => trips.triggers()),
     await ofTrigger(stack, 'bill_rider', { client: trips, cell: base }),
-    await ofTrigger(stack, 'echo', { client: schemalessClient({ url: stack.url, datastore: 'smoke' }), cell: { ...base, column_name: 'CALL' } }),
+    await ofTrigger(stack, 'echo', {
+      client: schemalessClient({ url: stack.url, datastore: 'smoke' }),
+      cell: { ...base, column_name: 'CALL' },
+    }),
   ];
 }
 
 /** What instances cost that do nothing: a process, and Node. */
 export function emptyCallable(module: string): Callable {
   const title = 'an empty function';
-  const definition: FunctionDefinition = { name: 'empty', title, arn: 'empty', module, exportName: 'handler', environment: {}, timeoutMs: 3000, memoryMb: 512 };
-  const pool = functionPool({ definition, mode: 'process', environment: instanceEnvironment(definition, {}), shared: undefined, onOutput: () => {} });
+  const definition: FunctionDefinition = {
+    name: 'empty',
+    title,
+    arn: 'empty',
+    module,
+    exportName: 'handler',
+    environment: {},
+    timeoutMs: 3000,
+    memoryMb: 512,
+  };
+  const pool = functionPool({
+    definition,
+    mode: 'process',
+    environment: instanceEnvironment(definition, {}),
+    shared: undefined,
+    onOutput: () => {},
+  });
   return { title, kill: () => pool.kill(), call: () => pool.invoke('{}') };
 }
 
-async function ofTrigger(stack: LocalStack, trigger: string, { client, cell }: { readonly client: SchemalessClient; readonly cell: NewCell }): Promise<Callable> {
+async function ofTrigger(
+  stack: LocalStack,
+  trigger: string,
+  { client, cell }: { readonly client: SchemalessClient; readonly cell: NewCell },
+): Promise<Callable> {
   const title = `trigger-${client.name}-${trigger}`;
   const functions = stack.functions.status();
   const { arn } = functions.find((one) => one.title === title) ?? {};
-  if (arn === undefined) throw new Error(`wanted a function ${title}, got ${functions.map((one) => one.title).join(', ')}`);
+  if (arn === undefined)
+    throw new Error(`wanted a function ${title}, got ${functions.map((one) => one.title).join(', ')}`);
   const { outcome } = await client.put(cell);
   const { cell: stored } = await client.get(cell);
   if (!stored) throw new Error(`a put was answered ${outcome}`);
   const { shard, added_id, row_key, column_name, ref_key, created_at } = stored;
-  const Body = encodeMessage({ datastore: client.name, trigger, shard, added_id, row_key, column_name, ref_key, created_at, replay: false, generation: 0 });
-  const event = sqsEvent([{ MessageId: 'first-call', ReceiptHandle: 'none', Body, Attributes: { MessageGroupId: String(shard), ApproximateReceiveCount: '1', SentTimestamp: String(Date.now()) } }], arn);
-  return { title, kill: () => stack.killFunction(title), call: () => stack.functions.invoke(arn, JSON.stringify(event)) };
+  const Body = encodeMessage({
+    datastore: client.name,
+    trigger,
+    shard,
+    added_id,
+    row_key,
+    column_name,
+    ref_key,
+    created_at,
+    replay: false,
+    generation: 0,
+  });
+  const event = sqsEvent(
+    [
+      {
+        MessageId: 'first-call',
+        ReceiptHandle: 'none',
+        Body,
+        Attributes: { MessageGroupId: String(shard), ApproximateReceiveCount: '1', SentTimestamp: String(Date.now()) },
+      },
+    ],
+    arn,
+  );
+  return {
+    title,
+    kill: () => stack.killFunction(title),
+    call: () => stack.functions.invoke(arn, JSON.stringify(event)),
+  };
 }

@@ -25,17 +25,36 @@ const ROUNDS = 5;
 /** As the local environment has them, with fewer shards, which no call here notices. */
 const SHARDS = 16;
 
-/** Calls functions of a local stack, in processes of their own, whose instances have just been ended; and one that does nothing. */
-export async function firstCalls({ folder, engine: wish, seed, signal, say }: BenchWorld, access: Access): Promise<FirstCallsOfStack> {
+/**
+ * Calls functions of a local stack, in processes of their own, whose instances have just been ended; and one that does
+ * nothing.
+ */
+export async function firstCalls(
+  { folder, engine: wish, seed, signal, say }: BenchWorld,
+  access: Access,
+): Promise<FirstCallsOfStack> {
   const empty = join(folder, 'empty-function.mjs');
   writeFileSync(empty, 'export const handler = async () => ({});\n');
   await using parts = new AsyncDisposableStack();
-  const stack = await startLocalStack({ port: 0, data: join(folder, 'stack'), shards: SHARDS, engine: wish, functions: 'process', access, restartAfterSeconds: 0 });
+  const stack = await startLocalStack({
+    port: 0,
+    data: join(folder, 'stack'),
+    shards: SHARDS,
+    engine: wish,
+    functions: 'process',
+    access,
+    restartAfterSeconds: 0,
+  });
   parts.defer(() => stack.stop());
   const all = [emptyCallable(empty), ...(await callables(stack, `${seed}/${access}`))];
   for (const { kill } of all) parts.defer(kill);
 
-  const calls = all.map((callable) => ({ callable, title: callable.title, first: [] as number[], second: [] as number[] }));
+  const calls = all.map((callable) => ({
+    callable,
+    title: callable.title,
+    first: [] as number[],
+    second: [] as number[],
+  }));
   // In turn, as with loading; the first round fills caches of the servers and of the disk.
   for (let round = 0; round <= ROUNDS; round += 1) {
     say(`first calls over ${access}, round ${round} of ${ROUNDS}`);

@@ -51,8 +51,13 @@ export async function fill({ groups, topology, indexes, cells, signal }: Fill): 
     for (const batch of inChunks(ofShard, BATCH)) {
       const encoded = batch.map((cell): EncodedCell => ({ ...cell, encoded: encodeBody(cell.body) }));
       const { affectedRows, insertId } = await change(shard, appendCells({ datastore, shard, epoch }, encoded));
-      if (affectedRows !== batch.length) throw new Error(`wanted ${batch.length} cells appended to shard ${shard}, got ${affectedRows}`);
-      entries.push(...batch.flatMap((cell, place) => entriesOf(cell, { epoch, added_id: insertId - batch.length + 1 + place }, indexes, shards)));
+      if (affectedRows !== batch.length)
+        throw new Error(`wanted ${batch.length} cells appended to shard ${shard}, got ${affectedRows}`);
+      entries.push(
+        ...batch.flatMap((cell, place) =>
+          entriesOf(cell, { epoch, added_id: insertId - batch.length + 1 + place }, indexes, shards),
+        ),
+      );
     }
     return entries;
   }
@@ -60,14 +65,33 @@ export async function fill({ groups, topology, indexes, cells, signal }: Fill): 
   try {
     for (const page of inChunks(cells, PAGE)) {
       const entries: PlacedEntry[] = [];
-      await inParallel(Map.groupBy(page, ({ row_key }) => shardOf(row_key, shards)), AT_ONCE, signal, async ([shard, ofShard]) => {
-        entries.push(...(await append(shard, ofShard)));
-      });
+      await inParallel(
+        Map.groupBy(page, ({ row_key }) => shardOf(row_key, shards)),
+        AT_ONCE,
+        signal,
+        async ([shard, ofShard]) => {
+          entries.push(...(await append(shard, ofShard)));
+        },
+      );
       for (const index of indexes) {
         const ofIndex = entries.filter((entry) => entry.index === index);
-        await inParallel(Map.groupBy(ofIndex, ({ shard }) => shard), AT_ONCE, signal, async ([shard, ofShard]) => {
-          for (const batch of inChunks(ofShard, BATCH)) await change(shard, putEntries(datastore, shard, index, batch.map(({ row }) => row)));
-        });
+        await inParallel(
+          Map.groupBy(ofIndex, ({ shard }) => shard),
+          AT_ONCE,
+          signal,
+          async ([shard, ofShard]) => {
+            for (const batch of inChunks(ofShard, BATCH))
+              await change(
+                shard,
+                putEntries(
+                  datastore,
+                  shard,
+                  index,
+                  batch.map(({ row }) => row),
+                ),
+              );
+          },
+        );
       }
     }
   } finally {
@@ -76,13 +100,26 @@ export async function fill({ groups, topology, indexes, cells, signal }: Fill): 
 }
 
 /** What the indexes know of a row that has this cell alone. */
-function entriesOf({ row_key, column_name, body }: NewCell, version: IndexRow['version'], indexes: readonly PhysicalIndex[], shards: number): readonly PlacedEntry[] {
+function entriesOf(
+  { row_key, column_name, body }: NewCell,
+  version: IndexRow['version'],
+  indexes: readonly PhysicalIndex[],
+  shards: number,
+): readonly PlacedEntry[] {
   return indexes.flatMap((index) => {
     const { fields } = index.definition;
     const [shardField] = fields;
-    const values = fields.map(({ field, type, column_key }) => (column_key === column_name ? (readField(body, field, type) ?? null) : null));
+    const values = fields.map(({ field, type, column_key }) =>
+      column_key === column_name ? (readField(body, field, type) ?? null) : null,
+    );
     const [value] = values;
     if (!shardField || value === null || value === undefined) return [];
-    return [{ shard: shardOfValue(value, shardField.type, shards), index, row: { row_key, values, tombstone: false, version } }];
+    return [
+      {
+        shard: shardOfValue(value, shardField.type, shards),
+        index,
+        row: { row_key, values, tombstone: false, version },
+      },
+    ];
   });
 }

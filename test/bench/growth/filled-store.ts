@@ -31,13 +31,37 @@ export const GROUPS = 3;
 export const SHARDS = 256;
 
 /** The groups have no readers: their replication would take its share of a machine that the load is on, too. */
-export async function startFilledStore({ folder, engine: wish, signal }: BenchWorld, { index, cells, connections }: FilledStoreOptions): Promise<FilledStore> {
+export async function startFilledStore(
+  { folder, engine: wish, signal }: BenchWorld,
+  { index, cells, connections }: FilledStoreOptions,
+): Promise<FilledStore> {
   await using parts = new AsyncDisposableStack();
-  const { servers, engine, access } = parts.use(await startCluster({ folder, engine: wish, groups: GROUPS, readers: 0, shards: SHARDS, bufferCopies: 1, indexes: [index] }));
+  const { servers, engine, access } = parts.use(
+    await startCluster({
+      folder,
+      engine: wish,
+      groups: GROUPS,
+      readers: 0,
+      shards: SHARDS,
+      bufferCopies: 1,
+      indexes: [index],
+    }),
+  );
   const store = parts.use(await openStore(access, { connections }));
   const { topology } = store.context;
-  await fill({ groups: access.groups, topology: await requireDatastore(topology, DATASTORE), indexes: await maintainedIndexes(topology, DATASTORE), cells, signal });
-  const drain = parts.use(startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(new URL('../../support/workers/drain-thread.ts', import.meta.url), access));
+  await fill({
+    groups: access.groups,
+    topology: await requireDatastore(topology, DATASTORE),
+    indexes: await maintainedIndexes(topology, DATASTORE),
+    cells,
+    signal,
+  });
+  const drain = parts.use(
+    startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(
+      new URL('../../support/workers/drain-thread.ts', import.meta.url),
+      access,
+    ),
+  );
   await drain.ready;
   const kept = parts.move();
   return { servers, engine, access, store, [Symbol.asyncDispose]: () => kept.disposeAsync() };

@@ -4,7 +4,11 @@ import { Random } from '../../support/random.ts';
 import { randomRowKey } from '../../support/row-key.ts';
 
 /** One entry for each trip. */
-export const DRIVER_INDEX: IndexDefinition = { name: 'driver_index', fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }], keys: [] };
+export const DRIVER_INDEX: IndexDefinition = {
+  name: 'driver_index',
+  fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }],
+  keys: [],
+};
 /** Rows that the index has under one driver. */
 export const TRIPS_A_DRIVER = 20;
 
@@ -20,7 +24,11 @@ export function numberedDriver(datastore: string, number: number): string {
 /** The nth trip of a datastore: about half a kilobyte of JSON in one cell. */
 export function numberedTrip(datastore: string, number: number): NewCell {
   const random = new Random(datastore, 'trip', number);
-  const places = Array.from({ length: 3 }, (_, place) => ({ at: `2026-01-31T08:0${place}:00.000Z`, latitude: 38.7 + random.next() / 10, longitude: -9.1 - random.next() / 10 }));
+  const places = Array.from({ length: 3 }, (_, place) => ({
+    at: `2026-01-31T08:0${place}:00.000Z`,
+    latitude: 38.7 + random.next() / 10,
+    longitude: -9.1 - random.next() / 10,
+  }));
   return {
     row_key: numberedRowKey(datastore, number),
     column_name: 'BASE',

@@ -31,8 +31,13 @@ const AT_ONCE = 2;
  * the machine does, and what an earlier subject leaves to be done, falls on all alike. Each round is the same number of
  * operations: their p99 says the same of each.
  */
-export async function inTurns(subjects: readonly Subject[], { signal, say }: { readonly signal: AbortSignal; readonly say: (line: string) => void }): Promise<ReadonlyMap<string, Rounds>> {
-  const rounds = new Map(subjects.map(({ name }) => [name, { put: [] as Quantiles[], 'get latest': [] as Quantiles[] }]));
+export async function inTurns(
+  subjects: readonly Subject[],
+  { signal, say }: { readonly signal: AbortSignal; readonly say: (line: string) => void },
+): Promise<ReadonlyMap<string, Rounds>> {
+  const rounds = new Map(
+    subjects.map(({ name }) => [name, { put: [] as Quantiles[], 'get latest': [] as Quantiles[] }]),
+  );
   for (let round = -WARM_ROUNDS; round < ROUNDS; round += 1) {
     if (round % 5 === 0) say(`round ${round} of ${ROUNDS}`);
     const first = (round + WARM_ROUNDS) % subjects.length;

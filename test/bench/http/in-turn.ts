@@ -11,7 +11,10 @@ const CALLS = 250;
 const MOST_MS = 4000;
 
 /** One call of either side in turn, one at a time, so that what else the machine does falls on both alike. */
-export async function inTurn({ ours, theirs }: Pick<Sides, 'ours' | 'theirs'>, signal: AbortSignal): Promise<Latencies> {
+export async function inTurn(
+  { ours, theirs }: Pick<Sides, 'ours' | 'theirs'>,
+  signal: AbortSignal,
+): Promise<Latencies> {
   const times: { readonly ours: number; readonly theirs: number }[] = [];
   const until = performance.now() + MOST_MS;
   for (let call = 0; call < WARM_CALLS + CALLS && performance.now() < until; call += 1) {

@@ -27,33 +27,69 @@ const INDEX = 'driver_partner_index';
 const ATTEMPTS = 5;
 const AGAIN_MS = 100;
 
-/** Writes the rows to be read, and says what can be asked. Trips are those of the demo, some 2 KB of JSON, with the indexes as shipped. */
+/**
+ * Writes the rows to be read, and says what can be asked. Trips are those of the demo, some 2 KB of JSON, with the
+ * indexes as shipped.
+ */
 export async function prepareOperations(store: Store, seed: string): Promise<readonly Operation[]> {
   const newTrip = tripMaker(seed);
   const driver = randomUUID();
   const rows = Array.from({ length: ROWS }, (_, place) => newTrip(place < FOUND ? driver : randomUUID()));
   for (let start = 0; start < ROWS; start += BATCH) await putAll(store, rows.slice(start, start + BATCH), isStored);
   const anyRow = (): NewCell => rows[Math.floor(Math.random() * ROWS)] as NewCell;
-  const anyKey = ({ row_key, column_name } = anyRow()): Pick<NewCell, 'row_key' | 'column_name'> => ({ row_key, column_name });
+  const anyKey = ({ row_key, column_name } = anyRow()): Pick<NewCell, 'row_key' | 'column_name'> => ({
+    row_key,
+    column_name,
+  });
 
   return [
     { what: 'put', once: (to) => putOne(to, newTrip()) },
     // More would be more than the servers of one machine can take: some would be refused.
-    { what: `batch put of ${BATCH}`, atOnce: 1, once: (to) => putAll(to, Array.from({ length: BATCH }, () => newTrip())) },
+    {
+      what: `batch put of ${BATCH}`,
+      atOnce: 1,
+      once: (to) =>
+        putAll(
+          to,
+          Array.from({ length: BATCH }, () => newTrip()),
+        ),
+    },
     { what: 'get latest', once: async (from) => ((await from.getLatest(anyKey())).cell ? 1 : 0) },
     { what: 'get row', once: async (from) => (await from.row(anyRow().row_key)).cells.length },
-    { what: `batch get of ${BATCH}`, once: async (from) => (await from.batchGet(Array.from({ length: BATCH }, () => anyKey()))).filter((item) => item && 'body' in item).length },
-    { what: `query of ${FOUND} rows`, once: async (from) => (await from.query({ index: INDEX, where: [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }], limit: FOUND })).entries.length },
+    {
+      what: `batch get of ${BATCH}`,
+      once: async (from) =>
+        (await from.batchGet(Array.from({ length: BATCH }, () => anyKey()))).filter((item) => item && 'body' in item)
+          .length,
+    },
+    {
+      what: `query of ${FOUND} rows`,
+      once: async (from) =>
+        (
+          await from.query({
+            index: INDEX,
+            where: [{ field: 'driver_partner_uuid', operator: 'eq', values: [driver] }],
+            limit: FOUND,
+          })
+        ).entries.length,
+    },
   ];
 }
 
 /** Makes BASE cells of new rows. */
 function tripMaker(seed: string): (driver?: string) => NewCell {
-  const bodies: readonly { readonly [field: string]: Json }[] = Array.from({ length: BODIES }, (_, n) => baseBody(seed, tripFacts(seed, n), 'usual'));
+  const bodies: readonly { readonly [field: string]: Json }[] = Array.from({ length: BODIES }, (_, n) =>
+    baseBody(seed, tripFacts(seed, n), 'usual'),
+  );
   let made = 0;
   return (driver = randomUUID()) => {
     made += 1;
-    return { row_key: randomUUID(), column_name: 'BASE', ref_key: 1, body: { ...bodies[made % BODIES], driver_partner_uuid: driver } };
+    return {
+      row_key: randomUUID(),
+      column_name: 'BASE',
+      ref_key: 1,
+      body: { ...bodies[made % BODIES], driver_partner_uuid: driver },
+    };
   };
 }
 
@@ -67,8 +103,14 @@ async function putAll(store: Store, cells: readonly NewCell[], isDone = isKept):
   return cells.length;
 }
 
-/** Writes again what a busy machine left undone, which changes nothing that is there: the library does not by itself, as the client does. */
-async function untilDone(write: () => Promise<readonly PutResult[]>, isDone: (result: PutResult) => boolean): Promise<void> {
+/**
+ * Writes again what a busy machine left undone, which changes nothing that is there: the library does not by itself, as
+ * the client does.
+ */
+async function untilDone(
+  write: () => Promise<readonly PutResult[]>,
+  isDone: (result: PutResult) => boolean,
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     const results = await write().catch((error: unknown) => {
       if (error instanceof SchemalessError && error.retry === 'later' && attempt < ATTEMPTS) return undefined;

@@ -15,10 +15,27 @@ export interface BenchStack extends AsyncDisposable {
 
 const START = new URL('../../../infra/local/commands/start.ts', import.meta.url);
 
-/** Runs what `npm start` runs, in processes of its own. Disposing it ends them at once: the folder goes with the measurement. */
-export async function startStack({ folder, engine: wish, signal }: Pick<BenchWorld, 'folder' | 'engine' | 'signal'>): Promise<BenchStack> {
+/**
+ * Runs what `npm start` runs, in processes of its own. Disposing it ends them at once: the folder goes with the
+ * measurement.
+ */
+export async function startStack({
+  folder,
+  engine: wish,
+  signal,
+}: Pick<BenchWorld, 'folder' | 'engine' | 'signal'>): Promise<BenchStack> {
   const data = join(folder, 'stack');
   const engine = findEngine({ wish });
-  const stack = await StackProcess.start({ program: START, data, signal, args: ['--data', data, '--port', '0', ...(wish === undefined ? [] : ['--engine', wish])] });
-  return { stack, data, engine: engine ? engineName(engine) : 'unknown engine', [Symbol.asyncDispose]: () => stack.killAll() };
+  const stack = await StackProcess.start({
+    program: START,
+    data,
+    signal,
+    args: ['--data', data, '--port', '0', ...(wish === undefined ? [] : ['--engine', wish])],
+  });
+  return {
+    stack,
+    data,
+    engine: engine ? engineName(engine) : 'unknown engine',
+    [Symbol.asyncDispose]: () => stack.killAll(),
+  };
 }

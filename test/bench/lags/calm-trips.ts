@@ -15,16 +15,35 @@ const PAUSE_MS = 100;
  *
  * @param sampled told of each trip as it is answered
  */
-export async function writeCalmTrips(store: DemoStore, { samples, signal, sampled }: { readonly samples: number; readonly signal: AbortSignal; readonly sampled: (trip: NewCell) => void }): Promise<void> {
+export async function writeCalmTrips(
+  store: DemoStore,
+  {
+    samples,
+    signal,
+    sampled,
+  }: { readonly samples: number; readonly signal: AbortSignal; readonly sampled: (trip: NewCell) => void },
+): Promise<void> {
   for (let sample = 0; sample < samples; sample += 1) {
-    const trip = { row_key: rowKeyOfGoodCard(), column_name: 'BASE', ref_key: 1, body: { driver_partner_uuid: randomUUID(), trip_created_at: new Date().toISOString(), fare: { currency: 'USD', total: 12.5 } } };
+    const trip = {
+      row_key: rowKeyOfGoodCard(),
+      column_name: 'BASE',
+      ref_key: 1,
+      body: {
+        driver_partner_uuid: randomUUID(),
+        trip_created_at: new Date().toISOString(),
+        fare: { currency: 'USD', total: 12.5 },
+      },
+    };
     const { outcome } = await persist(signal, () => store.put(trip));
     if (outcome === 'stored') sampled(trip);
     await sleep(PAUSE_MS, undefined, { signal });
   }
 }
 
-/** A declined card holds up its shard, and with it the samples after it: the lag is to be that of the way, not of the wait. */
+/**
+ * A declined card holds up its shard, and with it the samples after it: the lag is to be that of the way, not of the
+ * wait.
+ */
 function rowKeyOfGoodCard(): string {
   for (;;) {
     const rowKey = randomUUID();

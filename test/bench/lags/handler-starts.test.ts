@@ -12,11 +12,22 @@ test('the first start of each cell is taken from what is logged from now on', as
   const log = join(folder.path, 'functions.log');
   writeFileSync(log, line('before', 1, 1));
   const starts = await startsInLog(log);
-  appendFileSync(log, `${line('a', 1, 1000)}2026-01-31T08:00:00.000Z write-cells {"message":"stored"}\nno JSON {\n${line('a', 2, 2000)}${line('b', 1, 3000).slice(0, 60)}`);
+  appendFileSync(
+    log,
+    `${line('a', 1, 1000)}2026-01-31T08:00:00.000Z write-cells {"message":"stored"}\nno JSON {\n${line('a', 2, 2000)}${line('b', 1, 3000).slice(0, 60)}`,
+  );
   await starts.read();
-  expect([starts.startOf({ row_key: 'a', ref_key: 1 }), starts.startOf({ row_key: 'a', ref_key: 2 }), starts.startOf({ row_key: 'b', ref_key: 1 })]).toEqual([1000, 2000, undefined]);
+  expect([
+    starts.startOf({ row_key: 'a', ref_key: 1 }),
+    starts.startOf({ row_key: 'a', ref_key: 2 }),
+    starts.startOf({ row_key: 'b', ref_key: 1 }),
+  ]).toEqual([1000, 2000, undefined]);
   // The rest of a line that was half written, and a second start of the same cell.
   appendFileSync(log, `${line('b', 1, 3000).slice(60)}${line('a', 1, 4000)}`);
   await starts.read();
-  expect([starts.startOf({ row_key: 'b', ref_key: 1 }), starts.startOf({ row_key: 'a', ref_key: 1 }), starts.startOf({ row_key: 'before', ref_key: 1 })]).toEqual([3000, 1000, undefined]);
+  expect([
+    starts.startOf({ row_key: 'b', ref_key: 1 }),
+    starts.startOf({ row_key: 'a', ref_key: 1 }),
+    starts.startOf({ row_key: 'before', ref_key: 1 }),
+  ]).toEqual([3000, 1000, undefined]);
 });

@@ -1,8 +1,8 @@
 import type { Findings, Plot } from '../bench.ts';
 
 /**
- * The findings without what no axis has a place for: what is not finite. A row that fails names it, as what is missing in
- * a plot is not missed by whoever looks at it.
+ * The findings without what no axis has a place for: what is not finite. A row that fails names it, as what is missing
+ * in a plot is not missed by whoever looks at it.
  *
  * @param engine for that row
  */
@@ -14,10 +14,28 @@ export function drawable({ measured, plots }: Findings, engine: string): Finding
     if (!finite) refused.push(name);
     return finite;
   };
-  const kept = plots.map((plot): Plot => plot.kind === 'bars'
-    ? { ...plot, bars: plot.bars.filter((one) => fits([one.value, one.least, one.most, one.bar], `${plot.title}: ${one.label}`)) }
-    : { ...plot, lines: plot.lines.map(({ name, points }) => (
-      { name, points: points.filter((point) => fits(point, `${plot.title}: ${name} at ${point[0]}`)) })) });
-  const row = { what: 'plots', figure: `no place on the axis for ${refused.join(', ')}`, bar: 'finite numbers', passed: false, engine };
+  const kept = plots.map((plot): Plot =>
+    plot.kind === 'bars'
+      ? {
+          ...plot,
+          bars: plot.bars.filter((one) =>
+            fits([one.value, one.least, one.most, one.bar], `${plot.title}: ${one.label}`),
+          ),
+        }
+      : {
+          ...plot,
+          lines: plot.lines.map(({ name, points }) => ({
+            name,
+            points: points.filter((point) => fits(point, `${plot.title}: ${name} at ${point[0]}`)),
+          })),
+        },
+  );
+  const row = {
+    what: 'plots',
+    figure: `no place on the axis for ${refused.join(', ')}`,
+    bar: 'finite numbers',
+    passed: false,
+    engine,
+  };
   return { measured: refused.length === 0 ? measured : [...measured, row], plots: kept };
 }

@@ -24,7 +24,13 @@ function ran(engine: string, figures: Record<string, string>, on = engine): void
     const row = { what: name, figure, bar: 'printed', passed: true, engine: on };
     return { name, what: name, seconds: 1, measured: [row], plots: PLOTS };
   });
-  const run = { engine, seed: '42', node: '24.21.0', cpu: { model: 'CPU', count: 2 }, started_at: '2026-01-31T08:00:00.000Z' };
+  const run = {
+    engine,
+    seed: '42',
+    node: '24.21.0',
+    cpu: { model: 'CPU', count: 2 },
+    started_at: '2026-01-31T08:00:00.000Z',
+  };
   keepFindings(file, { format: FORMAT, ...run, seconds: 20, complete: true, benches }, ['store', 'shards', 'codec']);
 }
 
@@ -49,6 +55,7 @@ it.each([
   ran(MYSQL, { store: '2' });
   const broken = change(readFileSync(file, 'utf8'));
   writeFileSync(file, broken);
-  for (const said of [message, 'Delete it, or name another file.']) expect(() => ran(MYSQL, { store: '3' })).toThrow(said);
+  for (const said of [message, 'Delete it, or name another file.'])
+    expect(() => ran(MYSQL, { store: '3' })).toThrow(said);
   expect(readFileSync(file, 'utf8')).toBe(broken);
 });

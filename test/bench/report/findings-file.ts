@@ -29,14 +29,19 @@ export function readFindings(file: string): readonly Section[] {
 export function keepFindings(file: string, run: RunReport, order: readonly string[]): void {
   const { format, benches, engine, seed, node, cpu, started_at } = run;
   const found = benches.map((bench): Section => ({ ...bench, run: { engine, seed, node, cpu, started_at } }));
-  const isAnew = (old: Section): boolean => found.some((section) => {
-    const [one, other] = [engineKind(section), engineKind(old)];
-    return section.name === old.name && (one === other || one === undefined || other === undefined);
-  });
+  const isAnew = (old: Section): boolean =>
+    found.some((section) => {
+      const [one, other] = [engineKind(section), engineKind(old)];
+      return section.name === old.name && (one === other || one === undefined || other === undefined);
+    });
   const place = ({ name }: Section): number => (order.includes(name) ? order.indexOf(name) : order.length);
   // MySQL comes before MariaDB, as it is the one in the cloud.
-  const sections = [...readFindings(file).filter((old) => !isAnew(old)), ...found]
-    .toSorted((one, other) => place(one) - place(other) || other.run.engine.localeCompare(one.run.engine));
+  const sections = [...readFindings(file).filter((old) => !isAnew(old)), ...found].toSorted(
+    (one, other) => place(one) - place(other) || other.run.engine.localeCompare(one.run.engine),
+  );
   // A line for each section, so that a diff shows which were measured anew.
-  writeFileSync(file, `{"format":${format},"sections":[\n${sections.map((one) => JSON.stringify(one)).join(',\n')}\n]}\n`);
+  writeFileSync(
+    file,
+    `{"format":${format},"sections":[\n${sections.map((one) => JSON.stringify(one)).join(',\n')}\n]}\n`,
+  );
 }

@@ -6,11 +6,25 @@ export const FORMAT = 1;
 
 const [text, number, flag] = [z.string(), z.number(), z.boolean()];
 const limit = number.exactOptional();
-const bar = z.object({ label: text, value: number, least: limit, most: limit, bar: limit, passed: flag.exactOptional() });
+const bar = z.object({
+  label: text,
+  value: number,
+  least: limit,
+  most: limit,
+  bar: limit,
+  passed: flag.exactOptional(),
+});
 const line = z.object({ name: text, points: z.array(z.tuple([number, number])) });
 const plot: z.ZodType<Plot> = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('bars'), title: text, unit: text, bars: z.array(bar) }),
-  z.object({ kind: z.literal('lines'), title: text, x: text, y: text, logX: flag.exactOptional(), lines: z.array(line) }),
+  z.object({
+    kind: z.literal('lines'),
+    title: text,
+    x: text,
+    y: text,
+    logX: flag.exactOptional(),
+    lines: z.array(line),
+  }),
 ]);
 const row = z.object({ what: text, figure: text, bar: text, passed: flag, engine: text });
 const run = z.object({
@@ -53,7 +67,9 @@ export interface RunReport extends Circumstances {
 /** The kept findings, read back. */
 export const findingsSchema = z.object({ format: z.literal(FORMAT), sections: z.array(section) });
 
-/** As `--engine` names it: "mariadb". Undefined where all was measured on Node alone, whatever engine the run was given. */
+/**
+ * As `--engine` names it: "mariadb". Undefined where all was measured on Node alone, whatever engine the run was given.
+ */
 export function engineKind({ measured, run: { engine } }: Section): string | undefined {
   const isBound = measured.length === 0 || measured.some((row) => !row.engine.startsWith('Node '));
   return isBound ? engine.split(' ')[0]?.toLowerCase() : undefined;

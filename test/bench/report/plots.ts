@@ -11,13 +11,33 @@ const MOST_OWN_TICKS = 7;
 const [SPREAD, ALLOWED] = ['least to most seen', 'bar: the least or the most allowed'];
 // Colours are properties of the page's style, so that a plot follows its light and its dark.
 const SIGNS = {
-  measured: 'var(--plain)', passed: 'var(--passed)', failed: 'var(--failed)', [SPREAD]: 'var(--text)', [ALLOWED]: 'var(--wanted)',
+  measured: 'var(--plain)',
+  passed: 'var(--passed)',
+  failed: 'var(--failed)',
+  [SPREAD]: 'var(--text)',
+  [ALLOWED]: 'var(--wanted)',
 };
-const DASHES = [[1, 0], [6, 3], [2, 3], [10, 3], [8, 3, 2, 3], [3, 3]];
+const DASHES = [
+  [1, 0],
+  [6, 3],
+  [2, 3],
+  [10, 3],
+  [8, 3, 2, 3],
+  [3, 3],
+];
 const LABELS = { labelColor: 'var(--muted)', labelFontSize: 11, titleColor: 'var(--text)', titleFontSize: 12 };
 const CONFIG: NonNullable<TopLevelSpec['config']> = {
-  background: 'none', font: 'system-ui, sans-serif', view: { stroke: null }, text: { color: 'var(--text)', fontSize: 12 },
-  axis: { ...LABELS, titleFontWeight: 'normal', gridColor: 'var(--edge)', domainColor: 'var(--edge)', tickColor: 'var(--edge)' },
+  background: 'none',
+  font: 'system-ui, sans-serif',
+  view: { stroke: null },
+  text: { color: 'var(--text)', fontSize: 12 },
+  axis: {
+    ...LABELS,
+    titleFontWeight: 'normal',
+    gridColor: 'var(--edge)',
+    domainColor: 'var(--edge)',
+    tickColor: 'var(--edge)',
+  },
   legend: { ...LABELS, title: null, orient: 'bottom', labelLimit: 0, columns: 2 },
 };
 const DIGITS = { minimumSignificantDigits: 3, maximumSignificantDigits: 3 };
@@ -36,7 +56,16 @@ function barSpec({ unit, bars }: BarPlot): TopLevelSpec {
     const is = passed === undefined ? 'measured' : passed ? 'passed' : 'failed';
     const signs = [is, ...(spread ? [SPREAD] : []), ...(bar === undefined ? [] : [ALLOWED])];
     const shown = `${passed === false ? '✗ ' : ''}${SHORT.format(value)}`;
-    return { place, label, value, is, signs, shown, bar, ...(spread && { least: least ?? value, most: most ?? value }) };
+    return {
+      place,
+      label,
+      value,
+      is,
+      signs,
+      shown,
+      bar,
+      ...(spread && { least: least ?? value, most: most ?? value }),
+    };
   });
   const used = Object.entries(SIGNS).filter(([sign]) => values.some(({ signs }) => signs.includes(sign)));
   const scale = { domain: used.map(([sign]) => sign), range: used.map(([, colour]) => colour) };
@@ -44,18 +73,28 @@ function barSpec({ unit, bars }: BarPlot): TopLevelSpec {
   const below = { yOffset: 7, invalid: 'filter' } as const;
   const failed = { condition: { test: "datum.is === 'failed'", value: 'var(--failed)' }, value: 'var(--text)' };
   return {
-    width: WIDTH, height: { step: ROW }, data: { values }, encoding: { y: { field: 'place', type: 'ordinal', axis: null } },
+    width: WIDTH,
+    height: { step: ROW },
+    data: { values },
+    encoding: { y: { field: 'place', type: 'ordinal', axis: null } },
     layer: [
       { mark: { type: 'text', align: 'left', x: 0, yOffset: -9 }, encoding: { text: { field: 'label' } } },
       {
         mark: { type: 'bar', size: 12, opacity: 0.55, ...below },
-        encoding: { x: { ...x, field: 'value' }, color: { field: 'is', type: 'nominal', scale }, description: { field: 'label' } },
+        encoding: {
+          x: { ...x, field: 'value' },
+          color: { field: 'is', type: 'nominal', scale },
+          description: { field: 'label' },
+        },
       },
       {
         mark: { type: 'rule', strokeWidth: 1.5, ...below },
         encoding: { x: { ...x, field: 'least' }, x2: { field: 'most' }, color: { datum: SPREAD } },
       },
-      { mark: { type: 'tick', thickness: 3, size: 20, ...below }, encoding: { x: { ...x, field: 'bar' }, color: { datum: ALLOWED } } },
+      {
+        mark: { type: 'tick', thickness: 3, size: 20, ...below },
+        encoding: { x: { ...x, field: 'bar' }, color: { datum: ALLOWED } },
+      },
       {
         mark: { type: 'text', align: 'left', x: WIDTH + 8, fontWeight: 600, ...below },
         encoding: { text: { field: 'shown' }, color: failed },
@@ -66,30 +105,47 @@ function barSpec({ unit, bars }: BarPlot): TopLevelSpec {
 
 /** One line for each name, with a dot for each point where there are few. */
 function lineSpec({ x, y, logX, lines }: LinePlot): TopLevelSpec {
-  const places = [...new Set(lines.flatMap(({ points }) => points.map(([at]) => at)))].sort((one, other) => one - other);
+  const places = [...new Set(lines.flatMap(({ points }) => points.map(([at]) => at)))].sort(
+    (one, other) => one - other,
+  );
   // What is not above 0, such as a lag of something that came early, has no place of its own on a logarithmic axis.
   const first = places.find((at) => at > 0) ?? 1;
   const early = places.some((at) => at <= 0) ? '; 0 and less at its start' : '';
-  const values = lines.flatMap(({ name, points }) => points.map(([at, value]) => (
-    { name, at: logX ? Math.max(at, first) : at, value, dot: points.length <= MOST_DOTS })));
+  const values = lines.flatMap(({ name, points }) =>
+    points.map(([at, value]) => ({
+      name,
+      at: logX ? Math.max(at, first) : at,
+      value,
+      dot: points.length <= MOST_DOTS,
+    })),
+  );
   const ticks = logX && places.length <= MOST_OWN_TICKS ? { values: places.filter((at) => at > 0) } : {};
   const name = { field: 'name', type: 'nominal' } as const;
   const domain = lines.map((line) => line.name);
   return {
-    width: WIDTH, height: HEIGHT, data: { values },
+    width: WIDTH,
+    height: HEIGHT,
+    data: { values },
     encoding: {
       x: {
-        field: 'at', type: 'quantitative', title: logX ? `${x} (logarithmic${early})` : x, axis: { format: '~s', ...ticks },
+        field: 'at',
+        type: 'quantitative',
+        title: logX ? `${x} (logarithmic${early})` : x,
+        axis: { format: '~s', ...ticks },
         scale: logX ? { type: 'log', nice: false } : { zero: true },
       },
       y: { field: 'value', type: 'quantitative', title: y, axis: { format: '~s', tickCount: 5 } },
       color: {
-        ...name, scale: { domain, range: DASHES.map((_, place) => `var(--line-${place})`) },
+        ...name,
+        scale: { domain, range: DASHES.map((_, place) => `var(--line-${place})`) },
         legend: { symbolType: 'stroke', symbolSize: 500 },
       },
     },
     layer: [
-      { mark: { type: 'line', strokeWidth: 2 }, encoding: { strokeDash: { ...name, scale: { domain, range: DASHES } } } },
+      {
+        mark: { type: 'line', strokeWidth: 2 },
+        encoding: { strokeDash: { ...name, scale: { domain, range: DASHES } } },
+      },
       { mark: { type: 'point', filled: true, size: 40, opacity: 1 }, transform: [{ filter: 'datum.dot' }] },
     ],
   };

@@ -23,12 +23,18 @@ const TABLE = 'bare.cell';
  * The table is its own: what makes the store's tables, statements or process slower does not make this one slower.
  */
 export async function openBareClient(groups: readonly GroupAccess[]): Promise<BareClient> {
-  const pools = groups.map(({ writer, user, password }) => createPool({ host: writer.host, port: writer.port, user, password, connectionLimit: 4 }));
-  await Promise.all(pools.map(async (pool) => {
-    await pool.query('CREATE DATABASE IF NOT EXISTS bare');
-    await pool.query(`CREATE TABLE IF NOT EXISTS ${TABLE} (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, body VARBINARY(1000) NOT NULL)`);
-    await pool.query(`INSERT INTO ${TABLE} (body) VALUES (?)`, [BODY]);
-  }));
+  const pools = groups.map(({ writer, user, password }) =>
+    createPool({ host: writer.host, port: writer.port, user, password, connectionLimit: 4 }),
+  );
+  await Promise.all(
+    pools.map(async (pool) => {
+      await pool.query('CREATE DATABASE IF NOT EXISTS bare');
+      await pool.query(
+        `CREATE TABLE IF NOT EXISTS ${TABLE} (id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, body VARBINARY(1000) NOT NULL)`,
+      );
+      await pool.query(`INSERT INTO ${TABLE} (body) VALUES (?)`, [BODY]);
+    }),
+  );
   const spans: number[] = [];
   let latencies = new Latencies();
   const end = new AbortController();
@@ -51,7 +57,8 @@ export async function openBareClient(groups: readonly GroupAccess[]): Promise<Ba
           sent += 1;
           const pool = pools[Math.floor(sent / INSERT_EVERY) % pools.length];
           // One that fails says nothing of how long it would have taken.
-          if (pool && !end.signal.aborted) underWay.push(once(pool, sent % INSERT_EVERY === 0, dueAt).catch(() => undefined));
+          if (pool && !end.signal.aborted)
+            underWay.push(once(pool, sent % INSERT_EVERY === 0, dueAt).catch(() => undefined));
         },
       });
       await Promise.all(underWay);

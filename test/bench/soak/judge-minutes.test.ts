@@ -2,11 +2,23 @@ import { describe, expect, it } from 'vitest';
 import { judgeMinutes } from './judge-minutes.ts';
 import { MEBIBYTE, type WatchedMinute } from './run-soak.ts';
 
-const MINUTE: WatchedMinute = { p50: 4, p99: 40, bareP99: 20, operations: 60_000, refused: 0, wrong: 0, buffered: 0, residentBytes: 200 * MEBIBYTE, serverBytes: 900 * MEBIBYTE };
+const MINUTE: WatchedMinute = {
+  p50: 4,
+  p99: 40,
+  bareP99: 20,
+  operations: 60_000,
+  refused: 0,
+  wrong: 0,
+  buffered: 0,
+  residentBytes: 200 * MEBIBYTE,
+  serverBytes: 900 * MEBIBYTE,
+};
 
 /** Ten minutes, of which those after the fifth differ. */
-const tenMinutes = (late: Partial<WatchedMinute>): WatchedMinute[] => Array.from({ length: 10 }, (_, place) => ({ ...MINUTE, ...(place < 5 ? {} : late) }));
-const verdicts = (minutes: readonly WatchedMinute[]): readonly boolean[] => judgeMinutes({ peak: 1500, minutes }, 0.7, 'an engine').map(({ passed }) => passed);
+const tenMinutes = (late: Partial<WatchedMinute>): WatchedMinute[] =>
+  Array.from({ length: 10 }, (_, place) => ({ ...MINUTE, ...(place < 5 ? {} : late) }));
+const verdicts = (minutes: readonly WatchedMinute[]): readonly boolean[] =>
+  judgeMinutes({ peak: 1500, minutes }, 0.7, 'an engine').map(({ passed }) => passed);
 
 describe('ten minutes of a steady load', () => {
   it.each<[string, Partial<WatchedMinute>, readonly boolean[]]>([

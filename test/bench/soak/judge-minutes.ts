@@ -15,13 +15,23 @@ const MOST_REFUSED = 0.01;
  * shows: the p99 may have grown by as much as that client's, and a tenth.
  */
 export function judgeMinutes({ peak, minutes }: Soaked, share: number, engine: string): readonly Measured[] {
-  const sumOf = (count: (minute: WatchedMinute) => number): number => minutes.reduce((sum, minute) => sum + count(minute), 0);
-  const [operations, refused, wrong] = [sumOf((minute) => minute.operations), sumOf((minute) => minute.refused), sumOf((minute) => minute.wrong)];
-  const [p99, own, servers] = [growthOf(minutes, (minute) => minute.p99), growthOf(minutes, (minute) => minute.residentBytes), growthOf(minutes, (minute) => minute.serverBytes)];
+  const sumOf = (count: (minute: WatchedMinute) => number): number =>
+    minutes.reduce((sum, minute) => sum + count(minute), 0);
+  const [operations, refused, wrong] = [
+    sumOf((minute) => minute.operations),
+    sumOf((minute) => minute.refused),
+    sumOf((minute) => minute.wrong),
+  ];
+  const [p99, own, servers] = [
+    growthOf(minutes, (minute) => minute.p99),
+    growthOf(minutes, (minute) => minute.residentBytes),
+    growthOf(minutes, (minute) => minute.serverBytes),
+  ];
   const bare = growthOf(minutes, (minute) => minute.bareP99);
   const beyond = p99.ratio / Math.max(1, bare.ratio);
   const times = `median of minutes ${minutes.length - LATE + 1} to ${minutes.length}, times the second`;
-  const memory = ({ early, late, ratio }: MinuteGrowth): string => `${ratio.toFixed(2)} (${(early / MEBIBYTE).toFixed(0)}, ${(late / MEBIBYTE).toFixed(0)} MiB)`;
+  const memory = ({ early, late, ratio }: MinuteGrowth): string =>
+    `${ratio.toFixed(2)} (${(early / MEBIBYTE).toFixed(0)}, ${(late / MEBIBYTE).toFixed(0)} MiB)`;
   return [
     {
       what: 'mixed load: peak, and what was kept up',
@@ -30,8 +40,20 @@ export function judgeMinutes({ peak, minutes }: Soaked, share: number, engine: s
       passed: wrong === 0 && refused < MOST_REFUSED * operations,
       engine,
     },
-    { what: `p99 at ${share * 100} % of the peak: ${times}`, figure: `${p99.ratio.toFixed(2)} (${p99.early.toFixed(1)}, ${p99.late.toFixed(1)} ms), a bare client's ${bare.ratio.toFixed(2)} (${bare.early.toFixed(1)}, ${bare.late.toFixed(1)} ms)`, bar: `≤ ${MOST_GROWTH} times the bare one's, or 1`, passed: beyond <= MOST_GROWTH, engine },
-    { what: `memory of the store's process: ${times}`, figure: memory(own), bar: `≤ ${MOST_GROWTH}`, passed: own.ratio <= MOST_GROWTH, engine },
+    {
+      what: `p99 at ${share * 100} % of the peak: ${times}`,
+      figure: `${p99.ratio.toFixed(2)} (${p99.early.toFixed(1)}, ${p99.late.toFixed(1)} ms), a bare client's ${bare.ratio.toFixed(2)} (${bare.early.toFixed(1)}, ${bare.late.toFixed(1)} ms)`,
+      bar: `≤ ${MOST_GROWTH} times the bare one's, or 1`,
+      passed: beyond <= MOST_GROWTH,
+      engine,
+    },
+    {
+      what: `memory of the store's process: ${times}`,
+      figure: memory(own),
+      bar: `≤ ${MOST_GROWTH}`,
+      passed: own.ratio <= MOST_GROWTH,
+      engine,
+    },
     { what: `memory of the servers: ${times}`, figure: memory(servers), bar: 'printed', passed: true, engine },
   ];
 }

@@ -1,7 +1,13 @@
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../support/random.ts';
-import { DRIVER_INDEX, numberedDriver, numberedRowKey, numberedTrip, TRIPS_A_DRIVER } from '../growth/numbered-trips.ts';
+import {
+  DRIVER_INDEX,
+  numberedDriver,
+  numberedRowKey,
+  numberedTrip,
+  TRIPS_A_DRIVER,
+} from '../growth/numbered-trips.ts';
 
 export interface MixedWork {
   /** Operations that the store refused for now. */
@@ -23,7 +29,10 @@ const QUERIES = 1;
  *
  * @param written trips that are there already
  */
-export function mixedWork(datastore: Datastore, { seed, written }: { readonly seed: string; readonly written: number }): MixedWork {
+export function mixedWork(
+  datastore: Datastore,
+  { seed, written }: { readonly seed: string; readonly written: number },
+): MixedWork {
   const random = new Random(seed, 'mixed work', 0);
   const { name } = datastore;
   /** Trips that are being written, or were refused and come again with the next put. */
@@ -54,8 +63,15 @@ export function mixedWork(datastore: Datastore, { seed, written }: { readonly se
   async function query(): Promise<void> {
     const number = anyTrip();
     const first = number - (number % TRIPS_A_DRIVER);
-    const known = Array.from({ length: TRIPS_A_DRIVER }, (_, place) => first + place).filter((trip) => trip < next && !pending.has(trip)).length;
-    const { entries } = await datastore.query({ index: DRIVER_INDEX.name, where: [{ field: 'driver_uuid', operator: 'eq', values: [numberedDriver(name, number)] }], columns: ['BASE'], limit: TRIPS_A_DRIVER });
+    const known = Array.from({ length: TRIPS_A_DRIVER }, (_, place) => first + place).filter(
+      (trip) => trip < next && !pending.has(trip),
+    ).length;
+    const { entries } = await datastore.query({
+      index: DRIVER_INDEX.name,
+      where: [{ field: 'driver_uuid', operator: 'eq', values: [numberedDriver(name, number)] }],
+      columns: ['BASE'],
+      limit: TRIPS_A_DRIVER,
+    });
     if (entries.length < known) wrong += 1;
   }
 

@@ -25,7 +25,9 @@ export interface SoakMinute {
   readonly refused: number;
   /** Answers that cannot be right. */
   readonly wrong: number;
-  /** Copies of writes that wait in the groups' buffers at its end: some seconds' worth, as long as the drain keeps up. */
+  /**
+   * Copies of writes that wait in the groups' buffers at its end: some seconds' worth, as long as the drain keeps up.
+   */
   readonly buffered: number;
   /** Of the store's own process, once its garbage was collected. */
   readonly residentBytes: number;

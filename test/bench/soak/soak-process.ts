@@ -25,32 +25,34 @@ const FOR_EVER_MS = 60_000;
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as (options: object) => void;
 
-await runAsProcess<SoakPlan, SoakProgress>(async ({ access, seed, written, minutes, minuteSeconds, share }, control) => {
-  await using store = await openStore(access, { connections: CONNECTIONS });
-  const work = mixedWork(store.datastore, { seed, written });
-  await control.ready();
-  const peak = await findPeak(work);
-  await control.say({ peak, minutes: [] });
-  await untilDrained(store.datastore);
-  const soaked: SoakMinute[] = [];
-  const twelfths = Array.from({ length: 12 }, () => new Latencies());
-  while (soaked.length < minutes && !control.signal.aborted) {
-    const { refused, wrong } = work;
-    await steadyMinute(work, twelfths, peak * share, minuteSeconds * 1000);
-    // Between two minutes, so that no operation waits for it.
-    collectGarbage({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-    soaked.push({
-      p50: median(twelfths.map((latencies) => latencies.percentile(50))),
-      p99: median(twelfths.map((latencies) => latencies.percentile(99))),
-      operations: twelfths.reduce((sum, { count }) => sum + count, 0),
-      refused: work.refused - refused,
-      wrong: work.wrong - wrong,
-      buffered: await buffered(store.datastore),
-      residentBytes: process.memoryUsage.rss(),
-    });
-    await control.say({ peak, minutes: soaked });
-  }
-});
+await runAsProcess<SoakPlan, SoakProgress>(
+  async ({ access, seed, written, minutes, minuteSeconds, share }, control) => {
+    await using store = await openStore(access, { connections: CONNECTIONS });
+    const work = mixedWork(store.datastore, { seed, written });
+    await control.ready();
+    const peak = await findPeak(work);
+    await control.say({ peak, minutes: [] });
+    await untilDrained(store.datastore);
+    const soaked: SoakMinute[] = [];
+    const twelfths = Array.from({ length: 12 }, () => new Latencies());
+    while (soaked.length < minutes && !control.signal.aborted) {
+      const { refused, wrong } = work;
+      await steadyMinute(work, twelfths, peak * share, minuteSeconds * 1000);
+      // Between two minutes, so that no operation waits for it.
+      collectGarbage({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+      soaked.push({
+        p50: median(twelfths.map((latencies) => latencies.percentile(50))),
+        p99: median(twelfths.map((latencies) => latencies.percentile(99))),
+        operations: twelfths.reduce((sum, { count }) => sum + count, 0),
+        refused: work.refused - refused,
+        wrong: work.wrong - wrong,
+        buffered: await buffered(store.datastore),
+        residentBytes: process.memoryUsage.rss(),
+      });
+      await control.say({ peak, minutes: soaked });
+    }
+  },
+);
 
 /** Copies of writes that wait in the groups' buffers. */
 async function buffered(datastore: BufferOperations): Promise<number> {
@@ -64,7 +66,10 @@ async function untilDrained(datastore: BufferOperations): Promise<void> {
 
 async function findPeak(work: MixedWork): Promise<number> {
   let peak = 0;
-  for (const [milliseconds, clients] of [[WARM_UP_MS, CALLERS[0] ?? 1], ...CALLERS.map((clients): [number, number] => [PEAK_MS, clients])] as const) {
+  for (const [milliseconds, clients] of [
+    [WARM_UP_MS, CALLERS[0] ?? 1],
+    ...CALLERS.map((clients): [number, number] => [PEAK_MS, clients]),
+  ] as const) {
     let done = 0;
     const start = performance.now();
     await closedLoop({
@@ -80,7 +85,12 @@ async function findPeak(work: MixedWork): Promise<number> {
 }
 
 /** Ends when the last operation has. */
-async function steadyMinute(work: MixedWork, parts: readonly Latencies[], perSecond: number, milliseconds: number): Promise<void> {
+async function steadyMinute(
+  work: MixedWork,
+  parts: readonly Latencies[],
+  perSecond: number,
+  milliseconds: number,
+): Promise<void> {
   for (const latencies of parts) latencies.reset();
   const start = performance.now();
   const underWay = new Set<Promise<void>>();

@@ -25,8 +25,8 @@ export type RecordOperations = Readonly<Record<YcsbOperation, () => Promise<bool
  * The benchmark's operations, as this store has them:
  *
  * - read: the latest cell of a record, all fields.
- * - update: a cell with a higher ref key, by the clock, since nobody reads before. It has all ten fields, new: cells are
- *   written whole, where YCSB writes one field.
+ * - update: a cell with a higher ref key, by the clock, since nobody reads before. It has all ten fields, new: cells
+ *   are written whole, where YCSB writes one field.
  * - insert: the first cell of a new row.
  * - scan: YCSB reads up to 100 records in the order of their keys, from a key on. There is no such order here, keys are
  *   spread over shards; what there is are entries of an index, under one value of its shard field, in the order of
@@ -34,7 +34,13 @@ export type RecordOperations = Readonly<Record<YcsbOperation, () => Promise<bool
  * - read-modify-write: reads the latest cell, changes one field, and puts that under the next ref key, which only one
  *   of several can have: the others read again. The time of an operation is that of all of its tries.
  */
-export function recordOperations({ datastore, column, numbers, random, choose }: RecordOperationsOptions): RecordOperations {
+export function recordOperations({
+  datastore,
+  column,
+  numbers,
+  random,
+  choose,
+}: RecordOperationsOptions): RecordOperations {
   let [overtaken, lastRefKey] = [0, 0];
 
   function refKeyByTheClock(): number {
@@ -42,7 +48,8 @@ export function recordOperations({ datastore, column, numbers, random, choose }:
     return lastRefKey;
   }
 
-  const latest = (number: number): ReturnType<Datastore['getLatest']> => datastore.getLatest({ row_key: numberedRowKey(column, number), column_name: column });
+  const latest = (number: number): ReturnType<Datastore['getLatest']> =>
+    datastore.getLatest({ row_key: numberedRowKey(column, number), column_name: column });
   const isStored = async (cell: NewCell): Promise<boolean> => (await datastore.put(cell)).outcome === 'stored';
 
   return {
@@ -63,7 +70,13 @@ export function recordOperations({ datastore, column, numbers, random, choose }:
         { field: 'thread', operator: 'eq', values: [thread] },
         { field: 'post', operator: 'gte', values: [post] },
       ] as const;
-      const { entries } = await datastore.query({ index: THREAD_INDEX.name, where, order: 'post', limit: random.integer(1, MOST_SCANNED), columns: [column] });
+      const { entries } = await datastore.query({
+        index: THREAD_INDEX.name,
+        where,
+        order: 'post',
+        limit: random.integer(1, MOST_SCANNED),
+        columns: [column],
+      });
       return entries.length > 0 && entries.every(({ cells }) => Array.isArray(cells) && cells.length === 1);
     },
     async 'read-modify-write'() {
@@ -72,7 +85,10 @@ export function recordOperations({ datastore, column, numbers, random, choose }:
         const { cell } = await latest(number);
         if (!cell) return false;
         const { row_key, column_name, ref_key, body } = cell;
-        const changed = { ...(body as { readonly [field: string]: string }), [`field${random.integer(0, 9)}`]: newFieldText() };
+        const changed = {
+          ...(body as { readonly [field: string]: string }),
+          [`field${random.integer(0, 9)}`]: newFieldText(),
+        };
         const { outcome } = await datastore.put({ row_key, column_name, ref_key: ref_key + 1, body: changed });
         if (outcome !== 'conflict') return outcome === 'stored';
         overtaken += 1;

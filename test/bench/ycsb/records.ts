@@ -25,12 +25,20 @@ const POSTS_A_THREAD = 1000;
 
 /** A record is a row with one column, whose latest cell has all of its fields. */
 export function newRecord(column: RecordColumn, number: number, ref_key = 1): NewCell {
-  return { row_key: numberedRowKey(column, number), column_name: column, ref_key, body: { ...(column === 'POST' && placeInThread(number)), ...newFields() } };
+  return {
+    row_key: numberedRowKey(column, number),
+    column_name: column,
+    ref_key,
+    body: { ...(column === 'POST' && placeInThread(number)), ...newFields() },
+  };
 }
 
 /** Under which value of the shard field a post is, and where in the order of those. */
 export function placeInThread(number: number): { readonly thread: string; readonly post: number } {
-  return { thread: randomRowKey(new Random('POST', 'thread', Math.floor(number / POSTS_A_THREAD))), post: number % POSTS_A_THREAD };
+  return {
+    thread: randomRowKey(new Random('POST', 'thread', Math.floor(number / POSTS_A_THREAD))),
+    post: number % POSTS_A_THREAD,
+  };
 }
 
 export function* newRecords(columns: readonly RecordColumn[], count: number): Generator<NewCell, void> {

@@ -42,7 +42,13 @@ const CLIENTS = 32;
 const WARM_UP_MS = 3000;
 const SECONDS = 20;
 
-export async function runWorkload({ workload, datastore, numbers: ofColumns, seed, signal }: WorkloadRun): Promise<WorkloadResult> {
+export async function runWorkload({
+  workload,
+  datastore,
+  numbers: ofColumns,
+  seed,
+  signal,
+}: WorkloadRun): Promise<WorkloadResult> {
   const column: RecordColumn = workload.mix.scan === undefined ? 'BASE' : 'POST';
   const random = new Random(seed, workload.name, RECORDS);
   const numbers = ofColumns[column];
@@ -95,7 +101,10 @@ function countedZipfian({ mix }: Workload, numbers: RecordNumbers): Choice {
       all += 1;
       return number;
     },
-    hottest: () => ({ share: [...asked.values()].reduce((most, times) => Math.max(most, times), 0) / Math.max(1, all), inTheory: zipfian.hottestShare(numbers.count) }),
+    hottest: () => ({
+      share: [...asked.values()].reduce((most, times) => Math.max(most, times), 0) / Math.max(1, all),
+      inTheory: zipfian.hottestShare(numbers.count),
+    }),
   };
 }
 

@@ -9,7 +9,10 @@ const FIRST_RANK = 1 / 26.469;
 const DRAWS_AN_INSERT = 20;
 
 /** How often each number was drawn, most often first, while every so many draws there is one record more. */
-function drawn(most: number, drawsAnInsert: number): { readonly shares: readonly (readonly [number, number])[]; readonly count: number } {
+function drawn(
+  most: number,
+  drawsAnInsert: number,
+): { readonly shares: readonly (readonly [number, number])[]; readonly count: number } {
   const { draw } = scatteredZipfian(most);
   const random = new Random('test', 'zipfian', 1);
   const times = new Map<number, number>();
@@ -19,7 +22,12 @@ function drawn(most: number, drawsAnInsert: number): { readonly shares: readonly
     const number = draw(random, count);
     times.set(number, (times.get(number) ?? 0) + 1);
   }
-  return { shares: [...times].map(([number, drawnTimes]) => [number, drawnTimes / DRAWS] as const).sort(([, one], [, other]) => other - one), count };
+  return {
+    shares: [...times]
+      .map(([number, drawnTimes]) => [number, drawnTimes / DRAWS] as const)
+      .sort(([, one], [, other]) => other - one),
+    count,
+  };
 }
 
 describe('scatteredZipfian', () => {
@@ -36,7 +44,8 @@ describe('scatteredZipfian', () => {
     expect(meanwhile.count).toBe(RECORDS + DRAWS / DRAWS_AN_INSERT);
     const { hottestShare } = scatteredZipfian(RECORDS + EXPECTED_INSERTS);
     expect((meanwhile.shares[0]?.[1] ?? 0) / hottestShare((RECORDS + meanwhile.count) / 2)).toBeCloseTo(1, 1);
-    const hottest = (shares: readonly (readonly [number, number])[]): readonly number[] => shares.slice(0, 3).map(([number]) => number);
+    const hottest = (shares: readonly (readonly [number, number])[]): readonly number[] =>
+      shares.slice(0, 3).map(([number]) => number);
     expect(hottest(meanwhile.shares)).toEqual(hottest(before.shares));
   });
 

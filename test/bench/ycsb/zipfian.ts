@@ -6,7 +6,10 @@ const THETA = 0.99;
 const ALPHA = 1 / (1 - THETA);
 /** Of two ranks. */
 const ZETA_2 = 1 + 0.5 ** THETA;
-/** What YCSB draws from before it scatters, whatever the number of records, and the sum over so many ranks, which it has as a constant, too. */
+/**
+ * What YCSB draws from before it scatters, whatever the number of records, and the sum over so many ranks, which it has
+ * as a constant, too.
+ */
 const SCATTERED_RANKS = 10_000_000_000;
 const SCATTERED_ZETA = 26.46902820178302;
 

@@ -16,10 +16,18 @@ const MAX_ATTEMPTS = 5;
  * @param declineRate of the cards
  * @param changed stands between the billing and the card service, to let it do wrong
  */
-export function billedStore(store: Datastore, declineRate: number, changed: (cards: CardService) => CardService = (cards) => cards): DemoStore {
+export function billedStore(
+  store: Datastore,
+  declineRate: number,
+  changed: (cards: CardService) => CardService = (cards) => cards,
+): DemoStore {
   const parked = new Map<string, ParkedCell>();
   const cards = changed(simulatedCards(store, declineRate));
-  const bill = async (cell: CellAddress, { shard, added_id }: { readonly shard: number; readonly added_id: number }, attempts: number): Promise<void> => {
+  const bill = async (
+    cell: CellAddress,
+    { shard, added_id }: { readonly shard: number; readonly added_id: number },
+    attempts: number,
+  ): Promise<void> => {
     const key = `${cell.row_key}/${cell.ref_key}`;
     for (let attempt = 1; attempt <= attempts; attempt += 1) {
       try {
@@ -49,10 +57,19 @@ export function billedStore(store: Datastore, declineRate: number, changed: (car
       await written(cells, results);
       return results;
     },
-    trigger: async () => ({ state: 'running', reason: null, parked: parked.size, lag: { cells: 0, seconds: 0, unknown_shards: 0 } }) as TriggerDetails,
+    trigger: async () =>
+      ({
+        state: 'running',
+        reason: null,
+        parked: parked.size,
+        lag: { cells: 0, seconds: 0, unknown_shards: 0 },
+      }) as TriggerDetails,
     parkedCells: async () => ({ cells: [...parked.values()], malformed: [], next: null }),
     retryParked: async (_name, choice) => {
-      const wanted = [...parked.values()].filter((cell) => choice === '*' || choice.some(({ shard, added_id }) => shard === cell.shard && added_id === cell.added_id));
+      const wanted = [...parked.values()].filter(
+        (cell) =>
+          choice === '*' || choice.some(({ shard, added_id }) => shard === cell.shard && added_id === cell.added_id),
+      );
       for (const cell of wanted) await bill(cell, cell, 1);
       return { count: wanted.length, not_parked: [] };
     },
@@ -63,5 +80,16 @@ function parkedCell(cell: CellAddress, shard: number, added_id: number, error: s
   const at = new Date().toISOString();
   const { row_key, column_name, ref_key } = cell;
   const times = { created_at: at, first_failed_at: at, last_failed_at: at, parked_at: at, retried_at: null };
-  return { row_key, column_name, ref_key, shard, added_id, ...times, attempts: MAX_ATTEMPTS, last_error: error, round: 0, retry: null };
+  return {
+    row_key,
+    column_name,
+    ref_key,
+    shard,
+    added_id,
+    ...times,
+    attempts: MAX_ATTEMPTS,
+    last_error: error,
+    round: 0,
+    retry: null,
+  };
 }

@@ -27,13 +27,19 @@ interface Bill {
  * @param bases the BASE cells of the trips, one for each
  * @returns of the trips that were billed exactly once, how many needed how many attempts
  */
-export async function checkBills(store: DemoStore, bases: Iterable<NewCell>, { differences, ...looking }: BillCheck): Promise<ReadonlyMap<number, number>> {
+export async function checkBills(
+  store: DemoStore,
+  bases: Iterable<NewCell>,
+  { differences, ...looking }: BillCheck,
+): Promise<ReadonlyMap<number, number>> {
   const attempts = new Map<number, number>();
   const check = async ([trip]: readonly NewCell[]): Promise<readonly Wrong<NewCell>[]> => {
     if (trip === undefined) return [];
     const { row_key, body } = trip;
     const bodies = async (column_name: string): Promise<readonly Json[]> =>
-      (await persist(looking.signal, () => store.versions({ row_key, column_name }, { order: 'asc', limit: 1000 }))).cells.map((cell) => cell.body);
+      (
+        await persist(looking.signal, () => store.versions({ row_key, column_name }, { order: 'asc', limit: 1000 }))
+      ).cells.map((cell) => cell.body);
     const [statuses, charges] = [await bodies('STATUS'), await bodies('CHARGE')];
     const wrong = wrongBill(Object(body).fare?.total, statuses, charges);
     if (wrong !== undefined) return [{ item: trip, what: wrong }];
@@ -42,7 +48,8 @@ export async function checkBills(store: DemoStore, bases: Iterable<NewCell>, { d
     attempts.set(attempt, (attempts.get(attempt) ?? 0) + 1);
     return [];
   };
-  for (const { item, what } of await recheck(bases, check, { ...looking, size: 1 })) differences.fail(`trip ${item.row_key}`, what);
+  for (const { item, what } of await recheck(bases, check, { ...looking, size: 1 }))
+    differences.fail(`trip ${item.row_key}`, what);
   return attempts;
 }
 
@@ -54,7 +61,12 @@ function wrongBill(total: Json, statuses: readonly Json[], charges: readonly Jso
   if (first < 0) return `not billed after ${statuses.length} attempts`;
   if (billOf(charge).amount !== total) return `charged ${String(billOf(charge).amount)}, wanted ${String(total)}`;
   // Two calls that meet may both write what came of the one charge.
-  if (!statuses.slice(first).every((status) => Object(status).is_completed === true && isDeepStrictEqual(billOf(status), billOf(charge)))) return 'its STATUS says another bill than the books';
+  if (
+    !statuses
+      .slice(first)
+      .every((status) => Object(status).is_completed === true && isDeepStrictEqual(billOf(status), billOf(charge)))
+  )
+    return 'its STATUS says another bill than the books';
   return undefined;
 }
 

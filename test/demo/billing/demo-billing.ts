@@ -56,7 +56,10 @@ export class DemoBilling {
     const [first, ...others] = await this.watch.finish(progress);
     if (first === undefined) return;
     const { state, reason, parked, lag } = await persist(signal, () => store.trigger(TRIGGER, { limit: 1 }));
-    differences.fail(TRIGGER, `${others.length + 1} trips are not billed, ${first} for one; it is ${state}${reason === null ? '' : ` (${reason})`}, ${lag.cells} cells behind, ${parked} parked`);
+    differences.fail(
+      TRIGGER,
+      `${others.length + 1} trips are not billed, ${first} for one; it is ${state}${reason === null ? '' : ` (${reason})`}, ${lag.cells} cells behind, ${parked} parked`,
+    );
   }
 
   /** Checks every bill. */

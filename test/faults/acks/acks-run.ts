@@ -9,7 +9,15 @@ import { addressOf, type CellsThere } from '../stored-cells.ts';
 import { openAnswerCutter } from './answer-cutter.ts';
 import { judgeAnswers } from './judge-answers.ts';
 import { killInstances, type Killed } from './killed-instances.ts';
-import { judgeTruth, MIX, toldCheck, truthControls, wholeCheck, writeUntilTold, type TruthControls } from './told-truth.ts';
+import {
+  judgeTruth,
+  MIX,
+  toldCheck,
+  truthControls,
+  wholeCheck,
+  writeUntilTold,
+  type TruthControls,
+} from './told-truth.ts';
 
 const SHARDS = 48;
 const CONTROL_SHARDS = 12;
@@ -30,11 +38,17 @@ export const acksRun: FaultRun = {
     const control = await controls(world);
     const { aftermath, judged, conflicts, cuts, killed, doubts } = real;
     return {
-      checks: [toldCheck(judged, control), wholeCheck(real, control, cuts.appends.cut > 0 && cuts.copies.cut > 0), settled(doubts)],
+      checks: [
+        toldCheck(judged, control),
+        wholeCheck(real, control, cuts.appends.cut > 0 && cuts.copies.cut > 0),
+        settled(doubts),
+      ],
       cells: aftermath.acked,
       engine: real.engine,
       notes: [
-        `answers cut off: ${Object.entries(cuts).map(([what, { cut, answered }]) => `${grouped(cut)} of ${grouped(answered)} ${what}`).join(', ')}; circuits opened ${real.circuitsOpened} times`,
+        `answers cut off: ${Object.entries(cuts)
+          .map(([what, { cut, answered }]) => `${grouped(cut)} of ${grouped(answered)} ${what}`)
+          .join(', ')}; circuits opened ${real.circuitsOpened} times`,
         `answered 'buffered' though the cell was on the primary, and told the truth when asked again: ${judged.bufferedThere}`,
         `other bodies that were buffered, and kept as conflicts: ${conflicts.kept}`,
         `processes killed: ${killed.kills}`,
@@ -56,11 +70,26 @@ async function cutAndKill(world: RunWorld) {
   world.say(`${grouped(load.written.acked.length)} cells acknowledged; now processes are killed`);
   cutter.hold(HELD_MS);
   const { datastore } = await stage.open({ groups: cutter.groups, sql: {} });
-  const killed = await killInstances({ folder: stage.cluster.folder, access, datastore, seed: world.seed, mix: MIX, history: world.history, signal: world.signal });
+  const killed = await killInstances({
+    folder: stage.cluster.folder,
+    access,
+    datastore,
+    seed: world.seed,
+    mix: MIX,
+    history: world.history,
+    signal: world.signal,
+  });
   cutter.hold(0);
   world.say(`${killed.kills} processes killed`);
   const truth = await judgeTruth(stage, [load, killed], load);
-  return { ...truth, engine: stage.engine, cuts: cutter.counts, circuitsOpened: load.openings.length, killed, doubts: judgeDoubts(killed, truth.there) };
+  return {
+    ...truth,
+    engine: stage.engine,
+    cuts: cutter.counts,
+    circuitsOpened: load.openings.length,
+    killed,
+    doubts: judgeDoubts(killed, truth.there),
+  };
 }
 
 /** The same cuts. */

@@ -27,8 +27,16 @@ export interface AnswerCutter extends AsyncDisposable {
  * Opens an address for each group's writer. Of the changes, a share (0 to 1) is answered by a connection that breaks
  * just when the server's answer is there: the server has done it, or refused it, and nobody hears of it.
  */
-export async function openAnswerCutter(groups: readonly GroupAccess[], share: number, seed: string): Promise<AnswerCutter> {
-  const counts: Record<Change, Cuts> = { appends: { answered: 0, cut: 0 }, copies: { answered: 0, cut: 0 }, other: { answered: 0, cut: 0 } };
+export async function openAnswerCutter(
+  groups: readonly GroupAccess[],
+  share: number,
+  seed: string,
+): Promise<AnswerCutter> {
+  const counts: Record<Change, Cuts> = {
+    appends: { answered: 0, cut: 0 },
+    copies: { answered: 0, cut: 0 },
+    other: { answered: 0, cut: 0 },
+  };
   const sockets = new Set<Socket>();
   let [heldMs, connections] = [0, 0];
 

@@ -8,7 +8,9 @@ export interface Journal extends Disposable {
   end(call: number, answers: readonly Answer[]): void;
 }
 
-type Line = { readonly call: number; readonly cells: readonly NewCell[]; readonly answers?: undefined } | { readonly call: number; readonly answers: readonly Answer[] };
+type Line =
+  | { readonly call: number; readonly cells: readonly NewCell[]; readonly answers?: undefined }
+  | { readonly call: number; readonly answers: readonly Answer[] };
 
 /** Writes each line with one call of the system, which has it from then on. */
 export function openJournal(file: string): Journal {
@@ -28,7 +30,10 @@ export interface Journaled {
 }
 
 export function readJournal(file: string): Journaled {
-  const lines = readFileSync(file, 'utf8').split('\n').slice(0, -1).map((line) => JSON.parse(line) as Line);
+  const lines = readFileSync(file, 'utf8')
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line) as Line);
   const open = new Map<number, readonly NewCell[]>();
   const answers: Answer[] = [];
   for (const line of lines) {

@@ -7,7 +7,9 @@ export interface Judged {
   readonly untrue: number;
   /** The first of them, as text. */
   readonly examples: readonly string[];
-  /** Cells whose writer was left with less than the truth, though they were on the primary when the last answer came. */
+  /**
+   * Cells whose writer was left with less than the truth, though they were on the primary when the last answer came.
+   */
   readonly untold: number;
   /** All whose writer was left with less than the truth. */
   readonly open: number;
@@ -39,20 +41,31 @@ export function judgeAnswers(answers: readonly Answer[], there: CellsThere): Jud
     if (examples.length < EXAMPLES) examples.push(`${answer.outcome} at ${address}, but ${fault}`);
   }
   const open = [...last.values()].filter((answer) => !isTold(answer));
-  return { answers: answers.length, untrue, examples, untold: open.filter((answer) => wasThere(answer, there.get(addressOf(answer)))).length, open: open.length, bufferedThere };
+  return {
+    answers: answers.length,
+    untrue,
+    examples,
+    untold: open.filter((answer) => wasThere(answer, there.get(addressOf(answer)))).length,
+    open: open.length,
+    bufferedThere,
+  };
 }
 
 function wasThere({ mark, ended }: Answer, cell: CellThere | undefined): boolean {
   return cell?.mark === mark && cell.createdAt < ended;
 }
 
-function faultOf({ outcome, mark, shard, added_id, begun, ended }: Answer, cell: CellThere | undefined): string | undefined {
+function faultOf(
+  { outcome, mark, shard, added_id, begun, ended }: Answer,
+  cell: CellThere | undefined,
+): string | undefined {
   if (outcome === 'unavailable') return undefined;
   if (!cell) return 'no cell is there';
   if (outcome === 'conflict') return cell.mark === mark ? 'the same body is there' : undefined;
   if (outcome === 'buffered') return undefined;
   if (cell.mark !== mark) return 'another body is there';
-  if (cell.shard !== shard || cell.added_id !== added_id) return `it is ${cell.shard}/${cell.added_id} and not ${shard}/${added_id}`;
+  if (cell.shard !== shard || cell.added_id !== added_id)
+    return `it is ${cell.shard}/${cell.added_id} and not ${shard}/${added_id}`;
   if (cell.createdAt > ended) return `it came ${cell.createdAt - ended} ms after the answer`;
   if (outcome === 'stored' && cell.createdAt < begun) return `it had been there for ${begun - cell.createdAt} ms`;
   return undefined;

@@ -7,12 +7,30 @@ import { addressOf, type CellThere } from '../stored-cells.ts';
 const address = { row_key: '6e3a0f9c-0000-4000-8000-000000000001', column_name: 'BASE', ref_key: 1 };
 const cell: CellThere = { mark: 7, shard: 3, added_id: 5, createdAt: 1000 };
 const there = new Map([[addressOf(address), cell]]);
-const answer = (differing: Partial<Answer>): Answer => ({ ...address, mark: 7, shard: 3, added_id: 5, outcome: 'stored', begun: 990, ended: 1010, milliseconds: 20, holderFailed: false, ...differing });
+const answer = (differing: Partial<Answer>): Answer => ({
+  ...address,
+  mark: 7,
+  shard: 3,
+  added_id: 5,
+  outcome: 'stored',
+  begun: 990,
+  ended: 1010,
+  milliseconds: 20,
+  holderFailed: false,
+  ...differing,
+});
 const untrue = (...answers: readonly Answer[]): number => judgeAnswers(answers, there).untrue;
 
 describe('an answer held against what is there', () => {
   it('is true when body, place and time fit', () => {
-    expect(untrue(answer({}), answer({ outcome: 'stored_before', begun: 2000, ended: 2001 }), answer({ outcome: 'conflict', mark: 8 }), answer({ outcome: 'unavailable', added_id: 0 }))).toBe(0);
+    expect(
+      untrue(
+        answer({}),
+        answer({ outcome: 'stored_before', begun: 2000, ended: 2001 }),
+        answer({ outcome: 'conflict', mark: 8 }),
+        answer({ outcome: 'unavailable', added_id: 0 }),
+      ),
+    ).toBe(0);
     expect(untrue(answer({ outcome: 'buffered', added_id: 0, begun: 900, ended: 910 }))).toBe(0);
   });
 
@@ -29,13 +47,19 @@ describe('an answer held against what is there', () => {
 
   it('counts writers that were left without the truth', () => {
     expect(judgeAnswers([answer({ outcome: 'unavailable' })], there)).toMatchObject({ open: 1, untold: 1 });
-    expect(judgeAnswers([answer({ outcome: 'unavailable', begun: 900, ended: 950 })], there)).toMatchObject({ open: 1, untold: 0 });
-    expect(judgeAnswers([answer({ outcome: 'buffered' }), answer({ outcome: 'stored_before', ended: 1100 })], there)).toMatchObject({ open: 0, untold: 0, bufferedThere: 1 });
+    expect(judgeAnswers([answer({ outcome: 'unavailable', begun: 900, ended: 950 })], there)).toMatchObject({
+      open: 1,
+      untold: 0,
+    });
+    expect(
+      judgeAnswers([answer({ outcome: 'buffered' }), answer({ outcome: 'stored_before', ended: 1100 })], there),
+    ).toMatchObject({ open: 0, untold: 0, bufferedThere: 1 });
   });
 });
 
 describe('the statements of a connection', () => {
-  const packet = (sequence: number, content: string): Buffer => Buffer.from([content.length & 0xff, content.length >> 8, 0, sequence, ...Buffer.from(content)]);
+  const packet = (sequence: number, content: string): Buffer =>
+    Buffer.from([content.length & 0xff, content.length >> 8, 0, sequence, ...Buffer.from(content)]);
 
   it('are found in whatever pieces they come, and nothing else is', () => {
     const long = `INSERT ${'x'.repeat(500)}`;

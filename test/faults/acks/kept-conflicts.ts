@@ -18,7 +18,9 @@ export async function discardConflicts(operations: BufferOperations, there: Cell
     const { conflicts } = await operations.bufferConflicts({ limit: PAGE });
     if (conflicts.length === 0) return { kept, wrong };
     kept += conflicts.length;
-    wrong += conflicts.filter((conflict) => (there.get(addressOf(conflict))?.mark ?? markOf(conflict)) === markOf(conflict)).length;
+    wrong += conflicts.filter(
+      (conflict) => (there.get(addressOf(conflict))?.mark ?? markOf(conflict)) === markOf(conflict),
+    ).length;
     await operations.discardConflicts(conflicts.map(({ id }) => id));
   }
 }

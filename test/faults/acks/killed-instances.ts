@@ -46,24 +46,41 @@ const LEAST_LIFE_MS = 150;
 const MOST_LIFE_MS = 600;
 const PATIENCE = { leastMs: 20, mostMs: 500, wholeMs: 60_000 };
 
-/** Kills processes in the middle of writes; whatever they were about to write is asked for again at once, until it is told. */
+/**
+ * Kills processes in the middle of writes; whatever they were about to write is asked for again at once, until it is
+ * told.
+ */
 export async function killInstances(killing: Killing): Promise<Killed> {
   const parts = await Promise.all(Array.from({ length: INSTANCES }, (_, instance) => killOne(killing, instance)));
   return {
     kills: INSTANCES * KILLS_EACH,
     inDoubt: parts.flatMap(({ inDoubt }) => inDoubt),
     answers: parts.flatMap(({ answers }) => answers),
-    written: writtenOf(parts.flatMap(({ heirs }) => heirs), true),
+    written: writtenOf(
+      parts.flatMap(({ heirs }) => heirs),
+      true,
+    ),
   };
 }
 
-async function killOne({ folder, access, datastore, seed, mix, history: file, signal }: Killing, instance: number): Promise<Pick<Killed, 'inDoubt' | 'answers'> & { readonly heirs: readonly Answer[] }> {
+async function killOne(
+  { folder, access, datastore, seed, mix, history: file, signal }: Killing,
+  instance: number,
+): Promise<Pick<Killed, 'inDoubt' | 'answers'> & { readonly heirs: readonly Answer[] }> {
   const random = new Random(seed, 'instance', instance);
   const journalOf = (life: number): string => join(folder, `journal-${instance}-${life}`);
   using history = openHistory(file, 'acks/killed');
-  using process = new RestartedProcess<InstanceInput, undefined>(new URL('instance-process.ts', import.meta.url), folder, (life) => ({
-    access, journal: journalOf(life), writers: WRITERS, seed: `${seed} ${instance} ${life}`, mix,
-  }));
+  using process = new RestartedProcess<InstanceInput, undefined>(
+    new URL('instance-process.ts', import.meta.url),
+    folder,
+    (life) => ({
+      access,
+      journal: journalOf(life),
+      writers: WRITERS,
+      seed: `${seed} ${instance} ${life}`,
+      mix,
+    }),
+  );
   const ask = asker({ writer: datastore, name: `heir-${instance}`, history });
   const [inDoubt, answers, heirs]: [InDoubt[], Answer[], Answer[]] = [[], [], []];
   const repeats: Promise<void>[] = [];

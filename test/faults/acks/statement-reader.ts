@@ -16,7 +16,7 @@ export class StatementReader {
   /** The starts of commands that were completed by this chunk of the stream. */
   read(chunk: Buffer): readonly string[] {
     const starts: string[] = [];
-    for (let at = 0; at < chunk.length; ) {
+    for (let at = 0; at < chunk.length;) {
       if (this.#contentLeft === 0) {
         this.#takeHeader(chunk[at] ?? 0);
         at += 1;

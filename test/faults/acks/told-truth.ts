@@ -49,13 +49,22 @@ export async function writeUntilTold(stage: Stage, access: StoreAccess): Promise
 }
 
 /** Everything that was told, judged when the buffers are empty. */
-export async function judgeTruth(stage: Stage, loads: readonly Pick<Loaded, 'written'>[], { answers }: Pick<Loaded, 'answers'>): Promise<Truth> {
+export async function judgeTruth(
+  stage: Stage,
+  loads: readonly Pick<Loaded, 'written'>[],
+  { answers }: Pick<Loaded, 'answers'>,
+): Promise<Truth> {
   const { groups } = stage.access;
   const { datastore } = await stage.open();
   await untilBuffersEmpty(datastore, PATIENCE_MS, stage.world.signal);
   const there = await readCellsThere(groups);
   const conflicts = await discardConflicts(datastore, there);
-  return { aftermath: await stage.inspect(allWritten(loads.map(({ written }) => written))), judged: judgeAnswers(answers, there), conflicts, there };
+  return {
+    aftermath: await stage.inspect(allWritten(loads.map(({ written }) => written))),
+    judged: judgeAnswers(answers, there),
+    conflicts,
+    there,
+  };
 }
 
 /** First nobody tries again what ended unclear; then it is tried again on tables without unique key. */
@@ -68,7 +77,11 @@ export async function truthControls(stage: Stage, access: StoreAccess): Promise<
     return load.stop();
   };
   const common = { writers: WRITERS, cells: MIX };
-  const once = await write({ ...common, seed: `${seed} once`, access: { ...access, wrap: new URL('without-second-try.ts', import.meta.url).href } });
+  const once = await write({
+    ...common,
+    seed: `${seed} once`,
+    access: { ...access, wrap: new URL('without-second-try.ts', import.meta.url).href },
+  });
   const { untold } = judgeAnswers(once.answers, await readCellsThere(groups));
   await dropUniqueKeys(groups);
   const again = await write({ ...common, seed: `${seed} no key`, access, again: AGAIN });
@@ -99,13 +112,23 @@ export function wholeCheck({ aftermath, judged, conflicts }: Truth, control: Tru
   return {
     ...check,
     passed: check.passed && isBroken,
-    control: { figure: `${grouped(control.doubled)} doubled, ${grouped(control.untrue)} untrue`, failed: control.doubled > 0 && control.untrue > 0 },
+    control: {
+      figure: `${grouped(control.doubled)} doubled, ${grouped(control.untrue)} untrue`,
+      failed: control.doubled > 0 && control.untrue > 0,
+    },
   };
 }
 
 /** Without its control. */
-export function untrueCheck({ aftermath, untrue }: { readonly aftermath: Aftermath; readonly untrue: number }, least: number): Omit<Check, 'control'> {
-  const { lost, acked, faults: { doubled = 0 } } = aftermath;
+export function untrueCheck(
+  { aftermath, untrue }: { readonly aftermath: Aftermath; readonly untrue: number },
+  least: number,
+): Omit<Check, 'control'> {
+  const {
+    lost,
+    acked,
+    faults: { doubled = 0 },
+  } = aftermath;
   const all = otherFaults(aftermath);
   return {
     what: 'acknowledged cells lost, doubled; answers untrue; other faults; control: no unique key',

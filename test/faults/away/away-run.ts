@@ -59,7 +59,8 @@ export const awayRun: FaultRun = {
 };
 
 function drainedCheck(real: readonly number[], control: readonly number[]): Check {
-  const figureOf = (seconds: readonly number[]): string => seconds.map((one) => (one < PATIENCE_SECONDS ? `${one.toFixed(1)} s` : `over ${PATIENCE_SECONDS} s`)).join(' and ');
+  const figureOf = (seconds: readonly number[]): string =>
+    seconds.map((one) => (one < PATIENCE_SECONDS ? `${one.toFixed(1)} s` : `over ${PATIENCE_SECONDS} s`)).join(' and ');
   return {
     what: 'copies drained after their primary was back',
     figure: figureOf(real),
@@ -70,7 +71,9 @@ function drainedCheck(real: readonly number[], control: readonly number[]): Chec
 }
 
 /** The store's own drain; then the group that was away comes back, too. */
-async function drainOwn(world: RunWorld): Promise<Drained & { readonly engine: string; readonly aftermath: Aftermath; readonly backSeconds: number }> {
+async function drainOwn(
+  world: RunWorld,
+): Promise<Drained & { readonly engine: string; readonly aftermath: Aftermath; readonly backSeconds: number }> {
   await using stage = await Stage.start(world, 'away/real', { shards: SHARDS });
   await stage.drain();
   const ledger = new Ledger();
@@ -79,13 +82,24 @@ async function drainOwn(world: RunWorld): Promise<Drained & { readonly engine: s
   await stage.servers.restart(away);
   await untilAllRun(stage.servers, world.signal);
   world.say(`${away} is back`);
-  const { seconds: backSeconds } = await untilBuffersEmpty((await stage.open()).datastore, EMPTY_PATIENCE_MS, world.signal);
-  return { ...drained, engine: stage.engine, aftermath: await stage.inspect(allWritten([written, ledger.written()])), backSeconds };
+  const { seconds: backSeconds } = await untilBuffersEmpty(
+    (await stage.open()).datastore,
+    EMPTY_PATIENCE_MS,
+    world.signal,
+  );
+  return {
+    ...drained,
+    engine: stage.engine,
+    aftermath: await stage.inspect(allWritten([written, ledger.written()])),
+    backSeconds,
+  };
 }
 
 async function drainInOneLane(world: RunWorld): Promise<Drained> {
   await using stage = await Stage.start(world, 'away/control', { shards: SHARDS });
-  await stage.use(startWorker<StoreAccess, 'stop', unknown, unknown>(new URL('one-lane-drain.ts', import.meta.url), stage.access)).ready;
+  await stage.use(
+    startWorker<StoreAccess, 'stop', unknown, unknown>(new URL('one-lane-drain.ts', import.meta.url), stage.access),
+  ).ready;
   const { load, ...drained } = await killOthers(stage, new Ledger());
   await load.stop();
   return drained;
@@ -100,12 +114,26 @@ interface Drained {
 
 /** One writer goes away and stays so; the others are killed for some seconds, one after the other, under load. */
 async function killOthers(stage: Stage, ledger: Ledger) {
-  const { servers, access, world: { seed, signal, say } } = stage;
+  const {
+    servers,
+    access,
+    world: { seed, signal, say },
+  } = stage;
   const tables = stage.use(openBufferTables(access.groups));
   const { datastore } = await stage.open();
-  const shards = new Map(await Promise.all(GROUPS.map(async (group) => [group, await shardsOf(datastore, group)] as const)));
+  const shards = new Map(
+    await Promise.all(GROUPS.map(async (group) => [group, await shardsOf(datastore, group)] as const)),
+  );
   const away = await killNode(servers, AWAY);
-  await fillBuffers({ tables, holders: OTHERS, shards: shards.get(AWAY) ?? new Set(), ofDatastore: SHARDS, rows: ROWS, seed, ledger });
+  await fillBuffers({
+    tables,
+    holders: OTHERS,
+    shards: shards.get(AWAY) ?? new Set(),
+    ofDatastore: SHARDS,
+    rows: ROWS,
+    seed,
+    ledger,
+  });
   say(`${away} is away, and ${grouped(ROWS)} rows wait for it on each of ${OTHERS.join(' and ')}`);
   const load = await pacedLoad(stage, LOAD_PER_SECOND);
   const [seconds, copies]: [number[], number[]] = [[], []];
@@ -114,21 +142,43 @@ async function killOthers(stage: Stage, ledger: Ledger) {
     await sleep(DOWN_MS, undefined, { signal });
     await servers.restart(node);
     await untilAllRun(servers, signal, { groups: [group] });
-    const waiting = await waitingFor(tables, OTHERS.filter((holder) => holder !== group), shards.get(group) ?? new Set());
+    const waiting = await waitingFor(
+      tables,
+      OTHERS.filter((holder) => holder !== group),
+      shards.get(group) ?? new Set(),
+    );
     copies.push(await waiting.count());
     const begun = performance.now();
-    const isDrained = await comes(async () => (await waiting.count()) === 0, { pollMs: POLL_MS, patienceMs: PATIENCE_SECONDS * 1000, signal });
+    const isDrained = await comes(async () => (await waiting.count()) === 0, {
+      pollMs: POLL_MS,
+      patienceMs: PATIENCE_SECONDS * 1000,
+      signal,
+    });
     const took = (performance.now() - begun) / 1000;
     seconds.push(took);
-    say(`${node} was down for ${DOWN_MS / 1000} s; the ${grouped(copies.at(-1) ?? 0)} rows for it ${isDrained ? `were drained ${took.toFixed(1)} s after it was back` : `wait still, ${PATIENCE_SECONDS} s after it was back`}`);
+    say(
+      `${node} was down for ${DOWN_MS / 1000} s; the ${grouped(copies.at(-1) ?? 0)} rows for it ${isDrained ? `were drained ${took.toFixed(1)} s after it was back` : `wait still, ${PATIENCE_SECONDS} s after it was back`}`,
+    );
   }
   return { away, load, seconds, copies };
 }
 
 /** The rows that wait in some groups for shards, and came up to now. */
-async function waitingFor(tables: BufferTables, holders: readonly string[], shards: ReadonlySet<number>): Promise<{ count(): Promise<number> }> {
-  const ask = async (holder: string, sql: string, parameters: readonly number[]): Promise<number> => toNumber((await tables.client(holder).select({ sql, parameters }, 'writer'))[0]?.[0]);
-  const last = new Map(await Promise.all(holders.map(async (holder) => [holder, await ask(holder, `SELECT COALESCE(MAX(id), 0) FROM ${CONTROL}.buffer`, [])] as const)));
+async function waitingFor(
+  tables: BufferTables,
+  holders: readonly string[],
+  shards: ReadonlySet<number>,
+): Promise<{ count(): Promise<number> }> {
+  const ask = async (holder: string, sql: string, parameters: readonly number[]): Promise<number> =>
+    toNumber((await tables.client(holder).select({ sql, parameters }, 'writer'))[0]?.[0]);
+  const last = new Map(
+    await Promise.all(
+      holders.map(
+        async (holder) =>
+          [holder, await ask(holder, `SELECT COALESCE(MAX(id), 0) FROM ${CONTROL}.buffer`, [])] as const,
+      ),
+    ),
+  );
   const sql = `SELECT COUNT(*) FROM ${CONTROL}.buffer WHERE state = 'waiting' AND shard IN (${[...shards].join(', ')}) AND id <= ?`;
   return { count: async () => sumOf(await Promise.all([...last].map(([holder, id]) => ask(holder, sql, [id])))) };
 }

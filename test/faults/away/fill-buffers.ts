@@ -25,14 +25,32 @@ export interface Filling {
 
 const BATCH = 200;
 
-/** Puts into the buffer tables what minutes of writes to a primary that is away leave there, with the write path's own statements. */
-export async function fillBuffers({ tables, holders, shards, ofDatastore, rows, seed, ledger }: Filling): Promise<void> {
+/**
+ * Puts into the buffer tables what minutes of writes to a primary that is away leave there, with the write path's own
+ * statements.
+ */
+export async function fillBuffers({
+  tables,
+  holders,
+  shards,
+  ofDatastore,
+  rows,
+  seed,
+  ledger,
+}: Filling): Promise<void> {
   const random = new Random(seed, 'away', 0);
   for (let start = 0; start < rows; start += BATCH) {
     const cells = Array.from({ length: BATCH }, (_, place): BufferedCell => {
       const body: NewCell['body'] = { number: start + place, note: 'a'.repeat(random.integer(0, 120)) };
       const row_key = rowKeyIn(random, shards, ofDatastore);
-      return { row_key, column_name: 'BASE', ref_key: 1, body, encoded: encodeBody(body), shard: shardOf(row_key, ofDatastore) };
+      return {
+        row_key,
+        column_name: 'BASE',
+        ref_key: 1,
+        body,
+        encoded: encodeBody(body),
+        shard: shardOf(row_key, ofDatastore),
+      };
     });
     await Promise.all(
       holders.map(async (holder) => {
@@ -40,6 +58,7 @@ export async function fillBuffers({ tables, holders, shards, ofDatastore, rows, 
         await tables.client(holder).change(answerBuffered(DATASTORE, cells));
       }),
     );
-    for (const { row_key, column_name, ref_key, body, shard } of cells) ledger.note({ row_key, column_name, ref_key, body }, { outcome: 'buffered', shard, copies: holders.length });
+    for (const { row_key, column_name, ref_key, body, shard } of cells)
+      ledger.note({ row_key, column_name, ref_key, body }, { outcome: 'buffered', shard, copies: holders.length });
   }
 }

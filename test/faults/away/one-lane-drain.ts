@@ -1,6 +1,6 @@
 /**
- * A thread that drains all primaries of a group in one lane, in the order in which their rows came, each run beginning at
- * the first row again: a control. Everything else is the store's own.
+ * A thread that drains all primaries of a group in one lane, in the order in which their rows came, each run beginning
+ * at the first row again: a control. Everything else is the store's own.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { appendPace } from '../../../shared/drain/append-pace.ts';
@@ -37,17 +37,32 @@ await runAsWorker<StoreAccess, 'stop', never, undefined>(async (access, control)
 async function drainInOrder(context: StoreContext, group: string, mayGoOn: () => boolean): Promise<void> {
   const holder = await context.groups.client(group);
   const pace = appendPace(() => PER_SECOND);
-  for (let after = 0; mayGoOn(); ) {
+  for (let after = 0; mayGoOn();) {
     const rows = await holder
-      .select({ sql: `SELECT ${PLACE} FROM \`schemaless\`.buffer WHERE state = 'waiting' AND id > ? ORDER BY id LIMIT ?`, parameters: [after, PAGE_ROWS] }, 'writer')
+      .select(
+        {
+          sql: `SELECT ${PLACE} FROM \`schemaless\`.buffer WHERE state = 'waiting' AND id > ? ORDER BY id LIMIT ?`,
+          parameters: [after, PAGE_ROWS],
+        },
+        'writer',
+      )
       .then((found) => found.map(toWaitingRow))
       .catch(noneWhereAway);
     after = rows.at(-1)?.id ?? after;
     const places = (await context.topology.datastore(DATASTORE))?.places ?? [];
     await Promise.all(
       [...Map.groupBy(rows, ({ shard }) => places[shard]?.group ?? '')].map(async ([primary, ofPrimary]) => {
-        const settled = await settlePrimary(context, { holder, primary, pace }, [...Map.groupBy(ofPrimary, byShard).values()].map((some) => ({ datastore: DATASTORE, shard: some[0]?.shard ?? 0, rows: some }))).catch(undefinedWhereAway);
-        if (settled && settled.drained.length > 0) await holder.change(deleteBuffered(settled.drained)).catch(undefinedWhereAway);
+        const settled = await settlePrimary(
+          context,
+          { holder, primary, pace },
+          [...Map.groupBy(ofPrimary, byShard).values()].map((some) => ({
+            datastore: DATASTORE,
+            shard: some[0]?.shard ?? 0,
+            rows: some,
+          })),
+        ).catch(undefinedWhereAway);
+        if (settled && settled.drained.length > 0)
+          await holder.change(deleteBuffered(settled.drained)).catch(undefinedWhereAway);
       }),
     );
     if (rows.length < PAGE_ROWS) return;

@@ -41,11 +41,18 @@ export const buildRun: FaultRun = {
   async run(world: RunWorld): Promise<RunOutcome> {
     const { seed, signal, say } = world;
     const cells = Number(process.env['SCHEMALESS_FAULTS_CELLS'] ?? CELLS);
-    await using stage = await Stage.start(world, 'build', { groups: GROUPS, readers: 0, shards: SHARDS, bufferCopies: 0 });
+    await using stage = await Stage.start(world, 'build', {
+      groups: GROUPS,
+      readers: 0,
+      shards: SHARDS,
+      bufferCopies: 0,
+    });
     const store = await stage.open({ sql: {} });
     const filling = performance.now();
     const rows = await fill(store, cells, seed, signal);
-    say(`${grouped(cells)} cells written in ${((performance.now() - filling) / 1000).toFixed(0)} s; adding ${DRIVER_INDEX.name}`);
+    say(
+      `${grouped(cells)} cells written in ${((performance.now() - filling) / 1000).toFixed(0)} s; adding ${DRIVER_INDEX.name}`,
+    );
 
     const real = await buildUnderWriters(stage, rows);
     say(`the control: ${buildRun.control}`);
@@ -54,7 +61,10 @@ export const buildRun: FaultRun = {
       checks: checks(real, control),
       cells: cells + real.acked,
       engine: stage.engine,
-      notes: [`progress seen by queries: ${real.seen.map(percent).join(', ')}; live after ${real.liveSeconds.toFixed(0)} s`, `cells written meanwhile: ${grouped(real.acked)}`],
+      notes: [
+        `progress seen by queries: ${real.seen.map(percent).join(', ')}; live after ${real.liveSeconds.toFixed(0)} s`,
+        `cells written meanwhile: ${grouped(real.acked)}`,
+      ],
     };
   },
 };
@@ -89,9 +99,16 @@ async function buildUnderWriters(stage: Stage, rows: readonly string[]) {
   const { access, cluster, world } = stage;
   const { seed, signal, say } = world;
   await using store = await openStore(access);
-  const driver = (new TripSource(seed, 0).base('', 0).body as { readonly driver_partner_uuid?: string }).driver_partner_uuid ?? rows[0] ?? '';
+  const driver =
+    (new TripSource(seed, 0).base('', 0).body as { readonly driver_partner_uuid?: string }).driver_partner_uuid ??
+    rows[0] ??
+    '';
   const question: BuildQuestion = { index: DRIVER_INDEX.name, field: 'driver_partner_uuid', value: driver };
-  using writers = startProcess<WriteInput, WriteProgress>(new URL('write-process.ts', import.meta.url), cluster.folder, { access, seed, rows: rows.slice(0, KNOWN_ROWS) });
+  using writers = startProcess<WriteInput, WriteProgress>(
+    new URL('write-process.ts', import.meta.url),
+    cluster.folder,
+    { access, seed, rows: rows.slice(0, KNOWN_ROWS) },
+  );
   using repair = await startRepair(stage, access, { settings: SETTINGS });
   await writers.ready;
   const start = performance.now();
@@ -127,7 +144,11 @@ async function buildUnderWriters(stage: Stage, rows: readonly string[]) {
 
 /** Without what the build keeps, and without waiting for its end. */
 async function buildBadly(stage: Stage): Promise<Built> {
-  const { access, cluster, world: { signal, say } } = stage;
+  const {
+    access,
+    cluster,
+    world: { signal, say },
+  } = stage;
   await using store = await openStore(access);
   using repair = await startRepair(stage, access, { settings: SETTINGS });
   await cluster.define(access.datastore, [DRIVER_INDEX, ZONE_INDEX]);
@@ -140,16 +161,26 @@ async function buildBadly(stage: Stage): Promise<Built> {
   await repair.start();
   const resumed = await firstShareSince(access, index.name, index.hash, moment, signal);
   await repair.kill();
-  await setIndexState(store.topologyTable, { datastore: access.datastore, name: index.name }, index.hash, 'building', 'live');
+  await setIndexState(
+    store.topologyTable,
+    { datastore: access.datastore, name: index.name },
+    index.hash,
+    'building',
+    'live',
+  );
   const judged = await judge(store, access.groups, [index]);
-  say(`killed at ${percent(killed)}, the next one begins at ${percent(resumed)}; made live by hand: ${figureOf(judged)}`);
+  say(
+    `killed at ${percent(killed)}, the next one begins at ${percent(resumed)}; made live by hand: ${figureOf(judged)}`,
+  );
   return { judged, killed, resumed, early: 0 };
 }
 
 /** The version of an index that is being built. */
 async function buildOf({ context, name }: OpenStore, { name: wanted }: IndexDefinition): Promise<PhysicalIndex> {
   context.topology.refresh();
-  const version = (await context.topology.indexes(name)).find((one) => one.name === wanted)?.versions.find(({ state }) => state === 'building');
+  const version = (await context.topology.indexes(name))
+    .find((one) => one.name === wanted)
+    ?.versions.find(({ state }) => state === 'building');
   if (!version) throw new Error(`${wanted} is not being built`);
   return { name: wanted, hash: version.hash, definition: version.definition };
 }

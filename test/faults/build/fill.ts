@@ -18,7 +18,9 @@ export class TripSource {
 
   constructor(seed: string, writer: number) {
     this.#random = new Random(seed, 'trips', writer);
-    this.#drivers = Array.from({ length: DRIVERS }, (_, number) => randomRowKey(new Random(seed, 'trip drivers', number)));
+    this.#drivers = Array.from({ length: DRIVERS }, (_, number) =>
+      randomRowKey(new Random(seed, 'trip drivers', number)),
+    );
   }
 
   rowKey(): string {
@@ -26,13 +28,26 @@ export class TripSource {
   }
 
   row(rowKey: string): readonly NewCell[] {
-    return [this.base(rowKey, 1), this.base(rowKey, 2), { row_key: rowKey, column_name: 'STATUS', ref_key: 1, body: { is_completed: this.#random.chance(0.9), zone: this.#random.integer(1, 500) } }];
+    return [
+      this.base(rowKey, 1),
+      this.base(rowKey, 2),
+      {
+        row_key: rowKey,
+        column_name: 'STATUS',
+        ref_key: 1,
+        body: { is_completed: this.#random.chance(0.9), zone: this.#random.integer(1, 500) },
+      },
+    ];
   }
 
   base(row_key: string, ref_key: number): NewCell {
     const random = this.#random;
     const driver = this.#drivers[random.integer(0, DRIVERS - 1)] ?? '';
-    const body = { ...(random.chance(0.9) && { driver_partner_uuid: driver }), trip_created_at: new Date(1_760_000_000_000 + random.integer(0, 10 ** 9)).toISOString(), fare: { total: random.integer(100, 9999) / 100 } };
+    const body = {
+      ...(random.chance(0.9) && { driver_partner_uuid: driver }),
+      trip_created_at: new Date(1_760_000_000_000 + random.integer(0, 10 ** 9)).toISOString(),
+      fare: { total: random.integer(100, 9999) / 100 },
+    };
     return { row_key, column_name: 'BASE', ref_key, body };
   }
 }
@@ -42,7 +57,12 @@ export class TripSource {
  *
  * @returns the rows
  */
-export async function fill({ datastore }: Pick<OpenStore, 'datastore'>, cells: number, seed: string, signal: AbortSignal): Promise<readonly string[]> {
+export async function fill(
+  { datastore }: Pick<OpenStore, 'datastore'>,
+  cells: number,
+  seed: string,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
   const source = new TripSource(seed, 0);
   const rows = Array.from({ length: Math.ceil(cells / CELLS_A_ROW) }, () => source.rowKey());
   const ofShards = rows.toSorted((one, other) => shardOf(one, datastore.shards) - shardOf(other, datastore.shards));
@@ -52,7 +72,11 @@ export async function fill({ datastore }: Pick<OpenStore, 'datastore'>, cells: n
     Array.from({ length: SIDE_BY_SIDE }, async (_, lane) => {
       // Lanes are far apart, so that none waits for another's lock on a shard.
       const end = Math.ceil(((lane + 1) * ofShards.length) / SIDE_BY_SIDE);
-      for (let start = Math.ceil((lane * ofShards.length) / SIDE_BY_SIDE); start < end && !signal.aborted; start += rowsABatch) {
+      for (
+        let start = Math.ceil((lane * ofShards.length) / SIDE_BY_SIDE);
+        start < end && !signal.aborted;
+        start += rowsABatch
+      ) {
         const batch = ofShards.slice(start, Math.min(end, start + rowsABatch)).flatMap((row) => source.row(row));
         const refused = (await datastore.batchPut(batch)).find(({ outcome }) => outcome !== 'stored');
         if (refused) throw new Error(`a cell was answered ${refused.outcome} while the datastore was filled`);

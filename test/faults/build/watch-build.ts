@@ -4,7 +4,10 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import { openStore, type DatastoreAccess, type OpenStore } from '../../support/store-access.ts';
 
 /** What a client sees of an index: its answers, or how far its build is. */
-export type Seen = { readonly state: 'live'; readonly entries: number } | { readonly state: 'building'; readonly done: number; readonly total: number } | { readonly state: 'unknown' };
+export type Seen =
+  | { readonly state: 'live'; readonly entries: number }
+  | { readonly state: 'building'; readonly done: number; readonly total: number }
+  | { readonly state: 'unknown' };
 
 export interface BuildQuestion {
   readonly index: string;
@@ -23,18 +26,26 @@ export async function ask({ datastore, context }: OpenStore, { index, field, val
     return { state: 'live', entries: entries.length };
   } catch (error) {
     if (!(error instanceof SchemalessError) || error.code !== 'index_building') throw error;
-    const { progress } = error.details.more as { readonly progress: { readonly done: number; readonly total: number } | null };
+    const { progress } = error.details.more as {
+      readonly progress: { readonly done: number; readonly total: number } | null;
+    };
     return progress ? { state: 'building', ...progress } : { state: 'unknown' };
   }
 }
 
 /** Asks until what is seen is wanted. */
-export async function untilSeen(store: OpenStore, question: BuildQuestion, isWanted: (seen: Seen) => boolean, signal: AbortSignal): Promise<Seen> {
+export async function untilSeen(
+  store: OpenStore,
+  question: BuildQuestion,
+  isWanted: (seen: Seen) => boolean,
+  signal: AbortSignal,
+): Promise<Seen> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const seen = await ask(store, question);
     if (isWanted(seen)) return seen;
-    if (performance.now() > deadline) throw new Error(`${question.index} is still ${JSON.stringify(seen)} after ${PATIENCE_MS / 1000} s`);
+    if (performance.now() > deadline)
+      throw new Error(`${question.index} is still ${JSON.stringify(seen)} after ${PATIENCE_MS / 1000} s`);
     await sleep(POLL_MS, undefined, { signal });
   }
 }
@@ -45,7 +56,13 @@ export function shareOf(seen: Seen): number {
 }
 
 /** The first progress that a repair wrote after this moment (RFC 3339): what is there before is its predecessor's. */
-export async function firstShareSince(access: DatastoreAccess, index: string, hash: string, moment: string, signal: AbortSignal): Promise<number> {
+export async function firstShareSince(
+  access: DatastoreAccess,
+  index: string,
+  hash: string,
+  moment: string,
+  signal: AbortSignal,
+): Promise<number> {
   await using store = await openStore(access);
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {

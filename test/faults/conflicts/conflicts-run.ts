@@ -36,11 +36,20 @@ export const conflictsRun: FaultRun = {
   },
 };
 
-async function raceOn(world: RunWorld): Promise<{ readonly killed: Contended; readonly lost: Contended; readonly engine: string }> {
+async function raceOn(
+  world: RunWorld,
+): Promise<{ readonly killed: Contended; readonly lost: Contended; readonly engine: string }> {
   await using stage = await Stage.start(world, 'conflicts/real', CLUSTER);
-  const killed = await underDrain(stage, () => contend(stage, { part: 'killed', answers: ANSWERS, fault: (random) => killWriters(stage, KILLS, random) }));
+  const killed = await underDrain(stage, () =>
+    contend(stage, { part: 'killed', answers: ANSWERS, fault: (random) => killWriters(stage, KILLS, random) }),
+  );
   // The drain has died, too: until the next one takes over, the promoted reader lacks what only the buffers have.
-  const lost = await contend(stage, { part: 'lost', answers: ANSWERS, fault: (random) => loseOneDisk(stage, 'group-1', random), settle: (work) => underDrain(stage, work) });
+  const lost = await contend(stage, {
+    part: 'lost',
+    answers: ANSWERS,
+    fault: (random) => loseOneDisk(stage, 'group-1', random),
+    settle: (work) => underDrain(stage, work),
+  });
   return { killed, lost, engine: stage.engine };
 }
 
@@ -59,7 +68,12 @@ async function controls(world: RunWorld): Promise<Controls> {
   const varied = (module: string) => ({ ...stage.access, wrap: new URL(module, import.meta.url).href });
   const wait = async (): Promise<undefined> => sleep(CONTROL_MS, undefined, { signal: world.signal });
   // Nothing drains yet: what was not taken back is there.
-  const unwithdrawn = await contend(stage, { part: 'unwithdrawn', access: varied('without-withdrawing.ts'), drained: false, fault: wait });
+  const unwithdrawn = await contend(stage, {
+    part: 'unwithdrawn',
+    access: varied('without-withdrawing.ts'),
+    drained: false,
+    fault: wait,
+  });
   const drain = await stage.drain({ access: varied('key-only-drain.ts') });
   const keyOnly = await contend(stage, { part: 'key only', fault: (random) => killWriters(stage, 1, random) });
   if (!drain.progress?.varied) throw new Error('the drain that looks at addresses only compared none');
@@ -77,10 +91,25 @@ function checks(killed: Contended, lost: Contended, { unwithdrawn, keyOnly, unco
     noneOf('stored cells that are not so in the end', LEAST.stored, storedGone(killed), storedGone(uncopied)),
     noneOf('refused bodies left behind', LEAST.conflict, refusedKept(killed), refusedKept(unwithdrawn)),
     noneOf('buffered writes neither stored nor listed', LEAST.buffered, bufferedGone(killed), bufferedGone(keyOnly)),
-    noneOf('stored cells changed or missing when looked at', LEAST.samples, samplesWrong(killed), samplesWrong(uncopied)),
-    noneOf('after the lost disk: stored cells that are not so in the end', LEAST.stored, storedGone(lost), storedGone(uncopied)),
+    noneOf(
+      'stored cells changed or missing when looked at',
+      LEAST.samples,
+      samplesWrong(killed),
+      samplesWrong(uncopied),
+    ),
+    noneOf(
+      'after the lost disk: stored cells that are not so in the end',
+      LEAST.stored,
+      storedGone(lost),
+      storedGone(uncopied),
+    ),
     noneOf('… refused bodies left behind', LEAST.conflict, refusedKept(lost), refusedKept(unwithdrawn)),
-    noneOf('… stored cells changed or missing when looked at', LEAST.samples, samplesWrong(lost), samplesWrong(uncopied)),
+    noneOf(
+      '… stored cells changed or missing when looked at',
+      LEAST.samples,
+      samplesWrong(lost),
+      samplesWrong(uncopied),
+    ),
   ];
 }
 

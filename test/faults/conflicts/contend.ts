@@ -26,7 +26,10 @@ export interface ContendOptions {
   readonly settle?: (work: () => Promise<Loaded>) => Promise<Loaded>;
 }
 
-/** From a time on (epoch milliseconds), until the buffers are empty, cells of these shards may be missing: they were on a lost disk. */
+/**
+ * From a time on (epoch milliseconds), until the buffers are empty, cells of these shards may be missing: they were on
+ * a lost disk.
+ */
 export interface Away {
   readonly group: string;
   readonly since: number;
@@ -47,11 +50,22 @@ const LAG_MS = 4000;
 const AFTERWARDS_MS = 2000;
 const EMPTY_PATIENCE_MS = 60_000;
 
-/** Lets writers race for the same addresses while something fails, waits for the buffers, and holds what they were told against what is there. */
+/**
+ * Lets writers race for the same addresses while something fails, waits for the buffers, and holds what they were told
+ * against what is there.
+ */
 export async function contend(stage: Stage, options: ContendOptions): Promise<Contended> {
   const { part, access = stage.access, drained = true, answers: least = 0, fault, settle = (work) => work() } = options;
   const { seed, signal, say } = stage.world;
-  const race = await stage.load({ writers: WRITERS, threads: THREADS, cells: { contestedSince: Date.now() }, looksBack: true, access, seed: `${seed} ${part}`, run: `conflicts/${part}` });
+  const race = await stage.load({
+    writers: WRITERS,
+    threads: THREADS,
+    cells: { contestedSince: Date.now() },
+    looksBack: true,
+    access,
+    seed: `${seed} ${part}`,
+    run: `conflicts/${part}`,
+  });
   const away = await fault(new Random(seed, `faults ${part}`, 0));
   const { answers, samples } = await settle(async () => {
     await sleep(AFTERWARDS_MS, undefined, { signal });
@@ -73,7 +87,11 @@ async function untilDrained(stage: Stage): Promise<void> {
 }
 
 /** Kills writers in turn over the groups; each comes back by itself. */
-export async function killWriters({ servers, world: { signal, say } }: Stage, count: number, random: Random): Promise<undefined> {
+export async function killWriters(
+  { servers, world: { signal, say } }: Stage,
+  count: number,
+  random: Random,
+): Promise<undefined> {
   for (let kill = 0; kill < count; kill += 1) {
     await sleep(random.between(LEAST_PAUSE_MS, MOST_PAUSE_MS), undefined, { signal });
     say(`kill -9 of ${await killNode(servers, servers.groups[kill % servers.groups.length]?.name ?? '')}`);

@@ -24,8 +24,16 @@ export async function keptBodies(groups: readonly GroupAccess[]): Promise<KeptBo
   const buffered = new Map<number, Buffered[]>();
   const sql = 'SELECT row_key, column_name, ref_key, body, state FROM `schemaless`.buffer WHERE datastore = ?';
   await onEachGroup(groups, async (client, holder) => {
-    for (const [rowKey, column, refKey, body, state] of await client.select({ sql, parameters: [DATASTORE] }, 'writer')) {
-      const cell = { row_key: rowKeyOf(toBytes(rowKey)), column_name: toText(column), ref_key: toNumber(refKey), body: decodeBody(toBytes(body)) };
+    for (const [rowKey, column, refKey, body, state] of await client.select(
+      { sql, parameters: [DATASTORE] },
+      'writer',
+    )) {
+      const cell = {
+        row_key: rowKeyOf(toBytes(rowKey)),
+        column_name: toText(column),
+        ref_key: toNumber(refKey),
+        body: decodeBody(toBytes(body)),
+      };
       const mark = markOf(cell);
       buffered.set(mark, [...(buffered.get(mark) ?? []), { holder, state: String(state) as Buffered['state'] }]);
     }

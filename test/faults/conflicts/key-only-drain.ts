@@ -6,20 +6,28 @@ import type { Wrap } from '../../support/store-access.ts';
 export const wrap: Wrap = (client, varied) => {
   const waiting = new Map<string, SqlValue>();
   const hex = (bytes: unknown): string => Buffer.from(bytes as Uint8Array).toString('hex');
-  const keyOf = (rowKey: unknown, columnName: unknown, refKey: unknown): string => `${hex(rowKey)}/${hex(columnName)}/${String(refKey)}`;
+  const keyOf = (rowKey: unknown, columnName: unknown, refKey: unknown): string =>
+    `${hex(rowKey)}/${hex(columnName)}/${String(refKey)}`;
   return {
     ...client,
     async select(statement, target) {
       const { sql, parameters } = statement;
       const rows = await client.select(statement, target);
-      if (sql.includes("WHERE state = 'waiting' AND datastore = ? AND shard = ? AND id > ?")) for (const row of rows) waiting.set(keyOf(row[3], row[4], row[5]), row[6] ?? null);
+      if (sql.includes("WHERE state = 'waiting' AND datastore = ? AND shard = ? AND id > ?"))
+        for (const row of rows) waiting.set(keyOf(row[3], row[4], row[5]), row[6] ?? null);
       const items = [...sql.matchAll(/SELECT (\d+) AS item, UNHEX\(SHA2\(body, 256\)\)/g)].map(([, item]) => item);
       if (items.length === 0) return rows;
       varied();
-      const keys = new Map(items.map((item, place) => [item, keyOf(...(parameters.slice(3 * place, 3 * place + 3) as [unknown, unknown, unknown]))]));
+      const keys = new Map(
+        items.map((item, place) => [
+          item,
+          keyOf(...(parameters.slice(3 * place, 3 * place + 3) as [unknown, unknown, unknown])),
+        ]),
+      );
       return rows.map((row) => [row[0] ?? null, waiting.get(keys.get(String(row[0])) ?? '') ?? row[1] ?? null]);
     },
     // Rows are changed by address and hash: by address alone then.
-    change: (statement) => client.change({ ...statement, sql: statement.sql.replaceAll('body_hash = ?', '(body_hash = ? OR TRUE)') }),
+    change: (statement) =>
+      client.change({ ...statement, sql: statement.sql.replaceAll('body_hash = ?', '(body_hash = ? OR TRUE)') }),
   };
 };

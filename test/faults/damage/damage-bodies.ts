@@ -12,14 +12,23 @@ export interface BodyDamage {
   readonly seed: string;
 }
 
-/** Changes stored bodies past the store, as somebody with too many rights could: a bit, the last byte gone, or one too many. */
+/**
+ * Changes stored bodies past the store, as somebody with too many rights could: a bit, the last byte gone, or one too
+ * many.
+ */
 export async function damageBodies({ groups: [group], shard, count, seed }: BodyDamage): Promise<void> {
   if (!group) throw new Error('wanted a group');
   const random = new Random(seed, 'damaged bodies', shard);
   const table = entityTable(DATASTORE, shard);
   await withClient([group], group.name, async (client) => {
-    for (const [id, body] of await client.select({ sql: `SELECT added_id, body FROM ${table} ORDER BY added_id LIMIT ?`, parameters: [count] }, 'writer')) {
-      await client.change({ sql: `UPDATE ${table} SET body = ? WHERE added_id = ?`, parameters: [damaged(random, Buffer.from(toBytes(body))), toNumber(id)] });
+    for (const [id, body] of await client.select(
+      { sql: `SELECT added_id, body FROM ${table} ORDER BY added_id LIMIT ?`, parameters: [count] },
+      'writer',
+    )) {
+      await client.change({
+        sql: `UPDATE ${table} SET body = ? WHERE added_id = ?`,
+        parameters: [damaged(random, Buffer.from(toBytes(body))), toNumber(id)],
+      });
     }
   });
 }

@@ -36,11 +36,15 @@ export function damagePages({ file, engine, seed, mark, letters, whole, fit }: P
     const random = new Random(seed, 'damaged pages', letters);
     // Neither the first nor the last: whoever looks for the log's end would meet that each time.
     const numbers = cellPages(descriptor, mark).slice(1, -1);
-    const chosen = Array.from({ length: letters + whole }, () => numbers.splice(random.integer(0, numbers.length - 1), 1)[0]);
+    const chosen = Array.from(
+      { length: letters + whole },
+      () => numbers.splice(random.integer(0, numbers.length - 1), 1)[0],
+    );
     for (const [place, number] of chosen.entries()) {
       if (number === undefined) throw new Error(`${file} has too few pages with cells`);
       const page = readPage(descriptor, number);
-      if (!hasItsChecksum(engine, page)) throw new Error(`page ${number} of ${file} carries a checksum of another kind`);
+      if (!hasItsChecksum(engine, page))
+        throw new Error(`page ${number} of ${file} carries a checksum of another kind`);
       if (place < letters) {
         const at = page.indexOf(mark) + mark.length - 1;
         page[at] = (page[at] ?? 0) ^ 1;
@@ -58,10 +62,18 @@ export function damagePages({ file, engine, seed, mark, letters, whole, fit }: P
 
 /** The numbers of the leaf pages of the table itself, not of its keys, that hold bodies with this text. */
 function cellPages(descriptor: number, mark: string): number[] {
-  const pages = Array.from({ length: Math.floor(fstatSync(descriptor).size / PAGE_BYTES) }, (_, number) => ({ number, page: readPage(descriptor, number) }));
+  const pages = Array.from({ length: Math.floor(fstatSync(descriptor).size / PAGE_BYTES) }, (_, number) => ({
+    number,
+    page: readPage(descriptor, number),
+  }));
   const rows = pages.filter(({ page }) => page.readUInt16BE(TYPE_AT) === INDEX_PAGE);
   const table = rows[0]?.page.readBigUInt64BE(INDEX_AT);
-  return rows.filter(({ page }) => page.readUInt16BE(LEVEL_AT) === 0 && page.readBigUInt64BE(INDEX_AT) === table && page.includes(mark)).map(({ number }) => number);
+  return rows
+    .filter(
+      ({ page }) =>
+        page.readUInt16BE(LEVEL_AT) === 0 && page.readBigUInt64BE(INDEX_AT) === table && page.includes(mark),
+    )
+    .map(({ number }) => number);
 }
 
 function readPage(descriptor: number, number: number): Buffer {

@@ -14,21 +14,36 @@ const LEAST_CONFIRMED = 0.999;
 
 export const damageRun: FaultRun = {
   name: 'damage',
-  promise: 'A full disk loses no acknowledged write and keeps none from being taken; damaged pages and bodies are never read as something else',
-  fault: "the disk of a group's writer full for some seconds; 5 pages of a table overwritten; bodies changed past the store",
+  promise:
+    'A full disk loses no acknowledged write and keeps none from being taken; damaged pages and bodies are never read as something else',
+  fault:
+    "the disk of a group's writer full for some seconds; 5 pages of a table overwritten; bodies changed past the store",
   control: 'no buffer and unsafe flushing; page checksums made to fit; bodies without a checksum of their own',
 
   async run(world: RunWorld): Promise<RunOutcome> {
     const damaged = await damageCells(world);
     const real = await fillDisk(world, 'damage/full', { killAtOnce: false });
     if (real) world.say(`the control: ${damageRun.control}`);
-    const control = real && (await fillDisk(world, 'damage/full-control', { bufferCopies: 0, readers: 0, extraArguments: UNSAFE_FLUSHING, killAtOnce: true }));
-    if (!real) world.say('SKIPPED: the full disk. A file system of its own has to be mounted for it, which this user may not');
+    const control =
+      real &&
+      (await fillDisk(world, 'damage/full-control', {
+        bufferCopies: 0,
+        readers: 0,
+        extraArguments: UNSAFE_FLUSHING,
+        killAtOnce: true,
+      }));
+    if (!real)
+      world.say('SKIPPED: the full disk. A file system of its own has to be mounted for it, which this user may not');
     return {
       checks: [...damageChecks(damaged), ...(real && control ? diskChecks(real, control) : [])],
       cells: damaged.pages.reads + damaged.bodies.reads + (real?.aftermath.acked ?? 0),
       engine: damaged.engine,
-      notes: [...damageNotes(damaged), ...(real && control ? diskNotes(real, control) : ['SKIPPED: the full disk, since no file system can be mounted here'])],
+      notes: [
+        ...damageNotes(damaged),
+        ...(real && control
+          ? diskNotes(real, control)
+          : ['SKIPPED: the full disk, since no file system can be mounted here']),
+      ],
     };
   },
 };
@@ -36,26 +51,37 @@ export const damageRun: FaultRun = {
 function damageChecks({ pages, fittedPages, bodies, plainBodies }: DamagedCells): readonly Check[] {
   const bar = {
     bar: '0, some refused',
-    figure: ({ wrong, reads, refused }: Readings): string => `${grouped(wrong)} of ${grouped(reads)}, ${grouped(refused)} refused`,
+    figure: ({ wrong, reads, refused }: Readings): string =>
+      `${grouped(wrong)} of ${grouped(reads)}, ${grouped(refused)} refused`,
     holds: ({ wrong, refused }: Readings): boolean => wrong === 0 && refused > 0,
     fails: ({ wrong }: Readings): boolean => wrong > 0,
   };
-  return [check({ what: 'wrong reads of damaged pages', ...bar }, pages, fittedPages), check({ what: 'wrong reads of damaged bodies', ...bar }, bodies, plainBodies)];
+  return [
+    check({ what: 'wrong reads of damaged pages', ...bar }, pages, fittedPages),
+    check({ what: 'wrong reads of damaged bodies', ...bar }, bodies, plainBodies),
+  ];
 }
 
 function diskChecks(real: FullDisk, control: FullDisk): readonly Check[] {
   const bar = {
     what: 'writes confirmed while it was full',
     bar: `at least ${LEAST_CONFIRMED * 100} %, some buffered`,
-    figure: (outcomes: Outcomes): string => `${(confirmed(outcomes) * 100).toFixed(2)} %, ${grouped(outcomes.buffered)} buffered`,
+    figure: (outcomes: Outcomes): string =>
+      `${(confirmed(outcomes) * 100).toFixed(2)} %, ${grouped(outcomes.buffered)} buffered`,
     holds: (outcomes: Outcomes): boolean => confirmed(outcomes) >= LEAST_CONFIRMED && outcomes.buffered > 0,
     fails: (outcomes: Outcomes): boolean => confirmed(outcomes) < LEAST_CONFIRMED,
   };
-  return [lossCheck('acknowledged cells lost, other faults: a full disk', real.aftermath, control.aftermath, LEAST_CELLS), check(bar, real.whileFull, control.whileFull)];
+  return [
+    lossCheck('acknowledged cells lost, other faults: a full disk', real.aftermath, control.aftermath, LEAST_CELLS),
+    check(bar, real.whileFull, control.whileFull),
+  ];
 }
 
 function damageNotes({ pages, bodies, deaths }: DamagedCells): readonly string[] {
-  return [`refused: of damaged pages ${pages.codes.join(', ')}; of damaged bodies ${bodies.codes.join(', ')}`, `servers that died of damaged pages: ${deaths}`];
+  return [
+    `refused: of damaged pages ${pages.codes.join(', ')}; of damaged bodies ${bodies.codes.join(', ')}`,
+    `servers that died of damaged pages: ${deaths}`,
+  ];
 }
 
 function diskNotes(real: FullDisk, control: FullDisk): readonly string[] {

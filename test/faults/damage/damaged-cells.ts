@@ -48,11 +48,23 @@ const SHARD = { pages: 0, fittedPages: 1, bodies: 2, plainBodies: 3 } as const;
 export async function damageCells(world: RunWorld): Promise<DamagedCells> {
   const { seed, signal, say } = world;
   // No reader, which would answer in the writer's place; nor breakers, which would not even ask the writer.
-  await using stage = await Stage.start(world, 'damage/cells', { groups: 1, readers: 0, shards: Object.keys(SHARD).length, bufferCopies: 0, restartAfterSeconds: RESTART_SECONDS, extraArguments: NO_STACK_TRACE });
-  const { access, servers, cluster: { folder } } = stage;
+  await using stage = await Stage.start(world, 'damage/cells', {
+    groups: 1,
+    readers: 0,
+    shards: Object.keys(SHARD).length,
+    bufferCopies: 0,
+    restartAfterSeconds: RESTART_SECONDS,
+    extraArguments: NO_STACK_TRACE,
+  });
+  const {
+    access,
+    servers,
+    cluster: { folder },
+  } = stage;
   const { datastore } = await stage.open({ isGuarded: false, sql: {} });
   const random = new Random(seed, 'bodies', 0);
-  const write = (shard: number, body: () => Json) => writeKnown(datastore, shard, Array.from({ length: CELLS }, body), seed);
+  const write = (shard: number, body: () => Json) =>
+    writeKnown(datastore, shard, Array.from({ length: CELLS }, body), seed);
   const short = (): Json => ({ note: MARK + letters(random, 18) });
   const cells = {
     pages: await write(SHARD.pages, short),
@@ -64,7 +76,8 @@ export async function damageCells(world: RunWorld): Promise<DamagedCells> {
   await damageBodies({ groups: access.groups, shard: SHARD.plainBodies, count: DAMAGED_BODIES, seed });
 
   await stop(servers, signal);
-  const file = (shard: number): string => join(folder, 'servers', 'groups', NODE, 'data', shardDatabase(DATASTORE, shard), 'entity.ibd');
+  const file = (shard: number): string =>
+    join(folder, 'servers', 'groups', NODE, 'data', shardDatabase(DATASTORE, shard), 'entity.ibd');
   const damage = { engine: servers.engine.kind, seed, mark: MARK } as const;
   damagePages({ ...damage, file: file(SHARD.pages), letters: 3, whole: 2, fit: false });
   damagePages({ ...damage, file: file(SHARD.fittedPages), letters: 5, whole: 0, fit: true });
@@ -80,8 +93,13 @@ export async function damageCells(world: RunWorld): Promise<DamagedCells> {
     await untilAllRun(servers, signal);
     return deaths < MOST_DEATHS;
   };
-  const read = (kind: keyof typeof SHARD): Promise<Readings> => readKnown({ datastore, shard: SHARD[kind], cells: cells[kind], refused });
-  const [bodies, plainBodies, fittedPages] = [await read('bodies'), await read('plainBodies'), await read('fittedPages')];
+  const read = (kind: keyof typeof SHARD): Promise<Readings> =>
+    readKnown({ datastore, shard: SHARD[kind], cells: cells[kind], refused });
+  const [bodies, plainBodies, fittedPages] = [
+    await read('bodies'),
+    await read('plainBodies'),
+    await read('fittedPages'),
+  ];
   const pages = await read('pages');
   return { engine: stage.engine, pages, fittedPages, bodies, plainBodies, deaths };
 }
@@ -90,7 +108,11 @@ export async function damageCells(world: RunWorld): Promise<DamagedCells> {
 async function stop(servers: ShardGroups, signal: AbortSignal): Promise<void> {
   const [node] = servers.status();
   process.kill(node?.pid ?? 0, 'SIGTERM');
-  await until(`${NODE} is down`, () => servers.status()[0]?.state === 'down', { pollMs: POLL_MS, patienceMs: STOP_MS, signal });
+  await until(`${NODE} is down`, () => servers.status()[0]?.state === 'down', {
+    pollMs: POLL_MS,
+    patienceMs: STOP_MS,
+    signal,
+  });
 }
 
 function letters(random: Random, length: number): string {

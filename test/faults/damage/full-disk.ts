@@ -13,7 +13,9 @@ import { Stage } from '../stage.ts';
 import { mountSmallDisk } from './small-disk.ts';
 
 export interface FullDiskSetting extends Partial<ClusterOptions> {
-  /** The server is killed as soon as its disk is full, before it can flush anything, not after it was full for a while. */
+  /**
+   * The server is killed as soon as its disk is full, before it can flush anything, not after it was full for a while.
+   */
   readonly killAtOnce: boolean;
 }
 
@@ -45,11 +47,19 @@ const POLL_MS = 5;
  *
  * @returns undefined where no file system can be mounted
  */
-export async function fillDisk(world: RunWorld, name: string, { killAtOnce, ...setting }: FullDiskSetting): Promise<FullDisk | undefined> {
+export async function fillDisk(
+  world: RunWorld,
+  name: string,
+  { killAtOnce, ...setting }: FullDiskSetting,
+): Promise<FullDisk | undefined> {
   const { folder, seed, signal, say } = world;
   using disk = mountSmallDisk(join(folder, name, 'servers', 'groups', NODE));
   if (!disk) return undefined;
-  await using stage = await Stage.start(world, name, { shards: SHARDS, restartAfterSeconds: RESTART_SECONDS, ...setting });
+  await using stage = await Stage.start(world, name, {
+    shards: SHARDS,
+    restartAfterSeconds: RESTART_SECONDS,
+    ...setting,
+  });
   const { servers } = stage;
   await stage.drain();
   const writers = { writers: WRITERS, cells: BATCHES_AND_REPEATS };
@@ -57,7 +67,11 @@ export async function fillDisk(world: RunWorld, name: string, { killAtOnce, ...s
   await before.untilAcked(CELLS_BEFORE, PATIENCE_MS);
   disk.leave(LEFT);
   // Nothing more fits, or the server is gone for it.
-  await until('the disk is full', () => disk.free < FULL || stateOf(servers) !== 'running', { pollMs: POLL_MS, patienceMs: PATIENCE_MS, signal });
+  await until('the disk is full', () => disk.free < FULL || stateOf(servers) !== 'running', {
+    pollMs: POLL_MS,
+    patienceMs: PATIENCE_MS,
+    signal,
+  });
   if (killAtOnce) await kill(servers);
   say(`the disk of ${NODE} is full at ${grouped(before.acked)} cells`);
   const starting = stage.load({ ...writers, seed: `${seed}/full` });

@@ -37,13 +37,24 @@ const BY_ADDRESS = 5;
 const COLUMN = 'BASE';
 
 /** Writes cells into one shard. Throws when one is not stored at its turn. */
-export async function writeKnown(datastore: Datastore, shard: number, bodies: readonly Json[], seed: string): Promise<KnownCells> {
+export async function writeKnown(
+  datastore: Datastore,
+  shard: number,
+  bodies: readonly Json[],
+  seed: string,
+): Promise<KnownCells> {
   const random = new Random(seed, 'known cells', shard);
   const shards = new Set([shard]);
-  const cells = bodies.map((body): NewCell => ({ row_key: rowKeyIn(random, shards, datastore.shards), column_name: COLUMN, ref_key: 1, body }));
+  const cells = bodies.map((body): NewCell => ({
+    row_key: rowKeyIn(random, shards, datastore.shards),
+    column_name: COLUMN,
+    ref_key: 1,
+    body,
+  }));
   for (let start = 0; start < cells.length; start += BATCH) {
     const results = await datastore.batchPut(cells.slice(start, start + BATCH));
-    if (!results.every((result, place) => result.outcome === 'stored' && result.added_id === start + place + 1)) throw new Error(`cells were not stored at their turn: ${JSON.stringify(results[0])}`);
+    if (!results.every((result, place) => result.outcome === 'stored' && result.added_id === start + place + 1))
+      throw new Error(`cells were not stored at their turn: ${JSON.stringify(results[0])}`);
   }
   return cells;
 }
@@ -56,9 +67,21 @@ export async function readKnown({ datastore, shard, cells, refused }: ReadOption
     counts.reads += times;
     counts[what] += times;
   };
-  const judge = (found: { readonly body: Json; readonly row_key: string; readonly error?: { readonly code: string } } | null | undefined, cell: NewCell): void => {
+  const judge = (
+    found:
+      | { readonly body: Json; readonly row_key: string; readonly error?: { readonly code: string } }
+      | null
+      | undefined,
+    cell: NewCell,
+  ): void => {
     if (found?.error) codes.add(found.error.code);
-    count(found?.error ? 'refused' : found && found.row_key === cell.row_key && equalJson(found.body, cell.body) ? 'right' : 'wrong');
+    count(
+      found?.error
+        ? 'refused'
+        : found && found.row_key === cell.row_key && equalJson(found.body, cell.body)
+          ? 'right'
+          : 'wrong',
+    );
   };
 
   for (let start = 0; start < cells.length; start += STEP) {

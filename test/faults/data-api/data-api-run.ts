@@ -2,7 +2,14 @@ import { FAULT_KINDS } from '../../../infra/local/data-api/faults.ts';
 import type { RunWorld } from '../../support/run-world.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
 import { grouped } from '../../support/text-table.ts';
-import { judgeTruth, toldCheck, truthControls, wholeCheck, writeUntilTold, type TruthControls } from '../acks/told-truth.ts';
+import {
+  judgeTruth,
+  toldCheck,
+  truthControls,
+  wholeCheck,
+  writeUntilTold,
+  type TruthControls,
+} from '../acks/told-truth.ts';
 import { aftermathNotes } from '../aftermath.ts';
 import { check, shareFigure } from '../checks.ts';
 import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
@@ -16,7 +23,8 @@ const LEAST_WRITES = 300;
 
 export const dataApiRun: FaultRun = {
   name: 'data-api',
-  promise: 'Over the RDS Data API, too, whoever asks again gets the truth, and who comes while a cluster resumes is served',
+  promise:
+    'Over the RDS Data API, too, whoever asks again gets the truth, and who comes while a cluster resumes is served',
   fault: `${CUT_SHARE * 100} % of the calls cut off after their commit, ${THROTTLED_SHARE * 100} % throttled; clusters that resume for ${PAUSE.forMs / 1000} s every ${PAUSE.everyMs / 1000} s`,
   control: 'nobody tries again what ended unclear; tables without unique key; nobody waits for a cluster that resumes',
 
@@ -26,7 +34,15 @@ export const dataApiRun: FaultRun = {
     const control = await controls(world);
     const { aftermath, judged, conflicts, happened } = real;
     return {
-      checks: [toldCheck(judged, control), wholeCheck(real, control, happened.every(({ count }) => count > 0)), waitedCheck(real.waited, control.waited)],
+      checks: [
+        toldCheck(judged, control),
+        wholeCheck(
+          real,
+          control,
+          happened.every(({ count }) => count > 0),
+        ),
+        waitedCheck(real.waited, control.waited),
+      ],
       cells: aftermath.acked + real.waited.writes,
       engine: real.engine,
       notes: [
@@ -39,7 +55,10 @@ export const dataApiRun: FaultRun = {
   },
 };
 
-/** Writers and a drain whose calls are cut off, throttled and made to wait; what they were told is judged past the Data API. */
+/**
+ * Writers and a drain whose calls are cut off, throttled and made to wait; what they were told is judged past the Data
+ * API.
+ */
 async function inBadWeather(world: RunWorld) {
   await using stage = await Stage.start(world, 'data-api/real', { shards: SHARDS });
   const weather = stage.use(await openWeather(stage.access.groups, world.seed));
@@ -54,10 +73,19 @@ async function inBadWeather(world: RunWorld) {
   stopping.abort();
   await resuming;
   faults.clear();
-  const happened = FAULT_KINDS.filter((kind) => kind !== 'unavailable').map((kind) => ({ kind, count: weather.happened(kind) }));
+  const happened = FAULT_KINDS.filter((kind) => kind !== 'unavailable').map((kind) => ({
+    kind,
+    count: weather.happened(kind),
+  }));
   const truth = await judgeTruth(stage, [load], load);
   world.say('now clusters resume, and no answer is lost');
-  return { ...truth, engine: stage.engine, happened, circuitsOpened: load.openings.length, waited: await waitOut(access, weather, world.signal) };
+  return {
+    ...truth,
+    engine: stage.engine,
+    happened,
+    circuitsOpened: load.openings.length,
+    waited: await waitOut(access, weather, world.signal),
+  };
 }
 
 /** The same weather where nobody waits for a cluster that resumes; then the same cuts. */

@@ -13,7 +13,10 @@ export interface Waited {
   readonly refusals: number;
 }
 
-/** Writes for a while, with clusters that resume again and again and calls that are throttled, but no answer that is lost. */
+/**
+ * Writes for a while, with clusters that resume again and again and calls that are throttled, but no answer that is
+ * lost.
+ */
 export async function waitOut(access: StoreAccess, weather: Weather, signal: AbortSignal): Promise<Waited> {
   await using store = await openStore(access);
   const refusals = (): number => weather.happened('resuming') + weather.happened('throttled');
@@ -25,7 +28,12 @@ export async function waitOut(access: StoreAccess, weather: Weather, signal: Abo
   let [writes, notStored] = [0, 0];
   const write = async (): Promise<void> => {
     while (!until.aborted) {
-      const { outcome } = await store.datastore.put({ row_key: randomUUID(), column_name: 'BASE', ref_key: 0, body: { waits: true } });
+      const { outcome } = await store.datastore.put({
+        row_key: randomUUID(),
+        column_name: 'BASE',
+        ref_key: 0,
+        body: { waits: true },
+      });
       writes += 1;
       // While the primary resumes, the drain may come before the writer.
       if (outcome !== 'stored' && outcome !== 'stored_before') notStored += 1;

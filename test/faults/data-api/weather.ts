@@ -17,7 +17,12 @@ export interface Weather extends AsyncDisposable {
 
 export async function openWeather(groups: readonly GroupAccess[], seed: string): Promise<Weather> {
   const api = await startDataApi({
-    clusters: groups.map(({ clusterArn, writer, user, password }) => ({ resourceArn: clusterArn, ...writer, user, password })),
+    clusters: groups.map(({ clusterArn, writer, user, password }) => ({
+      resourceArn: clusterArn,
+      ...writer,
+      user,
+      password,
+    })),
     seed: Number(seed.replaceAll(/\D/gu, '')) || 1,
   });
   return {
@@ -30,7 +35,8 @@ export async function openWeather(groups: readonly GroupAccess[], seed: string):
 
 /** Lets the clusters be resuming again and again until it is aborted. */
 export async function resumeAgainAndAgain(faults: Faults, signal: AbortSignal): Promise<void> {
-  const wait = (milliseconds: number): Promise<void> => sleep(milliseconds, undefined, { signal }).catch(() => undefined);
+  const wait = (milliseconds: number): Promise<void> =>
+    sleep(milliseconds, undefined, { signal }).catch(() => undefined);
   while (!signal.aborted) {
     await wait(PAUSE.everyMs - PAUSE.forMs);
     faults.set({ kind: 'resuming', share: 1 });

@@ -10,7 +10,10 @@ import { startInUse, type StackInUse } from '../stack-in-use.ts';
 import { variedFunctions } from '../varied-functions.ts';
 
 const FROZEN_SECONDS = 180;
-const KEEPING = { 'write-cells': new URL('keeping-write-cells.ts', import.meta.url), 'read-cells': new URL('keeping-read-cells.ts', import.meta.url) };
+const KEEPING = {
+  'write-cells': new URL('keeping-write-cells.ts', import.meta.url),
+  'read-cells': new URL('keeping-read-cells.ts', import.meta.url),
+};
 
 export const freezeRun: FaultRun = {
   name: 'freeze',
@@ -21,7 +24,10 @@ export const freezeRun: FaultRun = {
 
   async run(world: RunWorld): Promise<RunOutcome> {
     await using product = await startInUse(world, 'real', { functions: 'process' });
-    await using keeping = await startInUse(world, 'control', { functions: 'process', functionsFolder: variedFunctions(join(world.folder, 'functions'), KEEPING) });
+    await using keeping = await startInUse(world, 'control', {
+      functions: 'process',
+      functionsFolder: variedFunctions(join(world.folder, 'functions'), KEEPING),
+    });
     const before = [product, keeping].map(({ requests }) => requests.circuitsOpened());
     await freeze(world, [product, keeping]);
     // One after the other: each has the machine for itself.
@@ -29,7 +35,8 @@ export const freezeRun: FaultRun = {
     const bar = {
       what: 'of the first writes stored, of the first reads fresh; circuits opened; control: connections kept',
       bar: 'all, all; 0',
-      figure: ({ stored, writes, fresh, reads, circuits }: FirstAnswers): string => `${stored} of ${writes}, ${fresh} of ${reads}; ${circuits}`,
+      figure: ({ stored, writes, fresh, reads, circuits }: FirstAnswers): string =>
+        `${stored} of ${writes}, ${fresh} of ${reads}; ${circuits}`,
       holds: (answers: FirstAnswers): boolean => arePerfect(answers) && answers.circuits === 0,
       fails: (answers: FirstAnswers): boolean => !arePerfect(answers) && answers.circuits > 0,
     };
@@ -47,7 +54,8 @@ async function freeze({ signal, say }: RunWorld, stacks: readonly StackInUse[]):
   signalAll(pids, 'SIGSTOP');
   try {
     say(`SIGSTOP of ${pids.length} processes`);
-    for (const { writerEndpoint, readerEndpoint } of stacks.flatMap(({ stack }) => stack.groups.groups)) for (const endpoint of [writerEndpoint, readerEndpoint]) endpoint.forgetConnections();
+    for (const { writerEndpoint, readerEndpoint } of stacks.flatMap(({ stack }) => stack.groups.groups))
+      for (const endpoint of [writerEndpoint, readerEndpoint]) endpoint.forgetConnections();
     await sleep(FROZEN_SECONDS * 1000, undefined, { signal });
   } finally {
     signalAll(pids, 'SIGCONT');
@@ -55,7 +63,10 @@ async function freeze({ signal, say }: RunWorld, stacks: readonly StackInUse[]):
 }
 
 function pidsOf({ functions }: LocalStack): readonly number[] {
-  return functions.status().flatMap(({ instances }) => instances.map(({ pid }) => pid)).filter((pid) => pid > 0 && pid !== process.pid);
+  return functions
+    .status()
+    .flatMap(({ instances }) => instances.map(({ pid }) => pid))
+    .filter((pid) => pid > 0 && pid !== process.pid);
 }
 
 function signalAll(pids: readonly number[], name: 'SIGSTOP' | 'SIGCONT'): void {

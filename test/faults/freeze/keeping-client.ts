@@ -1,5 +1,12 @@
 import { createPool, type Pool, type ResultSetHeader } from 'mysql2';
-import { SqlError, UNBOUNDED, type SqlClient, type SqlRow, type Statement, type Target } from '../../../shared/sql/client.ts';
+import {
+  SqlError,
+  UNBOUNDED,
+  type SqlClient,
+  type SqlRow,
+  type Statement,
+  type Target,
+} from '../../../shared/sql/client.ts';
 import type { Credentials } from '../../../shared/sql/mysql-client.ts';
 import { toSqlError } from '../../../shared/sql/mysql-error.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
@@ -7,13 +14,29 @@ import type { Endpoint } from '../../../shared/sql/endpoints.ts';
 
 const CONNECTIONS = 8;
 
-/** A group's client that trusts every connection which it kept, however long it was idle, the one that a sign of life is asked on too. A control. */
+/**
+ * A group's client that trusts every connection which it kept, however long it was idle, the one that a sign of life is
+ * asked on too. A control.
+ */
 export function keepingClient(address: GroupAddress, login: () => Promise<Credentials>): SqlClient {
   const pools = new Map<Endpoint, Promise<Pool>>();
 
   async function open({ host, port }: Endpoint): Promise<Pool> {
     const { username: user, password } = await login();
-    return createPool({ host, port, user, password, connectionLimit: CONNECTIONS, connectTimeout: 1000, charset: 'utf8mb4_bin', timezone: 'Z', rowsAsArray: true, dateStrings: true, supportBigNumbers: true, bigNumberStrings: true });
+    return createPool({
+      host,
+      port,
+      user,
+      password,
+      connectionLimit: CONNECTIONS,
+      connectTimeout: 1000,
+      charset: 'utf8mb4_bin',
+      timezone: 'Z',
+      rowsAsArray: true,
+      dateStrings: true,
+      supportBigNumbers: true,
+      bigNumberStrings: true,
+    });
   }
 
   function poolOf(target: Target): Promise<Pool> {
@@ -27,7 +50,9 @@ export function keepingClient(address: GroupAddress, login: () => Promise<Creden
   async function run<T>({ sql, parameters }: Statement, target: Target): Promise<T> {
     const pool = await poolOf(target);
     return new Promise((resolve, reject) => {
-      pool.query({ sql, values: [...parameters], timeout: 4000 }, (error, result) => (error ? reject(toSqlError(error, true)) : resolve(result as T)));
+      pool.query({ sql, values: [...parameters], timeout: 4000 }, (error, result) =>
+        error ? reject(toSqlError(error, true)) : resolve(result as T),
+      );
     });
   }
 

@@ -13,6 +13,9 @@ let opened: Deployment | undefined;
 export function keepingDeployment(): Deployment {
   const config = readConfig(STORE_VARIABLES);
   const secrets = new SecretsManagerClient();
-  opened ??= openDeployment({ ...deploymentOptions(config), connect: (group) => keepingClient(group, secretCredentials(secrets, secretOf(group, config.databaseUser))) });
+  opened ??= openDeployment({
+    ...deploymentOptions(config),
+    connect: (group) => keepingClient(group, secretCredentials(secrets, secretOf(group, config.databaseUser))),
+  });
   return opened;
 }

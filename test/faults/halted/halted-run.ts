@@ -24,7 +24,8 @@ const NEVER_MS = 3_600_000;
 
 export const haltedRun: FaultRun = {
   name: 'halted',
-  promise: 'A trigger that was halted for longer than its queue keeps its messages delivers every cell, in log order within its shard',
+  promise:
+    'A trigger that was halted for longer than its queue keeps its messages delivers every cell, in log order within its shard',
   fault: `8 writers; a trigger halted while messages wait: SQS gives up on ${GIVEN_UP} or more after ${RECEIPTS} receipts, ${EXPIRED} expire`,
   control: 'it goes on from the newest cell that was sent',
 
@@ -33,16 +34,29 @@ export const haltedRun: FaultRun = {
     const real = await halt(world, stage, 'halted', true);
     const control = await halt(world, stage, 'halted_control', false);
     return {
-      checks: [deliveryCheck('cells, when the first of each shard had left the queue; control: the newest sent', real.verdict, control.verdict)],
+      checks: [
+        deliveryCheck(
+          'cells, when the first of each shard had left the queue; control: the newest sent',
+          real.verdict,
+          control.verdict,
+        ),
+      ],
       cells: real.verdict.due,
       engine: stage.engine,
-      notes: [`given up: ${real.dead}, expired: ${real.expired}, repeats: ${real.verdict.repeats}; control: ${control.dead}, ${control.expired}`],
+      notes: [
+        `given up: ${real.dead}, expired: ${real.expired}, repeats: ${real.verdict.repeats}; control: ${control.dead}, ${control.expired}`,
+      ],
     };
   },
 };
 
 /** @param looks whether the resume looks at the queue, and the tailer at what was given up */
-async function halt(world: RunWorld, stage: TriggerStage, name: string, looks: boolean): Promise<{ readonly verdict: DeliveryVerdict; readonly dead: number; readonly expired: number }> {
+async function halt(
+  world: RunWorld,
+  stage: TriggerStage,
+  name: string,
+  looks: boolean,
+): Promise<{ readonly verdict: DeliveryVerdict; readonly dead: number; readonly expired: number }> {
   await using scene = await Scene.start(world, stage, {
     name,
     receipts: RECEIPTS,
@@ -62,7 +76,11 @@ async function halt(world: RunWorld, stage: TriggerStage, name: string, looks: b
   world.say(`${dead} given up, ${expired} expired; it is resumed`);
 
   if (looks) await scene.operate((operations, trigger) => operations.resumeTrigger(trigger));
-  else await triggerStore(scene.store.stateTable, { datastore: scene.access.datastore, trigger: scene.access.trigger }).resume();
+  else
+    await triggerStore(scene.store.stateTable, {
+      datastore: scene.access.datastore,
+      trigger: scene.access.trigger,
+    }).resume();
   await scene.replaceConsumers({});
   const verdict = await scene.settle(looks ? {} : { patienceMs: CONTROL_PATIENCE_MS });
   await scene.end();
@@ -73,8 +91,16 @@ async function halt(world: RunWorld, stage: TriggerStage, name: string, looks: b
 async function expire({ store: { sqs }, access: { queueUrl } }: Scene, { signal }: RunWorld): Promise<number> {
   let expired = 0;
   for (let tries = 0; expired < EXPIRED && tries < 100; tries += 1) {
-    const { Messages = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10 }));
-    if (Messages.length > 0) await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: Messages.map(({ ReceiptHandle }, item) => ({ Id: String(item), ReceiptHandle })) }));
+    const { Messages = [] } = await sqs.send(
+      new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10 }),
+    );
+    if (Messages.length > 0)
+      await sqs.send(
+        new DeleteMessageBatchCommand({
+          QueueUrl: queueUrl,
+          Entries: Messages.map(({ ReceiptHandle }, item) => ({ Id: String(item), ReceiptHandle })),
+        }),
+      );
     expired += Messages.length;
     await sleep(20, undefined, { signal });
   }

@@ -24,7 +24,11 @@ export function noteAccepted(cells: AcceptedCells, request: HostileRequest, answ
   if (!request.target.endsWith('/batch-put')) return 0;
   const results = readExact(answer.text).members?.get('results')?.items ?? [];
   const sent = readExact(request.body.toString()).members?.get('cells')?.items ?? [];
-  return sent.reduce((wrong, cell, place) => wrong + note(cells, memberText(results[place], 'outcome'), cellOf(cell, cell.members?.get('body'))), 0);
+  return sent.reduce(
+    (wrong, cell, place) =>
+      wrong + note(cells, memberText(results[place], 'outcome'), cellOf(cell, cell.members?.get('body'))),
+    0,
+  );
 }
 
 /** Of an address and a body, each where it stands. */

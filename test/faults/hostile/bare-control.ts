@@ -30,7 +30,13 @@ export async function driveBareServer(requests: readonly HostileRequest[], signa
     using sending = sender(url, 1);
     let [cells, changed] = [0, 0];
     const heard = (request: HostileRequest, answer: HttpAnswer): void => {
-      if (request.method !== 'PUT' || answer.status !== 200 || request.body === undefined || request.body.length > MOST_COMPARED) return;
+      if (
+        request.method !== 'PUT' ||
+        answer.status !== 200 ||
+        request.body === undefined ||
+        request.body.length > MOST_COMPARED
+      )
+        return;
       cells += 1;
       if (bodyOf(answer.text) !== exactOrNothing(request.body.toString())) changed += 1;
     };

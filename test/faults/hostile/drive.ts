@@ -26,8 +26,20 @@ export interface DriveOptions {
 const EXAMPLES = 6;
 
 /** Sends all requests, and judges each answer. */
-export async function drive({ sender, requests, sideBySide, accepted, heard = () => undefined, signal }: DriveOptions): Promise<Driven> {
-  const faults: Record<AnswerFault, number> = { 'server error': 0, 'no answer': 0, 'unnamed refusal': 0, 'wrong answer': 0 };
+export async function drive({
+  sender,
+  requests,
+  sideBySide,
+  accepted,
+  heard = () => undefined,
+  signal,
+}: DriveOptions): Promise<Driven> {
+  const faults: Record<AnswerFault, number> = {
+    'server error': 0,
+    'no answer': 0,
+    'unnamed refusal': 0,
+    'wrong answer': 0,
+  };
   const statuses = new Map<number, number>();
   const examples: string[] = [];
   let sent = 0;
@@ -41,7 +53,8 @@ export async function drive({ sender, requests, sideBySide, accepted, heard = ()
       sent += 1;
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1);
       heard(request, answer);
-      const fault = judge(request, answer) ?? (noteAccepted(accepted, request, answer) > 0 ? 'wrong answer' : undefined);
+      const fault =
+        judge(request, answer) ?? (noteAccepted(accepted, request, answer) > 0 ? 'wrong answer' : undefined);
       if (fault === undefined) continue;
       faults[fault] += 1;
       if (examples.length < EXAMPLES) examples.push(shown(fault, request, answer));
@@ -54,16 +67,26 @@ export async function drive({ sender, requests, sideBySide, accepted, heard = ()
 export function together(parts: readonly Driven[]): Driven {
   const sum = (fault: AnswerFault): number => parts.reduce((all, { faults }) => all + faults[fault], 0);
   const statuses = new Map<number, number>();
-  for (const [status, count] of parts.flatMap((part) => [...part.statuses])) statuses.set(status, (statuses.get(status) ?? 0) + count);
+  for (const [status, count] of parts.flatMap((part) => [...part.statuses]))
+    statuses.set(status, (statuses.get(status) ?? 0) + count);
   return {
     sent: parts.reduce((all, { sent }) => all + sent, 0),
-    faults: { 'server error': sum('server error'), 'no answer': sum('no answer'), 'unnamed refusal': sum('unnamed refusal'), 'wrong answer': sum('wrong answer') },
+    faults: {
+      'server error': sum('server error'),
+      'no answer': sum('no answer'),
+      'unnamed refusal': sum('unnamed refusal'),
+      'wrong answer': sum('wrong answer'),
+    },
     statuses,
     examples: parts.flatMap(({ examples }) => examples).slice(0, EXAMPLES),
   };
 }
 
-function shown(fault: string, { what, method, target, body, wants }: HostileRequest, { status, text }: HttpAnswer): string {
+function shown(
+  fault: string,
+  { what, method, target, body, wants }: HostileRequest,
+  { status, text }: HttpAnswer,
+): string {
   const sent = body === undefined ? '' : ` ${JSON.stringify(body.subarray(0, 80).toString())}`;
   return `${fault}: ${what}: ${method} ${target.slice(0, 120)}${sent} was answered ${status} ${text.slice(0, 250)}${wants === undefined ? '' : `, wanted ${wants}`}`;
 }

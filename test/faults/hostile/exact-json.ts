@@ -87,7 +87,10 @@ export function readExact(text: string): ExactJson {
         if (!passes(':')) throw fail(':');
         members.push([key, readValue()]);
       });
-      return { canonical: `{${members.map(([key, { canonical }]) => `${JSON.stringify(key)}:${canonical}`).join(',')}}`, members: new Map(members) };
+      return {
+        canonical: `{${members.map(([key, { canonical }]) => `${JSON.stringify(key)}:${canonical}`).join(',')}}`,
+        members: new Map(members),
+      };
     }
     const word = take(WORD);
     const number = word === undefined ? take(NUMBER) : undefined;
@@ -111,7 +114,8 @@ function isEscaped(text: string, at: number): boolean {
 
 /** `1200`, `1.2e3` and `1200.0` as `12e2`; -0 is 0. */
 function decimalOf(number: string): string {
-  const [, sign = '', whole = '', fraction = '', exponent = '0'] = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? [];
   const digits = `${whole}${fraction}`.replace(/^0+/, '');
   const short = digits.replace(/0+$/, '');
   if (short === '') return '0';

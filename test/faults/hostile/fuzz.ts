@@ -8,9 +8,48 @@ import type { HostileRequest } from './request.ts';
 const V1 = '/v1/trips';
 /** Bodies of the corpus that are small enough to be sent many times. */
 const SMALL = BODIES.filter(({ bytes }) => bytes.length < 70_000);
-const SEGMENTS = ['cells', 'rows', 'shards', 'indexes', 'triggers', 'buffer', 'log', 'batch-put', 'BASE', 'versions', 'conflicts', 'parked', '0', '1', '..', '%2e%2e', '%00', '%', '', '__proto__', '{x}', '%C0%AF'];
+const SEGMENTS = [
+  'cells',
+  'rows',
+  'shards',
+  'indexes',
+  'triggers',
+  'buffer',
+  'log',
+  'batch-put',
+  'BASE',
+  'versions',
+  'conflicts',
+  'parked',
+  '0',
+  '1',
+  '..',
+  '%2e%2e',
+  '%00',
+  '%',
+  '',
+  '__proto__',
+  '{x}',
+  '%C0%AF',
+];
 const METHODS = ['GET', 'PUT', 'POST', 'DELETE', 'HEAD', 'PATCH', 'OPTIONS'] as const;
-const FIELDS = ['driver_uuid', 'city', 'created_at', 'fare.total', 'riders', 'is_completed', 'fare', '__proto__', 'limit', 'order', 'fields', 'cursor', 'column', 'explain', 'read'] as const;
+const FIELDS = [
+  'driver_uuid',
+  'city',
+  'created_at',
+  'fare.total',
+  'riders',
+  'is_completed',
+  'fare',
+  '__proto__',
+  'limit',
+  'order',
+  'fields',
+  'cursor',
+  'column',
+  'explain',
+  'read',
+] as const;
 const OPERATORS = ['', '', '[ne]', '[lt]', '[lte]', '[gt]', '[gte]', '[in]', '[eq]', '[', '[]'] as const;
 const ACTIONS = ['pause', 'resume', 'rewind', 'parked/retry', 'parked/discard'] as const;
 
@@ -25,9 +64,16 @@ type Draft = Pick<HostileRequest, 'method' | 'target' | 'headers' | 'body'>;
 
 function putCell(random: Random): Draft {
   const row = random.chance(0.05) ? any(random, NO_ROW_KEYS) : randomRowKey(random);
-  const column = random.chance(0.1) ? encodeURIComponent(any(random, COLUMN_NAMES)) : random.pick(['BASE', 'NOTES', 'FARE%20ADJUSTMENT', 'a.b_c-d']);
+  const column = random.chance(0.1)
+    ? encodeURIComponent(any(random, COLUMN_NAMES))
+    : random.pick(['BASE', 'NOTES', 'FARE%20ADJUSTMENT', 'a.b_c-d']);
   const refKey = random.chance(0.05) ? any(random, NO_COUNTS) : String(random.integer(0, 1000));
-  return { method: 'PUT', target: `${V1}/cells/${row}/${column}/${refKey}${random.chance(0.03) ? `?${any(random, NO_PARAMETERS)}` : ''}`, headers: contentType(random), body: body(random) };
+  return {
+    method: 'PUT',
+    target: `${V1}/cells/${row}/${column}/${refKey}${random.chance(0.03) ? `?${any(random, NO_PARAMETERS)}` : ''}`,
+    headers: contentType(random),
+    body: body(random),
+  };
 }
 
 function batchPut(random: Random): Draft {
@@ -35,32 +81,79 @@ function batchPut(random: Random): Draft {
     const name = random.chance(0.6) ? any(random, COLUMN_NAMES) : 'BASE';
     return `{"row_key":"${randomRowKey(random)}","column_name":${JSON.stringify(name)},"ref_key":${random.integer(0, 1000)},"body":${nastyJson(random)}}`;
   });
-  return { method: 'POST', target: `${V1}/batch-put`, headers: contentType(random), body: sometimesMutated(random, `{"cells":[${cells.join(',')}]}`) };
+  return {
+    method: 'POST',
+    target: `${V1}/batch-put`,
+    headers: contentType(random),
+    body: sometimesMutated(random, `{"cells":[${cells.join(',')}]}`),
+  };
 }
 
 function read(random: Random): Draft {
   const row = random.chance(0.2) ? any(random, NO_ROW_KEYS) : randomRowKey(random);
   const column = encodeURIComponent(any(random, COLUMN_NAMES));
   const count = random.chance(0.3) ? any(random, NO_COUNTS) : String(random.integer(0, 9));
-  const target = random.pick([`cells/${row}/BASE/${count}`, `cells/${row}/${column}`, `cells/${row}/BASE/versions?limit=${count}`, `rows/${row}?column=${column}`, `shards/${count}/cells?after=${count}`, 'shards', 'buffer', `buffer/conflicts?after=${column}`]);
-  return { method: 'GET', target: `${V1}/${target}${random.chance(0.2) ? `${target.includes('?') ? '&' : '?'}${any(random, NO_PARAMETERS)}` : ''}` };
+  const target = random.pick([
+    `cells/${row}/BASE/${count}`,
+    `cells/${row}/${column}`,
+    `cells/${row}/BASE/versions?limit=${count}`,
+    `rows/${row}?column=${column}`,
+    `shards/${count}/cells?after=${count}`,
+    'shards',
+    'buffer',
+    `buffer/conflicts?after=${column}`,
+  ]);
+  return {
+    method: 'GET',
+    target: `${V1}/${target}${random.chance(0.2) ? `${target.includes('?') ? '&' : '?'}${any(random, NO_PARAMETERS)}` : ''}`,
+  };
 }
 
 function batchRead(random: Random): Draft {
-  const keys = Array.from({ length: random.integer(1, 5) }, () => ({ row_key: randomRowKey(random), column_name: any(random, COLUMN_NAMES), ...(random.chance(0.5) && { ref_key: random.integer(0, 9) }) }));
-  const locations = Array.from({ length: random.integer(1, 5) }, () => ({ shard: random.integer(-1, 20), after: random.integer(-1, 9) }));
-  const [target, content] = random.chance(0.5) ? ['batch-get', { keys }] : ['log', { locations, limit: random.integer(0, 20) }];
-  return { method: 'POST', target: `${V1}/${target}`, headers: contentType(random), body: sometimesMutated(random, JSON.stringify(content)) };
+  const keys = Array.from({ length: random.integer(1, 5) }, () => ({
+    row_key: randomRowKey(random),
+    column_name: any(random, COLUMN_NAMES),
+    ...(random.chance(0.5) && { ref_key: random.integer(0, 9) }),
+  }));
+  const locations = Array.from({ length: random.integer(1, 5) }, () => ({
+    shard: random.integer(-1, 20),
+    after: random.integer(-1, 9),
+  }));
+  const [target, content] = random.chance(0.5)
+    ? ['batch-get', { keys }]
+    : ['log', { locations, limit: random.integer(0, 20) }];
+  return {
+    method: 'POST',
+    target: `${V1}/${target}`,
+    headers: contentType(random),
+    body: sometimesMutated(random, JSON.stringify(content)),
+  };
 }
 
 function query(random: Random): Draft {
-  const conditions = Array.from({ length: random.integer(0, 4) }, () => `${random.pick(FIELDS)}${random.pick(OPERATORS)}=${random.chance(0.5) ? any(random, NO_COUNTS) : encodeURIComponent(any(random, COLUMN_NAMES))}`);
-  return { method: 'GET', target: `${V1}/indexes/driver_index?${[`driver_uuid=${randomRowKey(random)}`, ...conditions].join('&')}` };
+  const conditions = Array.from(
+    { length: random.integer(0, 4) },
+    () =>
+      `${random.pick(FIELDS)}${random.pick(OPERATORS)}=${random.chance(0.5) ? any(random, NO_COUNTS) : encodeURIComponent(any(random, COLUMN_NAMES))}`,
+  );
+  return {
+    method: 'GET',
+    target: `${V1}/indexes/driver_index?${[`driver_uuid=${randomRowKey(random)}`, ...conditions].join('&')}`,
+  };
 }
 
 function trigger(random: Random): Draft {
-  if (random.chance(0.3)) return { method: 'GET', target: `${V1}/triggers/watch_notes${random.pick(['', '/parked'])}?limit=${any(random, NO_COUNTS)}` };
-  return { method: 'POST', target: `${V1}/triggers/watch_notes/${random.pick(ACTIONS)}`, headers: contentType(random), body: sometimesMutated(random, `{"${random.pick(['to', 'cells', 'reason', 'x'])}":${nastyJson(random)}}`) };
+  if (random.chance(0.3))
+    return {
+      method: 'GET',
+      target: `${V1}/triggers/watch_notes${random.pick(['', '/parked'])}?limit=${any(random, NO_COUNTS)}`,
+    };
+  return {
+    method: 'POST',
+    target: `${V1}/triggers/watch_notes/${random.pick(ACTIONS)}`,
+    headers: contentType(random),
+    body: sometimesMutated(random, `{"${random.pick(['to', 'cells', 'reason', 'x'])}":${nastyJson(random)}}`),
+  };
 }
 
 function anywhere(random: Random): Draft {
@@ -68,12 +161,28 @@ function anywhere(random: Random): Draft {
   return { method: random.pick(METHODS), target: `/v1/${random.chance(0.7) ? 'trips/' : ''}${path}` };
 }
 
-const KINDS = [putCell, putCell, putCell, putCell, batchPut, batchPut, batchPut, read, read, batchRead, query, trigger, anywhere] as const;
+const KINDS = [
+  putCell,
+  putCell,
+  putCell,
+  putCell,
+  batchPut,
+  batchPut,
+  batchPut,
+  read,
+  read,
+  batchRead,
+  query,
+  trigger,
+  anywhere,
+] as const;
 
 function body(random: Random): Buffer {
   if (random.chance(0.25)) return any(random, SMALL).bytes;
   // As the index would have it, with something else in the place of a value.
-  const text = random.chance(0.3) ? `{"driver_uuid":"${randomRowKey(random)}","city":${nastyJson(random)},"fare":{"total":${nastyJson(random)}},"riders":${nastyJson(random)},"created_at":${nastyJson(random)}}` : nastyJson(random);
+  const text = random.chance(0.3)
+    ? `{"driver_uuid":"${randomRowKey(random)}","city":${nastyJson(random)},"fare":{"total":${nastyJson(random)}},"riders":${nastyJson(random)},"created_at":${nastyJson(random)}}`
+    : nastyJson(random);
   return sometimesMutated(random, text);
 }
 
@@ -82,7 +191,11 @@ function sometimesMutated(random: Random, text: string): Buffer {
 }
 
 function contentType(random: Random): Record<string, string> {
-  return random.chance(0.9) ? { 'content-type': 'application/json' } : { 'content-type': random.pick(['text/plain', 'application/octet-stream', 'application/json;charset=latin1', 'x']) };
+  return random.chance(0.9)
+    ? { 'content-type': 'application/json' }
+    : {
+        'content-type': random.pick(['text/plain', 'application/octet-stream', 'application/json;charset=latin1', 'x']),
+      };
 }
 
 function any<Item>(random: Random, items: readonly Item[]): Item {

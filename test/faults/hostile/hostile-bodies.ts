@@ -8,7 +8,8 @@ export interface HostileBody {
 }
 
 const MIB = 1024 * 1024;
-const nested = (open: string, inner: string, close: string, depth: number): string => open.repeat(depth) + inner + close.repeat(depth);
+const nested = (open: string, inner: string, close: string, depth: number): string =>
+  open.repeat(depth) + inner + close.repeat(depth);
 
 /** JSON that has to be kept as it is. */
 const KEPT: Readonly<Record<string, string>> = {
@@ -21,7 +22,8 @@ const KEPT: Readonly<Record<string, string>> = {
   'the ends of 64 bits': '[-9223372036854775808,9223372036854775807,18446744073709551615]',
   'the ends of a double': '[5e-324,1.7976931348623157e308,2.2250738585072014e-308]',
   'a member __proto__': '{"__proto__":{"isAdmin":true},"a":1}',
-  'members of prototypes': '{"constructor":{"prototype":{"x":1}},"toString":1,"hasOwnProperty":2,"valueOf":null,"__defineGetter__":3}',
+  'members of prototypes':
+    '{"constructor":{"prototype":{"x":1}},"toString":1,"hasOwnProperty":2,"valueOf":null,"__defineGetter__":3}',
   'nested members __proto__': '[{"a":{"__proto__":null}},{"__proto__":[]}]',
   'a member toJSON': '{"toJSON":"x","then":"y","error":{"code":"internal"},"statusCode":500,"isBase64Encoded":true}',
   'members that look like indexes': '{"2":1,"1":2,"b":3,"10":4,"a":5,"0":6}',
@@ -30,7 +32,8 @@ const KEPT: Readonly<Record<string, string>> = {
   'names that differ by their normal form': '{"\u00e9":1,"e\u0301":2}',
   'a surrogate pair, escaped and not': '["\\ud83d\\ude00","😀","\\uD83D\\uDE00"]',
   'separators of lines and directions': '"\\u2028\\u2029\u2028\u202e\ufeff\uffff\u{10ffff}"',
-  'SQL in a value': '{"a":"\'; DROP TABLE entity; -- ","b":"\\\\\'","c":"Duplicate entry \'x\' for key \'entity.cell\'"}',
+  'SQL in a value':
+    '{"a":"\'; DROP TABLE entity; -- ","b":"\\\\\'","c":"Duplicate entry \'x\' for key \'entity.cell\'"}',
   'white space everywhere': ' \t\r\n[ 1 , \n{ "a" :\t2 } ]\r\n ',
   'arrays 100 deep': nested('[', '', ']', 100),
   'objects 100 deep': nested('{"a":', '1', '}', 100),
@@ -116,8 +119,16 @@ const LARGE: readonly HostileBody[] = [
 
 export const BODIES: readonly HostileBody[] = [
   ...Object.entries(KEPT).map(([what, text]): HostileBody => ({ what, bytes: Buffer.from(text), wants: 'stored' })),
-  ...Object.entries(REFUSED).map(([what, text]): HostileBody => ({ what, bytes: Buffer.from(text), wants: 'invalid_json' })),
-  ...Object.entries(NO_UTF8).map(([what, bytes]): HostileBody => ({ what, bytes: Buffer.from(bytes), wants: 'invalid_json' })),
+  ...Object.entries(REFUSED).map(([what, text]): HostileBody => ({
+    what,
+    bytes: Buffer.from(text),
+    wants: 'invalid_json',
+  })),
+  ...Object.entries(NO_UTF8).map(([what, bytes]): HostileBody => ({
+    what,
+    bytes: Buffer.from(bytes),
+    wants: 'invalid_json',
+  })),
   { what: 'nothing', bytes: Buffer.alloc(0), wants: 'missing_field' },
 ];
 

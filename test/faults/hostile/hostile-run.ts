@@ -39,7 +39,8 @@ const DATASTORES = fileURLToPath(new URL('datastores', import.meta.url));
 
 export const hostileRun: FaultRun = {
   name: 'hostile',
-  promise: 'Bad input changes nothing and is answered with an error that names the field; what is accepted reads back as it was',
+  promise:
+    'Bad input changes nothing and is answered with an error that names the field; what is accepted reads back as it was',
   fault: `a corpus and ${FUZZED.toLocaleString('en-US')} fuzzed requests through the HTTP API of a whole local stack`,
   control: 'a server without limits or checks: JSON.parse and JSON.stringify alone',
 
@@ -52,7 +53,12 @@ export const hostileRun: FaultRun = {
       checks: checksOf(real, control),
       cells: real.cells,
       engine: engine ? engineName(engine) : 'unknown engine',
-      notes: [`answers: ${statusLine(real.driven)}`, `the control's answers: ${statusLine(control.driven)}`, ...real.driven.examples, ...real.readBack.examples],
+      notes: [
+        `answers: ${statusLine(real.driven)}`,
+        `the control's answers: ${statusLine(control.driven)}`,
+        ...real.driven.examples,
+        ...real.readBack.examples,
+      ],
     };
   },
 };
@@ -67,22 +73,58 @@ interface Attacked {
 
 async function attackStack({ folder, engine, seed, signal, say }: RunWorld): Promise<Attacked> {
   const data = join(folder, 'stack');
-  const args = ['--data', data, '--port', '0', '--shards', String(SHARDS), '--restart-after', '0', '--functions', 'process', '--function-memory', String(FUNCTION_MB), '--datastores', DATASTORES];
-  const stack = await StackProcess.start({ program: START, data, signal, args: engine === undefined ? args : [...args, '--engine', engine] });
+  const args = [
+    '--data',
+    data,
+    '--port',
+    '0',
+    '--shards',
+    String(SHARDS),
+    '--restart-after',
+    '0',
+    '--functions',
+    'process',
+    '--function-memory',
+    String(FUNCTION_MB),
+    '--datastores',
+    DATASTORES,
+  ];
+  const stack = await StackProcess.start({
+    program: START,
+    data,
+    signal,
+    args: engine === undefined ? args : [...args, '--engine', engine],
+  });
   try {
     const [pid = 0] = processesWithArgument(data);
     using sending = sender(stack.url, SIDE_BY_SIDE);
     const accepted: AcceptedCells = new Map();
     const heads = await readHeads(stack.url);
-    const usual = await drive({ sender: sending, requests: ordinary(seed, SHARDS), sideBySide: SIDE_BY_SIDE, accepted, signal });
+    const usual = await drive({
+      sender: sending,
+      requests: ordinary(seed, SHARDS),
+      sideBySide: SIDE_BY_SIDE,
+      accepted,
+      signal,
+    });
     const memory = watchMemory(pid);
 
     // One by one: what a case builds on was answered before.
     const known = await drive({ sender: sending, requests: corpus(seed), sideBySide: 1, accepted, signal });
-    say(`the corpus: ${known.sent.toLocaleString('en-US')} requests, ${accepted.size.toLocaleString('en-US')} cells accepted, ${megabytes(memory.most().bytes)} more at the peak`);
-    const random = await drive({ sender: sending, requests: fuzz(seed, FUZZED), sideBySide: SIDE_BY_SIDE, accepted, signal });
+    say(
+      `the corpus: ${known.sent.toLocaleString('en-US')} requests, ${accepted.size.toLocaleString('en-US')} cells accepted, ${megabytes(memory.most().bytes)} more at the peak`,
+    );
+    const random = await drive({
+      sender: sending,
+      requests: fuzz(seed, FUZZED),
+      sideBySide: SIDE_BY_SIDE,
+      accepted,
+      signal,
+    });
     const grown = memory.most();
-    say(`${random.sent.toLocaleString('en-US')} fuzzed requests; reading ${accepted.size.toLocaleString('en-US')} cells back`);
+    say(
+      `${random.sent.toLocaleString('en-US')} fuzzed requests; reading ${accepted.size.toLocaleString('en-US')} cells back`,
+    );
 
     await untilBuffersEmpty(schemalessClient({ url: stack.url, datastore: DATASTORE }), BUFFER_PATIENCE_MS, signal);
     const readBack = await readAccepted(stack.url, accepted, heads);
@@ -112,9 +154,21 @@ function checksOf({ driven, crashes, cells, readBack, grown }: Attacked, control
       figure: `${grouped(broken(driven))} of ${grouped(driven.sent)}, ${crashes}`,
       bar: `0 of at least ${grouped(FUZZED)}, 0`,
       passed: broken(driven) + crashes === 0 && driven.sent >= FUZZED,
-      control: { figure: `${grouped(broken(control.driven))} of ${grouped(control.driven.sent)}`, failed: broken(control.driven) > 0 },
+      control: {
+        figure: `${grouped(broken(control.driven))} of ${grouped(control.driven.sent)}`,
+        failed: broken(control.driven) > 0,
+      },
     },
-    check({ what: 'refusals that name nothing, wrong answers', bar: '0', figure: (of) => grouped(unnamed(of)), holds: (of) => unnamed(of) === 0 }, driven, control.driven),
+    check(
+      {
+        what: 'refusals that name nothing, wrong answers',
+        bar: '0',
+        figure: (of) => grouped(unnamed(of)),
+        holds: (of) => unnamed(of) === 0,
+      },
+      driven,
+      control.driven,
+    ),
     {
       what: 'accepted cells that read back otherwise, cells of refused input',
       figure: `${grouped(readBack.changed)} of ${grouped(cells)}, ${grouped(readBack.extra)}`,
@@ -133,7 +187,10 @@ function checksOf({ driven, crashes, cells, readBack, grown }: Attacked, control
 }
 
 function statusLine({ statuses }: Driven): string {
-  return [...statuses].sort(([one], [other]) => one - other).map(([status, times]) => `${status === 0 ? 'none' : status} ${times.toLocaleString('en-US')}`).join(', ');
+  return [...statuses]
+    .sort(([one], [other]) => one - other)
+    .map(([status, times]) => `${status === 0 ? 'none' : status} ${times.toLocaleString('en-US')}`)
+    .join(', ');
 }
 
 function megabytes(bytes: number): string {

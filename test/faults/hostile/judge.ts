@@ -11,8 +11,16 @@ export type AnswerFault = 'server error' | 'no answer' | 'unnamed refusal' | 'wr
 
 /** Codes that are about a field or a part of the path, and have to name it. */
 const NAMING: readonly ErrorCode[] = [
-  'invalid_json', 'invalid_field', 'unknown_field', 'missing_field', 'body_too_large', 'request_too_large',
-  'unknown_datastore', 'unknown_shard', 'unknown_index', 'unknown_trigger',
+  'invalid_json',
+  'invalid_field',
+  'unknown_field',
+  'missing_field',
+  'body_too_large',
+  'request_too_large',
+  'unknown_datastore',
+  'unknown_shard',
+  'unknown_index',
+  'unknown_trigger',
 ];
 
 const routes = routeTable(ROUTES.map(({ method, path }) => ({ routeKey: `${method} ${path}`, target: undefined })));
@@ -41,12 +49,19 @@ function readAnswer({ text }: HttpAnswer): ExactJson | undefined {
   }
 }
 
-/** A problem document with a code that is known, of the answer's own status, which names the field where there is one. */
+/**
+ * A problem document with a code that is known, of the answer's own status, which names the field where there is one.
+ */
 function isNamed({ status, contentType, text }: HttpAnswer, json: ExactJson): boolean {
   const code = memberText(json, 'code') as ErrorCode;
   if (contentType !== 'application/problem+json' || !Object.hasOwn(ERRORS, code)) return false;
   if (ERRORS[code].status !== status || json.members?.get('status')?.number !== String(status)) return false;
-  if (memberText(json, 'retry') !== ERRORS[code].retry || memberText(json, 'request_id') === '' || memberText(json, 'detail') === '') return false;
+  if (
+    memberText(json, 'retry') !== ERRORS[code].retry ||
+    memberText(json, 'request_id') === '' ||
+    memberText(json, 'detail') === ''
+  )
+    return false;
   // Nothing of the inside gets out.
   if (/\.ts:\d+|node_modules/.test(text)) return false;
   // The name may be empty: that of the parameter in `?=1`.
@@ -58,7 +73,9 @@ function meets(wants: NonNullable<HostileRequest['wants']>, { status }: HttpAnsw
   if (wants in ERRORS && wants !== 'conflict') return memberText(json, 'code') === wants;
   const first = json.members?.get('results')?.items?.[0] ?? json;
   const outcome = memberText(first, 'outcome');
-  return wants === 'differs' ? outcome === 'conflict' : outcome === wants || (wants === 'stored' && outcome === 'buffered');
+  return wants === 'differs'
+    ? outcome === 'conflict'
+    : outcome === wants || (wants === 'stored' && outcome === 'buffered');
 }
 
 /** A text member, '' where there is none. */

@@ -41,7 +41,10 @@ export function forgetPeak(pid: number): void {
 const ASKED = /writecells|readcells|queryindex|managetriggers/;
 
 function functionsOf(stack: number): readonly number[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => parentOf(pid) === stack && ASKED.test(nameOf(pid)));
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => parentOf(pid) === stack && ASKED.test(nameOf(pid)));
 }
 
 function parentOf(pid: number): number {

@@ -1,14 +1,70 @@
 import type { Random } from '../../support/random.ts';
 
 const STRINGS = [
-  '', 'a', '__proto__', 'constructor', 'toJSON', 'length', '0', '1', '10', '\0', '\n', '"', '\\', "'", '`', '😀', '\u{10ffff}', '\u202e', '\ufeff', '\u2028', 'é', 'e\u0301',
-  "'; DROP TABLE entity; --", "Duplicate entry 'x' for key 'entity.cell'", '%00', '../..', '\u007f', 'x'.repeat(300), '2026-01-31T08:00:00Z', '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',
+  '',
+  'a',
+  '__proto__',
+  'constructor',
+  'toJSON',
+  'length',
+  '0',
+  '1',
+  '10',
+  '\0',
+  '\n',
+  '"',
+  '\\',
+  "'",
+  '`',
+  '😀',
+  '\u{10ffff}',
+  '\u202e',
+  '\ufeff',
+  '\u2028',
+  'é',
+  'e\u0301',
+  "'; DROP TABLE entity; --",
+  "Duplicate entry 'x' for key 'entity.cell'",
+  '%00',
+  '../..',
+  '\u007f',
+  'x'.repeat(300),
+  '2026-01-31T08:00:00Z',
+  '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',
 ] as const;
 const NUMBERS = [
-  '0', '-0', '1', '-1', '0.1', '1.0', '1e2', '12.50', '1E+3', '9007199254740991', '9007199254740993', '-9223372036854775808', '18446744073709551615', '5e-324', '1.7976931348623157e308', '4294967296', '1e21', '1e-7',
+  '0',
+  '-0',
+  '1',
+  '-1',
+  '0.1',
+  '1.0',
+  '1e2',
+  '12.50',
+  '1E+3',
+  '9007199254740991',
+  '9007199254740993',
+  '-9223372036854775808',
+  '18446744073709551615',
+  '5e-324',
+  '1.7976931348623157e308',
+  '4294967296',
+  '1e21',
+  '1e-7',
 ] as const;
 /** Now and then, what no value may be. */
-const WRONG = ['1e999', '18446744073709551616', '01', '"\\ud800"', '"\\udc00"', 'NaN', '{"a":1,"a":2}', '"\t"', '', '0.1000000000000000055511151231257827'] as const;
+const WRONG = [
+  '1e999',
+  '18446744073709551616',
+  '01',
+  '"\\ud800"',
+  '"\\udc00"',
+  'NaN',
+  '{"a":1,"a":2}',
+  '"\t"',
+  '',
+  '0.1000000000000000055511151231257827',
+] as const;
 const SPACES = ['', '', '', ' ', '\n', '\t\r\n '] as const;
 const MOST_MEMBERS = 4;
 const MOST_DEPTH = 6;
@@ -40,10 +96,28 @@ function text(random: Random): string {
 
 function nested(random: Random): string {
   const depth = random.integer(80, 110);
-  return random.chance(0.5) ? '['.repeat(depth) + ']'.repeat(depth) : '{"a":'.repeat(depth) + 'null' + '}'.repeat(depth);
+  return random.chance(0.5)
+    ? '['.repeat(depth) + ']'.repeat(depth)
+    : '{"a":'.repeat(depth) + 'null' + '}'.repeat(depth);
 }
 
-const INSERTED = ['\0', '"', '\\', '{', '}', '[', ']', ',', ':', '\ufeff', '\\u0000', '\\ud800', '1e999', '-', 'é'] as const;
+const INSERTED = [
+  '\0',
+  '"',
+  '\\',
+  '{',
+  '}',
+  '[',
+  ']',
+  ',',
+  ':',
+  '\ufeff',
+  '\\u0000',
+  '\\ud800',
+  '1e999',
+  '-',
+  'é',
+] as const;
 
 /** The bytes with one to four things wrong: a bit, a byte more, a part left out or doubled. */
 export function mutated(random: Random, bytes: Buffer): Buffer {
@@ -53,7 +127,8 @@ export function mutated(random: Random, bytes: Buffer): Buffer {
     const to = Math.min(result.length, at + random.integer(1, 12));
     const draw = random.next();
     if (draw < 0.3 && at < result.length) result[at] = (result[at] ?? 0) ^ (1 << random.integer(0, 7));
-    else if (draw < 0.6) result = Buffer.concat([result.subarray(0, at), Buffer.from(random.pick(INSERTED)), result.subarray(at)]);
+    else if (draw < 0.6)
+      result = Buffer.concat([result.subarray(0, at), Buffer.from(random.pick(INSERTED)), result.subarray(at)]);
     else if (draw < 0.8) result = Buffer.concat([result.subarray(0, at), result.subarray(to)]);
     else result = Buffer.concat([result.subarray(0, to), result.subarray(at)]);
   }

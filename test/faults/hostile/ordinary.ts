@@ -16,7 +16,12 @@ export function ordinary(seed: string, shards: number): readonly HostileRequest[
 
 /** Full pages of the logs. */
 function reads(shards: number): readonly HostileRequest[] {
-  return Array.from({ length: shards }, (_, shard) => ({ what: 'an ordinary log', method: 'GET', target: `/v1/trips/shards/${shard}/cells?after=0&limit=1000`, wants: 'answered' }));
+  return Array.from({ length: shards }, (_, shard) => ({
+    what: 'an ordinary log',
+    method: 'GET',
+    target: `/v1/trips/shards/${shard}/cells?after=0&limit=1000`,
+    wants: 'answered',
+  }));
 }
 
 function puts(seed: string): readonly HostileRequest[] {

@@ -18,7 +18,11 @@ const EXAMPLES = 3;
 
 export async function readHeads(url: string): Promise<Heads> {
   const { members } = await ask(`${url}/v1/trips/shards`);
-  return new Map(members?.get('shards')?.items?.map((shard) => [shard.members?.get('shard')?.number ?? '', shard.members?.get('head')?.number ?? '']));
+  return new Map(
+    members
+      ?.get('shards')
+      ?.items?.map((shard) => [shard.members?.get('shard')?.number ?? '', shard.members?.get('head')?.number ?? '']),
+  );
 }
 
 /** Reads what was written since from the logs of all shards, and each accepted cell by its address. */
@@ -32,19 +36,34 @@ export async function readAccepted(url: string, cells: AcceptedCells, heads: Hea
     const answers = await readKeys(url, page.map(keyText));
     for (const [place, cell] of page.entries()) {
       const answer = answers[place];
-      if (answer === undefined || cellOf(answer, answer.members?.get('body')).body !== cell.body || addressOf(cellOf(answer, undefined)) !== addressOf(cell)) wrong.add(addressOf(cell));
+      if (
+        answer === undefined ||
+        cellOf(answer, answer.members?.get('body')).body !== cell.body ||
+        addressOf(cellOf(answer, undefined)) !== addressOf(cell)
+      )
+        wrong.add(addressOf(cell));
     }
   }
   const extra = [...found.keys()].filter((address) => !cells.has(address));
-  const shown = (what: string, address: string): string => `${what} ${JSON.stringify(address.slice(0, 100))}: ${cells.get(address)?.body.slice(0, 60)}, ${found.get(address)?.slice(0, 60)}`;
-  return { changed: wrong.size, extra: extra.length, examples: [...[...wrong].map((address) => shown('changed', address)), ...extra.map((address) => shown('never accepted', address))].slice(0, EXAMPLES) };
+  const shown = (what: string, address: string): string =>
+    `${what} ${JSON.stringify(address.slice(0, 100))}: ${cells.get(address)?.body.slice(0, 60)}, ${found.get(address)?.slice(0, 60)}`;
+  return {
+    changed: wrong.size,
+    extra: extra.length,
+    examples: [
+      ...[...wrong].map((address) => shown('changed', address)),
+      ...extra.map((address) => shown('never accepted', address)),
+    ].slice(0, EXAMPLES),
+  };
 }
 
 async function readLogs(url: string, heads: Heads): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const [shard, head] of heads) {
-    for (let after: string | undefined = head; after !== undefined; ) {
-      const page: readonly ExactJson[] = (await ask(`${url}/v1/trips/shards/${shard}/cells?limit=1000&after=${after}`)).members?.get('cells')?.items ?? [];
+    for (let after: string | undefined = head; after !== undefined;) {
+      const page: readonly ExactJson[] =
+        (await ask(`${url}/v1/trips/shards/${shard}/cells?limit=1000&after=${after}`)).members?.get('cells')?.items ??
+        [];
       for (const cell of page) {
         const { body, ...address } = cellOf(cell, cell.members?.get('body'));
         found.set(addressOf({ ...address, body }), body);
@@ -55,15 +74,30 @@ async function readLogs(url: string, heads: Heads): Promise<Map<string, string>>
   return found;
 }
 
-function keyText({ row_key, column_name, ref_key }: { readonly row_key: string; readonly column_name: string; readonly ref_key: string }): string {
+function keyText({
+  row_key,
+  column_name,
+  ref_key,
+}: {
+  readonly row_key: string;
+  readonly column_name: string;
+  readonly ref_key: string;
+}): string {
   return `{"row_key":"${row_key}","column_name":${JSON.stringify(column_name)},"ref_key":${ref_key}}`;
 }
 
 /** What does not fit into one answer is asked for alone. */
 async function readKeys(url: string, keys: readonly string[]): Promise<readonly (ExactJson | undefined)[]> {
-  const items = (await ask(`${url}/v1/trips/batch-get`, `{"keys":[${keys.join(',')}]}`)).members?.get('cells')?.items ?? [];
+  const items =
+    (await ask(`${url}/v1/trips/batch-get`, `{"keys":[${keys.join(',')}]}`)).members?.get('cells')?.items ?? [];
   if (keys.length === 1) return items;
-  return Promise.all(keys.map(async (key, place) => (items[place]?.members?.has('error') === true && !items[place].members.has('row_key') ? (await readKeys(url, [key]))[0] : items[place])));
+  return Promise.all(
+    keys.map(async (key, place) =>
+      items[place]?.members?.has('error') === true && !items[place].members.has('row_key')
+        ? (await readKeys(url, [key]))[0]
+        : items[place],
+    ),
+  );
 }
 
 async function ask(url: string, body?: string): Promise<ExactJson> {

@@ -12,7 +12,10 @@ export interface HostileRequest {
   readonly body?: Buffer;
   /** Sent instead of all that, on a connection of its own. */
   readonly raw?: Buffer;
-  /** The code that it has to be refused with, the outcome of its first cell, or `answered` with 200. @default any answer that is none of the server's faults */
+  /**
+   * The code that it has to be refused with, the outcome of its first cell, or `answered` with 200. @default any answer
+   * that is none of the server's faults
+   */
   readonly wants?: ErrorCode | 'stored' | 'stored_before' | 'differs' | 'answered';
 }
 

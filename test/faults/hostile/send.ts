@@ -15,21 +15,47 @@ export function sender(url: string, connections: number): Sender {
   const { hostname, port } = new URL(url);
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   return {
-    send: (request) => (request.raw === undefined ? sendOver(agent, hostname, port, request) : sendRaw(hostname, Number(port), request.raw)),
+    send: (request) =>
+      request.raw === undefined
+        ? sendOver(agent, hostname, port, request)
+        : sendRaw(hostname, Number(port), request.raw),
     [Symbol.dispose]: () => agent.destroy(),
   };
 }
 
-function sendOver(agent: Agent, host: string, port: string, { method, target, headers = {}, body }: HostileRequest): Promise<HttpAnswer> {
+function sendOver(
+  agent: Agent,
+  host: string,
+  port: string,
+  { method, target, headers = {}, body }: HostileRequest,
+): Promise<HttpAnswer> {
   return new Promise((resolve) => {
     const cut = (error: Error): void => resolve({ status: 0, contentType: '', text: error.message });
-    const length = body === undefined || 'transfer-encoding' in headers ? {} : { 'content-length': String(body.length) };
-    const outgoing = httpRequest({ agent, host, port, method, path: target, headers: { ...length, ...headers }, signal: AbortSignal.timeout(PATIENCE_MS) }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', cut);
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, contentType: response.headers['content-type'] ?? '', text: Buffer.concat(chunks).toString() }));
-    });
+    const length =
+      body === undefined || 'transfer-encoding' in headers ? {} : { 'content-length': String(body.length) };
+    const outgoing = httpRequest(
+      {
+        agent,
+        host,
+        port,
+        method,
+        path: target,
+        headers: { ...length, ...headers },
+        signal: AbortSignal.timeout(PATIENCE_MS),
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', cut);
+        response.on('end', () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            contentType: response.headers['content-type'] ?? '',
+            text: Buffer.concat(chunks).toString(),
+          }),
+        );
+      },
+    );
     // A body that is refused half-way is not read to its end: the answer may be there all the same.
     outgoing.on('error', (error) => setTimeout(cut, 100, error));
     outgoing.end(body);
@@ -47,6 +73,8 @@ function sendRaw(host: string, port: number, bytes: Buffer): Promise<HttpAnswer>
     });
     // An end is what is waited for, whatever the reason.
     socket.on('error', () => undefined);
-    socket.on('close', () => resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(said)?.[1] ?? 0), contentType: '', text: said }));
+    socket.on('close', () =>
+      resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(said)?.[1] ?? 0), contentType: '', text: said }),
+    );
   });
 }

@@ -26,7 +26,13 @@ export const killRun: FaultRun = {
   async run(world: RunWorld): Promise<RunOutcome> {
     const real = await killUnderLoad(world, 'kill/real', {}, KILLS, CELLS);
     world.say(`the control: ${killRun.control}`);
-    const control = await killUnderLoad(world, 'kill/control', { bufferCopies: 0, readers: 0, extraArguments: UNSAFE_FLUSHING }, CONTROL_KILLS, CONTROL_CELLS);
+    const control = await killUnderLoad(
+      world,
+      'kill/control',
+      { bufferCopies: 0, readers: 0, extraArguments: UNSAFE_FLUSHING },
+      CONTROL_KILLS,
+      CONTROL_CELLS,
+    );
     const { aftermath, drained } = real;
     return {
       checks: [lossCheck('acknowledged cells lost, other faults', aftermath, control.aftermath, CELLS)],
@@ -35,14 +41,27 @@ export const killRun: FaultRun = {
       notes: [
         `buffered writes: ${drained}; none left ${aftermath.drainSeconds.toFixed(1)} s after the load`,
         ...aftermathNotes(aftermath),
-        ...aftermathNotes(control.aftermath).slice(0, 2).map((line) => `the control's ${line}`),
+        ...aftermathNotes(control.aftermath)
+          .slice(0, 2)
+          .map((line) => `the control's ${line}`),
       ],
     };
   },
 };
 
-async function killUnderLoad(world: RunWorld, name: string, setting: Partial<ClusterOptions>, kills: number, cells: number): Promise<{ readonly engine: string; readonly aftermath: Aftermath; readonly drained: string }> {
-  await using stage = await Stage.start(world, name, { groups: GROUPS, shards: SHARDS, restartAfterSeconds: RESTART_SECONDS, ...setting });
+async function killUnderLoad(
+  world: RunWorld,
+  name: string,
+  setting: Partial<ClusterOptions>,
+  kills: number,
+  cells: number,
+): Promise<{ readonly engine: string; readonly aftermath: Aftermath; readonly drained: string }> {
+  await using stage = await Stage.start(world, name, {
+    groups: GROUPS,
+    shards: SHARDS,
+    restartAfterSeconds: RESTART_SECONDS,
+    ...setting,
+  });
   const drain = await stage.drain();
   const load = await stage.load({ writers: WRITERS, cells: BATCHES_AND_REPEATS });
   await killInTurn(stage, load, kills, cells);

@@ -12,10 +12,16 @@ const MOST_PAUSE_MS = 3500;
 const PATIENCE_MS = 600_000;
 
 /** Kills writers under load, in turn over the groups, each once all servers are back; then waits for so many cells. */
-export async function killInTurn({ world: { seed, signal, say }, servers }: Stage, load: Load, count: number, cells: number): Promise<void> {
+export async function killInTurn(
+  { world: { seed, signal, say }, servers }: Stage,
+  load: Load,
+  count: number,
+  cells: number,
+): Promise<void> {
   const random = new Random(seed, 'kills', 0);
   const start = performance.now();
-  const untilAcked = (wanted: number): Promise<boolean> => load.untilAcked(wanted, PATIENCE_MS - (performance.now() - start));
+  const untilAcked = (wanted: number): Promise<boolean> =>
+    load.untilAcked(wanted, PATIENCE_MS - (performance.now() - start));
   for (let kill = 0; kill < count; kill += 1) {
     // Spread over the whole load.
     await untilAcked((kill * cells) / (count + 1));

@@ -30,7 +30,9 @@ export type Asker = (cells: readonly NewCell[]) => Promise<readonly Answer[]>;
 
 export interface AskerOptions {
   readonly writer: Pick<CellWriter, 'put' | 'batchPut'>;
-  /** Of whoever asks, in the history. Nobody does two things at once there: calls that overlap have names of their own. */
+  /**
+   * Of whoever asks, in the history. Nobody does two things at once there: calls that overlap have names of their own.
+   */
   readonly name: string;
   readonly history: History;
   /** How often groups that were to take copies, or to give them back, have failed so far. @default never */
@@ -61,9 +63,19 @@ export function asker({ writer, name, history, holderFailures = () => 0 }: Asker
     history.note({ process, type: 'invoke', f, value: isBatch ? cells.map((cell) => ({ ...cell })) : { ...first } });
     const [begun, start, failuresBefore] = [Date.now(), performance.now(), holderFailures()];
     const results = isBatch ? await writer.batchPut(cells) : [await writer.put(first)];
-    const timing = { begun, ended: Date.now(), milliseconds: performance.now() - start, holderFailed: holderFailures() > failuresBefore };
+    const timing = {
+      begun,
+      ended: Date.now(),
+      milliseconds: performance.now() - start,
+      holderFailed: holderFailures() > failuresBefore,
+    };
     const type = typeOf(results);
-    history.note({ process, type, f, value: isBatch ? results.map((result) => ({ ...result })) : { ...(results[0] as PutResult) } });
+    history.note({
+      process,
+      type,
+      f,
+      value: isBatch ? results.map((result) => ({ ...result })) : { ...(results[0] as PutResult) },
+    });
     // Whoever does not know what became of its operation does nothing more.
     if (type !== 'info') idle.push(process);
     return cells.map((cell, place) => ({ ...toldOf(cell, results[place] as PutResult), ...timing }));
@@ -84,7 +96,13 @@ export interface Patience {
 }
 
 /** Asks again for those of the cells of which the truth is not known, until it is. Returns all further answers. */
-export async function askUntilTold(ask: Asker, cells: readonly NewCell[], first: readonly Answer[], random: Random, { leastMs, mostMs, wholeMs }: Patience): Promise<readonly Answer[]> {
+export async function askUntilTold(
+  ask: Asker,
+  cells: readonly NewCell[],
+  first: readonly Answer[],
+  random: Random,
+  { leastMs, mostMs, wholeMs }: Patience,
+): Promise<readonly Answer[]> {
   const further: Answer[] = [];
   const end = performance.now() + wholeMs;
   let open = cells.filter((_, place) => !first[place] || !isTold(first[place]));

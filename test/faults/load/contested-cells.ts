@@ -6,13 +6,17 @@ import type { Write } from './cell-source.ts';
 /** Addresses that are hot at the same time, and for how long: once a cell is stored, every other body meets it. */
 const HOT = 8;
 const HOT_MS = 400;
-/** Hot addresses of the last so many times are written again: what a lost disk took is met with other bodies at once. */
+/**
+ * Hot addresses of the last so many times are written again: what a lost disk took is met with other bodies at once.
+ */
 const REMEMBERED_TIMES = 15;
 const COLD = 20_000;
 /** Bodies of one address: few, so that writers also write equal ones. */
 const BODIES = 6;
 
-/** What one writer writes: all writers of a seed contend for the same addresses, with different and with equal bodies. */
+/**
+ * What one writer writes: all writers of a seed contend for the same addresses, with different and with equal bodies.
+ */
 export class ContestedCells {
   readonly #random: Random;
   readonly #seed: string;

@@ -20,8 +20,8 @@ export interface History extends Disposable {
 const FLUSH_BYTES = 64 * 1024;
 
 /**
- * Appends operations to a file, a line each, for checkers of histories. Many threads may append to one file: whole lines
- * are written with one call. Times are microseconds, comparable within one run.
+ * Appends operations to a file, a line each, for checkers of histories. Many threads may append to one file: whole
+ * lines are written with one call. Times are microseconds, comparable within one run.
  */
 export function openHistory(file: string | undefined, run: string): History {
   if (file === undefined) return { note: () => undefined, [Symbol.dispose]: () => undefined };

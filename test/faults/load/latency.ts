@@ -11,7 +11,11 @@ export interface Phase {
 }
 
 /** The writes that began in a time; to these shards alone where they are given. */
-export function begunIn<Write extends Timed>(writes: readonly Write[], { from, to }: Phase, shards?: ReadonlySet<number>): readonly Write[] {
+export function begunIn<Write extends Timed>(
+  writes: readonly Write[],
+  { from, to }: Phase,
+  shards?: ReadonlySet<number>,
+): readonly Write[] {
   return writes.filter(({ begun, shard }) => begun >= from && begun < to && (shards?.has(shard) ?? true));
 }
 
@@ -45,12 +49,21 @@ export interface Waited {
 
 export function waitedIn(answers: readonly Answer[], phase: Phase, shards: ReadonlySet<number>): Waited {
   const begun = begunIn(answers, phase);
-  return { own: waitsOf(begun.filter(({ shard }) => shards.has(shard))), others: waitsOf(begun.filter(({ shard }) => !shards.has(shard))) };
+  return {
+    own: waitsOf(begun.filter(({ shard }) => shards.has(shard))),
+    others: waitsOf(begun.filter(({ shard }) => !shards.has(shard))),
+  };
 }
 
 function waitsOf(answers: readonly Answer[]): Waits {
   const [p50, p99, most] = [0.5, 0.99, 1].map((share) => percentile(answers, share)) as [number, number, number];
-  return { count: answers.length, p50, p99, most, refused: answers.filter(({ outcome }) => outcome === 'unavailable').length };
+  return {
+    count: answers.length,
+    p50,
+    p99,
+    most,
+    refused: answers.filter(({ outcome }) => outcome === 'unavailable').length,
+  };
 }
 
 /** "p50 0.004, p99 0.031, most 0.040 s of 900, 0 refused" */

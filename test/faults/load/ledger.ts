@@ -51,7 +51,8 @@ export class Ledger {
     if (outcome === 'conflict') return this.#isWrong(`conflict at ${address}`);
     const known = this.#acked.get(address);
     if (known && known.added_id > 0) {
-      if (added_id > 0 && known.added_id !== added_id) this.#isWrong(`${address} was ${known.added_id}, then ${added_id}`);
+      if (added_id > 0 && known.added_id !== added_id)
+        this.#isWrong(`${address} was ${known.added_id}, then ${added_id}`);
       if (outcome === 'stored') this.#isWrong(`${address} was stored twice`);
       return;
     }
@@ -59,7 +60,12 @@ export class Ledger {
   }
 
   written(): Written {
-    return { acked: [...this.#acked.values()], outcomes: this.outcomes, wrong: this.#wrong, wrongExamples: this.#examples };
+    return {
+      acked: [...this.#acked.values()],
+      outcomes: this.outcomes,
+      wrong: this.#wrong,
+      wrongExamples: this.#examples,
+    };
   }
 
   #isWrong(text: string): void {
@@ -75,7 +81,8 @@ export class Ledger {
 export function writtenOf(answers: readonly Told[], overlap: boolean): Written {
   const ledger = new Ledger();
   const isStored = ({ outcome }: Told): boolean => outcome === 'stored';
-  for (const told of overlap ? [...answers.filter(isStored), ...answers.filter((one) => !isStored(one))] : answers) ledger.noteTold(told);
+  for (const told of overlap ? [...answers.filter(isStored), ...answers.filter((one) => !isStored(one))] : answers)
+    ledger.noteTold(told);
   return ledger.written();
 }
 

@@ -23,8 +23,15 @@ export interface LoadInput {
   readonly cells: Mix | { readonly contestedSince: number };
   /** Calls that each writer begins in a second, whatever their answers take. @default one under way at a time */
   readonly perSecond?: number | undefined;
-  /** Writers ask again until they are told what became of their cells, and go on meanwhile. @default they are content with any answer */
-  readonly again?: (Patience & { /** Share of the buffered writes: the others are the drain's alone. @default 1 */ readonly ofBuffered?: number }) | undefined;
+  /**
+   * Writers ask again until they are told what became of their cells, and go on meanwhile. @default they are content
+   * with any answer
+   */
+  readonly again?:
+    | (Patience & {
+        /** Share of the buffered writes: the others are the drain's alone. @default 1 */ readonly ofBuffered?: number;
+      })
+    | undefined;
   /** Share of the single cells at whose address another body is tried, once the first is confirmed. @default 0 */
   readonly otherShare?: number | undefined;
   /** Stored cells are looked at again and again. @default false */
@@ -32,7 +39,10 @@ export interface LoadInput {
   /** Name of the run in histories. */
   readonly run: string;
   readonly history: string | undefined;
-  /** Each writer opens the store by itself, so that nothing joins their appends, as function instances do. @default they share one */
+  /**
+   * Each writer opens the store by itself, so that nothing joins their appends, as function instances do. @default they
+   * share one
+   */
   readonly apart?: boolean | undefined;
 }
 
@@ -78,10 +88,26 @@ await runAsWorker<LoadInput, 'stop', LoadProgress, Loaded>(async (input, control
   control.ready();
   const reporting = setInterval(() => control.say({ acked: book.acked, answers: book.answers.length }), REPORT_MS);
   const common = { input, control, history, book, holderFailures: () => holderFailures };
-  const looking = input.looksBack ? lookBack(opened[0], book.stored, new Random(input.seed, 'samples', input.writers[0] ?? 0), () => control.stopped !== undefined) : [];
+  const looking = input.looksBack
+    ? lookBack(
+        opened[0],
+        book.stored,
+        new Random(input.seed, 'samples', input.writers[0] ?? 0),
+        () => control.stopped !== undefined,
+      )
+    : [];
   try {
-    await Promise.all(input.writers.map((number, place) => write({ ...common, number, writer: opened[place % opened.length] as CellWriter })));
-    return { written: writtenOf(book.ofRecord, input.again !== undefined), answers: book.answers, openings, samples: await looking };
+    await Promise.all(
+      input.writers.map((number, place) =>
+        write({ ...common, number, writer: opened[place % opened.length] as CellWriter }),
+      ),
+    );
+    return {
+      written: writtenOf(book.ofRecord, input.again !== undefined),
+      answers: book.answers,
+      openings,
+      samples: await looking,
+    };
   } finally {
     clearInterval(reporting);
   }
@@ -100,7 +126,10 @@ interface Writing {
 /** One writer. Returns once everything that it began is answered. */
 async function write({ input, control, history, book, number, writer, holderFailures }: Writing): Promise<void> {
   const { seed, cells, perSecond, again, otherShare = 0 } = input;
-  const source: { next(): Write } = 'contestedSince' in cells ? new ContestedCells(seed, number, cells.contestedSince) : new CellSource(seed, number, cells);
+  const source: { next(): Write } =
+    'contestedSince' in cells
+      ? new ContestedCells(seed, number, cells.contestedSince)
+      : new CellSource(seed, number, cells);
   const random = new Random(seed, 'pace', number);
   const ask = asker({ writer, name: `writer-${number}`, history, holderFailures });
   const underWay = new Set<Promise<void>>();
@@ -112,22 +141,34 @@ async function write({ input, control, history, book, number, writer, holderFail
   /** Calls that are made at once: the one that stored is noted first. */
   const call = async (calls: readonly (readonly NewCell[])[], isOfRecord = true): Promise<readonly Answer[]> => {
     const told = await Promise.all(calls.map(ask));
-    book.note(told.toSorted(([one], [other]) => Number(other?.outcome === 'stored') - Number(one?.outcome === 'stored')).flat(), isOfRecord);
-    for (const [place, [answer]] of told.entries()) if (input.looksBack && answer?.outcome === 'stored') book.stored.push({ cell: calls[place]?.[0] as NewCell, shard: answer.shard });
-    for (const [place, answers] of told.entries()) if (again && !answers.every(isOver)) begin(repeat(calls[place] ?? [], answers, again, isOfRecord));
+    book.note(
+      told.toSorted(([one], [other]) => Number(other?.outcome === 'stored') - Number(one?.outcome === 'stored')).flat(),
+      isOfRecord,
+    );
+    for (const [place, [answer]] of told.entries())
+      if (input.looksBack && answer?.outcome === 'stored')
+        book.stored.push({ cell: calls[place]?.[0] as NewCell, shard: answer.shard });
+    for (const [place, answers] of told.entries())
+      if (again && !answers.every(isOver)) begin(repeat(calls[place] ?? [], answers, again, isOfRecord));
     return told.flat();
   };
-  const isOver = (answer: Answer): boolean => isTold(answer) || (answer.outcome === 'buffered' && !random.chance(again?.ofBuffered ?? 1));
-  const repeat = async (wanted: readonly NewCell[], first: readonly Answer[], patience: Patience, isOfRecord: boolean): Promise<void> =>
-    book.note(await askUntilTold(ask, wanted, first, random, patience), isOfRecord);
+  const isOver = (answer: Answer): boolean =>
+    isTold(answer) || (answer.outcome === 'buffered' && !random.chance(again?.ofBuffered ?? 1));
+  const repeat = async (
+    wanted: readonly NewCell[],
+    first: readonly Answer[],
+    patience: Patience,
+    isOfRecord: boolean,
+  ): Promise<void> => book.note(await askUntilTold(ask, wanted, first, random, patience), isOfRecord);
   const carryOut = async (next: Write): Promise<readonly Answer[]> => {
     if (next.kind === 'batch') return call([next.cells]);
     const told = await call(next.kind === 'together' ? [[next.cell], [next.cell]] : [[next.cell]]);
-    if (otherShare > 0 && next.kind === 'put' && told.every(isTold) && random.chance(otherShare)) await call([[{ ...next.cell, body: { other: true } }]], false);
+    if (otherShare > 0 && next.kind === 'put' && told.every(isTold) && random.chance(otherShare))
+      await call([[{ ...next.cell, body: { other: true } }]], false);
     return told;
   };
 
-  for (let due = performance.now(); control.stopped === undefined; ) {
+  for (let due = performance.now(); control.stopped === undefined;) {
     if (perSecond !== undefined) {
       const pause = due - performance.now();
       if (pause > 0) await sleep(pause);

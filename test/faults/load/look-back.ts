@@ -19,7 +19,12 @@ export interface Sample {
 const PAUSE_MS = 5;
 
 /** Looks at some of the cells, which come to be more meanwhile, until it is over. */
-export async function lookBack(store: Pick<CellWriter, 'get'> | undefined, stored: readonly StoredCell[], random: Random, isOver: () => boolean): Promise<readonly Sample[]> {
+export async function lookBack(
+  store: Pick<CellWriter, 'get'> | undefined,
+  stored: readonly StoredCell[],
+  random: Random,
+  isOver: () => boolean,
+): Promise<readonly Sample[]> {
   const samples: Sample[] = [];
   while (!isOver()) {
     const one = stored[random.integer(0, Math.max(0, stored.length - 1))];
@@ -31,7 +36,10 @@ export async function lookBack(store: Pick<CellWriter, 'get'> | undefined, store
 }
 
 /** Undefined where nobody answered, or nobody who vouches for what he said. */
-async function lookAt(store: Pick<CellWriter, 'get'> | undefined, { cell, shard }: StoredCell): Promise<Sample | undefined> {
+async function lookAt(
+  store: Pick<CellWriter, 'get'> | undefined,
+  { cell, shard }: StoredCell,
+): Promise<Sample | undefined> {
   const at = Date.now();
   const found = await store?.get?.(cell).catch(() => undefined);
   if (!found || (found.stale && !found.cell)) return undefined;

@@ -29,7 +29,12 @@ export function pacedLoad(stage: Stage, perSecond: number, access?: StoreAccess)
 /** The same, warm, at a rate that this machine bears with ease, which it finds out. */
 export async function bearableLoad(stage: Stage): Promise<PacedLoad> {
   const { seed, signal } = stage.world;
-  const full = await stage.load({ writers: WRITERS, cells: NEW_CELLS, seed: `${seed} at full speed`, history: undefined });
+  const full = await stage.load({
+    writers: WRITERS,
+    cells: NEW_CELLS,
+    seed: `${seed} at full speed`,
+    history: undefined,
+  });
   await sleep(SECONDS * 1000, undefined, { signal });
   const { written: before } = await full.stop();
   const perSecond = Math.round(Math.min(MOST, Math.max(LEAST, (before.acked.length / SECONDS) * SHARE)));

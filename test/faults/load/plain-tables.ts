@@ -48,7 +48,10 @@ export function openPlainTables({ group, shards }: PlainAccess): CellWriter {
   };
   return {
     put: async (cell) => (await insert([cell]))[0] as PutResult,
-    batchPut: async (cells) => (await Promise.all([...Map.groupBy(cells, ({ row_key }) => shardOf(row_key, shards)).values()].map(insert))).flat(),
+    batchPut: async (cells) =>
+      (
+        await Promise.all([...Map.groupBy(cells, ({ row_key }) => shardOf(row_key, shards)).values()].map(insert))
+      ).flat(),
     [Symbol.asyncDispose]: () => client.close(),
   };
 }
@@ -56,6 +59,11 @@ export function openPlainTables({ group, shards }: PlainAccess): CellWriter {
 function insertIgnoring(shard: number, cells: readonly NewCell[]): Statement {
   return {
     sql: `INSERT IGNORE INTO ${entityTable(PLAIN, shard)} (row_key, column_name, ref_key, body) VALUES ${cells.map(() => '(?, ?, ?, ?)').join(', ')}`,
-    parameters: cells.flatMap(({ row_key, column_name, ref_key, body }) => [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encodeBody(body, 'body')]),
+    parameters: cells.flatMap(({ row_key, column_name, ref_key, body }) => [
+      rowKeyBytes(row_key),
+      Buffer.from(column_name),
+      ref_key,
+      encodeBody(body, 'body'),
+    ]),
   };
 }

@@ -18,7 +18,10 @@ export interface Load extends Disposable {
   readonly acked: number;
   /** Writes answered so far, about. */
   readonly answers: number;
-  /** Goes on until so many cells are confirmed; returns whether they were in time. @param patienceMs @default as long as it takes */
+  /**
+   * Goes on until so many cells are confirmed; returns whether they were in time. @param patienceMs @default as long as
+   * it takes
+   */
   untilAcked(cells: number, patienceMs?: number): Promise<boolean>;
   /** Returns once all calls have ended, and everything is told that is asked for again. */
   stop(): Promise<Loaded>;
@@ -27,14 +30,22 @@ export interface Load extends Disposable {
 const WRITERS_A_THREAD = 8;
 
 /** Starts writers, in threads. */
-export function startLoad({ writers, threads: count = Math.ceil(writers / WRITERS_A_THREAD), ...options }: LoadOptions, { signal }: Pick<RunWorld, 'signal'>): Load {
+export function startLoad(
+  { writers, threads: count = Math.ceil(writers / WRITERS_A_THREAD), ...options }: LoadOptions,
+  { signal }: Pick<RunWorld, 'signal'>,
+): Load {
   const numbers = Array.from({ length: writers }, (_, number) => number);
   const each = Math.ceil(writers / count);
   const threads = Array.from({ length: count }, (_, thread) => {
-    const input: LoadInput = { ...options, history: options.history, writers: numbers.slice(thread * each, (thread + 1) * each) };
+    const input: LoadInput = {
+      ...options,
+      history: options.history,
+      writers: numbers.slice(thread * each, (thread + 1) * each),
+    };
     return startWorker<LoadInput, 'stop', LoadProgress, Loaded>(new URL('load-thread.ts', import.meta.url), input);
   });
-  const sum = (what: keyof LoadProgress): number => threads.reduce((all, { progress }) => all + (progress?.[what] ?? 0), 0);
+  const sum = (what: keyof LoadProgress): number =>
+    threads.reduce((all, { progress }) => all + (progress?.[what] ?? 0), 0);
   const load: Load = {
     ready: Promise.all(threads.map(({ ready }) => ready)).then(() => undefined),
     get acked() {
@@ -43,7 +54,8 @@ export function startLoad({ writers, threads: count = Math.ceil(writers / WRITER
     get answers() {
       return sum('answers');
     },
-    untilAcked: (cells, patienceMs) => comes(() => load.acked >= cells, { signal, ...(patienceMs !== undefined && { patienceMs }) }),
+    untilAcked: (cells, patienceMs) =>
+      comes(() => load.acked >= cells, { signal, ...(patienceMs !== undefined && { patienceMs }) }),
     async stop() {
       const parts = await Promise.all(threads.map((thread) => thread.stop('stop')));
       return {

@@ -31,7 +31,8 @@ export async function openTarget(target: WriteTarget, report: (event: StoreEvent
 function overHttp(url: string): CellWriter {
   const { put, batchPut } = schemalessClient({ url, datastore: DATASTORE, attempts: 1 });
   const unconfirmed = (error: unknown): PutResult => {
-    if (error instanceof SchemalessError && error.retry === 'later') return { outcome: 'unavailable', shard: -1, reason: error.message };
+    if (error instanceof SchemalessError && error.retry === 'later')
+      return { outcome: 'unavailable', shard: -1, reason: error.message };
     throw error;
   };
   return {

@@ -41,20 +41,31 @@ export const lockedRun: FaultRun = {
     await using stage = await Stage.start(world, 'locked', { shards: SHARDS });
     const real = await lockUnderLoad(stage, {});
     world.say(`the control: ${lockedRun.control}`);
-    const control = await lockUnderLoad(stage, { access: { ...stage.access, wrap: new URL('../blaming-client.ts', import.meta.url).href }, run: 'locked/control' });
+    const control = await lockUnderLoad(stage, {
+      access: { ...stage.access, wrap: new URL('../blaming-client.ts', import.meta.url).href },
+      run: 'locked/control',
+    });
     const bar = {
       what: 'writes to other shards of the group: buffered, refused; seconds (p99) that they waited; circuits opened',
       bar: `0, 0 of at least ${grouped(LEAST_WRITES)}; < ${MOST_MS / 1000}; 0`,
-      figure: ({ others, buffered, openings }: Locked): string => `${buffered}, ${others.refused} of ${grouped(others.count)}; ${seconds(others.p99)}; ${openings.length}`,
+      figure: ({ others, buffered, openings }: Locked): string =>
+        `${buffered}, ${others.refused} of ${grouped(others.count)}; ${seconds(others.p99)}; ${openings.length}`,
       holds: ({ others, buffered, ownBuffered, openings }: Locked): boolean =>
-        buffered + others.refused + openings.length === 0 && others.p99 < MOST_MS && others.count >= LEAST_WRITES && ownBuffered > 0,
+        buffered + others.refused + openings.length === 0 &&
+        others.p99 < MOST_MS &&
+        others.count >= LEAST_WRITES &&
+        ownBuffered > 0,
       fails: ({ buffered }: Locked): boolean => buffered > 0,
     };
     return {
       checks: [check(bar, real, control)],
       cells: real.others.count,
       engine: stage.engine,
-      notes: [`other shards of the group: ${waitsLine(real.others)}`, `writes to the locked shard that were buffered: ${real.ownBuffered}`, `the control's: ${waitsLine(control.others)}`],
+      notes: [
+        `other shards of the group: ${waitsLine(real.others)}`,
+        `writes to the locked shard that were buffered: ${real.ownBuffered}`,
+        `the control's: ${waitsLine(control.others)}`,
+      ],
     };
   },
 };
@@ -65,8 +76,16 @@ async function lockUnderLoad(stage: Stage, varied: Partial<StageLoad>): Promise<
   const [locked] = heads;
   const group = stage.access.groups.find(({ name }) => name === locked?.group);
   if (!locked || !group) throw new Error('wanted a shard and its group');
-  const others = new Set(heads.filter((head) => head.group === group.name && head.shard !== locked.shard).map(({ shard }) => shard));
-  const load = await stage.load({ ...STEADY, writers: WRITERS, perSecond: PER_SECOND, seed: `${seed} ${varied.run ?? ''}`, ...varied });
+  const others = new Set(
+    heads.filter((head) => head.group === group.name && head.shard !== locked.shard).map(({ shard }) => shard),
+  );
+  const load = await stage.load({
+    ...STEADY,
+    writers: WRITERS,
+    perSecond: PER_SECOND,
+    seed: `${seed} ${varied.run ?? ''}`,
+    ...varied,
+  });
   await sleep(WARM_UP_MS, undefined, { signal });
   const holder = await createConnection({ ...group.writer, user: group.user, password: group.password });
   const from = Date.now();
@@ -80,6 +99,12 @@ async function lockUnderLoad(stage: Stage, varied: Partial<StageLoad>): Promise<
   const phase = { from, to: Date.now() };
   await sleep(AFTER_MS, undefined, { signal });
   const { answers, openings } = await load.stop();
-  const bufferedOf = (shards: ReadonlySet<number>): number => begunIn(answers, phase, shards).filter(({ outcome }) => outcome === 'buffered').length;
-  return { others: waitedIn(answers, phase, others).own, buffered: bufferedOf(others), ownBuffered: bufferedOf(new Set([locked.shard])), openings };
+  const bufferedOf = (shards: ReadonlySet<number>): number =>
+    begunIn(answers, phase, shards).filter(({ outcome }) => outcome === 'buffered').length;
+  return {
+    others: waitedIn(answers, phase, others).own,
+    buffered: bufferedOf(others),
+    ownBuffered: bufferedOf(new Set([locked.shard])),
+    openings,
+  };
 }

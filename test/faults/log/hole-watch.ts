@@ -17,7 +17,8 @@ export class HoleWatch {
       select: async (statement, target) => {
         const rows = await client.select(statement, target);
         // The rows of a log read alone begin with item, shard and added id, and have a location, limit and size each.
-        if (statement.sql.includes(' AS taken ')) this.#look(rows, statement.parameters.filter((_, place) => place % 3 === 0).map(Number));
+        if (statement.sql.includes(' AS taken '))
+          this.#look(rows, statement.parameters.filter((_, place) => place % 3 === 0).map(Number));
         return rows;
       },
     };

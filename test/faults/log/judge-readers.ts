@@ -22,7 +22,19 @@ export interface ReaderVerdict {
 }
 
 export function judgeReaders(readers: readonly SeenLog[], logs: readonly StoredLog[]): ReaderVerdict {
-  const sums = { due: 0, skipped: 0, outOfOrder: 0, different: 0, timesBack: 0, readsFromWriter: 0, readsFromReader: 0, failures: 0, holesMet: 0, longestHoleMs: 0, late: 0 };
+  const sums = {
+    due: 0,
+    skipped: 0,
+    outOfOrder: 0,
+    different: 0,
+    timesBack: 0,
+    readsFromWriter: 0,
+    readsFromReader: 0,
+    failures: 0,
+    holesMet: 0,
+    longestHoleMs: 0,
+    late: 0,
+  };
   for (const reader of readers) {
     for (const { shard, ids, marks } of logs) {
       const seen = reader.shards[shard] ?? { ids: [], marks: [], timesBack: 0 };

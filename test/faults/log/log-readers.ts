@@ -20,7 +20,11 @@ export interface LogEnds {
 /** What one reader saw, shard by shard, in the order in which it saw it. */
 export interface SeenLog {
   readonly role: Role;
-  readonly shards: readonly { readonly ids: readonly number[]; readonly marks: readonly number[]; readonly timesBack: number }[];
+  readonly shards: readonly {
+    readonly ids: readonly number[];
+    readonly marks: readonly number[];
+    readonly timesBack: number;
+  }[];
   /** Log reads by who answered them. */
   readonly reads: Readonly<Record<Role, number>>;
   /** Reads that nobody answered. */
@@ -42,7 +46,12 @@ await runAsWorker<LogReaders, LogEnds, never, readonly SeenLog[]>(async ({ log, 
 });
 
 async function tail(source: LogSource, role: Role, shards: number, ends: () => LogEnds | undefined): Promise<SeenLog> {
-  const seen = Array.from({ length: shards }, () => ({ ids: [] as number[], marks: [] as number[], timesBack: 0, lastTime: '' }));
+  const seen = Array.from({ length: shards }, () => ({
+    ids: [] as number[],
+    marks: [] as number[],
+    timesBack: 0,
+    lastTime: '',
+  }));
   const reads: Record<Role, number> = { writer: 0, reader: 0 };
   let after: readonly number[] = seen.map(() => 0);
   let [failures, deadline, reachedEnd] = [0, Number.POSITIVE_INFINITY, false];

@@ -29,7 +29,14 @@ export const logRun: FaultRun = {
 
   async run(world: RunWorld): Promise<RunOutcome> {
     const { seed, signal, say } = world;
-    await using cluster = await startCluster({ folder: world.folder, engine: world.engine, groups: 1, readers: 1, shards: SHARDS, bufferCopies: 0 });
+    await using cluster = await startCluster({
+      folder: world.folder,
+      engine: world.engine,
+      groups: 1,
+      readers: 1,
+      shards: SHARDS,
+      bufferCopies: 0,
+    });
     const { access } = cluster;
     const real = await runTailedLoad({
       write: { kind: 'store', access },
@@ -82,7 +89,9 @@ async function runControl(cluster: Cluster, { seed, signal, say }: RunWorld): Pr
 }
 
 async function plainLogs(group: GroupAccess): Promise<readonly StoredLog[]> {
-  return withClient([group], group.name, (client) => Promise.all(Array.from({ length: CONTROL_SHARDS }, (_, shard) => storedLog(client, PLAIN, shard))));
+  return withClient([group], group.name, (client) =>
+    Promise.all(Array.from({ length: CONTROL_SHARDS }, (_, shard) => storedLog(client, PLAIN, shard))),
+  );
 }
 
 function checks(real: TailedLoadResult, verdict: ReaderVerdict, control: TailedLoadResult): readonly Check[] {
@@ -97,7 +106,10 @@ function checks(real: TailedLoadResult, verdict: ReaderVerdict, control: TailedL
       what: 'cells skipped, out of order, different',
       figure: `${verdict.skipped}, ${verdict.outOfOrder}, ${verdict.different} of ${verdict.due.toLocaleString('en-US')}`,
       bar: '0, 0, 0',
-      passed: verdict.due > 0 && verdict.readsFromReader > 0 && verdict.skipped + verdict.outOfOrder + verdict.different + verdict.late === 0,
+      passed:
+        verdict.due > 0 &&
+        verdict.readsFromReader > 0 &&
+        verdict.skipped + verdict.outOfOrder + verdict.different + verdict.late === 0,
       control: { figure: `${(100 * skippedShare).toFixed(1)} % skipped`, failed: skippedShare > 0.01 },
     },
     {

@@ -7,7 +7,9 @@ import { groupClient, openStore, type StoreAccess } from '../../support/store-ac
 import { HoleWatch } from './hole-watch.ts';
 
 /** What log readers read: the store's logs, or, for the control, plain tables with a reader that steps over holes. */
-export type LogAccess = { readonly kind: 'store'; readonly access: StoreAccess } | { readonly kind: 'plain'; readonly access: PlainAccess };
+export type LogAccess =
+  | { readonly kind: 'store'; readonly access: StoreAccess }
+  | { readonly kind: 'plain'; readonly access: PlainAccess };
 
 export interface LogCell {
   readonly shard: number;
@@ -44,10 +46,18 @@ async function storeLogs(access: StoreAccess, read: Role): Promise<LogSource> {
   return {
     holes,
     async next(after) {
-      const logs = await store.datastore.log(after.map((id, shard) => ({ shard, after: id })), { limit: LIMIT, read });
+      const logs = await store.datastore.log(
+        after.map((id, shard) => ({ shard, after: id })),
+        { limit: LIMIT, read },
+      );
       const read_ = logs.flatMap((log) => (log.error ? [] : log.cells));
       return {
-        cells: read_.map((cell) => ({ shard: cell.shard, added_id: cell.added_id, created_at: cell.created_at, mark: markOf(cell) })),
+        cells: read_.map((cell) => ({
+          shard: cell.shard,
+          added_id: cell.added_id,
+          created_at: cell.created_at,
+          mark: markOf(cell),
+        })),
         after: logs.map((log, place) => (log.error ? (after[place] ?? 0) : log.next)),
         failures: logs.filter(({ error }) => error !== undefined).length,
         role: logs.every((log) => log.error === undefined && log.served_by === 'reader') ? 'reader' : 'writer',
@@ -63,10 +73,25 @@ function plainLogs({ group }: PlainAccess, read: Role): LogSource {
   return {
     holes: new HoleWatch(),
     async next(after) {
-      const selects = after.map((_, shard) => `(SELECT ${shard}, added_id FROM ${entityTable(PLAIN, shard)} WHERE added_id > ? ORDER BY added_id LIMIT ${LIMIT})`);
+      const selects = after.map(
+        (_, shard) =>
+          `(SELECT ${shard}, added_id FROM ${entityTable(PLAIN, shard)} WHERE added_id > ? ORDER BY added_id LIMIT ${LIMIT})`,
+      );
       const rows = await client.select({ sql: selects.join(' UNION ALL '), parameters: after }, read);
-      const cells = rows.map(([shard, id]) => ({ shard: toNumber(shard), added_id: toNumber(id), created_at: '', mark: 0 }));
-      return { cells, after: after.map((id, shard) => Math.max(id, ...cells.filter((cell) => cell.shard === shard).map(({ added_id }) => added_id))), failures: 0, role: read };
+      const cells = rows.map(([shard, id]) => ({
+        shard: toNumber(shard),
+        added_id: toNumber(id),
+        created_at: '',
+        mark: 0,
+      }));
+      return {
+        cells,
+        after: after.map((id, shard) =>
+          Math.max(id, ...cells.filter((cell) => cell.shard === shard).map(({ added_id }) => added_id)),
+        ),
+        failures: 0,
+        role: read,
+      };
     },
     [Symbol.asyncDispose]: () => client.close(),
   };

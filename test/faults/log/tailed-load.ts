@@ -44,7 +44,10 @@ export async function runTailedLoad(run: TailedLoad): Promise<TailedLoadResult> 
   const { shards, seed, mix, seconds, history, signal, say } = run;
   using threads = startReaders(run.read, shards);
   await Promise.all(threads.workers.map(({ ready }) => ready));
-  using load = startLoad({ target: run.write, writers: WRITERS, seed, cells: mix, run: 'log', history, apart: true }, { signal });
+  using load = startLoad(
+    { target: run.write, writers: WRITERS, seed, cells: mix, run: 'log', history, apart: true },
+    { signal },
+  );
   await load.ready;
   using pressure = startPressure(run.busyProcesses);
   for (let second = 0; second < seconds; second += 1) {
@@ -59,10 +62,19 @@ export async function runTailedLoad(run: TailedLoad): Promise<TailedLoadResult> 
   return { written, stored, readers: readers.flat() };
 }
 
-function startReaders(log: LogAccess, shards: number): Disposable & { readonly workers: readonly RunningWorker<LogEnds, never, readonly SeenLog[]>[] } {
-  const roles = Array.from({ length: READERS / READER_THREADS }, (_, place): Role => (place % 2 === 0 ? 'writer' : 'reader'));
+function startReaders(
+  log: LogAccess,
+  shards: number,
+): Disposable & { readonly workers: readonly RunningWorker<LogEnds, never, readonly SeenLog[]>[] } {
+  const roles = Array.from({ length: READERS / READER_THREADS }, (_, place): Role =>
+    place % 2 === 0 ? 'writer' : 'reader',
+  );
   const workers = Array.from({ length: READER_THREADS }, () =>
-    startWorker<LogReaders, LogEnds, never, readonly SeenLog[]>(new URL('log-readers.ts', import.meta.url), { log, shards, roles }),
+    startWorker<LogReaders, LogEnds, never, readonly SeenLog[]>(new URL('log-readers.ts', import.meta.url), {
+      log,
+      shards,
+      roles,
+    }),
   );
   return {
     workers,

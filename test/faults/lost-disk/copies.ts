@@ -20,18 +20,26 @@ export interface Copies {
 }
 
 /**
- * Holds what a group's writer has and one of its nodes, which receives nothing, has not against the buffer tables of the
- * other groups. The writer is read first: each of its cells was copied before.
+ * Holds what a group's writer has and one of its nodes, which receives nothing, has not against the buffer tables of
+ * the other groups. The writer is read first: each of its cells was copied before.
  */
 export async function copiesOfUnshown(groups: readonly GroupAccess[], group: string, node: number): Promise<Copies> {
   const ahead = await withClient(groups, group, async (client) => {
     const shown = await heads(client, { node });
-    const perShard = [...shown].map(([shard, head]) => `SELECT ${ADDRESS} FROM ${entityTable(DATASTORE, shard)} WHERE added_id > ${head}`);
+    const perShard = [...shown].map(
+      ([shard, head]) => `SELECT ${ADDRESS} FROM ${entityTable(DATASTORE, shard)} WHERE added_id > ${head}`,
+    );
     return addresses(await client.select({ sql: perShard.join(' UNION ALL '), parameters: [] }, 'writer'));
   });
   const sql = `SELECT ${ADDRESS} FROM \`schemaless\`.buffer WHERE datastore = ?`;
   const others = groups.filter(({ name }) => name !== group);
-  const copies = new Set((await onEachGroup(others, async (client) => addresses(await client.select({ sql, parameters: [DATASTORE] }, 'writer')))).flat());
+  const copies = new Set(
+    (
+      await onEachGroup(others, async (client) =>
+        addresses(await client.select({ sql, parameters: [DATASTORE] }, 'writer')),
+      )
+    ).flat(),
+  );
   return { ahead: ahead.length, uncopied: ahead.filter((address) => !copies.has(address)).length };
 }
 
@@ -42,8 +50,14 @@ function addresses(rows: readonly SqlRow[]): readonly string[] {
 }
 
 async function heads(client: SqlClient, target: Target): Promise<Heads> {
-  const owned = await client.select({ sql: 'SELECT shard FROM `schemaless`.shard WHERE datastore = ? ORDER BY shard', parameters: [DATASTORE] }, target);
-  const perShard = owned.map(([shard]) => `SELECT ${toNumber(shard)}, COALESCE(MAX(added_id), 0) FROM ${entityTable(DATASTORE, toNumber(shard))}`);
+  const owned = await client.select(
+    { sql: 'SELECT shard FROM `schemaless`.shard WHERE datastore = ? ORDER BY shard', parameters: [DATASTORE] },
+    target,
+  );
+  const perShard = owned.map(
+    ([shard]) =>
+      `SELECT ${toNumber(shard)}, COALESCE(MAX(added_id), 0) FROM ${entityTable(DATASTORE, toNumber(shard))}`,
+  );
   const rows = await client.select({ sql: perShard.join(' UNION ALL '), parameters: [] }, target);
   return new Map(rows.map(([shard, head]) => [toNumber(shard), toNumber(head)]));
 }

@@ -4,6 +4,11 @@ import type { Wrap } from '../../support/store-access.ts';
 
 /** The group's second node, its first reader, is never asked. */
 export const wrap: Wrap = (client) => {
-  const skipping = (target: Target): Target => (typeof target === 'object' && target.node > 0 ? { node: target.node + 1 } : target);
-  return { ...client, nodes: client.nodes - 1, select: (statement, target) => client.select(statement, skipping(target)) };
+  const skipping = (target: Target): Target =>
+    typeof target === 'object' && target.node > 0 ? { node: target.node + 1 } : target;
+  return {
+    ...client,
+    nodes: client.nodes - 1,
+    select: (statement, target) => client.select(statement, skipping(target)),
+  };
 };

@@ -27,10 +27,13 @@ const LEAST_STOPPED_MS = 300;
 const MOST_STOPPED_MS = 1200;
 
 /**
- * A group's first reader stops receiving; then its other readers are stopped with SIGSTOP, the writer dies with its disk,
- * and the reader that lags is promoted. Returns once every node is back.
+ * A group's first reader stops receiving; then its other readers are stopped with SIGSTOP, the writer dies with its
+ * disk, and the reader that lags is promoted. Returns once every node is back.
  */
-export async function loseDisk({ world: { signal, say }, cluster, access: { groups } }: Stage, { group: name, random, lagMs, promoted }: DiskLossOptions): Promise<DiskLoss> {
+export async function loseDisk(
+  { world: { signal, say }, cluster, access: { groups } }: Stage,
+  { group: name, random, lagMs, promoted }: DiskLossOptions,
+): Promise<DiskLoss> {
   const { servers } = cluster;
   const nodes = servers.groups.find((group) => group.name === name)?.nodes ?? [];
   const [lagging, ...others] = nodes.filter(({ role }) => role === 'reader');
@@ -47,7 +50,9 @@ export async function loseDisk({ world: { signal, say }, cluster, access: { grou
   const cut = await headsAt(groups, name, { node: place });
   await servers.promote(name);
   await promoted?.();
-  say(`${writer} died with its disk; ${lagging.node} is promoted without the last ${grouped(copies.ahead)} cells or more, ${copies.uncopied} of which had no copy`);
+  say(
+    `${writer} died with its disk; ${lagging.node} is promoted without the last ${grouped(copies.ahead)} cells or more, ${copies.uncopied} of which had no copy`,
+  );
   await pause();
   for (const { node } of others) servers.resume(node);
   await untilAllRun(servers, signal);

@@ -31,14 +31,20 @@ export const lostDiskRun: FaultRun = {
     const { believing, unbuffered } = await controls(world);
     const { aftermath } = real;
     return {
-      checks: [lossCheck('acknowledged cells lost, other faults', aftermath, unbuffered.aftermath, CELLS), copiesCheck(uncopied(real.losses), believing)],
+      checks: [
+        lossCheck('acknowledged cells lost, other faults', aftermath, unbuffered.aftermath, CELLS),
+        copiesCheck(uncopied(real.losses), believing),
+      ],
       cells: aftermath.acked,
       engine: real.engine,
       notes: [
         `lost with the disks: at least ${grouped(uncopied(real.losses).of)} cells; ${grouped(real.again)} acknowledged cells were appended again, behind the cuts; buffers empty ${aftermath.drainSeconds.toFixed(1)} s after the load`,
         `buffered writes: ${real.drained}`,
         ...aftermathNotes(aftermath),
-        ...Object.entries({ 'without a buffer': unbuffered, 'with the word of one reader': believing }).map(([what, one]) => `${what}: ${grouped(one.aftermath.lost)} of ${grouped(one.aftermath.acked)} lost; ${faultsLine(one.aftermath)}`),
+        ...Object.entries({ 'without a buffer': unbuffered, 'with the word of one reader': believing }).map(
+          ([what, one]) =>
+            `${what}: ${grouped(one.aftermath.lost)} of ${grouped(one.aftermath.acked)} lost; ${faultsLine(one.aftermath)}`,
+        ),
       ],
     };
   },
@@ -56,7 +62,14 @@ async function controls(world: RunWorld): Promise<{ readonly believing: Lost; re
   await using stage = await Stage.start(world, 'lost-disk/control', CLUSTER);
   await stage.drain({ access: { ...stage.access, wrap: new URL('drain-of-one-reader.ts', import.meta.url).href } });
   const believing = await loseUnderLoad(stage, { losing: ['group-1'], seed: `${world.seed} believing` });
-  return { believing, unbuffered: await loseUnderLoad(stage, { losing: ['group-2'], seed: `${world.seed} unbuffered`, access: { ...stage.access, bufferCopies: 0 } }) };
+  return {
+    believing,
+    unbuffered: await loseUnderLoad(stage, {
+      losing: ['group-2'],
+      seed: `${world.seed} unbuffered`,
+      access: { ...stage.access, bufferCopies: 0 },
+    }),
+  };
 }
 
 /** Copies may go only when every reader that could be promoted shows the cell: also the one that lags. */
@@ -85,7 +98,10 @@ interface LossRun {
   readonly access?: StoreAccess;
 }
 
-async function loseUnderLoad(stage: Stage, { losing, cells = 0, seed = stage.world.seed, access = stage.access }: LossRun): Promise<Lost> {
+async function loseUnderLoad(
+  stage: Stage,
+  { losing, cells = 0, seed = stage.world.seed, access = stage.access }: LossRun,
+): Promise<Lost> {
   const random = new Random(seed, 'losses', 0);
   const load = await stage.load({ writers: WRITERS, cells: NEW_CELLS, seed, access });
   const losses: DiskLoss[] = [];

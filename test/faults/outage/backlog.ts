@@ -19,7 +19,10 @@ const BATCH = 100;
 const PAUSE_MS = 50;
 
 /** Writes batches of cells, beside everything else, until enough wait. */
-export async function addToBacklog({ datastore, shards, seed, ledger, signal }: Backlog, isEnough: () => Promise<boolean>): Promise<void> {
+export async function addToBacklog(
+  { datastore, shards, seed, ledger, signal }: Backlog,
+  isEnough: () => Promise<boolean>,
+): Promise<void> {
   const random = new Random(seed, 'backlog', 0);
   while (!(await isEnough())) {
     const cells = Array.from({ length: BATCH }, (_, number): NewCell => ({

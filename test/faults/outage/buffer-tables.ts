@@ -31,18 +31,31 @@ export async function countWaiting(tables: BufferTables, groups: readonly string
 }
 
 /** Rows of these groups in a state. */
-export async function countRows(tables: BufferTables, groups: readonly string[], state: 'waiting' | 'parked'): Promise<number> {
+export async function countRows(
+  tables: BufferTables,
+  groups: readonly string[],
+  state: 'waiting' | 'parked',
+): Promise<number> {
   const statement: Statement = { sql: `SELECT COUNT(*) FROM ${CONTROL}.buffer WHERE state = ?`, parameters: [state] };
-  return sumOf(await Promise.all(groups.map(async (group) => toNumber((await tables.client(group).select(statement, 'writer'))[0]?.[0]))));
+  return sumOf(
+    await Promise.all(
+      groups.map(async (group) => toNumber((await tables.client(group).select(statement, 'writer'))[0]?.[0])),
+    ),
+  );
 }
 
 /**
- * Whether a row waits that was buffered before this moment. Looks at the oldest alone, so that asking often costs nothing.
+ * Whether a row waits that was buffered before this moment. Looks at the oldest alone, so that asking often costs
+ * nothing.
  *
  * @param beforeMs since 1970
  * @param except row keys that are not meant
  */
-export async function someWaitSince(tables: BufferTables, beforeMs: number, except: readonly Uint8Array[]): Promise<boolean> {
+export async function someWaitSince(
+  tables: BufferTables,
+  beforeMs: number,
+  except: readonly Uint8Array[],
+): Promise<boolean> {
   const other = except.length > 0 ? `AND row_key NOT IN (${except.map(() => '?').join(', ')}) ` : '';
   const sql = `SELECT created_at < FROM_UNIXTIME(?) FROM ${CONTROL}.buffer WHERE state = 'waiting' ${other}ORDER BY id LIMIT 1`;
   // The time stands first in the text.

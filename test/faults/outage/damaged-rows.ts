@@ -24,15 +24,28 @@ export const DAMAGED = DAMAGES.length;
  *
  * @param rowKey gives row keys whose primary is down
  */
-export async function damageRows(datastore: Pick<Datastore, 'put'>, tables: BufferTables, holders: readonly string[], rowKey: () => string): Promise<DamagedRows> {
+export async function damageRows(
+  datastore: Pick<Datastore, 'put'>,
+  tables: BufferTables,
+  holders: readonly string[],
+  rowKey: () => string,
+): Promise<DamagedRows> {
   const [holder = '', ...others] = holders;
   const rowKeys: Uint8Array[] = [];
   for (const { sql, parameters } of DAMAGES) {
     const row_key = rowKey();
-    const { outcome } = await datastore.put({ row_key, column_name: 'BASE', ref_key: 1, body: { fare: 12.5, note: 'as it was written' } });
+    const { outcome } = await datastore.put({
+      row_key,
+      column_name: 'BASE',
+      ref_key: 1,
+      body: { fare: 12.5, note: 'as it was written' },
+    });
     if (outcome !== 'buffered') throw new Error(`a write to a group that is down: wanted buffered, got ${outcome}`);
     const bytes = rowKeyBytes(row_key);
-    for (const other of others) await tables.client(other).change({ sql: `DELETE FROM ${CONTROL}.buffer WHERE row_key = ?`, parameters: [bytes] });
+    for (const other of others)
+      await tables
+        .client(other)
+        .change({ sql: `DELETE FROM ${CONTROL}.buffer WHERE row_key = ?`, parameters: [bytes] });
     const { affectedRows } = await tables.client(holder).change({ sql, parameters: [...parameters, bytes] });
     if (affectedRows !== 1) throw new Error(`rows damaged: wanted 1, got ${affectedRows}`);
     rowKeys.push(bytes);
@@ -55,15 +68,29 @@ const PATIENCE_MS = 15_000;
 const POLL_MS = 250;
 
 /** What the drain made of them, once it has made up its mind. */
-export async function fateOf({ holder, rowKeys }: DamagedRows, tables: BufferTables, signal: AbortSignal): Promise<DamagedFate> {
+export async function fateOf(
+  { holder, rowKeys }: DamagedRows,
+  tables: BufferTables,
+  signal: AbortSignal,
+): Promise<DamagedFate> {
   const marks = rowKeys.map(() => '?').join(', ');
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
-    const rows = await tables.client(holder).select({ sql: `SELECT state FROM ${CONTROL}.buffer WHERE row_key IN (${marks})`, parameters: rowKeys }, 'writer');
+    const rows = await tables
+      .client(holder)
+      .select(
+        { sql: `SELECT state FROM ${CONTROL}.buffer WHERE row_key IN (${marks})`, parameters: rowKeys },
+        'writer',
+      );
     const waiting = rows.filter(([state]) => state === 'waiting').length;
     const parked = rows.filter(([state]) => state === 'parked').length;
     if (waiting === 0 || performance.now() > deadline) {
-      return { parked, waiting, gone: rowKeys.length - rows.length, othersParked: (await countRows(tables, tables.groups, 'parked')) - parked };
+      return {
+        parked,
+        waiting,
+        gone: rowKeys.length - rows.length,
+        othersParked: (await countRows(tables, tables.groups, 'parked')) - parked,
+      };
     }
     await sleep(POLL_MS, undefined, { signal });
   }
@@ -71,5 +98,8 @@ export async function fateOf({ holder, rowKeys }: DamagedRows, tables: BufferTab
 
 /** Deletes them, so that nothing is left of what was done by hand. */
 export async function removeDamaged({ holder, rowKeys }: DamagedRows, tables: BufferTables): Promise<void> {
-  await tables.client(holder).change({ sql: `DELETE FROM ${CONTROL}.buffer WHERE row_key IN (${rowKeys.map(() => '?').join(', ')})`, parameters: rowKeys });
+  await tables.client(holder).change({
+    sql: `DELETE FROM ${CONTROL}.buffer WHERE row_key IN (${rowKeys.map(() => '?').join(', ')})`,
+    parameters: rowKeys,
+  });
 }

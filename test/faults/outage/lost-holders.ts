@@ -23,12 +23,15 @@ const [HOLDER, OTHER] = ['group-2', 'group-3'];
  *
  * @returns of the acknowledged cells, how many nobody can read any more
  */
-export async function loseHolders(world: RunWorld): Promise<{ readonly primaryUp: Share; readonly primaryDown: Share }> {
+export async function loseHolders(
+  world: RunWorld,
+): Promise<{ readonly primaryUp: Share; readonly primaryDown: Share }> {
   const { seed, signal, say } = world;
   await using stage = await Stage.start(world, 'outage/holders', { readers: 0, shards: SHARDS });
   const { servers } = stage;
   const random = new Random(seed, 'lost holders', 0);
-  const kill = (groups: readonly string[]): Promise<readonly string[]> => Promise.all(groups.map((group) => killNode(servers, group)));
+  const kill = (groups: readonly string[]): Promise<readonly string[]> =>
+    Promise.all(groups.map((group) => killNode(servers, group)));
   const restart = async (nodes: readonly string[], groups: readonly string[]): Promise<void> => {
     await Promise.all(nodes.map((node) => servers.restart(node)));
     await untilAllRun(servers, signal, { groups, patienceMs: PATIENCE_MS });
@@ -46,7 +49,9 @@ export async function loseHolders(world: RunWorld): Promise<{ readonly primaryUp
   await restart(others, [PRIMARY, OTHER]);
   await drainOnce(stage, [PRIMARY, OTHER]);
   const primaryDown = await countMissing(stage, buffered);
-  say(`the only copy died with its disk while the primary was down: ${primaryDown.wrong} of ${primaryDown.of} cells missing`);
+  say(
+    `the only copy died with its disk while the primary was down: ${primaryDown.wrong} of ${primaryDown.of} cells missing`,
+  );
   return { primaryUp, primaryDown };
 }
 

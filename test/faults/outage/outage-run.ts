@@ -18,7 +18,8 @@ export const outageRun: FaultRun = {
   name: 'outage',
   promise: 'Writes go on while a primary is down, are drained once it is back, and its own writes come first',
   fault: `a group's writer down for ${OUTAGE_SECONDS} s under a steady load; rows of the buffer damaged by hand; the groups with copies killed`,
-  control: 'no buffer; a drain without throttle and without parking; a single copy, whose group dies while the primary is down',
+  control:
+    'no buffer; a drain without throttle and without parking; a single copy, whose group dies while the primary is down',
   alone: true,
 
   async run(world: RunWorld): Promise<RunOutcome> {
@@ -32,7 +33,15 @@ export const outageRun: FaultRun = {
         accepted(done),
         drained(real, unthrottled, 2 * seconds),
         ownWrites(done),
-        { ...lossCheck('acknowledged cells lost, other faults; control: a single copy', aftermath, aftermath, LEAST_CELLS), control: missing.control },
+        {
+          ...lossCheck(
+            'acknowledged cells lost, other faults; control: a single copy',
+            aftermath,
+            aftermath,
+            LEAST_CELLS,
+          ),
+          control: missing.control,
+        },
         parked(real.damaged, unthrottled.damaged),
         missing,
       ],
@@ -111,7 +120,13 @@ function parked(real: DamagedFate, control: DamagedFate): Check {
 
 function missingCheck(up: Share, down: Share): Check {
   return check(
-    { what: 'missing when all groups with copies die; control: the primary is down, too', bar: '0', figure: shareFigure, holds: ({ wrong }) => wrong === 0, fails: ({ wrong }) => wrong > 0 },
+    {
+      what: 'missing when all groups with copies die; control: the primary is down, too',
+      bar: '0',
+      figure: shareFigure,
+      holds: ({ wrong }) => wrong === 0,
+      fails: ({ wrong }) => wrong > 0,
+    },
     up,
     down,
   );

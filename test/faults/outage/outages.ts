@@ -22,12 +22,19 @@ const SHARDS = 48;
 const DOWN = 'group-1';
 export const OUTAGE_SECONDS = 60;
 const NORMAL_SECONDS = 30;
-/** Rows that are brought into the buffer early in the outage, some four times those of the steady load: the drain has to have work for some time. */
+/**
+ * Rows that are brought into the buffer early in the outage, some four times those of the steady load: the drain has to
+ * have work for some time.
+ */
 const BACKLOG_ROWS = 10_000;
 /** The control's drain takes the leases of the one before it when these have run out. */
 const LEASES_SECONDS = 11;
 /** Large pages without a pause between them; and no row is ever given up. */
-const HURRIED: DrainSettings = { appendsPerSecond: 1_000_000_000, pageRows: 1000, maxAttempts: Number.MAX_SAFE_INTEGER };
+const HURRIED: DrainSettings = {
+  appendsPerSecond: 1_000_000_000,
+  pageRows: 1000,
+  maxAttempts: Number.MAX_SAFE_INTEGER,
+};
 /** Twice the bar of a whole outage: what takes longer has failed, and is not waited for. */
 const PATIENCE_MS = 240_000;
 const POLL_MS = 250;
@@ -56,7 +63,9 @@ export interface Outages {
   readonly aftermath: Aftermath;
 }
 
-/** Two outages of the same writer under the same load: one with the store's own drain, one with a drain that hurries. */
+/**
+ * Two outages of the same writer under the same load: one with the store's own drain, one with a drain that hurries.
+ */
 export async function outages(world: RunWorld): Promise<Outages> {
   const { seed, signal, say, seconds = OUTAGE_SECONDS } = world;
   await using stage = await Stage.start(world, 'outage', { shards: SHARDS });
@@ -75,15 +84,26 @@ export async function outages(world: RunWorld): Promise<Outages> {
   const busyInNormalTimes = busy();
   say(`normal times: ${load.perSecond} puts a second, the machine is ${(busyInNormalTimes * 100).toFixed(0)} % busy`);
 
-  const oneOutage = async (least: { readonly seconds: number; readonly rows: number }, meanwhile: () => Promise<void>): Promise<Outage> => {
+  const oneOutage = async (
+    least: { readonly seconds: number; readonly rows: number },
+    meanwhile: () => Promise<void>,
+  ): Promise<Outage> => {
     let damaged: DamagedRows = { holder: '', rowKeys: [] };
-    const outage = await takeDown(stage, tables, () => damaged.rowKeys, async () => {
-      const ended = sleep(least.seconds * 1000, undefined, { signal });
-      await meanwhile();
-      damaged = await damageRows(datastore, tables, holders, () => rowKeyIn(random, shards, SHARDS));
-      await addToBacklog({ datastore, shards, seed: `${seed} ${least.rows}`, ledger, signal }, async () => (await countWaiting(tables, holders)) >= least.rows);
-      await ended;
-    });
+    const outage = await takeDown(
+      stage,
+      tables,
+      () => damaged.rowKeys,
+      async () => {
+        const ended = sleep(least.seconds * 1000, undefined, { signal });
+        await meanwhile();
+        damaged = await damageRows(datastore, tables, holders, () => rowKeyIn(random, shards, SHARDS));
+        await addToBacklog(
+          { datastore, shards, seed: `${seed} ${least.rows}`, ledger, signal },
+          async () => (await countWaiting(tables, holders)) >= least.rows,
+        );
+        await ended;
+      },
+    );
     const fate = await fateOf(damaged, tables, signal);
     await removeDamaged(damaged, tables);
     return { ...outage, damaged: fate };
@@ -109,12 +129,20 @@ export async function outages(world: RunWorld): Promise<Outages> {
  *
  * @param except row keys that may wait for ever
  */
-async function takeDown({ servers, world: { signal, say } }: Stage, tables: BufferTables, except: () => readonly Uint8Array[], meanwhile: () => Promise<void>): Promise<Omit<Outage, 'damaged'>> {
+async function takeDown(
+  { servers, world: { signal, say } }: Stage,
+  tables: BufferTables,
+  except: () => readonly Uint8Array[],
+  meanwhile: () => Promise<void>,
+): Promise<Omit<Outage, 'damaged'>> {
   const downAt = Date.now();
   const node = await killNode(servers, DOWN);
   say(`kill -9 of ${node}, which stays down`);
   await meanwhile();
-  const backlog = await countWaiting(tables, tables.groups.filter((name) => name !== DOWN));
+  const backlog = await countWaiting(
+    tables,
+    tables.groups.filter((name) => name !== DOWN),
+  );
   const downSeconds = (Date.now() - downAt) / 1000;
   await servers.restart(node);
   await untilAllRun(servers, signal);
@@ -122,7 +150,11 @@ async function takeDown({ servers, world: { signal, say } }: Stage, tables: Buff
   say(`${node} is back after ${downSeconds.toFixed(0)} s, with ${grouped(backlog)} rows in the buffer`);
   // Asked at once, the table would still be busy with whoever comes first.
   await sleep(POLL_MS, undefined, { signal });
-  await comes(async () => !(await someWaitSince(tables, backAt, except())), { pollMs: POLL_MS, patienceMs: PATIENCE_MS, signal });
+  await comes(async () => !(await someWaitSince(tables, backAt, except())), {
+    pollMs: POLL_MS,
+    patienceMs: PATIENCE_MS,
+    signal,
+  });
   const emptyAt = Date.now();
   say(`nothing of them waits any more after ${((emptyAt - backAt) / 1000).toFixed(1)} s`);
   return { down: { from: downAt, to: backAt }, drained: { from: backAt, to: emptyAt }, backlog };

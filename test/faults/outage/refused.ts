@@ -16,7 +16,12 @@ export async function refusedWithoutBuffer(access: StoreAccess, group: string, s
   const random = new Random(seed, 'refused', 0);
   let accepted = 0;
   for (let tried = 0; tried < PUTS; tried += 1) {
-    const { outcome } = await store.datastore.put({ row_key: rowKeyIn(random, shards, store.datastore.shards), column_name: 'BASE', ref_key: 1, body: { tried } });
+    const { outcome } = await store.datastore.put({
+      row_key: rowKeyIn(random, shards, store.datastore.shards),
+      column_name: 'BASE',
+      ref_key: 1,
+      body: { tried },
+    });
     if (outcome !== 'unavailable') accepted += 1;
   }
   return { tried: PUTS, accepted };

@@ -33,7 +33,12 @@ const STEP_MS = 250;
  * @param puts those due before `to`
  * @returns seconds; undefined when it never was
  */
-export function secondsUntilCalm(puts: readonly AnsweredPut[], limitMs: number, from: number, to: number): number | undefined {
+export function secondsUntilCalm(
+  puts: readonly AnsweredPut[],
+  limitMs: number,
+  from: number,
+  to: number,
+): number | undefined {
   for (let start = from; start + CALM_MS <= to; start += STEP_MS) {
     const due = puts.filter(({ dueAt }) => dueAt >= start && dueAt < start + CALM_MS);
     if (due.length > 0 && latencyP99(due) < limitMs) return (start - from) / 1000;

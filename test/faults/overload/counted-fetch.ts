@@ -3,7 +3,10 @@ export interface CountedFetch {
   readonly fetch: typeof globalThis.fetch;
   /** Requests sent, each try by itself. */
   readonly tries: number;
-  /** How long each try took to be answered, whatever the answer was, in milliseconds; one that is still open has taken so long so far. */
+  /**
+   * How long each try took to be answered, whatever the answer was, in milliseconds; one that is still open has taken
+   * so long so far.
+   */
   waitedMs(): readonly number[];
   /** Tries that were answered 503. */
   readonly refused: number;

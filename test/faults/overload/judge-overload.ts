@@ -48,7 +48,10 @@ export function judgeOverload({ load, aftermath, refusedMissing, unbounded, open
       figure: `${aftermath.lost} of ${aftermath.acked.toLocaleString('en-US')}, ${wrong}`,
       bar: '0, 0',
       passed: aftermath.lost + wrong === 0 && aftermath.acked > 0,
-      control: { figure: `${refusedMissing} of ${load.refusedCells.length.toLocaleString('en-US')}`, failed: refusedMissing > 0 },
+      control: {
+        figure: `${refusedMissing} of ${load.refusedCells.length.toLocaleString('en-US')}`,
+        failed: refusedMissing > 0,
+      },
     },
   ];
 }
@@ -61,7 +64,11 @@ export function loadLine(load: LoadResult): string {
 }
 
 function goesOn(load: LoadResult): boolean {
-  return load.goodput >= LEAST_GOODPUT * load.normal.peak && load.recoverySeconds !== undefined && load.recoverySeconds < MOST_RECOVERY_SECONDS;
+  return (
+    load.goodput >= LEAST_GOODPUT * load.normal.peak &&
+    load.recoverySeconds !== undefined &&
+    load.recoverySeconds < MOST_RECOVERY_SECONDS
+  );
 }
 
 function goodputFigure({ goodput, normal, recoverySeconds }: LoadResult): string {

@@ -66,7 +66,11 @@ async function overload(plan: LoadPlan, normal: Normal, before: readonly PutClie
   const end = start + milliseconds;
 
   const gentle = putClient({ ...plan, retries: 'as they are', name: 'after' });
-  await openLoop({ perSecond: normal.peak * GENTLE_SHARE, milliseconds: plan.recoverySeconds * 1000, send: (dueAt) => void gentle.put(dueAt) });
+  await openLoop({
+    perSecond: normal.peak * GENTLE_SHARE,
+    milliseconds: plan.recoverySeconds * 1000,
+    send: (dueAt) => void gentle.put(dueAt),
+  });
   const watchedUntil = performance.now();
   await Promise.all([crowd, gentle].map((client) => untilEnded(client, plan.patienceSeconds * 1000)));
   const { counted } = crowd;

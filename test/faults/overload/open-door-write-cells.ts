@@ -1,6 +1,6 @@
 /**
- * The function `write-cells` with an open door: no admission control, no joining, with which many writes take little more
- * than one, and nothing else either that ends the wait of whoever has come. A control.
+ * The function `write-cells` with an open door: no admission control, no joining, with which many writes take little
+ * more than one, and nothing else either that ends the wait of whoever has come. A control.
  */
 import { connectorOf } from '#connector';
 import { readConfig } from '../../../functions/environment/config.ts';

@@ -29,16 +29,23 @@ const OPEN_DOOR = new URL('open-door-write-cells.ts', import.meta.url);
 
 export const overloadRun: FaultRun = {
   name: 'overload',
-  promise: 'Under more load than it can take the store goes on at its peak, refuses the rest early, and is itself again at once',
+  promise:
+    'Under more load than it can take the store goes on at its peak, refuses the rest early, and is itself again at once',
   fault: `three times the peak for ${OVERLOAD_SECONDS} s, started at fixed times, by clients that repeat what is refused`,
-  control: 'an open door: no admission control, an append for each write, and nothing that bounds a wait; clients that repeat without a budget; refused cells taken for acknowledged',
+  control:
+    'an open door: no admission control, an append for each write, and nothing that bounds a wait; clients that repeat without a budget; refused cells taken for acknowledged',
   alone: true,
 
   async run(world: RunWorld): Promise<RunOutcome> {
     const real = await overloadWhole(world);
     world.say('the control: an open door');
     await using parts = new AsyncDisposableStack();
-    const stack = await startStack(world, 'control', parts, variedFunctions(join(world.folder, 'functions'), { 'write-cells': OPEN_DOOR }));
+    const stack = await startStack(
+      world,
+      'control',
+      parts,
+      variedFunctions(join(world.folder, 'functions'), { 'write-cells': OPEN_DOOR }),
+    );
     const openDoor = await runLoad(world, {
       url: stack.url,
       seed: `${world.seed}/open door`,
@@ -67,26 +74,59 @@ export const overloadRun: FaultRun = {
   },
 };
 
-/** The overload with all protections; what is there afterwards; and the same stack again under clients without a budget. */
+/**
+ * The overload with all protections; what is there afterwards; and the same stack again under clients without a budget.
+ */
 async function overloadWhole(world: RunWorld) {
   const { seed, signal, say } = world;
   await using parts = new AsyncDisposableStack();
   const stack = await startStack(world, 'real', parts);
   const { url } = stack;
-  const load = await runLoad(world, { url, seed, overloadSeconds: OVERLOAD_SECONDS, recoverySeconds: RECOVERY_SECONDS, patienceSeconds: PATIENCE_SECONDS, retries: 'as they are' });
-  say(`${load.written.acked.length.toLocaleString('en-US')} cells acknowledged; waiting for the buffers, then reading all back`);
+  const load = await runLoad(world, {
+    url,
+    seed,
+    overloadSeconds: OVERLOAD_SECONDS,
+    recoverySeconds: RECOVERY_SECONDS,
+    patienceSeconds: PATIENCE_SECONDS,
+    retries: 'as they are',
+  });
+  say(
+    `${load.written.acked.length.toLocaleString('en-US')} cells acknowledged; waiting for the buffers, then reading all back`,
+  );
   const datastore = schemalessClient({ url, datastore: DATASTORE });
   const aftermath = await inspect({ datastore, groups: stack.groups, written: load.written, signal });
   const refusedMissing = await countUnreadable(datastore, load.refusedCells);
   say('the control: clients without a retry budget');
-  const unbounded = await runLoad(world, { url, seed: `${seed}/unbounded`, normal: load.normal, overloadSeconds: CONTROL_OVERLOAD_SECONDS, recoverySeconds: 0, patienceSeconds: CONTROL_PATIENCE_SECONDS, retries: 'unbounded' });
+  const unbounded = await runLoad(world, {
+    url,
+    seed: `${seed}/unbounded`,
+    normal: load.normal,
+    overloadSeconds: CONTROL_OVERLOAD_SECONDS,
+    recoverySeconds: 0,
+    patienceSeconds: CONTROL_PATIENCE_SECONDS,
+    retries: 'unbounded',
+  });
   await stack.stop();
   return { load, aftermath, refusedMissing, unbounded };
 }
 
-async function startStack({ folder, engine, signal }: RunWorld, name: string, parts: AsyncDisposableStack, functionsFolder?: string): Promise<StackProcess> {
+async function startStack(
+  { folder, engine, signal }: RunWorld,
+  name: string,
+  parts: AsyncDisposableStack,
+  functionsFolder?: string,
+): Promise<StackProcess> {
   const data = join(folder, name);
-  const options: OverloadStackOptions = { data, port: 0, readers: 0, shards: SHARDS, engine, delayMs: DELAY_MS, functionsFolder, isOpenDoor: functionsFolder !== undefined };
+  const options: OverloadStackOptions = {
+    data,
+    port: 0,
+    readers: 0,
+    shards: SHARDS,
+    engine,
+    delayMs: DELAY_MS,
+    functionsFolder,
+    isOpenDoor: functionsFolder !== undefined,
+  };
   const stack = await StackProcess.start({ program: STACK, args: [JSON.stringify(options)], data, signal });
   // After a clean stop there is nothing left to kill.
   parts.defer(() => stack.killAll().catch(() => undefined));

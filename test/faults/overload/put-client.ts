@@ -39,7 +39,12 @@ const UNBOUNDED = 100_000;
 
 export function putClient({ url, seed, retries, name }: PutClientOptions): PutClient {
   const counted = countedFetch();
-  const client = schemalessClient({ url, datastore: DATASTORE, fetch: counted.fetch, ...(retries === 'unbounded' && { attempts: UNBOUNDED, retryBudget: false }) });
+  const client = schemalessClient({
+    url,
+    datastore: DATASTORE,
+    fetch: counted.fetch,
+    ...(retries === 'unbounded' && { attempts: UNBOUNDED, retryBudget: false }),
+  });
   const random = new Random(seed, `overload/${name}`, 0);
   const ledger = new Ledger();
   const [puts, latenessMs, refusedCells]: [AnsweredPut[], number[], AckedCell[]] = [[], [], []];
@@ -47,7 +52,12 @@ export function putClient({ url, seed, retries, name }: PutClientOptions): PutCl
 
   function nextCell(): NewCell {
     started += 1;
-    return { row_key: randomRowKey(random), column_name: COLUMN, ref_key: 1, body: { name, number: started, note: 'n'.repeat(NOTE_LENGTH) } };
+    return {
+      row_key: randomRowKey(random),
+      column_name: COLUMN,
+      ref_key: 1,
+      body: { name, number: started, note: 'n'.repeat(NOTE_LENGTH) },
+    };
   }
 
   return {
@@ -62,10 +72,12 @@ export function putClient({ url, seed, retries, name }: PutClientOptions): PutCl
       latenessMs.push(performance.now() - dueAt);
       const cell = nextCell();
       const result = await client.put(cell).catch(unconfirmed);
-      const accepted = result.outcome === 'stored' || result.outcome === 'stored_before' || result.outcome === 'buffered';
+      const accepted =
+        result.outcome === 'stored' || result.outcome === 'stored_before' || result.outcome === 'buffered';
       puts.push({ dueAt, endedAt: performance.now(), accepted });
       ledger.note(cell, result);
-      if (!accepted && refusedCells.length < REFUSED_CELLS) refusedCells.push({ ...cell, mark: markOf(cell), shard: result.shard, added_id: 0 });
+      if (!accepted && refusedCells.length < REFUSED_CELLS)
+        refusedCells.push({ ...cell, mark: markOf(cell), shard: result.shard, added_id: 0 });
       return accepted;
     },
     written: () => ledger.written(),
@@ -73,6 +85,7 @@ export function putClient({ url, seed, retries, name }: PutClientOptions): PutCl
 }
 
 function unconfirmed(error: unknown): PutResult {
-  if (error instanceof SchemalessError && error.retry === 'later') return { outcome: 'unavailable', shard: -1, reason: error.message };
+  if (error instanceof SchemalessError && error.retry === 'later')
+    return { outcome: 'unavailable', shard: -1, reason: error.message };
   throw error;
 }

@@ -6,7 +6,10 @@ import type { LoadPlan, LoadProgress, LoadResult } from './load-plan.ts';
 const POLL_MS = 100;
 
 /** Loads a stack from a process of its own, and returns what that saw. */
-export async function runLoad({ folder, signal, say }: Pick<RunWorld, 'folder' | 'signal' | 'say'>, plan: LoadPlan): Promise<LoadResult> {
+export async function runLoad(
+  { folder, signal, say }: Pick<RunWorld, 'folder' | 'signal' | 'say'>,
+  plan: LoadPlan,
+): Promise<LoadResult> {
   using load = startProcess<LoadPlan, LoadProgress>(new URL('load-process.ts', import.meta.url), folder, plan);
   await load.ready;
   let isGone = false;

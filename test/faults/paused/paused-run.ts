@@ -59,7 +59,10 @@ export const pausedRun: FaultRun = {
       checks: [
         promptly('seconds (p99) that writes to the paused group waited', waited.own, unguarded.own, unlimited.own),
         promptly('seconds (p99) that all other writes waited', waited.others, unguarded.others, unlimited.others),
-        { ...untrueCheck({ aftermath, untrue: judged.untrue }, LEAST_CELLS), control: { figure: `${grouped(control.doubled)} doubled`, failed: control.doubled > 0 } },
+        {
+          ...untrueCheck({ aftermath, untrue: judged.untrue }, LEAST_CELLS),
+          control: { figure: `${grouped(control.doubled)} doubled`, failed: control.doubled > 0 },
+        },
       ],
       cells: aftermath.acked,
       engine: stage.engine,
@@ -100,17 +103,28 @@ async function pauseUnderLoad(stage: Stage, shards: ReadonlySet<number>): Promis
 }
 
 /** The same once more, without circuit breakers, and without time limits, too, on tables without unique keys. */
-async function withoutProtections(stage: Stage, shards: ReadonlySet<number>): Promise<{ readonly unguarded: Waited; readonly unlimited: Waited; readonly doubled: number }> {
+async function withoutProtections(
+  stage: Stage,
+  shards: ReadonlySet<number>,
+): Promise<{ readonly unguarded: Waited; readonly unlimited: Waited; readonly doubled: number }> {
   const { groups } = stage.access;
   stage.world.say('the controls: without circuit breakers; without time limits, too; tables without unique keys');
   await dropUniqueKeys(groups);
   const start = (name: string, varied: Partial<StoreAccess>) =>
-    stage.load({ ...STEADY, writers: WRITERS, perSecond: CONTROL_PER_SECOND, access: { ...stage.access, isGuarded: false, ...varied }, seed: `${stage.world.seed} ${name}`, history: undefined });
+    stage.load({
+      ...STEADY,
+      writers: WRITERS,
+      perSecond: CONTROL_PER_SECOND,
+      access: { ...stage.access, isGuarded: false, ...varied },
+      seed: `${stage.world.seed} ${name}`,
+      history: undefined,
+    });
   const loads = await Promise.all([start('unguarded', {}), start('unlimited', { sql: NO_LIMITS })]);
   const { from, to } = await pause(stage);
   const [unguarded, unlimited] = await Promise.all(loads.map((load) => load.stop()));
   if (!unguarded || !unlimited) throw new Error('two loads, and not two ends');
-  const waited = (answers: Parameters<typeof waitedIn>[0]): Waited => waitedIn(answers, { from: from + TRIPPED_MS, to }, shards);
+  const waited = (answers: Parameters<typeof waitedIn>[0]): Waited =>
+    waitedIn(answers, { from: from + TRIPPED_MS, to }, shards);
   const { doubled } = compareKept([...unguarded.written.acked, ...unlimited.written.acked], await storedLogs(groups));
   return { unguarded: waited(unguarded.answers), unlimited: waited(unlimited.answers), doubled };
 }
@@ -139,7 +153,10 @@ function promptly(what: string, waits: Waits, unguarded: Waits, unlimited: Waits
     figure: `${seconds(waits.p99)}, ${waits.refused} of ${grouped(waits.count)}`,
     bar: `< ${MOST_MS / 1000}, <= ${MOST_REFUSED * 100} % of at least ${LEAST_WRITES}`,
     passed: waits.p99 < MOST_MS && waits.refused <= MOST_REFUSED * waits.count && waits.count >= LEAST_WRITES,
-    control: { figure: `${seconds(unguarded.p99)}; ${seconds(unlimited.p99)}`, failed: unguarded.p99 >= MOST_MS && unlimited.p99 > CONTROL_LEAST_MS },
+    control: {
+      figure: `${seconds(unguarded.p99)}; ${seconds(unlimited.p99)}`,
+      failed: unguarded.p99 >= MOST_MS && unlimited.p99 > CONTROL_LEAST_MS,
+    },
   };
 }
 

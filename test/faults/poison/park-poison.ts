@@ -19,7 +19,10 @@ const NEVER = 1000;
 
 /** The poison cells are parked, no other one, and all others are delivered in order. */
 export async function parkPoison(world: RunWorld, stage: TriggerStage): Promise<PartOutcome> {
-  const [real, control] = await Promise.all([park(world, stage, 'poison', MAX_ATTEMPTS), park(world, stage, 'poison_control', NEVER)]);
+  const [real, control] = await Promise.all([
+    park(world, stage, 'poison', MAX_ATTEMPTS),
+    park(world, stage, 'poison_control', NEVER),
+  ]);
   return {
     checks: [
       {
@@ -27,7 +30,10 @@ export async function parkPoison(world: RunWorld, stage: TriggerStage): Promise<
         figure: `${real.missing} of ${real.poison}, ${real.extra}; ${deliveryFigure(real.verdict)}`,
         bar: '0 of at least 5, 0; 0, 0',
         passed: real.poison >= 5 && real.missing + real.extra === 0 && isWhole(real.verdict),
-        control: { figure: `${control.missing} of ${control.poison}, ${control.extra}; ${deliveryFigure(control.verdict)}`, failed: control.missing > 0 && control.verdict.never > 0 },
+        control: {
+          figure: `${control.missing} of ${control.poison}, ${control.extra}; ${deliveryFigure(control.verdict)}`,
+          failed: control.missing > 0 && control.verdict.never > 0,
+        },
       },
     ],
     cells: real.verdict.due + real.poison,
@@ -44,14 +50,29 @@ async function park(world: RunWorld, stage: TriggerStage, name: string, maxAttem
     consumer: { failsOnPoison: true },
     tailers: [{}],
   });
-  await (maxAttempts === NEVER ? scene.load(CONTROL_SECONDS, CONTROL_CELLS) : scene.load(world.seconds ?? SECONDS, CELLS));
+  await (maxAttempts === NEVER
+    ? scene.load(CONTROL_SECONDS, CONTROL_CELLS)
+    : scene.load(world.seconds ?? SECONDS, CELLS));
   await scene.stopWriters();
   const isDue = (cell: { readonly ref_key: number }): boolean => !isPoison(cell);
   const verdict = await scene.settle(maxAttempts === NEVER ? { isDue, patienceMs: CONTROL_PATIENCE_MS } : { isDue });
   const wanted = new Set((await scene.logged()).filter(isPoison).map(({ shard, added_id }) => `${shard}/${added_id}`));
   let parked = await parkedCells(scene);
   // The last of a log may wait for its last attempt when everything else is delivered.
-  if (maxAttempts !== NEVER) await scene.until('the last poison cell is parked', async () => (parked = await parkedCells(scene)).size >= wanted.size, 15_000).catch(() => undefined);
+  if (maxAttempts !== NEVER)
+    await scene
+      .until(
+        'the last poison cell is parked',
+        async () => (parked = await parkedCells(scene)).size >= wanted.size,
+        15_000,
+      )
+      .catch(() => undefined);
   await scene.end();
-  return { verdict, poison: wanted.size, missing: wanted.difference(parked).size, extra: parked.difference(wanted).size, ...scene.called() };
+  return {
+    verdict,
+    poison: wanted.size,
+    missing: wanted.difference(parked).size,
+    extra: parked.difference(wanted).size,
+    ...scene.called(),
+  };
 }

@@ -9,7 +9,8 @@ const SHARDS = 24;
 
 export const poisonRun: FaultRun = {
   name: 'poison',
-  promise: 'A cell that its trigger fails on is parked, and the rest goes on; too many of them stop the trigger; nothing is lost of either',
+  promise:
+    'A cell that its trigger fails on is parked, and the rest goes on; too many of them stop the trigger; nothing is lost of either',
   fault: '8 writers of cells of which some are poison: the function fails on them every time',
   control: 'nothing is ever parked; nothing ever stops; no retry',
 
@@ -17,6 +18,11 @@ export const poisonRun: FaultRun = {
     await using stage: TriggerStage = await startTriggerStage(world, { groups: GROUPS, readers: 0, shards: SHARDS });
     const [parking, stopping] = await Promise.all([parkPoison(world, stage), stopAndResume(world, stage)]);
     const checks: readonly Check[] = [...parking.checks, ...stopping.checks];
-    return { checks, cells: parking.cells + stopping.cells, engine: stage.engine, notes: [...parking.notes, ...stopping.notes] };
+    return {
+      checks,
+      cells: parking.cells + stopping.cells,
+      engine: stage.engine,
+      notes: [...parking.notes, ...stopping.notes],
+    };
   },
 };

@@ -1,6 +1,6 @@
 /**
- * The function `write-cells` that takes any outage it has not heard of for news, however old, and what is told for true: it
- * asks nobody for a sign of life before its circuit opens. A control.
+ * The function `write-cells` that takes any outage it has not heard of for news, however old, and what is told for
+ * true: it asks nobody for a sign of life before its circuit opens. A control.
  */
 import { GetItemCommand } from '@aws-sdk/client-dynamodb';
 import { connectorOf } from '#connector';
@@ -44,15 +44,17 @@ function anyOpening(table: string, onOpening: (group: string) => void): OpenCirc
   return (onNews) => {
     if (Date.now() - lookedAt < LOOK_EVERY_MS) return;
     lookedAt = Date.now();
-    void dynamoClient().send(new GetItemCommand({ TableName: table, Key: { pk: { S: OPENINGS_KEY } } })).then(({ Item: item = {} }) => {
-      for (const [name, { N: at = '' }] of Object.entries(item)) {
-        const [group = '', role] = name.split('/');
-        if (seen.get(name) === at || (role !== 'writer' && role !== 'reader')) continue;
-        seen.set(name, at);
-        onOpening(group);
-        onNews(group, role);
-      }
-    });
+    void dynamoClient()
+      .send(new GetItemCommand({ TableName: table, Key: { pk: { S: OPENINGS_KEY } } }))
+      .then(({ Item: item = {} }) => {
+        for (const [name, { N: at = '' }] of Object.entries(item)) {
+          const [group = '', role] = name.split('/');
+          if (seen.get(name) === at || (role !== 'writer' && role !== 'reader')) continue;
+          seen.set(name, at);
+          onOpening(group);
+          onNews(group, role);
+        }
+      });
   };
 }
 

@@ -25,12 +25,18 @@ export const quietRun: FaultRun = {
     const functionsFolder = variedFunctions(join(world.folder, 'functions'), BELIEVING);
     await using threads = await startInUse(world, 'threads', { groups: GROUPS, functions: 'threads' });
     await using processes = await startInUse(world, 'processes', { groups: GROUPS, functions: 'process' });
-    await using believing = await startInUse(world, 'control', { groups: GROUPS, functions: 'process', functionsFolder });
+    await using believing = await startInUse(world, 'control', {
+      groups: GROUPS,
+      functions: 'process',
+      functionsFolder,
+    });
     const stacks = [threads, processes, believing];
     // After one writer was killed, after two, and after all.
     const rounds: FirstAnswers[][] = [];
     for (let count = 1; count <= GROUPS; count += 1) rounds.push(await killAndAsk(world, stacks, count));
-    const [ofThreads, ofProcesses, control] = stacks.map((_, place) => rounds.flatMap((round) => round[place] ?? [])) as [FirstAnswers[], FirstAnswers[], FirstAnswers[]];
+    const [ofThreads, ofProcesses, control] = stacks.map((_, place) =>
+      rounds.flatMap((round) => round[place] ?? []),
+    ) as [FirstAnswers[], FirstAnswers[], FirstAnswers[]];
     const checkOf = (what: string, answers: readonly FirstAnswers[]): Check =>
       check(
         {
@@ -47,14 +53,23 @@ export const quietRun: FaultRun = {
       checks: [checkOf('threads', ofThreads), checkOf('processes', ofProcesses)],
       cells: sumOf([...ofThreads, ...ofProcesses].map(({ writes }) => writes)),
       engine: engineName(threads.stack.groups.engine),
-      notes: Object.entries({ threads: ofThreads, processes: ofProcesses, believing: control }).flatMap(([name, answers]) => answers.map((answer, place) => `${name}, ${place + 1} killed: ${firstLine(answer)}`)),
+      notes: Object.entries({ threads: ofThreads, processes: ofProcesses, believing: control }).flatMap(
+        ([name, answers]) => answers.map((answer, place) => `${name}, ${place + 1} killed: ${firstLine(answer)}`),
+      ),
     };
   },
 };
 
 /** Kills so many writers of each stack at once, and asks each after the quiet, one after the other. */
 async function killAndAsk({ signal }: RunWorld, stacks: readonly StackInUse[], count: number): Promise<FirstAnswers[]> {
-  for (const { stack: { groups } } of stacks) for (const { node } of groups.status().filter(({ role }) => role === 'writer').slice(0, count)) void groups.kill(node);
+  for (const {
+    stack: { groups },
+  } of stacks)
+    for (const { node } of groups
+      .status()
+      .filter(({ role }) => role === 'writer')
+      .slice(0, count))
+      void groups.kill(node);
   await sleep(QUIET_SECONDS * 1000, undefined, { signal });
   const answers: FirstAnswers[] = [];
   for (const { stack, ask } of stacks) {

@@ -9,14 +9,27 @@ import type { OpenStore } from '../../support/store-access.ts';
 const POLL_MS = 250;
 const PATIENCE_MS = 90_000;
 
-/** Waits until every buffered write is on its primary, and, where one runs, until the repair has seen every cell and owes no group anything. */
-export async function untilQuiet(store: OpenStore, isRepaired: boolean, { signal, say }: Pick<RunWorld, 'signal' | 'say'>): Promise<void> {
+/**
+ * Waits until every buffered write is on its primary, and, where one runs, until the repair has seen every cell and
+ * owes no group anything.
+ */
+export async function untilQuiet(
+  store: OpenStore,
+  isRepaired: boolean,
+  { signal, say }: Pick<RunWorld, 'signal' | 'say'>,
+): Promise<void> {
   const start = performance.now();
   const { rows, seconds } = await untilBuffersEmpty(store.datastore, PATIENCE_MS, signal);
   if (rows > 0) throw new Error(`${rows} writes are left in the buffer`);
   if (!isRepaired) return;
-  await until('the repair has caught up', () => isCaughtUp(store), { pollMs: POLL_MS, patienceMs: start + 2 * PATIENCE_MS - performance.now(), signal });
-  say(`buffers empty after ${seconds.toFixed(1)} s, the repair caught up after ${((performance.now() - start) / 1000).toFixed(1)} s`);
+  await until('the repair has caught up', () => isCaughtUp(store), {
+    pollMs: POLL_MS,
+    patienceMs: start + 2 * PATIENCE_MS - performance.now(),
+    signal,
+  });
+  say(
+    `buffers empty after ${seconds.toFixed(1)} s, the repair caught up after ${((performance.now() - start) / 1000).toFixed(1)} s`,
+  );
 }
 
 async function isCaughtUp({ context, name, stateTable }: OpenStore): Promise<boolean> {

@@ -21,7 +21,12 @@ export interface Compared {
  * Compares an index with the cells as both lie in the tables of the groups' writers: whatever versions, tombstones and
  * leases say, these are the entries that queries find.
  */
-export async function compareTables(groups: readonly GroupAccess[], datastore: string, shards: number, index: PhysicalIndex): Promise<Compared> {
+export async function compareTables(
+  groups: readonly GroupAccess[],
+  datastore: string,
+  shards: number,
+  index: PhysicalIndex,
+): Promise<Compared> {
   const wanted = new Map<string, string>();
   const held = new Map<string, string>();
   await onEachShard(
@@ -50,24 +55,35 @@ interface ShardPart {
   readonly into: Map<string, string>;
 }
 
-async function addWanted(client: SqlClient, { datastore, shard, shards, index, into }: ShardPart & { readonly shards: number }): Promise<void> {
+async function addWanted(
+  client: SqlClient,
+  { datastore, shard, shards, index, into }: ShardPart & { readonly shards: number },
+): Promise<void> {
   const { definition } = index;
   const columns = columnsOf(definition);
   const sql = `SELECT row_key, column_name, ref_key, body FROM ${entityTable(datastore, shard)} WHERE column_name IN (${columns.map(() => '?').join(', ')})`;
   const latest = new Map<string, Map<string, { readonly ref_key: number; readonly body: Uint8Array }>>();
-  for (const [rowKey, column, refKey, body] of await client.select({ sql, parameters: columns.map((column) => Buffer.from(column)) }, 'writer')) {
+  for (const [rowKey, column, refKey, body] of await client.select(
+    { sql, parameters: columns.map((column) => Buffer.from(column)) },
+    'writer',
+  )) {
     const row = rowKeyOf(toBytes(rowKey));
     const ofRow = latest.get(row) ?? new Map<string, { readonly ref_key: number; readonly body: Uint8Array }>();
     latest.set(row, ofRow);
     const ref_key = toNumber(refKey);
-    if ((ofRow.get(toText(column))?.ref_key ?? -1) < ref_key) ofRow.set(toText(column), { ref_key, body: toBytes(body) });
+    if ((ofRow.get(toText(column))?.ref_key ?? -1) < ref_key)
+      ofRow.set(toText(column), { ref_key, body: toBytes(body) });
   }
   const [shardField] = definition.fields;
   for (const [row_key, ofRow] of latest) {
     const bodies = new Map<string, Json>([...ofRow].map(([column, { body }]) => [column, decodeBody(body)]));
     const { values } = entriesOf(definition, bodies);
     const first = values?.[0] ?? null;
-    if (values && first !== null && shardField) into.set(`${shardOfValue(first, shardField.type, shards)}/${row_key}/${keyOfValue(first)}`, values.map(keyOfValue).join('/'));
+    if (values && first !== null && shardField)
+      into.set(
+        `${shardOfValue(first, shardField.type, shards)}/${row_key}/${keyOfValue(first)}`,
+        values.map(keyOfValue).join('/'),
+      );
   }
 }
 
@@ -76,6 +92,9 @@ async function addHeld(client: SqlClient, { datastore, shard, index, into }: Sha
   const sql = `SELECT row_key, ${fields.map((_, place) => `f${place}`).join(', ')} FROM ${indexTable(datastore, shard, index)} WHERE tombstone_at IS NULL`;
   for (const [rowKey, ...columns] of await client.select({ sql, parameters: [] }, 'writer')) {
     const values = fields.map(({ type }, place) => fromSql(columns[place] ?? null, type));
-    into.set(`${shard}/${rowKeyOf(toBytes(rowKey))}/${keyOfValue(values[0] ?? null)}`, values.map(keyOfValue).join('/'));
+    into.set(
+      `${shard}/${rowKeyOf(toBytes(rowKey))}/${keyOfValue(values[0] ?? null)}`,
+      values.map(keyOfValue).join('/'),
+    );
   }
 }

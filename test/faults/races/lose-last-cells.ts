@@ -22,23 +22,33 @@ const NEW_VERSIONS = 1;
 
 /**
  * A group's reader stops receiving, the writer goes on and dies with its disk, and the reader is promoted: cells, and
- * entries of other rows, are gone. Then half of the rows are written again, so that new cells take the added ids of lost ones.
+ * entries of other rows, are gone. Then half of the rows are written again, so that new cells take the added ids of
+ * lost ones.
  *
  * @returns how many cells were lost
  * @throws Error when none was
  */
-export async function loseLastCells({ cluster, servers, world: { seed, signal, say } }: Stage, { access, group, variation }: LossOptions): Promise<number> {
+export async function loseLastCells(
+  { cluster, servers, world: { seed, signal, say } }: Stage,
+  { access, group, variation }: LossOptions,
+): Promise<number> {
   const varied = vary(variation, seed);
   // Without copies in the buffer, which would bring every cell back.
   await using uncopied = await openStore({ ...access, bufferCopies: 0 }, { wrap: varied.wrap });
   const cells = new RacingCells(seed, 0, Date.now() - 3_600_000);
   const rows = raceRows(seed);
-  const isEarly = (row: string): boolean => Math.floor(shardOf(row, uncopied.datastore.shards) / servers.groups.length) % 2 === 0;
+  const isEarly = (row: string): boolean =>
+    Math.floor(shardOf(row, uncopied.datastore.shards) / servers.groups.length) % 2 === 0;
 
   await stopReceiving(servers, group);
   const early = await write(uncopied, rows.filter(isEarly), cells, LOST_VERSIONS);
   await sleep(FOLLOWED_MS, undefined, { signal });
-  const late = await write(uncopied, rows.filter((row) => !isEarly(row)), cells, LOST_VERSIONS);
+  const late = await write(
+    uncopied,
+    rows.filter((row) => !isEarly(row)),
+    cells,
+    LOST_VERSIONS,
+  );
   const writer = await killWithDisk(cluster, group);
   await servers.promote(group);
 
@@ -47,14 +57,24 @@ export async function loseLastCells({ cluster, servers, world: { seed, signal, s
   say(`${writer} died with its disk; the promoted reader lacks ${lost} cells`);
   await using store = await openStore(access, { wrap: varied.wrap });
   // The others keep what the promotion left them.
-  await write(store, rows.filter((_, place) => place % 2 === 0), cells, NEW_VERSIONS);
+  await write(
+    store,
+    rows.filter((_, place) => place % 2 === 0),
+    cells,
+    NEW_VERSIONS,
+  );
   await varied.idle();
   await untilAllRun(servers, signal);
   return lost;
 }
 
 /** Writes versions of rows, and returns those that were stored. */
-async function write({ datastore }: OpenStore, rows: readonly string[], source: RacingCells, versions: number): Promise<NewCell[]> {
+async function write(
+  { datastore }: OpenStore,
+  rows: readonly string[],
+  source: RacingCells,
+  versions: number,
+): Promise<NewCell[]> {
   const queue = Array.from({ length: versions }, () => rows).flat();
   const stored: NewCell[] = [];
   await Promise.all(
@@ -72,7 +92,9 @@ async function write({ datastore }: OpenStore, rows: readonly string[], source: 
 async function countMissing({ datastore }: OpenStore, cells: readonly NewCell[]): Promise<number> {
   let missing = 0;
   for (let start = 0; start < cells.length; start += 100) {
-    const page = cells.slice(start, start + 100).map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));
+    const page = cells
+      .slice(start, start + 100)
+      .map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key }));
     missing += (await datastore.batchGet(page)).filter((item) => item === null).length;
   }
   return missing;

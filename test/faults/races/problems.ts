@@ -14,7 +14,11 @@ export interface Judged {
 }
 
 /** Compares indexes with the cells, in both ways. Nothing may be written meanwhile. */
-export async function judge(store: OpenStore, groups: readonly GroupAccess[], indexes: readonly PhysicalIndex[]): Promise<Judged> {
+export async function judge(
+  store: OpenStore,
+  groups: readonly GroupAccess[],
+  indexes: readonly PhysicalIndex[],
+): Promise<Judged> {
   const [problems, inTables] = [noProblems(), noProblems()];
   let entries = 0;
   for (const index of indexes) {
@@ -32,7 +36,11 @@ export async function judge(store: OpenStore, groups: readonly GroupAccess[], in
 export async function liveIndexes({ context, name }: OpenStore): Promise<readonly PhysicalIndex[]> {
   context.topology.refresh();
   const catalogues = await context.topology.indexes(name);
-  return catalogues.flatMap((catalogue) => catalogue.versions.filter(({ state }) => state === 'live').map(({ hash, definition }) => ({ name: catalogue.name, hash, definition })));
+  return catalogues.flatMap((catalogue) =>
+    catalogue.versions
+      .filter(({ state }) => state === 'live')
+      .map(({ hash, definition }) => ({ name: catalogue.name, hash, definition })),
+  );
 }
 
 /** The worse of both ways to look. */

@@ -1,4 +1,6 @@
-/** A process of writers that race for the same rows, as a function's instances do. It is killed in the middle of writes. */
+/**
+ * A process of writers that race for the same rows, as a function's instances do. It is killed in the middle of writes.
+ */
 import { openStore, type DatastoreAccess } from '../../support/store-access.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
 import { raceRows, RacingCells } from './racing-cells.ts';

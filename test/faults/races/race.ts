@@ -29,17 +29,30 @@ const REPAIR_KILLED_AT = 0.35;
 const SERVER_KILLED_AT = 0.6;
 const POLL_MS = 50;
 
-/** Eight writers in four processes race for the same rows, while they, the repair and a group's writer are killed. Returns once all servers run again. */
-export async function race({ cluster, servers, world: { seed, signal, say } }: Stage, { access, seconds, variation, repair }: RaceOptions): Promise<Raced> {
+/**
+ * Eight writers in four processes race for the same rows, while they, the repair and a group's writer are killed.
+ * Returns once all servers run again.
+ */
+export async function race(
+  { cluster, servers, world: { seed, signal, say } }: Stage,
+  { access, seconds, variation, repair }: RaceOptions,
+): Promise<Raced> {
   using stack = new DisposableStack();
   const since = Date.now();
   const racers = Array.from({ length: PROCESSES }, (_, place) =>
     stack.use(
-      new RestartedProcess<RaceInput, RaceProgress>(new URL('race-process.ts', import.meta.url), cluster.folder, (life) => {
-        // A process that starts again is other writers: their ref keys and choices are others.
-        const writers = Array.from({ length: WRITERS_EACH }, (_unused, writer) => ((life * PROCESSES + place) * WRITERS_EACH + writer) % 100);
-        return { access, writers, seed, since, variation };
-      }),
+      new RestartedProcess<RaceInput, RaceProgress>(
+        new URL('race-process.ts', import.meta.url),
+        cluster.folder,
+        (life) => {
+          // A process that starts again is other writers: their ref keys and choices are others.
+          const writers = Array.from(
+            { length: WRITERS_EACH },
+            (_unused, writer) => ((life * PROCESSES + place) * WRITERS_EACH + writer) % 100,
+          );
+          return { access, writers, seed, since, variation };
+        },
+      ),
     ),
   );
   await Promise.all(racers.map(({ ready }) => ready));
@@ -74,7 +87,13 @@ export async function race({ cluster, servers, world: { seed, signal, say } }: S
 
   const said = racers.flatMap(({ progress }) => progress);
   const sum = (what: keyof RaceProgress): number => said.reduce((all, progress) => all + progress[what], 0);
-  const raced = { acked: sum('acked'), entries: sum('entries'), late: sum('late'), changed: sum('changed'), kills: racers.reduce((all, { kills }) => all + kills, 0) };
+  const raced = {
+    acked: sum('acked'),
+    entries: sum('entries'),
+    late: sum('late'),
+    changed: sum('changed'),
+    kills: racers.reduce((all, { kills }) => all + kills, 0),
+  };
   if (raced.late === 0) throw new Error('no write of entries was late');
   say(`${raced.acked.toLocaleString('en-US')} cells of the same rows written, ${raced.kills} processes killed at it`);
   return raced;

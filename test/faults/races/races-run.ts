@@ -34,12 +34,22 @@ export const racesRun: FaultRun = {
   control: 'no repair; tombstones deleted instead of kept; all entries of one epoch',
 
   async run(world: RunWorld): Promise<RunOutcome> {
-    await using stage = await Stage.start(world, 'races', { groups: GROUPS, shards: SHARDS, indexes: INDEXES, restartAfterSeconds: RESTART_SECONDS, promotes: true });
+    await using stage = await Stage.start(world, 'races', {
+      groups: GROUPS,
+      shards: SHARDS,
+      indexes: INDEXES,
+      restartAfterSeconds: RESTART_SECONDS,
+      promotes: true,
+    });
     await stage.drain({ looksForMore: true });
     const real = await raceAndLose(stage, world.seconds ?? SECONDS);
     world.say(`the control: ${racesRun.control}`);
     const unrepaired = await racedOtherwise(stage, { datastore: 'unrepaired', isRepaired: false, variation: LATE });
-    const deleted = await racedOtherwise(stage, { datastore: 'deleted', isRepaired: true, variation: { ...LATE, tombstones: false } });
+    const deleted = await racedOtherwise(stage, {
+      datastore: 'deleted',
+      isRepaired: true,
+      variation: { ...LATE, tombstones: false },
+    });
     const oneEpoch = await lostInOneEpoch(stage);
     return {
       checks: [
@@ -53,7 +63,9 @@ export const racesRun: FaultRun = {
         `processes of writers killed: ${real.raced.kills}; writes of entries: ${grouped(real.raced.entries)}, late ${grouped(real.raced.late)}`,
         `the repair, after it was killed: ${real.repaired}`,
         `clean ${real.cleanSeconds.toFixed(1)} s after the promotion, which lost ${real.lost} cells`,
-        ...Object.entries({ races: real.afterRaces, promotion: real.afterLoss }).map(([what, judged]) => `${what}: ${bothWays(judged)}`),
+        ...Object.entries({ races: real.afterRaces, promotion: real.afterLoss }).map(
+          ([what, judged]) => `${what}: ${bothWays(judged)}`,
+        ),
         `the controls: ${[unrepaired, deleted, oneEpoch].map(bothWays).join('; ')}`,
       ],
     };
@@ -63,7 +75,17 @@ export const racesRun: FaultRun = {
 function entriesCheck(what: string, real: Judged, control: Judged): Check {
   const least = ROWS / 2;
   const figure = (judged: Judged): string => `${figureOf(judged)} of ${judged.entries}`;
-  return check({ what, bar: `0, 0, 0 of at least ${least}`, figure, holds: (judged) => isClean(judged) && judged.entries >= least, fails: (judged) => !isClean(judged) }, real, control);
+  return check(
+    {
+      what,
+      bar: `0, 0, 0 of at least ${least}`,
+      figure,
+      holds: (judged) => isClean(judged) && judged.entries >= least,
+      fails: (judged) => !isClean(judged),
+    },
+    real,
+    control,
+  );
 }
 
 function bothWays({ problems, inTables }: Judged): string {
@@ -86,7 +108,11 @@ async function raceAndLose(stage: Stage, seconds: number) {
 }
 
 /** Looks until nothing is wrong, or for so long that a repair would have come to it. */
-async function onceClean(access: DatastoreAccess, patienceMs: number, world: RunWorld): Promise<{ readonly judged: Judged; readonly seconds: number }> {
+async function onceClean(
+  access: DatastoreAccess,
+  patienceMs: number,
+  world: RunWorld,
+): Promise<{ readonly judged: Judged; readonly seconds: number }> {
   await using store = await openStore(access);
   const start = performance.now();
   await untilQuiet(store, true, world);

@@ -49,7 +49,12 @@ export class RacingCells {
   of(rowKey: string): NewCell {
     const isBase = this.#random.chance(0.7);
     this.#number += 1;
-    const cell = { row_key: rowKey, column_name: isBase ? 'BASE' : 'STATUS', ref_key: this.#refKey(), body: isBase ? this.#base() : this.#status() };
+    const cell = {
+      row_key: rowKey,
+      column_name: isBase ? 'BASE' : 'STATUS',
+      ref_key: this.#refKey(),
+      body: isBase ? this.#base() : this.#status(),
+    };
     this.#last = cell;
     return cell;
   }
@@ -58,12 +63,20 @@ export class RacingCells {
   move(rowKey: string): NewCell {
     this.#number += 1;
     const driver = this.#drivers[this.#random.integer(0, DRIVERS - 1)] ?? '';
-    return { row_key: rowKey, column_name: 'BASE', ref_key: this.#refKey(0), body: { driver_partner_uuid: driver, number: this.#number } };
+    return {
+      row_key: rowKey,
+      column_name: 'BASE',
+      ref_key: this.#refKey(0),
+      body: { driver_partner_uuid: driver, number: this.#number },
+    };
   }
 
   /** Rising as time goes by, often below the row's latest, and no other writer's. */
   #refKey(mostMsBack = OUT_OF_ORDER_MS): number {
-    const at = Math.max(0, Date.now() - this.#since - (this.#random.chance(0.5) ? this.#random.integer(0, mostMsBack) : 0));
+    const at = Math.max(
+      0,
+      Date.now() - this.#since - (this.#random.chance(0.5) ? this.#random.integer(0, mostMsBack) : 0),
+    );
     return at * 1000 + this.#writer * 10 + (this.#number % 10);
   }
 
@@ -79,7 +92,11 @@ export class RacingCells {
   }
 
   #status(): Json {
-    return { ...this.#oftenAbsent('zone', this.#random.integer(1, ZONES)), is_completed: this.#random.chance(0.5), number: this.#number };
+    return {
+      ...this.#oftenAbsent('zone', this.#random.integer(1, ZONES)),
+      is_completed: this.#random.chance(0.5),
+      number: this.#number,
+    };
   }
 
   /** There, absent, null, or of another type. */

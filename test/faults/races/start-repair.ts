@@ -15,8 +15,16 @@ export interface RepairOptions {
 }
 
 /** A process that repairs the indexes of a datastore, and can be killed. Returns once it works; its caller ends it. */
-export async function startRepair({ cluster }: Stage, access: DatastoreAccess, { variation = AS_IT_IS, settings = {} }: RepairOptions = {}): Promise<Repair> {
-  const repair: Repair = new RestartedProcess(new URL('repair-process.ts', import.meta.url), cluster.folder, () => ({ access, variation, settings }));
+export async function startRepair(
+  { cluster }: Stage,
+  access: DatastoreAccess,
+  { variation = AS_IT_IS, settings = {} }: RepairOptions = {},
+): Promise<Repair> {
+  const repair: Repair = new RestartedProcess(new URL('repair-process.ts', import.meta.url), cluster.folder, () => ({
+    access,
+    variation,
+    settings,
+  }));
   await repair.ready;
   return repair;
 }

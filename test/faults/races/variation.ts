@@ -63,15 +63,20 @@ export function vary(variation: Variation, seed: string): Varied {
 }
 
 /** Table, fields, a row's placeholders, and what follows the rows. */
-const PUT_ENTRIES = /^INSERT INTO (\S+) \((f0[^)]*), row_key, epoch, added_id, tombstone_at\) VALUES (\([?, ]*, IF\(\?, SYSDATE\(6\), NULL\)\)).*( ON DUPLICATE KEY UPDATE .*)$/su;
+const PUT_ENTRIES =
+  /^INSERT INTO (\S+) \((f0[^)]*), row_key, epoch, added_id, tombstone_at\) VALUES (\([?, ]*, IF\(\?, SYSDATE\(6\), NULL\)\)).*( ON DUPLICATE KEY UPDATE .*)$/su;
 
 /** What is done instead: the statement itself where nothing is different. */
 function otherwise(statement: Statement, { tombstones, epochs }: Variation): readonly Statement[] {
   const [, table = '', fields = '', row = '', rest = ''] = PUT_ENTRIES.exec(statement.sql) ?? [];
   if (tombstones && epochs) return [statement];
   const width = fields.split(', ').length + 4;
-  const rows = Array.from({ length: statement.parameters.length / width }, (_, place) => statement.parameters.slice(place * width, (place + 1) * width));
-  const kept = rows.filter((parameters) => tombstones || parameters.at(-1) === 0).map((parameters) => (epochs ? parameters : parameters.with(width - 3, 1)));
+  const rows = Array.from({ length: statement.parameters.length / width }, (_, place) =>
+    statement.parameters.slice(place * width, (place + 1) * width),
+  );
+  const kept = rows
+    .filter((parameters) => tombstones || parameters.at(-1) === 0)
+    .map((parameters) => (epochs ? parameters : parameters.with(width - 3, 1)));
   const deleted = rows.filter((parameters) => !tombstones && parameters.at(-1) === 1);
   const head = statement.sql.slice(0, statement.sql.indexOf(' VALUES ') + ' VALUES '.length);
   return [

@@ -1,7 +1,14 @@
 import { expect, it } from 'vitest';
 import { countEarly, type StoredWrite } from './early-deletes.ts';
 
-const write = (row_key: string, over: Partial<StoredWrite> = {}): StoredWrite => ({ begun: 1500, ended: 1505, row_key, shard: 1, outcome: 'stored', ...over });
+const write = (row_key: string, over: Partial<StoredWrite> = {}): StoredWrite => ({
+  begun: 1500,
+  ended: 1505,
+  row_key,
+  shard: 1,
+  outcome: 'stored',
+  ...over,
+});
 
 it('a stored write whose row is gone while no reader is there counts, and no other one', () => {
   const writes = [
@@ -12,5 +19,8 @@ it('a stored write whose row is gone while no reader is there counts, and no oth
     write('of another group', { shard: 2 }),
     write('buffered only', { outcome: 'buffered' }),
   ];
-  expect(countEarly(writes, new Set([1]), 1000, { takenAt: 2000, rowKeys: new Set(['kept']) })).toEqual({ wrong: 1, of: 2 });
+  expect(countEarly(writes, new Set([1]), 1000, { takenAt: 2000, rowKeys: new Set(['kept']) })).toEqual({
+    wrong: 1,
+    of: 2,
+  });
 });

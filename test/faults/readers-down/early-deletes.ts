@@ -15,7 +15,9 @@ export interface BufferSnapshot {
 export async function takeSnapshot(tables: BufferTables, shards: ReadonlySet<number>): Promise<BufferSnapshot> {
   const sql = `SELECT row_key FROM ${CONTROL}.buffer WHERE shard IN (${[...shards].map(() => '?').join(', ')})`;
   const takenAt = Date.now();
-  const found = await Promise.all(tables.groups.map((group) => tables.client(group).select({ sql, parameters: [...shards] }, 'writer')));
+  const found = await Promise.all(
+    tables.groups.map((group) => tables.client(group).select({ sql, parameters: [...shards] }, 'writer')),
+  );
   return { takenAt, rowKeys: new Set(found.flat().map(([rowKey]) => rowKeyOf(toBytes(rowKey)))) };
 }
 
@@ -25,8 +27,16 @@ export async function takeSnapshot(tables: BufferTables, shards: ReadonlySet<num
  *
  * @param downAt when the readers were gone, in milliseconds since 1970
  */
-export function countEarly(writes: readonly StoredWrite[], shards: ReadonlySet<number>, downAt: number, { takenAt, rowKeys }: BufferSnapshot): Share {
-  const due = writes.filter(({ begun, ended, shard, outcome }) => outcome === 'stored' && shards.has(shard) && begun > downAt && ended < takenAt);
+export function countEarly(
+  writes: readonly StoredWrite[],
+  shards: ReadonlySet<number>,
+  downAt: number,
+  { takenAt, rowKeys }: BufferSnapshot,
+): Share {
+  const due = writes.filter(
+    ({ begun, ended, shard, outcome }) =>
+      outcome === 'stored' && shards.has(shard) && begun > downAt && ended < takenAt,
+  );
   return { wrong: due.filter(({ row_key }) => !rowKeys.has(row_key)).length, of: due.length };
 }
 

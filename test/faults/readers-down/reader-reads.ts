@@ -26,15 +26,29 @@ const CELLS = 40;
 const PAUSE_MS = 40;
 
 /** Writes cells that reads can ask for. */
-export async function writeCells({ datastore }: OpenStore, shards: ReadonlySet<number>, seed: string): Promise<readonly NewCell[]> {
+export async function writeCells(
+  { datastore }: OpenStore,
+  shards: ReadonlySet<number>,
+  seed: string,
+): Promise<readonly NewCell[]> {
   const random = new Random(seed, 'cells to read', 0);
-  const cells = Array.from({ length: CELLS }, (_, number): NewCell => ({ row_key: rowKeyIn(random, shards, datastore.shards), column_name: 'BASE', ref_key: 1, body: { number } }));
-  for (const { outcome } of await datastore.batchPut(cells)) if (outcome !== 'stored') throw new Error(`a put: wanted stored, got ${outcome}`);
+  const cells = Array.from({ length: CELLS }, (_, number): NewCell => ({
+    row_key: rowKeyIn(random, shards, datastore.shards),
+    column_name: 'BASE',
+    ref_key: 1,
+    body: { number },
+  }));
+  for (const { outcome } of await datastore.batchPut(cells))
+    if (outcome !== 'stored') throw new Error(`a put: wanted stored, got ${outcome}`);
   return cells;
 }
 
 /** Asks readers for these cells, one after the other, until disposed. */
-export async function startReaderReads(access: StoreAccess, cells: readonly NewCell[], wrap: (client: SqlClient) => SqlClient = (client) => client): Promise<ReaderReads> {
+export async function startReaderReads(
+  access: StoreAccess,
+  cells: readonly NewCell[],
+  wrap: (client: SqlClient) => SqlClient = (client) => client,
+): Promise<ReaderReads> {
   const store = await openStore(access, { wrap });
   const reads: ReaderRead[] = [];
   const stop = new AbortController();
@@ -66,7 +80,8 @@ async function readOnce({ datastore }: OpenStore, cell: NewCell): Promise<Reader
     const found = await datastore.get(cell, { read: 'reader' });
     return { sentAt, servedBy: found.served_by, isRight: found.cell !== null && equalJson(found.cell.body, cell.body) };
   } catch (error) {
-    if (error instanceof SchemalessError && error.code === 'unavailable') return { sentAt, servedBy: undefined, isRight: false };
+    if (error instanceof SchemalessError && error.code === 'unavailable')
+      return { sentAt, servedBy: undefined, isRight: false };
     throw error;
   }
 }

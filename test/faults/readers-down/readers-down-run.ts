@@ -17,7 +17,8 @@ const MOST_EMPTY_SECONDS = 60;
 
 export const readersDownRun: FaultRun = {
   name: 'readers-down',
-  promise: 'Without readers a group takes writes as before, its writer answers reads, and buffered writes wait for the readers',
+  promise:
+    'Without readers a group takes writes as before, its writer answers reads, and buffered writes wait for the readers',
   fault: `all readers of a group down for ${DOWN_SECONDS} s, in turn with normal times, under a steady load`,
   control: 'writes that need a reader; reads of readers only; a drain that asks the writer only',
   alone: true,
@@ -47,28 +48,44 @@ function writesCheck({ writes, normal, down, readerBound }: ReadersStory): Check
     figure: `${grouped(stored)} of ${grouped(meanwhile.length)}, ${slower.toFixed(2)}`,
     bar: `all, <= ${MOST_SLOWER}`,
     passed: stored > 0 && stored === meanwhile.length && slower <= MOST_SLOWER,
-    control: { figure: `${readerBound.stored} of ${readerBound.tried}`, failed: readerBound.stored < readerBound.tried },
+    control: {
+      figure: `${readerBound.stored} of ${readerBound.tried}`,
+      failed: readerBound.stored < readerBound.tried,
+    },
   };
 }
 
 function readsCheck({ reads, readerOnlyReads, down }: ReadersStory): Check {
   const isByWriter = ({ servedBy, isRight }: ReaderRead): boolean => servedBy === 'writer' && isRight;
-  const [asked, ofReaders] = [reads, readerOnlyReads].map((all) => all.filter(({ sentAt }) => down.some(({ from, to }) => sentAt >= from && sentAt < to)));
-  const [answered, answeredByReaders] = [asked?.filter(isByWriter).length ?? 0, ofReaders?.filter(({ isRight }) => isRight).length ?? 0];
+  const [asked, ofReaders] = [reads, readerOnlyReads].map((all) =>
+    all.filter(({ sentAt }) => down.some(({ from, to }) => sentAt >= from && sentAt < to)),
+  );
+  const [answered, answeredByReaders] = [
+    asked?.filter(isByWriter).length ?? 0,
+    ofReaders?.filter(({ isRight }) => isRight).length ?? 0,
+  ];
   const count = asked?.length ?? 0;
   return {
     what: 'reads asked of a reader, answered by the writer; control: reads of readers only',
     figure: `${grouped(answered)} of ${grouped(count)}`,
     bar: `all of at least ${LEAST_READS}`,
     passed: count >= LEAST_READS && answered === count,
-    control: { figure: `${grouped(answeredByReaders)} of ${grouped(ofReaders?.length ?? 0)}`, failed: answeredByReaders < (ofReaders?.length ?? 0) },
+    control: {
+      figure: `${grouped(answeredByReaders)} of ${grouped(ofReaders?.length ?? 0)}`,
+      failed: answeredByReaders < (ofReaders?.length ?? 0),
+    },
   };
 }
 
 function earlyCheck({ writes, shards, down, control }: ReadersStory): Check {
   const parts = down.map((phase) => countEarly(writes, shards, phase.from, phase.snapshot));
   const early: Share = { wrong: sumOf(parts.map(({ wrong }) => wrong)), of: sumOf(parts.map(({ of }) => of)) };
-  return noneOf('buffered rows deleted while no reader showed them; control: a drain that asks the writer only', LEAST_STORED, early, countEarly(writes, shards, control.from, control.snapshot));
+  return noneOf(
+    'buffered rows deleted while no reader showed them; control: a drain that asks the writer only',
+    LEAST_STORED,
+    early,
+    countEarly(writes, shards, control.from, control.snapshot),
+  );
 }
 
 /** The control is the same question with the readers still down. */
@@ -84,6 +101,10 @@ function emptyCheck({ down, aftermath }: ReadersStory): Check {
   };
 }
 
-function inPhases(writes: readonly Answer[], phases: readonly Phase[], shards?: ReadonlySet<number>): readonly Answer[] {
+function inPhases(
+  writes: readonly Answer[],
+  phases: readonly Phase[],
+  shards?: ReadonlySet<number>,
+): readonly Answer[] {
   return phases.flatMap((phase) => begunIn(writes, phase, shards));
 }

@@ -20,7 +20,9 @@ const GROUP = 'group-1';
 /** All outages together; they take turns with normal times, so that what else the machine does falls on both. */
 export const DOWN_SECONDS = 60;
 const OUTAGES = 3;
-/** The control's drain takes the leases of the one before it when these have run out, and looks at rows of two seconds. */
+/**
+ * The control's drain takes the leases of the one before it when these have run out, and looks at rows of two seconds.
+ */
 const CONTROL_SECONDS = 18;
 const EMPTY_PATIENCE_MS = 60_000;
 const POLL_MS = 250;
@@ -86,11 +88,27 @@ export async function readersStory(world: RunWorld): Promise<ReadersStory> {
 
   const { written, answers } = await load.stop();
   const aftermath = await stage.inspect(allWritten([written, load.before]));
-  return { engine, shards, writes: answers, normal, down, reads: reading.reads, readerOnlyReads: readingReaders.reads, readerBound, control, aftermath };
+  return {
+    engine,
+    shards,
+    writes: answers,
+    normal,
+    down,
+    reads: reading.reads,
+    readerOnlyReads: readingReaders.reads,
+    readerBound,
+    control,
+    aftermath,
+  };
 }
 
 /** Kills the readers of the group, and starts them again afterwards. */
-async function withoutReaders({ servers, world: { signal, say } }: Stage, tables: BufferTables, shards: ReadonlySet<number>, meanwhile: () => Promise<void>): Promise<ReadersDown> {
+async function withoutReaders(
+  { servers, world: { signal, say } }: Stage,
+  tables: BufferTables,
+  shards: ReadonlySet<number>,
+  meanwhile: () => Promise<void>,
+): Promise<ReadersDown> {
   const readers = servers.status().filter(({ group, role }) => group === GROUP && role === 'reader');
   for (const { node } of readers) await servers.kill(node);
   const from = Date.now();
@@ -100,8 +118,14 @@ async function withoutReaders({ servers, world: { signal, say } }: Stage, tables
   for (const { node } of readers) await servers.restart(node);
   await untilAllRun(servers, signal);
   const backAt = Date.now();
-  const isEmpty = await comes(async () => !(await someWaitSince(tables, backAt, [])), { pollMs: POLL_MS, patienceMs: EMPTY_PATIENCE_MS, signal });
+  const isEmpty = await comes(async () => !(await someWaitSince(tables, backAt, [])), {
+    pollMs: POLL_MS,
+    patienceMs: EMPTY_PATIENCE_MS,
+    signal,
+  });
   const emptySeconds = isEmpty ? (Date.now() - backAt) / 1000 : Number.POSITIVE_INFINITY;
-  say(`the readers of ${GROUP} were down for ${((to - from) / 1000).toFixed(0)} s, ${grouped(snapshot.rowKeys.size)} rows waited for them, the last until ${emptySeconds.toFixed(1)} s after`);
+  say(
+    `the readers of ${GROUP} were down for ${((to - from) / 1000).toFixed(0)} s, ${grouped(snapshot.rowKeys.size)} rows waited for them, the last until ${emptySeconds.toFixed(1)} s after`,
+  );
   return { from, to, snapshot, emptySeconds };
 }

@@ -40,7 +40,10 @@ export const refusedRun: FaultRun = {
     const control = await refuseUnderLoad(world, 'refused/control', new URL('unfenced-drain.ts', import.meta.url).href);
     const { aftermath } = real;
     return {
-      checks: [lossCheck('acknowledged cells lost, other faults', aftermath, control.aftermath, CELLS), takenCheck(real.taken, control.taken)],
+      checks: [
+        lossCheck('acknowledged cells lost, other faults', aftermath, control.aftermath, CELLS),
+        takenCheck(real.taken, control.taken),
+      ],
       cells: aftermath.acked,
       engine: real.engine,
       notes: [
@@ -55,7 +58,17 @@ export const refusedRun: FaultRun = {
 function takenCheck(real: Taken, control: Taken): Check {
   const figure = ({ stored, addresses }: Taken): string => `${grouped(stored)} at ${grouped(addresses)} addresses`;
   const holds = ({ stored, addresses }: Taken): boolean => stored === 0 && addresses >= ADDRESSES;
-  return check({ what: 'other bodies stored at addresses of acknowledged cells', bar: `0 at ${ADDRESSES} at least`, figure, holds, fails: ({ stored }) => stored > 0 }, real, control);
+  return check(
+    {
+      what: 'other bodies stored at addresses of acknowledged cells',
+      bar: `0 at ${ADDRESSES} at least`,
+      figure,
+      holds,
+      fails: ({ stored }) => stored > 0,
+    },
+    real,
+    control,
+  );
 }
 
 interface Refused extends LostAftermath {
@@ -67,7 +80,10 @@ interface Refused extends LostAftermath {
 async function refuseUnderLoad(world: RunWorld, name: string, wrap?: string): Promise<Refused> {
   const { seed, signal, say } = world;
   await using stage = await Stage.start(world, name, { shards: SHARDS, promotes: true });
-  const { access, access: { groups } } = stage;
+  const {
+    access,
+    access: { groups },
+  } = stage;
   const drain = (): Drain => startDrain({ access: { ...access, ...(wrap !== undefined && { wrap }) } });
   const before = stage.use(drain());
   await before.ready;
@@ -76,7 +92,12 @@ async function refuseUnderLoad(world: RunWorld, name: string, wrap?: string): Pr
   const load = await stage.load({ writers: WRITERS, cells: NEW_CELLS });
   // Nobody opens the new writer's shards before it refuses: the drain is started again then.
   before[Symbol.dispose]();
-  const loss = await loseDisk(stage, { group: LOSING, random: new Random(seed, name, 0), lagMs: LAG_MS, promoted: () => refuseAppends(groups, LOSING, shards) });
+  const loss = await loseDisk(stage, {
+    group: LOSING,
+    random: new Random(seed, name, 0),
+    lagMs: LAG_MS,
+    promoted: () => refuseAppends(groups, LOSING, shards),
+  });
   await stage.use(drain()).ready;
   const addresses = await lostAddresses(groups, store, shards);
   const end = new AbortController();

@@ -21,19 +21,38 @@ const PAUSE_MS = 20;
 /** Longer than a write takes: whoever was under way has been answered by then. */
 const UNDER_WAY_MS = 5000;
 
-/** Addresses of cells that were answered `stored` and that the writer of some shards lacks now; without those that are about to be answered `buffered`. */
-export async function lostAddresses(groups: readonly GroupAccess[], store: OpenStore, shards: ReadonlySet<number>): Promise<readonly CellAddress[]> {
+/**
+ * Addresses of cells that were answered `stored` and that the writer of some shards lacks now; without those that are
+ * about to be answered `buffered`.
+ */
+export async function lostAddresses(
+  groups: readonly GroupAccess[],
+  store: OpenStore,
+  shards: ReadonlySet<number>,
+): Promise<readonly CellAddress[]> {
   const first = new Set((await unansweredAddresses(groups, store, shards)).map(addressOf));
   await sleep(UNDER_WAY_MS);
   return (await unansweredAddresses(groups, store, shards)).filter((address) => first.has(addressOf(address)));
 }
 
-async function unansweredAddresses(groups: readonly GroupAccess[], store: OpenStore, shards: ReadonlySet<number>): Promise<readonly CellAddress[]> {
+async function unansweredAddresses(
+  groups: readonly GroupAccess[],
+  store: OpenStore,
+  shards: ReadonlySet<number>,
+): Promise<readonly CellAddress[]> {
   await using tables = openBufferTables(groups);
   const list = [...shards].join(', ');
   const sql = `SELECT row_key, column_name, ref_key FROM \`schemaless\`.buffer WHERE datastore = ? AND shard IN (${list}) AND answered < writers ORDER BY id DESC LIMIT 2000`;
-  const rows = (await Promise.all(tables.groups.map((group) => tables.client(group).select({ sql, parameters: [DATASTORE] }, 'writer')))).flat();
-  const addresses = rows.map(([rowKey, name, ref]): CellAddress => ({ row_key: rowKeyOf(toBytes(rowKey)), column_name: toText(name), ref_key: toNumber(ref) }));
+  const rows = (
+    await Promise.all(
+      tables.groups.map((group) => tables.client(group).select({ sql, parameters: [DATASTORE] }, 'writer')),
+    )
+  ).flat();
+  const addresses = rows.map(([rowKey, name, ref]): CellAddress => ({
+    row_key: rowKeyOf(toBytes(rowKey)),
+    column_name: toText(name),
+    ref_key: toNumber(ref),
+  }));
   const lost: CellAddress[] = [];
   for (let start = 0; start < addresses.length && lost.length < ADDRESSES; start += 100) {
     const some = addresses.slice(start, start + 100);
@@ -44,7 +63,11 @@ async function unansweredAddresses(groups: readonly GroupAccess[], store: OpenSt
 }
 
 /** Writes another body to each of the addresses, again and again, until it is told to end. */
-export async function takeAddresses({ datastore }: OpenStore, addresses: readonly CellAddress[], end: AbortSignal): Promise<Taken> {
+export async function takeAddresses(
+  { datastore }: OpenStore,
+  addresses: readonly CellAddress[],
+  end: AbortSignal,
+): Promise<Taken> {
   let [tries, stored, next] = [0, 0, 0];
   await Promise.all(
     Array.from({ length: SIDE_BY_SIDE }, async () => {

@@ -13,7 +13,10 @@ export interface LagOptions {
 
 /** How late readers show what was acknowledged. */
 export interface ReaderLags {
-  /** Milliseconds from the answer of each put until a reader showed the cell, ascending; of one never shown, until it was given up. */
+  /**
+   * Milliseconds from the answer of each put until a reader showed the cell, ascending; of one never shown, until it
+   * was given up.
+   */
   readonly lags: readonly number[];
   /** Cells that no reader showed in time. */
   readonly never: number;
@@ -27,7 +30,10 @@ interface Waiting {
 }
 
 const COLUMN = 'BASE';
-/** One put each, whatever became of those before: a reader that stands still is then seen by as many as one that does not. */
+/**
+ * One put each, whatever became of those before: a reader that stands still is then seen by as many as one that does
+ * not.
+ */
 const PUT_EVERY_MS = 8;
 const LOOK_EVERY_MS = 2;
 /** Asked of a group at once, the oldest. */
@@ -47,14 +53,21 @@ export async function readerLags({ datastore, seconds, seed, signal }: LagOption
   async function put(random: Random): Promise<void> {
     const address = { row_key: randomRowKey(random), column_name: COLUMN, ref_key: 0 };
     const result = await datastore.put({ ...address, body: { watched: true } });
-    if (result.outcome === 'stored') waiting.get(groupOf[result.shard] ?? '')?.push({ ...address, answeredAt: performance.now() });
+    if (result.outcome === 'stored')
+      waiting.get(groupOf[result.shard] ?? '')?.push({ ...address, answeredAt: performance.now() });
   }
 
   async function look(cells: Waiting[]): Promise<void> {
     while (state.writing || cells.length > 0) {
       signal.throwIfAborted();
       const oldest = cells.slice(0, KEYS);
-      const items = oldest.length === 0 ? [] : await datastore.batchGet(oldest.map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key })), { read: 'reader' });
+      const items =
+        oldest.length === 0
+          ? []
+          : await datastore.batchGet(
+              oldest.map(({ row_key, column_name, ref_key }) => ({ row_key, column_name, ref_key })),
+              { read: 'reader' },
+            );
       const now = performance.now();
       const left = oldest.filter(({ answeredAt }, place) => {
         const shown = isShownByReader(items[place]);

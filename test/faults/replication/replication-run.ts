@@ -36,14 +36,20 @@ export const replicationRun: FaultRun = {
       what: 'lag of readers: p99, cells never shown',
       bar: `< ${MOST_P99_MS} ms, 0 of at least ${LEAST_CELLS}`,
       figure: figureOf,
-      holds: (real: ReaderLags) => quantile(real.lags, 0.99) < MOST_P99_MS && real.never === 0 && real.lags.length >= LEAST_CELLS,
+      holds: (real: ReaderLags) =>
+        quantile(real.lags, 0.99) < MOST_P99_MS && real.never === 0 && real.lags.length >= LEAST_CELLS,
       fails: (still: ReaderLags) => quantile(still.lags, 0.99) >= MOST_P99_MS,
     };
     return {
       checks: [check(bar, lags, control.lags)],
       cells: written.acked.length + lags.lags.length,
       engine: stage.engine,
-      notes: [`lag: ${quantilesLine(lags)}`, `the control's lag: ${quantilesLine(control.lags)}`, outcomesLine(written.outcomes), ...written.wrongExamples],
+      notes: [
+        `lag: ${quantilesLine(lags)}`,
+        `the control's lag: ${quantilesLine(control.lags)}`,
+        outcomesLine(written.outcomes),
+        ...written.wrongExamples,
+      ],
     };
   },
 };
@@ -61,7 +67,9 @@ async function measure(stage: Stage, part: string, seconds: number, disturb: () 
   const load = await stage.load({ writers: WRITERS, cells: BATCHES_AND_REPEATS, seed, run: `replication/${part}` });
   const [lags] = await Promise.all([readerLags({ datastore, seconds, seed, signal }), disturb()]);
   const { written } = await load.stop();
-  say(`${grouped(lags.lags.length)} cells watched beside ${grouped(written.acked.length)} others: ${quantilesLine(lags)}`);
+  say(
+    `${grouped(lags.lags.length)} cells watched beside ${grouped(written.acked.length)} others: ${quantilesLine(lags)}`,
+  );
   return { lags, written };
 }
 
@@ -79,5 +87,7 @@ function figureOf({ lags, never }: ReaderLags): string {
 }
 
 function quantilesLine({ lags }: ReaderLags): string {
-  return [0.5, 0.9, 0.99, 1].map((share) => `${share === 1 ? 'most' : `p${share * 100}`} ${quantile(lags, share).toFixed(1)} ms`).join(', ');
+  return [0.5, 0.9, 0.99, 1]
+    .map((share) => `${share === 1 ? 'most' : `p${share * 100}`} ${quantile(lags, share).toFixed(1)} ms`)
+    .join(', ');
 }

@@ -20,8 +20,10 @@ const UNSAFE_START = new URL('unsafe-stack.ts', import.meta.url);
 
 export const restartRun: FaultRun = {
   name: 'restart',
-  promise: 'What was acknowledged is there, and what was buffered is drained, after a whole stack ended and started again on its folder',
-  fault: 'a whole local stack under writers over HTTP: stopped; kill -9 of everything, one group down before; kill -9 of the parent alone',
+  promise:
+    'What was acknowledged is there, and what was buffered is drained, after a whole stack ended and started again on its folder',
+  fault:
+    'a whole local stack under writers over HTTP: stopped; kill -9 of everything, one group down before; kill -9 of the parent alone',
   control: 'started on another folder; unsafe flushing for the kill -9 of everything',
 
   async run(world: RunWorld): Promise<RunOutcome> {
@@ -52,8 +54,24 @@ export const restartRun: FaultRun = {
 async function endInEveryWay({ folder, engine, seed, history, signal, say }: RunWorld) {
   const data = join(folder, 'real');
   const start = (functions: string): Promise<StackProcess> => {
-    const args = ['--data', data, '--port', '0', '--shards', String(SHARDS), '--restart-after', String(RESTART_AFTER_SECONDS), '--functions', functions];
-    return StackProcess.start({ program: START, data, signal, args: engine === undefined ? args : [...args, '--engine', engine] });
+    const args = [
+      '--data',
+      data,
+      '--port',
+      '0',
+      '--shards',
+      String(SHARDS),
+      '--restart-after',
+      String(RESTART_AFTER_SECONDS),
+      '--functions',
+      functions,
+    ];
+    return StackProcess.start({
+      program: START,
+      data,
+      signal,
+      args: engine === undefined ? args : [...args, '--engine', engine],
+    });
   };
   await using under = new StackUnderTest({ seed, history, signal, say });
 
@@ -90,7 +108,9 @@ async function endInEveryWay({ folder, engine, seed, history, signal, say }: Run
 async function control({ folder, engine, seed, signal, say }: RunWorld) {
   const start = (name: string): Promise<StackProcess> => {
     const data = join(folder, name);
-    const args = [JSON.stringify({ data, port: 0, shards: SHARDS, readers: 0, engine, restartAfterSeconds: RESTART_AFTER_SECONDS })];
+    const args = [
+      JSON.stringify({ data, port: 0, shards: SHARDS, readers: 0, engine, restartAfterSeconds: RESTART_AFTER_SECONDS }),
+    ];
     return StackProcess.start({ program: UNSAFE_START, data, signal, args });
   };
   await using under = new StackUnderTest({ seed, history: undefined, signal, say });

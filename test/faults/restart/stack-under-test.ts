@@ -22,11 +22,24 @@ export class StackUnderTest implements AsyncDisposable {
     this.#options = options;
   }
 
-  /** Writes until so many more cells are acknowledged, then ends the stack with the writers still at it. Returns how many answers were `buffered`. */
+  /**
+   * Writes until so many more cells are acknowledged, then ends the stack with the writers still at it. Returns how
+   * many answers were `buffered`.
+   */
   async writeAndEnd(part: string, cells: number, end: (stack: StackProcess) => Promise<void>): Promise<number> {
     const { seed, history } = this.#options;
     const stack = this.#running();
-    using load = startLoad({ target: { kind: 'http', url: stack.url }, writers: WRITERS, seed: `${seed}/${part}`, cells: BATCHES_AND_REPEATS, run: `restart/${part}`, history }, this.#options);
+    using load = startLoad(
+      {
+        target: { kind: 'http', url: stack.url },
+        writers: WRITERS,
+        seed: `${seed}/${part}`,
+        cells: BATCHES_AND_REPEATS,
+        run: `restart/${part}`,
+        history,
+      },
+      this.#options,
+    );
     await load.ready;
     await load.untilAcked(cells, LOAD_PATIENCE_MS);
     await end(stack);
@@ -39,9 +52,16 @@ export class StackUnderTest implements AsyncDisposable {
   async inspect(): Promise<Aftermath> {
     const stack = this.#running();
     const datastore = schemalessClient({ url: stack.url, datastore: DATASTORE });
-    const aftermath = await inspect({ datastore, groups: stack.groups, written: allWritten(this.#written), signal: this.#options.signal });
+    const aftermath = await inspect({
+      datastore,
+      groups: stack.groups,
+      written: allWritten(this.#written),
+      signal: this.#options.signal,
+    });
     const { lost, acked, drainSeconds } = aftermath;
-    this.#options.say(`started again: ${lost} of ${acked.toLocaleString('en-US')} lost, buffer empty after ${drainSeconds.toFixed(1)} s`);
+    this.#options.say(
+      `started again: ${lost} of ${acked.toLocaleString('en-US')} lost, buffer empty after ${drainSeconds.toFixed(1)} s`,
+    );
     return aftermath;
   }
 

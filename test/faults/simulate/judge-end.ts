@@ -13,7 +13,10 @@ export interface CalmWorld {
 }
 
 /** The rows that the servers of a shard's group hold, by its writer. */
-export function logOf({ groups, topology }: Pick<CalmWorld, 'groups' | 'topology'>, shard: number): readonly KeptCell[] {
+export function logOf(
+  { groups, topology }: Pick<CalmWorld, 'groups' | 'topology'>,
+  shard: number,
+): readonly KeptCell[] {
   const group = groups.get(topology.place(shard).group);
   return group?.nodes[group.writer]?.tables.logs.get(shard)?.cells ?? [];
 }
@@ -38,12 +41,16 @@ function judgeLog({ groups, topology }: CalmWorld, shard: number): string[] {
   const group = groups.get(topology.place(shard).group);
   const log = logOf({ groups, topology }, shard);
   const broken: string[] = [];
-  if (log.some(({ added_id }, place) => added_id !== place + 1)) broken.push(`the log of shard ${shard} has ids ${log.map(({ added_id }) => added_id).join(', ')}`);
-  if (log.some(({ createdAt }, place) => createdAt < (log[place - 1]?.createdAt ?? 0))) broken.push(`time goes back in the log of shard ${shard}`);
-  if (new Set(log.map(({ address }) => address)).size < log.length) broken.push(`an address is in the log of shard ${shard} twice`);
+  if (log.some(({ added_id }, place) => added_id !== place + 1))
+    broken.push(`the log of shard ${shard} has ids ${log.map(({ added_id }) => added_id).join(', ')}`);
+  if (log.some(({ createdAt }, place) => createdAt < (log[place - 1]?.createdAt ?? 0)))
+    broken.push(`time goes back in the log of shard ${shard}`);
+  if (new Set(log.map(({ address }) => address)).size < log.length)
+    broken.push(`an address is in the log of shard ${shard} twice`);
   for (const [number, { tables }] of group?.nodes.entries() ?? []) {
     const other = tables.logs.get(shard)?.cells ?? [];
-    if (other.length !== log.length || other.some((cell, place) => cell !== log[place])) broken.push(`node ${number} of ${group?.name} has another log of shard ${shard}`);
+    if (other.length !== log.length || other.some((cell, place) => cell !== log[place]))
+      broken.push(`node ${number} of ${group?.name} has another log of shard ${shard}`);
   }
   return broken;
 }
@@ -55,7 +62,8 @@ function judgeAnswer(world: CalmWorld, { cell, address, result }: AnsweredPut, k
   const found = logOf(world, result.shard).find((one) => one.address === address);
   const name = `${cell.row_key.slice(0, 8)}/${cell.column_name}/${cell.ref_key}, answered ${result.outcome},`;
   const wasCertain = result.outcome === 'conflict' && !appended.some(({ isLost }) => isLost);
-  if (result.outcome === 'conflict') return wasCertain && found && isBody(found.body) ? [`${name} was stored after all`] : [];
+  if (result.outcome === 'conflict')
+    return wasCertain && found && isBody(found.body) ? [`${name} was stored after all`] : [];
   if (result.outcome === 'unavailable' || (found && isBody(found.body))) return [];
   const isKept = kept.some((row) => row.state === 'conflict' && row.address === address && isBody(row.body));
   // A second body came first while the primary was down.
@@ -74,7 +82,10 @@ function judgeKept(world: CalmWorld, row: BufferedRow): string[] {
   const wasLost = chronicle.appendedTo(row.address).some(({ isLost }) => isLost);
   if (wasLost || chronicle.mayBeLeft(row.address)) return [];
   if (!found || equalJson(valueOf(found.body), valueOf(row.body))) return [`${name} contradicts nothing`];
-  const writes = chronicle.answers.filter(({ address, cell }) => address === row.address && equalJson(cell.body, valueOf(row.body)));
-  return writes.some(({ result }) => result.outcome === 'buffered' || result.outcome === 'unavailable') ? [] : [`${name}: its writers were all told of the conflict`];
+  const writes = chronicle.answers.filter(
+    ({ address, cell }) => address === row.address && equalJson(cell.body, valueOf(row.body)),
+  );
+  return writes.some(({ result }) => result.outcome === 'buffered' || result.outcome === 'unavailable')
+    ? []
+    : [`${name}: its writers were all told of the conflict`];
 }
-

@@ -18,7 +18,8 @@ export interface Judge {
 export function openJudge(chronicle: Chronicle): Judge {
   const broken: string[] = [];
   const breaks = (what: string): void => void broken.push(what);
-  const nameOf = ({ row_key, column_name, ref_key }: NewCell | Cell): string => `${row_key.slice(0, 8)}/${column_name}/${ref_key}`;
+  const nameOf = ({ row_key, column_name, ref_key }: NewCell | Cell): string =>
+    `${row_key.slice(0, 8)}/${column_name}/${ref_key}`;
 
   /** Appended cells that an answer may mean. */
   function meant(cell: NewCell, shard: number, addedId: number) {
@@ -27,7 +28,8 @@ export function openJudge(chronicle: Chronicle): Judge {
   }
 
   function showed(cell: Cell, where: string): void {
-    if (!meant(cell, cell.shard, cell.added_id).some((one) => equalJson(valueOf(one.cell.body), cell.body))) breaks(`${where} showed ${nameOf(cell)} at ${cell.added_id} of shard ${cell.shard}, where it never was`);
+    if (!meant(cell, cell.shard, cell.added_id).some((one) => equalJson(valueOf(one.cell.body), cell.body)))
+      breaks(`${where} showed ${nameOf(cell)} at ${cell.added_id} of shard ${cell.shard}, where it never was`);
   }
 
   return {
@@ -37,15 +39,24 @@ export function openJudge(chronicle: Chronicle): Judge {
       chronicle.answered(cell, result);
       const name = nameOf(cell);
       const acknowledged = chronicle.acknowledged(addressKey(cell));
-      if ((result.outcome === 'stored' || result.outcome === 'stored_before') && acknowledged && !equalJson(acknowledged.body, cell.body)) breaks(`${name} was answered ${result.outcome}, where another body had been acknowledged`);
-      if (result.outcome === 'buffered' && chronicle.copiesOf(cell) < result.copies) breaks(`${name} was answered buffered with ${result.copies} copies, and had ${chronicle.copiesOf(cell)}`);
-      if (result.outcome === 'conflict' && result.added_id === undefined) breaks(`${name} was answered conflict, and nobody knows with what`);
+      if (
+        (result.outcome === 'stored' || result.outcome === 'stored_before') &&
+        acknowledged &&
+        !equalJson(acknowledged.body, cell.body)
+      )
+        breaks(`${name} was answered ${result.outcome}, where another body had been acknowledged`);
+      if (result.outcome === 'buffered' && chronicle.copiesOf(cell) < result.copies)
+        breaks(`${name} was answered buffered with ${result.copies} copies, and had ${chronicle.copiesOf(cell)}`);
+      if (result.outcome === 'conflict' && result.added_id === undefined)
+        breaks(`${name} was answered conflict, and nobody knows with what`);
       else if (result.outcome === 'stored' || result.outcome === 'stored_before' || result.outcome === 'conflict') {
         const there = meant(cell, result.shard, result.added_id ?? 0);
         const same = there.filter((one) => equalJson(valueOf(one.cell.body), cell.body));
         const other = there.filter((one) => !same.includes(one));
-        if (result.outcome === 'conflict' && other.length === 0) breaks(`${name} was answered conflict with ${result.added_id}, where no other body ever was`);
-        if (result.outcome !== 'conflict' && same.length === 0) breaks(`${name} was answered ${result.outcome} at ${result.added_id}, where it never was`);
+        if (result.outcome === 'conflict' && other.length === 0)
+          breaks(`${name} was answered conflict with ${result.added_id}, where no other body ever was`);
+        if (result.outcome !== 'conflict' && same.length === 0)
+          breaks(`${name} was answered ${result.outcome} at ${result.added_id}, where it never was`);
         else if (result.outcome === 'stored') {
           const unclaimed = same.find(({ claims }) => claims === 0);
           if (unclaimed) unclaimed.claims += 1;
@@ -59,7 +70,10 @@ export function openJudge(chronicle: Chronicle): Judge {
       // Where cells were lost or a shard has moved, what is acknowledged may be away for a while.
       if (chronicle.moves.has(shard) || chronicle.appendedTo(addressKey(wanted)).some(({ isLost }) => isLost)) return;
       const isAcked = acked.some(({ outcome }) => outcome === 'stored' || outcome === 'stored_before');
-      if (!cell && !stale && isAcked) breaks(`${nameOf(wanted)} was acknowledged, and then not to be read from the ${served_by}${minimum === undefined ? '' : ` that has reached ${minimum}`}`);
+      if (!cell && !stale && isAcked)
+        breaks(
+          `${nameOf(wanted)} was acknowledged, and then not to be read from the ${served_by}${minimum === undefined ? '' : ` that has reached ${minimum}`}`,
+        );
     },
     cell: showed,
   };

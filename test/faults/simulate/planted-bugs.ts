@@ -6,7 +6,10 @@ import { planOf } from './servers/plans.ts';
 import type { SimulatedGroup } from './servers/simulated-group.ts';
 import { addressOf } from './servers/tables.ts';
 
-/** A mistake of the kind that such a store can have. The simulation has to find each: a judge who never finds anything proves nothing. */
+/**
+ * A mistake of the kind that such a store can have. The simulation has to find each: a judge who never finds anything
+ * proves nothing.
+ */
 export interface PlantedBug {
   readonly name: string;
   readonly what: string;
@@ -33,7 +36,15 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     what: 'the drain deletes a copy once one reader shows the cell',
     draining: () => (client, group) => {
       const firstReader = (): number => (group.writer === 0 ? 1 : 0);
-      return { ...client, nodes: 2, select: (statement, target) => client.select(statement, typeof target === 'object' ? { node: target.node === 0 ? group.writer : firstReader() } : target) };
+      return {
+        ...client,
+        nodes: 2,
+        select: (statement, target) =>
+          client.select(
+            statement,
+            typeof target === 'object' ? { node: target.node === 0 ? group.writer : firstReader() } : target,
+          ),
+      };
     },
   },
   { name: 'keys-only', what: 'the drain compares addresses, not bodies', draining: comparesKeysOnly },
@@ -42,14 +53,23 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     what: 'a copy that could not be made counts as made',
     writing: (client) => ({
       ...client,
-      change: (statement) => client.change(statement).catch((error: unknown) => (planOf(statement.sql).kind === 'buffer' && error instanceof SqlError ? NOTHING : Promise.reject(error))),
+      change: (statement) =>
+        client
+          .change(statement)
+          .catch((error: unknown) =>
+            planOf(statement.sql).kind === 'buffer' && error instanceof SqlError ? NOTHING : Promise.reject(error),
+          ),
     }),
   },
   { name: 'unclear-is-stored', what: 'an append with an unclear end counts as done', writing: countsUnclearAsStored },
   {
     name: 'kept-copies',
     what: 'a write that is answered 409 leaves its copies behind',
-    writing: (client) => ({ ...client, change: async (statement) => (planOf(statement.sql).kind.includes('withdraw') ? NOTHING : client.change(statement)) }),
+    writing: (client) => ({
+      ...client,
+      change: async (statement) =>
+        planOf(statement.sql).kind.includes('withdraw') ? NOTHING : client.change(statement),
+    }),
   },
   { name: 'over-holes', what: 'a reader of the log steps over a hole', stopsAtHoles: false },
   {
@@ -58,7 +78,11 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
     writing: withoutFence,
     draining: () => withoutFence,
   },
-  { name: 'one-body', what: 'the buffer is unique by address: a second body is swallowed', flaws: { copiesByAddress: true } },
+  {
+    name: 'one-body',
+    what: 'the buffer is unique by address: a second body is swallowed',
+    flaws: { copiesByAddress: true },
+  },
   {
     name: 'counts-twice',
     what: 'a repeated batch counts the cells that were there as stored by it',
@@ -71,27 +95,63 @@ export const PLANTED_BUGS: readonly PlantedBug[] = [
       },
     }),
   },
-  { name: 'no-fingerprint', what: 'a follower takes whatever cell is at its offset for the one that was there', reading: withoutFingerprints },
-  { name: 'now-anew', what: 'each worker of a follower finds out by itself where now is, until cells were handled', keepsStarts: false },
-  { name: 'any-writer', what: 'writers append to a replica that was promoted without the last cells', writing: withoutWriterFence },
-  { name: 'opens-refused', what: 'a shard is opened though its server refused what was brought back', draining: () => takesRefusalsForDone },
-  { name: 'oldest-wins', what: 'of two bodies that may have been acknowledged the older one is brought back', draining: hidesYounger },
+  {
+    name: 'no-fingerprint',
+    what: 'a follower takes whatever cell is at its offset for the one that was there',
+    reading: withoutFingerprints,
+  },
+  {
+    name: 'now-anew',
+    what: 'each worker of a follower finds out by itself where now is, until cells were handled',
+    keepsStarts: false,
+  },
+  {
+    name: 'any-writer',
+    what: 'writers append to a replica that was promoted without the last cells',
+    writing: withoutWriterFence,
+  },
+  {
+    name: 'opens-refused',
+    what: 'a shard is opened though its server refused what was brought back',
+    draining: () => takesRefusalsForDone,
+  },
+  {
+    name: 'oldest-wins',
+    what: 'of two bodies that may have been acknowledged the older one is brought back',
+    draining: hidesYounger,
+  },
   { name: 'parks-refused', what: 'a refusal by the server sets the rows aside', draining: () => parksRefused },
-  { name: 'by-their-clock', what: 'the drain tells the age of rows by the clock of their server', draining: () => hidesYoung },
-  { name: 'from-the-first', what: 'each run of the drain begins at the first row, whomever it waits for, and comes as far as its pace allows', draining: () => seesFirstRows },
+  {
+    name: 'by-their-clock',
+    what: 'the drain tells the age of rows by the clock of their server',
+    draining: () => hidesYoung,
+  },
+  {
+    name: 'from-the-first',
+    what: 'each run of the drain begins at the first row, whomever it waits for, and comes as far as its pace allows',
+    draining: () => seesFirstRows,
+  },
 ];
 
 function withoutFence(client: SqlClient): SqlClient {
   return {
     ...client,
-    change: (statement) => client.change(statement.sql.includes(FENCE) ? { sql: statement.sql.replace(FENCE, ''), parameters: statement.parameters.slice(0, -1) } : statement),
+    change: (statement) =>
+      client.change(
+        statement.sql.includes(FENCE)
+          ? { sql: statement.sql.replace(FENCE, ''), parameters: statement.parameters.slice(0, -1) }
+          : statement,
+      ),
   };
 }
 
 const WRITER_FENCE = ' AND (log.writer_id IS NULL OR log.writer_id = @@server_id)';
 
 function withoutWriterFence(client: SqlClient): SqlClient {
-  return { ...client, change: (statement) => client.change({ ...statement, sql: statement.sql.replace(WRITER_FENCE, '') }) };
+  return {
+    ...client,
+    change: (statement) => client.change({ ...statement, sql: statement.sql.replace(WRITER_FENCE, '') }),
+  };
 }
 
 /** Believes that its append followed the last one it knows of. */
@@ -121,7 +181,8 @@ function countsUnclearAsStored(client: SqlClient): SqlClient {
 /** Whatever body a node shows at the address of a waiting row, the row's own hash is what the drain gets to see. */
 function comparesKeysOnly(): (client: SqlClient) => SqlClient {
   const waiting = new Map<string, Uint8Array[]>();
-  const keyOf = (row: SqlRow | readonly unknown[], at: number): string => addressOf(row[at] as Uint8Array, row[at + 1] as Uint8Array, Number(row[at + 2]));
+  const keyOf = (row: SqlRow | readonly unknown[], at: number): string =>
+    addressOf(row[at] as Uint8Array, row[at + 1] as Uint8Array, Number(row[at + 2]));
   return (client) => ({
     ...client,
     async select(statement, target) {
@@ -129,14 +190,17 @@ function comparesKeysOnly(): (client: SqlClient) => SqlClient {
       const { kind } = planOf(statement.sql);
       if (kind === 'waiting') {
         for (const row of rows) waiting.delete(keyOf(row, 3));
-        for (const row of rows) waiting.set(keyOf(row, 3), [...(waiting.get(keyOf(row, 3)) ?? []), row[6] as Uint8Array]);
+        for (const row of rows)
+          waiting.set(keyOf(row, 3), [...(waiting.get(keyOf(row, 3)) ?? []), row[6] as Uint8Array]);
       }
       if (kind !== 'body hashes' || !statement.sql.startsWith('SELECT -1 ')) return rows;
       return rows.map((row): SqlRow => {
         const item = Number(row[0]);
         if (item < 0) return row;
         const key = keyOf(statement.parameters, item * 3);
-        const earlier = Array.from({ length: item }, (_, place) => keyOf(statement.parameters, place * 3)).filter((other) => other === key).length;
+        const earlier = Array.from({ length: item }, (_, place) => keyOf(statement.parameters, place * 3)).filter(
+          (other) => other === key,
+        ).length;
         return [item, waiting.get(key)?.[earlier] ?? row[1] ?? null];
       });
     },

@@ -4,7 +4,10 @@ import type { SimulatedGroup } from './servers/simulated-group.ts';
 import type { BufferedRow } from './servers/tables.ts';
 import { BEGINNING_MS } from './world/virtual-time.ts';
 
-/** Mistakes of the drain, and of who brings back what a promoted server lacks: each is a client that shows, or does, what it should not. */
+/**
+ * Mistakes of the drain, and of who brings back what a promoted server lacks: each is a client that shows, or does,
+ * what it should not.
+ */
 
 /** An append that is let in by any writer is one of who brings cells back. */
 const FENCED = 'log.writer_id = @@server_id';
@@ -16,7 +19,13 @@ export function takesRefusalsForDone(client: SqlClient): SqlClient {
       try {
         return await client.change(statement);
       } catch (error) {
-        if (planOf(statement.sql).kind !== 'append' || statement.sql.includes(FENCED) || !(error instanceof SqlError) || error.failure !== 'rejected') throw error;
+        if (
+          planOf(statement.sql).kind !== 'append' ||
+          statement.sql.includes(FENCED) ||
+          !(error instanceof SqlError) ||
+          error.failure !== 'rejected'
+        )
+          throw error;
         const cells = statement.sql.split(' UNION ALL ').length;
         return { affectedRows: cells, insertId: cells };
       }
@@ -28,7 +37,15 @@ export function takesRefusalsForDone(client: SqlClient): SqlClient {
 export function hidesYounger(): (client: SqlClient, group: SimulatedGroup) => SqlClient {
   const groups = new Set<SimulatedGroup>();
   const isFirst = (row: BufferedRow): boolean =>
-    ![...groups].some((group) => [...bufferOf(group).values()].some((other) => other.address === row.address && other.state !== 'conflict' && other.answered < other.writers && other.createdAt < row.createdAt));
+    ![...groups].some((group) =>
+      [...bufferOf(group).values()].some(
+        (other) =>
+          other.address === row.address &&
+          other.state !== 'conflict' &&
+          other.answered < other.writers &&
+          other.createdAt < row.createdAt,
+      ),
+    );
   return (client, group) => {
     groups.add(group);
     return hiding(client, group, ['unanswered', 'copies'], isFirst);
@@ -41,19 +58,27 @@ export function parksRefused(client: SqlClient): SqlClient {
     async change(statement) {
       if (planOf(statement.sql).kind !== 'note refusal') return client.change(statement);
       const [error = '', ...keys] = statement.parameters;
-      for (let at = 0; at < keys.length; at += KEY_PARTS) await client.change({ sql: PARK, parameters: [error, 1, ...keys.slice(at, at + KEY_PARTS)] });
+      for (let at = 0; at < keys.length; at += KEY_PARTS)
+        await client.change({ sql: PARK, parameters: [error, 1, ...keys.slice(at, at + KEY_PARTS)] });
       return { affectedRows: keys.length / KEY_PARTS, insertId: 0 };
     },
   };
 }
 
 const KEY_PARTS = 5;
-const PARK = "UPDATE `schemaless`.buffer SET attempts = attempts + 1, last_error = ?, state = IF(attempts >= ?, 'parked', state) WHERE state = 'waiting' AND (datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ? AND body_hash = ?)";
+const PARK =
+  "UPDATE `schemaless`.buffer SET attempts = attempts + 1, last_error = ?, state = IF(attempts >= ?, 'parked', state) WHERE state = 'waiting' AND (datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ? AND body_hash = ?)";
 
 const MINIMUM_AGE_MS = 2000;
 
 export function hidesYoung(client: SqlClient, group: SimulatedGroup): SqlClient {
-  return hiding(client, group, ['waiting'], ({ createdAt }) => createdAt / 1000 < BEGINNING_MS + performance.now() + (group.nodes[group.writer]?.aheadMs ?? 0) - MINIMUM_AGE_MS);
+  return hiding(
+    client,
+    group,
+    ['waiting'],
+    ({ createdAt }) =>
+      createdAt / 1000 < BEGINNING_MS + performance.now() + (group.nodes[group.writer]?.aheadMs ?? 0) - MINIMUM_AGE_MS,
+  );
 }
 
 /** What one run comes to look at in a second, in the order of the whole table. */
@@ -68,7 +93,12 @@ export function seesFirstRows(client: SqlClient, group: SimulatedGroup): SqlClie
 }
 
 /** Shows only some of the rows that a page of a buffer table has. */
-function hiding(client: SqlClient, group: SimulatedGroup, kinds: readonly string[], isShown: (row: BufferedRow) => boolean): SqlClient {
+function hiding(
+  client: SqlClient,
+  group: SimulatedGroup,
+  kinds: readonly string[],
+  isShown: (row: BufferedRow) => boolean,
+): SqlClient {
   return {
     ...client,
     async select(statement, target) {

@@ -46,25 +46,38 @@ Error.stackTraceLimit = 0;
 /** The machine's clock: every other one of this thread is the simulation's. */
 const machineMs = (): number => Number(process.hrtime.bigint() / 1_000_000n);
 
-await runAsWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(async ({ seed, first, step, end, forMs = Number.POSITIVE_INFINITY, bugs }, control) => {
-  const done = { seeds: {} as Record<string, number>, bad: [] as BadSeed[], undone: 0, broken: 0, sums: {} as Record<string, number> };
-  control.ready();
-  const since = machineMs();
-  for (const bug of bugs.length === 0 ? [undefined] : bugs.map(bugNamed)) {
-    const name = bug?.name ?? '';
-    for (let number = first; number < end && control.stopped !== 'now' && machineMs() - since < forMs; number += step) {
-      const { broken, undone, answers, counts } = await simulateSeed(seed, number, bug).catch((cause: unknown) => {
-        throw new Error(`seed ${seed}, number ${number}, bug ${name}: ${String(cause)}`, { cause });
-      });
-      done.seeds[name] = (done.seeds[name] ?? 0) + 1;
-      for (const [what, count] of Object.entries({ ...answers, ...counts })) done.sums[what] = (done.sums[what] ?? 0) + count;
-      if (broken.length > 0) done.broken += 1;
-      if (undone.length > 0) done.undone += 1;
-      const [what] = [...broken, ...undone];
-      if (what !== undefined && done.bad.length < MOST_BAD) done.bad.push({ bug: name, number, what });
-      if (what !== undefined && bug) break;
-      if ((done.seeds[name] ?? 0) % SAY_EVERY === 0) control.say({ ...done });
+await runAsWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(
+  async ({ seed, first, step, end, forMs = Number.POSITIVE_INFINITY, bugs }, control) => {
+    const done = {
+      seeds: {} as Record<string, number>,
+      bad: [] as BadSeed[],
+      undone: 0,
+      broken: 0,
+      sums: {} as Record<string, number>,
+    };
+    control.ready();
+    const since = machineMs();
+    for (const bug of bugs.length === 0 ? [undefined] : bugs.map(bugNamed)) {
+      const name = bug?.name ?? '';
+      for (
+        let number = first;
+        number < end && control.stopped !== 'now' && machineMs() - since < forMs;
+        number += step
+      ) {
+        const { broken, undone, answers, counts } = await simulateSeed(seed, number, bug).catch((cause: unknown) => {
+          throw new Error(`seed ${seed}, number ${number}, bug ${name}: ${String(cause)}`, { cause });
+        });
+        done.seeds[name] = (done.seeds[name] ?? 0) + 1;
+        for (const [what, count] of Object.entries({ ...answers, ...counts }))
+          done.sums[what] = (done.sums[what] ?? 0) + count;
+        if (broken.length > 0) done.broken += 1;
+        if (undone.length > 0) done.undone += 1;
+        const [what] = [...broken, ...undone];
+        if (what !== undefined && done.bad.length < MOST_BAD) done.bad.push({ bug: name, number, what });
+        if (what !== undefined && bug) break;
+        if ((done.seeds[name] ?? 0) % SAY_EVERY === 0) control.say({ ...done });
+      }
     }
-  }
-  return done;
-});
+    return done;
+  },
+);

@@ -20,9 +20,18 @@ export const simulateRun: FaultRun = {
   async run(world: RunWorld): Promise<RunOutcome> {
     const forMs = world.seconds === undefined ? undefined : world.seconds * 1000;
     const least = forMs === undefined ? SEEDS : LEAST_SEEDS;
-    const real = await simulate(world, Array.from({ length: THREADS }, () => []), forMs);
+    const real = await simulate(
+      world,
+      Array.from({ length: THREADS }, () => []),
+      forMs,
+    );
     world.say(`the control: ${simulateRun.control}`);
-    const control = await simulate(world, Array.from({ length: THREADS }, (_, thread) => PLANTED_BUGS.filter((_, place) => place % THREADS === thread).map(({ name }) => name)));
+    const control = await simulate(
+      world,
+      Array.from({ length: THREADS }, (_, thread) =>
+        PLANTED_BUGS.filter((_, place) => place % THREADS === thread).map(({ name }) => name),
+      ),
+    );
     const seeds = real.seeds[''] ?? 0;
     const found = PLANTED_BUGS.flatMap(({ name }) => control.bad.filter(({ bug }) => bug === name));
     return {
@@ -32,7 +41,10 @@ export const simulateRun: FaultRun = {
           figure: `${real.broken}, ${real.undone} of ${seeds.toLocaleString('en-US')}`,
           bar: `0, 0 of ${forMs === undefined ? '' : 'at least '}${least.toLocaleString('en-US')}`,
           passed: real.broken + real.undone === 0 && seeds >= least,
-          control: { figure: `planted bugs found: ${found.length} of ${PLANTED_BUGS.length}`, failed: found.length === PLANTED_BUGS.length },
+          control: {
+            figure: `planted bugs found: ${found.length} of ${PLANTED_BUGS.length}`,
+            failed: found.length === PLANTED_BUGS.length,
+          },
         },
       ],
       cells: ['stored', 'stored_before', 'buffered'].reduce((sum, outcome) => sum + (real.sums[outcome] ?? 0), 0),
@@ -40,7 +52,13 @@ export const simulateRun: FaultRun = {
       notes: [
         sumsLine(real.sums),
         ...real.bad.map(({ number, what }) => `seed ${world.seed}, number ${number}: ${what}`),
-        ...PLANTED_BUGS.map(({ name, what }) => foundLine(name, what, control.bad.find(({ bug }) => bug === name))),
+        ...PLANTED_BUGS.map(({ name, what }) =>
+          foundLine(
+            name,
+            what,
+            control.bad.find(({ bug }) => bug === name),
+          ),
+        ),
       ],
     };
   },
@@ -60,12 +78,27 @@ function foundLine(name: string, what: string, found: BadSeed | undefined): stri
  *
  * @param forMs how long @default until all are done
  */
-async function simulate({ seed, signal, say }: RunWorld, bugs: readonly (readonly string[])[], forMs?: number): Promise<SeedsDone> {
+async function simulate(
+  { seed, signal, say }: RunWorld,
+  bugs: readonly (readonly string[])[],
+  forMs?: number,
+): Promise<SeedsDone> {
   const threads = bugs.map((some, thread) => {
     const isSearch = some.length > 0;
-    return startWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(new URL('seeds-thread.ts', import.meta.url), { seed, first: isSearch ? 0 : thread, step: isSearch ? 1 : bugs.length, end: SEEDS, forMs, bugs: some });
+    return startWorker<SeedsWanted, SeedsWord, SeedsDone, SeedsDone>(new URL('seeds-thread.ts', import.meta.url), {
+      seed,
+      first: isSearch ? 0 : thread,
+      step: isSearch ? 1 : bugs.length,
+      end: SEEDS,
+      forMs,
+      bugs: some,
+    });
   });
-  const telling = setInterval(() => say(`${threads.reduce((sum, { progress }) => sum + simulated(progress), 0).toLocaleString('en-US')} simulations`), TELL_EVERY_MS);
+  const telling = setInterval(
+    () =>
+      say(`${threads.reduce((sum, { progress }) => sum + simulated(progress), 0).toLocaleString('en-US')} simulations`),
+    TELL_EVERY_MS,
+  );
   const end = (): void => void threads.map((thread) => thread.stop('now').catch(() => undefined));
   signal.addEventListener('abort', end);
   try {
@@ -93,6 +126,7 @@ function together(parts: readonly SeedsDone[]): SeedsDone {
 
 function added(records: readonly Readonly<Record<string, number>>[]): Record<string, number> {
   const sums: Record<string, number> = {};
-  for (const record of records) for (const [what, count] of Object.entries(record)) sums[what] = (sums[what] ?? 0) + count;
+  for (const record of records)
+    for (const [what, count] of Object.entries(record)) sums[what] = (sums[what] ?? 0) + count;
   return sums;
 }

@@ -26,7 +26,10 @@ export interface SeedVerdict {
 
 /** Faults, and writes, come during this time. */
 const FAULTY_MS = 10_000;
-/** Everything has to be done so long after the last fault: a drain may have to wait for its next run, and that for requests to have ended. */
+/**
+ * Everything has to be done so long after the last fault: a drain may have to wait for its next run, and that for
+ * requests to have ended.
+ */
 const PATIENCE_MS = 180_000;
 /** By then every statement that was late has arrived, and every one was given up. */
 const ARRIVED_MS = 6500;
@@ -51,13 +54,21 @@ async function simulate(world: World): Promise<SeedVerdict> {
   const judge = openJudge(chronicle);
   const { context, datastore } = world.start('reading');
   // Started in calm weather, as a deployment is.
-  const readers: Readers = { log: logReader(world, await datastore(), context, judge), follower: await logFollower(world, context, 'start'), late: undefined };
+  const readers: Readers = {
+    log: logReader(world, await datastore(), context, judge),
+    follower: await logFollower(world, context, 'start'),
+    late: undefined,
+  };
   await context.topology.groups();
   const isLong = world.random.chance(LONG_SHARE);
   const pace: DrainPace = { appendsPerSecond: isLong ? SLOW_PER_SECOND : 1e6, isHasty: true };
   scheduleDrains(world, () => !isLong && time.now() < FAULTY_MS, pace);
   const end = { isNear: false };
-  const loops = Promise.all([keepReading(world, readers, end), followLate(world, readers, end), keepDeciding(world, judge, end)]);
+  const loops = Promise.all([
+    keepReading(world, readers, end),
+    followLate(world, readers, end),
+    keepDeciding(world, judge, end),
+  ]);
   // Awaited in the end, whenever it fails.
   loops.catch(() => undefined);
   if (isLong) {
@@ -96,7 +107,11 @@ interface Readers {
   late: LogFollower | undefined;
 }
 
-async function keepReading({ time, random, chronicle }: World, { log, follower }: Readers, end: { readonly isNear: boolean }): Promise<void> {
+async function keepReading(
+  { time, random, chronicle }: World,
+  { log, follower }: Readers,
+  end: { readonly isNear: boolean },
+): Promise<void> {
   while (!end.isNear) {
     const [, isBusy] = await Promise.all([log.readOnce(), follower.followOnce()]);
     if (random.chance(0.02)) await follower.restart();
@@ -143,15 +158,25 @@ function whatIsUndone(world: World, { log, follower, late }: Readers): string[] 
   const waiting = bufferedRows(world.groups).filter(({ state }) => state === 'waiting' || state === 'undecided');
   if (waiting.length > 0) return [`${waiting.length} rows wait in the buffers`];
   return [
-    ...[...world.groups.values()].filter((group) => !group.isCaughtUp()).map(({ name }) => `readers of ${name} are behind`),
+    ...[...world.groups.values()]
+      .filter((group) => !group.isCaughtUp())
+      .map(({ name }) => `readers of ${name} are behind`),
     ...shards.filter((shard) => !isOpen(world, shard)).map((shard) => `shard ${shard} refuses every write`),
-    ...shards.filter((shard) => follower.missing(shard, logOf(world, shard)).length > 0).map((shard) => `the follower has not seen all of shard ${shard}`),
-    ...shards.filter((shard) => late && late.missing(shard, logOf(world, shard)).length > 0).map((shard) => `a follower of what is written from now on has not seen all of shard ${shard}`),
-    ...shards.filter((shard) => !wasCut(world, shard) && log.seen(shard).length < logOf(world, shard).length).map((shard) => `the reader has not seen all of shard ${shard}`),
+    ...shards
+      .filter((shard) => follower.missing(shard, logOf(world, shard)).length > 0)
+      .map((shard) => `the follower has not seen all of shard ${shard}`),
+    ...shards
+      .filter((shard) => late && late.missing(shard, logOf(world, shard)).length > 0)
+      .map((shard) => `a follower of what is written from now on has not seen all of shard ${shard}`),
+    ...shards
+      .filter((shard) => !wasCut(world, shard) && log.seen(shard).length < logOf(world, shard).length)
+      .map((shard) => `the reader has not seen all of shard ${shard}`),
   ];
 }
 
-/** The row of a shard is of the epoch that the topology gives to those who write, and its writer has all that it had. */
+/**
+ * The row of a shard is of the epoch that the topology gives to those who write, and its writer has all that it had.
+ */
 function isOpen({ groups, topology }: World, shard: number): boolean {
   const { group: name, epoch } = topology.place(shard);
   const group = groups.get(name);
@@ -175,13 +200,18 @@ async function writeOnce(world: World, judge: Judge): Promise<string[]> {
   return failed;
 }
 
-/** A reader that went on from where it stopped has seen every cell, once, in order. One without fingerprints only where no cell was lost. */
+/**
+ * A reader that went on from where it stopped has seen every cell, once, in order. One without fingerprints only where
+ * no cell was lost.
+ */
 function judgeReaders(world: World, { log }: Readers): string[] {
   return Array.from({ length: world.shards }, (_, shard) => shard).flatMap((shard) => {
     if (wasCut(world, shard)) return [];
     const stored = logOf(world, shard).map(({ added_id, address }) => `${added_id}/${address}`);
     const seen = log.seen(shard);
-    return stored.length === seen.length && stored.every((name, place) => name === seen[place]) ? [] : [`a reader saw ${seen.length} cells of shard ${shard}, of ${stored.length}`];
+    return stored.length === seen.length && stored.every((name, place) => name === seen[place])
+      ? []
+      : [`a reader saw ${seen.length} cells of shard ${shard}, of ${stored.length}`];
   });
 }
 

@@ -1,7 +1,10 @@
 import { toNumber } from '../../../shared/sql/cell-rows.ts';
 import { groupClient, type GroupAccess } from '../../support/store-access.ts';
 
-const COUNT = { sql: 'SELECT COUNT(*) FROM information_schema.processlist WHERE ID <> CONNECTION_ID()', parameters: [] };
+const COUNT = {
+  sql: 'SELECT COUNT(*) FROM information_schema.processlist WHERE ID <> CONNECTION_ID()',
+  parameters: [],
+};
 const SOON = { connections: 1, connectTimeoutMs: 500, acquireTimeoutMs: 1000, queryTimeoutMs: 1000 };
 
 /** The connections of all servers, replication's own among them. Undefined while one of the servers does not answer. */
@@ -19,5 +22,8 @@ export async function countConnections(groups: readonly GroupAccess[]): Promise<
       }
     }),
   );
-  return counts.reduce<number | undefined>((sum, count) => (sum === undefined || count === undefined ? undefined : sum + count), 0);
+  return counts.reduce<number | undefined>(
+    (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
+    0,
+  );
 }

@@ -31,7 +31,8 @@ const MEBIBYTE = 1024 * 1024;
  * @param end taken once it was over
  */
 export function growthOf(samples: readonly Sample[], seconds: number, part: number, end: Sample): Growth {
-  const between = (from: number, to: number): readonly Sample[] => samples.filter((sample) => sample.seconds >= from && sample.seconds < to);
+  const between = (from: number, to: number): readonly Sample[] =>
+    samples.filter((sample) => sample.seconds >= from && sample.seconds < to);
   const [early, late] = [between(part, 2 * part), between(seconds - part, seconds)];
   return {
     earlyBytes: median(early.map(ownBytes)),
@@ -82,7 +83,12 @@ function ownBytes({ stackBytes, functionBytes }: Sample): number {
   return stackBytes + functionBytes;
 }
 
-function partFigure(name: string, early: readonly Sample[], late: readonly Sample[], bytesOf: (sample: Sample) => number): string {
+function partFigure(
+  name: string,
+  early: readonly Sample[],
+  late: readonly Sample[],
+  bytesOf: (sample: Sample) => number,
+): string {
   const [before, after] = [early, late].map((samples) => (median(samples.map(bytesOf)) / MEBIBYTE).toFixed(0));
   return `${name} ${before}, ${after} MiB`;
 }

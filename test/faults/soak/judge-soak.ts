@@ -39,10 +39,46 @@ export interface Sabotaged {
 export function judgeSoak({ growth, rest, aftermath, counts, index }: Soaked, control: Sabotaged): readonly Check[] {
   const faults = otherFaults(aftermath) + counts.wrong;
   return [
-    check({ what: 'memory of stack and functions, the last minute to the second; control: a leak, in quarters of a minute', bar: MEMORY_BAR, figure: memoryFigure, holds: keepsMemory }, growth, control.growth),
-    check({ what: 'connections in the second minute, and in the end; control: some are kept open', bar: CONNECTIONS_BAR, figure: connectionsFigure, holds: keepsConnections }, growth, control.growth),
-    check({ what: 'processes in the second minute, and in the end; control: some are started', bar: PROCESSES_BAR, figure: processesFigure, holds: keepsProcesses }, growth, control.growth),
-    check({ what: 'waiting in buffers, in queues, for triggers, parked; control: a group hangs', bar: '0, 0, 0, 0', figure: restFigure, holds: isEmpty }, rest, control.rest),
+    check(
+      {
+        what: 'memory of stack and functions, the last minute to the second; control: a leak, in quarters of a minute',
+        bar: MEMORY_BAR,
+        figure: memoryFigure,
+        holds: keepsMemory,
+      },
+      growth,
+      control.growth,
+    ),
+    check(
+      {
+        what: 'connections in the second minute, and in the end; control: some are kept open',
+        bar: CONNECTIONS_BAR,
+        figure: connectionsFigure,
+        holds: keepsConnections,
+      },
+      growth,
+      control.growth,
+    ),
+    check(
+      {
+        what: 'processes in the second minute, and in the end; control: some are started',
+        bar: PROCESSES_BAR,
+        figure: processesFigure,
+        holds: keepsProcesses,
+      },
+      growth,
+      control.growth,
+    ),
+    check(
+      {
+        what: 'waiting in buffers, in queues, for triggers, parked; control: a group hangs',
+        bar: '0, 0, 0, 0',
+        figure: restFigure,
+        holds: isEmpty,
+      },
+      rest,
+      control.rest,
+    ),
     {
       what: 'acknowledged cells lost, other faults; control: cells are deleted',
       figure: `${aftermath.lost} of ${aftermath.acked.toLocaleString('en-US')}, ${faults}`,

@@ -25,7 +25,10 @@ export interface MixedCounts {
   readonly logReads: number;
   /** Reads and writes that were answered "later", or not at all. */
   readonly unavailable: number;
-  /** Acknowledged cells that a writer did not show for now: a promoted reader may lack them until the buffer brings them back. */
+  /**
+   * Acknowledged cells that a writer did not show for now: a promoted reader may lack them until the buffer brings them
+   * back.
+   */
   readonly missingForNow: number;
   /** Answers that cannot be right, and errors that nobody foresees. */
   readonly wrong: number;
@@ -107,7 +110,8 @@ export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
     const [log] = await store.log([{ shard, after }]);
     counts.logReads += 1;
     if (!log || log.error) return;
-    if (log.cells.some(({ added_id }, place) => added_id !== after + 1 + place)) isWrong(`a hole in the log of shard ${shard} after ${after}`);
+    if (log.cells.some(({ added_id }, place) => added_id !== after + 1 + place))
+      isWrong(`a hole in the log of shard ${shard} after ${after}`);
     places[shard] = log.next;
   }
 
@@ -116,7 +120,12 @@ export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
     let refKey = 0;
     const nextCell = (row_key: string): NewCell => {
       refKey += 1;
-      return { row_key, column_name: random.pick(['NOTES', 'RECEIPT']), ref_key: refKey, body: { caller: number, refKey, note: 'n'.repeat(random.integer(0, 300)) } };
+      return {
+        row_key,
+        column_name: random.pick(['NOTES', 'RECEIPT']),
+        ref_key: refKey,
+        body: { caller: number, refKey, note: 'n'.repeat(random.integer(0, 300)) },
+      };
     };
     const write = async (): Promise<void> => {
       const row = randomRowKey(random);
@@ -126,7 +135,9 @@ export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
     };
     while (!signal.aborted) {
       const chance = random.next();
-      await attempt(() => (chance < 0.5 ? write() : chance < 0.75 ? get(random) : chance < 0.9 ? query(random) : readLog(random)));
+      await attempt(() =>
+        chance < 0.5 ? write() : chance < 0.75 ? get(random) : chance < 0.9 ? query(random) : readLog(random),
+      );
       await sleep(PAUSE_MS);
     }
   }
@@ -136,7 +147,8 @@ export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
     for (const batch of inChunks(tripStream({ seed: `soak/${seed}`, trips: Number.MAX_SAFE_INTEGER }), TRIP_BATCH)) {
       if (signal.aborted) return;
       await attempt(() => put(store, batch, note));
-      for (const { column_name, body } of batch) if (column_name === 'BASE') drivers[counts.puts % REMEMBERED] = String(Object(body).driver_partner_uuid);
+      for (const { column_name, body } of batch)
+        if (column_name === 'BASE') drivers[counts.puts % REMEMBERED] = String(Object(body).driver_partner_uuid);
       batches += 1;
       if (batches > BURST_BATCHES) await sleep(TRIP_PAUSE_MS);
     }
@@ -147,12 +159,19 @@ export function mixedLoad({ url, seed, shards }: MixedLoadOptions): MixedLoad {
     wrongExamples,
     ledger,
     async work(signal) {
-      await Promise.all([writeTrips(signal), ...Array.from({ length: CALLERS }, (_, number) => caller(number, signal))]);
+      await Promise.all([
+        writeTrips(signal),
+        ...Array.from({ length: CALLERS }, (_, number) => caller(number, signal)),
+      ]);
     },
   };
 }
 
-async function put(store: SchemalessClient, cells: readonly NewCell[], note: (cells: readonly NewCell[], results: readonly PutResult[]) => void): Promise<void> {
+async function put(
+  store: SchemalessClient,
+  cells: readonly NewCell[],
+  note: (cells: readonly NewCell[], results: readonly PutResult[]) => void,
+): Promise<void> {
   const [first] = cells;
   if (cells.length === 1 && first) note(cells, [await store.put(first)]);
   else note(cells, await store.batchPut(cells));

@@ -33,7 +33,10 @@ const RETRY_MS = 15_000;
 
 /** Counts it, now. */
 export async function restOf(data: string, store: Pick<BufferOperations, 'buffer'>): Promise<Rest> {
-  const [status, buffers] = await Promise.all([sendCommand(data, 'status') as Promise<StackStatus>, store.buffer().catch(() => undefined)]);
+  const [status, buffers] = await Promise.all([
+    sendCommand(data, 'status') as Promise<StackStatus>,
+    store.buffer().catch(() => undefined),
+  ]);
   const summaries = status.triggers.map(({ summary }) => summary);
   return {
     buffered: sum((buffers ?? []).map((group) => (group.error ? 0 : group.rows + group.parked + group.conflicts))),

@@ -54,7 +54,9 @@ const FAULTS: readonly [Fault, ...Fault[]] = [
   serviceAway('sqs'),
   serviceAway('dynamodb'),
   async ({ random, status }) => {
-    const killable = status.functions.filter(({ title, instances }) => instances.length > 0 && !consumes(status, title));
+    const killable = status.functions.filter(
+      ({ title, instances }) => instances.length > 0 && !consumes(status, title),
+    );
     const killed = one(random, killable);
     if (!killed) return undefined;
     for (const { pid } of killed.instances) if (pid !== status.pid) kill(pid);
@@ -62,8 +64,17 @@ const FAULTS: readonly [Fault, ...Fault[]] = [
   },
 ];
 
-/** Breaks something of the stack again and again, one thing at a time, until the time is over. Returns how often it did what. */
-export async function breakAtRandom({ data, seed, seconds, signal, say }: SoakFaults): Promise<ReadonlyMap<string, number>> {
+/**
+ * Breaks something of the stack again and again, one thing at a time, until the time is over. Returns how often it did
+ * what.
+ */
+export async function breakAtRandom({
+  data,
+  seed,
+  seconds,
+  signal,
+  say,
+}: SoakFaults): Promise<ReadonlyMap<string, number>> {
   const random = new Random(seed, 'soak faults', 0);
   const done = new Map<string, number>();
   const end = performance.now() + seconds * 1000;
@@ -74,7 +85,12 @@ export async function breakAtRandom({ data, seed, seconds, signal, say }: SoakFa
     if (performance.now() + pause + MOST_AWAY_MS > end) break;
     await sleep(pause, undefined, { signal });
     const status = await untilAllRun(data, signal);
-    const what = await random.pick(FAULTS)({ random, status, away, command: (name, argument) => sendCommand(data, name, argument) });
+    const what = await random.pick(FAULTS)({
+      random,
+      status,
+      away,
+      command: (name, argument) => sendCommand(data, name, argument),
+    });
     if (what === undefined) continue;
     const kind = what.replace(/ (of|in) group-.*$/u, '');
     done.set(kind, (done.get(kind) ?? 0) + 1);

@@ -49,9 +49,11 @@ const LOAD = new URL('soak-load.ts', import.meta.url);
 
 export const soakRun: FaultRun = {
   name: 'soak',
-  promise: 'After minutes of mixed load and faults nothing has leaked, nothing is left waiting, and everything acknowledged is there',
+  promise:
+    'After minutes of mixed load and faults nothing has leaked, nothing is left waiting, and everything acknowledged is there',
   fault: 'a whole local stack; servers killed, paused and promoted, SQS and DynamoDB away, functions killed, at random',
-  control: 'the stack leaks memory, connections and processes; a group hangs when it is looked what waits; cells are deleted',
+  control:
+    'the stack leaks memory, connections and processes; a group hangs when it is looked what waits; cells are deleted',
 
   async run(world: RunWorld): Promise<RunOutcome> {
     await using parts = new AsyncDisposableStack();
@@ -66,7 +68,9 @@ export const soakRun: FaultRun = {
       engine: engine ? engineName(engine) : 'unknown engine',
       notes: [
         `faults: ${[...real.faults].map(([what, times]) => `${what} ${times}`).join(', ')}`,
-        `calls: ${Object.entries(real.counts).map(([what, count]) => `${what} ${count.toLocaleString('en-US')}`).join(', ')}`,
+        `calls: ${Object.entries(real.counts)
+          .map(([what, count]) => `${what} ${count.toLocaleString('en-US')}`)
+          .join(', ')}`,
         `memory of ${real.growth.parts}`,
         outcomesLine(real.aftermath.outcomes),
         `${restFigure(real.rest)} left ${real.rest.seconds.toFixed(1)} s after the load; parked cells sent again: ${real.rest.retried}`,
@@ -86,7 +90,15 @@ interface Soak {
 
 async function startSoak({ folder, engine, signal }: RunWorld, parts: AsyncDisposableStack): Promise<Soak> {
   const data = join(folder, 'stack');
-  const options = { data, port: 0, shards: SHARDS, engine, functions: 'process', functionMemory: FUNCTION_MB, tailers: TAILERS };
+  const options = {
+    data,
+    port: 0,
+    shards: SHARDS,
+    engine,
+    functions: 'process',
+    functionMemory: FUNCTION_MB,
+    tailers: TAILERS,
+  };
   const stack = await StackProcess.start({ program: STACK, args: [JSON.stringify(options)], data, signal });
   const { pid } = (await sendCommand(data, 'status')) as StackStatus;
   parts.defer(() => endWhole(stack, pid));
@@ -108,7 +120,12 @@ interface Watched {
 }
 
 /** Loads the stack and watches it, while something is done with it. */
-async function loaded({ folder, signal }: RunWorld, { stack, pid }: Soak, seed: string, meanwhile: () => Promise<void>): Promise<Watched> {
+async function loaded(
+  { folder, signal }: RunWorld,
+  { stack, pid }: Soak,
+  seed: string,
+  meanwhile: () => Promise<void>,
+): Promise<Watched> {
   using load = startProcess<MixedLoadOptions, SoakProgress>(LOAD, folder, { url: stack.url, seed, shards: SHARDS });
   await load.ready;
   const watch = watchStack(stack, pid);
@@ -123,7 +140,12 @@ async function loaded({ folder, signal }: RunWorld, { stack, pid }: Soak, seed: 
   if (!written || !counts || !wrongExamples) throw new Error('the load handed nothing over');
   // A promoted reader may lack the last cells: the buffer brings them back, at other added ids.
   const acked = written.acked.map((cell) => ({ ...cell, added_id: 0 }));
-  return { written: { ...written, acked }, counts, wrongExamples: [...written.wrongExamples, ...wrongExamples], samples: watch.samples };
+  return {
+    written: { ...written, acked },
+    counts,
+    wrongExamples: [...written.wrongExamples, ...wrongExamples],
+    samples: watch.samples,
+  };
 }
 
 async function soakWhole(world: RunWorld, soak: Soak) {
@@ -136,10 +158,14 @@ async function soakWhole(world: RunWorld, soak: Soak) {
   const datastore = schemalessClient({ url: stack.url, datastore: DATASTORE });
   say('waiting for what is under way');
   const rest = await settle(data, datastore, SETTLE_MS, signal);
-  say(`${restFigure(rest)} left after ${rest.seconds.toFixed(1)} s; reading ${watched.written.acked.length.toLocaleString('en-US')} cells back`);
+  say(
+    `${restFigure(rest)} left after ${rest.seconds.toFixed(1)} s; reading ${watched.written.acked.length.toLocaleString('en-US')} cells back`,
+  );
   const aftermath: Aftermath = await inspect({ datastore, groups: stack.groups, written: watched.written, signal });
   const index = await verifyInTheEnd(data, INDEX, VERIFY_MS, signal);
-  const growth = await untilCalm(world, soak, (end) => growthOf(watched.samples, seconds, Math.min(PART_SECONDS, seconds / 3), end));
+  const growth = await untilCalm(world, soak, (end) =>
+    growthOf(watched.samples, seconds, Math.min(PART_SECONDS, seconds / 3), end),
+  );
   return { ...watched, faults, rest, growth, aftermath, index };
 }
 
@@ -170,5 +196,12 @@ async function sabotage(world: RunWorld, soak: Soak, before: Written) {
   await untilAllRun(data, signal);
   const growth: Growth = growthOf(samples, CONTROL_SECONDS, CONTROL_SECONDS / 4, await lookAt(stack, pid, 0));
   const deleted = await deleteTrips(stack.groups, 'group-2');
-  return { growth, rest, deleted, lost: await countUnreadable(datastore, before.acked), acked: before.acked.length, index: await verifyOnce(data, INDEX) };
+  return {
+    growth,
+    rest,
+    deleted,
+    lost: await countUnreadable(datastore, before.acked),
+    acked: before.acked.length,
+    index: await verifyOnce(data, INDEX),
+  };
 }

@@ -1,4 +1,7 @@
-/** What `npm start` runs, with caches that are full within the first minute and heaps without garbage; on SIGUSR2 it begins to leak, as a control. */
+/**
+ * What `npm start` runs, with caches that are full within the first minute and heaps without garbage; on SIGUSR2 it
+ * begins to leak, as a control.
+ */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { createConnection, type Connection } from 'mysql2';
@@ -15,7 +18,11 @@ const CONNECTION_EVERY_MS = 500;
 const PROCESS_EVERY_MS = 5000;
 
 const options = JSON.parse(process.argv[2] ?? '{}') as Partial<LocalStackOptions>;
-const starting = startLocalStack({ ...options, serverArguments: SMALL_CACHES, functionArguments: ['--import', new URL('collect-garbage.mjs', import.meta.url).href] });
+const starting = startLocalStack({
+  ...options,
+  serverArguments: SMALL_CACHES,
+  functionArguments: ['--import', new URL('collect-garbage.mjs', import.meta.url).href],
+});
 process.on('SIGTERM', () => {
   void starting.then((stack) => stack.stop()).finally(() => process.exit(0));
 });
@@ -36,5 +43,13 @@ function leak({ groups: { groups } }: LocalStack): void {
     kept.push(connection);
   }, CONNECTION_EVERY_MS);
   // The command line names the data folder, so that the process is found when the run is cut off.
-  setInterval(() => kept.push(spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000)', join(options.data ?? '', 'leaked')], { stdio: 'ignore' })), PROCESS_EVERY_MS);
+  setInterval(
+    () =>
+      kept.push(
+        spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000)', join(options.data ?? '', 'leaked')], {
+          stdio: 'ignore',
+        }),
+      ),
+    PROCESS_EVERY_MS,
+  );
 }

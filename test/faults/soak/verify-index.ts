@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const VERIFY = fileURLToPath(new URL('../../../infra/local/commands/verify-index.ts', import.meta.url));
-const LINE = /: (?<rows>\d+) rows, (?<entries>\d+) entries: (?<missing>\d+) missing, (?<extra>\d+) extra, (?<wrong>\d+) wrong/u;
+const LINE =
+  /: (?<rows>\d+) rows, (?<entries>\d+) entries: (?<missing>\d+) missing, (?<extra>\d+) extra, (?<wrong>\d+) wrong/u;
 const AGAIN_MS = 2000;
 
 /** An index held against its cells. */
@@ -24,11 +25,20 @@ export async function verifyOnce(data: string, index: string): Promise<IndexVerd
   const counted = LINE.exec(said)?.groups;
   if (!counted) throw new Error(`verify-index said: ${said}`);
   const count = (name: string): number => Number(counted[name]);
-  return { rows: count('rows'), entries: count('entries'), problems: count('missing') + count('extra') + count('wrong') };
+  return {
+    rows: count('rows'),
+    entries: count('entries'),
+    problems: count('missing') + count('extra') + count('wrong'),
+  };
 }
 
 /** Again until nothing is wrong, as long as there is time: what a failure kept from the index the repair brings. */
-export async function verifyInTheEnd(data: string, index: string, patienceMs: number, signal: AbortSignal): Promise<IndexVerdict> {
+export async function verifyInTheEnd(
+  data: string,
+  index: string,
+  patienceMs: number,
+  signal: AbortSignal,
+): Promise<IndexVerdict> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const verdict = await verifyOnce(data, index);

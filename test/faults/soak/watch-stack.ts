@@ -34,7 +34,10 @@ export function watchStack(stack: StackProcess, root: number): StackWatch {
     ticks += 1;
     const seconds = (performance.now() - start) / 1000;
     // A server that is just being replaced is not there to be asked.
-    void lookAt(stack, root, seconds, ticks % CONNECTIONS_EVERY === 0).then((sample) => samples.push(sample), () => undefined);
+    void lookAt(stack, root, seconds, ticks % CONNECTIONS_EVERY === 0).then(
+      (sample) => samples.push(sample),
+      () => undefined,
+    );
   }, EVERY_MS);
   return { samples, stop: () => clearInterval(timer) };
 }
@@ -43,11 +46,17 @@ export function watchStack(stack: StackProcess, root: number): StackWatch {
 export async function lookAt(stack: StackProcess, root: number, seconds: number, isCounted = true): Promise<Sample> {
   const tree = processTree(root);
   const servers = new Set(stack.serverPids);
-  const bytesOf = (isMeant: (process: TreeProcess) => boolean): number => tree.filter(isMeant).reduce((sum, { residentBytes }) => sum + residentBytes, 0);
+  const bytesOf = (isMeant: (process: TreeProcess) => boolean): number =>
+    tree.filter(isMeant).reduce((sum, { residentBytes }) => sum + residentBytes, 0);
   const bytes = {
     stackBytes: bytesOf(({ pid }) => pid === root),
     functionBytes: bytesOf(({ pid }) => pid !== root && !servers.has(pid)),
     serverBytes: bytesOf(({ pid }) => servers.has(pid)),
   };
-  return { seconds, ...bytes, processes: tree.length, connections: isCounted ? await countConnections(stack.groups) : undefined };
+  return {
+    seconds,
+    ...bytes,
+    processes: tree.length,
+    connections: isCounted ? await countConnections(stack.groups) : undefined,
+  };
 }

@@ -28,7 +28,9 @@ export const handOver: Part = {
         },
       ],
       cells: real.verdict.due,
-      notes: [`hand-overs: seconds from a successor's start to its predecessor's end: ${real.seconds.map((one) => one.toFixed(1)).join(', ')}`],
+      notes: [
+        `hand-overs: seconds from a successor's start to its predecessor's end: ${real.seconds.map((one) => one.toFixed(1)).join(', ')}`,
+      ],
     };
   },
 };
@@ -48,13 +50,19 @@ async function handOn(world: RunWorld, stage: TriggerStage, name: string, inOrde
     await current.gone;
     seconds.push((performance.now() - start) / 1000);
     current = next;
-    if (!inOrder) await scene.until('cells are delivered again', () => (scene.deliveries().at(-1)?.at ?? 0) > Date.now() - 500);
+    if (!inOrder)
+      await scene.until('cells are delivered again', () => (scene.deliveries().at(-1)?.at ?? 0) > Date.now() - 500);
     await scene.wait(BETWEEN_SECONDS);
   }
   const until = Date.now();
   await scene.stopWriters();
   const verdict = await scene.settle();
-  const longest = longestPause(scene.deliveries().map(({ at }) => at), since, until) / 1000;
+  const longest =
+    longestPause(
+      scene.deliveries().map(({ at }) => at),
+      since,
+      until,
+    ) / 1000;
   await current.stop();
   await scene.end();
   return { verdict, seconds, longest };

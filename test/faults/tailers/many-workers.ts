@@ -29,7 +29,9 @@ export const manyWorkers: Part = {
         },
       ],
       cells: real.verdict.due,
-      notes: [`${WORKERS} workers in ${PROCESSES} processes held one partition each after ${real.seconds?.toFixed(1) ?? 'too many'} s`],
+      notes: [
+        `${WORKERS} workers in ${PROCESSES} processes held one partition each after ${real.seconds?.toFixed(1) ?? 'too many'} s`,
+      ],
     };
   },
 };
@@ -38,12 +40,22 @@ async function crowd(world: RunWorld, stage: TriggerStage, name: string, partiti
   await using scene = await Scene.start(world, stage, { name, tailers: [] });
   const slots = Array.from({ length: WORKERS }, (_, slot) => slot);
   const processes = await Promise.all(
-    Array.from({ length: PROCESSES }, (_, place) => scene.startTailer({ slots: slots.filter((slot) => slot % PROCESSES === place), partitions })),
+    Array.from({ length: PROCESSES }, (_, place) =>
+      scene.startTailer({ slots: slots.filter((slot) => slot % PROCESSES === place), partitions }),
+    ),
   );
-  const seconds = await secondsUntilSpread(scene, { workers: WORKERS, shards: stage.shards, partitions, mostSeconds: partitions === WORKERS ? MOST_SECONDS : CONTROL_SECONDS });
+  const seconds = await secondsUntilSpread(scene, {
+    workers: WORKERS,
+    shards: stage.shards,
+    partitions,
+    mostSeconds: partitions === WORKERS ? MOST_SECONDS : CONTROL_SECONDS,
+  });
   await scene.wait(AFTER_SECONDS);
   let held: readonly number[] | undefined;
-  await scene.until('DynamoDB says who holds what', async () => (held = await holdings(scene, stage.shards, partitions)) !== undefined);
+  await scene.until(
+    'DynamoDB says who holds what',
+    async () => (held = await holdings(scene, stage.shards, partitions)) !== undefined,
+  );
   const workers = held?.filter((count) => count === 1).length ?? 0;
   await scene.stopWriters();
   const verdict = await scene.settle();

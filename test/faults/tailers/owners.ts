@@ -2,8 +2,15 @@ import { offsetItems } from '../../../shared/follow/offset-items.ts';
 import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts';
 import type { Scene } from '../triggers/scene.ts';
 
-/** How many partitions each worker that holds any holds, the most first. Undefined when DynamoDB has too much to do to say it. */
-export async function holdings(scene: Scene, shards: number, partitions: number): Promise<readonly number[] | undefined> {
+/**
+ * How many partitions each worker that holds any holds, the most first. Undefined when DynamoDB has too much to do to
+ * say it.
+ */
+export async function holdings(
+  scene: Scene,
+  shards: number,
+  partitions: number,
+): Promise<readonly number[] | undefined> {
   const { datastore, trigger } = scene.access;
   const items = offsetItems(scene.store.stateTable, { name: triggerFollower(trigger), datastore, shards, partitions });
   const counts = new Map<string, number>();
@@ -26,10 +33,22 @@ export function isSpread(held: readonly number[] | undefined, workers: number, p
 }
 
 /** How long it takes until they are spread; undefined where it takes longer than that. */
-export async function secondsUntilSpread(scene: Scene, { workers, shards, partitions, mostSeconds }: { readonly workers: number; readonly shards: number; readonly partitions: number; readonly mostSeconds: number }): Promise<number | undefined> {
+export async function secondsUntilSpread(
+  scene: Scene,
+  {
+    workers,
+    shards,
+    partitions,
+    mostSeconds,
+  }: { readonly workers: number; readonly shards: number; readonly partitions: number; readonly mostSeconds: number },
+): Promise<number | undefined> {
   const start = performance.now();
   try {
-    await scene.until(`${workers} workers hold ${partitions} partitions`, async () => isSpread(await holdings(scene, shards, partitions), workers, partitions), mostSeconds * 1000);
+    await scene.until(
+      `${workers} workers hold ${partitions} partitions`,
+      async () => isSpread(await holdings(scene, shards, partitions), workers, partitions),
+      mostSeconds * 1000,
+    );
     return (performance.now() - start) / 1000;
   } catch {
     return undefined;

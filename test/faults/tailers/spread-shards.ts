@@ -19,15 +19,22 @@ export const spreadShards: Part = {
   async carryOut(world, stage) {
     const real = await comeAndGo(world, stage, 'spread', true);
     const control = await comeAndGo(world, stage, 'spread_control', false);
-    const text = (seconds: readonly (number | undefined)[]): string => seconds.map((one) => (one === undefined ? `over ${MOST_SECONDS}` : one.toFixed(1))).join(', ');
+    const text = (seconds: readonly (number | undefined)[]): string =>
+      seconds.map((one) => (one === undefined ? `over ${MOST_SECONDS}` : one.toFixed(1))).join(', ');
     return {
       checks: [
         {
           what: 'seconds until shards are spread over 1, 4, 2 tailers; deliveries; control: two that die unnoticed',
           figure: `${text(real.seconds)}; ${deliveryFigure(real.verdict)}`,
           bar: `${BAR_SECONDS}; 0, 0 of at least 500`,
-          passed: real.seconds.every((one) => one !== undefined && one <= BAR_SECONDS) && isWhole(real.verdict) && real.verdict.due >= 500,
-          control: { figure: text(control.seconds), failed: control.seconds.some((one) => one === undefined || one > BAR_SECONDS) },
+          passed:
+            real.seconds.every((one) => one !== undefined && one <= BAR_SECONDS) &&
+            isWhole(real.verdict) &&
+            real.verdict.due >= 500,
+          control: {
+            figure: text(control.seconds),
+            failed: control.seconds.some((one) => one === undefined || one > BAR_SECONDS),
+          },
         },
       ],
       cells: real.verdict.due,
@@ -40,7 +47,8 @@ async function comeAndGo(world: RunWorld, stage: TriggerStage, name: string, inO
   const tailer = inOrder ? {} : { heartbeat: NEVER_DEAD };
   await using scene = await Scene.start(world, stage, { name, tailers: [] });
   const start = (slot: number) => scene.startTailer({ ...tailer, slots: [slot] });
-  const spread = (workers: number): Promise<number | undefined> => secondsUntilSpread(scene, { workers, shards: stage.shards, partitions: stage.shards, mostSeconds: MOST_SECONDS });
+  const spread = (workers: number): Promise<number | undefined> =>
+    secondsUntilSpread(scene, { workers, shards: stage.shards, partitions: stage.shards, mostSeconds: MOST_SECONDS });
   const first = await start(0);
   const seconds = [await spread(1)];
   await scene.wait(BETWEEN_SECONDS);

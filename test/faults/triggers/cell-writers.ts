@@ -27,23 +27,30 @@ export interface WritersProgress {
 const ROWS = 200;
 const SAY_MS = 50;
 
-await runAsWorker<CellWriters, 'stop', WritersProgress, WritersProgress>(async ({ access, writers, seed, pauseMs, poison }, control) => {
-  await using store = await openStore(access);
-  const counts = { stored: 0, refused: 0 };
-  control.ready();
-  const saying = setInterval(() => control.say({ ...counts }), SAY_MS);
-  const write = async (writer: number): Promise<void> => {
-    const random = new Random(seed, access.datastore, writer);
-    const rows = Array.from({ length: ROWS }, () => randomRowKey(random));
-    for (let number = 1; control.stopped === undefined; number += 1) {
-      const ref_key = refKeyOf(number, random.chance(poison));
-      const { outcome } = await store.datastore.put({ row_key: rows[number % ROWS] ?? '', column_name: 'BASE', ref_key, body: { writer, number } });
-      if (outcome === 'stored' || outcome === 'stored_before') counts.stored += 1;
-      else counts.refused += 1;
-      await sleep(pauseMs);
-    }
-  };
-  await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
-  clearInterval(saying);
-  return counts;
-});
+await runAsWorker<CellWriters, 'stop', WritersProgress, WritersProgress>(
+  async ({ access, writers, seed, pauseMs, poison }, control) => {
+    await using store = await openStore(access);
+    const counts = { stored: 0, refused: 0 };
+    control.ready();
+    const saying = setInterval(() => control.say({ ...counts }), SAY_MS);
+    const write = async (writer: number): Promise<void> => {
+      const random = new Random(seed, access.datastore, writer);
+      const rows = Array.from({ length: ROWS }, () => randomRowKey(random));
+      for (let number = 1; control.stopped === undefined; number += 1) {
+        const ref_key = refKeyOf(number, random.chance(poison));
+        const { outcome } = await store.datastore.put({
+          row_key: rows[number % ROWS] ?? '',
+          column_name: 'BASE',
+          ref_key,
+          body: { writer, number },
+        });
+        if (outcome === 'stored' || outcome === 'stored_before') counts.stored += 1;
+        else counts.refused += 1;
+        await sleep(pauseMs);
+      }
+    };
+    await Promise.all(Array.from({ length: writers }, (_, writer) => write(writer)));
+    clearInterval(saying);
+    return counts;
+  },
+);

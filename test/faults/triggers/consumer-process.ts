@@ -31,7 +31,10 @@ export interface ConsumerProgress {
 }
 
 const HOLD = { holdSeconds: 10, holdEveryMs: 2500 };
-/** A cell that fails five times in a row would be hidden for sixteen seconds: about as long as a run takes nothing more for the end. */
+/**
+ * A cell that fails five times in a row would be hidden for sixteen seconds: about as long as a run takes nothing more
+ * for the end.
+ */
 const LONGEST_BACKOFF_SECONDS = 4;
 /** Batches side by side. */
 const POLLERS = 6;
@@ -42,7 +45,9 @@ const SAY_MS = 100;
 await runAsProcess<ConsumerInput, ConsumerProgress>(async ({ access, variation, deliveries: file, seed }, control) => {
   await using store = await openTriggered(access);
   using deliveries = openDeliveries(file);
-  const deployed = (await store.context.topology.triggers(access.datastore)).find(({ definition }) => definition.name === access.trigger);
+  const deployed = (await store.context.topology.triggers(access.datastore)).find(
+    ({ definition }) => definition.name === access.trigger,
+  );
   if (!deployed) throw new Error(`no trigger ${access.trigger}`);
   const random = new Random(seed, 'failing calls', process.pid);
   const progress = { calls: 0, failed: 0, parked: 0 };
@@ -66,7 +71,8 @@ await runAsProcess<ConsumerInput, ConsumerProgress>(async ({ access, variation, 
     fn,
     // Nobody asks it: the function writes down what it was called with.
     client: triggeredClients({ url: 'http://127.0.0.1:9', datastore: access.datastore }),
-    // A batch whose deletion SQS did not answer comes again after so long: sooner than a run takes nothing more for the end.
+    // A batch whose deletion SQS did not answer comes again after so long: sooner than a run takes nothing more for the
+    // end.
     settings: { ...HOLD, longestPauseSeconds: variation.pauseSeconds, longestBackoffSeconds: LONGEST_BACKOFF_SECONDS },
     report(event) {
       if (event.kind === 'parked') progress.parked += 1;
@@ -82,13 +88,22 @@ await runAsProcess<ConsumerInput, ConsumerProgress>(async ({ access, variation, 
 async function poll(consumer: Consumer, { sqs }: TriggeredStore, queueUrl: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
-      const receive = new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: WAIT_SECONDS, MessageSystemAttributeNames: ['ApproximateReceiveCount', 'MessageGroupId', 'SentTimestamp'] });
-      const { Messages = [] } = await sqs.send(receive, { abortSignal: AbortSignal.timeout((WAIT_SECONDS + 5) * 1000) });
+      const receive = new ReceiveMessageCommand({
+        QueueUrl: queueUrl,
+        MaxNumberOfMessages: 10,
+        WaitTimeSeconds: WAIT_SECONDS,
+        MessageSystemAttributeNames: ['ApproximateReceiveCount', 'MessageGroupId', 'SentTimestamp'],
+      });
+      const { Messages = [] } = await sqs.send(receive, {
+        abortSignal: AbortSignal.timeout((WAIT_SECONDS + 5) * 1000),
+      });
       if (Messages.length === 0) continue;
       const done = await consumeBatch(consumer, Messages.map(toQueueRecord), { stopping: signal });
       if (done.length === 0) continue;
       const entries = done.map(({ receiptHandle }, place) => ({ Id: String(place), ReceiptHandle: receiptHandle }));
-      await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: entries }), { abortSignal: AbortSignal.timeout(5000) });
+      await sqs.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: entries }), {
+        abortSignal: AbortSignal.timeout(5000),
+      });
     } catch {
       // The queue is away: what was consumed and not deleted comes again.
       await sleep(AWAY_PAUSE_MS);

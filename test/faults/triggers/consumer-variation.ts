@@ -12,4 +12,10 @@ export interface ConsumerVariation {
   readonly pauseSeconds: number;
 }
 
-export const GOOD_CONSUMER: ConsumerVariation = { failing: 0, failsOnPoison: false, forgets: false, callMs: 0, pauseSeconds: 300 };
+export const GOOD_CONSUMER: ConsumerVariation = {
+  failing: 0,
+  failsOnPoison: false,
+  forgets: false,
+  callMs: 0,
+  pauseSeconds: 300,
+};

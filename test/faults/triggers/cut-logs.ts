@@ -20,13 +20,24 @@ export const cutLogs: Part = {
 
   async carryOut(world, stage) {
     // From the writers: a reader that does not receive would show no tailer what is lost.
-    await using real = await Scene.start(world, stage, { name: 'cut', promotes: true, tailers: [0, 1].map(() => ({ variation: { readsWriter: true } })) });
-    await using control = await Scene.start(world, stage, { name: 'cut_control', promotes: true, tailers: [{ variation: { readsWriter: true, generationsInQueue: false, fingerprints: false } }] });
+    await using real = await Scene.start(world, stage, {
+      name: 'cut',
+      promotes: true,
+      tailers: [0, 1].map(() => ({ variation: { readsWriter: true } })),
+    });
+    await using control = await Scene.start(world, stage, {
+      name: 'cut_control',
+      promotes: true,
+      tailers: [{ variation: { readsWriter: true, generationsInQueue: false, fingerprints: false } }],
+    });
     await real.wait(BEFORE_SECONDS);
     await promoteWithoutLast(world, stage, real);
     await real.wait(AFTER_SECONDS);
     await Promise.all([real, control].map((scene) => scene.stopWriters()));
-    const [verdict, controlVerdict] = await Promise.all([real.settle(), control.settle({ patienceMs: CONTROL_PATIENCE_MS })]);
+    const [verdict, controlVerdict] = await Promise.all([
+      real.settle(),
+      control.settle({ patienceMs: CONTROL_PATIENCE_MS }),
+    ]);
     const gone = await countGone(real);
     if (gone === 0) throw new Error('no cell that had been delivered was lost');
     world.say(`${gone} cells that had been delivered are gone; ${real.tailed('cuts')} logs found cut`);
@@ -42,7 +53,10 @@ export const cutLogs: Part = {
           figure: `${found.cuts}, ${found.toCheckpoints}`,
           bar: 'at least 1, all of them',
           passed: found.cuts > 0 && found.toCheckpoints === found.cuts,
-          control: { figure: `${control.tailed('cuts')}, ${control.tailed('toCheckpoints')}`, failed: control.tailed('cuts') === 0 },
+          control: {
+            figure: `${control.tailed('cuts')}, ${control.tailed('toCheckpoints')}`,
+            failed: control.tailed('cuts') === 0,
+          },
         },
         replayCheck(replays, controlReplays),
       ],
@@ -53,7 +67,11 @@ export const cutLogs: Part = {
 };
 
 /** A group's reader stops receiving; the writer goes on, dies with its disk, and the reader is promoted. */
-async function promoteWithoutLast({ signal, say }: RunWorld, { servers, folder }: TriggerStage, scene: Scene): Promise<void> {
+async function promoteWithoutLast(
+  { signal, say }: RunWorld,
+  { servers, folder }: TriggerStage,
+  scene: Scene,
+): Promise<void> {
   const [group] = servers.groups;
   const writer = group?.nodes.find(({ role }) => role === 'writer');
   if (!group || !writer) throw new Error('no writer');
@@ -69,7 +87,12 @@ async function promoteWithoutLast({ signal, say }: RunWorld, { servers, folder }
 /** Delivered, and not in the logs any more. */
 async function countGone(scene: Scene): Promise<number> {
   const there = new Set((await scene.logged()).map(({ shard, cell }) => `${shard}/${cell}`));
-  return new Set(scene.deliveries().map(({ shard, cell }) => `${shard}/${cell}`).filter((cell) => !there.has(cell))).size;
+  return new Set(
+    scene
+      .deliveries()
+      .map(({ shard, cell }) => `${shard}/${cell}`)
+      .filter((cell) => !there.has(cell)),
+  ).size;
 }
 
 function replayCheck(real: DeliveryVerdict, control: DeliveryVerdict): Check {

@@ -13,7 +13,12 @@ export interface Delivery {
 }
 
 /** What makes a cell that very cell: its address, and when it was appended. */
-export function cellName({ row_key, column_name, ref_key, created_at }: CellAddress & { readonly created_at: string }): string {
+export function cellName({
+  row_key,
+  column_name,
+  ref_key,
+  created_at,
+}: CellAddress & { readonly created_at: string }): string {
   return `${row_key}/${column_name}/${ref_key}/${created_at}`;
 }
 
@@ -24,7 +29,8 @@ export function cellName({ row_key, column_name, ref_key, created_at }: CellAddr
 export function openDeliveries(file: string): Disposable & { note(delivery: Delivery): void } {
   const handle = openSync(file, 'a');
   return {
-    note: ({ shard, added_id, cell, replay, at }) => void writeSync(handle, `${shard}\t${added_id}\t${cell}\t${replay ? 1 : 0}\t${at}\n`),
+    note: ({ shard, added_id, cell, replay, at }) =>
+      void writeSync(handle, `${shard}\t${added_id}\t${cell}\t${replay ? 1 : 0}\t${at}\n`),
     [Symbol.dispose]: () => closeSync(handle),
   };
 }

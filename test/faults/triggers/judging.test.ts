@@ -11,8 +11,10 @@ import { deliveryCheck } from './part.ts';
 import { isPoison, refKeyOf } from './poison.ts';
 import { GOOD_TAILER, varyQueues } from '../../support/triggers/tailer-variation.ts';
 
-const log = (shard: number, names: string): LoggedCell[] => [...names].map((cell, place) => ({ shard, added_id: place + 1, ref_key: 0, cell }));
-const deliver = (shard: number, places: readonly number[], names = 'abcdef'): Delivery[] => places.map((id) => ({ shard, added_id: id, cell: names[id - 1] ?? '', replay: false, at: 0 }));
+const log = (shard: number, names: string): LoggedCell[] =>
+  [...names].map((cell, place) => ({ shard, added_id: place + 1, ref_key: 0, cell }));
+const deliver = (shard: number, places: readonly number[], names = 'abcdef'): Delivery[] =>
+  places.map((id) => ({ shard, added_id: id, cell: names[id - 1] ?? '', replay: false, at: 0 }));
 
 describe('what was delivered', () => {
   const judge = (...places: readonly number[]) => {
@@ -34,7 +36,11 @@ describe('what was delivered', () => {
 
   it('judges each shard by itself', () => {
     const due = [...log(1, 'ab'), ...log(2, 'ab')];
-    expect(judgeDeliveries(due, [...deliver(1, [1, 2]), ...deliver(2, [1, 2])])).toMatchObject({ due: 4, never: 0, outOfOrder: 0 });
+    expect(judgeDeliveries(due, [...deliver(1, [1, 2]), ...deliver(2, [1, 2])])).toMatchObject({
+      due: 4,
+      never: 0,
+      outOfOrder: 0,
+    });
     expect(judgeDeliveries(due, deliver(1, [1, 2]))).toMatchObject({ never: 2 });
   });
 
@@ -42,7 +48,11 @@ describe('what was delivered', () => {
     // The second cell was lost, and another one took its place.
     const due = log(1, 'aXc');
     expect(judgeDeliveries(due, deliver(1, [1, 2, 3], 'abc'))).toMatchObject({ never: 1, outOfOrder: 0 });
-    expect(judgeDeliveries(due, [...deliver(1, [1, 2], 'abc'), ...deliver(1, [2, 3], 'aXc')])).toMatchObject({ never: 0, outOfOrder: 0, repeats: 0 });
+    expect(judgeDeliveries(due, [...deliver(1, [1, 2], 'abc'), ...deliver(1, [2, 3], 'aXc')])).toMatchObject({
+      never: 0,
+      outOfOrder: 0,
+      repeats: 0,
+    });
   });
 
   it('passes when all of enough cells came and the control lost some, not otherwise', () => {
@@ -72,7 +82,9 @@ describe('what was delivered', () => {
 
 describe('the faults', () => {
   it('mark poison by the ref key alone, with an order of ref keys that holds', () => {
-    expect([refKeyOf(1, false), refKeyOf(1, true), refKeyOf(2, false)].map((ref_key) => isPoison({ ref_key }))).toEqual([false, true, false]);
+    expect([refKeyOf(1, false), refKeyOf(1, true), refKeyOf(2, false)].map((ref_key) => isPoison({ ref_key }))).toEqual(
+      [false, true, false],
+    );
     expect(refKeyOf(2, false)).toBeGreaterThan(refKeyOf(1, true));
   });
 
@@ -86,14 +98,26 @@ describe('the faults', () => {
         return messages.map(() => undefined);
       },
     };
-    const messages = Array.from({ length: 10 }, (_, place) => ({ body: '', groupId: '1', deduplicationId: `1-${place + 1}-aa-2` }));
+    const messages = Array.from({ length: 10 }, (_, place) => ({
+      body: '',
+      groupId: '1',
+      deduplicationId: `1-${place + 1}-aa-2`,
+    }));
     const counts = { sent: 0, refused: 0 };
-    using varied = varyQueues(queues, { ...GOOD_TAILER, refusesThird: 1, generationsInQueue: false }, counts, { file: join(folder, 'sends'), seed: '1' });
+    using varied = varyQueues(queues, { ...GOOD_TAILER, refusesThird: 1, generationsInQueue: false }, counts, {
+      file: join(folder, 'sends'),
+      seed: '1',
+    });
     const sends = [];
     for (let send = 0; send < 20; send += 1) sends.push(await varied.send('', messages));
     const refused = sends.filter((results) => results.some((result) => result !== undefined));
     expect(refused).toHaveLength(1);
-    expect(refused[0]?.map((result) => result !== undefined)).toEqual([false, false, true, ...Array.from({ length: 7 }, () => false)]);
+    expect(refused[0]?.map((result) => result !== undefined)).toEqual([
+      false,
+      false,
+      true,
+      ...Array.from({ length: 7 }, () => false),
+    ]);
     expect(counts).toEqual({ sent: 199, refused: 1 });
     expect(taken.filter((id) => id === '1-3-aa')).toHaveLength(19);
     rmSync(folder, { recursive: true });

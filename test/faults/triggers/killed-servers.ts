@@ -16,7 +16,12 @@ export const killedServers: Part = {
     // A send that failed, or that nobody made: the tailer of the control dies once, as the servers do.
     await using control = await Scene.start(world, stage, {
       name: 'servers_control',
-      tailers: [(life) => ({ heartbeat: QUICK_LEASES, variation: { waitsForQueue: false, ...(life === 0 ? { dies: 'before_send', atSend: 5 } : {}) } })],
+      tailers: [
+        (life) => ({
+          heartbeat: QUICK_LEASES,
+          variation: { waitsForQueue: false, ...(life === 0 ? { dies: 'before_send', atSend: 5 } : {}) },
+        }),
+      ],
     });
     const restarted = restart(control);
     await real.wait(BEFORE_SECONDS);
@@ -26,10 +31,19 @@ export const killedServers: Part = {
     await real.wait(AFTER_SECONDS);
     await restarted;
     await Promise.all([real, control].map((scene) => scene.stopWriters()));
-    const [verdict, controlVerdict] = await Promise.all([real.settle(), control.settle({ patienceMs: CONTROL_PATIENCE_MS })]);
+    const [verdict, controlVerdict] = await Promise.all([
+      real.settle(),
+      control.settle({ patienceMs: CONTROL_PATIENCE_MS }),
+    ]);
     await Promise.all([real.end(), control.end()]);
     return {
-      checks: [deliveryCheck('a reader killed, a writer killed; control: a tailer that commits before it sends too', verdict, controlVerdict)],
+      checks: [
+        deliveryCheck(
+          'a reader killed, a writer killed; control: a tailer that commits before it sends too',
+          verdict,
+          controlVerdict,
+        ),
+      ],
       cells: verdict.due,
       notes: [],
     };
@@ -41,7 +55,12 @@ async function restart({ tailers: [tailer] }: Scene): Promise<void> {
   await tailer?.start();
 }
 
-async function kill({ signal, say }: RunWorld, { servers }: TriggerStage, group: number, role: 'reader' | 'writer'): Promise<void> {
+async function kill(
+  { signal, say }: RunWorld,
+  { servers }: TriggerStage,
+  group: number,
+  role: 'reader' | 'writer',
+): Promise<void> {
   const node = servers.groups[group]?.nodes.find((one) => one.role === role);
   if (!node) throw new Error(`a group without a ${role}`);
   await servers.kill(node.node);

@@ -18,12 +18,27 @@ export const killedTailers: Part = {
   async carryOut(world, stage) {
     const [real, control] = await Promise.all([
       killAll(world, stage, { name: 'killed', tailers: TAILERS, kills: KILLS, cells: CELLS, waitsForQueue: true }),
-      killAll(world, stage, { name: 'killed_control', tailers: CONTROL_TAILERS, kills: CONTROL_KILLS, cells: LEAST_CELLS, waitsForQueue: false }),
+      killAll(world, stage, {
+        name: 'killed_control',
+        tailers: CONTROL_TAILERS,
+        kills: CONTROL_KILLS,
+        cells: LEAST_CELLS,
+        waitsForQueue: false,
+      }),
     ]);
     return {
-      checks: [deliveryCheck(`tailers killed between send and commit, ${real.kills} times; control: commit before send`, real.verdict, control.verdict, CELLS)],
+      checks: [
+        deliveryCheck(
+          `tailers killed between send and commit, ${real.kills} times; control: commit before send`,
+          real.verdict,
+          control.verdict,
+          CELLS,
+        ),
+      ],
       cells: real.verdict.due,
-      notes: [`sent again after kills: ${real.sentAgain.toLocaleString('en-US')} of ${real.sent.toLocaleString('en-US')} messages; the queue let ${real.verdict.repeats} of them pass; control: ${control.kills} kills`],
+      notes: [
+        `sent again after kills: ${real.sentAgain.toLocaleString('en-US')} of ${real.sent.toLocaleString('en-US')} messages; the queue let ${real.verdict.repeats} of them pass; control: ${control.kills} kills`,
+      ],
     };
   },
 };
@@ -49,7 +64,10 @@ async function killAll(world: RunWorld, stage: TriggerStage, { name, tailers, ki
       isDoomed[place] = doomed < kills;
       if (isDoomed[place]) doomed += 1;
       const dies = waitsForQueue ? 'after_send' : 'before_send';
-      return { heartbeat: QUICK_LEASES, variation: { waitsForQueue, ...(isDoomed[place] ? { dies, atSend: 1 + (life % 3) } : {}) } };
+      return {
+        heartbeat: QUICK_LEASES,
+        variation: { waitsForQueue, ...(isDoomed[place] ? { dies, atSend: 1 + (life % 3) } : {}) },
+      };
     }),
   });
   await Promise.all(

@@ -20,14 +20,22 @@ export async function loggedCells(groups: readonly GroupAccess[], datastore: str
     groups.map(async ({ name }) => {
       const client = groupClient(groups, name, PATIENT);
       try {
-        const owned = await client.select({ sql: 'SELECT shard FROM `schemaless`.shard WHERE datastore = ? ORDER BY shard', parameters: [datastore] }, 'writer');
+        const owned = await client.select(
+          { sql: 'SELECT shard FROM `schemaless`.shard WHERE datastore = ? ORDER BY shard', parameters: [datastore] },
+          'writer',
+        );
         const ofGroup: LoggedCell[] = [];
         for (const [owner] of owned) {
           const shard = toNumber(owner);
           const sql = `SELECT added_id, row_key, column_name, ref_key, created_at FROM ${entityTable(datastore, shard)} ORDER BY added_id`;
           for (const [id, rowKey, column, refKey, at] of await client.select({ sql, parameters: [] }, 'writer')) {
             const ref_key = toNumber(refKey);
-            const cell = cellName({ row_key: rowKeyOf(toBytes(rowKey)), column_name: toText(column), ref_key, created_at: fromSqlTime(String(at)) });
+            const cell = cellName({
+              row_key: rowKeyOf(toBytes(rowKey)),
+              column_name: toText(column),
+              ref_key,
+              created_at: fromSqlTime(String(at)),
+            });
             ofGroup.push({ shard, added_id: toNumber(id), ref_key, cell });
           }
         }

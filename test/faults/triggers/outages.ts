@@ -16,22 +16,38 @@ export const outages: Part = {
 
   async carryOut(world, stage) {
     await using real = await Scene.start(world, stage, { name: 'outages' });
-    await using control = await Scene.start(world, stage, { name: 'outages_control', tailers: [{ variation: { goesOnWithoutState: false, waitsForQueue: false } }] });
+    await using control = await Scene.start(world, stage, {
+      name: 'outages_control',
+      tailers: [{ variation: { goesOnWithoutState: false, waitsForQueue: false } }],
+    });
     await real.wait(BETWEEN_SECONDS);
 
     const { began, ended } = await away(world, stage.dynamo, 'DynamoDB');
-    const goingOn = (scene: Scene): number => new Set(scene.deliveries().filter(({ at }) => at > began + DRAINED_SECONDS * 1000 && at < ended).map(({ shard }) => shard)).size;
+    const goingOn = (scene: Scene): number =>
+      new Set(
+        scene
+          .deliveries()
+          .filter(({ at }) => at > began + DRAINED_SECONDS * 1000 && at < ended)
+          .map(({ shard }) => shard),
+      ).size;
     const [shards, controlShards] = [goingOn(real), goingOn(control)];
     await real.wait(BETWEEN_SECONDS);
     await away(world, stage.sqs, 'SQS');
     await real.wait(BETWEEN_SECONDS);
 
     await Promise.all([real, control].map((scene) => scene.stopWriters()));
-    const [verdict, controlVerdict] = await Promise.all([real.settle(), control.settle({ patienceMs: CONTROL_PATIENCE_MS })]);
+    const [verdict, controlVerdict] = await Promise.all([
+      real.settle(),
+      control.settle({ patienceMs: CONTROL_PATIENCE_MS }),
+    ]);
     await Promise.all([real.end(), control.end()]);
     return {
       checks: [
-        deliveryCheck(`DynamoDB, then SQS gone for ${AWAY_SECONDS} s; control: commit before send`, verdict, controlVerdict),
+        deliveryCheck(
+          `DynamoDB, then SQS gone for ${AWAY_SECONDS} s; control: commit before send`,
+          verdict,
+          controlVerdict,
+        ),
         {
           what: 'shards that went on without DynamoDB; control: tailers that end without it',
           figure: `${shards} of ${stage.shards}`,
@@ -47,7 +63,11 @@ export const outages: Part = {
 };
 
 /** Returns when it began and ended, by `Date.now()`. */
-async function away({ signal, say }: RunWorld, service: Service, name: string): Promise<{ readonly began: number; readonly ended: number }> {
+async function away(
+  { signal, say }: RunWorld,
+  service: Service,
+  name: string,
+): Promise<{ readonly began: number; readonly ended: number }> {
   say(`${name} is gone`);
   await service.kill();
   const began = Date.now();

@@ -24,7 +24,12 @@ export const CONTROL_PATIENCE_MS = 6000;
 export const LEAST_CELLS = 100;
 
 /** Every cell was delivered, in order; and the control shows what the protection is for. */
-export function deliveryCheck(what: string, real: DeliveryVerdict, control: DeliveryVerdict, leastCells = LEAST_CELLS): Check {
+export function deliveryCheck(
+  what: string,
+  real: DeliveryVerdict,
+  control: DeliveryVerdict,
+  leastCells = LEAST_CELLS,
+): Check {
   return {
     what,
     figure: deliveryFigure(real),

@@ -14,9 +14,19 @@ export const partialSends: Part = {
   fault: `sends of several cells refused for the third only, ${REFUSED} times`,
 
   async carryOut(world, stage) {
-    const [real, control] = await Promise.all([send(world, stage, 'partial', true), send(world, stage, 'partial_control', false)]);
+    const [real, control] = await Promise.all([
+      send(world, stage, 'partial', true),
+      send(world, stage, 'partial_control', false),
+    ]);
     return {
-      checks: [deliveryCheck(`${real.refused} sends refused for the third only; control: it alone is sent again`, real.verdict, control.verdict, CELLS)],
+      checks: [
+        deliveryCheck(
+          `${real.refused} sends refused for the third only; control: it alone is sent again`,
+          real.verdict,
+          control.verdict,
+          CELLS,
+        ),
+      ],
       cells: real.verdict.due,
       notes: [`control: ${control.refused} sends refused`],
     };
@@ -24,7 +34,11 @@ export const partialSends: Part = {
 };
 
 async function send(world: RunWorld, stage: TriggerStage, name: string, resendsFromRefused: boolean) {
-  await using scene = await Scene.start(world, stage, { name, pauseMs: PAUSE_MS, tailers: [{ variation: { refusesThird: REFUSED, resendsFromRefused } }] });
+  await using scene = await Scene.start(world, stage, {
+    name,
+    pauseMs: PAUSE_MS,
+    tailers: [{ variation: { refusesThird: REFUSED, resendsFromRefused } }],
+  });
   await scene.load(SECONDS, CELLS);
   await scene.until('enough sends are refused', () => scene.tailed('refused') >= REFUSED);
   await scene.stopWriters();

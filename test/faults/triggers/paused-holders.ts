@@ -20,7 +20,10 @@ export const pausedHolders: Part = {
   fault: `a lease holder paused for ${LEASE_TIMES} lease times, ${PAUSES} times; clocks ${CLOCKS_MS / 60_000} minutes apart`,
 
   async carryOut(world, stage) {
-    const [real, control] = await Promise.all([pause(world, stage, 'paused', true), pause(world, stage, 'paused_control', false)]);
+    const [real, control] = await Promise.all([
+      pause(world, stage, 'paused', true),
+      pause(world, stage, 'paused_control', false),
+    ]);
     return {
       checks: [
         {
@@ -28,7 +31,10 @@ export const pausedHolders: Part = {
           figure: `${real.history.back}; ${deliveryFigure(real.verdict)}`,
           bar: '0; 0, 0',
           passed: real.history.back === 0 && isWhole(real.verdict),
-          control: { figure: `${control.history.back}; ${deliveryFigure(control.verdict)}`, failed: control.history.back > 0 },
+          control: {
+            figure: `${control.history.back}; ${deliveryFigure(control.verdict)}`,
+            failed: control.history.back > 0,
+          },
         },
       ],
       cells: real.verdict.due,
@@ -40,7 +46,12 @@ export const pausedHolders: Part = {
 async function pause(world: RunWorld, stage: TriggerStage, name: string, commitFence: boolean) {
   await using scene = await Scene.start(world, stage, {
     name,
-    tailers: [0, CLOCKS_MS, 2 * CLOCKS_MS].map((clockMs) => ({ heartbeat: QUICK_LEASES, partitions: PARTITIONS, settings: { commitEveryMs: COMMIT_EVERY_MS }, variation: { clockMs, commitFence } })),
+    tailers: [0, CLOCKS_MS, 2 * CLOCKS_MS].map((clockMs) => ({
+      heartbeat: QUICK_LEASES,
+      partitions: PARTITIONS,
+      settings: { commitEveryMs: COMMIT_EVERY_MS },
+      variation: { clockMs, commitFence },
+    })),
   });
   const watch = watchOffsets(scene.access, stage.shards);
   for (let number = 0; number < PAUSES; number += 1) {

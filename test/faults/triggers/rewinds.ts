@@ -12,7 +12,10 @@ export const rewinds: Part = {
   fault: 'a rewind to the start while workers hold the leases and commit',
 
   async carryOut(world, stage) {
-    const [real, control] = await Promise.all([rewind(world, stage, 'rewound', true), rewind(world, stage, 'rewound_control', false)]);
+    const [real, control] = await Promise.all([
+      rewind(world, stage, 'rewound', true),
+      rewind(world, stage, 'rewound_control', false),
+    ]);
     return {
       checks: [
         {
@@ -30,7 +33,10 @@ export const rewinds: Part = {
 };
 
 async function rewind(world: RunWorld, stage: TriggerStage, name: string, generationFence: boolean) {
-  await using scene = await Scene.start(world, stage, { name, tailers: [0, 1].map(() => ({ variation: { generationFence } })) });
+  await using scene = await Scene.start(world, stage, {
+    name,
+    tailers: [0, 1].map(() => ({ variation: { generationFence } })),
+  });
   await scene.load(BEFORE_SECONDS, LEAST_CELLS);
   await scene.until('cells are delivered', () => scene.deliveries().length >= LEAST_CELLS);
   // The writers go on: offsets move, and are committed, all the time.

@@ -59,7 +59,10 @@ export interface FurtherTailer extends TailerOptions {
   readonly slots: readonly number[];
 }
 
-/** A datastore that is written to, the tailers of its trigger, and the trigger's consumers: real processes, one by one to be killed. */
+/**
+ * A datastore that is written to, the tailers of its trigger, and the trigger's consumers: real processes, one by one
+ * to be killed.
+ */
 export class Scene implements AsyncDisposable {
   readonly access: TriggeredAccess;
   /** In this process, to look at it and to operate it. */
@@ -75,7 +78,12 @@ export class Scene implements AsyncDisposable {
   readonly #startConsumer: (variation: Partial<ConsumerVariation>, place: number) => KillableProcess<ConsumerProgress>;
   readonly #parts = new AsyncDisposableStack();
 
-  private constructor(world: RunWorld, stage: TriggerStage, store: TriggeredStore, { access, ...options }: SceneOptions & { readonly access: TriggeredAccess }) {
+  private constructor(
+    world: RunWorld,
+    stage: TriggerStage,
+    store: TriggeredStore,
+    { access, ...options }: SceneOptions & { readonly access: TriggeredAccess },
+  ) {
     const { name, tailers = [{}, {}], consumers = 1, consumer = {}, pauseMs = PAUSE_MS, poison = 0 } = options;
     const { seed } = world;
     const file = join(stage.folder, `${name}.deliveries`);
@@ -84,17 +92,39 @@ export class Scene implements AsyncDisposable {
     this.access = access;
     this.store = this.#parts.use(store);
     this.#deliveries = this.#parts.use(new DeliveryLog(file));
-    const tailerInput = (given: TailerOptions, slots: readonly number[], life: number): TailerInput => ({ ...given, access, slots, sends: this.#sends, seed: `${seed} ${slots.join()} ${life}` });
+    const tailerInput = (given: TailerOptions, slots: readonly number[], life: number): TailerInput => ({
+      ...given,
+      access,
+      slots,
+      sends: this.#sends,
+      seed: `${seed} ${slots.join()} ${life}`,
+    });
     this.tailers = tailers.map((tailer, slot) =>
-      this.#parts.use(new RestartedProcess<TailerInput, TailerProgress>(TAILER, stage.folder, (life) => tailerInput(typeof tailer === 'function' ? tailer(life) : tailer, [slot], life))),
+      this.#parts.use(
+        new RestartedProcess<TailerInput, TailerProgress>(TAILER, stage.folder, (life) =>
+          tailerInput(typeof tailer === 'function' ? tailer(life) : tailer, [slot], life),
+        ),
+      ),
     );
-    this.#startTailer = ({ slots, ...given }) => this.#parts.use(startProcess<TailerInput, TailerProgress>(TAILER, stage.folder, tailerInput(given, slots, 0)));
+    this.#startTailer = ({ slots, ...given }) =>
+      this.#parts.use(startProcess<TailerInput, TailerProgress>(TAILER, stage.folder, tailerInput(given, slots, 0)));
     this.#startConsumer = (variation, place) => {
-      const input: ConsumerInput = { access, variation: { ...GOOD_CONSUMER, ...variation }, deliveries: file, seed: `${seed} ${place}` };
+      const input: ConsumerInput = {
+        access,
+        variation: { ...GOOD_CONSUMER, ...variation },
+        deliveries: file,
+        seed: `${seed} ${place}`,
+      };
       return this.#parts.use(startProcess<ConsumerInput, ConsumerProgress>(CONSUMER, stage.folder, input));
     };
     this.consumers = Array.from({ length: consumers }, (_, place) => this.#startConsumer(consumer, place));
-    this.#startWriters = () => this.#parts.use(startWorker<CellWriters, 'stop', WritersProgress, WritersProgress>(new URL('cell-writers.ts', import.meta.url), { access, writers: WRITERS, seed, pauseMs, poison }));
+    this.#startWriters = () =>
+      this.#parts.use(
+        startWorker<CellWriters, 'stop', WritersProgress, WritersProgress>(
+          new URL('cell-writers.ts', import.meta.url),
+          { access, writers: WRITERS, seed, pauseMs, poison },
+        ),
+      );
   }
 
   /** Returns once everybody works. */
@@ -123,7 +153,10 @@ export class Scene implements AsyncDisposable {
     return this.#deliveries.read();
   }
 
-  /** Messages that the queue took, and how many of them it had taken before: what a tailer said right before it died is here. */
+  /**
+   * Messages that the queue took, and how many of them it had taken before: what a tailer said right before it died is
+   * here.
+   */
   sends(): { readonly sent: number; readonly again: number } {
     const sent = existsSync(this.#sends) ? readFileSync(this.#sends, 'utf8').trimEnd().split('\n') : [];
     return { sent: sent.length, again: sent.length - new Set(sent).size };
@@ -132,7 +165,10 @@ export class Scene implements AsyncDisposable {
   /** Calls of the function so far. */
   called(): { readonly calls: number; readonly failed: number } {
     const said = this.consumers.map(({ progress }) => progress);
-    return { calls: said.reduce((sum, progress) => sum + (progress?.calls ?? 0), 0), failed: said.reduce((sum, progress) => sum + (progress?.failed ?? 0), 0) };
+    return {
+      calls: said.reduce((sum, progress) => sum + (progress?.calls ?? 0), 0),
+      failed: said.reduce((sum, progress) => sum + (progress?.failed ?? 0), 0),
+    };
   }
 
   /** The sum of what each life of each tailer said last. */
@@ -181,10 +217,17 @@ export class Scene implements AsyncDisposable {
    *
    * @param patienceMs how long without any delivery is too long
    */
-  async settle({ patienceMs = PATIENCE_MS, isDue = () => true }: { readonly patienceMs?: number; readonly isDue?: (cell: LoggedCell) => boolean } = {}): Promise<DeliveryVerdict> {
+  async settle({
+    patienceMs = PATIENCE_MS,
+    isDue = () => true,
+  }: { readonly patienceMs?: number; readonly isDue?: (cell: LoggedCell) => boolean } = {}): Promise<DeliveryVerdict> {
     const due = (await this.logged()).filter(isDue);
     const judge = (): DeliveryVerdict => judgeDeliveries(due, this.deliveries());
-    await this.untilQuiet(() => isWhole(judge()), () => this.deliveries().length, patienceMs);
+    await this.untilQuiet(
+      () => isWhole(judge()),
+      () => this.deliveries().length,
+      patienceMs,
+    );
     return judge();
   }
 
@@ -215,7 +258,8 @@ export class Scene implements AsyncDisposable {
   async until(what: string, isTrue: () => boolean | Promise<boolean>, patienceMs = LONGEST_MS): Promise<void> {
     const deadline = performance.now() + patienceMs;
     while (!(await isTrue())) {
-      if (performance.now() > deadline) throw new Error(`${this.access.datastore}: waited ${patienceMs / 1000} s in vain: ${what}`);
+      if (performance.now() > deadline)
+        throw new Error(`${this.access.datastore}: waited ${patienceMs / 1000} s in vain: ${what}`);
       await sleep(POLL_MS, undefined, { signal: this.#world.signal });
     }
   }

@@ -15,7 +15,16 @@ import { startTriggerStage } from '../../support/triggers/trigger-stage.ts';
 const GROUPS = 2;
 const SHARDS = 24;
 /** The promotion comes last: what it leaves behind is nobody else's matter. */
-const PARTS: readonly Part[] = [failingCalls, partialSends, rewinds, pausedHolders, killedTailers, killedServers, outages, cutLogs];
+const PARTS: readonly Part[] = [
+  failingCalls,
+  partialSends,
+  rewinds,
+  pausedHolders,
+  killedTailers,
+  killedServers,
+  outages,
+  cutLogs,
+];
 
 export const triggersRun: FaultRun = {
   name: 'triggers',
@@ -31,7 +40,9 @@ export const triggersRun: FaultRun = {
       const start = performance.now();
       world.say(part.fault);
       const outcome = await part.carryOut(world, stage);
-      world.say(`${outcome.cells.toLocaleString('en-US')} cells, ${((performance.now() - start) / 1000).toFixed(0)} s: ${outcome.checks.map(({ figure }) => figure).join('; ')}`);
+      world.say(
+        `${outcome.cells.toLocaleString('en-US')} cells, ${((performance.now() - start) / 1000).toFixed(0)} s: ${outcome.checks.map(({ figure }) => figure).join('; ')}`,
+      );
       checks.push(...outcome.checks);
       notes.push(...outcome.notes);
       cells += outcome.cells;

@@ -15,7 +15,10 @@ export interface OffsetHistory {
 const EVERY_MS = 40;
 
 /** Looks at the committed offsets again and again, until it is stopped. */
-export function watchOffsets({ dynamo, stateTable, trigger, datastore }: TriggeredAccess, shards: number): { stop(): Promise<OffsetHistory> } {
+export function watchOffsets(
+  { dynamo, stateTable, trigger, datastore }: TriggeredAccess,
+  shards: number,
+): { stop(): Promise<OffsetHistory> } {
   const client = dynamoClient(dynamo);
   const end = new AbortController();
   const highest = Array.from({ length: shards }, () => 0);
@@ -23,7 +26,11 @@ export function watchOffsets({ dynamo, stateTable, trigger, datastore }: Trigger
   const watching = (async () => {
     while (!end.signal.aborted) {
       // On a machine that has too much to do an answer may not come in time.
-      const offsets = await committedOffsets({ client, table: stateTable }, { name: triggerFollower(trigger), datastore }, shards).catch(() => []);
+      const offsets = await committedOffsets(
+        { client, table: stateTable },
+        { name: triggerFollower(trigger), datastore },
+        shards,
+      ).catch(() => []);
       if (offsets.length > 0) seen.looks += 1;
       for (const [shard, offset = 0] of offsets.entries()) {
         if (offset < (highest[shard] ?? 0)) seen.back += 1;

@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { CONSUMER_KEYS, environmentName, readConfig } from '../../../functions/environment/config.ts';
 import { readVariables, text, wholeNumber } from '../../../functions/environment/variables.ts';
-import { environmentOf, STORE_VARIABLES, type ConsumerVariable, type StoreVariable } from '../../../shared/environment.ts';
+import {
+  environmentOf,
+  STORE_VARIABLES,
+  type ConsumerVariable,
+  type StoreVariable,
+} from '../../../shared/environment.ts';
 
 const VARIABLES = environmentOf<StoreVariable>({
   environment: 'local',
@@ -19,23 +24,48 @@ afterEach(() => vi.unstubAllEnvs());
 describe('the configuration of functions', () => {
   it('is read from the environment', () => {
     for (const [name, value] of Object.entries(VARIABLES)) vi.stubEnv(name, value);
-    expect(readConfig(STORE_VARIABLES)).toEqual({ environment: 'local', topologyTable: 'topology', stateTable: 'state', bufferCopies: 1, access: 'mysql', databaseUser: 'write', databaseAuth: 'secret', connections: 8 });
+    expect(readConfig(STORE_VARIABLES)).toEqual({
+      environment: 'local',
+      topologyTable: 'topology',
+      stateTable: 'state',
+      bufferCopies: 1,
+      access: 'mysql',
+      databaseUser: 'write',
+      databaseAuth: 'secret',
+      connections: 8,
+    });
   });
 
   it.each(Object.keys(VARIABLES))('names %s when it is missing', (name) => {
     for (const [other, value] of Object.entries(VARIABLES)) vi.stubEnv(other, other === name ? undefined : value);
-    expect(() => readConfig(STORE_VARIABLES)).toThrow(new RegExp(`^The environment variable ${name}: wanted .+, got nothing$`));
-    expect(() => readConfig(STORE_VARIABLES, { ...VARIABLES, [name]: '' })).toThrow(new RegExp(`^The environment variable ${name}: wanted .+, got nothing$`));
+    expect(() => readConfig(STORE_VARIABLES)).toThrow(
+      new RegExp(`^The environment variable ${name}: wanted .+, got nothing$`),
+    );
+    expect(() => readConfig(STORE_VARIABLES, { ...VARIABLES, [name]: '' })).toThrow(
+      new RegExp(`^The environment variable ${name}: wanted .+, got nothing$`),
+    );
   });
 
   it('has the number of tailers for the function that is one', () => {
     expect(readConfig(['tailers'], { SCHEMALESS_TAILERS: '4' })).toEqual({ tailers: 4 });
-    for (const value of [undefined, '', '65', '-1', '1.5']) expect(() => readConfig(['tailers'], { SCHEMALESS_TAILERS: value })).toThrow('SCHEMALESS_TAILERS: wanted a whole number from 0 to 64');
+    for (const value of [undefined, '', '65', '-1', '1.5'])
+      expect(() => readConfig(['tailers'], { SCHEMALESS_TAILERS: value })).toThrow(
+        'SCHEMALESS_TAILERS: wanted a whole number from 0 to 64',
+      );
   });
 
-  it('of a trigger\'s function is what its stack sets, and the region', () => {
-    const config = { environment: 'dev', topologyTable: 'topology', stateTable: 'state', apiUrl: 'https://api', datastore: 'trips' };
-    expect(readConfig(CONSUMER_KEYS, { ...environmentOf<ConsumerVariable>(config), AWS_REGION: 'eu-west-1' })).toEqual({ ...config, region: 'eu-west-1' });
+  it("of a trigger's function is what its stack sets, and the region", () => {
+    const config = {
+      environment: 'dev',
+      topologyTable: 'topology',
+      stateTable: 'state',
+      apiUrl: 'https://api',
+      datastore: 'trips',
+    };
+    expect(readConfig(CONSUMER_KEYS, { ...environmentOf<ConsumerVariable>(config), AWS_REGION: 'eu-west-1' })).toEqual({
+      ...config,
+      region: 'eu-west-1',
+    });
   });
 
   it.each([
@@ -52,7 +82,12 @@ describe('the configuration of functions', () => {
   });
 
   it('tells all that is wrong at once', () => {
-    const wrong = { ...VARIABLES, SCHEMALESS_ACCESS: 'postgres', SCHEMALESS_STATE_TABLE: '', SCHEMALESS_CONNECTIONS: '0' };
+    const wrong = {
+      ...VARIABLES,
+      SCHEMALESS_ACCESS: 'postgres',
+      SCHEMALESS_STATE_TABLE: '',
+      SCHEMALESS_CONNECTIONS: '0',
+    };
     expect(() => readConfig(STORE_VARIABLES, wrong)).toThrow(
       new Error(
         [
@@ -73,9 +108,15 @@ describe('the configuration of functions', () => {
 
 describe('a variable', () => {
   it('has its fallback where it is not set, or empty', () => {
-    const variables = { a: text('A', 'text'), b: { ...text('B', 'text'), fallback: 'none' }, c: { ...wholeNumber('C', 1, 9), fallback: 3 } };
+    const variables = {
+      a: text('A', 'text'),
+      b: { ...text('B', 'text'), fallback: 'none' },
+      c: { ...wholeNumber('C', 1, 9), fallback: 3 },
+    };
     expect(readVariables(variables, { A: 'x' })).toEqual({ a: 'x', b: 'none', c: 3 });
     expect(readVariables(variables, { A: 'x', B: '', C: '7' })).toEqual({ a: 'x', b: 'none', c: 7 });
-    expect(() => readVariables(variables, { A: 'x', C: '07' })).toThrow('C: wanted a whole number from 1 to 9, got "07"');
+    expect(() => readVariables(variables, { A: 'x', C: '07' })).toThrow(
+      'C: wanted a whole number from 1 to 9, got "07"',
+    );
   });
 });

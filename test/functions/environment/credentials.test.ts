@@ -3,7 +3,10 @@ import { describe, expect, it } from 'vitest';
 import { secretCredentials } from '../../../functions/environment/credentials.ts';
 
 /** Answers the values in turn, the last one again and again; undefined fails. */
-function secrets(...values: (string | undefined)[]): { client: Pick<SecretsManagerClient, 'send'>; asked: () => number } {
+function secrets(...values: (string | undefined)[]): {
+  client: Pick<SecretsManagerClient, 'send'>;
+  asked: () => number;
+} {
   let asked = 0;
   const send = async (): Promise<{ SecretString: string }> => {
     const value = values[Math.min(asked, values.length - 1)];
@@ -22,7 +25,10 @@ describe('credentials', () => {
     let now = 0;
     const credentials = secretCredentials(client, 'group-1', () => now);
     const both = await Promise.all([credentials(), credentials()]);
-    expect(both).toEqual([{ username: 'store', password: 'old' }, { username: 'store', password: 'old' }]);
+    expect(both).toEqual([
+      { username: 'store', password: 'old' },
+      { username: 'store', password: 'old' },
+    ]);
     expect(asked()).toBe(1);
     now = 10_000;
     expect(await credentials()).toMatchObject({ password: 'new' });
@@ -35,9 +41,14 @@ describe('credentials', () => {
     expect(await credentials()).toMatchObject({ password: 'a' });
   });
 
-  it.each(['{"username":"store","password":7}', 'hunter2', 'null', ''])('of another form are refused by the name of the secret alone', async (value) => {
-    const error: unknown = await secretCredentials(secrets(value).client, 'arn:group-1')().catch((thrown: unknown) => thrown);
-    expect(String(error)).toContain('arn:group-1');
-    expect(String(error)).not.toContain('hunter2');
-  });
+  it.each(['{"username":"store","password":7}', 'hunter2', 'null', ''])(
+    'of another form are refused by the name of the secret alone',
+    async (value) => {
+      const error: unknown = await secretCredentials(secrets(value).client, 'arn:group-1')().catch(
+        (thrown: unknown) => thrown,
+      );
+      expect(String(error)).toContain('arn:group-1');
+      expect(String(error)).not.toContain('hunter2');
+    },
+  );
 });

@@ -4,9 +4,14 @@ import { triggerHandler } from '../../../functions/triggers/trigger-handler.ts';
 
 /** Writes to a file what it is called for, and reads the cell; a call takes as long as its environment says. */
 export const handler = triggerHandler('bill_rider', async (rowKey, message, schemaless) => {
-  const note = (text: string): void => appendFileSync(process.env['APPEND_TO'] ?? '', `${text} ${message.shard}/${message.added_id}\n`);
+  const note = (text: string): void =>
+    appendFileSync(process.env['APPEND_TO'] ?? '', `${text} ${message.shard}/${message.added_id}\n`);
   note('begin');
-  const { cell } = await schemaless.get({ row_key: rowKey, column_name: message.column_name, ref_key: message.ref_key });
+  const { cell } = await schemaless.get({
+    row_key: rowKey,
+    column_name: message.column_name,
+    ref_key: message.ref_key,
+  });
   await sleep(Number(process.env['CALL_MS'] ?? 0));
   note(`end ${JSON.stringify(cell?.body ?? null)}`);
 });

@@ -20,9 +20,23 @@ export interface DeployedForTest {
   close(): void;
 }
 
-export async function deployTrigger(emulators: Emulators, changes: Partial<TriggerDefinition> = {}): Promise<DeployedForTest> {
-  const [topologyTable, stateTable, queueUrl] = [await emulators.newTable(), await emulators.newTable(), await newQueue(emulators.sqs)];
-  const definition: TriggerDefinition = { name: TRIGGER, start: 'start', maxAttempts: 2, stopAfterParked: 100, timeoutSeconds: 5, ...changes };
+export async function deployTrigger(
+  emulators: Emulators,
+  changes: Partial<TriggerDefinition> = {},
+): Promise<DeployedForTest> {
+  const [topologyTable, stateTable, queueUrl] = [
+    await emulators.newTable(),
+    await emulators.newTable(),
+    await newQueue(emulators.sqs),
+  ];
+  const definition: TriggerDefinition = {
+    name: TRIGGER,
+    start: 'start',
+    maxAttempts: 2,
+    stopAfterParked: 100,
+    timeoutSeconds: 5,
+    ...changes,
+  };
   await writeTrigger(topologyTable, DATASTORE, { definition, queueUrl, parkedQueueUrl: queueUrl });
   const deployment = fakeDeployment();
   const api = await serve(deployment);
@@ -53,7 +67,11 @@ async function serve(deployment: FakeDeployment): Promise<{ readonly url: string
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
-    const { status, headers, text } = await answer({ method: request.method ?? 'GET', path: request.url ?? '/', body: body === '' ? undefined : body });
+    const { status, headers, text } = await answer({
+      method: request.method ?? 'GET',
+      path: request.url ?? '/',
+      body: body === '' ? undefined : body,
+    });
     response.writeHead(status, headers as Record<string, string>).end(text);
   });
   await new Promise<void>((resolve) => {

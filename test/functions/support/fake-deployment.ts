@@ -18,19 +18,39 @@ export interface FakeDeployment extends Everything {
   readonly trips: Datastore;
 }
 
-const STATUSES: readonly IndexStatus[] = SUITE_INDEXES.map(({ name, fields, keys }) => ({ index: name, state: 'live', fields, keys, progress: null, lag: 0, largest_share: 0.5, mistyped: [] }));
+const STATUSES: readonly IndexStatus[] = SUITE_INDEXES.map(({ name, fields, keys }) => ({
+  index: name,
+  state: 'live',
+  fields,
+  keys,
+  progress: null,
+  lag: 0,
+  largest_share: 0.5,
+  mistyped: [],
+}));
 
 const INDEXES: IndexOperations = {
   indexes: async () => STATUSES,
   async index(name) {
     const status = STATUSES.find(({ index }) => index === name);
-    if (status === undefined) throw new SchemalessError('unknown_index', `no index ${name}`, { field: 'index', wanted: 'the name of an index', got: name });
+    if (status === undefined)
+      throw new SchemalessError('unknown_index', `no index ${name}`, {
+        field: 'index',
+        wanted: 'the name of an index',
+        got: name,
+      });
     return status;
   },
 };
 
-/** A deployment of one datastore, `trips`, in memory, with the indexes of the suite and a trigger. `changes` replaces what should behave otherwise. */
-export function fakeDeployment(changes: Partial<Datastore & BufferOperations & IndexOperations & TriggerOperations> = {}, health: readonly GroupHealth[] = []): FakeDeployment {
+/**
+ * A deployment of one datastore, `trips`, in memory, with the indexes of the suite and a trigger. `changes` replaces
+ * what should behave otherwise.
+ */
+export function fakeDeployment(
+  changes: Partial<Datastore & BufferOperations & IndexOperations & TriggerOperations> = {},
+  health: readonly GroupHealth[] = [],
+): FakeDeployment {
   const trips = referenceStore('trips', SHARDS, SUITE_INDEXES);
   const buffer: BufferOperations = {
     buffer: async () => [{ group: 'group-1', rows: 0, oldest_age: null, parked: 0, conflicts: 0, undecided: 0 }],
@@ -40,7 +60,12 @@ export function fakeDeployment(changes: Partial<Datastore & BufferOperations & I
     keepUndecided: async (ids) => ids.length,
   };
   const check = (name: string): void => {
-    if (name !== 'trips') throw new SchemalessError('unknown_datastore', `datastore: wanted trips, got ${name}`, { field: 'datastore', wanted: 'trips', got: name });
+    if (name !== 'trips')
+      throw new SchemalessError('unknown_datastore', `datastore: wanted trips, got ${name}`, {
+        field: 'datastore',
+        wanted: 'trips',
+        got: name,
+      });
   };
   return {
     trips,

@@ -1,5 +1,15 @@
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { DeadMessageShown, MalformedMessage, ParkedCell, ParkedChoice, ParkedCount, TriggerOperations, TriggerShard, TriggerSummary, TriggerSwitch } from '../../../shared/contract/trigger-operations.ts';
+import type {
+  DeadMessageShown,
+  MalformedMessage,
+  ParkedCell,
+  ParkedChoice,
+  ParkedCount,
+  TriggerOperations,
+  TriggerShard,
+  TriggerSummary,
+  TriggerSwitch,
+} from '../../../shared/contract/trigger-operations.ts';
 
 export const SUMMARY: TriggerSummary = {
   trigger: 'bill_rider',
@@ -47,12 +57,24 @@ export const PARKED: ParkedCell = {
   retried_at: null,
 };
 
-export const MALFORMED: MalformedMessage = { message_id: 'b7c9', body: '{', error: 'body: wanted a JSON value, got the end', parked_at: '2026-01-31T08:00:15.900Z' };
+export const MALFORMED: MalformedMessage = {
+  message_id: 'b7c9',
+  body: '{',
+  error: 'body: wanted a JSON value, got the end',
+  parked_at: '2026-01-31T08:00:15.900Z',
+};
 
 export const DEAD: DeadMessageShown = {
   message_id: 'c8da',
   sent_at: '2026-01-31T08:00:00.300Z',
-  cell: { shard: 0, added_id: 7, row_key: PARKED.row_key, column_name: 'BASE', ref_key: 1, created_at: PARKED.created_at },
+  cell: {
+    shard: 0,
+    added_id: 7,
+    row_key: PARKED.row_key,
+    column_name: 'BASE',
+    ref_key: 1,
+    created_at: PARKED.created_at,
+  },
   resent: false,
   body: null,
 };
@@ -65,7 +87,12 @@ function counted(cells: ParkedChoice): ParkedCount {
 /** The triggers of a datastore that has one, `bill_rider`; what was asked of them is kept in `asked`. */
 export function fakeTriggers(asked: unknown[][] = []): TriggerOperations {
   const ask = (what: string, name: string, ...rest: unknown[]): void => {
-    if (name !== SUMMARY.trigger) throw new SchemalessError('unknown_trigger', `no trigger ${name}`, { field: 'trigger', wanted: 'the name of a trigger', got: name });
+    if (name !== SUMMARY.trigger)
+      throw new SchemalessError('unknown_trigger', `no trigger ${name}`, {
+        field: 'trigger',
+        wanted: 'the name of a trigger',
+        got: name,
+      });
     asked.push([what, name, ...rest]);
   };
   const shown = (changes: Partial<TriggerSwitch>): TriggerSwitch => {
@@ -75,10 +102,16 @@ export function fakeTriggers(asked: unknown[][] = []): TriggerOperations {
   return {
     triggers: async () => [SUMMARY],
     trigger: async (name, options) => (ask('trigger', name, options), { ...SUMMARY, shards: TRIGGER_SHARDS, next: 1 }),
-    pauseTrigger: async (name, reason) => (ask('pause', name, reason), shown({ state: 'paused', reason: reason ?? null, changed_at: '2026-01-31T09:00:00.000Z' })),
+    pauseTrigger: async (name, reason) => (
+      ask('pause', name, reason),
+      shown({ state: 'paused', reason: reason ?? null, changed_at: '2026-01-31T09:00:00.000Z' })
+    ),
     resumeTrigger: async (name) => (ask('resume', name), shown({ changed_at: '2026-01-31T09:00:00.000Z' })),
     rewindTrigger: async (name, to) => (ask('rewind', name, to), shown({ rewound_at: '2026-01-31T09:00:00.000000Z' })),
-    parkedCells: async (name, options) => (ask('parked', name, options), { cells: [PARKED], malformed: [MALFORMED], next: null }),
+    parkedCells: async (name, options) => (
+      ask('parked', name, options),
+      { cells: [PARKED], malformed: [MALFORMED], next: null }
+    ),
     retryParked: async (name, cells) => (ask('retry', name, cells), counted(cells)),
     discardParked: async (name, cells) => (ask('discard', name, cells), counted(cells)),
     deadMessages: async (name, options) => (ask('dead', name, options), { messages: [DEAD], count: 1 }),

@@ -38,7 +38,12 @@ let requests = 0;
 /** What API Gateway does between a client and the handlers: finds the route, makes the event, decodes the path. */
 export function gateway(deployment: Everything | (() => Everything)): Gateway {
   const open = typeof deployment === 'function' ? deployment : () => deployment;
-  const handlers = { 'manage-triggers': makeTriggersHandler(open), 'query-index': makeQueryHandler(open), 'read-cells': makeReadHandler(open), 'write-cells': makeWriteHandler(open) };
+  const handlers = {
+    'manage-triggers': makeTriggersHandler(open),
+    'query-index': makeQueryHandler(open),
+    'read-cells': makeReadHandler(open),
+    'write-cells': makeWriteHandler(open),
+  };
   return async ({ method, path, body, headers = {}, signedBy }) => {
     const [rawPath = '', rawQueryString = ''] = path.split('?');
     const found = route(method, rawPath);
@@ -50,14 +55,25 @@ export function gateway(deployment: Everything | (() => Everything)): Gateway {
       rawQueryString,
       headers,
       pathParameters: found?.parameters,
-      requestContext: { requestId: `request-${requests}`, http: { method, path: rawPath }, ...(signedBy === undefined ? {} : { authorizer: { iam: { accessKey: signedBy } } }) },
+      requestContext: {
+        requestId: `request-${requests}`,
+        http: { method, path: rawPath },
+        ...(signedBy === undefined ? {} : { authorizer: { iam: { accessKey: signedBy } } }),
+      },
       isBase64Encoded: body instanceof Uint8Array,
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : Buffer.from(body).toString('base64') }),
     } as unknown as APIGatewayProxyEventV2;
     const result = await handlers[found?.route.handler ?? DEFAULT_HANDLER](event, {} as Context);
     const text = bodyOf(result);
     const payloadBytes = Buffer.byteLength(JSON.stringify(result));
-    return { operation: found?.route.operation, status: result.statusCode ?? 0, headers: result.headers ?? {}, text, payloadBytes, json: JSON.parse(text) as Record<string, unknown> };
+    return {
+      operation: found?.route.operation,
+      status: result.statusCode ?? 0,
+      headers: result.headers ?? {},
+      text,
+      payloadBytes,
+      json: JSON.parse(text) as Record<string, unknown>,
+    };
   };
 }
 
@@ -67,13 +83,21 @@ export function bodyOf({ body = '', isBase64Encoded = false }: APIGatewayProxySt
 }
 
 /** Literal parts of a path win over parameters. */
-function route(method: string, path: string): { readonly route: Route; readonly parameters: Record<string, string> } | undefined {
+function route(
+  method: string,
+  path: string,
+): { readonly route: Route; readonly parameters: Record<string, string> } | undefined {
   const parts = path.split('/');
   const fitting = ROUTES.filter((route) => route.method === method).flatMap((route) => {
     const names = route.path.split('/');
-    const fits = names.length === parts.length && names.every((name, place) => name.startsWith('{') || name === parts[place]);
+    const fits =
+      names.length === parts.length && names.every((name, place) => name.startsWith('{') || name === parts[place]);
     if (!fits) return [];
-    const parameters = Object.fromEntries(names.flatMap((name, place) => (name.startsWith('{') ? [[name.slice(1, -1), decodeURIComponent(parts[place] ?? '')]] : [])));
+    const parameters = Object.fromEntries(
+      names.flatMap((name, place) =>
+        name.startsWith('{') ? [[name.slice(1, -1), decodeURIComponent(parts[place] ?? '')]] : [],
+      ),
+    );
     return [{ route, parameters }];
   });
   return fitting.sort((a, b) => Object.keys(a.parameters).length - Object.keys(b.parameters).length)[0];
@@ -83,7 +107,11 @@ function route(method: string, path: string): { readonly route: Route; readonly 
 export function gatewayFetch(answer: Gateway): typeof globalThis.fetch {
   return async (input, init) => {
     const url = new URL(String(input));
-    const { status, headers, text } = await answer({ method: init?.method ?? 'GET', path: `${url.pathname}${url.search}`, body: init?.body as string | undefined });
+    const { status, headers, text } = await answer({
+      method: init?.method ?? 'GET',
+      path: `${url.pathname}${url.search}`,
+      body: init?.body as string | undefined,
+    });
     return new Response(text, { status, headers: headers as Record<string, string> });
   };
 }

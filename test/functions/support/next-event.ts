@@ -6,7 +6,12 @@ import type { DeployedForTest } from './deployed-trigger.ts';
 /** The event that Lambda makes of one receive. */
 export async function nextEvent(emulators: Emulators, deployed: DeployedForTest): Promise<SQSEvent> {
   const { Messages = [] } = await emulators.sqs.send(
-    new ReceiveMessageCommand({ QueueUrl: deployed.queueUrl, MaxNumberOfMessages: 10, WaitTimeSeconds: 3, MessageSystemAttributeNames: ['All'] }),
+    new ReceiveMessageCommand({
+      QueueUrl: deployed.queueUrl,
+      MaxNumberOfMessages: 10,
+      WaitTimeSeconds: 3,
+      MessageSystemAttributeNames: ['All'],
+    }),
   );
   return {
     Records: Messages.map(({ MessageId = '', ReceiptHandle = '', Body = '', Attributes, MD5OfBody = '' }) => ({

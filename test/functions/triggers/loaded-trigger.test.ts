@@ -7,7 +7,13 @@ import { bundleFunctions } from '../../../infra/stacks/bundles.ts';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
 import { temporaryFolder } from '../../infra/support/temporary-folder.ts';
-import { cellOf, messageOf, sendTo, startEmulators, type Emulators } from '../../shared/triggers/consume/support/stage.ts';
+import {
+  cellOf,
+  messageOf,
+  sendTo,
+  startEmulators,
+  type Emulators,
+} from '../../shared/triggers/consume/support/stage.ts';
 import { deployTrigger, type DeployedForTest } from '../support/deployed-trigger.ts';
 import { nextEvent } from '../support/next-event.ts';
 
@@ -34,7 +40,14 @@ beforeAll(async () => {
       return [name, { trigger: 'bill_rider', file: `functions/${name}.ts`, path }];
     }),
   );
-  bundleFunctions({ functions: {}, triggers, definitions: { datastores: [] }, access: 'mysql', proxy: false, folder: join(folder.path, 'bundles') });
+  bundleFunctions({
+    functions: {},
+    triggers,
+    definitions: { datastores: [] },
+    access: 'mysql',
+    proxy: false,
+    folder: join(folder.path, 'bundles'),
+  });
 });
 afterAll(async () => {
   await emulators.stop();
@@ -62,26 +75,31 @@ describe("a trigger's bundle", { timeout: 120_000 }, () => {
     ['hanging', 'functions/hanging.ts: it did not load within 10 s'],
     ['absent', 'functions/absent.ts: wanted an exported handler made by triggerHandler, got none'],
     ['other', 'functions/other.ts: wanted the function of trigger bill_rider, got that of bill_driver'],
-  ])('whose module is %s fails its messages with that error, from the first one on, and parks them by the usual rules', async (name, error) => {
-    const handler = await open(name);
-    await sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(17, 1)), '17');
-    const event = await nextEvent(emulators, deployed);
-    const exit = vi.spyOn(process, 'exit').mockImplementation((() => undefined) as never);
-    expect(await handler(event, LAMBDA)).toEqual({ batchItemFailures: event.Records.map(({ messageId }) => ({ itemIdentifier: messageId })) });
-    const [failing] = (await deployed.store.shards([17])).flatMap(({ cells }) => cells);
-    expect(failing).toMatchObject({ attempts: 1, last_error: error });
-    // The instance ends, and another one would load it anew.
-    expect(exit.mock.calls).toEqual([[1]]);
-    // It comes again after a second, and has two attempts.
-    const again = await nextEvent(emulators, deployed);
-    expect(await handler(again, LAMBDA)).toEqual({ batchItemFailures: [] });
-    // Not before its message has left the queue.
-    expect(exit).toHaveBeenCalledTimes(1);
-    const [parked] = (await deployed.store.shards([17])).flatMap(({ cells }) => cells);
-    expect(parked).toMatchObject({ attempts: 2, last_error: error, parked_at: expect.any(String) });
-    expect(parked && cellOf(parked.message)).toBe('17/1');
-    await expect(handler({ Records: [] }, LAMBDA)).rejects.toThrow(error);
-  });
+  ])(
+    'whose module is %s fails its messages with that error, from the first one on, and parks them by the usual rules',
+    async (name, error) => {
+      const handler = await open(name);
+      await sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(17, 1)), '17');
+      const event = await nextEvent(emulators, deployed);
+      const exit = vi.spyOn(process, 'exit').mockImplementation((() => undefined) as never);
+      expect(await handler(event, LAMBDA)).toEqual({
+        batchItemFailures: event.Records.map(({ messageId }) => ({ itemIdentifier: messageId })),
+      });
+      const [failing] = (await deployed.store.shards([17])).flatMap(({ cells }) => cells);
+      expect(failing).toMatchObject({ attempts: 1, last_error: error });
+      // The instance ends, and another one would load it anew.
+      expect(exit.mock.calls).toEqual([[1]]);
+      // It comes again after a second, and has two attempts.
+      const again = await nextEvent(emulators, deployed);
+      expect(await handler(again, LAMBDA)).toEqual({ batchItemFailures: [] });
+      // Not before its message has left the queue.
+      expect(exit).toHaveBeenCalledTimes(1);
+      const [parked] = (await deployed.store.shards([17])).flatMap(({ cells }) => cells);
+      expect(parked).toMatchObject({ attempts: 2, last_error: error, parked_at: expect.any(String) });
+      expect(parked && cellOf(parked.message)).toBe('17/1');
+      await expect(handler({ Records: [] }, LAMBDA)).rejects.toThrow(error);
+    },
+  );
 
   it('calls the function of its module', async () => {
     const handler = await open('good');

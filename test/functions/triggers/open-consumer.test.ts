@@ -23,7 +23,13 @@ afterEach(() => {
 
 it('a consumer is kept for as long as its trigger is deployed as it is, and what it knows with it', async () => {
   for (const [variable, value] of Object.entries(deployed.environment)) vi.stubEnv(variable, value);
-  const open = consumerOpener({ config: readConfig(CONSUMER_KEYS), trigger: TRIGGER, fn: () => undefined, sqs: emulators.sqs, report: () => undefined });
+  const open = consumerOpener({
+    config: readConfig(CONSUMER_KEYS),
+    trigger: TRIGGER,
+    fn: () => undefined,
+    sqs: emulators.sqs,
+    report: () => undefined,
+  });
   const first = await open();
   let passed = 0;
   const { now } = performance;
@@ -33,7 +39,11 @@ it('a consumer is kept for as long as its trigger is deployed as it is, and what
     expect((await open()).consumer).toBe(first.consumer);
   }
   const { definition, queueUrl, parkedQueueUrl } = first.deployed;
-  await writeTrigger(deployed.topologyTable, DATASTORE, { definition: { ...definition, timeoutSeconds: 7 }, queueUrl, parkedQueueUrl });
+  await writeTrigger(deployed.topologyTable, DATASTORE, {
+    definition: { ...definition, timeoutSeconds: 7 },
+    queueUrl,
+    parkedQueueUrl,
+  });
   passed += 120_000;
   await open();
   await vi.waitFor(async () => expect((await open()).consumer.definition.timeoutSeconds).toBe(7));

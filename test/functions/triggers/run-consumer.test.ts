@@ -6,7 +6,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
-import { depthOf, messageOf, sendTo, startEmulators, until, type Emulators } from '../../shared/triggers/consume/support/stage.ts';
+import {
+  depthOf,
+  messageOf,
+  sendTo,
+  startEmulators,
+  until,
+  type Emulators,
+} from '../../shared/triggers/consume/support/stage.ts';
 import { deployTrigger, type DeployedForTest } from '../support/deployed-trigger.ts';
 
 const MODULE = resolve('test/functions/support/appending-consumer.ts');
@@ -33,7 +40,12 @@ interface Started {
   readonly ended: Promise<{ readonly code: number; readonly error: string }>;
 }
 
-async function start(file: string, parameters: readonly string[], callMs = 0, variables: Readonly<Record<string, string>> = {}): Promise<Started> {
+async function start(
+  file: string,
+  parameters: readonly string[],
+  callMs = 0,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<Started> {
   const notes = join(folder, file);
   await writeFile(notes, '');
   const child = spawn(process.execPath, ['functions/triggers/run-consumer.ts', ...parameters], {
@@ -49,7 +61,8 @@ async function start(file: string, parameters: readonly string[], callMs = 0, va
   };
 }
 
-const send = (shard: number, addedId: number) => sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(shard, addedId)), String(shard));
+const send = (shard: number, addedId: number) =>
+  sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(shard, addedId)), String(shard));
 
 describe('a consumer in a plain process', () => {
   it('calls the function of a Lambda handler; told to end, it finishes the call under way, and gives back the rest', async () => {
@@ -81,25 +94,59 @@ describe('a consumer in a plain process', () => {
   }, 90_000);
 
   it.each([
-    [[], '--module: wanted the file that exports the trigger\'s handler, got nothing'],
-    [['--module', 'functions/nothing.ts'], '--module: wanted the file that exports the trigger\'s handler, got functions/nothing.ts, which is not there\n'],
-    [['--module', 'functions/environment/sqs.ts'], '--module: functions/environment/sqs.ts exports no handler made by triggerHandler'],
+    [[], "--module: wanted the file that exports the trigger's handler, got nothing"],
+    [
+      ['--module', 'functions/nothing.ts'],
+      "--module: wanted the file that exports the trigger's handler, got functions/nothing.ts, which is not there\n",
+    ],
+    [
+      ['--module', 'functions/environment/sqs.ts'],
+      '--module: functions/environment/sqs.ts exports no handler made by triggerHandler',
+    ],
     [['--module', MODULE, '--trigger', 'bill_driver'], 'is the function of bill_rider, not of bill_driver'],
     [['--module', MODULE, '--datastore', 'riders'], 'Datastore riders has no trigger bill_rider: it has none'],
-  ])('refuses %j', async (parameters, error) => {
-    const { ended } = await start('refused', parameters);
-    expect(await ended).toEqual({ code: 1, error: expect.stringContaining(error) });
-  }, 30_000);
+  ])(
+    'refuses %j',
+    async (parameters, error) => {
+      const { ended } = await start('refused', parameters);
+      expect(await ended).toEqual({ code: 1, error: expect.stringContaining(error) });
+    },
+    30_000,
+  );
 
   it.each([
-    ['functions/examples/copy-cells.ts', {}, 'The environment variable COPY_TO_URL: wanted an http or https URL, got nothing\n'],
-    ['functions/examples/copy-cells.ts', { COPY_TO_URL: 'localhost:5000' }, 'The environment variable COPY_TO_URL: wanted an http or https URL, got "localhost:5000"\n'],
-    ['functions/examples/feed-warehouse.ts', {}, 'The environment variable WAREHOUSE_FOLDER: wanted the path of a folder, got nothing\n'],
-    ['functions/examples/bill-rider.ts', { CARD_DECLINE_RATE: 'often' }, 'The environment variable CARD_DECLINE_RATE: wanted a number from 0 to 1, got "often"\n'],
-  ])('says what %s misses before there is a cell', async (module, variables, error) => {
-    const { ended } = await start('unset', ['--module', module], 0, { COPY_TO_URL: '', WAREHOUSE_FOLDER: '', ...variables });
-    expect(await ended).toEqual({ code: 1, error });
-  }, 30_000);
+    [
+      'functions/examples/copy-cells.ts',
+      {},
+      'The environment variable COPY_TO_URL: wanted an http or https URL, got nothing\n',
+    ],
+    [
+      'functions/examples/copy-cells.ts',
+      { COPY_TO_URL: 'localhost:5000' },
+      'The environment variable COPY_TO_URL: wanted an http or https URL, got "localhost:5000"\n',
+    ],
+    [
+      'functions/examples/feed-warehouse.ts',
+      {},
+      'The environment variable WAREHOUSE_FOLDER: wanted the path of a folder, got nothing\n',
+    ],
+    [
+      'functions/examples/bill-rider.ts',
+      { CARD_DECLINE_RATE: 'often' },
+      'The environment variable CARD_DECLINE_RATE: wanted a number from 0 to 1, got "often"\n',
+    ],
+  ])(
+    'says what %s misses before there is a cell',
+    async (module, variables, error) => {
+      const { ended } = await start('unset', ['--module', module], 0, {
+        COPY_TO_URL: '',
+        WAREHOUSE_FOLDER: '',
+        ...variables,
+      });
+      expect(await ended).toEqual({ code: 1, error });
+    },
+    30_000,
+  );
 
   it('says how it is run', async () => {
     const { ended } = await start('help', ['--help']);

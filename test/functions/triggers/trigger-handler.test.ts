@@ -3,7 +3,13 @@ import type { SQSEvent } from 'aws-lambda';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { PermanentFailure, triggerHandler } from '../../../functions/triggers/trigger-handler.ts';
 import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
-import { cellOf, messageOf, sendTo, startEmulators, type Emulators } from '../../shared/triggers/consume/support/stage.ts';
+import {
+  cellOf,
+  messageOf,
+  sendTo,
+  startEmulators,
+  type Emulators,
+} from '../../shared/triggers/consume/support/stage.ts';
 import { deployTrigger, type DeployedForTest } from '../support/deployed-trigger.ts';
 import { nextEvent } from '../support/next-event.ts';
 
@@ -24,13 +30,17 @@ async function deploy(): Promise<void> {
 }
 
 async function send(...cells: readonly (readonly [shard: number, addedId: number])[]): Promise<void> {
-  for (const [shard, addedId] of cells) await sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(shard, addedId)), String(shard));
+  for (const [shard, addedId] of cells)
+    await sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(shard, addedId)), String(shard));
 }
 
 const LAMBDA = { awsRequestId: 'request-1', getRemainingTimeInMillis: () => 60_000 };
-const idsOf = (event: SQSEvent, ...cells: readonly string[]) => event.Records.filter(({ body }) => cells.includes(cellOf(JSON.parse(body)))).map(({ messageId }) => ({ itemIdentifier: messageId }));
+const idsOf = (event: SQSEvent, ...cells: readonly string[]) =>
+  event.Records.filter(({ body }) => cells.includes(cellOf(JSON.parse(body)))).map(({ messageId }) => ({
+    itemIdentifier: messageId,
+  }));
 
-describe('a trigger\'s Lambda handler', () => {
+describe("a trigger's Lambda handler", () => {
   it('calls the function with a client of its datastore, and reports nothing when all is done', async () => {
     await deploy();
     const bodies: unknown[] = [];
@@ -44,7 +54,9 @@ describe('a trigger\'s Lambda handler', () => {
     await send([17, 1]);
     expect(await handler(await nextEvent(emulators, deployed), LAMBDA)).toEqual({ batchItemFailures: [] });
     expect(bodies).toEqual([{ fare: 12 }]);
-    expect((await deployed.deployment.trips.getLatest({ row_key, column_name: 'STATUS' })).cell?.body).toEqual({ is_completed: true });
+    expect((await deployed.deployment.trips.getLatest({ row_key, column_name: 'STATUS' })).cell?.body).toEqual({
+      is_completed: true,
+    });
   });
 
   it('reports a failed message and those behind it in its group; those that were done, or parked, are not', async () => {
@@ -79,19 +91,25 @@ describe('a trigger\'s Lambda handler', () => {
     const handler = triggerHandler('bill_rider', () => void (left = 9000));
     await send([17, 1], [17, 2]);
     const event = await nextEvent(emulators, deployed);
-    expect(await handler(event, { ...LAMBDA, getRemainingTimeInMillis: () => left })).toEqual({ batchItemFailures: idsOf(event, '17/2') });
+    expect(await handler(event, { ...LAMBDA, getRemainingTimeInMillis: () => left })).toEqual({
+      batchItemFailures: idsOf(event, '17/2'),
+    });
   });
 
   it('says which triggers there are when it is not one of them', async () => {
     await deploy();
     await send([17, 1]);
-    await expect(triggerHandler('bill_driver', () => undefined)(await nextEvent(emulators, deployed), LAMBDA)).rejects.toThrow('Datastore trips has no trigger bill_driver: it has bill_rider');
+    await expect(
+      triggerHandler('bill_driver', () => undefined)(await nextEvent(emulators, deployed), LAMBDA),
+    ).rejects.toThrow('Datastore trips has no trigger bill_driver: it has bill_rider');
   });
 
   it('names the variable that its environment lacks', async () => {
     await deploy();
     vi.stubEnv('SCHEMALESS_API_URL', '');
-    await expect(triggerHandler('bill_rider', () => undefined)({ Records: [] }, LAMBDA)).rejects.toThrow('The environment variable SCHEMALESS_API_URL: wanted the URL of the HTTP API, got nothing');
+    await expect(triggerHandler('bill_rider', () => undefined)({ Records: [] }, LAMBDA)).rejects.toThrow(
+      'The environment variable SCHEMALESS_API_URL: wanted the URL of the HTTP API, got nothing',
+    );
   });
 
   it('shows its name and function, for consumers elsewhere', () => {

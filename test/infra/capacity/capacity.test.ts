@@ -8,22 +8,36 @@ import { ENVIRONMENTS, type EnvironmentProps } from '../../../infra/environments
 import { connectionsOf } from '../../../infra/stacks/max-connections.ts';
 
 const { dev, prod } = ENVIRONMENTS;
-const planFor = (writesPerSecond: number, environment: EnvironmentProps = prod): Plan => capacityFor(loadOn(environment, 4096, writesPerSecond));
+const planFor = (writesPerSecond: number, environment: EnvironmentProps = prod): Plan =>
+  capacityFor(loadOn(environment, 4096, writesPerSecond));
 const lineOf = (plan: Plan, name: string): number => plan.bill.find((line) => line.name === name)?.usd ?? Number.NaN;
 
 /** Rates over all orders of magnitude. */
-const rate = fc.oneof(fc.constant(0), fc.double({ min: -3, max: 5.5, noNaN: true }).map((exponent) => 10 ** exponent));
-const environment = fc.constantFrom<EnvironmentProps>(prod, dev, { ...dev, schedules: false }, { ...prod, proxy: false, databaseAuth: 'secret', readersPerGroup: 0, tracing: false });
+const rate = fc.oneof(
+  fc.constant(0),
+  fc.double({ min: -3, max: 5.5, noNaN: true }).map((exponent) => 10 ** exponent),
+);
+const environment = fc.constantFrom<EnvironmentProps>(
+  prod,
+  dev,
+  { ...dev, schedules: false },
+  { ...prod, proxy: false, databaseAuth: 'secret', readersPerGroup: 0, tracing: false },
+);
 
 describe('a plan', () => {
   it('never costs less for more writes, nor needs fewer groups, ACUs or functions', () => {
     fc.assert(
       fc.property(environment, rate, rate, (on, one, other) => {
-        const [less, more] = [Math.min(one, other), Math.max(one, other)].map((writes) => planFor(writes, on)) as [Plan, Plan];
+        const [less, more] = [Math.min(one, other), Math.max(one, other)].map((writes) => planFor(writes, on)) as [
+          Plan,
+          Plan,
+        ];
         // Sums of many floating-point numbers may end a little differently.
         expect(more.monthlyUsd).toBeGreaterThanOrEqual(less.monthlyUsd * (1 - 1e-9));
         expect(more.database.groups).toBeGreaterThanOrEqual(less.database.groups);
-        expect(more.database.groups * more.database.groupAcu).toBeGreaterThanOrEqual(less.database.groups * less.database.groupAcu * (1 - 1e-9));
+        expect(more.database.groups * more.database.groupAcu).toBeGreaterThanOrEqual(
+          less.database.groups * less.database.groupAcu * (1 - 1e-9),
+        );
         expect(more.traffic.writeCells.concurrency).toBeGreaterThanOrEqual(less.traffic.writeCells.concurrency);
         expect(more.state.writes).toBeGreaterThanOrEqual(less.state.writes);
         expect(more.state.reads).toBeGreaterThanOrEqual(less.state.reads);
@@ -66,7 +80,8 @@ describe('a plan', () => {
     expect(plan.traffic.writeCells.concurrency).toBe(25);
     expect(plan.traffic.triggerFunctions.concurrency).toBe(50);
     expect(plan.database.storedBytes).toBe(1000 * seconds * (930 + 300));
-    // Four tailers pass over eight groups every 120 ms; a receive and a delete for each batch; two triggers' queues looked at by each tailer.
+    // Four tailers pass over eight groups every 120 ms; a receive and a delete for each batch; two triggers' queues
+    // looked at by each tailer.
     expect(lineOf(plan, 'SQS')).toBeCloseTo(((((4 * 8 * 1000) / 120) * 3 + (4 * 2) / 5) * seconds * 0.5) / 1e6, 4);
   });
 
@@ -79,7 +94,9 @@ describe('a plan', () => {
     const standard = capacity * 0.12 + gigabytes * 0.1 + plan.database.io * 730 * 3600 * 2e-7;
     const optimized = capacity * 0.156 + gigabytes * 0.225;
     expect(plan.storage).toBe(optimized < standard ? 'io-optimized' : 'standard');
-    expect(['Aurora: capacity', 'Aurora: storage', 'Aurora: I/O'].reduce((sum, name) => sum + lineOf(plan, name), 0)).toBeCloseTo(Math.min(standard, optimized), 4);
+    expect(
+      ['Aurora: capacity', 'Aurora: storage', 'Aurora: I/O'].reduce((sum, name) => sum + lineOf(plan, name), 0),
+    ).toBeCloseTo(Math.min(standard, optimized), 4);
   });
 
   it('has groups enough for the shards, the writes and what is deployed', () => {
@@ -103,7 +120,10 @@ describe('a plan', () => {
   it('asks for as many connections as instances may open, and for few through a proxy', () => {
     const direct = planFor(1000, { ...prod, proxy: false });
     const { writeCells, readCells, loops } = direct.traffic;
-    expect(direct.database.connections).toBe((writeCells.concurrency + readCells.concurrency) * prod.connections.request + Math.ceil(loops.concurrency) * prod.connections.loop);
+    expect(direct.database.connections).toBe(
+      (writeCells.concurrency + readCells.concurrency) * prod.connections.request +
+        Math.ceil(loops.concurrency) * prod.connections.loop,
+    );
     expect(planFor(1000).database.connections).toBeLessThan(direct.database.connections);
     expect(planFor(1000, dev).database.connections).toBe(0);
   });
@@ -117,7 +137,9 @@ describe('a plan', () => {
     const load = loadOn(prod, 4096, 1000);
     const slower = capacityFor(load, { ...ASSUMPTIONS, writeMs: 2 * ASSUMPTIONS.writeMs });
     expect(slower.traffic.writeCells.concurrency).toBe(50);
-    expect(capacityFor(load, { ...ASSUMPTIONS, triggersPerWrite: 0, entriesPerWrite: 0 }).monthlyUsd).toBeLessThan(capacityFor(load).monthlyUsd);
+    expect(capacityFor(load, { ...ASSUMPTIONS, triggersPerWrite: 0, entriesPerWrite: 0 }).monthlyUsd).toBeLessThan(
+      capacityFor(load).monthlyUsd,
+    );
   });
 
   it('lets dev pause without schedules: nothing is billed by the hour of a node, nor of a function', () => {

@@ -1,7 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { costOf, PRICES, type Price } from '../../../infra/capacity/prices.ts';
 
-const steps: Price = { unit: 'thing', source: 'page', tiers: [{ above: 0, usd: 2 }, { above: 10, usd: 1 }, { above: 30, usd: 0.5 }] };
+const steps: Price = {
+  unit: 'thing',
+  source: 'page',
+  tiers: [
+    { above: 0, usd: 2 },
+    { above: 10, usd: 1 },
+    { above: 30, usd: 0.5 },
+  ],
+};
 
 describe('a price', () => {
   it('charges each unit by the tier that it lies in', () => {

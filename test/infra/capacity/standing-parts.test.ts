@@ -25,11 +25,19 @@ const CASES: readonly (readonly [string, EnvironmentProps, object])[] = [
 describe.each(CASES)('what is paid for by time in %s', (name, environment, context) => {
   const stacks = synthesized(join(folder.path, name), context);
   const properties = (type: string) => resourcesOf(stacks, type).map(({ Properties }) => Properties ?? {});
-  const { standing, database } = capacityFor(loadOn(environment, 4096, 0), { ...ASSUMPTIONS, triggers, shardsPerGroup: 4096 });
+  const { standing, database } = capacityFor(loadOn(environment, 4096, 0), {
+    ...ASSUMPTIONS,
+    triggers,
+    shardsPerGroup: 4096,
+  });
 
   it('is what the templates have', () => {
-    const metrics = properties('AWS::CloudWatch::Alarm').map(({ Metrics }) => (Array.isArray(Metrics) ? Metrics.filter((metric: object) => 'MetricStat' in metric).length : 1));
-    const endpoints = properties('AWS::EC2::VPCEndpoint').filter(({ VpcEndpointType }) => VpcEndpointType === 'Interface');
+    const metrics = properties('AWS::CloudWatch::Alarm').map(({ Metrics }) =>
+      Array.isArray(Metrics) ? Metrics.filter((metric: object) => 'MetricStat' in metric).length : 1,
+    );
+    const endpoints = properties('AWS::EC2::VPCEndpoint').filter(
+      ({ VpcEndpointType }) => VpcEndpointType === 'Interface',
+    );
     expect(standing).toEqual({
       secrets: properties('AWS::SecretsManager::Secret').length,
       endpoints: endpoints.reduce((sum, { SubnetIds }) => sum + (SubnetIds as readonly unknown[]).length, 0),
@@ -45,8 +53,12 @@ describe.each(CASES)('what is paid for by time in %s', (name, environment, conte
   });
 
   it('has functions of the memory that the plan counts with', () => {
-    const megabytes = properties('AWS::Lambda::Function').filter(({ Description }) => /^Schemaless: (?!starts|goes)/u.test(String(Description))).map(({ MemorySize }) => MemorySize);
-    expect(new Set(megabytes)).toEqual(new Set([ASSUMPTIONS.functionMb, ASSUMPTIONS.smallFunctionMb, environment.loopMemoryMb]));
+    const megabytes = properties('AWS::Lambda::Function')
+      .filter(({ Description }) => /^Schemaless: (?!starts|goes)/u.test(String(Description)))
+      .map(({ MemorySize }) => MemorySize);
+    expect(new Set(megabytes)).toEqual(
+      new Set([ASSUMPTIONS.functionMb, ASSUMPTIONS.smallFunctionMb, environment.loopMemoryMb]),
+    );
     for (const { ScalingConfig, BatchSize } of properties('AWS::Lambda::EventSourceMapping')) {
       expect(ScalingConfig).toEqual({ MaximumConcurrency: TRIGGER_CONCURRENCY });
       expect(BatchSize).toBe(10);

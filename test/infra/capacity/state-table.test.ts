@@ -17,25 +17,53 @@ const stateAt = (writes: number) => capacityFor(loadOn(ENVIRONMENTS.prod, 4096, 
 
 describe('what is asked of DynamoDB', () => {
   it('counts with items as large as they are written', () => {
-    const offsets = encodeOffsets(Array.from({ length: SHARDS }, () => ({ added_id: MANY, fingerprint: FINGERPRINT, epoch: 1 })));
+    const offsets = encodeOffsets(
+      Array.from({ length: SHARDS }, () => ({ added_id: MANY, fingerprint: FINGERPRINT, epoch: 1 })),
+    );
     expect(offsets.length).toBeLessThanOrEqual(SHARDS * OFFSETS_ITEM.ofAShard + 1);
-    const given = encodeGiven(Array.from({ length: SHARDS }, (_, shard) => ({ added_id: MANY, fingerprint: FINGERPRINT, epoch: 1, given: MANY - 2 * (shard % 60) })), offsets);
+    const given = encodeGiven(
+      Array.from({ length: SHARDS }, (_, shard) => ({
+        added_id: MANY,
+        fingerprint: FINGERPRINT,
+        epoch: 1,
+        given: MANY - 2 * (shard % 60),
+      })),
+      offsets,
+    );
     expect(given?.length).toBeLessThanOrEqual(SHARDS * GIVEN_ITEM.ofAShard + GIVEN_ITEM.bytes);
-    const checkpoints = encodeCheckpoints(Array.from({ length: SHARDS }, () => Array.from({ length: CHECKPOINTS_ITEM.ofAShard }, (_, place) => ({ added_id: (place + 1) * 100_000, fingerprint: FINGERPRINT }))));
-    expect(checkpoints.length).toBeLessThanOrEqual(SHARDS * (CHECKPOINTS_ITEM.ofAShard * CHECKPOINTS_ITEM.bytes + 1) + 1);
+    const checkpoints = encodeCheckpoints(
+      Array.from({ length: SHARDS }, () =>
+        Array.from({ length: CHECKPOINTS_ITEM.ofAShard }, (_, place) => ({
+          added_id: (place + 1) * 100_000,
+          fingerprint: FINGERPRINT,
+        })),
+      ),
+    );
+    expect(checkpoints.length).toBeLessThanOrEqual(
+      SHARDS * (CHECKPOINTS_ITEM.ofAShard * CHECKPOINTS_ITEM.bytes + 1) + 1,
+    );
   });
 
   it('counts what consumers note of the shards with items as large as they are written', () => {
-    const marks = Array.from({ length: SHARDS }, (_, shard) => [shard, 3, MANY - shard * 1_000_003, createHash('sha256').update(String(shard)).digest('hex').slice(0, 16), 0]);
+    const marks = Array.from({ length: SHARDS }, (_, shard) => [
+      shard,
+      3,
+      MANY - shard * 1_000_003,
+      createHash('sha256').update(String(shard)).digest('hex').slice(0, 16),
+      0,
+    ]);
     expect(pack(marks).length).toBeLessThanOrEqual(SHARDS * MARKS_ITEM.ofAShard);
     expect(pack(marks).length).toBeGreaterThan(SHARDS * MARKS_ITEM.ofAShard * 0.7);
   });
 
   it('writes each partition once every few seconds at most, however much is written', () => {
-    // 64 partitions of one trigger, which are two units each, and of the repair, and the checkpoints of both; the rest goes on at rest, too.
+    // 64 partitions of one trigger, which are two units each, and of the repair, and the checkpoints of both; the rest
+    // goes on at rest, too.
     const commits = (2 * 64) / (TAIL_SETTINGS.commitEveryMs / 1000) + 64 / 5 + (2 * 64 * 12) / 30;
     // Each instance of a consumer notes every 30 s what it has done of 64 pages of shards, two units each.
-    const notes = (writes: number): number => (2 * 64 * Math.ceil(capacityFor(loadOn(ENVIRONMENTS.prod, 4096, writes)).traffic.triggerFunctions.concurrency)) / 30;
+    const notes = (writes: number): number =>
+      (2 * 64 * Math.ceil(capacityFor(loadOn(ENVIRONMENTS.prod, 4096, writes)).traffic.triggerFunctions.concurrency)) /
+      30;
     const most = commits + notes(1000);
     const atRest = stateAt(0).writes;
     expect(stateAt(1000).writes).toBeGreaterThan(atRest + 0.7 * most);

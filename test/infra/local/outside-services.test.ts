@@ -19,7 +19,8 @@ vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 
 const FILES = {
   'trips/datastore.yaml': 'datastore: trips\nshards: 4\n',
-  'trips/triggers/charge_rider.yaml': 'trigger: charge_rider\ndatastore: trips\ncolumns: [BASE]\nfunction: functions/charge-rider.ts\nstart: 0\n',
+  'trips/triggers/charge_rider.yaml':
+    'trigger: charge_rider\ndatastore: trips\ncolumns: [BASE]\nfunction: functions/charge-rider.ts\nstart: 0\n',
 };
 
 const folder = temporaryFolder();
@@ -31,7 +32,9 @@ let stack: LocalStack;
 
 /** Services that were there before the stack, in a process that is not its own. */
 async function serve(): Promise<typeof outside> {
-  serving = spawn(process.execPath, [join(import.meta.dirname, '../support/serve-aws.ts'), folder.path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  serving = spawn(process.execPath, [join(import.meta.dirname, '../support/serve-aws.ts'), folder.path], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const [line] = await once(serving.stdout ?? serving, 'data');
   return JSON.parse(String(line)) as typeof outside;
 }
@@ -46,7 +49,19 @@ beforeAll(async () => {
   vi.stubEnv('AWS_ENDPOINT_URL_SQS', outside.sqs);
   vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', outside.dynamodb);
   const { engine, access } = inject('servers');
-  stack = await startLocalStack({ port: 0, data, groups: 1, readers: 0, shards: 4, restartAfterSeconds: 0, engine: engine.kind, access, datastores, projectFolder: STAND_IN_PROJECT, log: (line) => said.push(line) });
+  stack = await startLocalStack({
+    port: 0,
+    data,
+    groups: 1,
+    readers: 0,
+    shards: 4,
+    restartAfterSeconds: 0,
+    engine: engine.kind,
+    access,
+    datastores,
+    projectFolder: STAND_IN_PROJECT,
+    log: (line) => said.push(line),
+  });
 });
 afterAll(async () => {
   await stack?.stop();
@@ -58,24 +73,46 @@ afterAll(async () => {
 describe('a local stack whose SQS and DynamoDB run elsewhere', () => {
   it('calls the function of a trigger for a cell through them', async () => {
     const row_key = randomUUID();
-    await schemalessClient({ url: stack.url, datastore: 'trips' }).put({ row_key, column_name: 'BASE', ref_key: 1, body: { fare: 12 } });
-    await expect.poll(() => readFileSync(stack.functionLog, 'utf8'), { timeout: 60_000 }).toMatch(new RegExp(`trigger-trips-charge_rider charged .*${row_key}`, 'u'));
+    await schemalessClient({ url: stack.url, datastore: 'trips' }).put({
+      row_key,
+      column_name: 'BASE',
+      ref_key: 1,
+      body: { fare: 12 },
+    });
+    await expect
+      .poll(() => readFileSync(stack.functionLog, 'utf8'), { timeout: 60_000 })
+      .toMatch(new RegExp(`trigger-trips-charge_rider charged .*${row_key}`, 'u'));
   });
 
   it('has its queues and tables there, named after its data, and nothing in emulators of its own', async () => {
     const id = readFileSync(join(data, 'stack-id'), 'utf8');
-    expect(said).toEqual(expect.arrayContaining([`SQS is at ${outside.sqs}, as AWS_ENDPOINT_URL_SQS says; what this stack has there ends with -${id}`, `DynamoDB is at ${outside.dynamodb}, as AWS_ENDPOINT_URL_DYNAMODB says; what this stack has there ends with -${id}`]));
-    const [sqs, dynamodb] = [sqsClient(outside.sqs), new DynamoDBClient({ endpoint: outside.dynamodb, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } })];
+    expect(said).toEqual(
+      expect.arrayContaining([
+        `SQS is at ${outside.sqs}, as AWS_ENDPOINT_URL_SQS says; what this stack has there ends with -${id}`,
+        `DynamoDB is at ${outside.dynamodb}, as AWS_ENDPOINT_URL_DYNAMODB says; what this stack has there ends with -${id}`,
+      ]),
+    );
+    const [sqs, dynamodb] = [
+      sqsClient(outside.sqs),
+      new DynamoDBClient({
+        endpoint: outside.dynamodb,
+        region: 'us-east-1',
+        credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+      }),
+    ];
     try {
       const { QueueUrls = [] } = await sqs.send(new ListQueuesCommand({}));
       const ours = stack.queues().map(({ name }) => name);
       expect(ours).toContainEqual(expect.stringMatching(new RegExp(`charge.*-${id}\\.fifo$`, 'u')));
       for (const name of ours) expect(QueueUrls).toContainEqual(expect.stringContaining(`/${name}`));
 
-      const tables = (await Array.fromAsync(paginateListTables({ client: dynamodb }, {}), ({ TableNames = [] }) => TableNames)).flat();
+      const tables = (
+        await Array.fromAsync(paginateListTables({ client: dynamodb }, {}), ({ TableNames = [] }) => TableNames)
+      ).flat();
       expect(stack.endpoints.tables).toContainEqual(expect.stringMatching(new RegExp(`tablestopology.*-${id}$`, 'u')));
       expect(tables).toEqual(expect.arrayContaining([...stack.endpoints.tables]));
-      for (const TableName of stack.endpoints.tables) expect((await dynamodb.send(new ScanCommand({ TableName, Select: 'COUNT' }))).Count).toBeGreaterThan(0);
+      for (const TableName of stack.endpoints.tables)
+        expect((await dynamodb.send(new ScanCommand({ TableName, Select: 'COUNT' }))).Count).toBeGreaterThan(0);
     } finally {
       sqs.destroy();
       dynamodb.destroy();
@@ -85,7 +122,9 @@ describe('a local stack whose SQS and DynamoDB run elsewhere', () => {
   });
 
   it('does not end them', async () => {
-    await expect(stack.services.sqs.kill()).rejects.toThrow("AWS_ENDPOINT_URL_SQS says that this service runs elsewhere: it is not the local stack's to end");
+    await expect(stack.services.sqs.kill()).rejects.toThrow(
+      "AWS_ENDPOINT_URL_SQS says that this service runs elsewhere: it is not the local stack's to end",
+    );
     await stack.stop();
     expect((await fetch(outside.dynamodb)).status).toBeGreaterThan(0);
     expect((await fetch(outside.sqs)).status).toBeGreaterThan(0);

@@ -15,9 +15,12 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const FILES = {
   'trips/datastore.yaml': 'datastore: trips\nshards: 4\n',
-  'trips/triggers/charge_rider.yaml': 'trigger: charge_rider\ndatastore: trips\ncolumns: [BASE]\nfunction: functions/charge-rider.ts\nstart: 0\n',
-  'trips/triggers/slow_rider.yaml': 'trigger: slow_rider\ndatastore: trips\ncolumns: [BASE]\nfunction: functions/slow-rider.ts\nstart: 0\n',
-  'trips/triggers/broken.yaml': 'trigger: broken\ndatastore: trips\ncolumns: [NONE]\nfunction: functions/broken.ts\nstart: 0\n',
+  'trips/triggers/charge_rider.yaml':
+    'trigger: charge_rider\ndatastore: trips\ncolumns: [BASE]\nfunction: functions/charge-rider.ts\nstart: 0\n',
+  'trips/triggers/slow_rider.yaml':
+    'trigger: slow_rider\ndatastore: trips\ncolumns: [BASE]\nfunction: functions/slow-rider.ts\nstart: 0\n',
+  'trips/triggers/broken.yaml':
+    'trigger: broken\ndatastore: trips\ncolumns: [NONE]\nfunction: functions/broken.ts\nstart: 0\n',
   'trips/triggers/elsewhere.yaml': "trigger: elsewhere\ndatastore: trips\ncolumns: '*'\nstart: 0\n",
 };
 
@@ -32,7 +35,18 @@ let stack: LocalStack;
 let client: SQSClient;
 
 async function start(more: Partial<LocalStackOptions> = {}): Promise<void> {
-  stack = await startLocalStack({ port: 0, data, groups: 1, readers: 0, shards: 4, restartAfterSeconds: 0, datastores, functionsFolder: STAND_INS, projectFolder: STAND_IN_PROJECT, ...more });
+  stack = await startLocalStack({
+    port: 0,
+    data,
+    groups: 1,
+    readers: 0,
+    shards: 4,
+    restartAfterSeconds: 0,
+    datastores,
+    functionsFolder: STAND_INS,
+    projectFolder: STAND_IN_PROJECT,
+    ...more,
+  });
   client = sqsClient(stack.endpoints.sqs);
 }
 
@@ -56,18 +70,30 @@ afterAll(async () => {
 /** The queue of a trigger, without the underscore of its name. */
 function queueOf(trigger: string): FifoQueue {
   const found = stack.queues().find(({ name }) => new RegExp(`trips${trigger}queue`, 'u').test(name));
-  if (!found) throw new Error(`no queue of ${trigger} among ${stack.queues().map(({ name }) => name).join(', ')}`);
+  if (!found)
+    throw new Error(
+      `no queue of ${trigger} among ${stack
+        .queues()
+        .map(({ name }) => name)
+        .join(', ')}`,
+    );
   return queueAt(client, found.url);
 }
 
 const log = (): string => readFileSync(stack.functionLog, 'utf8');
 /** The slots that were started. */
-const slots = (text = log()): readonly number[] => [...text.matchAll(/tail-shards tailed \{"slot":(\d+)\}/gu)].map(([, slot]) => Number(slot)).sort();
+const slots = (text = log()): readonly number[] =>
+  [...text.matchAll(/tail-shards tailed \{"slot":(\d+)\}/gu)].map(([, slot]) => Number(slot)).sort();
 
 /** Runs `npm run local -- …` and says how it ended. */
 async function local(...parameters: string[]): Promise<{ code: number; text: string }> {
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, 'infra/local/commands/control.ts'), ...parameters, '--data', data]);
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      join(PROJECT_ROOT, 'infra/local/commands/control.ts'),
+      ...parameters,
+      '--data',
+      data,
+    ]);
     return { code: 0, text: stdout };
   } catch (error) {
     const { code, stderr } = Object(error);
@@ -78,12 +104,18 @@ async function local(...parameters: string[]): Promise<{ code: number; text: str
 describe('the triggers of a local stack', () => {
   it('have their function called with the messages of their queue', async () => {
     await queueOf('chargerider').send('17:cell');
-    await expect.poll(log, SOON).toMatch(/trigger-trips-charge_rider charged \{"Records":\[\{"messageId":.*"body":"17:cell".*"MessageGroupId":"17"/u);
+    await expect
+      .poll(log, SOON)
+      .toMatch(
+        /trigger-trips-charge_rider charged \{"Records":\[\{"messageId":.*"body":"17:cell".*"MessageGroupId":"17"/u,
+      );
     await expect.poll(() => queueOf('chargerider').count(), SOON).toEqual({ visible: 0, held: 0 });
   });
 
   it('whose function cannot be loaded are named at the start', async () => {
-    expect(await loadTriggers(stack)).toEqual([expect.stringMatching(/^trigger broken of trips fails for every cell: .*no table of fares/u)]);
+    expect(await loadTriggers(stack)).toEqual([
+      expect.stringMatching(/^trigger broken of trips fails for every cell: .*no table of fares/u),
+    ]);
   });
 
   it('are shown with their queues', async () => {
@@ -91,7 +123,9 @@ describe('the triggers of a local stack', () => {
     const { text } = await local('status');
     expect(text).toMatch(/^triggers, sent to by 1 tailer$/mu);
     expect(text).toMatch(/^trips\/charge_rider +not known: the API does not say$/mu);
-    expect(text).toMatch(/tripschargeriderqueue\S+\.fifo +0 waiting, 0 held +calls trigger-trips-charge_rider, 0 now$/mu);
+    expect(text).toMatch(
+      /tripschargeriderqueue\S+\.fifo +0 waiting, 0 held +calls trigger-trips-charge_rider, 0 now$/mu,
+    );
     expect(text).toMatch(/tripselsewherequeue\S+\.fifo +2 waiting, 0 held$/mu);
   });
 
@@ -156,12 +190,15 @@ describe('a local stack with triggers, stopped and started again', () => {
     rmSync(join(datastores, 'trips/triggers/elsewhere.yaml'));
     const said: string[] = [];
     await start({ log: (line) => said.push(line) });
-    const names = async (): Promise<string> => ((await client.send(new ListQueuesCommand({}))).QueueUrls ?? []).join('\n');
+    const names = async (): Promise<string> =>
+      ((await client.send(new ListQueuesCommand({}))).QueueUrls ?? []).join('\n');
     expect(await names()).not.toMatch(/tripselsewhere/u);
     expect(await names()).toMatch(/tripschargeriderqueue/u);
     expect(said.filter((line) => line.includes('elsewhere'))).toEqual([
       expect.stringMatching(/^deleted the queue \S+tripselsewhereparked\S+\.fifo, which is not defined any more$/u),
-      expect.stringMatching(/^deleted the queue \S+tripselsewherequeue\S+\.fifo, which is not defined any more, with 2 messages$/u),
+      expect.stringMatching(
+        /^deleted the queue \S+tripselsewherequeue\S+\.fifo, which is not defined any more, with 2 messages$/u,
+      ),
     ]);
 
     await stop();

@@ -18,7 +18,9 @@ const checks = new Map(Object.entries(jsonSchemas()).map(([name, text]) => [name
 function faults(schema: string, text: string): readonly string[] {
   const validate = checks.get(schema);
   if (!validate) throw new Error(`no schema ${schema}`);
-  return validate(parse(text)) ? [] : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
+  return validate(parse(text))
+    ? []
+    : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
 function read(path: string): string {
@@ -28,7 +30,9 @@ function read(path: string): string {
 const DATASTORES = globSync('infra/datastores/**/*.yaml', { cwd: PROJECT_ROOT }).sort();
 /** Blocks of the documents that begin with the name of their file. */
 const SHOWN = globSync('{README.md,infra/docs/**/*.md}', { cwd: PROJECT_ROOT }).flatMap((page) =>
-  [...read(page).matchAll(/^```yaml\n# (infra\/datastores\/\S+\.yaml)\n(.*?)^```/gmsu)].map(([, path = '', text = '']) => ({ path, text })),
+  [...read(page).matchAll(/^```yaml\n# (infra\/datastores\/\S+\.yaml)\n(.*?)^```/gmsu)].map(
+    ([, path = '', text = '']) => ({ path, text }),
+  ),
 );
 const OF_TESTS = globSync(['test/**/{datastore,indexes/*,triggers/*}.yaml'], { cwd: PROJECT_ROOT });
 
@@ -39,7 +43,11 @@ function schemaOf(path: string): string {
 }
 
 it('the files are what npm run schema writes', () => {
-  expect(readdirSync(SCHEMAS).filter((name) => name.endsWith('.json')).sort()).toEqual(Object.keys(jsonSchemas()).sort());
+  expect(
+    readdirSync(SCHEMAS)
+      .filter((name) => name.endsWith('.json'))
+      .sort(),
+  ).toEqual(Object.keys(jsonSchemas()).sort());
   for (const [name, text] of Object.entries(jsonSchemas())) expect(read(`infra/schemas/${name}`), name).toBe(text);
 });
 
@@ -66,7 +74,10 @@ const COLUMNS = "columns: '*'\n";
 it.each([
   ['datastore', 'datastore: trips\nshards: 1\n'],
   ['index', `${INDEX}      - { field: fare.total, type: number }\nkeys: []\n`],
-  ['trigger', `${TRIGGER}columns: [BASE, ${'x'.repeat(255)}]\nstart: 2026-01-31T09:00:00+01:00\nmax_attempts: 1000\nretry_parked_every: never\n`],
+  [
+    'trigger',
+    `${TRIGGER}columns: [BASE, ${'x'.repeat(255)}]\nstart: 2026-01-31T09:00:00+01:00\nmax_attempts: 1000\nretry_parked_every: never\n`,
+  ],
   ['trigger', `${TRIGGER}${COLUMNS}function: functions/bill.ts\nmax_attempts: 100\nstart: now\ntimeout: 500ms\n`],
 ])('a good %s is valid (%#)', (kind, text) => {
   expect(faults(`${kind}.schema.json`, text)).toEqual([]);
@@ -98,7 +109,11 @@ it.each([
   ['trigger', 'a start without a zone', `${TRIGGER}${COLUMNS}start: 2026-01-31T08:00:00\n`],
   ['trigger', 'a start by an added id', `${TRIGGER}${COLUMNS}start: 7\n`],
   ['trigger', 'too many attempts', `${TRIGGER}${COLUMNS}max_attempts: 1001\n`],
-  ['trigger', 'more attempts than a function may have', `${TRIGGER}${COLUMNS}function: functions/bill.ts\nmax_attempts: 101\n`],
+  [
+    'trigger',
+    'more attempts than a function may have',
+    `${TRIGGER}${COLUMNS}function: functions/bill.ts\nmax_attempts: 101\n`,
+  ],
   ['trigger', 'a time without a unit', `${TRIGGER}${COLUMNS}retry_parked_every: 10\n`],
   ['trigger', 'a call that never ends', `${TRIGGER}${COLUMNS}timeout: never\n`],
 ])('a %s with %s is not', (kind, _, text) => {

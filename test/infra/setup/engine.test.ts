@@ -5,7 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type EngineKind, findEngine, type InstalledEngine, wishedEngine } from '../../../infra/setup/engine.mjs';
 
 let folder = '';
-beforeEach(() => { folder = mkdtempSync(join(tmpdir(), 'schemaless-engine-')); });
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'schemaless-engine-'));
+});
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the engine on this machine', () => {
@@ -31,7 +33,9 @@ describe('the engine on this machine', () => {
     expect(wishedEngine(['--port', '1', '--engine', 'mariadb'], { SCHEMALESS_ENGINE: 'mysql' })).toBe('mariadb');
     expect(wishedEngine(['--engine=mysql'], {})).toBe('mysql');
     expect(() => wishedEngine(['--engine=oracle'], {})).toThrow('--engine: wanted mysql or mariadb, got "oracle"');
-    expect(() => wishedEngine([], { SCHEMALESS_ENGINE: 'MySQL' })).toThrow('SCHEMALESS_ENGINE: wanted mysql or mariadb, got "MySQL"');
+    expect(() => wishedEngine([], { SCHEMALESS_ENGINE: 'MySQL' })).toThrow(
+      'SCHEMALESS_ENGINE: wanted mysql or mariadb, got "MySQL"',
+    );
   });
 });
 

@@ -5,13 +5,17 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
-const policies = resourcesOf(synthesized(folder.path, { environment: 'prod' }), 'AWS::IAM::ManagedPolicy').map(({ Properties }) => Properties ?? {});
+const policies = resourcesOf(synthesized(folder.path, { environment: 'prod' }), 'AWS::IAM::ManagedPolicy').map(
+  ({ Properties }) => Properties ?? {},
+);
 
 /** What a policy allows, as patterns of "METHOD/path". */
 function patternsOf(described: string): readonly RegExp[] {
   const [policy, ...others] = policies.filter(({ Description }) => String(Description).includes(described));
   expect(others).toEqual([]);
-  const { Statement } = Object(policy?.['PolicyDocument']) as { readonly Statement: readonly { readonly Action: string; readonly Effect: string; readonly Resource: unknown }[] };
+  const { Statement } = Object(policy?.['PolicyDocument']) as {
+    readonly Statement: readonly { readonly Action: string; readonly Effect: string; readonly Resource: unknown }[];
+  };
   return Statement.flatMap(({ Action, Effect, Resource }) => {
     expect([Action, Effect]).toEqual(['execute-api:Invoke', 'Allow']);
     return [Resource].flat().map((resource) => {
@@ -28,8 +32,35 @@ function allows(patterns: readonly RegExp[], { method, path }: (typeof ROUTES)[n
   return patterns.some((pattern) => pattern.test(called));
 }
 
-const WRITES = ['putCell', 'batchPut', 'pauseTrigger', 'resumeTrigger', 'rewindTrigger', 'retryParkedCells', 'discardParkedCells', 'replayDeadMessages', 'discardDeadMessages', 'discardBufferConflicts', 'keepUndecidedWrites'];
-const OF_CLIENTS = ['putCell', 'batchPut', 'getCell', 'getLatestCell', 'listVersions', 'getRow', 'batchGet', 'batchRead', 'readShardLog', 'readLog', 'listShards', 'listIndexes', 'queryIndex', 'batchQuery'];
+const WRITES = [
+  'putCell',
+  'batchPut',
+  'pauseTrigger',
+  'resumeTrigger',
+  'rewindTrigger',
+  'retryParkedCells',
+  'discardParkedCells',
+  'replayDeadMessages',
+  'discardDeadMessages',
+  'discardBufferConflicts',
+  'keepUndecidedWrites',
+];
+const OF_CLIENTS = [
+  'putCell',
+  'batchPut',
+  'getCell',
+  'getLatestCell',
+  'listVersions',
+  'getRow',
+  'batchGet',
+  'batchRead',
+  'readShardLog',
+  'readLog',
+  'listShards',
+  'listIndexes',
+  'queryIndex',
+  'batchQuery',
+];
 
 describe('the policies of callers', () => {
   it.each(ROUTES)('let readers call $operation only if it changes nothing', (route) => {

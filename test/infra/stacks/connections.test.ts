@@ -30,14 +30,28 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
   const functions = resourcesOf(stacks, 'AWS::Lambda::Function').map(({ Properties }) => Properties ?? {});
   const statements = [...statementsOf(stacks)];
   const allowed = (action: string): readonly (readonly [string, readonly string[]])[] =>
-    statements.map(([role, given]) => [role, given.filter(({ actions }) => actions.includes(action)).flatMap(({ resources }) => resources)] as const).filter(([, resources]) => resources.length > 0);
+    statements
+      .map(
+        ([role, given]) =>
+          [
+            role,
+            given.filter(({ actions }) => actions.includes(action)).flatMap(({ resources }) => resources),
+          ] as const,
+      )
+      .filter(([, resources]) => resources.length > 0);
 
   it('log in as a user that may do what the function has to, in one way', () => {
-    const ofStore = functions.filter(({ Environment }) => 'SCHEMALESS_DATABASE_USER' in Object(Object(Environment).Variables));
+    const ofStore = functions.filter(
+      ({ Environment }) => 'SCHEMALESS_DATABASE_USER' in Object(Object(Environment).Variables),
+    );
     expect(ofStore).toHaveLength(Object.keys(USERS).length);
     for (const { Role, Environment } of ofStore) {
-      const [role] = Object.entries(USERS).find(([start]) => JSON.stringify(Role).includes(`"${start}ServiceRole`)) ?? [];
-      expect([role, Object(Environment).Variables]).toMatchObject([role, { SCHEMALESS_DATABASE_USER: USERS[role ?? ''], SCHEMALESS_DATABASE_AUTH: databaseAuth }]);
+      const [role] =
+        Object.entries(USERS).find(([start]) => JSON.stringify(Role).includes(`"${start}ServiceRole`)) ?? [];
+      expect([role, Object(Environment).Variables]).toMatchObject([
+        role,
+        { SCHEMALESS_DATABASE_USER: USERS[role ?? ''], SCHEMALESS_DATABASE_AUTH: databaseAuth },
+      ]);
     }
   });
 
@@ -48,7 +62,8 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
       const wanted = isMigration ? groups * (1 + MADE_USERS.length) : databaseAuth === 'iam' ? 0 : groups;
       const resources = new Set(readable.get(role) ?? []);
       expect([role, resources.size]).toEqual([role, wanted]);
-      if (!isMigration) for (const resource of resources) expect(resource).toMatch(new RegExp(`Secretgroup\\d+${user}[^a-z]`, 'u'));
+      if (!isMigration)
+        for (const resource of resources) expect(resource).toMatch(new RegExp(`Secretgroup\\d+${user}[^a-z]`, 'u'));
     }
   });
 
@@ -65,21 +80,29 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
   });
 
   it('reach MySQL through proxies where there are some, over TLS, and leave their clusters alone', () => {
-    const [proxies, endpoints] = ['AWS::RDS::DBProxy', 'AWS::RDS::DBProxyEndpoint'].map((type) => resourcesOf(stacks, type).map(({ Properties }) => Properties ?? {}));
+    const [proxies, endpoints] = ['AWS::RDS::DBProxy', 'AWS::RDS::DBProxyEndpoint'].map((type) =>
+      resourcesOf(stacks, type).map(({ Properties }) => Properties ?? {}),
+    );
     expect([proxies?.length, endpoints?.length]).toEqual(proxy ? [groups, groups] : [0, 0]);
     for (const one of proxies ?? []) {
       expect(one).toMatchObject({ EngineFamily: 'MYSQL', RequireTLS: true });
       const auth = Object(one)['Auth'] as readonly object[];
       expect(auth).toHaveLength(1 + MADE_USERS.length);
-      for (const way of auth) expect(way).toMatchObject({ AuthScheme: 'SECRETS', IAMAuth: databaseAuth === 'iam' ? 'REQUIRED' : 'DISABLED' });
+      for (const way of auth)
+        expect(way).toMatchObject({ AuthScheme: 'SECRETS', IAMAuth: databaseAuth === 'iam' ? 'REQUIRED' : 'DISABLED' });
     }
-    const names = [...(proxies ?? []).map(({ DBProxyName }) => DBProxyName), ...(endpoints ?? []).map(({ DBProxyEndpointName }) => DBProxyEndpointName)];
+    const names = [
+      ...(proxies ?? []).map(({ DBProxyName }) => DBProxyName),
+      ...(endpoints ?? []).map(({ DBProxyEndpointName }) => DBProxyEndpointName),
+    ];
     expect(new Set(names).size).toBe(names.length);
     for (const endpoint of endpoints ?? []) expect(endpoint).toMatchObject({ TargetRole: 'READ_ONLY' });
     const [migration] = resourcesOf(stacks, 'Custom::SchemalessMigration');
     const addresses = JSON.stringify(migration?.Properties?.['Groups']);
     expect(addresses.includes('proxy')).toBe(proxy);
-    const rules = resourcesOf(stacks, 'AWS::EC2::SecurityGroupIngress').map(({ Properties }) => JSON.stringify(Properties));
+    const rules = resourcesOf(stacks, 'AWS::EC2::SecurityGroupIngress').map(({ Properties }) =>
+      JSON.stringify(Properties),
+    );
     const fromFunctions = rules.filter((rule) => rule.includes('Functions of the store'));
     expect(fromFunctions).toHaveLength(groups);
     for (const rule of fromFunctions) expect(/"GroupId":[^}]*proxy/u.test(rule)).toBe(proxy);
@@ -87,20 +110,29 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
 
   it('are as many at once as is reserved for them, and are traced', () => {
     const reserved = functions.filter(({ ReservedConcurrentExecutions }) => ReservedConcurrentExecutions !== undefined);
-    expect(reserved.map(({ ReservedConcurrentExecutions }) => ReservedConcurrentExecutions).sort()).toEqual(Object.values(instances ?? {}).sort());
+    expect(reserved.map(({ ReservedConcurrentExecutions }) => ReservedConcurrentExecutions).sort()).toEqual(
+      Object.values(instances ?? {}).sort(),
+    );
     const ofStore = functions.filter(({ Description }) => String(Description).startsWith('Schemaless: '));
     for (const { TracingConfig } of ofStore) expect(TracingConfig).toEqual(tracing ? { Mode: 'Active' } : undefined);
   });
 
   it('get new code once the tables and users that it needs are there, and run on engines that nobody else upgrades', () => {
-    const waiting = resourcesOf(stacks, 'AWS::Lambda::Function').filter(({ Properties }) => (Object(Object(Properties?.['Environment']).Variables).SCHEMALESS_DATABASE_USER ?? 'owner') !== 'owner');
+    const waiting = resourcesOf(stacks, 'AWS::Lambda::Function').filter(
+      ({ Properties }) =>
+        (Object(Object(Properties?.['Environment']).Variables).SCHEMALESS_DATABASE_USER ?? 'owner') !== 'owner',
+    );
     expect(waiting).toHaveLength(Object.values(USERS).filter((user) => user !== 'owner').length);
-    for (const one of waiting) expect(Object(one).DependsOn).toContainEqual(expect.stringMatching(/^migrationresource/u));
-    for (const { Properties } of resourcesOf(stacks, 'AWS::RDS::DBInstance')) expect(Properties).toMatchObject({ AutoMinorVersionUpgrade: false });
+    for (const one of waiting)
+      expect(Object(one).DependsOn).toContainEqual(expect.stringMatching(/^migrationresource/u));
+    for (const { Properties } of resourcesOf(stacks, 'AWS::RDS::DBInstance'))
+      expect(Properties).toMatchObject({ AutoMinorVersionUpgrade: false });
   });
 
   it('hold few connections, and none where there are none', () => {
-    const held = functions.flatMap(({ Environment }) => Number(Object(Object(Environment).Variables).SCHEMALESS_CONNECTIONS ?? 0));
+    const held = functions.flatMap(({ Environment }) =>
+      Number(Object(Object(Environment).Variables).SCHEMALESS_CONNECTIONS ?? 0),
+    );
     expect(Math.max(...held)).toBe(access === 'mysql' ? 8 : 1);
   });
 });
@@ -113,7 +145,8 @@ it('sixteen groups have no more addresses than a stack can export', () => {
 describe('the connections of an environment', () => {
   it('fit into what a node takes, with every one of them pinned', () => {
     const budget = connectionBudget(ENVIRONMENTS.prod);
-    // 180 + 120 + 55 + 5 instances by 3 and a sign of life, (2 + 2 + 8 + 2) by 8 and one; nine tenths of the 2,000 that 16 ACU allow.
+    // 180 + 120 + 55 + 5 instances by 3 and a sign of life, (2 + 2 + 8 + 2) by 8 and one; nine tenths of the 2,000 that
+    // 16 ACU allow.
     expect(budget).toMatchObject({ wanted: 1440 + 126, unpinned: 374, allowed: 1800 });
     expect(connectionBudget(ENVIRONMENTS.dev)).toBeUndefined();
   });
@@ -126,7 +159,11 @@ describe('the connections of an environment', () => {
   });
 
   it('go through a proxy only where there are connections, and tokens only to who checks them', () => {
-    expect(() => checkEnvironment({ ...ENVIRONMENTS.dev, proxy: true })).toThrow('dev.proxy: wanted false with access data-api, which goes through none, got true');
-    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, proxy: false })).toThrow('prod.databaseAuth: wanted secret without a proxy, which checks the tokens, got iam');
+    expect(() => checkEnvironment({ ...ENVIRONMENTS.dev, proxy: true })).toThrow(
+      'dev.proxy: wanted false with access data-api, which goes through none, got true',
+    );
+    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, proxy: false })).toThrow(
+      'prod.databaseAuth: wanted secret without a proxy, which checks the tokens, got iam',
+    );
   });
 });

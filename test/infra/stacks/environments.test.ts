@@ -18,7 +18,9 @@ const API_FUNCTIONS = [...new Set(ROUTES.map(({ handler }) => handler))];
 /** They loop until their successor has taken over. */
 const LOOPS = 3;
 const definitions = loadDefinitions(join(PROJECT_ROOT, 'infra/datastores'));
-const triggerFunctions = definitions.datastores.flatMap(({ name: datastore, triggers }) => triggers.filter((trigger) => trigger.function !== undefined).map(({ name }) => ({ datastore, name })));
+const triggerFunctions = definitions.datastores.flatMap(({ name: datastore, triggers }) =>
+  triggers.filter((trigger) => trigger.function !== undefined).map(({ name }) => ({ datastore, name })),
+);
 afterAll(() => folder[Symbol.dispose]());
 
 describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
@@ -27,7 +29,9 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
 
   it('has every route, and one for all that is none, each only for callers that IAM allows', () => {
     const routes = properties('AWS::ApiGatewayV2::Route');
-    expect(routes.map(({ RouteKey }) => RouteKey).sort()).toEqual(['$default', ...ROUTES.map(({ method, path }) => `${method} ${path}`)].sort());
+    expect(routes.map(({ RouteKey }) => RouteKey).sort()).toEqual(
+      ['$default', ...ROUTES.map(({ method, path }) => `${method} ${path}`)].sort(),
+    );
     expect(new Set(routes.map(({ AuthorizationType }) => AuthorizationType))).toEqual(new Set(['AWS_IAM']));
   });
 
@@ -53,10 +57,21 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     expect(properties('AWS::RDS::DBInstance')).toHaveLength(groups * (1 + readersPerGroup));
     for (const cluster of clusters) {
       expect(cluster).toMatchObject({ DeletionPolicy: protectedFromDeletion ? 'Retain' : 'Delete' });
-      expect(cluster.Properties).toMatchObject({ StorageEncrypted: true, BackupRetentionPeriod: protectedFromDeletion ? 35 : 1, DeletionProtection: protectedFromDeletion, EngineVersion: expect.stringContaining('mysql_aurora.3.10.') });
+      expect(cluster.Properties).toMatchObject({
+        StorageEncrypted: true,
+        BackupRetentionPeriod: protectedFromDeletion ? 35 : 1,
+        DeletionProtection: protectedFromDeletion,
+        EngineVersion: expect.stringContaining('mysql_aurora.3.10.'),
+      });
     }
-    expect(properties('AWS::RDS::DBClusterParameterGroup')).toEqual([expect.objectContaining({ Parameters: expect.objectContaining({ time_zone: 'UTC', require_secure_transport: 'ON' }) })]);
-    expect(properties('AWS::RDS::DBParameterGroup')).toEqual([expect.objectContaining({ Parameters: { innodb_lock_wait_timeout: '3', max_allowed_packet: '67108864' } })]);
+    expect(properties('AWS::RDS::DBClusterParameterGroup')).toEqual([
+      expect.objectContaining({
+        Parameters: expect.objectContaining({ time_zone: 'UTC', require_secure_transport: 'ON' }),
+      }),
+    ]);
+    expect(properties('AWS::RDS::DBParameterGroup')).toEqual([
+      expect.objectContaining({ Parameters: { innodb_lock_wait_timeout: '3', max_allowed_packet: '67108864' } }),
+    ]);
   });
 
   it('repeats neither schedules nor functions', () => {
@@ -64,44 +79,72 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     expect(schedules.map(({ Description }) => Description).sort()).toEqual([
       'Starts drain-buffer each minute',
       'Starts repair-indexes each minute',
-      ...Array.from({ length: ENVIRONMENTS[environment].tailers }, (_, slot) => `Starts tail-shards each minute, {"slot":${slot}}`),
+      ...Array.from(
+        { length: ENVIRONMENTS[environment].tailers },
+        (_, slot) => `Starts tail-shards each minute, {"slot":${slot}}`,
+      ),
     ]);
     for (const schedule of schedules) {
-      expect(schedule).toMatchObject({ ScheduleExpression: 'rate(1 minute)', Target: { RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } } });
+      expect(schedule).toMatchObject({
+        ScheduleExpression: 'rate(1 minute)',
+        Target: { RetryPolicy: { MaximumRetryAttempts: 0, MaximumEventAgeInSeconds: 60 } },
+      });
     }
-    const retries = properties('AWS::Lambda::EventInvokeConfig').map(({ MaximumRetryAttempts }) => MaximumRetryAttempts);
+    const retries = properties('AWS::Lambda::EventInvokeConfig').map(
+      ({ MaximumRetryAttempts }) => MaximumRetryAttempts,
+    );
     expect(new Set(retries)).toEqual(new Set([0]));
     // Those of the routes, the schedules and the triggers, and the two of the migration.
     expect(retries).toHaveLength(API_FUNCTIONS.length + LOOPS + triggerFunctions.length + 2);
   });
 
   it('gives functions no more time than the API has, and the definitions beside their code', () => {
-    const functions = resourcesOf(stacks, 'AWS::Lambda::Function').filter(({ Properties }) => Properties?.['Handler'] === 'index.handler');
+    const functions = resourcesOf(stacks, 'AWS::Lambda::Function').filter(
+      ({ Properties }) => Properties?.['Handler'] === 'index.handler',
+    );
     expect(new Set(functions.map(({ Properties }) => Properties?.['Runtime']))).toEqual(new Set(['nodejs24.x']));
-    const ofStore = functions.filter(({ Properties }) => !String(Properties?.['Description']).startsWith('Schemaless: trigger '));
+    const ofStore = functions.filter(
+      ({ Properties }) => !String(Properties?.['Description']).startsWith('Schemaless: trigger '),
+    );
     const timeouts = ofStore.map(({ Properties }) => Number(Properties?.['Timeout']));
-    expect(timeouts.sort((a, b) => a - b)).toEqual([...API_FUNCTIONS.map(() => 28), ...Array.from({ length: LOOPS }, () => 900)]);
+    expect(timeouts.sort((a, b) => a - b)).toEqual([
+      ...API_FUNCTIONS.map(() => 28),
+      ...Array.from({ length: LOOPS }, () => 900),
+    ]);
     for (const { Metadata } of functions) {
       const bundle = join(folder.path, environment, String(Metadata?.['aws:asset:path']));
       expect(existsSync(join(bundle, 'index.mjs'))).toBe(true);
       const shards: Readonly<Record<string, number>> = { smoke: 16, trips: environment === 'prod' ? 4096 : 256 };
-      expect(JSON.parse(readFileSync(join(bundle, 'definitions.json'), 'utf8'))).toEqual({ datastores: definitions.datastores.map((datastore) => ({ ...datastore, shards: shards[datastore.name] })) });
+      expect(JSON.parse(readFileSync(join(bundle, 'definitions.json'), 'utf8'))).toEqual({
+        datastores: definitions.datastores.map((datastore) => ({ ...datastore, shards: shards[datastore.name] })),
+      });
     }
   });
 
   it('hands the definitions of the indexes to the migration, which runs before anything repairs or drains', () => {
     const [migration] = properties('Custom::SchemalessMigration');
-    const datastores = (migration?.['Datastores'] ?? []) as readonly { readonly name: string; readonly indexes: string }[];
-    expect(datastores.map(({ name, indexes }) => [name, JSON.parse(indexes)])).toEqual(definitions.datastores.map(({ name, indexes }) => [name, indexes]));
+    const datastores = (migration?.['Datastores'] ?? []) as readonly {
+      readonly name: string;
+      readonly indexes: string;
+    }[];
+    expect(datastores.map(({ name, indexes }) => [name, JSON.parse(indexes)])).toEqual(
+      definitions.datastores.map(({ name, indexes }) => [name, indexes]),
+    );
     expect(datastores.map(({ name }) => name)).toEqual(['smoke', 'trips']);
     const schedules = resourcesOf(stacks, 'AWS::Scheduler::Schedule');
-    for (const schedule of schedules) expect(Object(schedule).DependsOn).toContainEqual(expect.stringMatching(/^migrationresource/u));
+    for (const schedule of schedules)
+      expect(Object(schedule).DependsOn).toContainEqual(expect.stringMatching(/^migrationresource/u));
   });
 
   it('lets functions write no table but those they have to', () => {
     const writable = [...statementsOf(stacks)].map(([role, statements]): readonly [string, readonly string[]] => {
-      const written = statements.filter(({ actions }) => actions.includes('dynamodb:PutItem')).flatMap(({ resources }) => resources);
-      return [role, ['state', 'topology'].filter((table) => written.some((resource) => resource.includes(`tables${table}`)))];
+      const written = statements
+        .filter(({ actions }) => actions.includes('dynamodb:PutItem'))
+        .flatMap(({ resources }) => resources);
+      return [
+        role,
+        ['state', 'topology'].filter((table) => written.some((resource) => resource.includes(`tables${table}`))),
+      ];
     });
     expect(Object.fromEntries(writable.filter(([, tables]) => tables.length > 0))).toEqual({
       drainbuffer: ['state'],
@@ -110,7 +153,9 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
       migrationonEvent: ['state', 'topology'],
       repairindexes: ['state', 'topology'],
       tailshards: ['state', 'topology'],
-      ...Object.fromEntries(triggerFunctions.map(({ datastore, name }) => [`trigger${datastore}${name.replaceAll('_', '')}`, ['state']])),
+      ...Object.fromEntries(
+        triggerFunctions.map(({ datastore, name }) => [`trigger${datastore}${name.replaceAll('_', '')}`, ['state']]),
+      ),
     });
   });
 
@@ -118,18 +163,37 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     const { throttle, logDays, protectedFromDeletion } = ENVIRONMENTS[environment];
     const [stage, ...others] = properties('AWS::ApiGatewayV2::Stage');
     expect(others).toEqual([]);
-    expect(stage).toMatchObject({ StageName: '$default', DefaultRouteSettings: { ThrottlingRateLimit: throttle.ratePerSecond, ThrottlingBurstLimit: throttle.burst } });
-    expect(JSON.parse(Object(stage?.['AccessLogSettings']).Format)).toMatchObject({ caller: '$context.identity.userArn', status: '$context.status' });
-    const ofStore = properties('AWS::Lambda::Function').filter(({ Description }) => String(Description).startsWith('Schemaless: '));
+    expect(stage).toMatchObject({
+      StageName: '$default',
+      DefaultRouteSettings: { ThrottlingRateLimit: throttle.ratePerSecond, ThrottlingBurstLimit: throttle.burst },
+    });
+    expect(JSON.parse(Object(stage?.['AccessLogSettings']).Format)).toMatchObject({
+      caller: '$context.identity.userArn',
+      status: '$context.status',
+    });
+    const ofStore = properties('AWS::Lambda::Function').filter(({ Description }) =>
+      String(Description).startsWith('Schemaless: '),
+    );
     for (const { LoggingConfig } of ofStore) expect(LoggingConfig).toMatchObject({ LogGroup: expect.anything() });
-    const logs = resourcesOf(stacks, 'AWS::Logs::LogGroup').filter(({ Properties }) => Properties?.['RetentionInDays'] === logDays);
+    const logs = resourcesOf(stacks, 'AWS::Logs::LogGroup').filter(
+      ({ Properties }) => Properties?.['RetentionInDays'] === logDays,
+    );
     expect(logs).toHaveLength(ofStore.length + 1);
     for (const log of logs) expect(log).toMatchObject({ DeletionPolicy: protectedFromDeletion ? 'Retain' : 'Delete' });
   });
 
   it('has alarms whose texts lead to what to do, and a dashboard', () => {
-    const sections = [...readFileSync(join(PROJECT_ROOT, 'infra/docs/operations/runbook.md'), 'utf8').matchAll(/^## (?<name>[a-z-]+)\n\n\*\*Means\.\*\* [^#]*\*\*Look at\.\*\* [^#]*\*\*Do\.\*\* /gmu)].map(({ groups }) => groups?.['name']);
-    const named = properties('AWS::CloudWatch::Alarm').map(({ AlarmDescription }) => /^Schemaless: .*\. See infra\/docs\/operations\/runbook\.md#(?<section>[a-z-]+)$/u.exec(String(AlarmDescription))?.groups?.['section']);
+    const sections = [
+      ...readFileSync(join(PROJECT_ROOT, 'infra/docs/operations/runbook.md'), 'utf8').matchAll(
+        /^## (?<name>[a-z-]+)\n\n\*\*Means\.\*\* [^#]*\*\*Look at\.\*\* [^#]*\*\*Do\.\*\* /gmu,
+      ),
+    ].map(({ groups }) => groups?.['name']);
+    const named = properties('AWS::CloudWatch::Alarm').map(
+      ({ AlarmDescription }) =>
+        /^Schemaless: .*\. See infra\/docs\/operations\/runbook\.md#(?<section>[a-z-]+)$/u.exec(
+          String(AlarmDescription),
+        )?.groups?.['section'],
+    );
     expect(new Set(named).difference(new Set(sections))).toEqual(new Set());
     // Readers lag where there are some.
     const unused = new Set(sections).difference(new Set(named));
@@ -144,13 +208,20 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
   it('lets functions reach MySQL in one way: over the Data API of its clusters, from no VPC, or inside theirs', () => {
     const { access, groups } = ENVIRONMENTS[environment];
     const overDataApi = access === 'data-api';
-    for (const { EnableHttpEndpoint } of properties('AWS::RDS::DBCluster')) expect(EnableHttpEndpoint ?? false).toBe(overDataApi);
-    const ofStore = properties('AWS::Lambda::Function').filter(({ Environment }) => 'SCHEMALESS_ACCESS' in Object(Object(Environment).Variables));
+    for (const { EnableHttpEndpoint } of properties('AWS::RDS::DBCluster'))
+      expect(EnableHttpEndpoint ?? false).toBe(overDataApi);
+    const ofStore = properties('AWS::Lambda::Function').filter(
+      ({ Environment }) => 'SCHEMALESS_ACCESS' in Object(Object(Environment).Variables),
+    );
     for (const { Environment, VpcConfig } of ofStore) {
       expect(Object(Environment).Variables).toMatchObject({ SCHEMALESS_ACCESS: access });
       expect(VpcConfig !== undefined).toBe(ENVIRONMENTS[environment].functionsInVpc);
     }
-    const granted = [...statementsOf(stacks)].flatMap(([role, statements]) => statements.filter(({ actions }) => actions.some((action) => action.startsWith('rds-data:'))).map((statement) => ({ ...statement, role })));
+    const granted = [...statementsOf(stacks)].flatMap(([role, statements]) =>
+      statements
+        .filter(({ actions }) => actions.some((action) => action.startsWith('rds-data:')))
+        .map((statement) => ({ ...statement, role })),
+    );
     for (const { actions, resources } of granted) {
       expect(actions).toEqual(['rds-data:ExecuteStatement']);
       expect(resources).toHaveLength(groups);
@@ -176,15 +247,23 @@ describe('an environment', () => {
   });
 
   it('is named on the command line', () => {
-    expect(() => synthesized(folder.path, {})).toThrow('environment: wanted one of local, dev, prod (-c environment=NAME), got undefined');
+    expect(() => synthesized(folder.path, {})).toThrow(
+      'environment: wanted one of local, dev, prod (-c environment=NAME), got undefined',
+    );
     expect(() => synthesized(folder.path, { environment: 'test' })).toThrow(/got "test"/u);
   });
 
   it('is not changed on the command line, but for the local one', () => {
     expect(() => synthesized(folder.path, { environment: 'prod', groups: '2' })).toThrow(/groups: wanted nothing/u);
-    expect(() => synthesized(folder.path, { environment: 'local', groups: 'two' })).toThrow('groups: wanted a whole number from 1 to 20, got "two"');
-    expect(() => synthesized(folder.path, { environment: 'local', tailers: '65' })).toThrow('tailers: wanted a whole number from 1 to 64, got "65"');
-    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, tailers: 0 })).toThrow('prod.tailers: wanted a whole number from 1 to 64, got 0');
+    expect(() => synthesized(folder.path, { environment: 'local', groups: 'two' })).toThrow(
+      'groups: wanted a whole number from 1 to 20, got "two"',
+    );
+    expect(() => synthesized(folder.path, { environment: 'local', tailers: '65' })).toThrow(
+      'tailers: wanted a whole number from 1 to 64, got "65"',
+    );
+    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, tailers: 0 })).toThrow(
+      'prod.tailers: wanted a whole number from 1 to 64, got 0',
+    );
     expect(() => synthesized(folder.path, { environment: 'dev', tailers: '2' })).toThrow(/tailers: wanted nothing/u);
   });
 
@@ -192,18 +271,34 @@ describe('an environment', () => {
     const stacks = synthesized(join(folder.path, 'at-rest'), { environment: 'dev', schedules: 'off' });
     expect(resourcesOf(stacks, 'AWS::Scheduler::Schedule')).toEqual([]);
     expect(JSON.stringify(resourcesOf(stacks, 'AWS::CloudWatch::Alarm'))).not.toContain('loop-stopped');
-    expect(resourcesOf(stacks, 'AWS::RDS::DBCluster').map(({ Properties }) => Properties?.['ServerlessV2ScalingConfiguration'])).toEqual([{ MinCapacity: 0, MaxCapacity: 4 }]);
-    expect(() => synthesized(folder.path, { environment: 'prod', schedules: 'off' })).toThrow(/schedules: wanted nothing/u);
-    expect(() => synthesized(folder.path, { environment: 'dev', schedules: 'sometimes' })).toThrow('schedules: wanted on or off, got "sometimes"');
+    expect(
+      resourcesOf(stacks, 'AWS::RDS::DBCluster').map(
+        ({ Properties }) => Properties?.['ServerlessV2ScalingConfiguration'],
+      ),
+    ).toEqual([{ MinCapacity: 0, MaxCapacity: 4 }]);
+    expect(() => synthesized(folder.path, { environment: 'prod', schedules: 'off' })).toThrow(
+      /schedules: wanted nothing/u,
+    );
+    expect(() => synthesized(folder.path, { environment: 'dev', schedules: 'sometimes' })).toThrow(
+      'schedules: wanted on or off, got "sometimes"',
+    );
   });
 
   it('cannot buffer on more groups than may be lost', () => {
-    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, bufferCopies: 7 })).toThrow('prod.bufferCopies: wanted at most 6 with 8 groups (groups - 2), got 7');
+    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, bufferCopies: 7 })).toThrow(
+      'prod.bufferCopies: wanted at most 6 with 8 groups (groups - 2), got 7',
+    );
   });
 
   it('has functions where its way to MySQL is', () => {
-    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, functionsInVpc: false })).toThrow(/prod\.functionsInVpc: wanted true/u);
-    expect(() => checkEnvironment({ ...ENVIRONMENTS.dev, functionsInVpc: true })).toThrow(/dev\.functionsInVpc: wanted false/u);
-    expect(() => synthesized(folder.path, { environment: 'local', access: 'http' })).toThrow('access: wanted mysql or data-api, got "http"');
+    expect(() => checkEnvironment({ ...ENVIRONMENTS.prod, functionsInVpc: false })).toThrow(
+      /prod\.functionsInVpc: wanted true/u,
+    );
+    expect(() => checkEnvironment({ ...ENVIRONMENTS.dev, functionsInVpc: true })).toThrow(
+      /dev\.functionsInVpc: wanted false/u,
+    );
+    expect(() => synthesized(folder.path, { environment: 'local', access: 'http' })).toThrow(
+      'access: wanted mysql or data-api, got "http"',
+    );
   });
 });

@@ -11,9 +11,16 @@ afterAll(() => folder[Symbol.dispose]());
 
 // That the environments themselves pass is shown by `npm run synth`, which ends with an error where they do not.
 it('an app that breaks a rule, and does not say why, is not synthesized', { timeout: 60_000 }, () => {
-  const app = new App({ outdir: folder.path, context: { environment: 'dev', functions: STAND_INS, '@aws-cdk/core:validateAgainstDefaultRules': false }, analyticsReporting: false, treeMetadata: false });
+  const app = new App({
+    outdir: folder.path,
+    context: { environment: 'dev', functions: STAND_INS, '@aws-cdk/core:validateAgainstDefaultRules': false },
+    analyticsReporting: false,
+    treeMetadata: false,
+  });
   const { service } = buildApp(app);
   expect(new Queue(service, 'bare').node.id).toBe('bare');
   checkAwsSolutions(app);
-  expect(() => app.synth()).toThrow(/Schemaless-dev-service\/bare\/Resource.*Acknowledge with 'AwsSolutions::AwsSolutions-SQS/su);
+  expect(() => app.synth()).toThrow(
+    /Schemaless-dev-service\/bare\/Resource.*Acknowledge with 'AwsSolutions::AwsSolutions-SQS/su,
+  );
 });

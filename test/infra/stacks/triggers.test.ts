@@ -12,8 +12,10 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const FILES = {
   'trips/datastore.yaml': 'datastore: trips\nshards: 16\n',
-  'trips/triggers/charge_rider.yaml': "trigger: charge_rider\ndatastore: trips\ncolumns: [BASE]\nfunction: functions/charge-rider.ts\nstart: 0\nmax_attempts: 3\n",
-  'trips/triggers/slow.yaml': "trigger: slow\ndatastore: trips\ncolumns: '*'\nfunction: functions/charge-rider.ts\nstart: now\ntimeout: 10m\n",
+  'trips/triggers/charge_rider.yaml':
+    'trigger: charge_rider\ndatastore: trips\ncolumns: [BASE]\nfunction: functions/charge-rider.ts\nstart: 0\nmax_attempts: 3\n',
+  'trips/triggers/slow.yaml':
+    "trigger: slow\ndatastore: trips\ncolumns: '*'\nfunction: functions/charge-rider.ts\nstart: now\ntimeout: 10m\n",
   'trips/triggers/elsewhere.yaml': "trigger: elsewhere\ndatastore: trips\ncolumns: '*'\nstart: 0\nmax_attempts: 7\n",
   'riders/datastore.yaml': 'datastore: riders\nshards: 16\n',
 };
@@ -29,11 +31,19 @@ afterAll(() => folder[Symbol.dispose]());
 describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
   const assembly = join(folder.path, environment);
   const stacks = synthesized(assembly, { environment, datastores, project: STAND_IN_PROJECT });
-  const { resources, property } = createResolver(stacks, { ref: ({ logicalId }) => logicalId, attribute: ({ logicalId }, name) => (name.endsWith('Port') ? '3306' : `${logicalId}.${name}`), secret: () => '' });
-  const ofType = (type: string): readonly ResourceAddress[] => resources.filter(({ resource }) => resource.Type === type);
+  const { resources, property } = createResolver(stacks, {
+    ref: ({ logicalId }) => logicalId,
+    attribute: ({ logicalId }, name) => (name.endsWith('Port') ? '3306' : `${logicalId}.${name}`),
+    secret: () => '',
+  });
+  const ofType = (type: string): readonly ResourceAddress[] =>
+    resources.filter(({ resource }) => resource.Type === type);
   const find = (type: string, start: string): ResourceAddress => {
     const found = ofType(type).filter(({ logicalId }) => logicalId.startsWith(start));
-    expect(found.map(({ logicalId }) => logicalId), start).toHaveLength(1);
+    expect(
+      found.map(({ logicalId }) => logicalId),
+      start,
+    ).toHaveLength(1);
     return found[0] as ResourceAddress;
   };
   const queue = (name: string): ResourceAddress => find('AWS::SQS::Queue', `queuetrips${name}queue`);
@@ -57,38 +67,67 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
 
   it('give up a message late where our function counts attempts, sooner where the consumer is elsewhere', () => {
     const redrive = (name: string): unknown => property(queue(name), 'RedrivePolicy');
-    expect(redrive('chargerider')).toEqual({ deadLetterTargetArn: `${parked('chargerider').logicalId}.Arn`, maxReceiveCount: 1000 });
+    expect(redrive('chargerider')).toEqual({
+      deadLetterTargetArn: `${parked('chargerider').logicalId}.Arn`,
+      maxReceiveCount: 1000,
+    });
     expect(redrive('slow')).toEqual({ deadLetterTargetArn: `${parked('slow').logicalId}.Arn`, maxReceiveCount: 1000 });
-    expect(redrive('elsewhere')).toEqual({ deadLetterTargetArn: `${parked('elsewhere').logicalId}.Arn`, maxReceiveCount: 100 });
+    expect(redrive('elsewhere')).toEqual({
+      deadLetterTargetArn: `${parked('elsewhere').logicalId}.Arn`,
+      maxReceiveCount: 100,
+    });
   });
 
   it('are spoken to over TLS alone, and purged by nobody', () => {
     const refused = ofType('AWS::SQS::QueuePolicy').map((policy) => {
-      expect(property(policy, 'PolicyDocument')).toMatchObject({ Statement: [{ Action: 'sqs:*', Effect: 'Deny', Principal: { AWS: '*' }, Condition: { Bool: { 'aws:SecureTransport': 'false' } } }, { Action: 'sqs:PurgeQueue', Effect: 'Deny', Principal: { AWS: '*' } }] });
+      expect(property(policy, 'PolicyDocument')).toMatchObject({
+        Statement: [
+          {
+            Action: 'sqs:*',
+            Effect: 'Deny',
+            Principal: { AWS: '*' },
+            Condition: { Bool: { 'aws:SecureTransport': 'false' } },
+          },
+          { Action: 'sqs:PurgeQueue', Effect: 'Deny', Principal: { AWS: '*' } },
+        ],
+      });
       return property(policy, 'Queues');
     });
-    expect(refused.flat().sort()).toEqual(ofType('AWS::SQS::Queue').map(({ logicalId }) => logicalId).sort());
+    expect(refused.flat().sort()).toEqual(
+      ofType('AWS::SQS::Queue')
+        .map(({ logicalId }) => logicalId)
+        .sort(),
+    );
   });
 
   it('have a function each that names one, bundled from its file, with time for a whole batch, and messages hidden a minute longer', () => {
     expect(ofType('AWS::Lambda::Function').filter(({ logicalId }) => logicalId.startsWith('trigger'))).toHaveLength(2);
-    for (const [name, seconds] of [['chargerider', 10 * 30 + 60], ['slow', 900]] as const) {
+    for (const [name, seconds] of [
+      ['chargerider', 10 * 30 + 60],
+      ['slow', 900],
+    ] as const) {
       const { resource } = triggerFunction(name);
       expect(resource.Properties).toMatchObject({ Handler: 'index.handler', Runtime: 'nodejs24.x', Timeout: seconds });
       expect(queue(name).resource.Properties?.['VisibilityTimeout']).toBe(seconds + 60);
       const bundle = join(assembly, String(resource.Metadata?.['aws:asset:path']));
-      expect([existsSync(join(bundle, 'index.mjs')), existsSync(join(bundle, 'definitions.json'))]).toEqual([true, true]);
+      expect([existsSync(join(bundle, 'index.mjs')), existsSync(join(bundle, 'definitions.json'))]).toEqual([
+        true,
+        true,
+      ]);
     }
   });
 
   it('have functions that get batches of ten from their queue, and say which messages failed', () => {
-    const mappings = ofType('AWS::Lambda::EventSourceMapping').map((mapping) => mapping.resource.Properties && {
-      function: property(mapping, 'FunctionName'),
-      queue: property(mapping, 'EventSourceArn'),
-      batchSize: property(mapping, 'BatchSize'),
-      responses: property(mapping, 'FunctionResponseTypes'),
-      concurrency: property(mapping, 'ScalingConfig'),
-    });
+    const mappings = ofType('AWS::Lambda::EventSourceMapping').map(
+      (mapping) =>
+        mapping.resource.Properties && {
+          function: property(mapping, 'FunctionName'),
+          queue: property(mapping, 'EventSourceArn'),
+          batchSize: property(mapping, 'BatchSize'),
+          responses: property(mapping, 'FunctionResponseTypes'),
+          concurrency: property(mapping, 'ScalingConfig'),
+        },
+    );
     const wanted = ['chargerider', 'slow'].map((name) => ({
       function: triggerFunction(name).logicalId,
       queue: `${queue(name).logicalId}.Arn`,
@@ -117,11 +156,24 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
   it('have functions that may take their own messages, call the routes of cells and queries of their datastore, and keep state, and nothing else', () => {
     const statements = statementsOf(stacks).get('triggertripschargerider') ?? [];
     const granted = Object.groupBy(statements, ({ actions }) => String(actions[0]).split(':')[0] ?? '');
-    expect(Object.keys(granted).sort()).toEqual(['dynamodb', 'execute-api', 'sqs', ...(ENVIRONMENTS[environment].tracing ? ['xray'] : [])]);
+    expect(Object.keys(granted).sort()).toEqual([
+      'dynamodb',
+      'execute-api',
+      'sqs',
+      ...(ENVIRONMENTS[environment].tracing ? ['xray'] : []),
+    ]);
     expect(granted['sqs']).toHaveLength(1);
-    expect(granted['sqs']?.[0]?.actions.toSorted()).toEqual(['sqs:ChangeMessageVisibility', 'sqs:DeleteMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:ReceiveMessage']);
+    expect(granted['sqs']?.[0]?.actions.toSorted()).toEqual([
+      'sqs:ChangeMessageVisibility',
+      'sqs:DeleteMessage',
+      'sqs:GetQueueAttributes',
+      'sqs:GetQueueUrl',
+      'sqs:ReceiveMessage',
+    ]);
     expect(granted['sqs']?.[0]?.resources).toEqual([expect.stringContaining(queue('chargerider').logicalId)]);
-    const routes = granted['execute-api']?.flatMap(({ resources: called }) => called.map((resource) => /\/\$default\/(.*?)"/u.exec(resource)?.[1])).sort();
+    const routes = granted['execute-api']
+      ?.flatMap(({ resources: called }) => called.map((resource) => /\/\$default\/(.*?)"/u.exec(resource)?.[1]))
+      .sort();
     expect(routes).toEqual([
       'GET/v1/trips/cells/*/*',
       'GET/v1/trips/cells/*/*/*',
@@ -138,55 +190,94 @@ describe.each(ENVIRONMENT_NAMES)('the triggers of %s', (environment) => {
   });
 
   it('keep what they hold where the environment is protected', () => {
-    for (const { resource } of ofType('AWS::SQS::Queue')) expect([resource.DeletionPolicy, resource.UpdateReplacePolicy]).toEqual(ENVIRONMENTS[environment].protectedFromDeletion ? ['Retain', 'Retain'] : ['Delete', 'Delete']);
+    for (const { resource } of ofType('AWS::SQS::Queue'))
+      expect([resource.DeletionPolicy, resource.UpdateReplacePolicy]).toEqual(
+        ENVIRONMENTS[environment].protectedFromDeletion ? ['Retain', 'Retain'] : ['Delete', 'Delete'],
+      );
   });
 
   it('are looked at by who manages them, who may take messages off the last queues alone', () => {
-    const ofSqs = (statementsOf(stacks).get('managetriggers') ?? []).filter(({ actions }) => actions.some((action) => action.startsWith('sqs:')));
-    const taking = ofSqs.filter(({ actions }) => actions.includes('sqs:ReceiveMessage') || actions.includes('sqs:DeleteMessage')).flatMap(({ resources: queues }) => queues);
+    const ofSqs = (statementsOf(stacks).get('managetriggers') ?? []).filter(({ actions }) =>
+      actions.some((action) => action.startsWith('sqs:')),
+    );
+    const taking = ofSqs
+      .filter(({ actions }) => actions.includes('sqs:ReceiveMessage') || actions.includes('sqs:DeleteMessage'))
+      .flatMap(({ resources: queues }) => queues);
     expect(taking).toHaveLength(3);
-    for (const name of ['chargerider', 'slow', 'elsewhere']) expect(taking).toContainEqual(expect.stringContaining(parked(name).logicalId));
+    for (const name of ['chargerider', 'slow', 'elsewhere'])
+      expect(taking).toContainEqual(expect.stringContaining(parked(name).logicalId));
     expect(ofSqs.flatMap(({ actions }) => actions)).not.toContain('sqs:SendMessage');
-    for (const name of ['chargerider', 'slow', 'elsewhere']) expect(ofSqs.flatMap(({ resources: queues }) => queues)).toContainEqual(expect.stringContaining(queue(name).logicalId));
+    for (const name of ['chargerider', 'slow', 'elsewhere'])
+      expect(ofSqs.flatMap(({ resources: queues }) => queues)).toContainEqual(
+        expect.stringContaining(queue(name).logicalId),
+      );
   });
 
   it('are sent to by the tailers alone', () => {
-    const senders = [...statementsOf(stacks)].flatMap(([role, statements]) => statements.filter(({ actions }) => actions.includes('sqs:SendMessage')).map(({ resources: queues }) => ({ role, queues })));
+    const senders = [...statementsOf(stacks)].flatMap(([role, statements]) =>
+      statements
+        .filter(({ actions }) => actions.includes('sqs:SendMessage'))
+        .map(({ resources: queues }) => ({ role, queues })),
+    );
     expect(senders.map(({ role }) => role)).toEqual(['tailshards']);
-    for (const name of ['chargerider', 'slow', 'elsewhere']) expect(senders[0]?.queues).toContainEqual(expect.stringContaining(queue(name).logicalId));
+    for (const name of ['chargerider', 'slow', 'elsewhere'])
+      expect(senders[0]?.queues).toContainEqual(expect.stringContaining(queue(name).logicalId));
     expect(senders[0]?.queues).toHaveLength(3);
   });
 
   it('are tailed by one function, started each minute for each slot', () => {
     const { tailers } = ENVIRONMENTS[environment];
     const slots = ofType('AWS::Scheduler::Schedule').flatMap((schedule) => {
-      const { Arn: target, Input: input } = Object(property(schedule, 'Target')) as { readonly Arn: string; readonly Input?: string };
+      const { Arn: target, Input: input } = Object(property(schedule, 'Target')) as {
+        readonly Arn: string;
+        readonly Input?: string;
+      };
       return target.startsWith('tailshards') ? [JSON.parse(input ?? 'null')] : [];
     });
     expect(slots).toEqual(Array.from({ length: tailers }, (_, slot) => ({ slot })));
-    expect(property(find('AWS::Lambda::Function', 'tailshards'), 'Environment')).toMatchObject({ Variables: { SCHEMALESS_TAILERS: String(tailers) } });
+    expect(property(find('AWS::Lambda::Function', 'tailshards'), 'Environment')).toMatchObject({
+      Variables: { SCHEMALESS_TAILERS: String(tailers) },
+    });
   });
 
   it('are handed to the migration, with the addresses of their queues', () => {
     const migration = find('Custom::SchemalessMigration', 'migrationresource');
-    const { datastores: wished } = readWish({ Groups: property(migration, 'Groups'), Datastores: property(migration, 'Datastores') });
+    const { datastores: wished } = readWish({
+      Groups: property(migration, 'Groups'),
+      Datastores: property(migration, 'Datastores'),
+    });
     const triggers = new Map(wished.map((datastore) => [datastore.name, datastore.triggers]));
     expect(triggers.get('riders')).toEqual([]);
     expect(triggers.get('trips')).toMatchObject([
-      { definition: { name: 'charge_rider', columns: ['BASE'], maxAttempts: 3 }, queueUrl: queue('chargerider').logicalId, parkedQueueUrl: parked('chargerider').logicalId },
-      { definition: { name: 'elsewhere', maxAttempts: 7 }, queueUrl: queue('elsewhere').logicalId, parkedQueueUrl: parked('elsewhere').logicalId },
-      { definition: { name: 'slow', timeoutSeconds: 600 }, queueUrl: queue('slow').logicalId, parkedQueueUrl: parked('slow').logicalId },
+      {
+        definition: { name: 'charge_rider', columns: ['BASE'], maxAttempts: 3 },
+        queueUrl: queue('chargerider').logicalId,
+        parkedQueueUrl: parked('chargerider').logicalId,
+      },
+      {
+        definition: { name: 'elsewhere', maxAttempts: 7 },
+        queueUrl: queue('elsewhere').logicalId,
+        parkedQueueUrl: parked('elsewhere').logicalId,
+      },
+      {
+        definition: { name: 'slow', timeoutSeconds: 600 },
+        queueUrl: queue('slow').logicalId,
+        parkedQueueUrl: parked('slow').logicalId,
+      },
     ]);
   });
 
   it('are not consumed before the migration has told where they are, and nothing waits in a circle', () => {
-    for (const mapping of resourcesOf(stacks, 'AWS::Lambda::EventSourceMapping')) expect(Object(mapping).DependsOn).toContainEqual(expect.stringMatching(/^migrationresource/u));
+    for (const mapping of resourcesOf(stacks, 'AWS::Lambda::EventSourceMapping'))
+      expect(Object(mapping).DependsOn).toContainEqual(expect.stringMatching(/^migrationresource/u));
     for (const stack of stacks) expect(circleIn(stack)).toEqual([]);
   });
 
   it('are reached from the VPC, where functions run in one', () => {
     const endpoints = ofType('AWS::EC2::VPCEndpoint').map((endpoint) => String(property(endpoint, 'ServiceName')));
-    expect(endpoints.filter((service) => service.endsWith('.sqs'))).toHaveLength(ENVIRONMENTS[environment].functionsInVpc ? 1 : 0);
+    expect(endpoints.filter((service) => service.endsWith('.sqs'))).toHaveLength(
+      ENVIRONMENTS[environment].functionsInVpc ? 1 : 0,
+    );
   });
 });
 
@@ -197,6 +288,10 @@ describe('an app without triggers', () => {
     writeFileSync(join(without, 'riders/datastore.yaml'), FILES['riders/datastore.yaml']);
     const stacks = synthesized(join(folder.path, 'assembly-without'), { environment: 'prod', datastores: without });
     expect(resourcesOf(stacks, 'AWS::SQS::Queue')).toEqual([]);
-    expect(resourcesOf(stacks, 'AWS::Scheduler::Schedule').map(({ Properties }) => Properties?.['Description']).sort()).toEqual(['Starts drain-buffer each minute', 'Starts repair-indexes each minute']);
+    expect(
+      resourcesOf(stacks, 'AWS::Scheduler::Schedule')
+        .map(({ Properties }) => Properties?.['Description'])
+        .sort(),
+    ).toEqual(['Starts drain-buffer each minute', 'Starts repair-indexes each minute']);
   });
 });

@@ -10,7 +10,11 @@ export function buildApp(app: App): void {
   const { service } = buildDeployedApp(app);
   const readCells = service.node.findChild('read-cells');
   if (!(readCells instanceof LambdaFunction)) throw new Error('wanted a function read-cells');
-  service.api.api.addRoutes({ path: '/added/{thing}', methods: [HttpMethod.GET], integration: new HttpLambdaIntegration('added', readCells) });
+  service.api.api.addRoutes({
+    path: '/added/{thing}',
+    methods: [HttpMethod.GET],
+    integration: new HttpLambdaIntegration('added', readCells),
+  });
 
   const failures = new Queue(service, 'failures', { fifo: true });
   const queue = new Queue(service, 'events', { fifo: true, deadLetterQueue: { queue: failures, maxReceiveCount: 3 } });

@@ -12,7 +12,12 @@ import {
 } from '@aws-sdk/client-sqs';
 
 export function sqsClient(url: string): SQSClient {
-  return new SQSClient({ endpoint: url, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' }, maxAttempts: 1 });
+  return new SQSClient({
+    endpoint: url,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    maxAttempts: 1,
+  });
 }
 
 /** A FIFO queue as a test sees it: messages are `group:text`, written as one string. */
@@ -31,8 +36,17 @@ export interface FifoQueue {
 }
 
 /** Makes a queue. */
-export async function fifoQueue(client: SQSClient, attributes: Record<string, string> = {}, name = `queue-${randomUUID().slice(0, 8)}.fifo`): Promise<FifoQueue> {
-  const { QueueUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes: { FifoQueue: 'true', VisibilityTimeout: '60', ...attributes } }));
+export async function fifoQueue(
+  client: SQSClient,
+  attributes: Record<string, string> = {},
+  name = `queue-${randomUUID().slice(0, 8)}.fifo`,
+): Promise<FifoQueue> {
+  const { QueueUrl = '' } = await client.send(
+    new CreateQueueCommand({
+      QueueName: name,
+      Attributes: { FifoQueue: 'true', VisibilityTimeout: '60', ...attributes },
+    }),
+  );
   return queueAt(client, QueueUrl);
 }
 
@@ -54,22 +68,42 @@ export function queueAt(client: SQSClient, url: string): FifoQueue {
       }
     },
     async receive(count = 10, waitSeconds = 0) {
-      const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl: url, MaxNumberOfMessages: count, WaitTimeSeconds: waitSeconds, MessageSystemAttributeNames: ['All'] }));
+      const { Messages = [] } = await client.send(
+        new ReceiveMessageCommand({
+          QueueUrl: url,
+          MaxNumberOfMessages: count,
+          WaitTimeSeconds: waitSeconds,
+          MessageSystemAttributeNames: ['All'],
+        }),
+      );
       return Messages;
     },
     async delete(...messages) {
-      for (const { ReceiptHandle } of messages) await client.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle }));
+      for (const { ReceiptHandle } of messages)
+        await client.send(new DeleteMessageCommand({ QueueUrl: url, ReceiptHandle }));
     },
     async hide(seconds, ...messages) {
-      for (const { ReceiptHandle } of messages) await client.send(new ChangeMessageVisibilityCommand({ QueueUrl: url, ReceiptHandle, VisibilityTimeout: seconds }));
+      for (const { ReceiptHandle } of messages)
+        await client.send(
+          new ChangeMessageVisibilityCommand({ QueueUrl: url, ReceiptHandle, VisibilityTimeout: seconds }),
+        );
     },
     async hideAll(seconds, messages) {
-      const Entries = messages.map(({ ReceiptHandle }, index) => ({ Id: String(index), ReceiptHandle, VisibilityTimeout: seconds }));
+      const Entries = messages.map(({ ReceiptHandle }, index) => ({
+        Id: String(index),
+        ReceiptHandle,
+        VisibilityTimeout: seconds,
+      }));
       await client.send(new ChangeMessageVisibilityBatchCommand({ QueueUrl: url, Entries }));
     },
     async count() {
-      const { Attributes = {} } = await client.send(new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }));
-      return { visible: Number(Attributes['ApproximateNumberOfMessages']), held: Number(Attributes['ApproximateNumberOfMessagesNotVisible']) };
+      const { Attributes = {} } = await client.send(
+        new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }),
+      );
+      return {
+        visible: Number(Attributes['ApproximateNumberOfMessages']),
+        held: Number(Attributes['ApproximateNumberOfMessagesNotVisible']),
+      };
     },
   };
 }

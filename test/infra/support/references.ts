@@ -8,7 +8,8 @@ export function referencesOf(resource: TemplateResource): ReadonlySet<string> {
     for (const [key, item] of Object.entries(value)) {
       if (key === 'Ref' || key === 'DependsOn') for (const id of [item].flat()) found.add(String(id));
       else if (key === 'Fn::GetAtt') found.add(String([item].flat()[0]));
-      else if (key === 'Fn::Sub') for (const [, id] of String([item].flat()[0]).matchAll(/\$\{([^.}]+)[^}]*\}/gu)) found.add(String(id));
+      else if (key === 'Fn::Sub')
+        for (const [, id] of String([item].flat()[0]).matchAll(/\$\{([^.}]+)[^}]*\}/gu)) found.add(String(id));
       collect(item);
     }
   };
@@ -16,7 +17,9 @@ export function referencesOf(resource: TemplateResource): ReadonlySet<string> {
   return found;
 }
 
-/** The first resources found that wait for each other in a circle, which CloudFormation refuses; none as it should be. */
+/**
+ * The first resources found that wait for each other in a circle, which CloudFormation refuses; none as it should be.
+ */
 export function circleIn({ template }: LoadedStack): readonly string[] {
   const done = new Set<string>();
   const walk = (id: string, path: readonly string[]): readonly string[] => {
@@ -30,5 +33,9 @@ export function circleIn({ template }: LoadedStack): readonly string[] {
     done.add(id);
     return [];
   };
-  return Object.keys(template.Resources).map((id) => walk(id, [])).find((circle) => circle.length > 0) ?? [];
+  return (
+    Object.keys(template.Resources)
+      .map((id) => walk(id, []))
+      .find((circle) => circle.length > 0) ?? []
+  );
 }

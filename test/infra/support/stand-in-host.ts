@@ -13,9 +13,24 @@ export interface StandInHost {
 /** Two functions, `shared` and `alone`, with the code of the stand-in for read-cells. */
 export function startStandIns(folder: string, mode: FunctionMode, timeoutMs = 5000): StandInHost {
   const module = join(folder, 'index.mjs');
-  buildSync({ entryPoints: [join(STAND_INS, 'read-cells.ts')], outfile: module, bundle: true, format: 'esm', platform: 'node' });
+  buildSync({
+    entryPoints: [join(STAND_INS, 'read-cells.ts')],
+    outfile: module,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+  });
   const log = openFunctionLog(join(folder, `${mode}.log`));
-  const definition = (title: string): FunctionDefinition => ({ name: `stack-${title}`, title, arn: title, module, exportName: 'handler', environment: { GREETING: 'hello' }, timeoutMs, memoryMb: 256 });
+  const definition = (title: string): FunctionDefinition => ({
+    name: `stack-${title}`,
+    title,
+    arn: title,
+    module,
+    exportName: 'handler',
+    environment: { GREETING: 'hello' },
+    timeoutMs,
+    memoryMb: 256,
+  });
   const functions = startFunctionHost({
     definitions: [definition('shared'), definition('alone'), { ...definition('broken'), exportName: 'nothing' }],
     mode,

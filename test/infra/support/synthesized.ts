@@ -21,10 +21,19 @@ export interface Changes {
 }
 
 /** Synthesizes the app in process with stand-in functions, with the settings of cdk.json but for the slow rules. */
-export function synthesized(folder: string, context: AppContext, { environment, add }: Changes = {}): readonly LoadedStack[] {
+export function synthesized(
+  folder: string,
+  context: AppContext,
+  { environment, add }: Changes = {},
+): readonly LoadedStack[] {
   const settings: { readonly context: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
   const fast = { '@aws-cdk/core:validateAgainstDefaultRules': false, 'aws:cdk:enable-asset-metadata': true };
-  const app = new App({ outdir: folder, context: { ...settings.context, ...fast, functions: STAND_INS, ...context }, analyticsReporting: false, treeMetadata: false });
+  const app = new App({
+    outdir: folder,
+    context: { ...settings.context, ...fast, functions: STAND_INS, ...context },
+    analyticsReporting: false,
+    treeMetadata: false,
+  });
   const stacks = buildApp(app, environment);
   add?.(stacks);
   app.synth();
@@ -33,5 +42,7 @@ export function synthesized(folder: string, context: AppContext, { environment, 
 
 /** The resources of one type in all stacks. */
 export function resourcesOf(stacks: readonly LoadedStack[], type: string): readonly TemplateResource[] {
-  return stacks.flatMap(({ template }) => Object.values(template.Resources)).filter((resource) => resource.Type === type);
+  return stacks
+    .flatMap(({ template }) => Object.values(template.Resources))
+    .filter((resource) => resource.Type === type);
 }

@@ -10,7 +10,9 @@ export function mostVariableBytes(stacks: readonly LoadedStack[]): number {
   const resolver = createResolver(stacks, LONG_VALUES);
   const sizes = resolver.resources
     .filter(({ resource }) => resource.Type === 'AWS::Lambda::Function')
-    .map((address) => Buffer.byteLength(JSON.stringify(Object(resolver.property(address, 'Environment')).Variables ?? {})));
+    .map((address) =>
+      Buffer.byteLength(JSON.stringify(Object(resolver.property(address, 'Environment')).Variables ?? {})),
+    );
   if (sizes.length === 0) throw new Error('wanted functions, got none');
   return Math.max(...sizes);
 }

@@ -53,9 +53,15 @@ export async function leaveRelease(release: Release): Promise<Held> {
   const held = rowsOf(datastore.shards);
   await Promise.all(groups.map((_, place) => fillGroup(release, place, held)));
   // There was no Data API yet, which knows groups by the ARN of their cluster.
-  await writeGroups(topologyTable, groups.map(({ clusterArn: _clusterArn, ...known }) => known as GroupAddress));
+  await writeGroups(
+    topologyTable,
+    groups.map(({ clusterArn: _clusterArn, ...known }) => known as GroupAddress),
+  );
   await listFirstVersions(topologyTable, datastore);
-  const places = Array.from({ length: datastore.shards }, (_, shard) => ({ group: groups[shard % groups.length]?.name ?? '', epoch: 1 }));
+  const places = Array.from({ length: datastore.shards }, (_, shard) => ({
+    group: groups[shard % groups.length]?.name ?? '',
+    epoch: 1,
+  }));
   await createDatastore(topologyTable, { datastore: datastore.name, shards: datastore.shards, places });
   return held;
 }
@@ -64,9 +70,22 @@ export async function leaveRelease(release: Release): Promise<Held> {
 function rowsOf(shards: number): Held {
   const ofShards = Array.from({ length: shards }, (_, shard) => {
     const [one = '', two = '', late = ''] = rowsOfShard(shard, shards, 3);
-    const base = (row_key: string, ref_key: number, fare: number): NewCell => ({ row_key, column_name: 'BASE', ref_key, body: { city: CITIES[shard % CITIES.length] ?? '', fare, note: 'long'.repeat(20) } });
-    const cells: NewCell[] = [base(one, 1, 10), base(two, 1, 20), { row_key: one, column_name: 'STATUS', ref_key: 0, body: { is_completed: true } }, base(two, 2, 21)];
-    return { stored: cells.map((cell, place) => ({ ...cell, shard, added_id: place + 1 })), waiting: { ...base(late, 1, 30), shard } };
+    const base = (row_key: string, ref_key: number, fare: number): NewCell => ({
+      row_key,
+      column_name: 'BASE',
+      ref_key,
+      body: { city: CITIES[shard % CITIES.length] ?? '', fare, note: 'long'.repeat(20) },
+    });
+    const cells: NewCell[] = [
+      base(one, 1, 10),
+      base(two, 1, 20),
+      { row_key: one, column_name: 'STATUS', ref_key: 0, body: { is_completed: true } },
+      base(two, 2, 21),
+    ];
+    return {
+      stored: cells.map((cell, place) => ({ ...cell, shard, added_id: place + 1 })),
+      waiting: { ...base(late, 1, 30), shard },
+    };
   });
   return { stored: ofShards.flatMap(({ stored }) => stored), waiting: ofShards.map(({ waiting }) => waiting) };
 }
@@ -83,7 +102,11 @@ export function latestBases<T extends NewCell>(cells: readonly T[]): readonly T[
   return [...new Map(bases.map((cell) => [cell.row_key, cell])).values()];
 }
 
-async function fillGroup({ steps, datastore, groups, connect }: Release, place: number, { stored, waiting }: Held): Promise<void> {
+async function fillGroup(
+  { steps, datastore, groups, connect }: Release,
+  place: number,
+  { stored, waiting }: Held,
+): Promise<void> {
   const group = groups[place];
   if (!group) return;
   const next = (place + 1) % groups.length;
@@ -92,14 +115,18 @@ async function fillGroup({ steps, datastore, groups, connect }: Release, place: 
   const client = connect(group);
   try {
     const owned = Array.from({ length: shards }, (_, shard) => shard).filter((shard) => owner(shard) === place);
-    for (const sql of [...controlTables(steps), ...owned.flatMap((shard) => shardTables(datastore, shard))]) await client.change({ sql, parameters: [] });
-    for (const cell of stored.filter(({ shard }) => owner(shard) === place)) await client.change(appendThen(name, cell));
+    for (const sql of [...controlTables(steps), ...owned.flatMap((shard) => shardTables(datastore, shard))])
+      await client.change({ sql, parameters: [] });
+    for (const cell of stored.filter(({ shard }) => owner(shard) === place))
+      await client.change(appendThen(name, cell));
     for (const cell of latestBases(stored)) {
       const shard = shardOfValue(fieldsOf(cell).city, 'string', shards);
       if (owner(shard) === place) await client.change(entryThen(datastore, shard, cell));
     }
     // Copies for the next group: of cells that it has, and of those that wait for it.
-    const copies = [...stored.filter(({ added_id }) => added_id === 1), ...waiting].filter(({ shard }) => owner(shard) === next);
+    const copies = [...stored.filter(({ added_id }) => added_id === 1), ...waiting].filter(
+      ({ shard }) => owner(shard) === next,
+    );
     for (const cell of copies) await client.change(bufferThen(name, cell));
   } finally {
     await client.close();
@@ -107,14 +134,19 @@ async function fillGroup({ steps, datastore, groups, connect }: Release, place: 
 }
 
 function controlTables(steps: number): readonly string[] {
-  return CONTROL_STEPS.slice(0, steps).flatMap((statements, place) => [...statements, `INSERT INTO schemaless.migration (step, applied_at) VALUES (${place + 1}, SYSDATE(6))`]);
+  return CONTROL_STEPS.slice(0, steps).flatMap((statements, place) => [
+    ...statements,
+    `INSERT INTO schemaless.migration (step, applied_at) VALUES (${place + 1}, SYSDATE(6))`,
+  ]);
 }
 
 function shardTables(datastore: DatastoreDefinition, shard: number): readonly string[] {
   const database = shardDatabase(datastore.name, shard);
   return [
     ...(SHARD_STEPS[0]?.(database) ?? []),
-    ...datastore.indexes.map((index) => createIndexTable(database, indexTableName(index.name, definitionHash(index)), index)),
+    ...datastore.indexes.map((index) =>
+      createIndexTable(database, indexTableName(index.name, definitionHash(index)), index),
+    ),
     `INSERT INTO schemaless.shard (datastore, shard, epoch, step) VALUES ('${datastore.name}', ${shard}, 1, 1)`,
   ];
 }
@@ -143,7 +175,11 @@ export function bufferThen(datastore: string, { shard, row_key, column_name, ref
 }
 
 /** An entry of the datastore's index. */
-function entryThen({ name, indexes }: DatastoreDefinition, shard: number, cell: PlacedCell & { readonly added_id: number }): Statement {
+function entryThen(
+  { name, indexes }: DatastoreDefinition,
+  shard: number,
+  cell: PlacedCell & { readonly added_id: number },
+): Statement {
   const [index] = indexes;
   if (!index) throw new Error('wanted a datastore with an index');
   const { city, fare } = fieldsOf(cell);

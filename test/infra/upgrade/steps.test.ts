@@ -38,7 +38,10 @@ beforeAll(async () => {
   servers = await startShardGroups({
     dataDir: folder.path,
     engine: inject('servers').engine.kind,
-    groups: [{ name: 'group-1', readers: 0 }, { name: 'group-2', readers: 0 }],
+    groups: [
+      { name: 'group-1', readers: 0 },
+      { name: 'group-2', readers: 0 },
+    ],
     restartAfterSeconds: 0,
     shards: 16,
     log: () => undefined,
@@ -59,39 +62,70 @@ async function releaseOf(steps: number): Promise<{ readonly release: Release; re
   const { groups, connect } = runningGroups(servers.groups);
   for (const group of groups) {
     await withClient(connect, group, async (client) => {
-      const databases = await client.select({ sql: "SELECT schema_name FROM information_schema.schemata WHERE schema_name = 'schemaless' OR schema_name LIKE 'trips\\_%'", parameters: [] }, 'writer');
+      const databases = await client.select(
+        {
+          sql: "SELECT schema_name FROM information_schema.schemata WHERE schema_name = 'schemaless' OR schema_name LIKE 'trips\\_%'",
+          parameters: [],
+        },
+        'writer',
+      );
       for (const [name] of databases) await client.change({ sql: `DROP DATABASE ${String(name)}`, parameters: [] });
     });
   }
-  const release: Release = { steps, groups, connect, topologyTable: await newTable(dynamo), datastore: { ...definition, shards: 4 } };
+  const release: Release = {
+    steps,
+    groups,
+    connect,
+    topologyTable: await newTable(dynamo),
+    datastore: { ...definition, shards: 4 },
+  };
   return { release, held: await leaveRelease(release) };
 }
 
 /** The migration of today; `connect` may stand between it and the groups. */
 function run({ groups, topologyTable, datastore: { name, shards, indexes }, connect }: Release): Promise<boolean> {
-  return migrate({ topologyTable, connect, wish: { groups, datastores: [{ name, shards, indexes }] }, bufferCopies: 1, mayGoOn: () => true });
+  return migrate({
+    topologyTable,
+    connect,
+    wish: { groups, datastores: [{ name, shards, indexes }] },
+    bufferCopies: 1,
+    mayGoOn: () => true,
+  });
 }
 
 /** The migration of today, cut off after so many changes on the first group. */
 async function runCutOff(release: Release, after: number, end?: () => Promise<void>): Promise<number> {
   const cut = cutOff(after, end);
-  const done = run({ ...release, connect: (group) => (group.name === 'group-1' ? cut.wrap(release.connect(group)) : release.connect(group)) });
+  const done = run({
+    ...release,
+    connect: (group) => (group.name === 'group-1' ? cut.wrap(release.connect(group)) : release.connect(group)),
+  });
   if (after === Number.POSITIVE_INFINITY) expect(await done).toBe(true);
   else await expect(done).rejects.toThrow('cut off');
   return cut.changes;
 }
 
 async function tables(release: Release): Promise<Contents> {
-  const [first, second] = await Promise.all(release.groups.map((group) => tablesOf(release, group, String.raw`trips\_%`)));
-  return { ...Object.fromEntries(Object.entries(first ?? {}).map(([what, rows]) => [`${what} of group-1`, rows])), ...second };
+  const [first, second] = await Promise.all(
+    release.groups.map((group) => tablesOf(release, group, String.raw`trips\_%`)),
+  );
+  return {
+    ...Object.fromEntries(Object.entries(first ?? {}).map(([what, rows]) => [`${what} of group-1`, rows])),
+    ...second,
+  };
 }
 
-const topology = async ({ topologyTable: { client, table } }: Release) => (await client.send(new ScanCommand({ TableName: table }))).Items;
+const topology = async ({ topologyTable: { client, table } }: Release) =>
+  (await client.send(new ScanCommand({ TableName: table }))).Items;
 
 describe('the steps', () => {
   it('are never changed once they are released', () => {
-    const digest = (said: unknown): string => createHash('sha256').update(JSON.stringify(said)).digest('hex').slice(0, 16);
-    expect({ control: CONTROL_STEPS.map(digest), shard: SHARD_STEPS.map((step) => digest(step('`trips_0000`'))) }).toEqual(RELEASED);
+    const digest = (said: unknown): string =>
+      createHash('sha256').update(JSON.stringify(said)).digest('hex').slice(0, 16);
+    expect({
+      control: CONTROL_STEPS.map(digest),
+      shard: SHARD_STEPS.map((step) => digest(step('`trips_0000`'))),
+    }).toEqual(RELEASED);
   });
 });
 
@@ -115,14 +149,23 @@ describe.each(EARLIER_RELEASES)('a store at step %i', (steps) => {
   it('takes what functions of that release still send when it has the new step', async () => {
     const { release, held } = await releaseOf(steps);
     await run(release);
-    const { datastore: { name, shards }, groups: [group], connect } = release;
+    const {
+      datastore: { name, shards },
+      groups: [group],
+      connect,
+    } = release;
     if (!group) throw new Error('wanted a group');
     const [row_key = '', other = ''] = rowsOfShard(0, shards, 2);
     await withClient(connect, group, async (client) => {
-      expect(await client.change(appendThen(name, { ...cellOf({ row_key }), shard: 0 }))).toEqual({ affectedRows: 1, insertId: STORED_A_SHARD + 1 });
+      expect(await client.change(appendThen(name, { ...cellOf({ row_key }), shard: 0 }))).toEqual({
+        affectedRows: 1,
+        insertId: STORED_A_SHARD + 1,
+      });
       expect((await client.change(bufferThen(name, { ...cellOf({ row_key: other }), shard: 0 }))).affectedRows).toBe(1);
     });
-    const buffered = Object.entries(await controlRows(release)).flatMap(([what, rows]) => (what.startsWith('buffer') ? rows : []));
+    const buffered = Object.entries(await controlRows(release)).flatMap(([what, rows]) =>
+      what.startsWith('buffer') ? rows : [],
+    );
     // A copy of each shard's first cell, and of the one that waits.
     expect(buffered).toHaveLength(2 * held.waiting.length + 1);
   });
@@ -158,13 +201,32 @@ describe('a store that a later release has changed', () => {
   it('is served by this one, to which it was rolled back', async () => {
     const { release } = await releaseOf(0);
     await run(release);
-    const { groups, connect, datastore: { name, shards }, topologyTable } = release;
+    const {
+      groups,
+      connect,
+      datastore: { name, shards },
+      topologyTable,
+    } = release;
     for (const group of groups) {
       await withClient(connect, group, async (client) => {
-        const databases = await client.select({ sql: "SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'trips\\_%'", parameters: [] }, 'writer');
-        const altered = ['schemaless.shard', 'schemaless.buffer', ...databases.map(([database]) => `${String(database)}.entity`)];
-        for (const table of altered) await client.change({ sql: `ALTER TABLE ${table} ADD COLUMN later INT UNSIGNED NULL`, parameters: [] });
-        await client.change({ sql: `INSERT INTO schemaless.migration (step, applied_at) VALUES (${NEWEST + 1}, SYSDATE(6))`, parameters: [] });
+        const databases = await client.select(
+          {
+            sql: "SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'trips\\_%'",
+            parameters: [],
+          },
+          'writer',
+        );
+        const altered = [
+          'schemaless.shard',
+          'schemaless.buffer',
+          ...databases.map(([database]) => `${String(database)}.entity`),
+        ];
+        for (const table of altered)
+          await client.change({ sql: `ALTER TABLE ${table} ADD COLUMN later INT UNSIGNED NULL`, parameters: [] });
+        await client.change({
+          sql: `INSERT INTO schemaless.migration (step, applied_at) VALUES (${NEWEST + 1}, SYSDATE(6))`,
+          parameters: [],
+        });
         await client.change({ sql: 'UPDATE schemaless.shard SET step = step + 1', parameters: [] });
       });
     }
@@ -177,8 +239,13 @@ describe('a store that a later release has changed', () => {
       const trips = await deployment.datastore(name);
       const cells = rowsOfShard(1, shards, 2).map((row_key) => cellOf({ row_key, body: { city: 'Lisbon', fare: 1 } }));
       expect((await trips.batchPut(cells)).map(({ outcome }) => outcome)).toEqual(['stored', 'stored']);
-      expect((await trips.batchGet(cells)).map((item) => item && 'body' in item && item.body)).toEqual(cells.map(({ body }) => body));
-      expect((await trips.query({ index: 'city_index', where: [{ field: 'city', operator: 'eq', values: ['Lisbon'] }] })).entries).toHaveLength(2);
+      expect((await trips.batchGet(cells)).map((item) => item && 'body' in item && item.body)).toEqual(
+        cells.map(({ body }) => body),
+      );
+      expect(
+        (await trips.query({ index: 'city_index', where: [{ field: 'city', operator: 'eq', values: ['Lisbon'] }] }))
+          .entries,
+      ).toHaveLength(2);
     } finally {
       await deployment.close();
     }

@@ -23,7 +23,8 @@ const SOON = { timeout: 60_000, interval: 250 };
 
 /** Added by the second deployment. */
 const LATER = {
-  'trips/indexes/fare_index.yaml': 'table: fare_index\ndatastore: trips\ncolumn_defs:\n  - column_key: BASE\n    fields:\n      - { field: fare, type: integer }\n      - { field: city, type: string }\n',
+  'trips/indexes/fare_index.yaml':
+    'table: fare_index\ndatastore: trips\ncolumn_defs:\n  - column_key: BASE\n    fields:\n      - { field: fare, type: integer }\n      - { field: city, type: string }\n',
   'trips/triggers/elsewhere.yaml': 'trigger: elsewhere\ndatastore: trips\ncolumns: [BASE]\nstart: 0\n',
   'smoke/datastore.yaml': 'datastore: smoke\nshards: 8\n',
 };
@@ -40,7 +41,17 @@ let stack: LocalStack;
 
 function start(more: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
   const { engine, access } = inject('servers');
-  return startLocalStack({ port: 0, data: join(folder.path, 'data'), groups: 3, readers: 0, restartAfterSeconds: 0, engine: engine.kind, access, datastores: first, ...more });
+  return startLocalStack({
+    port: 0,
+    data: join(folder.path, 'data'),
+    groups: 3,
+    readers: 0,
+    restartAfterSeconds: 0,
+    engine: engine.kind,
+    access,
+    datastores: first,
+    ...more,
+  });
 }
 
 /** On the servers of a stack whose functions are stand-ins: nothing but the release has been there. */
@@ -50,7 +61,12 @@ async function leavePreviousRelease(): Promise<void> {
   const client = dynamoClient(bare.endpoints.dynamodb);
   try {
     const table = bare.endpoints.tables.find((name) => name.includes('topology')) ?? '';
-    const release = { ...runningGroups(bare.groups.groups), datastore, topologyTable: { client, table }, steps: CONTROL_STEPS.length - 1 };
+    const release = {
+      ...runningGroups(bare.groups.groups),
+      datastore,
+      topologyTable: { client, table },
+      steps: CONTROL_STEPS.length - 1,
+    };
     held = await leaveRelease(release);
     before = await contentsOf(release);
   } finally {
@@ -68,16 +84,25 @@ async function contentsNow(): Promise<Contents> {
 
 const trips = () => schemalessClient({ url: stack.url, datastore: 'trips' });
 const addedIds = async (): Promise<readonly (readonly number[])[]> =>
-  (await trips().log(ALL.map((shard) => ({ shard, after: 0 })))).map((log) => (log.error ? [] : log.cells.map(({ added_id }) => added_id)));
-const upTo = (head: number): readonly (readonly number[])[] => ALL.map(() => Array.from({ length: head }, (_, place) => place + 1));
+  (await trips().log(ALL.map((shard) => ({ shard, after: 0 })))).map((log) =>
+    log.error ? [] : log.cells.map(({ added_id }) => added_id),
+  );
+const upTo = (head: number): readonly (readonly number[])[] =>
+  ALL.map(() => Array.from({ length: head }, (_, place) => place + 1));
 
 /** What an index answers for one value of its first field: row key and fare of each row. */
 async function found(index: string, field: string, value: string | number): Promise<readonly string[]> {
   const { entries } = await trips().query({ index, where: [{ field, operator: 'eq', values: [value] }], limit: 1000 });
   return entries.map(({ row_key, fields }) => `${row_key} ${String(fields['fare'])}`).sort();
 }
-const wanted = (cells: readonly PlacedCell[], is: (fields: { city: string; fare: number }) => boolean): readonly string[] =>
-  latestBases(cells).filter((cell) => is(fieldsOf(cell))).map((cell) => `${cell.row_key} ${fieldsOf(cell).fare}`).sort();
+const wanted = (
+  cells: readonly PlacedCell[],
+  is: (fields: { city: string; fare: number }) => boolean,
+): readonly string[] =>
+  latestBases(cells)
+    .filter((cell) => is(fieldsOf(cell)))
+    .map((cell) => `${cell.row_key} ${fieldsOf(cell).fare}`)
+    .sort();
 
 // Takes minutes of servers, and nothing of it is another over the Data API.
 describe.skipIf(WRITER_ONLY)('an upgrade', () => {
@@ -99,8 +124,22 @@ describe.skipIf(WRITER_ONLY)('an upgrade', () => {
     });
 
     it('appends what was only buffered, behind what was there, and keeps no copy of it', async () => {
-      await expect.poll(async () => (await trips().buffer()).map((group) => (group.error ? group.error.code : [group.rows, group.parked, group.conflicts])), SOON).toEqual([[0, 0, 0], [0, 0, 0], [0, 0, 0]]);
-      expect(await trips().batchGet(held.waiting)).toMatchObject(held.waiting.map((cell) => ({ ...cell, added_id: STORED_A_SHARD + 1 })));
+      await expect
+        .poll(
+          async () =>
+            (await trips().buffer()).map((group) =>
+              group.error ? group.error.code : [group.rows, group.parked, group.conflicts],
+            ),
+          SOON,
+        )
+        .toEqual([
+          [0, 0, 0],
+          [0, 0, 0],
+          [0, 0, 0],
+        ]);
+      expect(await trips().batchGet(held.waiting)).toMatchObject(
+        held.waiting.map((cell) => ({ ...cell, added_id: STORED_A_SHARD + 1 })),
+      );
     });
 
     it('goes on numbering without a hole', async () => {
@@ -112,7 +151,9 @@ describe.skipIf(WRITER_ONLY)('an upgrade', () => {
     it('finds rows by the index, those that waited too', async () => {
       const all = [...held.stored, ...held.waiting];
       for (const city of ['Lisbon', 'Porto', 'Faro']) {
-        await expect.poll(() => found('city_index', 'city', city), SOON).toEqual(wanted(all, (fields) => fields.city === city));
+        await expect
+          .poll(() => found('city_index', 'city', city), SOON)
+          .toEqual(wanted(all, (fields) => fields.city === city));
       }
     });
 
@@ -144,21 +185,30 @@ describe.skipIf(WRITER_ONLY)('an upgrade', () => {
 
     it('spreads the datastore over all groups, the added one too', async () => {
       const smoke = schemalessClient({ url: stack.url, datastore: 'smoke' });
-      expect((await smoke.heads()).map(({ group }) => group)).toEqual(Array.from({ length: 8 }, (_, shard) => `group-${(shard % 4) + 1}`));
+      expect((await smoke.heads()).map(({ group }) => group)).toEqual(
+        Array.from({ length: 8 }, (_, shard) => `group-${(shard % 4) + 1}`),
+      );
       expect((await smoke.put(cellOf({ row_key: rowsOfShard(3, 8, 1)[0] ?? '' }))).outcome).toBe('stored');
     });
 
     it('lets the added group keep copies of writes to shards that were there before', async () => {
       const copies = async (): Promise<number> => {
-        await trips().batchPut(ALL.flatMap((shard) => rowsOfShard(shard, SHARDS, 1)).map((row_key) => cellOf({ row_key })));
-        return (await trips().buffer()).reduce((sum, group) => sum + (group.group === 'group-4' && !group.error ? group.rows : 0), 0);
+        await trips().batchPut(
+          ALL.flatMap((shard) => rowsOfShard(shard, SHARDS, 1)).map((row_key) => cellOf({ row_key })),
+        );
+        return (await trips().buffer()).reduce(
+          (sum, group) => sum + (group.group === 'group-4' && !group.error ? group.rows : 0),
+          0,
+        );
       };
       await expect.poll(copies, SOON).toBeGreaterThan(0);
     });
 
     it('builds the index from the cells that were there', async () => {
       // Answered 503 until it is complete.
-      await expect.poll(() => found('fare_index', 'fare', 21).catch(String), SOON).toEqual(wanted(held.stored, ({ fare }) => fare === 21));
+      await expect
+        .poll(() => found('fare_index', 'fare', 21).catch(String), SOON)
+        .toEqual(wanted(held.stored, ({ fare }) => fare === 21));
       expect(await found('fare_index', 'fare', 30)).toEqual(wanted(held.waiting, () => true));
       expect(await found('fare_index', 'fare', 20)).toEqual([]);
     });
@@ -169,7 +219,9 @@ describe.skipIf(WRITER_ONLY)('an upgrade', () => {
       try {
         const stored = async (): Promise<number> => (await addedIds()).flat().length;
         // Of all cells, one of each shard is a STATUS.
-        await expect.poll(async () => (await queueAt(client, queue?.url ?? '').count()).visible - (await stored()), SOON).toBe(-SHARDS);
+        await expect
+          .poll(async () => (await queueAt(client, queue?.url ?? '').count()).visible - (await stored()), SOON)
+          .toBe(-SHARDS);
       } finally {
         client.destroy();
       }

@@ -8,10 +8,18 @@ const SETTINGS = { atOnce: 2, burstMs: 200, overloadMs: 20 };
 /** Work that goes on until it is told to end. */
 function held() {
   const ends: (() => void)[] = [];
-  return { work: () => new Promise<string>((resolve) => ends.push(() => resolve('done'))), end: () => ends.shift()?.(), running: () => ends.length };
+  return {
+    work: () => new Promise<string>((resolve) => ends.push(() => resolve('done'))),
+    end: () => ends.shift()?.(),
+    running: () => ends.length,
+  };
 }
 
-const codeOf = (work: Promise<unknown>): Promise<string> => work.then(() => 'served', (error: unknown) => (error instanceof SchemalessError ? error.code : String(error)));
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'served',
+    (error: unknown) => (error instanceof SchemalessError ? error.code : String(error)),
+  );
 
 describe('admission', () => {
   it('lets so many run at once, and a burst wait its turn in order', async () => {
@@ -102,7 +110,9 @@ describe('admission', () => {
     for (const end of ends) end();
     await sleep(SETTINGS.burstMs + 50);
     expect(waited.length).toBeGreaterThan(20);
-    expect(waited.toSorted((one, other) => one - other)[Math.floor(waited.length / 2)]).toBeLessThan(SETTINGS.burstMs / 2);
+    expect(waited.toSorted((one, other) => one - other)[Math.floor(waited.length / 2)]).toBeLessThan(
+      SETTINGS.burstMs / 2,
+    );
   });
 
   it('passes a turn on when work fails', async () => {

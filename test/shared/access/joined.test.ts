@@ -12,7 +12,11 @@ function manual(atOnce: number, fits: (taken: readonly number[], next: number) =
   const join = joined<number, number>({
     atOnce,
     fits,
-    run: (items) => new Promise((resolve, reject) => void runs.push({ items, end: (error) => (error ? reject(error) : resolve(items.map((item) => item * 2))) })),
+    run: (items) =>
+      new Promise(
+        (resolve, reject) =>
+          void runs.push({ items, end: (error) => (error ? reject(error) : resolve(items.map((item) => item * 2))) }),
+      ),
   });
   const begun = async (): Promise<(readonly number[])[]> => {
     await new Promise(setImmediate);
@@ -106,7 +110,12 @@ describe('joined work', () => {
       },
       ({ key }) => key,
     );
-    const all = [join({ key: 'a', item: 1 }), join({ key: 'b', item: 2 }), join({ key: 'a', item: 3 }), join({ key: 'a', item: 4 })];
+    const all = [
+      join({ key: 'a', item: 1 }),
+      join({ key: 'b', item: 2 }),
+      join({ key: 'a', item: 3 }),
+      join({ key: 'a', item: 4 }),
+    ];
     expect(await Promise.all(all)).toEqual([1, 2, 3, 4]);
     expect(runs).toEqual(['a1', 'b2', 'a3+a4']);
   });

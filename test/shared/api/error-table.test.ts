@@ -8,7 +8,9 @@ const PAGE = new URL('../../../infra/docs/api.md', import.meta.url);
 describe('the table of errors', () => {
   it('has one row for each code, with its status', () => {
     const rows = errorTable().split('\n').slice(2);
-    expect(rows.map((row) => row.split(' | ').slice(0, 2).join(' '))).toEqual(Object.entries(ERRORS).map(([code, { status }]) => `| \`${code}\` ${status}`));
+    expect(rows.map((row) => row.split(' | ').slice(0, 2).join(' '))).toEqual(
+      Object.entries(ERRORS).map(([code, { status }]) => `| \`${code}\` ${status}`),
+    );
     // A bar inside a cell of the table would shift all others.
     expect(rows.filter((row) => row.split('|').length !== 7)).toEqual([]);
   });

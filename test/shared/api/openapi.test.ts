@@ -18,9 +18,15 @@ const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const SERVED = { served_by: 'reader', stale: true } as const;
 const UNAVAILABLE = new SchemalessError('unavailable', 'group-1 does not answer', { more: { group: 'group-1' } });
 const ADDRESS = { row_key: ROW, column_name: 'BASE', ref_key: 1 };
-const DAMAGE = new SchemalessError('undecodable_body', 'cannot decode it', { address: ADDRESS, more: { shard: 0, added_id: 1 } });
+const DAMAGE = new SchemalessError('undecodable_body', 'cannot decode it', {
+  address: ADDRESS,
+  more: { shard: 0, added_id: 1 },
+});
 const CELL: Cell = { ...ADDRESS, body: null, added_id: 1, shard: 0, created_at: '2026-01-31T08:00:00.000000Z' };
-const CELLS: readonly Cell[] = [{ ...CELL, erased: true }, { ...CELL, error: DAMAGE }];
+const CELLS: readonly Cell[] = [
+  { ...CELL, erased: true },
+  { ...CELL, error: DAMAGE },
+];
 const PUT_RESULTS: readonly PutResult[] = [
   { outcome: 'stored', shard: 0, added_id: 1 },
   { outcome: 'stored_before', shard: 0, added_id: 1 },
@@ -29,7 +35,9 @@ const PUT_RESULTS: readonly PutResult[] = [
   { outcome: 'unavailable', shard: 0, reason: 'no secondary was reached' },
 ];
 
-const BUILDING = new SchemalessError('index_building', 'driver_index is being built: 5 of 9 cells', { more: { index: 'driver_index', progress: { done: 5, total: 9 } } });
+const BUILDING = new SchemalessError('index_building', 'driver_index is being built: 5 of 9 cells', {
+  more: { index: 'driver_index', progress: { done: 5, total: 9 } },
+});
 const CHANGING: IndexStatus = {
   index: 'driver_index',
   state: 'changing',
@@ -49,22 +57,49 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   listVersions: { method: 'GET', path: `/v1/trips/cells/${ROW}/BASE/versions` },
   getRow: { method: 'GET', path: `/v1/trips/rows/${ROW}` },
   batchPut: { method: 'POST', path: '/v1/trips/batch-put', body: JSON.stringify({ cells: [{ ...ADDRESS, body: 1 }] }) },
-  batchGet: { method: 'POST', path: '/v1/trips/batch-get', body: JSON.stringify({ keys: [ADDRESS, { row_key: ROW, column_name: 'NONE' }] }) },
-  batchRead: { method: 'POST', path: '/v1/trips/batch-read', body: JSON.stringify({ targets: [`cells/${ROW}/BASE`, `rows/${ROW}`, `cells/${ROW}/NONE`] }) },
-  batchQuery: { method: 'POST', path: '/v1/trips/batch-query', body: JSON.stringify({ targets: ['indexes/driver_index?driver_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10'] }) },
+  batchGet: {
+    method: 'POST',
+    path: '/v1/trips/batch-get',
+    body: JSON.stringify({ keys: [ADDRESS, { row_key: ROW, column_name: 'NONE' }] }),
+  },
+  batchRead: {
+    method: 'POST',
+    path: '/v1/trips/batch-read',
+    body: JSON.stringify({ targets: [`cells/${ROW}/BASE`, `rows/${ROW}`, `cells/${ROW}/NONE`] }),
+  },
+  batchQuery: {
+    method: 'POST',
+    path: '/v1/trips/batch-query',
+    body: JSON.stringify({ targets: ['indexes/driver_index?driver_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10'] }),
+  },
   readShardLog: { method: 'GET', path: '/v1/trips/shards/0/cells?after=0' },
-  readLog: { method: 'POST', path: '/v1/trips/log', body: '{"locations":[{"shard":0,"after":0},{"shard":2,"after":0}]}' },
+  readLog: {
+    method: 'POST',
+    path: '/v1/trips/log',
+    body: '{"locations":[{"shard":0,"after":0},{"shard":2,"after":0}]}',
+  },
   listShards: { method: 'GET', path: '/v1/trips/shards' },
   listIndexes: { method: 'GET', path: '/v1/trips/indexes' },
-  queryIndex: { method: 'GET', path: '/v1/trips/indexes/driver_index?driver_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10&city[in]=Lisbon' },
+  queryIndex: {
+    method: 'GET',
+    path: '/v1/trips/indexes/driver_index?driver_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10&city[in]=Lisbon',
+  },
   listTriggers: { method: 'GET', path: '/v1/trips/triggers' },
   getTrigger: { method: 'GET', path: '/v1/trips/triggers/bill_rider?limit=2&after=0' },
-  pauseTrigger: { method: 'POST', path: '/v1/trips/triggers/bill_rider/pause', body: '{"reason":"the card service is down"}' },
+  pauseTrigger: {
+    method: 'POST',
+    path: '/v1/trips/triggers/bill_rider/pause',
+    body: '{"reason":"the card service is down"}',
+  },
   resumeTrigger: { method: 'POST', path: '/v1/trips/triggers/bill_rider/resume' },
   rewindTrigger: { method: 'POST', path: '/v1/trips/triggers/bill_rider/rewind', body: '{"to":{"0":14}}' },
   listParkedCells: { method: 'GET', path: '/v1/trips/triggers/bill_rider/parked' },
   retryParkedCells: { method: 'POST', path: '/v1/trips/triggers/bill_rider/parked/retry', body: '{"cells":"*"}' },
-  discardParkedCells: { method: 'POST', path: '/v1/trips/triggers/bill_rider/parked/discard', body: '{"cells":[{"shard":0,"added_id":7}]}' },
+  discardParkedCells: {
+    method: 'POST',
+    path: '/v1/trips/triggers/bill_rider/parked/discard',
+    body: '{"cells":[{"shard":0,"added_id":7}]}',
+  },
   listDeadMessages: { method: 'GET', path: '/v1/trips/triggers/bill_rider/dead?limit=2' },
   replayDeadMessages: { method: 'POST', path: '/v1/trips/triggers/bill_rider/dead/replay' },
   discardDeadMessages: { method: 'POST', path: '/v1/trips/triggers/bill_rider/dead/discard' },
@@ -78,7 +113,13 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
 };
 
 async function askAll(): Promise<readonly GatewayAnswer[]> {
-  const good = fakeDeployment({}, [{ group: 'group-1', writer: { state: 'up', served_by: 'writer', milliseconds: 1, circuit: 'closed' }, reader: { state: 'down', served_by: 'reader', milliseconds: 9, circuit: 'open', error: 'unreachable' } }]);
+  const good = fakeDeployment({}, [
+    {
+      group: 'group-1',
+      writer: { state: 'up', served_by: 'writer', milliseconds: 1, circuit: 'closed' },
+      reader: { state: 'down', served_by: 'reader', milliseconds: 9, circuit: 'open', error: 'unreachable' },
+    },
+  ]);
   const ask = gateway(good);
   const odd = gateway(
     fakeDeployment({
@@ -88,11 +129,18 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
       getLatest: async () => ({ cell: null, ...SERVED }),
       batchPut: async () => PUT_RESULTS,
       batchGet: async () => [{ error: DAMAGE }, { error: UNAVAILABLE }],
-      log: async () => [{ shard: 0, cells: CELLS, next: 2, more: true, ...SERVED }, { shard: 1, error: UNAVAILABLE }],
+      log: async () => [
+        { shard: 0, cells: CELLS, next: 2, more: true, ...SERVED },
+        { shard: 1, error: UNAVAILABLE },
+      ],
       heads: async () => [{ shard: 0, group: 'group-1', error: UNAVAILABLE }],
       query: async () => ({
         entries: [
-          { row_key: ROW, fields: { city: 'Lisbon', riders: 2n ** 62n, 'fare.total': null, is_completed: false }, cells: CELLS },
+          {
+            row_key: ROW,
+            fields: { city: 'Lisbon', riders: 2n ** 62n, 'fare.total': null, is_completed: false },
+            cells: CELLS,
+          },
           { row_key: ROW, fields: {}, cells: { error: UNAVAILABLE } },
         ],
         next: 'abc',
@@ -100,14 +148,47 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
         explain: { shard: 0, group: 'group-1', statement: 'SELECT 1', plan: { query_block: { select_id: 1 } } },
       }),
       indexes: async () => [CHANGING],
-      triggers: async () => [{ ...SUMMARY, state: 'stopped', reason: 'too many', changed_at: CELL.created_at, columns: '*', function: null, start: CELL.created_at, retry_parked_every_seconds: null, waiting: null, last_error: null, resent: { why: 'its queue was replaced', asked_at: CELL.created_at, done_at: null, least_generation: 0 } }],
-      parkedCells: async () => ({ cells: [{ ...PARKED, round: 2, retry: 'sent', retried_at: CELL.created_at }], malformed: [], next: '0/7' }),
-      buffer: async () => [{ group: 'group-1', rows: 2, oldest_age: 1.5, parked: 0, conflicts: 1, undecided: 2 }, { group: 'group-2', error: UNAVAILABLE }],
-      bufferConflicts: async () => ({ conflicts: [{ id: 'group-1/1', ...ADDRESS, body: 1, shard: 0, created_at: CELL.created_at }], next: 'group-1/1' }),
-      undecidedWrites: async () => ({ undecided: [{ id: 'group-1/1', ...ADDRESS, body: 1, shard: 0, created_at: CELL.created_at }], next: 'group-1/1' }),
+      triggers: async () => [
+        {
+          ...SUMMARY,
+          state: 'stopped',
+          reason: 'too many',
+          changed_at: CELL.created_at,
+          columns: '*',
+          function: null,
+          start: CELL.created_at,
+          retry_parked_every_seconds: null,
+          waiting: null,
+          last_error: null,
+          resent: { why: 'its queue was replaced', asked_at: CELL.created_at, done_at: null, least_generation: 0 },
+        },
+      ],
+      parkedCells: async () => ({
+        cells: [{ ...PARKED, round: 2, retry: 'sent', retried_at: CELL.created_at }],
+        malformed: [],
+        next: '0/7',
+      }),
+      buffer: async () => [
+        { group: 'group-1', rows: 2, oldest_age: 1.5, parked: 0, conflicts: 1, undecided: 2 },
+        { group: 'group-2', error: UNAVAILABLE },
+      ],
+      bufferConflicts: async () => ({
+        conflicts: [{ id: 'group-1/1', ...ADDRESS, body: 1, shard: 0, created_at: CELL.created_at }],
+        next: 'group-1/1',
+      }),
+      undecidedWrites: async () => ({
+        undecided: [{ id: 'group-1/1', ...ADDRESS, body: 1, shard: 0, created_at: CELL.created_at }],
+        next: 'group-1/1',
+      }),
     }),
   );
-  const down = { state: 'down', served_by: 'reader', milliseconds: 1000, circuit: 'open', error: 'unreachable' } as const;
+  const down = {
+    state: 'down',
+    served_by: 'reader',
+    milliseconds: 1000,
+    circuit: 'open',
+    error: 'unreachable',
+  } as const;
   const dead = gateway(fakeDeployment({}, [{ group: 'group-1', writer: down, reader: down }]));
   const broken = gateway(() => {
     throw new Error('no configuration');
@@ -118,7 +199,13 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
   const requests = Object.entries(REQUESTS);
   for (const [operation, request] of requests) {
     const { method, path, body } = request;
-    answers.push(await ask(request), await ask(request), await odd(request), await broken(request), await dead(request));
+    answers.push(
+      await ask(request),
+      await ask(request),
+      await odd(request),
+      await broken(request),
+      await dead(request),
+    );
     answers.push(await ask({ method, path: `${path}${path.includes('?') ? '&' : '?'}bogus=1`, body }));
     if (operation !== 'getOpenApi') answers.push(await cut(request));
     if (path.includes('/bill_rider')) {
@@ -126,21 +213,45 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
     }
     if (path.includes('/trips')) answers.push(await ask({ method, path: path.replace('trips', 'nope'), body }));
     if (body !== undefined) {
-      answers.push(await ask({ method, path, body: '{' }), await ask({ method, path, body: undefined }), await ask({ method, path, body: ' '.repeat(4 * 1024 * 1024 + 1) }));
+      answers.push(
+        await ask({ method, path, body: '{' }),
+        await ask({ method, path, body: undefined }),
+        await ask({ method, path, body: ' '.repeat(4 * 1024 * 1024 + 1) }),
+      );
     }
   }
   const put = { method: 'PUT', path: `/v1/trips/cells/${ROW}/BASE/1` };
   answers.push(await ask({ ...put, body: '"another"' }), await ask({ ...put, body: `"${'x'.repeat(1024 * 1024)}"` }));
-  for (const result of PUT_RESULTS) answers.push(await gateway(fakeDeployment({ put: async () => result }))({ ...put, body: '1' }));
+  for (const result of PUT_RESULTS)
+    answers.push(await gateway(fakeDeployment({ put: async () => result }))({ ...put, body: '1' }));
   const index = { method: 'GET', path: '/v1/trips/indexes/driver_index' };
-  answers.push(await ask(index), await ask({ ...index, path: `${index.path}?city=Lisbon` }), await ask({ ...index, path: '/v1/trips/indexes/nope' }));
-  for (const error of [BUILDING, new SchemalessError('index_building', 'driver_index is being built', { more: { index: 'driver_index', progress: null } })]) {
-    answers.push(await gateway(fakeDeployment({ query: () => Promise.reject(error) }))(REQUESTS['queryIndex'] ?? index));
+  answers.push(
+    await ask(index),
+    await ask({ ...index, path: `${index.path}?city=Lisbon` }),
+    await ask({ ...index, path: '/v1/trips/indexes/nope' }),
+  );
+  for (const error of [
+    BUILDING,
+    new SchemalessError('index_building', 'driver_index is being built', {
+      more: { index: 'driver_index', progress: null },
+    }),
+  ]) {
+    answers.push(
+      await gateway(fakeDeployment({ query: () => Promise.reject(error) }))(REQUESTS['queryIndex'] ?? index),
+    );
   }
   const trigger = '/v1/trips/triggers/bill_rider';
-  answers.push(await ask({ method: 'GET', path: `${trigger}?limit=0` }), await ask({ method: 'GET', path: `${trigger}/parked?limit=0` }));
-  answers.push(await gateway(fakeDeployment({ get: async () => Promise.reject(DAMAGE) }))({ method: 'GET', path: put.path }));
-  answers.push(await ask({ method: 'GET', path: `/v1/trips/cells/${ROW}/BASE/9` }), await ask({ method: 'GET', path: `/v1/trips/shards/${SHARDS}/cells?after=0` }));
+  answers.push(
+    await ask({ method: 'GET', path: `${trigger}?limit=0` }),
+    await ask({ method: 'GET', path: `${trigger}/parked?limit=0` }),
+  );
+  answers.push(
+    await gateway(fakeDeployment({ get: async () => Promise.reject(DAMAGE) }))({ method: 'GET', path: put.path }),
+  );
+  answers.push(
+    await ask({ method: 'GET', path: `/v1/trips/cells/${ROW}/BASE/9` }),
+    await ask({ method: 'GET', path: `/v1/trips/shards/${SHARDS}/cells?after=0` }),
+  );
   return answers;
 }
 
@@ -151,7 +262,9 @@ describe('the OpenAPI document', () => {
   });
 
   it('describes every route, once', () => {
-    expect(OPERATIONS.map(({ operationId }) => operationId).sort()).toEqual(ROUTES.map(({ operation }) => operation).sort());
+    expect(OPERATIONS.map(({ operationId }) => operationId).sort()).toEqual(
+      ROUTES.map(({ operation }) => operation).sort(),
+    );
   });
 
   it('fits every answer that is given, and each carries its request id', () => {
@@ -163,8 +276,14 @@ describe('the OpenAPI document', () => {
   });
 
   it('names no status that never comes', () => {
-    const documented = OPERATIONS.flatMap(({ operationId, responses }) => Object.keys(responses).filter((status) => !OF_GATEWAY.includes(status)).map((status) => `${operationId} ${status}`));
-    expect([...new Set(answers.map(({ operation, status }) => `${operation} ${status}`))].sort()).toEqual(documented.sort());
+    const documented = OPERATIONS.flatMap(({ operationId, responses }) =>
+      Object.keys(responses)
+        .filter((status) => !OF_GATEWAY.includes(status))
+        .map((status) => `${operationId} ${status}`),
+    );
+    expect([...new Set(answers.map(({ operation, status }) => `${operation} ${status}`))].sort()).toEqual(
+      documented.sort(),
+    );
   });
 
   it('is not fitted by answers that are wrong', () => {
@@ -190,7 +309,11 @@ describe('the OpenAPI document', () => {
         .map(({ schema, example }) => ({ place: operationId, schema, example })),
     ]);
     expect(examples.length).toBeGreaterThan(100);
-    expect(examples.filter(({ example }) => example !== undefined).flatMap(({ place, schema, example }) => check(schema, example).map((error) => `${place}: ${error}`))).toEqual([]);
+    expect(
+      examples
+        .filter(({ example }) => example !== undefined)
+        .flatMap(({ place, schema, example }) => check(schema, example).map((error) => `${place}: ${error}`)),
+    ).toEqual([]);
   });
 
   it('is what the API answers', async () => {
@@ -205,7 +328,10 @@ describe('the OpenAPI document', () => {
     expect(unsigned['security']).toEqual([]);
     expect(unsigned['components']).not.toHaveProperty('securitySchemes');
     const signed = (await gateway(fakeDeployment())({ ...request, signedBy: 'somebody' })).json;
-    expect(signed).toMatchObject({ security: [{ iam: [] }], components: { securitySchemes: { iam: { name: 'Authorization' } } } });
+    expect(signed).toMatchObject({
+      security: [{ iam: [] }],
+      components: { securitySchemes: { iam: { name: 'Authorization' } } },
+    });
     expect({ ...signed, security: [], components: unsigned['components'] }).toEqual(unsigned);
   });
 });

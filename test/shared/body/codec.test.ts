@@ -41,7 +41,9 @@ describe('the body codec', () => {
     const numbers = (count: number): number[] => Array.from({ length: count }, () => 1);
     const most = (LIMITS.bodyBytes - 2) / 2;
     expect(decodeBody(encodeBody(numbers(most)))).toHaveLength(most);
-    expect(() => encodeBody(numbers(most + 1))).toThrow(`body: wanted at most ${LIMITS.bodyBytes} bytes of JSON, got ${LIMITS.bodyBytes + 1}`);
+    expect(() => encodeBody(numbers(most + 1))).toThrow(
+      `body: wanted at most ${LIMITS.bodyBytes} bytes of JSON, got ${LIMITS.bodyBytes + 1}`,
+    );
   });
 
   it('stores MessagePack with zlib, or without where that is smaller', () => {
@@ -62,7 +64,10 @@ describe('the body codec', () => {
     ['nothing', Buffer.alloc(0)],
     ['an unknown format', Buffer.from([9, 1, 2])],
     ['damaged zlib', Buffer.concat([Buffer.from([1]), Buffer.from('garbage')])],
-    ['bytes behind the zlib stream', Buffer.concat([Buffer.from([1]), deflateSync(Buffer.from([1])), Buffer.from([0])])],
+    [
+      'bytes behind the zlib stream',
+      Buffer.concat([Buffer.from([1]), deflateSync(Buffer.from([1])), Buffer.from([0])]),
+    ],
     ['bytes behind the MessagePack value', Buffer.from([2, 1, 1])],
     ['a truncated MessagePack value', Buffer.from([2, 0x92, 1])],
     ['an array that claims 4 billion items', Buffer.from([2, 0xdd, 0xff, 0xff, 0xff, 0xff])],
@@ -92,14 +97,28 @@ describe('the body codec', () => {
     ['an integer beyond 64 bits', 2n ** 64n, 'body'],
     ['a hole', Object.assign(Array.from({ length: 3 }), { 0: 1, 2: 2 }), 'body[1]'],
   ])('refuses %s from a program', (_what, value, field) => {
-    expect(() => encodeBody(value as Json)).toThrow(expect.objectContaining({ code: 'invalid_field', details: expect.objectContaining({ field }) }));
+    expect(() => encodeBody(value as Json)).toThrow(
+      expect.objectContaining({ code: 'invalid_field', details: expect.objectContaining({ field }) }),
+    );
   });
 });
 
 describe('equalJson', () => {
   it('ignores the order of keys and the kind of number, nothing else', () => {
     expect(equalJson({ a: 1, b: [2n] }, { b: [2], a: 1 })).toBe(true);
-    for (const [a, b] of [[1, '1'], [null, 0], [[], {}], [{ a: 1 }, {}], [{ a: 1 }, { a: 1, b: null }], [[1, 2], [2, 1]], [1.5, 1n], [{ a: null }, { b: null }]] as [Json, Json][]) {
+    for (const [a, b] of [
+      [1, '1'],
+      [null, 0],
+      [[], {}],
+      [{ a: 1 }, {}],
+      [{ a: 1 }, { a: 1, b: null }],
+      [
+        [1, 2],
+        [2, 1],
+      ],
+      [1.5, 1n],
+      [{ a: null }, { b: null }],
+    ] as [Json, Json][]) {
       expect(equalJson(a, b)).toBe(false);
     }
   });

@@ -44,12 +44,21 @@ describe('parseJson', () => {
     expect(stringifyJson(parseJson(text))).toBe(kept);
   });
 
-  it.each(['18446744073709551616', '-9223372036854775809', '1e400', '-1e309', '0.10000000000000000001', '1e-400', '3.14159265358979323846', '9'.repeat(100_000)])(
-    'refuses the number %.30s, which would change',
-    (text) => {
-      expect(refused(text)).toMatchObject({ code: 'invalid_json', details: { wanted: expect.stringContaining('64 bits') } });
-    },
-  );
+  it.each([
+    '18446744073709551616',
+    '-9223372036854775809',
+    '1e400',
+    '-1e309',
+    '0.10000000000000000001',
+    '1e-400',
+    '3.14159265358979323846',
+    '9'.repeat(100_000),
+  ])('refuses the number %.30s, which would change', (text) => {
+    expect(refused(text)).toMatchObject({
+      code: 'invalid_json',
+      details: { wanted: expect.stringContaining('64 bits') },
+    });
+  });
 
   it.each([
     ['0e99999999999999999999', '0'],
@@ -73,8 +82,15 @@ describe('parseJson', () => {
     ['braces', (length: number) => '{"a":'.repeat(length / 5)],
     ['escapes', (length: number) => `"${'\\"'.repeat(length / 2)}"`],
     ['strings with escapes', (length: number) => `[${'"\\n",'.repeat(length / 5)}1]`],
-    ['index-like keys backwards', (length: number) => `{${Array.from({ length: length / 10 }, (_, place) => `"${length / 10 - place}":1`).join(',')}}`],
-    ['keys alike', (length: number) => `{${Array.from({ length: length / 10 }, (_, place) => `"a${place}":1`).join(',')}}`],
+    [
+      'index-like keys backwards',
+      (length: number) =>
+        `{${Array.from({ length: length / 10 }, (_, place) => `"${length / 10 - place}":1`).join(',')}}`,
+    ],
+    [
+      'keys alike',
+      (length: number) => `{${Array.from({ length: length / 10 }, (_, place) => `"a${place}":1`).join(',')}}`,
+    ],
     ['lines', (length: number) => '\n'.repeat(length)],
     ['surrogates', (length: number) => `["${'\\ud83d\\ude95'.repeat(length / 12)}"]`],
   ])('costs no more than its length where a text of 1 MB is nothing but %s', (_what, textOf) => {
@@ -131,11 +147,14 @@ describe('parseJson', () => {
   });
 
   it('keeps the order of keys, also of those that look like array indexes', () => {
-    for (const text of ['{"b":1,"a":2}', '{"10":1,"9":{"2":0,"1":0}}', '{"x":1,"0":2}']) expect(stringifyJson(parseJson(text))).toBe(text);
+    for (const text of ['{"b":1,"a":2}', '{"10":1,"9":{"2":0,"1":0}}', '{"x":1,"0":2}'])
+      expect(stringifyJson(parseJson(text))).toBe(text);
   });
 
   it('takes __proto__ for a plain key and pollutes nothing', () => {
-    const value = parseJson('{"__proto__":{"admin":true},"constructor":{"prototype":{"x":1}}}') as { readonly [key: string]: Json };
+    const value = parseJson('{"__proto__":{"admin":true},"constructor":{"prototype":{"x":1}}}') as {
+      readonly [key: string]: Json;
+    };
     expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
     expect(stringifyJson(value)).toBe('{"__proto__":{"admin":true},"constructor":{"prototype":{"x":1}}}');
     expect(({} as { admin?: boolean }).admin).toBeUndefined();

@@ -13,7 +13,12 @@ const SERVED = { served_by: 'writer', stale: false } as const;
 const key = (column_name: string) => ({ row_key: ROW, column_name });
 
 function client(changes: Partial<Datastore & BufferOperations> = {}): SchemalessClient {
-  return schemalessClient({ url: 'http://store.test/', datastore: 'trips', fetch: gatewayFetch(gateway(fakeDeployment(changes))), attempts: 1 });
+  return schemalessClient({
+    url: 'http://store.test/',
+    datastore: 'trips',
+    fetch: gatewayFetch(gateway(fakeDeployment(changes))),
+    attempts: 1,
+  });
 }
 
 async function thrown(work: Promise<unknown>): Promise<SchemalessError> {
@@ -29,12 +34,17 @@ describe('the client', () => {
     expect(await trips.put(cell)).toEqual({ outcome: 'stored', shard: SHARD, added_id: 1 });
     expect(await trips.put(cell)).toEqual({ outcome: 'stored_before', shard: SHARD, added_id: 1 });
     expect(await trips.put({ ...cell, body: 1 })).toEqual({ outcome: 'conflict', shard: SHARD, added_id: 1 });
-    expect(await trips.get(cell)).toEqual({ cell: { ...cell, shard: SHARD, added_id: 1, created_at: expect.any(String) }, ...SERVED });
+    expect(await trips.get(cell)).toEqual({
+      cell: { ...cell, shard: SHARD, added_id: 1, created_at: expect.any(String) },
+      ...SERVED,
+    });
     expect(await trips.getLatest(key('NOTES'))).toEqual({ cell: null, ...SERVED });
   });
 
   it('returns an unconfirmed put as such', async () => {
-    const result = await client({ put: async () => ({ outcome: 'unavailable', shard: 2, reason: 'no secondary' }) }).put({ ...key('A'), ref_key: 0, body: 1 });
+    const result = await client({
+      put: async () => ({ outcome: 'unavailable', shard: 2, reason: 'no secondary' }),
+    }).put({ ...key('A'), ref_key: 0, body: 1 });
     expect(result).toEqual({ outcome: 'unavailable', shard: 2, reason: expect.stringContaining('no secondary') });
   });
 
@@ -72,25 +82,53 @@ describe('the client', () => {
     const trips = client();
     expect(await trips.batchPut([1, 2, 3].map((ref_key) => ({ ...key('A'), ref_key, body: null })))).toHaveLength(3);
     await trips.put({ ...key('B'), ref_key: 0, body: 1 });
-    expect(await trips.versions(key('A'), { limit: 2 })).toMatchObject({ cells: [{ ref_key: 3 }, { ref_key: 2 }], next: 2, ...SERVED });
-    expect(await trips.versions(key('A'), { order: 'asc', after: 1 })).toMatchObject({ cells: [{ ref_key: 2 }, { ref_key: 3 }], next: null });
-    expect(await trips.row(ROW)).toMatchObject({ cells: [{ column_name: 'A', ref_key: 3 }, { column_name: 'B' }], next: null });
-    expect(await trips.log([{ shard: SHARD, after: 1 }], { limit: 2 })).toMatchObject([{ shard: SHARD, cells: [{ added_id: 2 }, { added_id: 3 }], next: 3, more: expect.any(Boolean) }]);
-    expect((await trips.heads()).find(({ shard }) => shard === SHARD)).toEqual({ shard: SHARD, group: 'memory', head: 4 });
+    expect(await trips.versions(key('A'), { limit: 2 })).toMatchObject({
+      cells: [{ ref_key: 3 }, { ref_key: 2 }],
+      next: 2,
+      ...SERVED,
+    });
+    expect(await trips.versions(key('A'), { order: 'asc', after: 1 })).toMatchObject({
+      cells: [{ ref_key: 2 }, { ref_key: 3 }],
+      next: null,
+    });
+    expect(await trips.row(ROW)).toMatchObject({
+      cells: [{ column_name: 'A', ref_key: 3 }, { column_name: 'B' }],
+      next: null,
+    });
+    expect(await trips.log([{ shard: SHARD, after: 1 }], { limit: 2 })).toMatchObject([
+      { shard: SHARD, cells: [{ added_id: 2 }, { added_id: 3 }], next: 3, more: expect.any(Boolean) },
+    ]);
+    expect((await trips.heads()).find(({ shard }) => shard === SHARD)).toEqual({
+      shard: SHARD,
+      group: 'memory',
+      head: 4,
+    });
   });
 
   it('gives the errors of single items as errors', async () => {
     const address = { ...key('A'), ref_key: 1 };
     const damage = new SchemalessError('undecodable_body', 'cannot decode it', { address });
-    const damaged: Cell = { ...address, body: null, added_id: 1, shard: 0, created_at: '2026-01-31T08:00:00.000000Z', error: damage };
+    const damaged: Cell = {
+      ...address,
+      body: null,
+      added_id: 1,
+      shard: 0,
+      created_at: '2026-01-31T08:00:00.000000Z',
+      error: damage,
+    };
     const trips = client({
       batchGet: async () => [null, { error: damage }],
       versions: async () => ({ cells: [damaged], next: null, ...SERVED }),
-      log: async () => [{ shard: 0, cells: [damaged], next: 1, more: true, ...SERVED }, { shard: 1, error: new SchemalessError('unavailable', 'group-2 does not answer') }],
+      log: async () => [
+        { shard: 0, cells: [damaged], next: 1, more: true, ...SERVED },
+        { shard: 1, error: new SchemalessError('unavailable', 'group-2 does not answer') },
+      ],
     });
     const [none, item] = await trips.batchGet([key('A'), key('A')]);
     expect(none).toBeNull();
-    expect(item).toMatchObject({ error: { code: 'undecodable_body', message: 'cannot decode it', details: { address } } });
+    expect(item).toMatchObject({
+      error: { code: 'undecodable_body', message: 'cannot decode it', details: { address } },
+    });
     expect((await trips.versions(key('A'))).cells[0]?.error).toBeInstanceOf(SchemalessError);
     const [log, dead] = await trips.log([]);
     expect(log !== undefined && 'cells' in log && log.cells[0]?.error).toBeInstanceOf(SchemalessError);
@@ -99,20 +137,53 @@ describe('the client', () => {
 
   it('throws what the server refused, by code and field', async () => {
     const error = await thrown(client().log([{ shard: SHARDS, after: 0 }]));
-    expect(error).toMatchObject({ code: 'unknown_shard', status: 404, retry: 'never', details: { field: 'locations[0].shard', got: `${SHARDS}`, more: { request_id: expect.any(String) } } });
+    expect(error).toMatchObject({
+      code: 'unknown_shard',
+      status: 404,
+      retry: 'never',
+      details: { field: 'locations[0].shard', got: `${SHARDS}`, more: { request_id: expect.any(String) } },
+    });
   });
 
   it('refuses what JSON text would change, before anything is sent', async () => {
-    const trips = schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch: () => Promise.reject(new Error('sent')) });
-    expect(await thrown(trips.put({ ...key('A'), ref_key: 0, body: { fare: Number.NaN } }))).toMatchObject({ code: 'invalid_field' });
-    expect(await thrown(trips.batchPut([{ ...key('A'), ref_key: 0, body: 1 }, { ...key('A'), ref_key: 1.5, body: 1 }]))).toMatchObject({ code: 'invalid_field', details: { field: 'cells[1].ref_key' } });
-    expect(await thrown(trips.versions(key('a/b')))).toMatchObject({ code: 'invalid_field', details: { field: 'column_name' } });
+    const trips = schemalessClient({
+      url: 'http://store.test',
+      datastore: 'trips',
+      fetch: () => Promise.reject(new Error('sent')),
+    });
+    expect(await thrown(trips.put({ ...key('A'), ref_key: 0, body: { fare: Number.NaN } }))).toMatchObject({
+      code: 'invalid_field',
+    });
+    expect(
+      await thrown(
+        trips.batchPut([
+          { ...key('A'), ref_key: 0, body: 1 },
+          { ...key('A'), ref_key: 1.5, body: 1 },
+        ]),
+      ),
+    ).toMatchObject({ code: 'invalid_field', details: { field: 'cells[1].ref_key' } });
+    expect(await thrown(trips.versions(key('a/b')))).toMatchObject({
+      code: 'invalid_field',
+      details: { field: 'column_name' },
+    });
   });
 
   it('shows, discards and decides what is in the buffer', async () => {
-    const conflict = { id: 'group-1/1', ...key('A'), ref_key: 1, body: 1, shard: 0, created_at: '2026-01-31T08:00:00.000000Z' };
-    const trips = client({ bufferConflicts: async () => ({ conflicts: [conflict], next: 'group-1/1' }), undecidedWrites: async () => ({ undecided: [conflict], next: null }) });
-    expect(await trips.buffer()).toEqual([{ group: 'group-1', rows: 0, oldest_age: null, parked: 0, conflicts: 0, undecided: 0 }]);
+    const conflict = {
+      id: 'group-1/1',
+      ...key('A'),
+      ref_key: 1,
+      body: 1,
+      shard: 0,
+      created_at: '2026-01-31T08:00:00.000000Z',
+    };
+    const trips = client({
+      bufferConflicts: async () => ({ conflicts: [conflict], next: 'group-1/1' }),
+      undecidedWrites: async () => ({ undecided: [conflict], next: null }),
+    });
+    expect(await trips.buffer()).toEqual([
+      { group: 'group-1', rows: 0, oldest_age: null, parked: 0, conflicts: 0, undecided: 0 },
+    ]);
     expect(await trips.bufferConflicts({ limit: 1 })).toEqual({ conflicts: [conflict], next: 'group-1/1' });
     expect(await trips.discardConflicts(['group-1/1'])).toBe(1);
     expect(await trips.undecidedWrites({ limit: 1 })).toEqual({ undecided: [conflict], next: null });
@@ -124,22 +195,35 @@ describe('putNext', () => {
   it('takes 0, then one more each time, with one put each', async () => {
     let puts = 0;
     const deployment = fakeDeployment({ put: async (cell) => ((puts += 1), deployment.trips.put(cell)) });
-    const trips = schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch: gatewayFetch(gateway(deployment)) });
-    for (const ref_key of [0, 1, 2]) expect(await trips.putNext({ ...key('STATUS'), body: ref_key })).toMatchObject({ outcome: 'stored', ref_key });
+    const trips = schemalessClient({
+      url: 'http://store.test',
+      datastore: 'trips',
+      fetch: gatewayFetch(gateway(deployment)),
+    });
+    for (const ref_key of [0, 1, 2])
+      expect(await trips.putNext({ ...key('STATUS'), body: ref_key })).toMatchObject({ outcome: 'stored', ref_key });
     expect(puts).toBe(3);
   });
 
   it('gives every one of many writers a cell of its own', async () => {
     const trips = client();
-    const results = await Promise.all(Array.from({ length: 8 }, (_, body) => trips.putNext({ ...key('STATUS'), body })));
+    const results = await Promise.all(
+      Array.from({ length: 8 }, (_, body) => trips.putNext({ ...key('STATUS'), body })),
+    );
     expect(results.map(({ ref_key }) => ref_key).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
-    expect((await trips.versions(key('STATUS'))).cells.map(({ body }) => Number(body)).sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7]);
+    expect((await trips.versions(key('STATUS'))).cells.map(({ body }) => Number(body)).sort()).toEqual([
+      0, 1, 2, 3, 4, 5, 6, 7,
+    ]);
   });
 
   it('gets on although the latest cell that it reads is behind', async () => {
     const deployment = fakeDeployment({ getLatest: async () => ({ cell: null, served_by: 'reader', stale: true }) });
     for (const ref_key of [0, 1, 2]) await deployment.trips.put({ ...key('STATUS'), ref_key, body: 'taken' });
-    const trips = schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch: gatewayFetch(gateway(deployment)) });
+    const trips = schemalessClient({
+      url: 'http://store.test',
+      datastore: 'trips',
+      fetch: gatewayFetch(gateway(deployment)),
+    });
     expect(await trips.putNext({ ...key('STATUS'), body: 'mine' })).toMatchObject({ outcome: 'stored', ref_key: 3 });
   });
 });

@@ -9,7 +9,12 @@ import type { Exchange, Outgoing } from '../../../shared/client/exchange.ts';
 import { CERTIFICATE, KEY } from '../../support/certificates.ts';
 
 const GET: Outgoing = { method: 'GET', target: '/v1/trips/cells/a%20b?read=reader', headers: {}, body: undefined };
-const PUT: Outgoing = { ...GET, method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"città":"Forlì"}' };
+const PUT: Outgoing = {
+  ...GET,
+  method: 'PUT',
+  headers: { 'content-type': 'application/json' },
+  body: '{"città":"Forlì"}',
+};
 
 let server: Server;
 let origin: string;
@@ -17,7 +22,9 @@ let answer: (request: IncomingMessage, response: ServerResponse) => void;
 const connections = new Set<Socket>();
 
 beforeEach(async () => {
-  server = createServer((request, response) => answer(request, response)).on('connection', (socket) => connections.add(socket));
+  server = createServer((request, response) => answer(request, response)).on('connection', (socket) =>
+    connections.add(socket),
+  );
   await once(server.listen(0, '127.0.0.1'), 'listening');
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
@@ -33,10 +40,21 @@ describe('an exchange', () => {
     const got: unknown[] = [];
     const text = '€'.repeat(300_000);
     answer = async (request, response) => {
-      got.push(request.method, request.url, request.headers['content-type'], request.headers['content-length'], await textOf(request));
+      got.push(
+        request.method,
+        request.url,
+        request.headers['content-type'],
+        request.headers['content-length'],
+        await textOf(request),
+      );
       response.writeHead(503, { 'retry-after': '2', 'x-json': 'plain' }).end(text);
     };
-    expect(await exchangeByHttp(origin, undefined)(PUT, 1000)).toEqual({ status: 503, text, retryAfter: '2', isPlain: true });
+    expect(await exchangeByHttp(origin, undefined)(PUT, 1000)).toEqual({
+      status: 503,
+      text,
+      retryAfter: '2',
+      isPlain: true,
+    });
     expect(got).toEqual(['PUT', GET.target, 'application/json', String(Buffer.byteLength(PUT.body ?? '')), PUT.body]);
   });
 
@@ -62,9 +80,18 @@ describe('an exchange', () => {
 
   it.each<[string, RegExp, (request: IncomingMessage, response: ServerResponse) => void]>([
     ['is reset on a new connection', /ECONNRESET|socket hang up/, (request) => request.socket.resetAndDestroy()],
-    ['breaks off in the middle', /aborted|ECONNRESET/, (_request, response) => response.writeHead(200, { 'content-length': 100 }).write('{"half', () => response.destroy())],
+    [
+      'breaks off in the middle',
+      /aborted|ECONNRESET/,
+      (_request, response) =>
+        response.writeHead(200, { 'content-length': 100 }).write('{"half', () => response.destroy()),
+    ],
     ['is not answered in time', /not answered within 50 ms/, () => {}],
-    ['is answered in part, in time', /not answered within 50 ms/, (_request, response) => void response.writeHead(200, { 'content-length': 100 }).write('{"half')],
+    [
+      'is answered in part, in time',
+      /not answered within 50 ms/,
+      (_request, response) => void response.writeHead(200, { 'content-length': 100 }).write('{"half'),
+    ],
   ])('rejects where it %s', async (_case, message, broken) => {
     answer = broken;
     await expect(exchangeByHttp(origin, undefined)(GET, 50)).rejects.toThrow(message);
@@ -82,7 +109,8 @@ describe('an exchange', () => {
     const secure = createSecureServer({ key: KEY, cert: CERTIFICATE }, (_request, response) => response.end('{}'));
     await once(secure.listen(0, '127.0.0.1'), 'listening');
     const { port } = secure.address() as AddressInfo;
-    const outcomeAt = (host: string): Promise<unknown> => outcomeOf(exchangeByHttp(`https://${host}:${port}`, undefined), GET);
+    const outcomeAt = (host: string): Promise<unknown> =>
+      outcomeOf(exchangeByHttp(`https://${host}:${port}`, undefined), GET);
     expect(await outcomeAt('localhost')).toMatch(/self-signed/);
     setDefaultCACertificates([...trusted, CERTIFICATE]);
     expect(await outcomeAt('localhost')).toBe(200);
@@ -111,7 +139,10 @@ describe('an exchange', () => {
 });
 
 async function outcomeOf(exchange: Exchange, request: Outgoing): Promise<unknown> {
-  return exchange(request, 5000).then(({ status }) => status, (error: unknown) => (error instanceof Error ? error.message : error));
+  return exchange(request, 5000).then(
+    ({ status }) => status,
+    (error: unknown) => (error instanceof Error ? error.message : error),
+  );
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

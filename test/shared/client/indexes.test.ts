@@ -15,7 +15,12 @@ const DRIVER: Condition = { field: 'driver_uuid', operator: 'eq', values: [rando
 const NOTHING: IndexAnswer = { entries: [], next: null, served_by: 'writer', stale: false };
 
 function client(changes: Partial<Datastore> = {}, attempts = 1): SchemalessClient {
-  return schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch: gatewayFetch(gateway(fakeDeployment(changes))), attempts });
+  return schemalessClient({
+    url: 'http://store.test',
+    datastore: 'trips',
+    fetch: gatewayFetch(gateway(fakeDeployment(changes))),
+    attempts,
+  });
 }
 
 const all = client();
@@ -25,7 +30,11 @@ describe('the indexes of a client', () => {
   it('are listed, and shown by name', async () => {
     expect((await all.indexes()).map(({ index }) => index)).toEqual(SUITE_INDEXES.map(({ name }) => name));
     expect(await all.index('zone_index')).toMatchObject({ index: 'zone_index', state: 'live', lag: 0 });
-    for (const name of ['nope', '..', '', 'a/b']) expect(await errorOf(() => all.index(name))).toMatchObject({ code: 'unknown_index', details: { field: 'index' } });
+    for (const name of ['nope', '..', '', 'a/b'])
+      expect(await errorOf(() => all.index(name))).toMatchObject({
+        code: 'unknown_index',
+        details: { field: 'index' },
+      });
   });
 
   it('are asked with every option, as given', async () => {
@@ -33,7 +42,11 @@ describe('the indexes of a client', () => {
     const trips = client({ query: async (query) => (seen.push(query), NOTHING) });
     const query: IndexQuery = {
       index: 'driver_index',
-      where: [DRIVER, { field: 'city', operator: 'in', values: ['a,b', 'Łódź & [x]=+', ''] }, { field: 'created_at', operator: 'lt', values: ['2026-01-01T00:00:00+01:00'] }],
+      where: [
+        DRIVER,
+        { field: 'city', operator: 'in', values: ['a,b', 'Łódź & [x]=+', ''] },
+        { field: 'created_at', operator: 'lt', values: ['2026-01-01T00:00:00+01:00'] },
+      ],
       fields: ['city', 'fare.total'],
       columns: ['BASE', 'ÄÖ/%'],
       order: '-city',
@@ -51,17 +64,44 @@ describe('the indexes of a client', () => {
   it('take values of every type as text', async () => {
     const seen: IndexQuery[] = [];
     const trips = client({ query: async (query) => (seen.push(query), NOTHING) });
-    await trips.query({ index: 'zone_index', where: [{ field: '__proto__', operator: 'in', values: [2n ** 63n - 1n, -1.5e-7, true, 'x'] }] });
-    expect(seen[0]?.where).toEqual([{ field: '__proto__', operator: 'in', values: ['9223372036854775807', '-1.5e-7', 'true', 'x'] }]);
+    await trips.query({
+      index: 'zone_index',
+      where: [{ field: '__proto__', operator: 'in', values: [2n ** 63n - 1n, -1.5e-7, true, 'x'] }],
+    });
+    expect(seen[0]?.where).toEqual([
+      { field: '__proto__', operator: 'in', values: ['9223372036854775807', '-1.5e-7', 'true', 'x'] },
+    ]);
   });
 
   it('answer what was kept: large integers, errors of cells, the explanation', async () => {
     const damage = new SchemalessError('undecodable_body', 'cannot decode it');
-    const cell: Cell = { row_key: ROW, column_name: 'BASE', ref_key: 1, body: null, added_id: 1, shard: 0, created_at: '2026-01-31T08:00:00.000000Z', error: damage };
-    const fields = { zone: 2n ** 63n - 1n, riders: 7, 'fare.total': 12.5, created_at: '2026-03-04T04:06:07.123456Z', is_completed: true, city: null };
+    const cell: Cell = {
+      row_key: ROW,
+      column_name: 'BASE',
+      ref_key: 1,
+      body: null,
+      added_id: 1,
+      shard: 0,
+      created_at: '2026-01-31T08:00:00.000000Z',
+      error: damage,
+    };
+    const fields = {
+      zone: 2n ** 63n - 1n,
+      riders: 7,
+      'fare.total': 12.5,
+      created_at: '2026-03-04T04:06:07.123456Z',
+      is_completed: true,
+      city: null,
+    };
     const explain = { shard: 3, group: 'group-1', statement: 'SELECT 1', plan: { rows: [1, null] } };
-    const entries = [{ row_key: ROW, fields, cells: [cell] }, { row_key: ROW, fields: {}, cells: { error: damage } }, { row_key: ROW, fields: {} }];
-    const answer = await client({ query: async () => ({ entries, next: 'abc', served_by: 'reader', stale: true, explain }) }).query({ index: 'zone_index', where: [] });
+    const entries = [
+      { row_key: ROW, fields, cells: [cell] },
+      { row_key: ROW, fields: {}, cells: { error: damage } },
+      { row_key: ROW, fields: {} },
+    ];
+    const answer = await client({
+      query: async () => ({ entries, next: 'abc', served_by: 'reader', stale: true, explain }),
+    }).query({ index: 'zone_index', where: [] });
     expect(answer).toMatchObject({ next: 'abc', served_by: 'reader', stale: true, explain });
     expect(answer.entries.map((entry) => entry.fields)).toEqual([fields, {}, {}]);
     const [first, second, third] = answer.entries.map(({ cells }) => cells);
@@ -74,21 +114,48 @@ describe('the indexes of a client', () => {
     ['a word that means something else', [{ field: 'limit', operator: 'eq', values: [1] }], 'unknown_field', 'limit'],
     ['an operator in the name', [{ field: 'city[gte]', operator: 'eq', values: ['a'] }], 'unknown_field', 'city[gte]'],
     ['no value for equality', [{ field: 'city', operator: 'eq', values: [] }], 'invalid_field', 'city'],
-    ['the same twice', [{ field: 'city', operator: 'in', values: ['a'] }, { field: 'city', operator: 'in', values: ['b'] }], 'invalid_field', 'city[in]'],
+    [
+      'the same twice',
+      [
+        { field: 'city', operator: 'in', values: ['a'] },
+        { field: 'city', operator: 'in', values: ['b'] },
+      ],
+      'invalid_field',
+      'city[in]',
+    ],
     ['null', [{ field: 'city', operator: 'eq', values: [null] }], 'invalid_field', 'city'],
     ['not a number', [{ field: 'city', operator: 'gt', values: [Number.NaN] }], 'invalid_field', 'city[gt]'],
     ['half a character', [{ field: 'city', operator: 'ne', values: ['\ud800'] }], 'invalid_field', 'city[ne]'],
     ['a date', [{ field: 'created_at', operator: 'eq', values: [new Date()] }], 'invalid_field', 'created_at'],
   ])('refuse %s, before anything is sent', async (_what, where, code, field) => {
-    const trips = schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch: () => Promise.reject(new Error('sent')), attempts: 1 });
-    expect(await errorOf(() => trips.query({ index: 'driver_index', where: [DRIVER, ...where] }))).toMatchObject({ code, details: { field } });
+    const trips = schemalessClient({
+      url: 'http://store.test',
+      datastore: 'trips',
+      fetch: () => Promise.reject(new Error('sent')),
+      attempts: 1,
+    });
+    expect(await errorOf(() => trips.query({ index: 'driver_index', where: [DRIVER, ...where] }))).toMatchObject({
+      code,
+      details: { field },
+    });
   });
 
   it('that are being built are asked again, and then refused with the progress', async () => {
     let asked = 0;
-    const building = new SchemalessError('index_building', 'being built', { more: { index: 'driver_index', progress: { done: 5, total: 9 } } });
-    const error = await errorOf(() => client({ query: () => ((asked += 1), Promise.reject(building)) }, 2).query({ index: 'driver_index', where: [DRIVER] }));
-    expect(error).toMatchObject({ code: 'index_building', retry: 'later', details: { more: { progress: { done: 5, total: 9 } } } });
+    const building = new SchemalessError('index_building', 'being built', {
+      more: { index: 'driver_index', progress: { done: 5, total: 9 } },
+    });
+    const error = await errorOf(() =>
+      client({ query: () => ((asked += 1), Promise.reject(building)) }, 2).query({
+        index: 'driver_index',
+        where: [DRIVER],
+      }),
+    );
+    expect(error).toMatchObject({
+      code: 'index_building',
+      retry: 'later',
+      details: { more: { progress: { done: 5, total: 9 } } },
+    });
     expect(asked).toBe(2);
   });
 });

@@ -10,12 +10,28 @@ import { gateway, gatewayFetch, type Gateway } from '../../functions/support/gat
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const DRIVER = '7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10';
 const SERVED = { served_by: 'writer', stale: false } as const;
-const cellOf = (ref_key: number): Cell => ({ row_key: ROW, column_name: 'BASE', ref_key, body: { ref_key, large: 2n ** 63n }, added_id: ref_key, shard: 0, created_at: '2026-01-31T08:00:00.000000Z' });
+const cellOf = (ref_key: number): Cell => ({
+  row_key: ROW,
+  column_name: 'BASE',
+  ref_key,
+  body: { ref_key, large: 2n ** 63n },
+  added_id: ref_key,
+  shard: 0,
+  created_at: '2026-01-31T08:00:00.000000Z',
+});
 
-/** A client of a store in memory that has every cell, and what it sent; `answer` may answer in the place of the gateway. */
-function client(changes: Partial<Datastore> = {}, options: Partial<ClientOptions> = {}, answer: (path: string) => Response | undefined = () => undefined): { trips: SchemalessClient; sent: string[] } {
+/**
+ * A client of a store in memory that has every cell, and what it sent; `answer` may answer in the place of the gateway.
+ */
+function client(
+  changes: Partial<Datastore> = {},
+  options: Partial<ClientOptions> = {},
+  answer: (path: string) => Response | undefined = () => undefined,
+): { trips: SchemalessClient; sent: string[] } {
   const sent: string[] = [];
-  const ask: Gateway = gateway(fakeDeployment({ get: async ({ ref_key }) => ({ cell: cellOf(ref_key), ...SERVED }), ...changes }));
+  const ask: Gateway = gateway(
+    fakeDeployment({ get: async ({ ref_key }) => ({ cell: cellOf(ref_key), ...SERVED }), ...changes }),
+  );
   const toGateway = gatewayFetch(ask);
   const fetch: typeof globalThis.fetch = async (input, init) => {
     const path = new URL(String(input)).pathname.replace('/v1/trips/', '');
@@ -25,8 +41,10 @@ function client(changes: Partial<Datastore> = {}, options: Partial<ClientOptions
   return { trips: schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch, ...options }), sent };
 }
 
-const getMany = (trips: SchemalessClient, many: number) => Promise.all(Array.from({ length: many }, (_, ref_key) => trips.get({ row_key: ROW, column_name: 'BASE', ref_key })));
-const refused = (status: number, problem: object = { message: 'refused' }): Response => new Response(JSON.stringify(problem), { status });
+const getMany = (trips: SchemalessClient, many: number) =>
+  Promise.all(Array.from({ length: many }, (_, ref_key) => trips.get({ row_key: ROW, column_name: 'BASE', ref_key })));
+const refused = (status: number, problem: object = { message: 'refused' }): Response =>
+  new Response(JSON.stringify(problem), { status });
 
 describe('reads that are begun in one turn', () => {
   it('go in few requests, and are answered as each by itself', async () => {
@@ -49,20 +67,42 @@ describe('reads that are begun in one turn', () => {
 
   it('are cells and rows together, queries apart, and nothing else', async () => {
     const { trips, sent } = client();
-    const query = { index: 'driver_index', where: [{ field: 'driver_uuid', operator: 'eq' as const, values: [DRIVER] }] };
-    const [, row, one, other] = await Promise.all([trips.getLatest({ row_key: ROW, column_name: 'NONE' }), trips.row(ROW), trips.query(query), trips.query(query), trips.heads(), trips.batchGet([]), trips.versions({ row_key: ROW, column_name: 'BASE' })]);
+    const query = {
+      index: 'driver_index',
+      where: [{ field: 'driver_uuid', operator: 'eq' as const, values: [DRIVER] }],
+    };
+    const [, row, one, other] = await Promise.all([
+      trips.getLatest({ row_key: ROW, column_name: 'NONE' }),
+      trips.row(ROW),
+      trips.query(query),
+      trips.query(query),
+      trips.heads(),
+      trips.batchGet([]),
+      trips.versions({ row_key: ROW, column_name: 'BASE' }),
+    ]);
     expect(row).toEqual({ cells: [], next: null, ...SERVED });
     expect(one).toEqual({ entries: [], next: null, ...SERVED });
     expect(other).toEqual(one);
-    expect(sent.toSorted()).toEqual([`GET cells/${ROW}/BASE/versions`, 'GET shards', 'POST batch-get', 'POST batch-query', 'POST batch-read']);
+    expect(sent.toSorted()).toEqual([
+      `GET cells/${ROW}/BASE/versions`,
+      'GET shards',
+      'POST batch-get',
+      'POST batch-query',
+      'POST batch-read',
+    ]);
   });
 
   it('find nothing, or fail, each as it would alone', async () => {
     const { trips } = client({
       getLatest: async () => ({ cell: null, served_by: 'reader', stale: true }),
-      row: async () => { throw new SchemalessError('answer_too_large', 'too large'); },
+      row: async () => {
+        throw new SchemalessError('answer_too_large', 'too large');
+      },
     });
-    const [none, failed] = await Promise.allSettled([trips.getLatest({ row_key: ROW, column_name: 'BASE' }, { read: 'reader' }), trips.row(ROW)]);
+    const [none, failed] = await Promise.allSettled([
+      trips.getLatest({ row_key: ROW, column_name: 'BASE' }, { read: 'reader' }),
+      trips.row(ROW),
+    ]);
     expect(none).toMatchObject({ value: { cell: null, served_by: 'reader', stale: true } });
     expect(failed).toMatchObject({ reason: { name: 'SchemalessError', code: 'answer_too_large' } });
   });
@@ -89,30 +129,48 @@ describe('reads that are begun in one turn', () => {
     expect(sent).toEqual(['POST batch-read', `GET cells/${ROW}/BASE/1`]);
   });
 
-  it.each([429, 503])('are tried again alone where the request was refused with %i, as far as the budget of retries goes', async (status) => {
-    const { trips, sent } = client({}, {}, (path) => (path === 'batch-read' ? refused(status) : undefined));
-    expect((await getMany(trips, 3)).map(({ cell }) => cell?.ref_key)).toEqual([0, 1, 2]);
-    expect(sent.toSorted()).toEqual([0, 1, 2].map((ref_key) => `GET cells/${ROW}/BASE/${ref_key}`).concat('POST batch-read'));
-    const spent = client({}, { attempts: 1 }, (path) => (path === 'batch-read' ? refused(status) : undefined));
-    await expect(getMany(spent.trips, 3)).rejects.toMatchObject({ code: 'unavailable' });
-    expect(spent.sent).toEqual(['POST batch-read']);
-  });
+  it.each([429, 503])(
+    'are tried again alone where the request was refused with %i, as far as the budget of retries goes',
+    async (status) => {
+      const { trips, sent } = client({}, {}, (path) => (path === 'batch-read' ? refused(status) : undefined));
+      expect((await getMany(trips, 3)).map(({ cell }) => cell?.ref_key)).toEqual([0, 1, 2]);
+      expect(sent.toSorted()).toEqual(
+        [0, 1, 2].map((ref_key) => `GET cells/${ROW}/BASE/${ref_key}`).concat('POST batch-read'),
+      );
+      const spent = client({}, { attempts: 1 }, (path) => (path === 'batch-read' ? refused(status) : undefined));
+      await expect(getMany(spent.trips, 3)).rejects.toMatchObject({ code: 'unavailable' });
+      expect(spent.sent).toEqual(['POST batch-read']);
+    },
+  );
 
   it('fail each by itself where requests cannot be signed, or their answers not be read', async () => {
     const unsigned = client({}, { sign: () => Promise.reject(new Error('no credentials')) });
-    const ends = await Promise.allSettled([0, 1].map((ref_key) => unsigned.trips.get({ row_key: ROW, column_name: 'BASE', ref_key })));
+    const ends = await Promise.allSettled(
+      [0, 1].map((ref_key) => unsigned.trips.get({ row_key: ROW, column_name: 'BASE', ref_key })),
+    );
     expect(ends).toMatchObject([{ reason: { message: 'no credentials' } }, { reason: { message: 'no credentials' } }]);
-    const broken = client({}, {}, (path) => (path === 'batch-read' || path.endsWith('/0') ? new Response('{"answers":[', { headers: { 'x-json': 'plain' } }) : undefined));
-    const [failed, found] = await Promise.allSettled([0, 1].map((ref_key) => broken.trips.get({ row_key: ROW, column_name: 'BASE', ref_key })));
+    const broken = client({}, {}, (path) =>
+      path === 'batch-read' || path.endsWith('/0')
+        ? new Response('{"answers":[', { headers: { 'x-json': 'plain' } })
+        : undefined,
+    );
+    const [failed, found] = await Promise.allSettled(
+      [0, 1].map((ref_key) => broken.trips.get({ row_key: ROW, column_name: 'BASE', ref_key })),
+    );
     expect(failed).toMatchObject({ reason: { name: 'SchemalessError', code: 'invalid_json' } });
     expect(found).toMatchObject({ value: { cell: { ref_key: 1 } } });
   });
 
-  it.each([403, 404])('go alone from then on where a server answers %i: it does not know such requests, or does not let this caller send them', async (status) => {
-    const { trips, sent } = client({}, { attempts: 1 }, (path) => (path === 'batch-read' ? refused(status) : undefined));
-    await getMany(trips, 2);
-    await getMany(trips, 2);
-    const alone = [0, 1].map((ref_key) => `GET cells/${ROW}/BASE/${ref_key}`);
-    expect(sent).toEqual(['POST batch-read', ...alone, ...alone]);
-  });
+  it.each([403, 404])(
+    'go alone from then on where a server answers %i: it does not know such requests, or does not let this caller send them',
+    async (status) => {
+      const { trips, sent } = client({}, { attempts: 1 }, (path) =>
+        path === 'batch-read' ? refused(status) : undefined,
+      );
+      await getMany(trips, 2);
+      await getMany(trips, 2);
+      const alone = [0, 1].map((ref_key) => `GET cells/${ROW}/BASE/${ref_key}`);
+      expect(sent).toEqual(['POST batch-read', ...alone, ...alone]);
+    },
+  );
 });

@@ -9,12 +9,19 @@ vi.mock('node:timers/promises', () => ({ setTimeout: async (ms: number) => void 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const CELL = { row_key: ROW, column_name: 'BASE', ref_key: 1, body: { city: 'Lisbon' } };
 const STORED = { status: 201, body: JSON.stringify({ outcome: 'stored', ...CELL, shard: 1, added_id: 7 }) };
-const UNAVAILABLE = { status: 503, headers: { 'retry-after': '1' }, body: JSON.stringify({ code: 'unavailable', retry: 'later', detail: 'no node', outcome: 'unavailable', shard: 1 }) };
+const UNAVAILABLE = {
+  status: 503,
+  headers: { 'retry-after': '1' },
+  body: JSON.stringify({ code: 'unavailable', retry: 'later', detail: 'no node', outcome: 'unavailable', shard: 1 }),
+};
 
 type Scripted = { readonly status: number; readonly body: string; readonly headers?: Record<string, string> } | Error;
 
 /** A client of a server that answers as the script says, the last line again and again. */
-function scripted(script: readonly Scripted[], options: Partial<ClientOptions> = {}): { trips: SchemalessClient; sent: { url: string; init: RequestInit }[] } {
+function scripted(
+  script: readonly Scripted[],
+  options: Partial<ClientOptions> = {},
+): { trips: SchemalessClient; sent: { url: string; init: RequestInit }[] } {
   const sent: { url: string; init: RequestInit }[] = [];
   const fetch: typeof globalThis.fetch = async (url, init = {}) => {
     const next = script[Math.min(sent.length, script.length - 1)];
@@ -41,16 +48,30 @@ describe('a client whose request fails', () => {
     const { trips, sent } = scripted([failure, failure, STORED]);
     expect(await trips.put(CELL)).toEqual({ outcome: 'stored', shard: 1, added_id: 7 });
     expect(sent).toHaveLength(3);
-    expect(new Set(sent.map(({ url, init }) => `${init.method} ${url} ${String(init.body)}`))).toEqual(new Set([`PUT http://store.test/v1/trips/cells/${ROW}/BASE/1 {"city":"Lisbon"}`]));
+    expect(new Set(sent.map(({ url, init }) => `${init.method} ${url} ${String(init.body)}`))).toEqual(
+      new Set([`PUT http://store.test/v1/trips/cells/${ROW}/BASE/1 {"city":"Lisbon"}`]),
+    );
   });
 
   it.each([
-    ['a refused field', { status: 400, body: '{"code":"invalid_field","retry":"never","detail":"no"}' }, 'invalid_field'],
-    ['a damaged cell', { status: 500, body: '{"code":"undecodable_body","retry":"never","detail":"no"}' }, 'undecodable_body'],
+    [
+      'a refused field',
+      { status: 400, body: '{"code":"invalid_field","retry":"never","detail":"no"}' },
+      'invalid_field',
+    ],
+    [
+      'a damaged cell',
+      { status: 500, body: '{"code":"undecodable_body","retry":"never","detail":"no"}' },
+      'undecodable_body',
+    ],
     ['a missing permission', { status: 403, body: '{"message":"Forbidden"}' }, 'internal'],
     ['a path of nothing', { status: 404, body: '{"message":"Not Found"}' }, 'unknown_route'],
     ['an address that is too long for the gateway', { status: 431, body: '' }, 'request_too_large'],
-    ['a code that it does not know', { status: 422, body: '{"code":"too_new","retry":"never","detail":"no"}' }, 'internal'],
+    [
+      'a code that it does not know',
+      { status: 422, body: '{"code":"too_new","retry":"never","detail":"no"}' },
+      'internal',
+    ],
   ])('does not for %s', async (_case, failure, code) => {
     const { trips, sent } = scripted([failure]);
     await expect(trips.put(CELL)).rejects.toMatchObject({ name: 'SchemalessError', code });
@@ -58,8 +79,13 @@ describe('a client whose request fails', () => {
   });
 
   it('gives up after as many attempts as it was told', async () => {
-    const { trips, sent } = scripted([new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') })], { attempts: 3 });
-    await expect(trips.getLatest(CELL)).rejects.toMatchObject({ code: 'unavailable', message: expect.stringContaining('ECONNREFUSED') });
+    const { trips, sent } = scripted([new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') })], {
+      attempts: 3,
+    });
+    await expect(trips.getLatest(CELL)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
     expect(sent).toHaveLength(3);
     expect(pauses).toHaveLength(2);
   });
@@ -71,7 +97,10 @@ describe('a client whose request fails', () => {
   });
 
   it('gives up an attempt that is not answered in time', async () => {
-    const fetch: typeof globalThis.fetch = (_url, init) => new Promise((_resolve, reject) => init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)));
+    const fetch: typeof globalThis.fetch = (_url, init) =>
+      new Promise((_resolve, reject) =>
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason as Error)),
+      );
     const trips = schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch, attempts: 1, timeoutMs: 10 });
     await expect(trips.getLatest(CELL)).rejects.toMatchObject({ code: 'unavailable' });
   });
@@ -84,8 +113,15 @@ describe('a client whose request fails', () => {
     };
     const { trips, sent } = scripted([UNAVAILABLE, STORED], { sign });
     await trips.put(CELL);
-    expect(signed[0]).toMatchObject({ method: 'PUT', body: '{"city":"Lisbon"}', headers: { 'content-type': 'application/json' } });
-    expect(sent.map(({ init }) => new Headers(init.headers).get('authorization'))).toEqual(['signature 1', 'signature 2']);
+    expect(signed[0]).toMatchObject({
+      method: 'PUT',
+      body: '{"city":"Lisbon"}',
+      headers: { 'content-type': 'application/json' },
+    });
+    expect(sent.map(({ init }) => new Headers(init.headers).get('authorization'))).toEqual([
+      'signature 1',
+      'signature 2',
+    ]);
   });
 });
 

@@ -3,12 +3,24 @@ import { schemalessClient, type SchemalessClient } from '../../../shared/client/
 import { SchemalessError } from '../../../shared/errors.ts';
 import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
-import { DEAD, fakeTriggers, MALFORMED, PARKED, SUMMARY, TRIGGER_SHARDS } from '../../functions/support/fake-triggers.ts';
+import {
+  DEAD,
+  fakeTriggers,
+  MALFORMED,
+  PARKED,
+  SUMMARY,
+  TRIGGER_SHARDS,
+} from '../../functions/support/fake-triggers.ts';
 import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
 import { errorOf } from '../../support/datastore-conformance.ts';
 
 function client(asked: unknown[][] = [], changes: Partial<TriggerOperations> = {}): SchemalessClient {
-  return schemalessClient({ url: 'http://store.test', datastore: 'trips', fetch: gatewayFetch(gateway(fakeDeployment({ ...fakeTriggers(asked), ...changes }))), attempts: 2 });
+  return schemalessClient({
+    url: 'http://store.test',
+    datastore: 'trips',
+    fetch: gatewayFetch(gateway(fakeDeployment({ ...fakeTriggers(asked), ...changes }))),
+    attempts: 2,
+  });
 }
 
 describe('the triggers of a client', () => {
@@ -27,14 +39,32 @@ describe('the triggers of a client', () => {
     expect(await trips.pauseTrigger('bill_rider', 'wait')).toMatchObject({ state: 'paused', reason: 'wait' });
     await trips.pauseTrigger('bill_rider');
     expect(await trips.resumeTrigger('bill_rider')).toMatchObject({ state: 'running' });
-    for (const to of ['start', { since: '2026-01-31T08:00:00.000000Z' }, { shards: new Map([[0, 14], [3, 0]]) }] as const) {
+    for (const to of [
+      'start',
+      { since: '2026-01-31T08:00:00.000000Z' },
+      {
+        shards: new Map([
+          [0, 14],
+          [3, 0],
+        ]),
+      },
+    ] as const) {
       expect(await trips.rewindTrigger('bill_rider', to)).toMatchObject({ rewound_at: '2026-01-31T09:00:00.000000Z' });
     }
     await trips.parkedCells('bill_rider', { limit: 7, after: '3/17' });
-    expect([await trips.retryParked('bill_rider', cells), await trips.retryParked('bill_rider', '*')]).toEqual([{ count: cells.length - 1, not_parked: cells.slice(-1) }, { count: 9, not_parked: [] }]);
-    expect([await trips.discardParked('bill_rider', cells), await trips.discardParked('bill_rider', '*')]).toEqual([{ count: cells.length - 1, not_parked: cells.slice(-1) }, { count: 9, not_parked: [] }]);
+    expect([await trips.retryParked('bill_rider', cells), await trips.retryParked('bill_rider', '*')]).toEqual([
+      { count: cells.length - 1, not_parked: cells.slice(-1) },
+      { count: 9, not_parked: [] },
+    ]);
+    expect([await trips.discardParked('bill_rider', cells), await trips.discardParked('bill_rider', '*')]).toEqual([
+      { count: cells.length - 1, not_parked: cells.slice(-1) },
+      { count: 9, not_parked: [] },
+    ]);
     expect(await trips.deadMessages('bill_rider', { limit: 3 })).toEqual({ messages: [DEAD], count: 1 });
-    expect([await trips.replayDead('bill_rider'), await trips.discardDead('bill_rider')]).toEqual([{ count: 1, left: 0 }, { count: 1, left: 2 }]);
+    expect([await trips.replayDead('bill_rider'), await trips.discardDead('bill_rider')]).toEqual([
+      { count: 1, left: 0 },
+      { count: 1, left: 2 },
+    ]);
     expect(asked).toEqual([
       ['trigger', 'bill_rider', { limit: 7, after: 3 }],
       ['pause', 'bill_rider', 'wait'],
@@ -42,7 +72,16 @@ describe('the triggers of a client', () => {
       ['resume', 'bill_rider'],
       ['rewind', 'bill_rider', 'start'],
       ['rewind', 'bill_rider', { since: '2026-01-31T08:00:00.000000Z' }],
-      ['rewind', 'bill_rider', { shards: new Map([[0, 14], [3, 0]]) }],
+      [
+        'rewind',
+        'bill_rider',
+        {
+          shards: new Map([
+            [0, 14],
+            [3, 0],
+          ]),
+        },
+      ],
       ['parked', 'bill_rider', { limit: 7, after: '3/17' }],
       ['retry', 'bill_rider', cells],
       ['retry', 'bill_rider', '*'],
@@ -57,8 +96,17 @@ describe('the triggers of a client', () => {
   it.each(['nope', '..', '', 'a/b', 'bill_rider/parked'])('that are not there are refused: %j', async (name) => {
     const asked: unknown[][] = [];
     const trips = client(asked);
-    const calls = [() => trips.trigger(name), () => trips.pauseTrigger(name), () => trips.resumeTrigger(name), () => trips.rewindTrigger(name, 'start'), () => trips.parkedCells(name), () => trips.retryParked(name, '*'), () => trips.discardParked(name, '*')];
-    for (const call of calls) expect(await errorOf(call)).toMatchObject({ code: 'unknown_trigger', details: { field: 'trigger' } });
+    const calls = [
+      () => trips.trigger(name),
+      () => trips.pauseTrigger(name),
+      () => trips.resumeTrigger(name),
+      () => trips.rewindTrigger(name, 'start'),
+      () => trips.parkedCells(name),
+      () => trips.retryParked(name, '*'),
+      () => trips.discardParked(name, '*'),
+    ];
+    for (const call of calls)
+      expect(await errorOf(call)).toMatchObject({ code: 'unknown_trigger', details: { field: 'trigger' } });
     expect(asked).toEqual([]);
   });
 

@@ -30,7 +30,12 @@ describe('loadDefinitions', () => {
   it('reads every datastore, in the order of their names', () => {
     write('trips', 'datastore: trips\nshards: 4096\n');
     write('riders', '# who rides\ndatastore: riders\nshards: 1\n');
-    expect(loadDefinitions(folder)).toEqual({ datastores: [{ name: 'riders', shards: 1, indexes: [], triggers: [] }, { name: 'trips', shards: 4096, indexes: [], triggers: [] }] });
+    expect(loadDefinitions(folder)).toEqual({
+      datastores: [
+        { name: 'riders', shards: 1, indexes: [], triggers: [] },
+        { name: 'trips', shards: 4096, indexes: [], triggers: [] },
+      ],
+    });
   });
 
   it('reads what the project itself has', () => {
@@ -46,35 +51,58 @@ describe('loadDefinitions', () => {
   });
 
   it.each([
-    ['a key that is not known', 'datastore: trips\nshards: 1\nshard: 2\n', 3, /unknown key "shard".*datastore, shards/u],
+    [
+      'a key that is not known',
+      'datastore: trips\nshards: 1\nshard: 2\n',
+      3,
+      /unknown key "shard".*datastore, shards/u,
+    ],
     ['no shards', 'datastore: trips\n', 1, /shards: wanted a whole number from 1 to 65536, got nothing/u],
     ['shards that are text', 'datastore: trips\nshards: many\n', 2, /got "many"/u],
     ['shards that are a fraction', 'datastore: trips\nshards: 1.5\n', 2, /got 1\.5/u],
     ['no shard', 'datastore: trips\nshards: 0\n', 2, /got 0/u],
     ['too many shards', 'datastore: trips\nshards: 65537\n', 2, /got 65537/u],
     ['a bad name', 'datastore: Trips\nshards: 1\n', 1, /datastore: wanted a name .*, got "Trips"/u],
-    ['another name than the folder', 'shards: 1\ndatastore: rides\n', 2, /wanted "trips", the name of its folder, got "rides"/u],
+    [
+      'another name than the folder',
+      'shards: 1\ndatastore: rides\n',
+      2,
+      /wanted "trips", the name of its folder, got "rides"/u,
+    ],
     ['broken YAML', 'datastore: trips\nshards: [1\n', 3, /./u],
     ['a key twice', 'datastore: trips\nshards: 1\nshards: 2\n', 3, /unique/u],
     ['no mapping', '- trips\n', 1, /wanted a mapping/u],
     ['nothing', '', 1, /wanted a mapping/u],
   ])('refuses %s, with its line', (_, text, line, message) => {
     write('trips', text);
-    expect(problemsOf()).toEqual([{ file: join('trips', 'datastore.yaml'), line, message: expect.stringMatching(message) }]);
+    expect(problemsOf()).toEqual([
+      { file: join('trips', 'datastore.yaml'), line, message: expect.stringMatching(message) },
+    ]);
   });
 
   it('names every problem of every file at once', () => {
     write('riders', 'datastore: Riders\nshards: 0\n');
     write('trips', 'datastore: trips\nshards: 1\ncolour: blue\n');
     mkdirSync(join(folder, 'empty'));
-    expect(problemsOf().map(({ file, line }) => `${file}:${line}`)).toEqual(['empty/datastore.yaml:0', 'riders/datastore.yaml:1', 'riders/datastore.yaml:2', 'trips/datastore.yaml:3']);
-    expect(() => loadDefinitions(folder)).toThrow(/^4 problems in the definitions in .*\n {2}empty\/datastore\.yaml: .*\n {2}riders\/datastore\.yaml:1: /u);
+    expect(problemsOf().map(({ file, line }) => `${file}:${line}`)).toEqual([
+      'empty/datastore.yaml:0',
+      'riders/datastore.yaml:1',
+      'riders/datastore.yaml:2',
+      'trips/datastore.yaml:3',
+    ]);
+    expect(() => loadDefinitions(folder)).toThrow(
+      /^4 problems in the definitions in .*\n {2}empty\/datastore\.yaml: .*\n {2}riders\/datastore\.yaml:1: /u,
+    );
   });
 
   it('refuses two datastores of one name', () => {
     write('a', 'datastore: trips\nshards: 1\n');
     write('trips', 'datastore: trips\nshards: 1\n');
-    expect(problemsOf()).toContainEqual({ file: join('trips', 'datastore.yaml'), line: 1, message: `datastore trips is defined in ${join('a', 'datastore.yaml')} already` });
+    expect(problemsOf()).toContainEqual({
+      file: join('trips', 'datastore.yaml'),
+      line: 1,
+      message: `datastore trips is defined in ${join('a', 'datastore.yaml')} already`,
+    });
   });
 
   it('refuses a folder without datastores, and one that is not there', () => {

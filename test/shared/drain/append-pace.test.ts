@@ -12,14 +12,21 @@ describe('the pace of appends', () => {
   });
 
   it('is that of a backlog that came in a minute, though one row of another shard has waited for an hour', () => {
-    expect(rateFor([{ rows: 18_000, seconds: 60 }, { rows: 1, seconds: 3600 }])).toBeCloseTo(600, 1);
+    expect(
+      rateFor([
+        { rows: 18_000, seconds: 60 },
+        { rows: 1, seconds: 3600 },
+      ]),
+    ).toBeCloseTo(600, 1);
   });
 
   it('spreads them evenly, and does not make up for time in which there was nothing to append', async () => {
     const pace = appendPace(() => 1000);
     const since = performance.now();
     const turns: number[] = [];
-    await Promise.all([20, 20, 20, 20].map(async (cells) => (await pace(cells), turns.push(performance.now() - since))));
+    await Promise.all(
+      [20, 20, 20, 20].map(async (cells) => (await pace(cells), turns.push(performance.now() - since))),
+    );
     for (const [place, turn] of turns.entries()) expect(turn).toBeGreaterThan(place * 20 - 5);
     await new Promise((done) => void setTimeout(done, 100));
     const later = performance.now();

@@ -13,19 +13,32 @@ function* wordsOf(nodes: number): Generator<readonly NodeWord[]> {
     for (const shown of SHOWN) for (const writable of [true, false]) yield [...others, { shown, writable }];
   }
 }
-const CELLS = SHOWN.flatMap((writer) => [1, 2, 3].flatMap((nodes) => [...wordsOf(nodes)].map((words) => ({ writer, words }))));
+const CELLS = SHOWN.flatMap((writer) =>
+  [1, 2, 3].flatMap((nodes) => [...wordsOf(nodes)].map((words) => ({ writer, words }))),
+);
 
 /** The cells of the table in which something is concluded that a rule forbids. */
-const breaking = (rule: (action: ReturnType<typeof decideCopy>, cell: (typeof CELLS)[number]) => boolean, decide = decideCopy) => CELLS.filter((cell) => !rule(decide(cell.writer, cell.words), cell));
+const breaking = (
+  rule: (action: ReturnType<typeof decideCopy>, cell: (typeof CELLS)[number]) => boolean,
+  decide = decideCopy,
+) => CELLS.filter((cell) => !rule(decide(cell.writer, cell.words), cell));
 
 describe('what may be done with a copy, in every case', () => {
   it('is to delete it only when every node was heard and shows the body, and no more than one takes writes', () => {
     const rule: Parameters<typeof breaking>[0] = (action, { writer, words }) =>
-      action !== 'drain' || (writer === 'same' && words.length > 0 && words.every(({ shown }) => shown === 'same') && words.filter(({ writable }) => writable).length <= 1);
+      action !== 'drain' ||
+      (writer === 'same' &&
+        words.length > 0 &&
+        words.every(({ shown }) => shown === 'same') &&
+        words.filter(({ writable }) => writable).length <= 1);
     expect(breaking(rule)).toEqual([]);
     // A table that takes a silent node for the writer, when no other says that it is.
     const believing: typeof decideCopy = (writer, words) =>
-      writer === 'same' && words.filter(({ shown, writable }) => writable || shown === 'silent').length <= 1 && words.every(({ shown }) => shown === 'same' || shown === 'silent') ? 'drain' : 'wait';
+      writer === 'same' &&
+      words.filter(({ shown, writable }) => writable || shown === 'silent').length <= 1 &&
+      words.every(({ shown }) => shown === 'same' || shown === 'silent')
+        ? 'drain'
+        : 'wait';
     expect(breaking(rule, believing).length).toBeGreaterThan(0);
   });
 
@@ -47,16 +60,25 @@ describe('what may be done at an address where a promoted writer shows no cell',
   const bodies = array(record({ name: integer() }), { maxLength: 5 });
 
   /** Checks a rule for any bodies that may have been acknowledged; gives the case in which it is broken. */
-  function brokenBy(rule: (action: ReturnType<typeof decideAddress>, some: readonly object[], hasWaited: boolean) => boolean) {
-    return check(property(bodies, boolean(), (some, hasWaited) => rule(decideAddress(some, hasWaited), some, hasWaited)), { numRuns: 2000 }).counterexample;
+  function brokenBy(
+    rule: (action: ReturnType<typeof decideAddress>, some: readonly object[], hasWaited: boolean) => boolean,
+  ) {
+    return check(
+      property(bodies, boolean(), (some, hasWaited) => rule(decideAddress(some, hasWaited), some, hasWaited)),
+      { numRuns: 2000 },
+    ).counterexample;
   }
 
   it('is never to append one of two', () => {
-    expect(brokenBy((decided, some) => decided.action !== 'append' || (some.length === 1 && decided.body === some[0]))).toBeNull();
+    expect(
+      brokenBy((decided, some) => decided.action !== 'append' || (some.length === 1 && decided.body === some[0])),
+    ).toBeNull();
   });
 
   it('is to wait for those under way, and to report two bodies only after that', () => {
-    expect(brokenBy((decided, some, hasWaited) => (some.length > 1) === (decided.action === (hasWaited ? 'report' : 'wait')))).toBeNull();
+    expect(
+      brokenBy((decided, some, hasWaited) => some.length > 1 === (decided.action === (hasWaited ? 'report' : 'wait'))),
+    ).toBeNull();
   });
 
   it('is to leave it to the drain only where there is none', () => {

@@ -21,7 +21,10 @@ const FAST = 1_000_000;
 const broken = faults();
 /** A reader that shows nothing yet: hashes asked of a single node come back empty, but for whether it is the writer. */
 let readersLag = false;
-/** A planned change of roles: the writer takes no writes any more, and the reader that is to be promoted does not answer. */
+/**
+ * A planned change of roles: the writer takes no writes any more, and the reader that is to be promoted does not
+ * answer.
+ */
 let switchingOver = false;
 /** Before a statement that changes something reaches its server. */
 let beforeChange: ((sql: string) => Promise<void>) | undefined;
@@ -55,7 +58,11 @@ function lagging(client: SqlClient): SqlClient {
 }
 
 beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS }, indexes: { trips: SUITE_INDEXES.slice(0, 1) }, wrap: (client, group) => broken.wrap(lagging(client), group) });
+  store = await openRealStore({
+    datastores: { trips: SHARDS },
+    indexes: { trips: SUITE_INDEXES.slice(0, 1) },
+    wrap: (client, group) => broken.wrap(lagging(client), group),
+  });
   trips = await store.deployment.datastore(store.nameOf('trips'));
   primary = (await store.topology.datastore(store.nameOf('trips')))?.places[0]?.group ?? '';
   holder = store.groups.map(({ name }) => name).find((name) => name !== primary) ?? '';
@@ -72,9 +79,14 @@ afterAll(() => store.close());
 const newCell = (body: NewCell['body'] = 'body') => cellOf({ row_key: rowsOfShard(0, SHARDS, 1)[0] ?? '', body });
 
 /** Puts a row into the holder's buffer table, past every check. */
-async function buffer(cell: NewCell, change: { readonly encoded?: Uint8Array; readonly shard?: number } = {}): Promise<void> {
+async function buffer(
+  cell: NewCell,
+  change: { readonly encoded?: Uint8Array; readonly shard?: number } = {},
+): Promise<void> {
   const encoded = change.encoded ?? encodeBody(cell.body);
-  await store.client(holder).change(insertBuffered(store.nameOf('trips'), [{ ...cell, encoded, shard: change.shard ?? 0 }]));
+  await store
+    .client(holder)
+    .change(insertBuffered(store.nameOf('trips'), [{ ...cell, encoded, shard: change.shard ?? 0 }]));
 }
 
 async function pass() {
@@ -89,24 +101,29 @@ async function waiting() {
 
 /** Passes until nothing of this datastore waits: real readers lag for a moment. */
 async function drained(): Promise<void> {
-  await expect.poll(async () => {
-    await pass();
-    return (await waiting()).rows;
-  }, PATIENT).toBe(0);
+  await expect
+    .poll(async () => {
+      await pass();
+      return (await waiting()).rows;
+    }, PATIENT)
+    .toBe(0);
 }
 
 describe('the drain', () => {
-  it.skipIf(WRITER_ONLY)('appends what the primary lacks, keeps it while a reader lags, and deletes it once every reader shows it', async () => {
-    const cells = [newCell(), newCell(), newCell()];
-    for (const cell of cells) await buffer(cell);
-    readersLag = true;
-    await pass();
-    for (const cell of cells) expect((await trips.get(cell)).cell?.body).toBe(cell.body);
-    await pass();
-    expect((await waiting()).rows).toBe(3);
-    readersLag = false;
-    await drained();
-  });
+  it.skipIf(WRITER_ONLY)(
+    'appends what the primary lacks, keeps it while a reader lags, and deletes it once every reader shows it',
+    async () => {
+      const cells = [newCell(), newCell(), newCell()];
+      for (const cell of cells) await buffer(cell);
+      readersLag = true;
+      await pass();
+      for (const cell of cells) expect((await trips.get(cell)).cell?.body).toBe(cell.body);
+      await pass();
+      expect((await waiting()).rows).toBe(3);
+      readersLag = false;
+      await drained();
+    },
+  );
 
   it.each([
     ['deletes', 'stored', 'DELETE FROM'],
@@ -122,13 +139,23 @@ describe('the drain', () => {
       const encoded = encodeBody(other.body);
       ({ affectedRows: replaced } = await store.client(holder).change({
         sql: 'UPDATE schemaless.buffer SET row_key = ?, ref_key = ?, body = ?, body_hash = ? WHERE datastore = ? AND row_key = ? AND ref_key = ?',
-        parameters: [rowKeyBytes(other.row_key), other.ref_key, encoded, bodyHash(encoded), store.nameOf('trips'), rowKeyBytes(looked.row_key), looked.ref_key],
+        parameters: [
+          rowKeyBytes(other.row_key),
+          other.ref_key,
+          encoded,
+          bodyHash(encoded),
+          store.nameOf('trips'),
+          rowKeyBytes(looked.row_key),
+          looked.ref_key,
+        ],
       }));
     };
-    await expect.poll(async () => {
-      await pass();
-      return replaced;
-    }, PATIENT).toBe(1);
+    await expect
+      .poll(async () => {
+        await pass();
+        return replaced;
+      }, PATIENT)
+      .toBe(1);
     expect((await trips.get(other)).cell).toBeNull();
     await drained();
     expect((await trips.get(other)).cell?.body).toBe('other');
@@ -139,7 +166,10 @@ describe('the drain', () => {
     const cell = newCell({ driver_uuid: driver });
     await buffer(cell);
     await drained();
-    const { entries } = await trips.query({ index: 'driver_index', where: [{ field: 'driver_uuid', operator: 'eq', values: [driver] }] });
+    const { entries } = await trips.query({
+      index: 'driver_index',
+      where: [{ field: 'driver_uuid', operator: 'eq', values: [driver] }],
+    });
     expect(entries.map(({ row_key }) => row_key)).toEqual([cell.row_key]);
   });
 
@@ -170,10 +200,21 @@ describe('the drain', () => {
     await drained();
     expect((await waiting()).conflicts).toBe(1);
     const { conflicts, next } = await trips.bufferConflicts();
-    expect(conflicts).toEqual([{ ...cell, body: 'loser', id: expect.stringMatching(new RegExp(`^${holder}/\\d+$`)), shard: 0, created_at: expect.any(String) }]);
+    expect(conflicts).toEqual([
+      {
+        ...cell,
+        body: 'loser',
+        id: expect.stringMatching(new RegExp(`^${holder}/\\d+$`)),
+        shard: 0,
+        created_at: expect.any(String),
+      },
+    ]);
     expect(next).toBeNull();
     expect((await trips.get(cell)).cell?.body).toBe('winner');
-    await expect(trips.discardConflicts(['nonsense'])).rejects.toMatchObject({ code: 'invalid_field', details: { field: 'ids[0]' } });
+    await expect(trips.discardConflicts(['nonsense'])).rejects.toMatchObject({
+      code: 'invalid_field',
+      details: { field: 'ids[0]' },
+    });
     expect(await trips.discardConflicts([conflicts[0]?.id ?? ''])).toBe(1);
     expect((await trips.bufferConflicts()).conflicts).toEqual([]);
   });
@@ -199,19 +240,30 @@ describe('the drain', () => {
     await drained();
     expect(await waiting()).toMatchObject({ parked: 3 });
     expect((await trips.get(good)).cell?.body).toBe(good.body);
-    const [row] = await store.client(holder).select({ sql: "SELECT COUNT(*), COUNT(last_error) FROM schemaless.buffer WHERE state = 'parked' AND datastore = ?", parameters: [store.nameOf('trips')] }, 'writer');
+    const [row] = await store.client(holder).select(
+      {
+        sql: "SELECT COUNT(*), COUNT(last_error) FROM schemaless.buffer WHERE state = 'parked' AND datastore = ?",
+        parameters: [store.nameOf('trips')],
+      },
+      'writer',
+    );
     expect(row?.map(Number)).toEqual([3, 3]);
   });
 
   it('parks a row whose body is not the one that was buffered, though it can be decoded', async () => {
     const cell = newCell('as it was');
     await buffer(cell);
-    await store.client(holder).change({ sql: 'UPDATE `schemaless`.buffer SET body = ? WHERE row_key = ?', parameters: [encodeBody('damaged'), rowKeyBytes(cell.row_key)] });
+    await store.client(holder).change({
+      sql: 'UPDATE `schemaless`.buffer SET body = ? WHERE row_key = ?',
+      parameters: [encodeBody('damaged'), rowKeyBytes(cell.row_key)],
+    });
     const parked = (await waiting()).parked;
-    await expect.poll(async () => {
-      await pass();
-      return (await waiting()).parked;
-    }, PATIENT).toBe(parked + 1);
+    await expect
+      .poll(async () => {
+        await pass();
+        return (await waiting()).parked;
+      }, PATIENT)
+      .toBe(parked + 1);
     expect((await trips.get(cell)).cell).toBeNull();
   });
 
@@ -235,10 +287,12 @@ describe('the drain', () => {
     const living = cellOf({ row_key: rowsOfShard(other, SHARDS, 1)[0] ?? '' });
     await buffer(living, { shard: other });
     broken.behaviours.set(primary, 'down');
-    await expect.poll(async () => {
-      await pass();
-      return (await waiting()).rows;
-    }, PATIENT).toBe(1);
+    await expect
+      .poll(async () => {
+        await pass();
+        return (await waiting()).rows;
+      }, PATIENT)
+      .toBe(1);
     expect((await trips.get(living)).cell?.body).toEqual(living.body);
     broken.behaviours.clear();
     await drained();
@@ -253,9 +307,13 @@ describe('the drain', () => {
     askedNodes = 0;
     broken.statements.length = 0;
     await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0, appendsPerSecond: FAST });
-    const primaries = new Set(broken.statements.filter(({ target }) => typeof target === 'object').map(({ group }) => group));
+    const primaries = new Set(
+      broken.statements.filter(({ target }) => typeof target === 'object').map(({ group }) => group),
+    );
     // Rows of other test files wait in the same table: with many of them ours lie on two pages.
-    const pages = broken.statements.filter(({ group, sql }) => group === holder && sql.includes('state =') && sql.includes('LIMIT')).length;
+    const pages = broken.statements.filter(
+      ({ group, sql }) => group === holder && sql.includes('state =') && sql.includes('LIMIT'),
+    ).length;
     expect(pages).toBeGreaterThan(0);
     expect(askedNodes).toBeGreaterThan(0);
     expect(askedNodes).toBeLessThanOrEqual(2 * primaries.size * Math.min(2, pages));
@@ -267,10 +325,19 @@ describe('the drain', () => {
     for (const cell of cells) await buffer(cell);
     const before = (await waiting()).parked;
     const entity = `\`${store.nameOf('trips')}_0000\``;
-    await store.client(primary).change({ sql: `CREATE TRIGGER ${entity}.refuses BEFORE INSERT ON ${entity}.entity FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused for a while'`, parameters: [] });
+    await store.client(primary).change({
+      sql: `CREATE TRIGGER ${entity}.refuses BEFORE INSERT ON ${entity}.entity FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused for a while'`,
+      parameters: [],
+    });
     for (let round = 0; round < 6; round += 1) await pass();
     expect(await waiting()).toMatchObject({ rows: 2, parked: before });
-    const [row] = await store.client(holder).select({ sql: 'SELECT last_error FROM schemaless.buffer WHERE row_key = ?', parameters: [rowKeyBytes(cells[0]?.row_key ?? '')] }, 'writer');
+    const [row] = await store.client(holder).select(
+      {
+        sql: 'SELECT last_error FROM schemaless.buffer WHERE row_key = ?',
+        parameters: [rowKeyBytes(cells[0]?.row_key ?? '')],
+      },
+      'writer',
+    );
     expect(String(row?.[0])).toContain('refused for a while');
     await store.client(primary).change({ sql: `DROP TRIGGER ${entity}.refuses`, parameters: [] });
     await drained();
@@ -283,40 +350,51 @@ describe('the drain', () => {
     await buffer(well, { shard: 3 });
     const database = `\`${store.nameOf('trips')}_0000\``;
     await store.client(primary).change({ sql: `RENAME TABLE ${database}.entity TO ${database}.away`, parameters: [] });
-    await expect.poll(async () => {
-      await pass();
-      return (await waiting()).rows;
-    }, PATIENT).toBe(1);
+    await expect
+      .poll(async () => {
+        await pass();
+        return (await waiting()).rows;
+      }, PATIENT)
+      .toBe(1);
     expect((await trips.get(well)).cell?.body).toEqual(well.body);
     await store.client(primary).change({ sql: `RENAME TABLE ${database}.away TO ${database}.entity`, parameters: [] });
     await drained();
     expect((await trips.get(lost)).cell?.body).toBe(lost.body);
   });
 
-  it.skipIf(WRITER_ONLY)('keeps a copy that a silent node may lack, though no node says that it is the writer', async () => {
-    const cell = newCell();
-    await trips.put(cell);
-    await buffer(cell);
-    await expect.poll(async () => (await trips.get(cell, { read: 'reader' })).cell?.body).toBe(cell.body);
-    switchingOver = true;
-    await pass();
-    await pass();
-    expect((await waiting()).rows).toBe(1);
-    switchingOver = false;
-    await drained();
-  });
+  it.skipIf(WRITER_ONLY)(
+    'keeps a copy that a silent node may lack, though no node says that it is the writer',
+    async () => {
+      const cell = newCell();
+      await trips.put(cell);
+      await buffer(cell);
+      await expect.poll(async () => (await trips.get(cell, { read: 'reader' })).cell?.body).toBe(cell.body);
+      switchingOver = true;
+      await pass();
+      await pass();
+      expect((await waiting()).rows).toBe(1);
+      switchingOver = false;
+      await drained();
+    },
+  );
 
   it('does not go by the times of rows, which are wrong where a clock was', async () => {
     const cell = newCell();
     await buffer(cell);
-    await store.client(holder).change({ sql: 'UPDATE schemaless.buffer SET created_at = SYSDATE(6) + INTERVAL 1 HOUR WHERE row_key = ?', parameters: [rowKeyBytes(cell.row_key)] });
+    await store.client(holder).change({
+      sql: 'UPDATE schemaless.buffer SET created_at = SYSDATE(6) + INTERVAL 1 HOUR WHERE row_key = ?',
+      parameters: [rowKeyBytes(cell.row_key)],
+    });
     expect((await waiting()).oldest_age).toBe(0);
     await drained();
     expect((await trips.get(cell)).cell?.body).toBe(cell.body);
 
     const young = newCell();
     await buffer(young);
-    await store.client(holder).change({ sql: 'UPDATE schemaless.buffer SET created_at = SYSDATE(6) - INTERVAL 1 HOUR WHERE row_key = ?', parameters: [rowKeyBytes(young.row_key)] });
+    await store.client(holder).change({
+      sql: 'UPDATE schemaless.buffer SET created_at = SYSDATE(6) - INTERVAL 1 HOUR WHERE row_key = ?',
+      parameters: [rowKeyBytes(young.row_key)],
+    });
     await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 30, appendsPerSecond: FAST });
     expect((await waiting()).rows).toBe(1);
     await drained();
@@ -325,22 +403,35 @@ describe('the drain', () => {
   it('reaches the rows behind thousands of a primary that is away, within a second', async () => {
     const topology = await store.topology.datastore(store.nameOf('trips'));
     const other = topology?.places.findIndex(({ group }) => group !== primary && group !== holder) ?? -1;
-    const many = rowsOfShard(0, SHARDS, 3000).map((row_key): BufferedCell => ({ ...cellOf({ row_key }), shard: 0, encoded: encodeBody('away') }));
-    for (let start = 0; start < many.length; start += 500) await store.client(holder).change(insertBuffered(store.nameOf('trips'), many.slice(start, start + 500)));
+    const many = rowsOfShard(0, SHARDS, 3000).map((row_key): BufferedCell => ({
+      ...cellOf({ row_key }),
+      shard: 0,
+      encoded: encodeBody('away'),
+    }));
+    for (let start = 0; start < many.length; start += 500)
+      await store.client(holder).change(insertBuffered(store.nameOf('trips'), many.slice(start, start + 500)));
     const living = cellOf({ row_key: rowsOfShard(other, SHARDS, 1)[0] ?? '' });
     await buffer(living, { shard: other });
     broken.behaviours.set(primary, 'down');
     const end = performance.now() + 1000;
-    await drainPass(store.context, holder, () => performance.now() < end, { minimumAgeSeconds: 0, appendsPerSecond: 100 });
+    await drainPass(store.context, holder, () => performance.now() < end, {
+      minimumAgeSeconds: 0,
+      appendsPerSecond: 100,
+    });
     expect((await trips.get(living)).cell?.body).toEqual(living.body);
     broken.behaviours.clear();
-    await store.client(holder).change({ sql: 'DELETE FROM schemaless.buffer WHERE datastore = ? AND shard = 0', parameters: [store.nameOf('trips')] });
+    await store.client(holder).change({
+      sql: 'DELETE FROM schemaless.buffer WHERE datastore = ? AND shard = 0',
+      parameters: [store.nameOf('trips')],
+    });
     await drained();
   });
 
   it('does not touch rows that are younger than its minimum age', async () => {
     await buffer(newCell());
-    expect((await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 30, appendsPerSecond: FAST })).drained).toBe(0);
+    expect(
+      (await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 30, appendsPerSecond: FAST })).drained,
+    ).toBe(0);
     expect((await waiting()).rows).toBe(1);
     await drained();
   });

@@ -35,8 +35,15 @@ const others = (): string[] => store.groups.map(({ name }) => name).filter((name
 /** As after the promotion of a reader that had received all but these cells. */
 async function promoteWithout(cells: readonly NewCell[]): Promise<void> {
   const entity = `\`${store.nameOf('trips')}_0000\`.entity`;
-  for (const { row_key } of cells) await rowsOf().change({ sql: `DELETE FROM ${entity} WHERE row_key = UNHEX(REPLACE(?, '-', ''))`, parameters: [row_key] });
-  await rowsOf().change({ sql: 'UPDATE schemaless.shard SET writer_id = ? WHERE datastore = ?', parameters: [ANOTHER_SERVER, store.nameOf('trips')] });
+  for (const { row_key } of cells)
+    await rowsOf().change({
+      sql: `DELETE FROM ${entity} WHERE row_key = UNHEX(REPLACE(?, '-', ''))`,
+      parameters: [row_key],
+    });
+  await rowsOf().change({
+    sql: 'UPDATE schemaless.shard SET writer_id = ? WHERE datastore = ?',
+    parameters: [ANOTHER_SERVER, store.nameOf('trips')],
+  });
 }
 
 const bodyOf = async (cell: NewCell) => (await trips.get(cell)).cell?.body;
@@ -47,7 +54,10 @@ describe('a writer that is not known to have every acknowledged cell', () => {
     expect((await trips.put(cell)).outcome).toBe('stored');
     await promoteWithout([cell]);
     expect(await trips.put({ ...cell, body: 'another' })).toMatchObject({ outcome: 'buffered', copies: 2 });
-    expect((await trips.batchPut([newCell(), newCell()])).map(({ outcome }) => outcome)).toEqual(['buffered', 'buffered']);
+    expect((await trips.batchPut([newCell(), newCell()])).map(({ outcome }) => outcome)).toEqual([
+      'buffered',
+      'buffered',
+    ]);
     expect(await bodyOf(cell)).toBeUndefined();
 
     expect(await recoverPrimary(store.context, primary)).toEqual({ appended: 1, opened: 2, closed: [] });
@@ -77,7 +87,10 @@ describe('a writer that is not known to have every acknowledged cell', () => {
   it('takes them again where it lacks the epoch of a shard, too, also when no cell of it is left', async () => {
     await rowsOf().change({ sql: 'DELETE FROM `' + store.nameOf('trips') + '_0000`.entity', parameters: [] });
     await promoteWithout([]);
-    await rowsOf().change({ sql: 'UPDATE schemaless.shard SET epoch = epoch - 1 WHERE datastore = ? AND shard = 0', parameters: [store.nameOf('trips')] });
+    await rowsOf().change({
+      sql: 'UPDATE schemaless.shard SET epoch = epoch - 1 WHERE datastore = ? AND shard = 0',
+      parameters: [store.nameOf('trips')],
+    });
     const cell = newCell('sent meanwhile');
     expect((await trips.put(cell)).outcome).toBe('buffered');
 
@@ -99,7 +112,13 @@ describe('a writer that is not known to have every acknowledged cell', () => {
 
   it('is told apart only where writes have copies elsewhere', async () => {
     await using alone = await uncopied();
-    const [row] = await alone.store.client(primary).select({ sql: 'SELECT MAX(writer_id) FROM schemaless.shard WHERE datastore = ?', parameters: [alone.store.nameOf('alone')] }, 'writer');
+    const [row] = await alone.store.client(primary).select(
+      {
+        sql: 'SELECT MAX(writer_id) FROM schemaless.shard WHERE datastore = ?',
+        parameters: [alone.store.nameOf('alone')],
+      },
+      'writer',
+    );
     expect(row).toEqual([null]);
   });
 });
@@ -123,7 +142,11 @@ describe('a cell that was acknowledged and that the new writer refuses', () => {
     const cell = newCell('acknowledged');
     await trips.put(cell);
     await promoteWithout([cell]);
-    for (const group of others()) await store.client(group).change({ sql: "UPDATE schemaless.buffer SET state = 'parked', attempts = 5 WHERE row_key = ?", parameters: [rowKeyBytes(cell.row_key)] });
+    for (const group of others())
+      await store.client(group).change({
+        sql: "UPDATE schemaless.buffer SET state = 'parked', attempts = 5 WHERE row_key = ?",
+        parameters: [rowKeyBytes(cell.row_key)],
+      });
     await recover();
     expect(await bodyOf(cell)).toBe('acknowledged');
   });
@@ -139,7 +162,10 @@ describe('a write whose copy meets an older one of itself', () => {
     const copy: BufferedCell = { ...cell, shard: 0, encoded: encodeBody(cell.body) };
     for (const group of others()) {
       await store.client(group).change(insertBuffered(store.nameOf('trips'), [copy]));
-      await store.client(group).change({ sql: `UPDATE schemaless.buffer SET answered = writers, ${change} WHERE row_key = ?`, parameters: [rowKeyBytes(cell.row_key)] });
+      await store.client(group).change({
+        sql: `UPDATE schemaless.buffer SET answered = writers, ${change} WHERE row_key = ?`,
+        parameters: [rowKeyBytes(cell.row_key)],
+      });
     }
     expect((await trips.put(cell)).outcome).toBe('stored');
     await promoteWithout([cell]);
@@ -182,18 +208,25 @@ describe('two bodies at one address of which either may have been acknowledged',
 const trigger = (shard: number): string => `\`${store.nameOf('trips')}_000${shard}\`.refuses`;
 /** As a full tablespace, or rights that are missing: the server refuses the statement. */
 async function refuseAppends(shard: number): Promise<void> {
-  await rowsOf().change({ sql: `CREATE TRIGGER ${trigger(shard)} BEFORE INSERT ON \`${store.nameOf('trips')}_000${shard}\`.entity FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'`, parameters: [] });
+  await rowsOf().change({
+    sql: `CREATE TRIGGER ${trigger(shard)} BEFORE INSERT ON \`${store.nameOf('trips')}_000${shard}\`.entity FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'`,
+    parameters: [],
+  });
 }
 async function takeAppends(shard: number): Promise<void> {
   await rowsOf().change({ sql: `DROP TRIGGER ${trigger(shard)}`, parameters: [] });
 }
 const recover = () => recoverPrimary(store.context, primary);
 async function drain(): Promise<void> {
-  for (const group of others()) await drainPass(store.context, group, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 });
+  for (const group of others())
+    await drainPass(store.context, group, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 });
 }
 
 async function recordThisServer(): Promise<void> {
-  await rowsOf().change({ sql: 'UPDATE schemaless.shard SET writer_id = @@server_id WHERE datastore = ?', parameters: [store.nameOf('trips')] });
+  await rowsOf().change({
+    sql: 'UPDATE schemaless.shard SET writer_id = @@server_id WHERE datastore = ?',
+    parameters: [store.nameOf('trips')],
+  });
 }
 
 async function uncopied() {

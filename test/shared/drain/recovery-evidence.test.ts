@@ -17,12 +17,20 @@ let store: RealStore;
 let trips: Datastore & BufferOperations;
 let primary: string;
 /** Answers instead of a group. */
-let instead: (group: string, statement: Statement, run: () => Promise<never>) => Promise<never> = (_group, _statement, run) => run();
+let instead: (group: string, statement: Statement, run: () => Promise<never>) => Promise<never> = (
+  _group,
+  _statement,
+  run,
+) => run();
 
 beforeAll(async () => {
   store = await openRealStore({
     datastores: { trips: SHARDS },
-    wrap: (client, group): SqlClient => ({ ...client, select: (statement, target) => instead(group, statement, () => client.select(statement, target) as Promise<never>) }),
+    wrap: (client, group): SqlClient => ({
+      ...client,
+      select: (statement, target) =>
+        instead(group, statement, () => client.select(statement, target) as Promise<never>),
+    }),
   });
   trips = await store.deployment.datastore(store.nameOf('trips'));
   primary = (await store.topology.datastore(store.nameOf('trips')))?.places[0]?.group ?? '';
@@ -40,8 +48,14 @@ const recover = () => recoverPrimary(store.context, primary);
 
 /** As after the promotion of a reader, of which only the copies on these groups know what it lacks. */
 async function promote(cell: NewCell, holders: readonly string[]): Promise<void> {
-  for (const group of holders) await store.client(group).change(insertBuffered(store.nameOf('trips'), [{ ...cell, shard: 0, encoded: encodeBody(cell.body) }]));
-  await writer().change({ sql: 'UPDATE schemaless.shard SET writer_id = ? WHERE datastore = ?', parameters: [ANOTHER_SERVER, store.nameOf('trips')] });
+  for (const group of holders)
+    await store
+      .client(group)
+      .change(insertBuffered(store.nameOf('trips'), [{ ...cell, shard: 0, encoded: encodeBody(cell.body) }]));
+  await writer().change({
+    sql: 'UPDATE schemaless.shard SET writer_id = ? WHERE datastore = ?',
+    parameters: [ANOTHER_SERVER, store.nameOf('trips')],
+  });
 }
 
 describe('a promoted writer that lacks a cell', () => {
@@ -50,13 +64,25 @@ describe('a promoted writer that lacks a cell', () => {
     const cell = newCell();
     const table = store.topologyTable;
     const all = await store.topology.groups();
-    await writeGroups(table, all.filter(({ name }) => name !== added));
+    await writeGroups(
+      table,
+      all.filter(({ name }) => name !== added),
+    );
     store.topology.refresh();
     expect((await store.topology.groups()).map(({ name }) => name)).toContain(known);
     await writeGroups(table, all);
     await promote(cell, [added]);
     // A first look may find the new group without knowing yet how it is reached: then nothing is opened.
-    await expect.poll(() => recover().then((recovery) => recovery?.opened, () => 0), { timeout: 10_000 }).toBe(2);
+    await expect
+      .poll(
+        () =>
+          recover().then(
+            (recovery) => recovery?.opened,
+            () => 0,
+          ),
+        { timeout: 10_000 },
+      )
+      .toBe(2);
     expect(await bodyOf(cell)).toBe('acknowledged');
   });
 
@@ -76,7 +102,8 @@ describe('a promoted writer that lacks a cell', () => {
     await promote(cell, others());
     const [first] = others();
     // Gone between the look at what is there and the look at its body.
-    instead = (group, { sql }, run) => (group === first && sql.includes(', body, created_at') ? (Promise.resolve([]) as Promise<never>) : run());
+    instead = (group, { sql }, run) =>
+      group === first && sql.includes(', body, created_at') ? (Promise.resolve([]) as Promise<never>) : run();
     await recover();
     expect(await bodyOf(cell)).toBe('acknowledged');
   });
@@ -87,7 +114,11 @@ describe('a promoted writer that lacks a cell', () => {
     await promote(cell, others());
     instead = async (group, { sql }, run) => {
       const rows: readonly (readonly unknown[])[] = await run();
-      return (group === primary && sql.startsWith('SELECT -1 AS item') ? rows.map(([item, value]) => [item, Number(item) < 0 ? Buffer.from('77') : value]) : rows) as never;
+      return (
+        group === primary && sql.startsWith('SELECT -1 AS item')
+          ? rows.map(([item, value]) => [item, Number(item) < 0 ? Buffer.from('77') : value])
+          : rows
+      ) as never;
     };
     expect(await recover()).toMatchObject({ opened: 1, closed: [{ shard: 0 }] });
     instead = (_group, _statement, run) => run();
@@ -100,7 +131,11 @@ describe('a promoted writer that lacks a cell', () => {
     // As a former writer answers on a connection that was opened when it was one.
     instead = async (group, { sql }, run) => {
       const rows: readonly (readonly unknown[])[] = await run();
-      return (group !== primary && sql.includes('SELECT page.id') ? rows.filter(([id]) => Number(id) === 0).map(([id, datastore, , ...rest]) => [id, datastore, 0, ...rest]) : rows) as never;
+      return (
+        group !== primary && sql.includes('SELECT page.id')
+          ? rows.filter(([id]) => Number(id) === 0).map(([id, datastore, , ...rest]) => [id, datastore, 0, ...rest])
+          : rows
+      ) as never;
     };
     await expect(recover()).rejects.toThrow('takes no writes');
     instead = (_group, _statement, run) => run();
@@ -111,7 +146,8 @@ describe('a promoted writer that lacks a cell', () => {
   it('stays closed where a copy is gone from everywhere as it is fetched: nobody knows yet why', async () => {
     const cell = newCell();
     await promote(cell, others());
-    instead = (_group, { sql }, run) => (sql.includes(', body, created_at') ? (Promise.resolve([]) as Promise<never>) : run());
+    instead = (_group, { sql }, run) =>
+      sql.includes(', body, created_at') ? (Promise.resolve([]) as Promise<never>) : run();
     expect(await recover()).toMatchObject({ closed: [{ shard: 0 }] });
     instead = (_group, _statement, run) => run();
     await recover();
@@ -122,10 +158,17 @@ describe('a promoted writer that lacks a cell', () => {
     const [serverId] = (await writer().select({ sql: 'SELECT @@server_id', parameters: [] }, 'writer'))[0] ?? [];
     const cell = newCell();
     await promote(cell, others());
-    instead = (group, _statement, run) => (group === primary ? run() : Promise.reject(new SqlError('unreachable', 'down')));
+    instead = (group, _statement, run) =>
+      group === primary ? run() : Promise.reject(new SqlError('unreachable', 'down'));
     await expect(recover()).rejects.toThrow('down');
     // The server of the old id, as whoever made it anew would find the record.
-    const [row] = await writer().select({ sql: 'SELECT COUNT(*) FROM schemaless.shard WHERE datastore = ? AND writer_id IN (?, ?)', parameters: [store.nameOf('trips'), ANOTHER_SERVER, Number(serverId)] }, 'writer');
+    const [row] = await writer().select(
+      {
+        sql: 'SELECT COUNT(*) FROM schemaless.shard WHERE datastore = ? AND writer_id IN (?, ?)',
+        parameters: [store.nameOf('trips'), ANOTHER_SERVER, Number(serverId)],
+      },
+      'writer',
+    );
     expect(Number(row?.[0])).toBe(0);
     instead = (_group, _statement, run) => run();
     await recover();
@@ -135,7 +178,10 @@ describe('a promoted writer that lacks a cell', () => {
   it('costs its own shard its opening, and no other one, where no connection is free for it', async () => {
     const cell = newCell();
     await promote(cell, others());
-    instead = (group, { sql, parameters }, run) => (group !== primary && sql.includes('SELECT page.id') && parameters[1] === 0 ? Promise.reject(new SqlError('unreachable', 'no connection free', { poolExhausted: true })) : run());
+    instead = (group, { sql, parameters }, run) =>
+      group !== primary && sql.includes('SELECT page.id') && parameters[1] === 0
+        ? Promise.reject(new SqlError('unreachable', 'no connection free', { poolExhausted: true }))
+        : run();
     expect(await recover()).toMatchObject({ opened: 1, closed: [{ shard: 0, reason: 'no connection free' }] });
     instead = (_group, _statement, run) => run();
     expect(await recover()).toMatchObject({ opened: 1 });

@@ -31,7 +31,8 @@ const lagging = (client: SqlClient): SqlClient => ({
   ...client,
   async select(statement, target) {
     const rows = await client.select(statement, target);
-    const isReader = typeof target === 'object' && !rows.some(([item, writable]) => Number(item) < 0 && writable !== null);
+    const isReader =
+      typeof target === 'object' && !rows.some(([item, writable]) => Number(item) < 0 && writable !== null);
     return readersLag && isReader ? rows.filter(([item]) => Number(item) < 0) : rows;
   },
 });
@@ -47,32 +48,53 @@ afterAll(() => store.close());
 
 async function buffer(rowKeys: readonly string[]): Promise<void> {
   const encoded = encodeBody('body');
-  await store.client(holder).change(insertBuffered(store.nameOf('trips'), rowKeys.map((row_key): BufferedCell => ({ ...cellOf({ row_key, body: 'body' }), encoded, shard: 0 }))));
+  await store.client(holder).change(
+    insertBuffered(
+      store.nameOf('trips'),
+      rowKeys.map((row_key): BufferedCell => ({ ...cellOf({ row_key, body: 'body' }), encoded, shard: 0 })),
+    ),
+  );
 }
 
 async function run(progress: ProgressStore | undefined): Promise<void> {
-  await runDrain({ context: store.context, leases: leases(state, randomUUID(), LEASE_MS), deadline: Date.now() + RUN_MS, settings: SLOW, report: () => undefined, ...(progress ? { progress } : {}) });
+  await runDrain({
+    context: store.context,
+    leases: leases(state, randomUUID(), LEASE_MS),
+    deadline: Date.now() + RUN_MS,
+    settings: SLOW,
+    report: () => undefined,
+    ...(progress ? { progress } : {}),
+  });
 }
 
 const isThere = async (row_key = '') => (await trips.get({ ...cellOf({ row_key }) })).cell !== null;
 
 describe('one run of the drain after the other', () => {
-  it.skipIf(WRITER_ONLY)('comes to the rows behind those that wait for a reader that is down, though none comes through all of them', async () => {
-    const [behind = '', ...waiting] = rowsOfShard(0, SHARDS, WAITING + 1);
-    readersLag = true;
-    await buffer(waiting);
-    await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 });
-    expect(await isThere(waiting.at(-1))).toBe(true);
-    await buffer([behind]);
+  it.skipIf(WRITER_ONLY)(
+    'comes to the rows behind those that wait for a reader that is down, though none comes through all of them',
+    async () => {
+      const [behind = '', ...waiting] = rowsOfShard(0, SHARDS, WAITING + 1);
+      readersLag = true;
+      await buffer(waiting);
+      await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 });
+      expect(await isThere(waiting.at(-1))).toBe(true);
+      await buffer([behind]);
 
-    for (let runs = 0; runs < 4; runs += 1) await run(undefined);
-    expect(await isThere(behind), 'a run that begins at the first rows never comes to the last').toBe(false);
-    await expect.poll(async () => {
-      await run(progressItems(state));
-      return isThere(behind);
-    }, { timeout: 20_000 }).toBe(true);
-    readersLag = false;
-  }, 60_000);
+      for (let runs = 0; runs < 4; runs += 1) await run(undefined);
+      expect(await isThere(behind), 'a run that begins at the first rows never comes to the last').toBe(false);
+      await expect
+        .poll(
+          async () => {
+            await run(progressItems(state));
+            return isThere(behind);
+          },
+          { timeout: 20_000 },
+        )
+        .toBe(true);
+      readersLag = false;
+    },
+    60_000,
+  );
 
   it('is not written over by one that lost its lease', async () => {
     const items = progressItems(state);

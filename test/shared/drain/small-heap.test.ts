@@ -35,16 +35,31 @@ afterAll(() => store.close());
 async function bufferMany(): Promise<void> {
   const encoded = encodeBody(EMPTY_LISTS);
   expect(encoded.length).toBeLessThan(2000);
-  const cells = rowsOfShard(0, SHARDS, ROWS).map((row_key): BufferedCell => ({ ...cellOf({ row_key }), body: null, encoded, shard: 0 }));
+  const cells = rowsOfShard(0, SHARDS, ROWS).map((row_key): BufferedCell => ({
+    ...cellOf({ row_key }),
+    body: null,
+    encoded,
+    shard: 0,
+  }));
   await store.client(holder).change(insertBuffered(store.nameOf('trips'), cells));
 }
 
 /** In a process that dies when it needs more. */
 async function inSmallHeap(work: SmallHeapWork['work'], group: string): Promise<string> {
   const { groups, dynamo } = inject('servers');
-  const wish: SmallHeapWork = { work, servers: { groups, dynamo }, table: store.topologyTable.table, group, datastore: store.nameOf('trips') };
+  const wish: SmallHeapWork = {
+    work,
+    servers: { groups, dynamo },
+    table: store.topologyTable.table,
+    group,
+    datastore: store.nameOf('trips'),
+  };
   const script = fileURLToPath(new URL('support/small-heap.ts', import.meta.url));
-  const { stdout } = await promisify(execFile)(process.execPath, [`--max-old-space-size=${HEAP_MB[work]}`, script, JSON.stringify(wish)], { timeout: 60_000 });
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [`--max-old-space-size=${HEAP_MB[work]}`, script, JSON.stringify(wish)],
+    { timeout: 60_000 },
+  );
   return stdout.trim();
 }
 
@@ -54,14 +69,22 @@ describe('a hundred bodies that take 37 KB, and 1.3 GB when they are decoded', {
     expect(await inSmallHeap('drain', holder)).toBe(String(ROWS));
     const shard = (await trips.heads()).find((one) => one.shard === 0);
     expect(shard).toMatchObject({ head: ROWS });
-    await store.client(holder).change({ sql: "UPDATE schemaless.buffer SET state = 'conflict' WHERE datastore = ? LIMIT ?", parameters: [store.nameOf('trips'), LISTED] });
+    await store.client(holder).change({
+      sql: "UPDATE schemaless.buffer SET state = 'conflict' WHERE datastore = ? LIMIT ?",
+      parameters: [store.nameOf('trips'), LISTED],
+    });
     expect(await inSmallHeap('list conflicts', holder)).toBe(String(LISTED));
-    await store.client(holder).change({ sql: 'DELETE FROM schemaless.buffer WHERE datastore = ?', parameters: [store.nameOf('trips')] });
+    await store
+      .client(holder)
+      .change({ sql: 'DELETE FROM schemaless.buffer WHERE datastore = ?', parameters: [store.nameOf('trips')] });
   });
 
   it('are brought back in a process of a tenth of that', async () => {
     await bufferMany();
-    await store.client(primary).change({ sql: 'UPDATE schemaless.shard SET writer_id = 4294000000 WHERE datastore = ? AND shard = 0', parameters: [store.nameOf('trips')] });
+    await store.client(primary).change({
+      sql: 'UPDATE schemaless.shard SET writer_id = 4294000000 WHERE datastore = ? AND shard = 0',
+      parameters: [store.nameOf('trips')],
+    });
     expect(JSON.parse(await inSmallHeap('recover', primary))).toEqual({ appended: ROWS, opened: 1, closed: [] });
   });
 });

@@ -3,7 +3,10 @@ import { openTurns } from '../../../shared/drain/turns.ts';
 
 describe('shards that are asked by themselves, since they are slow', () => {
   it('take every other turn at most from those that are not', () => {
-    const turns = openTurns(() => 0, () => 0);
+    const turns = openTurns(
+      () => 0,
+      () => 0,
+    );
     turns.have(Array.from({ length: 6 }, (_, shard) => ({ datastore: 'trips', shard })));
     for (const turn of [...turns.shards.values()].slice(0, 4)) turns.askAlone(turn);
     const taken = Array.from({ length: 4 }, () => {
@@ -19,7 +22,10 @@ describe('shards that are asked by themselves, since they are slow', () => {
   });
 
   it('go round among themselves where no other is due', () => {
-    const turns = openTurns(() => 0, () => 0);
+    const turns = openTurns(
+      () => 0,
+      () => 0,
+    );
     turns.have([0, 1].map((shard) => ({ datastore: 'trips', shard })));
     for (const turn of turns.shards.values()) turns.askAlone(turn);
     expect(turns.next().map(({ shard }) => shard)).toEqual([0]);

@@ -35,16 +35,22 @@ afterAll(() => store.close());
 const newCell = (body: NewCell['body']) => cellOf({ row_key: rowsOfShard(0, SHARDS, 1)[0] ?? '', body });
 const bodyOf = async (cell: NewCell) => (await trips.get(cell)).cell?.body;
 const recover = () => recoverPrimary(store.context, primary, since);
-const sumOf = async (what: 'undecided' | 'conflicts') => (await trips.buffer()).reduce((sum, group) => sum + (group.error ? Number.NaN : group[what]), 0);
+const sumOf = async (what: 'undecided' | 'conflicts') =>
+  (await trips.buffer()).reduce((sum, group) => sum + (group.error ? Number.NaN : group[what]), 0);
 
 /** A copy each of two bodies, on one group each, whose writers died without a word; the new writer has neither. */
 async function contested(): Promise<NewCell> {
   const cell = newCell('one');
   const datastore = store.nameOf('trips');
   for (const [place, body] of ['one', 'other'].entries()) {
-    await store.client(others[place] ?? '').change(insertBuffered(datastore, [{ ...cell, body, shard: 0, encoded: encodeBody(body) }]));
+    await store
+      .client(others[place] ?? '')
+      .change(insertBuffered(datastore, [{ ...cell, body, shard: 0, encoded: encodeBody(body) }]));
   }
-  await store.client(primary).change({ sql: 'UPDATE schemaless.shard SET writer_id = ? WHERE datastore = ?', parameters: [ANOTHER_SERVER, datastore] });
+  await store.client(primary).change({
+    sql: 'UPDATE schemaless.shard SET writer_id = ? WHERE datastore = ?',
+    parameters: [ANOTHER_SERVER, datastore],
+  });
   return cell;
 }
 
@@ -59,28 +65,45 @@ describe('two bodies at one address whose writers died', () => {
     store.events.length = 0;
     await recover();
     await recover();
-    expect(store.events.filter(({ kind }) => kind === 'undecided')).toEqual([{ kind: 'undecided', datastore: store.nameOf('trips'), shard: 0, row_key: cell.row_key, column_name: cell.column_name, ref_key: cell.ref_key }]);
+    expect(store.events.filter(({ kind }) => kind === 'undecided')).toEqual([
+      {
+        kind: 'undecided',
+        datastore: store.nameOf('trips'),
+        shard: 0,
+        row_key: cell.row_key,
+        column_name: cell.column_name,
+        ref_key: cell.ref_key,
+      },
+    ]);
     const { undecided, next } = await trips.undecidedWrites();
     expect(undecided.map(({ body }) => body).sort()).toEqual(['one', 'other']);
     expect([next, await sumOf('undecided')]).toEqual([null, 2]);
     expect((await trips.put(newCell('meanwhile'))).outcome).toBe('buffered');
     expect(await bodyOf(cell)).toBeUndefined();
 
-    await expect(trips.keepUndecided(undecided.map(({ id }) => id))).rejects.toMatchObject({ code: 'invalid_field', details: { field: 'ids' } });
-    await expect(trips.keepUndecided(['nonsense'])).rejects.toMatchObject({ code: 'invalid_field', details: { field: 'ids[0]' } });
+    await expect(trips.keepUndecided(undecided.map(({ id }) => id))).rejects.toMatchObject({
+      code: 'invalid_field',
+      details: { field: 'ids' },
+    });
+    await expect(trips.keepUndecided(['nonsense'])).rejects.toMatchObject({
+      code: 'invalid_field',
+      details: { field: 'ids[0]' },
+    });
     const kept = undecided.find(({ body }) => body === 'other');
     expect(await trips.keepUndecided([kept?.id ?? ''])).toBe(1);
     expect(await recover()).toMatchObject({ appended: 1, opened: 1, closed: [] });
     expect(await bodyOf(cell)).toBe('other');
     expect((await trips.put(newCell('afterwards'))).outcome).toBe('stored');
 
-    await expect.poll(async () => {
-      for (const group of others) {
-        await releaseOpened(store.context, group);
-        await drainPass(store.context, group, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 });
-      }
-      return [await sumOf('undecided'), await sumOf('conflicts')];
-    }, PATIENT).toEqual([0, 1]);
+    await expect
+      .poll(async () => {
+        for (const group of others) {
+          await releaseOpened(store.context, group);
+          await drainPass(store.context, group, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 });
+        }
+        return [await sumOf('undecided'), await sumOf('conflicts')];
+      }, PATIENT)
+      .toEqual([0, 1]);
     const { conflicts } = await trips.bufferConflicts();
     expect(conflicts.map(({ body }) => body)).toEqual(['one']);
     await trips.discardConflicts(conflicts.map(({ id }) => id));
@@ -92,10 +115,14 @@ describe('two bodies at one address whose writers died', () => {
     clock += LIFE_MS;
     await recover();
     expect(await sumOf('undecided')).toBe(2);
-    await store.client(primary).change({ sql: 'UPDATE schemaless.shard SET writer_id = @@server_id WHERE datastore = ?', parameters: [store.nameOf('trips')] });
+    await store.client(primary).change({
+      sql: 'UPDATE schemaless.shard SET writer_id = @@server_id WHERE datastore = ?',
+      parameters: [store.nameOf('trips')],
+    });
     for (const group of others) await releaseOpened(store.context, group);
     expect(await sumOf('undecided')).toBe(0);
-    for (const group of others) await drainPass(store.context, group, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 });
+    for (const group of others)
+      await drainPass(store.context, group, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 });
     expect(await bodyOf(cell)).toBeDefined();
   });
 });

@@ -18,7 +18,13 @@ beforeEach(() => {
 });
 afterEach(() => vi.resetAllMocks());
 
-const leased = (rest: Partial<LeasedWork> = {}): LeasedWork => ({ leases: { take, renew, release }, name: 'work', renewMs: 5, signal: ending.signal, ...rest });
+const leased = (rest: Partial<LeasedWork> = {}): LeasedWork => ({
+  leases: { take, renew, release },
+  name: 'work',
+  renewMs: 5,
+  signal: ending.signal,
+  ...rest,
+});
 /** Until it is told to end. */
 const untilTold = async (signal: AbortSignal): Promise<string> => {
   await pauseFor(20_000, signal);
@@ -56,7 +62,10 @@ describe('work under a lease', () => {
     take.mockRejectedValueOnce(new Error('away'));
     await expect(underLease(leased({ takeEveryMs: 5 }), untilTold)).rejects.toThrow('away');
     take.mockRejectedValueOnce(new Error('away'));
-    expect(await underLease(leased({ takeEveryMs: 5, isPatient: true }), async () => 'done')).toEqual({ result: 'done', isWanted: false });
+    expect(await underLease(leased({ takeEveryMs: 5, isPatient: true }), async () => 'done')).toEqual({
+      result: 'done',
+      isWanted: false,
+    });
   });
 
   it.each([
@@ -97,7 +106,10 @@ describe('work under a lease', () => {
   });
 
   it('is not ended by a table that is away: renewals that fail, or hang, hold up no later one', async () => {
-    renew.mockRejectedValueOnce(new Error('away')).mockReturnValueOnce(new Promise(() => undefined)).mockResolvedValueOnce('lost');
+    renew
+      .mockRejectedValueOnce(new Error('away'))
+      .mockReturnValueOnce(new Promise(() => undefined))
+      .mockResolvedValueOnce('lost');
     release.mockRejectedValue(new Error('away'));
     expect(await underLease(leased(), untilTold)).toEqual({ result: 'told', isWanted: false });
     expect(renew).toHaveBeenCalledTimes(3);

@@ -1,7 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { knownFor, withHead, type SeenHead } from '../../../shared/follow/seen-heads.ts';
-import { newDeeds, openFollowedStore, startWorker, until, type Deeds, type FollowedStore } from './support/followed-store.ts';
+import {
+  newDeeds,
+  openFollowedStore,
+  startWorker,
+  until,
+  type Deeds,
+  type FollowedStore,
+} from './support/followed-store.ts';
 
 const SHARDS = 3;
 let followed: FollowedStore;
@@ -11,12 +18,18 @@ beforeAll(async () => {
 });
 afterAll(() => followed.close());
 
-const idsOf = (deeds: Deeds, shard: number): number[] => deeds.handled.filter((cell) => cell.shard === shard).map(({ added_id }) => added_id);
+const idsOf = (deeds: Deeds, shard: number): number[] =>
+  deeds.handled.filter((cell) => cell.shard === shard).map(({ added_id }) => added_id);
 const upTo = (last: number): number[] => Array.from({ length: last }, (_, n) => n + 1);
 
 /** Gives a cell another time, as a server's clock would have that is wrong. */
 async function setTime(shard: number, added_id: number, time: string): Promise<void> {
-  await (await followed.groupOf(shard)).change({ sql: `UPDATE \`${followed.datastore}_000${shard}\`.entity SET created_at = ? WHERE added_id = ?`, parameters: [time, added_id] });
+  await (
+    await followed.groupOf(shard)
+  ).change({
+    sql: `UPDATE \`${followed.datastore}_000${shard}\`.entity SET created_at = ? WHERE added_id = ?`,
+    parameters: [time, added_id],
+  });
 }
 
 describe('a follower that keeps behind the logs', () => {
@@ -80,7 +93,8 @@ describe('how far a log is known for so long', () => {
     for (let at = 0; at <= 20_000; at += 10) {
       const known = knownFor(seen, at, BEHIND);
       // One cell every ten milliseconds, the first at 0. Late by two sixteenths at most, never early.
-      if (at >= 2 * BEHIND) expect(known).toSatisfy((id: number) => id <= (at - BEHIND) / 10 && id >= (at - BEHIND - BEHIND / 8) / 10);
+      if (at >= 2 * BEHIND)
+        expect(known).toSatisfy((id: number) => id <= (at - BEHIND) / 10 && id >= (at - BEHIND - BEHIND / 8) / 10);
       else expect(known).toBeLessThanOrEqual(Math.max(0, (at - BEHIND) / 10));
       seen = withHead(seen, { added_id: at / 10, at }, BEHIND);
       expect(seen.length).toBeLessThanOrEqual(20);

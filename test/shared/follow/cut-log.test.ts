@@ -3,7 +3,14 @@ import { readDatastore } from '../../../shared/topology/dynamo-topology.ts';
 import { mendEpoch, raiseEpoch } from '../../../shared/access/raise-epoch.ts';
 import type { FollowEvent } from '../../../shared/follow/follower.ts';
 import { withoutFingerprints } from '../../support/without-fingerprints.ts';
-import { newDeeds, openFollowedStore, startWorker, until, type Deeds, type FollowedStore } from './support/followed-store.ts';
+import {
+  newDeeds,
+  openFollowedStore,
+  startWorker,
+  until,
+  type Deeds,
+  type FollowedStore,
+} from './support/followed-store.ts';
 
 const SHARDS = 6;
 let followed: FollowedStore;
@@ -16,16 +23,32 @@ afterAll(() => followed.close());
 /** What a promotion of a replica without the last cells does to a log. */
 async function cutAfter(shard: number, addedId: number): Promise<void> {
   const client = await followed.groupOf(shard);
-  await client.change({ sql: `DELETE FROM \`${followed.datastore}_000${shard}\`.entity WHERE added_id > ?`, parameters: [addedId] });
+  await client.change({
+    sql: `DELETE FROM \`${followed.datastore}_000${shard}\`.entity WHERE added_id > ?`,
+    parameters: [addedId],
+  });
 }
 
 async function epochs(shard: number): Promise<{ readonly topology: number | undefined; readonly row: number }> {
-  const rows = await (await followed.groupOf(shard)).select({ sql: 'SELECT epoch FROM schemaless.shard WHERE datastore = ? AND shard = ?', parameters: [followed.datastore, shard] }, 'writer');
-  return { topology: (await readDatastore(followed.store.topologyTable, followed.datastore))?.places[shard]?.epoch, row: Number(rows[0]?.[0]) };
+  const rows = await (
+    await followed.groupOf(shard)
+  ).select(
+    {
+      sql: 'SELECT epoch FROM schemaless.shard WHERE datastore = ? AND shard = ?',
+      parameters: [followed.datastore, shard],
+    },
+    'writer',
+  );
+  return {
+    topology: (await readDatastore(followed.store.topologyTable, followed.datastore))?.places[shard]?.epoch,
+    row: Number(rows[0]?.[0]),
+  };
 }
 
-const cuts = (deeds: Deeds): Extract<FollowEvent, { kind: 'cut' }>[] => deeds.events.filter((event) => event.kind === 'cut');
-const caughtUp = (deeds: Deeds) => until('everything is handled', async () => (await followed.stored()).every((cell) => deeds.names().has(cell)));
+const cuts = (deeds: Deeds): Extract<FollowEvent, { kind: 'cut' }>[] =>
+  deeds.events.filter((event) => event.kind === 'cut');
+const caughtUp = (deeds: Deeds) =>
+  until('everything is handled', async () => (await followed.stored()).every((cell) => deeds.names().has(cell)));
 
 describe('a log that was cut', () => {
   it('is noticed by every follower, read again from a checkpoint, its epoch raised once, nothing skipped', async () => {
@@ -72,7 +95,9 @@ describe('a log that was cut', () => {
     await caughtUp(deeds);
     await cutAfter(3, 15);
     await followed.write(3, 10);
-    await until('the end is handled', () => deeds.handled.some(({ shard, added_id }) => shard === 3 && added_id === 25));
+    await until('the end is handled', () =>
+      deeds.handled.some(({ shard, added_id }) => shard === 3 && added_id === 25),
+    );
     await worker.stop();
     const skipped = (await followed.stored()).filter((cell) => !deeds.names().has(cell));
     expect(skipped).toHaveLength(5);
@@ -80,25 +105,53 @@ describe('a log that was cut', () => {
   });
 
   it('goes on from what a crash between the two halves of raising an epoch left', async () => {
-    const raise = { table: followed.store.topologyTable, groups: followed.store.context.groups, datastore: followed.datastore, shard: 4 };
+    const raise = {
+      table: followed.store.topologyTable,
+      groups: followed.store.context.groups,
+      datastore: followed.datastore,
+      shard: 4,
+    };
     expect(await Promise.all(Array.from({ length: 4 }, () => raiseEpoch(raise, 1)))).toEqual([2, 2, 2, 2]);
     expect(await epochs(4)).toEqual({ topology: 2, row: 2 });
     // The topology was written, the row was not.
-    await (await followed.groupOf(4)).change({ sql: 'UPDATE schemaless.shard SET epoch = 1 WHERE datastore = ? AND shard = 4', parameters: [followed.datastore] });
+    await (
+      await followed.groupOf(4)
+    ).change({
+      sql: 'UPDATE schemaless.shard SET epoch = 1 WHERE datastore = ? AND shard = 4',
+      parameters: [followed.datastore],
+    });
     expect(await raiseEpoch(raise, 1)).toBe(2);
     expect(await epochs(4)).toEqual({ topology: 2, row: 2 });
     expect(await raiseEpoch(raise, 2)).toBe(3);
-    expect(await mendEpoch(raise, { group: (await followed.store.topology.datastore(followed.datastore))?.places[4]?.group ?? '', epoch: 3 })).toBe(false);
+    expect(
+      await mendEpoch(raise, {
+        group: (await followed.store.topology.datastore(followed.datastore))?.places[4]?.group ?? '',
+        epoch: 3,
+      }),
+    ).toBe(false);
   });
 
   it('a row that a promotion left behind the topology is lifted, so that writes go on', async () => {
     const deeds = newDeeds();
     followed.store.topology.refresh();
     await followed.write(5, 1);
-    await raiseEpoch({ table: followed.store.topologyTable, groups: followed.store.context.groups, datastore: followed.datastore, shard: 5 }, 1);
+    await raiseEpoch(
+      {
+        table: followed.store.topologyTable,
+        groups: followed.store.context.groups,
+        datastore: followed.datastore,
+        shard: 5,
+      },
+      1,
+    );
     followed.store.topology.refresh();
     await followed.write(5, 1);
-    await (await followed.groupOf(5)).change({ sql: 'UPDATE schemaless.shard SET epoch = 1 WHERE datastore = ? AND shard = 5', parameters: [followed.datastore] });
+    await (
+      await followed.groupOf(5)
+    ).change({
+      sql: 'UPDATE schemaless.shard SET epoch = 1 WHERE datastore = ? AND shard = 5',
+      parameters: [followed.datastore],
+    });
     await expect(followed.write(5, 1)).rejects.toThrow('unavailable');
     const worker = startWorker(followed, deeds);
     await until('lifted', () => deeds.events.some((event) => event.kind === 'epoch_mended' && event.shard === 5));

@@ -8,7 +8,14 @@ import { shareFetches } from '../../../shared/follow/share-fetches.ts';
 import { SqlError, type SqlClient, type Target } from '../../../shared/sql/client.ts';
 import { placeOf } from '../../../shared/access/context.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
-import { newDeeds, openFollowedStore, startWorker, until, type Deeds, type FollowedStore } from './support/followed-store.ts';
+import {
+  newDeeds,
+  openFollowedStore,
+  startWorker,
+  until,
+  type Deeds,
+  type FollowedStore,
+} from './support/followed-store.ts';
 
 /** Of three groups: two pages of each. */
 const SHARDS = 201;
@@ -31,7 +38,9 @@ beforeAll(async () => {
   followed = await openFollowedStore(SHARDS, damaged);
   const topology = await followed.store.topology.datastore(followed.datastore);
   if (!topology) throw new Error('no topology');
-  const ofGroup = topology.places.flatMap(({ group }, shard) => (group === placeOf(topology, DAMAGED).group ? [shard] : []));
+  const ofGroup = topology.places.flatMap(({ group }, shard) =>
+    group === placeOf(topology, DAMAGED).group ? [shard] : [],
+  );
   others = [...ofGroup.filter((shard) => shard !== DAMAGED).slice(0, 2), ofGroup.at(-1) ?? -1, DAMAGED + 1];
 });
 afterEach(() => {
@@ -49,8 +58,10 @@ function damaged(client: SqlClient): SqlClient {
   };
 }
 
-const idsOf = (deeds: Deeds, shard: number): number[] => deeds.handled.filter((cell) => cell.shard === shard).map(({ added_id }) => added_id);
-const failedShards = (deeds: Deeds): number[] => deeds.events.flatMap((event) => (event.kind === 'shard_failed' ? [event.shard] : []));
+const idsOf = (deeds: Deeds, shard: number): number[] =>
+  deeds.handled.filter((cell) => cell.shard === shard).map(({ added_id }) => added_id);
+const failedShards = (deeds: Deeds): number[] =>
+  deeds.events.flatMap((event) => (event.kind === 'shard_failed' ? [event.shard] : []));
 async function headOf(shard: number): Promise<number> {
   const [log] = await followed.trips.log([{ shard, after: 0 }], { limit: 1000 });
   if (!log || log.error) throw new Error(`no log of ${shard}`);
@@ -64,7 +75,12 @@ async function writeToOthers(cells: number): Promise<void> {
 async function onWriter<T>(use: (query: (sql: string) => Promise<unknown>, table: string) => Promise<T>): Promise<T> {
   const group = (await followed.store.topology.datastore(followed.datastore))?.places[DAMAGED]?.group;
   const address = inject('servers').groups.find(({ name }) => name === group);
-  const connection = await createConnection({ host: address?.writer.host ?? '', port: address?.writer.port ?? 0, user: address?.user ?? '', password: address?.password ?? '' });
+  const connection = await createConnection({
+    host: address?.writer.host ?? '',
+    port: address?.writer.port ?? 0,
+    user: address?.user ?? '',
+    password: address?.password ?? '',
+  });
   try {
     return await use((sql) => connection.query(sql), `\`${followed.datastore}_00${DAMAGED}\`.entity`);
   } finally {
@@ -78,7 +94,10 @@ describe('a shard that cannot be read', { timeout: 120_000 }, () => {
     await writeToOthers(2);
     const deeds = newDeeds();
     const worker = startWorker(followed, deeds, { ...QUIET, fetch: shareFetches(peekFirst({ checkEveryMs: 500 })) });
-    await until('all is handled', () => idsOf(deeds, DAMAGED).length === 3 && others.every((shard) => idsOf(deeds, shard).length === 2));
+    await until(
+      'all is handled',
+      () => idsOf(deeds, DAMAGED).length === 3 && others.every((shard) => idsOf(deeds, shard).length === 2),
+    );
     await onWriter(async (query, table) => {
       await query(`RENAME TABLE ${table} TO ${table}_away`);
       try {
@@ -88,7 +107,10 @@ describe('a shard that cannot be read', { timeout: 120_000 }, () => {
         // Told once, however often it is tried.
         await sleep(1500);
         expect(failedShards(deeds)).toEqual([DAMAGED]);
-        const lag = await followerLag(followed.stateTable, followed.store.context, { name: deeds.name, datastore: followed.datastore });
+        const lag = await followerLag(followed.stateTable, followed.store.context, {
+          name: deeds.name,
+          datastore: followed.datastore,
+        });
         expect(lag.flatMap(({ shard, head }) => (head === undefined ? [shard] : []))).toEqual([DAMAGED]);
       } finally {
         await query(`RENAME TABLE ${table}_away TO ${table}`);
@@ -105,8 +127,10 @@ describe('a shard that cannot be read', { timeout: 120_000 }, () => {
     damage = { target: 'writer', error: () => new SqlError('rejected', 'Table is marked as crashed', { errno: 1034 }) };
     const deeds = newDeeds();
     const worker = startWorker(followed, deeds, { ...QUIET, read: 'writer', follower: { start: 'now' } });
-    const lagOf = () => followerLag(followed.stateTable, followed.store.context, { name: deeds.name, datastore: followed.datastore });
-    const begun = async (): Promise<number[]> => (await lagOf()).flatMap(({ shard, offset }) => (offset === undefined ? [] : [shard]));
+    const lagOf = () =>
+      followerLag(followed.stateTable, followed.store.context, { name: deeds.name, datastore: followed.datastore });
+    const begun = async (): Promise<number[]> =>
+      (await lagOf()).flatMap(({ shard, offset }) => (offset === undefined ? [] : [shard]));
     await until('the others have begun', async () => (await begun()).length >= (WRITER_ONLY ? SHARDS - 1 : SHARDS));
     damage = undefined;
     await until('it has begun', async () => (await begun()).length === SHARDS);
@@ -116,16 +140,22 @@ describe('a shard that cannot be read', { timeout: 120_000 }, () => {
     expect(idsOf(deeds, DAMAGED)).toEqual([before + 1]);
   });
 
-  it.skipIf(WRITER_ONLY)('is read from the writer where a reader alone has its table damaged, and the others from the reader', async () => {
-    const deeds = newDeeds();
-    damage = { target: 'reader', error: () => new SqlError('rejected', 'Index for table is corrupt', { errno: 1034 }) };
-    const worker = startWorker(followed, deeds, { ...QUIET });
-    await followed.write(DAMAGED, 2);
-    const all = await headOf(DAMAGED);
-    await until('it is handled', () => idsOf(deeds, DAMAGED).length === all);
-    await worker.stop();
-    expect(failedShards(deeds)).toEqual([]);
-  });
+  it.skipIf(WRITER_ONLY)(
+    'is read from the writer where a reader alone has its table damaged, and the others from the reader',
+    async () => {
+      const deeds = newDeeds();
+      damage = {
+        target: 'reader',
+        error: () => new SqlError('rejected', 'Index for table is corrupt', { errno: 1034 }),
+      };
+      const worker = startWorker(followed, deeds, { ...QUIET });
+      await followed.write(DAMAGED, 2);
+      const all = await headOf(DAMAGED);
+      await until('it is handled', () => idsOf(deeds, DAMAGED).length === all);
+      await worker.stop();
+      expect(failedShards(deeds)).toEqual([]);
+    },
+  );
 
   it('keeps the others no longer than a statement may take: its table is locked', async () => {
     const deeds = newDeeds();
@@ -140,7 +170,9 @@ describe('a shard that cannot be read', { timeout: 120_000 }, () => {
       for (let round = 0; round < ROUNDS; round += 1) {
         const counts = new Map(others.map((shard) => [shard, idsOf(deeds, shard).length]));
         await writeToOthers(1);
-        await until('the others are handled', () => others.every((shard) => idsOf(deeds, shard).length === (counts.get(shard) ?? 0) + 1));
+        await until('the others are handled', () =>
+          others.every((shard) => idsOf(deeds, shard).length === (counts.get(shard) ?? 0) + 1),
+        );
       }
       expect(Date.now() - from).toBeLessThan((ROUNDS - 1) * STATEMENT_MS);
       await query('UNLOCK TABLES');
@@ -153,7 +185,8 @@ describe('a shard that cannot be read', { timeout: 120_000 }, () => {
 });
 
 describe('cells that a handler cannot do', { timeout: 120_000 }, () => {
-  const doneWith = (cells: readonly LogPlace[]): Map<number, number> => new Map(cells.map(({ shard, added_id }) => [shard, added_id]));
+  const doneWith = (cells: readonly LogPlace[]): Map<number, number> =>
+    new Map(cells.map(({ shard, added_id }) => [shard, added_id]));
 
   it('keep back their own shard alone', async () => {
     const deeds = newDeeds();
@@ -170,7 +203,9 @@ describe('cells that a handler cannot do', { timeout: 120_000 }, () => {
     });
     await writeToOthers(1);
     const heads = new Map(await Promise.all(others.map(async (shard) => [shard, await headOf(shard)] as const)));
-    await until('the others are handled', () => others.every((shard) => idsOf(deeds, shard).length === heads.get(shard)));
+    await until('the others are handled', () =>
+      others.every((shard) => idsOf(deeds, shard).length === heads.get(shard)),
+    );
     expect(idsOf(deeds, DAMAGED)).toEqual([]);
     await until('it is told', () => failedShards(deeds).includes(DAMAGED));
     state.isBroken = false;

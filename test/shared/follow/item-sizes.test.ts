@@ -25,14 +25,29 @@ describe('what is kept of the largest datastore, in items of 400 KB at most', ()
     const taken = await items.take(0, 'worker', []);
     if (!taken) throw new Error('not taken');
     expect(taken.offsets).toHaveLength(1024);
-    expect(await items.commit(0, taken, taken.offsets.map(() => ({ added_id: MANY, fingerprint: FINGERPRINT, epoch: 1000 })))).toBe(true);
-    const checkpoints = Array.from({ length: 17 }, (_, n) => ({ added_id: Math.floor((MANY / 17) * (n + 1)), fingerprint: FINGERPRINT }));
-    await items.writeCheckpoints(0, taken.offsets.map(() => checkpoints));
+    expect(
+      await items.commit(
+        0,
+        taken,
+        taken.offsets.map(() => ({ added_id: MANY, fingerprint: FINGERPRINT, epoch: 1000 })),
+      ),
+    ).toBe(true);
+    const checkpoints = Array.from({ length: 17 }, (_, n) => ({
+      added_id: Math.floor((MANY / 17) * (n + 1)),
+      fingerprint: FINGERPRINT,
+    }));
+    await items.writeCheckpoints(
+      0,
+      taken.offsets.map(() => checkpoints),
+    );
     expect((await items.readCheckpoints(0))[1023]).toEqual(checkpoints);
   });
 
   it('is taken: where each of its shards is', async () => {
-    const places = Array.from({ length: MAX_SHARDS }, (_, shard) => ({ group: `group-${shard % 100}`, epoch: 1 + (shard % 99) }));
+    const places = Array.from({ length: MAX_SHARDS }, (_, shard) => ({
+      group: `group-${shard % 100}`,
+      epoch: 1 + (shard % 99),
+    }));
     await createDatastore(table, { datastore: 'largest', shards: MAX_SHARDS, places });
     expect((await readDatastore(table, 'largest'))?.places[MAX_SHARDS - 1]).toEqual(places.at(-1));
   });

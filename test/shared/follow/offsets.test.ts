@@ -37,18 +37,34 @@ function move(held: Held | undefined, added_id: number, tenure = held?.tenure())
   held.move(shard, { added_id, fingerprint, epoch: 1 }, tenure);
 }
 
-const reached = async (items: ReturnType<typeof offsetItems>): Promise<number | undefined> => (await items.read(1))?.offsets[0]?.added_id;
+const reached = async (items: ReturnType<typeof offsetItems>): Promise<number | undefined> =>
+  (await items.read(1))?.offsets[0]?.added_id;
 
 describe('the offsets of a partition', () => {
   it('say which cells were given last, until something else moves them', async () => {
     const items = newItems();
     const { token = 0, generation = 0 } = (await items.take(1, 'a', [])) ?? {};
-    const given = async (): Promise<(number | undefined)[] | undefined> => (await items.read(1))?.offsets.map((offset) => offset?.given);
-    await items.commit(1, { token, generation }, [{ added_id: 9, fingerprint, epoch: 1, given: 4 }, { added_id: 2, fingerprint, epoch: 1, given: 0 }]);
+    const given = async (): Promise<(number | undefined)[] | undefined> =>
+      (await items.read(1))?.offsets.map((offset) => offset?.given);
+    await items.commit(1, { token, generation }, [
+      { added_id: 9, fingerprint, epoch: 1, given: 4 },
+      { added_id: 2, fingerprint, epoch: 1, given: 0 },
+    ]);
     expect(await given()).toEqual([4, 0]);
     // As a worker of an earlier version leaves it.
     const key = `offsets#f${follower}#trips#1`;
-    await updateState(table, { key, update: 'SET #offsets = :offsets', values: { ':offsets': { B: encodeOffsets([{ added_id: 12, fingerprint, epoch: 1 }, { added_id: 2, fingerprint, epoch: 1 }]) } } });
+    await updateState(table, {
+      key,
+      update: 'SET #offsets = :offsets',
+      values: {
+        ':offsets': {
+          B: encodeOffsets([
+            { added_id: 12, fingerprint, epoch: 1 },
+            { added_id: 2, fingerprint, epoch: 1 },
+          ]),
+        },
+      },
+    });
     expect(await given()).toEqual([undefined, undefined]);
     expect((await items.read(1))?.offsets.map((offset) => offset?.added_id)).toEqual([12, 2]);
     await items.commit(1, { token, generation }, [{ added_id: 12, fingerprint, epoch: 1, given: 11 }, undefined]);
@@ -71,11 +87,25 @@ describe('the offsets of a partition', () => {
   it('are taken by one alone of many who find them free at once, however many others there are', async () => {
     const items = newItems();
     const owners = Array.from({ length: 150 }, (_, n) => `worker-${n}`);
-    const taken = await Promise.all(owners.slice(0, 20).map((owner) => items.take(1, owner, owners.filter((other) => other !== owner))));
+    const taken = await Promise.all(
+      owners.slice(0, 20).map((owner) =>
+        items.take(
+          1,
+          owner,
+          owners.filter((other) => other !== owner),
+        ),
+      ),
+    );
     const holders = taken.filter((item) => item !== undefined);
     expect(holders.map(({ token }) => token)).toEqual([1]);
     // Its own answer may have been lost: it takes it again.
-    expect(await items.take(1, holders[0]?.owner ?? '', owners.filter((other) => other !== holders[0]?.owner))).toMatchObject({ token: 2 });
+    expect(
+      await items.take(
+        1,
+        holders[0]?.owner ?? '',
+        owners.filter((other) => other !== holders[0]?.owner),
+      ),
+    ).toMatchObject({ token: 2 });
   });
 
   it.each([
@@ -131,7 +161,11 @@ describe('the offsets of a partition', () => {
     expect(await held.goBack(shard, { added_id: 3, fingerprint, epoch: 2 }, before)).toBe(true);
     expect(await items.read(1)).toMatchObject({ generation: 1, offsets: [{ added_id: 3 }, { added_id: 7 }] });
     move(held, 30, before);
-    expect([held.tenure().generation, shard.offset?.added_id, await held.goBack(shard, unread(1), before)]).toEqual([1, 3, false]);
+    expect([held.tenure().generation, shard.offset?.added_id, await held.goBack(shard, unread(1), before)]).toEqual([
+      1,
+      3,
+      false,
+    ]);
     // A rewind that came first counts more.
     await items.rewind(1, ([, next]) => [unread(2), next]);
     expect(await held.goBack(shard, unread(1), held.tenure())).toBe(false);
@@ -146,7 +180,12 @@ describe('the offsets of a partition', () => {
     held.startAt(shard, unread(7), held.tenure());
     expect([shard.offset, held.hasMoved()]).toEqual([undefined, true]);
     await held.commit();
-    expect([shard.offset?.added_id, other.offset, held.hasMoved(), shard.checkpoints]).toEqual([7, undefined, false, []]);
+    expect([shard.offset?.added_id, other.offset, held.hasMoved(), shard.checkpoints]).toEqual([
+      7,
+      undefined,
+      false,
+      [],
+    ]);
     // Another start comes too late.
     held.startAt(shard, unread(9), held.tenure());
     expect([shard.offset?.added_id, held.hasMoved()]).toEqual([7, false]);
@@ -173,7 +212,11 @@ describe('the offsets of a partition', () => {
     await held?.release();
     expect(await items.read(1)).toMatchObject({ owner: '', token: 1 });
     const next = await holder(items, 'b');
-    expect(next?.shards[0]).toMatchObject({ shard: 1, offset: { added_id: 9 }, checkpoints: [{ added_id: 5 }, { added_id: 9 }] });
+    expect(next?.shards[0]).toMatchObject({
+      shard: 1,
+      offset: { added_id: 9 },
+      checkpoints: [{ added_id: 5 }, { added_id: 9 }],
+    });
     expect(next?.hasMoved()).toBe(false);
   });
 });

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { withCheckpoint, type Checkpoint } from '../../../shared/follow/checkpoints.ts';
-import { decodeCheckpoints, decodeOffsets, encodeCheckpoints, encodeOffsets } from '../../../shared/follow/encode-offsets.ts';
+import {
+  decodeCheckpoints,
+  decodeOffsets,
+  encodeCheckpoints,
+  encodeOffsets,
+} from '../../../shared/follow/encode-offsets.ts';
 import { fingerprintOf } from '../../../shared/follow/fingerprint.ts';
 import { giveCells } from '../../../shared/follow/give-cells.ts';
 import { adaptivePause, type PassEnd, type Pauses } from '../../../shared/follow/pace.ts';
@@ -12,22 +17,41 @@ const addedId = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER - 1 });
 
 describe('offsets and checkpoints', () => {
   it('are the same after being encoded', () => {
-    const offset = fc.option(fc.record({ added_id: addedId, fingerprint: fc.constant(fingerprint), epoch: fc.nat() }), { nil: undefined });
-    fc.assert(fc.property(fc.array(offset), (offsets) => void expect(decodeOffsets(encodeOffsets(offsets), offsets.length)).toEqual(offsets)));
-    const ids = fc.uniqueArray(addedId, { maxLength: 17 }).map((some) => some.sort((one, other) => one - other).map((added_id) => ({ added_id, fingerprint })));
-    fc.assert(fc.property(fc.array(ids), (shards) => void expect(decodeCheckpoints(encodeCheckpoints(shards), shards.length)).toEqual(shards)));
+    const offset = fc.option(fc.record({ added_id: addedId, fingerprint: fc.constant(fingerprint), epoch: fc.nat() }), {
+      nil: undefined,
+    });
+    fc.assert(
+      fc.property(
+        fc.array(offset),
+        (offsets) => void expect(decodeOffsets(encodeOffsets(offsets), offsets.length)).toEqual(offsets),
+      ),
+    );
+    const ids = fc
+      .uniqueArray(addedId, { maxLength: 17 })
+      .map((some) => some.sort((one, other) => one - other).map((added_id) => ({ added_id, fingerprint })));
+    fc.assert(
+      fc.property(
+        fc.array(ids),
+        (shards) => void expect(decodeCheckpoints(encodeCheckpoints(shards), shards.length)).toEqual(shards),
+      ),
+    );
   });
 
   it('of an item that is not there yet are none', () => {
     expect(decodeOffsets(undefined, 2)).toEqual([undefined, undefined]);
     expect(decodeCheckpoints(undefined, 2)).toEqual([[], []]);
-    expect(decodeOffsets(encodeOffsets([{ added_id: 0, fingerprint: '', epoch: 3 }, undefined]), 2)).toEqual([{ added_id: 0, fingerprint: '', epoch: 3 }, undefined]);
+    expect(decodeOffsets(encodeOffsets([{ added_id: 0, fingerprint: '', epoch: 3 }, undefined]), 2)).toEqual([
+      { added_id: 0, fingerprint: '', epoch: 3 },
+      undefined,
+    ]);
   });
 
   it('of 64 shards take 1 KB, and 14 KB', () => {
     const added_id = 5_000_000;
     const ring = Array.from({ length: 17 }, (_, place) => ({ added_id: added_id * (place + 1), fingerprint }));
-    expect(encodeOffsets(Array.from({ length: 64 }, () => ({ added_id, fingerprint, epoch: 200 }))).length).toBeLessThan(1024);
+    expect(
+      encodeOffsets(Array.from({ length: 64 }, () => ({ added_id, fingerprint, epoch: 200 }))).length,
+    ).toBeLessThan(1024);
     expect(encodeCheckpoints(Array.from({ length: 64 }, () => ring)).length).toBeLessThan(14 * 1024);
   });
 });
@@ -49,7 +73,9 @@ describe('the checkpoints of a shard', () => {
         // However many cells are lost: how far back the next checkpoint is.
         for (let lost = 1; lost <= newest - (visited[0] ?? 0); lost += 1) {
           const back = ring.findLast(({ added_id }) => added_id <= newest - lost);
-          expect(newest - (back?.added_id ?? Number.NEGATIVE_INFINITY)).toBeLessThanOrEqual(Math.max(9 * lost, lost + most));
+          expect(newest - (back?.added_id ?? Number.NEGATIVE_INFINITY)).toBeLessThanOrEqual(
+            Math.max(9 * lost, lost + most),
+          );
         }
       }),
       { numRuns: 50 },
@@ -59,8 +85,20 @@ describe('the checkpoints of a shard', () => {
 
 describe('a fingerprint', () => {
   it('is another one when any part of the cell is, or the cell was appended again', () => {
-    const cell = { added_id: 1, row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0', column_name: 'BASE', ref_key: 1, created_at: '2026-01-01T00:00:00.000001Z' };
-    const others = [cell, { ...cell, ref_key: 2 }, { ...cell, column_name: 'BASF' }, { ...cell, row_key: '7e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0' }, { ...cell, created_at: '2026-01-01T00:00:00.000002Z' }];
+    const cell = {
+      added_id: 1,
+      row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',
+      column_name: 'BASE',
+      ref_key: 1,
+      created_at: '2026-01-01T00:00:00.000001Z',
+    };
+    const others = [
+      cell,
+      { ...cell, ref_key: 2 },
+      { ...cell, column_name: 'BASF' },
+      { ...cell, row_key: '7e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0' },
+      { ...cell, created_at: '2026-01-01T00:00:00.000002Z' },
+    ];
     expect(new Set(others.map(fingerprintOf)).size).toBe(others.length);
     expect(fingerprintOf(cell)).toMatch(/^[0-9a-f]{16}$/);
   });
@@ -71,13 +109,19 @@ describe('shares', () => {
 
   it('cover every partition once, evenly, whatever the workers', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 100 }), fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 20 }), (partitions, owners) => {
-        const living = owners.map((owner, at) => worker(owner, at + 1));
-        const shares = owners.map((owner) => shareOf(partitions, living, owner).mine);
-        expect(shares.flat().sort((one, other) => one - other)).toEqual(Array.from({ length: partitions }, (_, partition) => partition));
-        const sizes = shares.map(({ length }) => length);
-        expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
-      }),
+      fc.property(
+        fc.integer({ min: 1, max: 100 }),
+        fc.uniqueArray(fc.string({ minLength: 1 }), { minLength: 1, maxLength: 20 }),
+        (partitions, owners) => {
+          const living = owners.map((owner, at) => worker(owner, at + 1));
+          const shares = owners.map((owner) => shareOf(partitions, living, owner).mine);
+          expect(shares.flat().sort((one, other) => one - other)).toEqual(
+            Array.from({ length: partitions }, (_, partition) => partition),
+          );
+          const sizes = shares.map(({ length }) => length);
+          expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThanOrEqual(1);
+        },
+      ),
     );
   });
 
@@ -98,7 +142,9 @@ describe('the pause', () => {
   };
 
   it('is none behind a full page, short while cells come, and grows while what should be read cannot be', () => {
-    expect(pausesOf(['some', 'full', 'none', 'some', 'failed', 'failed', 'failed', 'failed', 'failed', 'some'])).toEqual([10, 0, 10, 10, 20, 40, 80, 100, 100, 10]);
+    expect(
+      pausesOf(['some', 'full', 'none', 'some', 'failed', 'failed', 'failed', 'failed', 'failed', 'some']),
+    ).toEqual([10, 0, 10, 10, 20, 40, 80, 100, 100, 10]);
     expect(pausesOf(['none', 'none'], { leastMs: 0 })).toEqual([1, 1]);
   });
 
@@ -115,10 +161,26 @@ describe('the pause', () => {
 });
 
 describe('giving cells', () => {
-  const place = (added_id: number, column_name: string) => ({ added_id, column_name, row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0', ref_key: added_id, created_at: '2026-01-01T00:00:00.000001Z' });
+  const place = (added_id: number, column_name: string) => ({
+    added_id,
+    column_name,
+    row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',
+    ref_key: added_id,
+    created_at: '2026-01-01T00:00:00.000001Z',
+  });
   const places = [place(4, 'NOTES'), place(5, 'BASE'), place(6, 'NOTES'), place(7, 'BASE'), place(8, 'NOTES')];
   const give = (done: number | undefined) =>
-    giveCells({ name: 'f', datastore: 'd', start: 'start', columns: ['BASE'], handle: async () => new Map(done === undefined ? [] : [[3, done]]) }, 'group-1', [{ shard: 3, generation: 0, places }]);
+    giveCells(
+      {
+        name: 'f',
+        datastore: 'd',
+        start: 'start',
+        columns: ['BASE'],
+        handle: async () => new Map(done === undefined ? [] : [[3, done]]),
+      },
+      'group-1',
+      [{ shard: 3, generation: 0, places }],
+    );
 
   it('moves the offset over cells of other columns, up to the first wanted one that is not done', async () => {
     expect(await give(7)).toEqual([{ count: 5, given: 7 }]);
@@ -134,6 +196,10 @@ describe('giving cells', () => {
     const handle = async (): Promise<never> => {
       throw new Error('asked');
     };
-    expect(await giveCells({ name: 'f', datastore: 'd', start: 'start', columns: ['STATUS'], handle }, 'group-1', [{ shard: 3, generation: 0, places }])).toEqual([{ count: 5, given: undefined }]);
+    expect(
+      await giveCells({ name: 'f', datastore: 'd', start: 'start', columns: ['STATUS'], handle }, 'group-1', [
+        { shard: 3, generation: 0, places },
+      ]),
+    ).toEqual([{ count: 5, given: undefined }]);
   });
 });

@@ -14,17 +14,38 @@ let log: string[];
 let time: number;
 let fetch: FetchPlaces;
 
-const place = (added_id: number): StoredPlace => ({ added_id, row_key: `row ${added_id}`, column_name: 'BASE', ref_key: 0, created_at: '' });
+const place = (added_id: number): StoredPlace => ({
+  added_id,
+  row_key: `row ${added_id}`,
+  column_name: 'BASE',
+  ref_key: 0,
+  created_at: '',
+});
 const rangesAt = (...at: readonly number[]) => at.map((id, shard) => ({ shard, at: id }));
-const foundBy = async (...at: readonly number[]): Promise<number[][]> => (await fetch(context, 'one', from, rangesAt(...at))).found.map(({ places }) => places.map(({ added_id }) => added_id));
+const foundBy = async (...at: readonly number[]): Promise<number[][]> =>
+  (await fetch(context, 'one', from, rangesAt(...at))).found.map(({ places }) =>
+    places.map(({ added_id }) => added_id),
+  );
 
 const readAll: FetchPlaces = async (_context, _group, { read, limit }, ranges) => {
   log.push(`read ${ranges.map(({ shard }) => shard).join(' ')}`);
-  return { role: read, found: ranges.map(({ shard, at }) => ({ places: (logs[shard] ?? []).filter((id) => id >= at).slice(0, at === 0 ? limit : limit + 1).map(place), epoch: 1 })) };
+  return {
+    role: read,
+    found: ranges.map(({ shard, at }) => ({
+      places: (logs[shard] ?? [])
+        .filter((id) => id >= at)
+        .slice(0, at === 0 ? limit : limit + 1)
+        .map(place),
+      epoch: 1,
+    })),
+  };
 };
 const peek: FetchNews = async (_context, _group, { read }, ranges) => {
   log.push(`peek ${ranges.map(({ shard }) => shard).join(' ')}`);
-  return { role: read, items: new Set(ranges.flatMap(({ shard, at }, item) => (logs[shard]?.includes(at + 1) ? [item] : []))) };
+  return {
+    role: read,
+    items: new Set(ranges.flatMap(({ shard, at }, item) => (logs[shard]?.includes(at + 1) ? [item] : []))),
+  };
 };
 
 beforeEach(() => {
@@ -68,12 +89,14 @@ describe('peeking first', () => {
 
   it('reads a page in full once in its time, each at a moment of its own: a log that was cut is noticed', async () => {
     const pages = SHARDS.map((shard) => [{ shard, at: logs[shard]?.length ?? 0 }]);
-    const findIn = async (page: PlaceRange[]): Promise<number> => (await fetch(context, 'one', from, page)).found[0]?.places.length ?? 0;
+    const findIn = async (page: PlaceRange[]): Promise<number> =>
+      (await fetch(context, 'one', from, page)).found[0]?.places.length ?? 0;
     for (const page of pages) await findIn(page);
     logs = [[1], [], [], []];
     const noticedAt = new Map<number, number>();
     for (time = 100; time <= 1000; time += 100) {
-      for (const [shard, page] of pages.entries()) if (shard !== 1 && !noticedAt.has(shard) && (await findIn(page)) === 0) noticedAt.set(shard, time);
+      for (const [shard, page] of pages.entries())
+        if (shard !== 1 && !noticedAt.has(shard) && (await findIn(page)) === 0) noticedAt.set(shard, time);
     }
     expect([...noticedAt.keys()].sort()).toEqual([0, 2, 3]);
     expect(new Set(noticedAt.values()).size).toBe(3);

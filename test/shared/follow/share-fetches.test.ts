@@ -7,7 +7,13 @@ import type { StoreContext } from '../../../shared/access/context.ts';
 
 const context = {} as StoreContext;
 const from = { datastore: 'trips', limit: 10, read: 'reader' as const };
-const place = (shard: number, at: number) => ({ added_id: at + 1, row_key: `row ${shard}`, column_name: 'BASE', ref_key: 0, created_at: '' });
+const place = (shard: number, at: number) => ({
+  added_id: at + 1,
+  row_key: `row ${shard}`,
+  column_name: 'BASE',
+  ref_key: 0,
+  created_at: '',
+});
 
 /** Answers with one cell behind each range, after a moment; remembers what it was asked. */
 function fakeFetch() {
@@ -30,7 +36,9 @@ describe('shared fetches', () => {
     const wants = [ranges(5, 6), ranges(5, 7, 8), ranges(5, 6).toReversed()];
     const answers = await Promise.all(wants.map((want) => shared(context, 'one', from, want)));
     expect(asked).toEqual(['one/reader: 0@5 1@6', 'one/reader: 1@7 2@8']);
-    expect(answers.map(({ found }) => found)).toEqual(wants.map((want) => want.map(({ shard, at }) => ({ places: [place(shard, at)], epoch: shard }))));
+    expect(answers.map(({ found }) => found)).toEqual(
+      wants.map((want) => want.map(({ shard, at }) => ({ places: [place(shard, at)], epoch: shard }))),
+    );
     // A moment later, for one that woke a little late.
     await shared(context, 'one', from, ranges(5, 6));
     expect(asked).toHaveLength(2);
@@ -40,7 +48,11 @@ describe('shared fetches', () => {
     const { asked, fetch } = fakeFetch();
     const shared = shareFetches(fetch, 5);
     const want = ranges(1);
-    await Promise.all([shared(context, 'one', from, want), shared(context, 'other', from, want), shared(context, 'one', { ...from, read: 'writer' }, want)]);
+    await Promise.all([
+      shared(context, 'one', from, want),
+      shared(context, 'other', from, want),
+      shared(context, 'one', { ...from, read: 'writer' }, want),
+    ]);
     expect(new Set(asked)).toEqual(new Set(['one/reader: 0@1', 'other/reader: 0@1', 'one/writer: 0@1']));
     await sleep(20);
     await shared(context, 'one', from, want);

@@ -2,7 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { committedOffsets } from '../../../shared/follow/follower-lag.ts';
 import type { StartPlace } from '../../../shared/follow/follower.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
-import { newDeeds, openFollowedStore, startWorker, until, type Deeds, type FollowedStore } from './support/followed-store.ts';
+import {
+  newDeeds,
+  openFollowedStore,
+  startWorker,
+  until,
+  type Deeds,
+  type FollowedStore,
+} from './support/followed-store.ts';
 
 const SHARDS = 3;
 let followed: FollowedStore;
@@ -12,8 +19,10 @@ beforeAll(async () => {
 });
 afterAll(() => followed.close());
 
-const idsOf = (deeds: Deeds, owner: string): number[] => deeds.handled.filter((cell) => cell.shard === 0 && cell.owner === owner).map(({ added_id }) => added_id);
-const committed = (deeds: Deeds): Promise<(number | undefined)[]> => committedOffsets(followed.stateTable, { name: deeds.name, datastore: followed.datastore }, SHARDS);
+const idsOf = (deeds: Deeds, owner: string): number[] =>
+  deeds.handled.filter((cell) => cell.shard === 0 && cell.owner === owner).map(({ added_id }) => added_id);
+const committed = (deeds: Deeds): Promise<(number | undefined)[]> =>
+  committedOffsets(followed.stateTable, { name: deeds.name, datastore: followed.datastore }, SHARDS);
 
 async function headOf(shard: number): Promise<number> {
   const head = (await followed.trips.heads())[shard];
@@ -33,8 +42,17 @@ describe('where a follower begins', () => {
     const deeds = newDeeds();
     const head = await headOf(0);
     const first = startWorker(followed, deeds, { follower: { start }, commitEveryMs: 60_000 });
-    const items = offsetItems(followed.stateTable, { name: deeds.name, datastore: followed.datastore, shards: SHARDS, partitions: SHARDS });
-    await until('the first worker holds all', async () => (await Promise.all([0, 1, 2].map((partition) => items.read(partition)))).every((item) => item?.owner === first.owner));
+    const items = offsetItems(followed.stateTable, {
+      name: deeds.name,
+      datastore: followed.datastore,
+      shards: SHARDS,
+      partitions: SHARDS,
+    });
+    await until('the first worker holds all', async () =>
+      (await Promise.all([0, 1, 2].map((partition) => items.read(partition)))).every(
+        (item) => item?.owner === first.owner,
+      ),
+    );
     // Ample for a first read of the logs, which is where they begin.
     await new Promise((resolve) => setTimeout(resolve, 500));
     await followed.write(0, 5);
@@ -54,7 +72,10 @@ describe('where a follower begins', () => {
     const deeds = newDeeds();
     const worker = startWorker(followed, deeds, { follower: { start: 'now' } });
     worker.gate.state = 'no-commits';
-    const [before] = await Promise.all([headOf(0), until('it tried', () => deeds.events.some(({ kind }) => kind === 'state_failed'))]);
+    const [before] = await Promise.all([
+      headOf(0),
+      until('it tried', () => deeds.events.some(({ kind }) => kind === 'state_failed')),
+    ]);
     await followed.write(0, 5);
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect([deeds.handled, await committed(deeds)]).toEqual([[], [undefined, undefined, undefined]]);
@@ -71,11 +92,15 @@ describe('where a follower begins', () => {
     worker.gate.state = 'no-commits';
     await until('it looked', () => deeds.events.some(({ kind }) => kind === 'state_failed'));
     const head = await headOf(1);
-    await (await followed.groupOf(1)).change({ sql: `DELETE FROM \`${followed.datastore}_0001\`.entity WHERE added_id = ?`, parameters: [head] });
+    await (
+      await followed.groupOf(1)
+    ).change({ sql: `DELETE FROM \`${followed.datastore}_0001\`.entity WHERE added_id = ?`, parameters: [head] });
     await followed.write(1, 1);
     expect(await headOf(1)).toBe(head);
     worker.gate.state = 'open';
-    await until('the other one is given', () => deeds.handled.some(({ shard, added_id }) => shard === 1 && added_id === head));
+    await until('the other one is given', () =>
+      deeds.handled.some(({ shard, added_id }) => shard === 1 && added_id === head),
+    );
     await worker.stop();
     expect(deeds.events.filter(({ kind }) => kind === 'cut')).toMatchObject([{ shard: 1, offset: head }]);
   });

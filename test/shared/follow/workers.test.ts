@@ -7,7 +7,14 @@ import { offsetItems } from '../../../shared/follow/offset-items.ts';
 import { joinWorkers } from '../../../shared/follow/workers.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { openGate } from './support/gate.ts';
-import { newDeeds, nameOf, openFollowedStore, startWorker, until, type FollowedStore } from './support/followed-store.ts';
+import {
+  newDeeds,
+  nameOf,
+  openFollowedStore,
+  startWorker,
+  until,
+  type FollowedStore,
+} from './support/followed-store.ts';
 
 const SHARDS = 12;
 let followed: FollowedStore;
@@ -59,7 +66,10 @@ describe('workers of a follower', () => {
 
     await Promise.all([second?.stop(), third?.stop()]);
     const aloneAt = deeds.handled.length;
-    await until('the first has every shard', () => new Set(deeds.handled.slice(aloneAt).map(({ shard }) => shard)).size === SHARDS);
+    await until(
+      'the first has every shard',
+      () => new Set(deeds.handled.slice(aloneAt).map(({ shard }) => shard)).size === SHARDS,
+    );
     await stopWriters();
     const stored = await followed.stored();
     await until('everything is handled', () => stored.every((cell) => deeds.names().has(cell)));
@@ -75,12 +85,24 @@ describe('workers of a follower', () => {
     const deeds = newDeeds();
     // On a busy machine nobody is to be taken for dead here.
     const heartbeat = { heartbeatMs: 100, silenceMs: 10_000 };
-    const [old, other] = [startWorker(followed, deeds, { slot: '0', heartbeat }), startWorker(followed, deeds, { slot: '1', heartbeat })];
+    const [old, other] = [
+      startWorker(followed, deeds, { slot: '0', heartbeat }),
+      startWorker(followed, deeds, { slot: '1', heartbeat }),
+    ];
     const stored = await followed.stored();
-    const items = offsetItems(followed.stateTable, { name: deeds.name, datastore: followed.datastore, shards: SHARDS, partitions: SHARDS });
-    const owners = () => Promise.all(Array.from({ length: SHARDS }, async (_, partition) => (await items.read(partition))?.owner));
+    const items = offsetItems(followed.stateTable, {
+      name: deeds.name,
+      datastore: followed.datastore,
+      shards: SHARDS,
+      partitions: SHARDS,
+    });
+    const owners = () =>
+      Promise.all(Array.from({ length: SHARDS }, async (_, partition) => (await items.read(partition))?.owner));
     await until('everything is handled', () => stored.every((cell) => deeds.names().has(cell)));
-    await until('both hold their halves', async () => (await owners()).every(Boolean) && new Set(await owners()).size === 2);
+    await until(
+      'both hold their halves',
+      async () => (await owners()).every(Boolean) && new Set(await owners()).size === 2,
+    );
     const before = await owners();
     const heir = startWorker(followed, deeds, { slot: '0', heartbeat });
     await old.ended;
@@ -89,7 +111,9 @@ describe('workers of a follower', () => {
     const handledAt = deeds.handled.length;
     for (let shard = 0; shard < SHARDS; shard += 1) await followed.write(shard, 1);
     await until('both handle their halves', () => deeds.handled.length >= handledAt + SHARDS);
-    expect(new Set(deeds.handled.slice(handledAt).map(({ owner }) => owner))).toEqual(new Set([heir.owner, other.owner]));
+    expect(new Set(deeds.handled.slice(handledAt).map(({ owner }) => owner))).toEqual(
+      new Set([heir.owner, other.owner]),
+    );
     await Promise.all([heir.stop(), other.stop()]);
     expect(deeds.backwards()).toBe(0);
   });
@@ -97,11 +121,18 @@ describe('workers of a follower', () => {
   it('repeat, and never skip, when one dies between handling and committing', async () => {
     const deeds = newDeeds();
     const first = startWorker(followed, deeds, { follower: { start: 'now' } });
-    await until('the first has begun everywhere', async () => (await committedOffsets(followed.stateTable, { name: deeds.name, datastore: followed.datastore }, SHARDS)).every((offset) => offset !== undefined));
+    await until('the first has begun everywhere', async () =>
+      (await committedOffsets(followed.stateTable, { name: deeds.name, datastore: followed.datastore }, SHARDS)).every(
+        (offset) => offset !== undefined,
+      ),
+    );
     await first.stop();
     const before = new Set(await followed.stored());
     const doomed = startWorker(followed, deeds);
-    await until('the doomed worker holds everything', () => deeds.events.filter(({ kind }) => kind === 'partition_taken').length >= 2 * SHARDS);
+    await until(
+      'the doomed worker holds everything',
+      () => deeds.events.filter(({ kind }) => kind === 'partition_taken').length >= 2 * SHARDS,
+    );
     doomed.gate.state = 'no-commits';
     for (let shard = 0; shard < SHARDS; shard += 1) await followed.write(shard, 3);
     await until('it has handled them', () => deeds.names().size === 3 * SHARDS);
@@ -120,7 +151,8 @@ describe('workers of a follower', () => {
 it('a worker that was taken for dead comes back as the predecessor that it was', async () => {
   const crew = randomUUID();
   const gate = openGate();
-  const join = (stateTable: DynamoTable, owner: string) => joinWorkers({ stateTable, crew, owner, slot: 'only', heartbeatMs: 50, silenceMs: 500 });
+  const join = (stateTable: DynamoTable, owner: string) =>
+    joinWorkers({ stateTable, crew, owner, slot: 'only', heartbeatMs: 50, silenceMs: 500 });
   const paused = join(gate.table(followed.stateTable), 'paused');
   await until('it is announced', () => paused.share(1).mine.length === 1);
   const next = join(followed.stateTable, 'next');
@@ -137,15 +169,35 @@ describe('a crew of many workers', () => {
   it('beats so slowly that DynamoDB takes all of it: 128 as 64 are while they hand over', async () => {
     const { client, table } = followed.stateTable;
     const crew = randomUUID();
-    const others = Array.from({ length: 127 }, (_, n) => [`worker/${randomUUID()}`, JSON.stringify([String(n % 64), 1_000_000 + n, 12, true])] as const);
-    await client.send(new PutItemCommand({ TableName: table, Item: { pk: { S: `workers#${crew}` }, ...Object.fromEntries(others.map(([name, text]) => [name, { S: text }])) } }));
-    const kilobytes = Math.ceil((others.reduce((sum, [name, text]) => sum + name.length + text.length, 0) * 128) / 127 / 1024);
+    const others = Array.from(
+      { length: 127 },
+      (_, n) => [`worker/${randomUUID()}`, JSON.stringify([String(n % 64), 1_000_000 + n, 12, true])] as const,
+    );
+    await client.send(
+      new PutItemCommand({
+        TableName: table,
+        Item: {
+          pk: { S: `workers#${crew}` },
+          ...Object.fromEntries(others.map(([name, text]) => [name, { S: text }])),
+        },
+      }),
+    );
+    const kilobytes = Math.ceil(
+      (others.reduce((sum, [name, text]) => sum + name.length + text.length, 0) * 128) / 127 / 1024,
+    );
     const beats: number[] = [];
     const send = (command: UpdateItemCommand): Promise<unknown> => {
       if (command.input.ConditionExpression === 'attribute_exists(#me)') beats.push(performance.now());
       return client.send(command);
     };
-    const join = (name: string) => joinWorkers({ stateTable: { table, client: { send } as unknown as DynamoTable['client'] }, crew: name, owner: randomUUID(), heartbeatMs: 200, silenceMs: 60_000 });
+    const join = (name: string) =>
+      joinWorkers({
+        stateTable: { table, client: { send } as unknown as DynamoTable['client'] },
+        crew: name,
+        owner: randomUUID(),
+        heartbeatMs: 200,
+        silenceMs: 60_000,
+      });
     const workers = join(crew);
     await sleep(5000);
     await workers.leave();

@@ -8,8 +8,19 @@ import type { IndexNow } from '../../../shared/topology/index-now.ts';
 import type { TopologySource } from '../../../shared/topology/topology.ts';
 import { errorOf } from '../../support/datastore-conformance.ts';
 
-const live: IndexVersion = { hash: 'a', state: 'live', definition: { name: 'drivers', fields: [{ field: 'driver', type: 'UUID', column_key: 'BASE' }], keys: [] } };
-const building: IndexVersion = { hash: 'b', state: 'building', definition: { ...live.definition, fields: [...live.definition.fields, { field: 'riders', type: 'integer', column_key: 'BASE' }] } };
+const live: IndexVersion = {
+  hash: 'a',
+  state: 'live',
+  definition: { name: 'drivers', fields: [{ field: 'driver', type: 'UUID', column_key: 'BASE' }], keys: [] },
+};
+const building: IndexVersion = {
+  hash: 'b',
+  state: 'building',
+  definition: {
+    ...live.definition,
+    fields: [...live.definition.fields, { field: 'riders', type: 'integer', column_key: 'BASE' }],
+  },
+};
 const TOLD: IndexNow = { versions: [live], progress: undefined, mistyped: [] };
 
 const indexNow = vi.fn<TopologySource['indexNow']>();
@@ -18,7 +29,8 @@ function reads() {
   const topology: TopologySource = {
     datastore: async () => ({ datastore: 'trips', shards: 1, places: [{ group: 'group-1', epoch: 1 }] }),
     datastores: async () => ['trips'],
-    groups: async () => [], groupsNow: async () => [],
+    groups: async () => [],
+    groupsNow: async () => [],
     indexes: async () => [{ name: 'drivers', versions: [live] }],
     indexNow,
     triggers: async () => [],
@@ -40,7 +52,10 @@ beforeEach(() => {
 describe('queries that do not fit', () => {
   it('cost a look at the topology table a second, however many come, and are told what is wrong', async () => {
     const { query } = reads();
-    for (let times = 0; times < 50; times += 1) expect(await errorOf(() => query({ index: 'drivers', where: [driver, riders] }))).toMatchObject({ code: 'unknown_field' });
+    for (let times = 0; times < 50; times += 1)
+      expect(await errorOf(() => query({ index: 'drivers', where: [driver, riders] }))).toMatchObject({
+        code: 'unknown_field',
+      });
     expect(indexNow.mock.calls.length).toBeLessThanOrEqual(2);
     await new Promise((resolve) => setTimeout(resolve, 1050));
     await errorOf(() => query({ index: 'drivers', where: [driver, riders] }));
@@ -50,7 +65,10 @@ describe('queries that do not fit', () => {
   it('do so of indexes that there are not, too, under any names', async () => {
     indexNow.mockResolvedValue({ ...TOLD, versions: [] });
     const { query } = reads();
-    for (let times = 0; times < 50; times += 1) expect(await errorOf(() => query({ index: `drivers_${times}`, where: [driver] }))).toMatchObject({ code: 'unknown_index' });
+    for (let times = 0; times < 50; times += 1)
+      expect(await errorOf(() => query({ index: `drivers_${times}`, where: [driver] }))).toMatchObject({
+        code: 'unknown_index',
+      });
     expect(indexNow.mock.calls.length).toBeLessThanOrEqual(2);
   });
 

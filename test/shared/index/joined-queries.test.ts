@@ -24,13 +24,23 @@ let group: string;
 let drivers: readonly string[];
 
 beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS }, indexes: { trips: SUITE_INDEXES.slice(0, 1) }, wrap: (client, name) => broken.wrap(shuffling(client), name) });
+  store = await openRealStore({
+    datastores: { trips: SHARDS },
+    indexes: { trips: SUITE_INDEXES.slice(0, 1) },
+    wrap: (client, name) => broken.wrap(shuffling(client), name),
+  });
   trips = await store.deployment.datastore(store.nameOf('trips'));
   const places = (await store.topology.datastore(store.nameOf('trips')))?.places ?? [];
   group = places[0]?.group ?? '';
   const shards = places.flatMap((place, shard) => (place.group === group ? [shard] : []));
   drivers = Array.from({ length: DRIVERS }, (_, place) => driverOf(shards[place % shards.length] ?? 0));
-  await trips.batchPut(drivers.flatMap((driver_uuid) => Array.from({ length: TRIPS }, (_, place) => cellOf({ body: { driver_uuid, city: place % 3 === 0 ? 'Faro' : 'Porto', riders: place } }))));
+  await trips.batchPut(
+    drivers.flatMap((driver_uuid) =>
+      Array.from({ length: TRIPS }, (_, place) =>
+        cellOf({ body: { driver_uuid, city: place % 3 === 0 ? 'Faro' : 'Porto', riders: place } }),
+      ),
+    ),
+  );
   await vi.waitFor(async () => {
     const found = await Promise.all(drivers.map((driver) => trips.query(queryOf(driver))));
     if (found.some(({ entries }) => entries.length < TRIPS)) throw new Error('entries are missing');
@@ -79,7 +89,9 @@ async function askBoth(queries: readonly IndexQuery[]) {
 
 describe('queries of one group that are asked together', () => {
   it('take one statement, and one more for the first of them when it may come alone', async () => {
-    const { alone, together, statements } = await askBoth(drivers.map((driver, place) => queryOf(driver, { limit: place + 1 }, ...(place % 2 === 0 ? [] : [ofFaro]))));
+    const { alone, together, statements } = await askBoth(
+      drivers.map((driver, place) => queryOf(driver, { limit: place + 1 }, ...(place % 2 === 0 ? [] : [ofFaro]))),
+    );
     expect(together).toEqual(alone);
     expect(together.map(({ entries }) => entries.length)).toEqual([1, 2, 3, 3, 5, 3]);
     expect(statements.length).toBeLessThanOrEqual(2);
@@ -91,8 +103,12 @@ describe('queries of one group that are asked together', () => {
   });
 
   it('go on where their cursors say', async () => {
-    const first = await Promise.all(drivers.map((driver) => trips.query(queryOf(driver, { limit: 5, together: true }))));
-    const { alone, together, statements } = await askBoth(drivers.map((driver, place) => queryOf(driver, { limit: 5, cursor: first[place]?.next ?? '' })));
+    const first = await Promise.all(
+      drivers.map((driver) => trips.query(queryOf(driver, { limit: 5, together: true }))),
+    );
+    const { alone, together, statements } = await askBoth(
+      drivers.map((driver, place) => queryOf(driver, { limit: 5, cursor: first[place]?.next ?? '' })),
+    );
     expect(together).toEqual(alone);
     expect(statements.length).toBeLessThanOrEqual(2);
     for (const [place, { entries, next }] of together.entries()) {
@@ -114,9 +130,19 @@ describe('queries of one group that are asked together', () => {
     ['ask for a range', {}, [{ field: 'riders', operator: 'gte', values: [3] }]],
     ['ask for two values at once', {}, [ofFaro, { field: 'riders', operator: 'eq', values: [3] }]],
     // The RDS Data API's pages are shorter.
-    ...(WRITER_ONLY ? [] : [['may find more than one may ask for', { limit: LIMITS.listCells / 2 + 1 }, []] satisfies [string, Partial<IndexQuery>, IndexQuery['where']]]),
+    ...(WRITER_ONLY
+      ? []
+      : [
+          ['may find more than one may ask for', { limit: LIMITS.listCells / 2 + 1 }, []] satisfies [
+            string,
+            Partial<IndexQuery>,
+            IndexQuery['where'],
+          ],
+        ]),
   ])('take one each where they %s: what reads much holds up nothing else', async (_what, more, conditions) => {
-    const { alone, together, statements } = await askBoth(drivers.map((driver) => queryOf(driver, more, ...conditions)));
+    const { alone, together, statements } = await askBoth(
+      drivers.map((driver) => queryOf(driver, more, ...conditions)),
+    );
     expect(together).toEqual(alone);
     expect(statements).toHaveLength(DRIVERS);
   });
@@ -130,14 +156,17 @@ describe('queries of one group that are asked together', () => {
   it('fail together, and leave nothing behind', async () => {
     broken.behaviours.set(group, 'down');
     const results = await Promise.allSettled(drivers.map((driver) => trips.query(queryOf(driver, { together: true }))));
-    for (const result of results) expect(result).toMatchObject({ status: 'rejected', reason: { code: 'unavailable', retry: 'later' } });
+    for (const result of results)
+      expect(result).toMatchObject({ status: 'rejected', reason: { code: 'unavailable', retry: 'later' } });
     broken.behaviours.clear();
     const { alone, together } = await askBoth(drivers.map((driver) => queryOf(driver)));
     expect(together).toEqual(alone);
   });
 
   it('bring their cells along, each its own', async () => {
-    const { alone, together } = await askBoth(drivers.map((driver) => queryOf(driver, { columns: ['BASE'], limit: 4 })));
+    const { alone, together } = await askBoth(
+      drivers.map((driver) => queryOf(driver, { columns: ['BASE'], limit: 4 })),
+    );
     expect(together).toEqual(alone);
     expect(together[1]?.entries[0]?.cells).toMatchObject([{ column_name: 'BASE' }]);
   });

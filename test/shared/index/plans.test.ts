@@ -58,13 +58,28 @@ beforeAll(async () => {
   const groupName = (await store.topology.datastore(datastore))?.places[shard]?.group;
   const group = inject('servers').groups.find(({ name }) => name === groupName);
   if (!group) throw new Error('no group');
-  connection = await createConnection({ ...group.writer, user: group.user, password: group.password, supportBigNumbers: true });
+  connection = await createConnection({
+    ...group.writer,
+    user: group.user,
+    password: group.password,
+    supportBigNumbers: true,
+  });
   const rows = Array.from({ length: ENTRIES }, (_, place) => entry(place < OF_DRIVER ? driver : randomUUID(), place));
-  for (let start = 0; start < ENTRIES; start += 500) await run(putEntries(datastore, shard, index, rows.slice(start, start + 500)));
+  for (let start = 0; start < ENTRIES; start += 500)
+    await run(putEntries(datastore, shard, index, rows.slice(start, start + 500)));
   const trips = await store.deployment.datastore(datastore);
   const keys = rowsOfShard(shard, SHARDS, 20);
   for (let start = 0; start < 400; start += 100) {
-    await trips.batchPut(Array.from({ length: 100 }, (_, place) => cellOf({ row_key: keys[place % 20] ?? '', ref_key: start + place, column_name: place % 2 === 0 ? 'BASE' : 'NOTES', body: { driver } })));
+    await trips.batchPut(
+      Array.from({ length: 100 }, (_, place) =>
+        cellOf({
+          row_key: keys[place % 20] ?? '',
+          ref_key: start + place,
+          column_name: place % 2 === 0 ? 'BASE' : 'NOTES',
+          body: { driver },
+        }),
+      ),
+    );
   }
   await connection.query(`ANALYZE TABLE ${indexTable(datastore, shard, index)}`);
 });
@@ -77,7 +92,12 @@ afterAll(async () => {
 /** Ten entries of a driver in each of 50 cities; one a minute; every tenth without riders. */
 const entry = (value: string, place: number): IndexRow => ({
   row_key: randomUUID(),
-  values: [value, `city ${place % 50}`, new Date(Date.UTC(2026, 0, 1, 0, place)).toISOString().replace('Z', '000Z'), place % 10 === 0 ? null : place],
+  values: [
+    value,
+    `city ${place % 50}`,
+    new Date(Date.UTC(2026, 0, 1, 0, place)).toISOString().replace('Z', '000Z'),
+    place % 10 === 0 ? null : place,
+  ],
   tombstone: false,
   version: { epoch: 1, added_id: 1 },
 });
@@ -86,7 +106,11 @@ async function run({ sql, parameters }: Statement): Promise<void> {
   await connection.query(sql, [...parameters]);
 }
 
-const where = (field: string, operator: Condition['operator'], ...values: unknown[]): Condition => ({ field, operator, values });
+const where = (field: string, operator: Condition['operator'], ...values: unknown[]): Condition => ({
+  field,
+  operator,
+  values,
+});
 const minute = (at: number): string => new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString();
 
 function queryOf(conditions: readonly Condition[], rest: Partial<IndexQuery> = {}): Statement {
@@ -94,7 +118,11 @@ function queryOf(conditions: readonly Condition[], rest: Partial<IndexQuery> = {
 }
 
 function parsed(conditions: readonly Condition[], rest: Partial<IndexQuery> = {}): ParsedQuery {
-  return parseQuery({ index: DEFINITION.name, where: [where('driver', 'eq', driver), ...conditions], ...rest }, DEFINITION, SHARDS);
+  return parseQuery(
+    { index: DEFINITION.name, where: [where('driver', 'eq', driver), ...conditions], ...rest },
+    DEFINITION,
+    SHARDS,
+  );
 }
 
 describe('rows read by queries', () => {
@@ -102,10 +130,31 @@ describe('rows read by queries', () => {
   it.each<[string, () => Statement, number]>([
     ['a page of a driver', () => queryOf([], { limit: 20 }), 20 + 10],
     ['equality: 10 entries', () => queryOf([where('city', 'eq', 'city 7')], { limit: 1000 }), 10 * 3],
-    ['a range: 20 entries', () => queryOf([where('created_at', 'gte', minute(100)), where('created_at', 'lt', minute(120))], { limit: 1000 }), 20 * 3],
-    ['one of two values: 20 entries', () => queryOf([where('city', 'in', 'city 7', 'city 8')], { limit: 1000 }), 20 * 3],
-    ['combined keys: 2 entries', () => queryOf([where('city', 'eq', 'city 7'), where('created_at', 'lt', minute(100))], { limit: 1000 }), 2 * 3 + 10],
-    ['pages of a driver and of one of their cities, in one statement', () => unionOf([parsed([], { limit: 20 }), parsed([where('city', 'eq', 'city 7')], { limit: 20 })].map((one, item) => selectEntries(datastore, index, one, item))), 20 + 10 + 10 * 3],
+    [
+      'a range: 20 entries',
+      () => queryOf([where('created_at', 'gte', minute(100)), where('created_at', 'lt', minute(120))], { limit: 1000 }),
+      20 * 3,
+    ],
+    [
+      'one of two values: 20 entries',
+      () => queryOf([where('city', 'in', 'city 7', 'city 8')], { limit: 1000 }),
+      20 * 3,
+    ],
+    [
+      'combined keys: 2 entries',
+      () => queryOf([where('city', 'eq', 'city 7'), where('created_at', 'lt', minute(100))], { limit: 1000 }),
+      2 * 3 + 10,
+    ],
+    [
+      'pages of a driver and of one of their cities, in one statement',
+      () =>
+        unionOf(
+          [parsed([], { limit: 20 }), parsed([where('city', 'eq', 'city 7')], { limit: 20 })].map((one, item) =>
+            selectEntries(datastore, index, one, item),
+          ),
+        ),
+      20 + 10 + 10 * 3,
+    ],
     ['a page in the order of a field', () => queryOf([], { limit: 20, order: 'created_at' }), 20 + 10],
     ['a page in the reverse order of a field', () => queryOf([], { limit: 20, order: '-created_at' }), 20 + 10],
   ])('for %s are those of the range', async (_what, statement, most) => {
@@ -117,9 +166,15 @@ describe('rows read by queries', () => {
 
   it.each<[string, () => Statement]>([
     ['≠', () => queryOf([where('city', 'ne', 'city 7')], { limit: 1000 })],
-    ['two ranges', () => queryOf([where('created_at', 'gte', minute(10)), where('riders', 'lt', 490)], { limit: 1000 })],
-    ['≠ on two fields, ordered by a third', () => queryOf([where('city', 'ne', 'city 7'), where('riders', 'ne', 7)], { limit: 1000, order: 'created_at' })],
-  ])('without a key (%s) are at most the driver\'s entries', async (_what, statement) => {
+    [
+      'two ranges',
+      () => queryOf([where('created_at', 'gte', minute(10)), where('riders', 'lt', 490)], { limit: 1000 }),
+    ],
+    [
+      '≠ on two fields, ordered by a third',
+      () => queryOf([where('city', 'ne', 'city 7'), where('riders', 'ne', 7)], { limit: 1000, order: 'created_at' }),
+    ],
+  ])("without a key (%s) are at most the driver's entries", async (_what, statement) => {
     // Each once, and what is found once more where it is sorted.
     expect(await rowsRead(connection, statement())).toBeLessThanOrEqual(2 * OF_DRIVER + 20);
   });
@@ -128,15 +183,68 @@ describe('rows read by queries', () => {
 describe('rows read to keep an index', () => {
   const keys = () => rowsOfShard(shard, SHARDS, 20).map((row_key) => ({ row_key, shard }));
   it.each<[string, () => Statement, number]>([
-    ['writing 50 entries', () => putEntries(datastore, shard, index, Array.from({ length: 50 }, (_, place) => entry(driver, place))), 50 * 2],
-    ['50 existing entries', () => selectExistingEntries(datastore, index, keys().map(({ row_key }, item) => ({ item, shard, value: driver, row_key }))), 20 * 3],
-    ['the latest states of 20 rows of 20 cells', () => unionOf(selectRowStates(datastore, keys(), [{ column: 'BASE', cells: DEPTH.recent }, { column: 'NOTES', cells: 1 }], 10_000)), 20 * 14],
-    ['a page of a scan of the entries', () => selectIndexPage(datastore, shard, index, { value: driver, row_key: '00000000-0000-0000-0000-000000000000', version: { epoch: 1, added_id: 1 } }, 50), 50 + 20],
+    [
+      'writing 50 entries',
+      () =>
+        putEntries(
+          datastore,
+          shard,
+          index,
+          Array.from({ length: 50 }, (_, place) => entry(driver, place)),
+        ),
+      50 * 2,
+    ],
+    [
+      '50 existing entries',
+      () =>
+        selectExistingEntries(
+          datastore,
+          index,
+          keys().map(({ row_key }, item) => ({ item, shard, value: driver, row_key })),
+        ),
+      20 * 3,
+    ],
+    [
+      'the latest states of 20 rows of 20 cells',
+      () =>
+        unionOf(
+          selectRowStates(
+            datastore,
+            keys(),
+            [
+              { column: 'BASE', cells: DEPTH.recent },
+              { column: 'NOTES', cells: 1 },
+            ],
+            10_000,
+          ),
+        ),
+      20 * 14,
+    ],
+    [
+      'a page of a scan of the entries',
+      () =>
+        selectIndexPage(
+          datastore,
+          shard,
+          index,
+          { value: driver, row_key: '00000000-0000-0000-0000-000000000000', version: { epoch: 1, added_id: 1 } },
+          50,
+        ),
+      50 + 20,
+    ],
     ['counting entries as far as 50', () => countEntries(datastore, shard, index, 50, 0), 50 * 2 + 10],
     // Two ranges, and what they bring read again and again to be put in order, cut and summed up, all in memory.
-    ['counting 50 entries after one', () => countPage(datastore, shard, index, { value: driver, row_key: '00000000-0000-0000-0000-000000000000' }, 50), 50 * 20],
+    [
+      'counting 50 entries after one',
+      () => countPage(datastore, shard, index, { value: driver, row_key: '00000000-0000-0000-0000-000000000000' }, 50),
+      50 * 20,
+    ],
     ['a page of row keys', () => selectRowKeys(datastore, shard, undefined, 10), 10 * 3 + 10],
-    ['purging tombstones where there are none', () => deleteTombstones(datastore, shard, index, { ageMs: 0, limit: 200 }), 5],
+    [
+      'purging tombstones where there are none',
+      () => deleteTombstones(datastore, shard, index, { ageMs: 0, limit: 200 }),
+      5,
+    ],
   ])('for %s are few', async (_what, statement, most) => {
     const made = statement();
     // Its connections are counted by it.
@@ -145,6 +253,11 @@ describe('rows read to keep an index', () => {
   });
 
   it('are many where a statement scans: the measure itself can fail', async () => {
-    expect(await rowsRead(connection, { sql: `SELECT COUNT(*) FROM ${indexTable(datastore, shard, index)} WHERE added_id > 5`, parameters: [] })).toBeGreaterThan(ENTRIES);
+    expect(
+      await rowsRead(connection, {
+        sql: `SELECT COUNT(*) FROM ${indexTable(datastore, shard, index)} WHERE added_id > 5`,
+        parameters: [],
+      }),
+    ).toBeGreaterThan(ENTRIES);
   });
 });

@@ -15,14 +15,22 @@ let store: RealStore;
 let trips: Datastore;
 /** A driver with trips in all groups. */
 const driver = randomUUID();
-const query: IndexQuery = { index: 'driver_index', where: [{ field: 'driver_uuid', operator: 'eq', values: [driver] }] };
+const query: IndexQuery = {
+  index: 'driver_index',
+  where: [{ field: 'driver_uuid', operator: 'eq', values: [driver] }],
+};
 let group: string;
 
 beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS }, indexes: { trips: SUITE_INDEXES.slice(0, 1) }, wrap: broken.wrap });
+  store = await openRealStore({
+    datastores: { trips: SHARDS },
+    indexes: { trips: SUITE_INDEXES.slice(0, 1) },
+    wrap: broken.wrap,
+  });
   trips = await store.deployment.datastore(store.nameOf('trips'));
   await trips.batchPut(Array.from({ length: 40 }, () => cellOf({ body: { driver_uuid: driver } })));
-  group = (await store.topology.datastore(store.nameOf('trips')))?.places[shardOfValue(driver, 'UUID', SHARDS)]?.group ?? '';
+  group =
+    (await store.topology.datastore(store.nameOf('trips')))?.places[shardOfValue(driver, 'UUID', SHARDS)]?.group ?? '';
 });
 
 afterEach(() => broken.behaviours.clear());
@@ -45,7 +53,12 @@ describe('a query', () => {
 
   it('explains itself: shard, group, statement and plan', async () => {
     const { explain } = await trips.query({ ...query, explain: true });
-    expect(explain).toMatchObject({ shard: shardOfValue(driver, 'UUID', SHARDS), group, statement: expect.stringMatching(/^SELECT/), plan: expect.any(Object) });
+    expect(explain).toMatchObject({
+      shard: shardOfValue(driver, 'UUID', SHARDS),
+      group,
+      statement: expect.stringMatching(/^SELECT/),
+      plan: expect.any(Object),
+    });
   });
 
   it.skipIf(WRITER_ONLY)('is answered by a reader on request, and by the other role when one is down', async () => {
@@ -75,7 +88,8 @@ describe('a write', () => {
     const topology = await store.topology.datastore(store.nameOf('trips'));
     broken.behaviours.set(group, 'down');
     const results = await trips.batchPut(cells);
-    for (const result of results) expect(result.outcome).toBe(topology?.places[result.shard]?.group === group ? 'buffered' : 'stored');
+    for (const result of results)
+      expect(result.outcome).toBe(topology?.places[result.shard]?.group === group ? 'buffered' : 'stored');
     expect(store.events.some((event) => event.kind === 'index_missed' && event.group === group)).toBe(true);
   });
 });

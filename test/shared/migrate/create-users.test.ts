@@ -15,7 +15,12 @@ const database = `${datastore}_0000`;
 /** Differs from the datastore's databases where a pattern has a wildcard. */
 const neighbour = `${datastore.replace('_', 'x')}_0000`;
 const password = (): string => randomBytes(15).toString('hex');
-const passwords: Record<MadeUser, string> = { read: password(), tail: password(), write: password(), repair: password() };
+const passwords: Record<MadeUser, string> = {
+  read: password(),
+  tail: password(),
+  write: password(),
+  repair: password(),
+};
 const [group] = inject('servers').groups;
 let topologyTable: DynamoTable;
 let owner: SqlClient;
@@ -31,12 +36,25 @@ beforeAll(async () => {
   topologyTable = await newTable(dynamoClient(inject('servers').dynamo));
   const connect = (): SqlClient => mysqlClient(group, async () => ({ username: group.user, password: group.password }));
   owner = connect();
-  await migrate({ topologyTable, connect, passwords: async () => passwords, wish: { groups: [group], datastores: [{ name: datastore, shards: 1, indexes: [] }] }, mayGoOn: () => true });
-  for (const sql of [`CREATE DATABASE ${neighbour}`, `CREATE TABLE ${neighbour}.entity (a INT)`, `CREATE TABLE ${database}.by_driver (a INT PRIMARY KEY, b INT)`, `CREATE TABLE ${database}.by_rider (a INT PRIMARY KEY, b INT)`]) await owner.change({ sql, parameters: [] });
+  await migrate({
+    topologyTable,
+    connect,
+    passwords: async () => passwords,
+    wish: { groups: [group], datastores: [{ name: datastore, shards: 1, indexes: [] }] },
+    mayGoOn: () => true,
+  });
+  for (const sql of [
+    `CREATE DATABASE ${neighbour}`,
+    `CREATE TABLE ${neighbour}.entity (a INT)`,
+    `CREATE TABLE ${database}.by_driver (a INT PRIMARY KEY, b INT)`,
+    `CREATE TABLE ${database}.by_rider (a INT PRIMARY KEY, b INT)`,
+  ])
+    await owner.change({ sql, parameters: [] });
   for (const user of Object.keys(passwords) as MadeUser[]) clients.set(user, login(user));
 });
 afterAll(async () => {
-  for (const sql of [`DROP DATABASE IF EXISTS ${neighbour}`, `DROP DATABASE IF EXISTS ${database}`]) await owner.change({ sql, parameters: [] });
+  for (const sql of [`DROP DATABASE IF EXISTS ${neighbour}`, `DROP DATABASE IF EXISTS ${database}`])
+    await owner.change({ sql, parameters: [] });
   await Promise.all([owner, ...clients.values()].map((client) => client.close()));
   topologyTable.client.destroy();
 });
@@ -44,7 +62,9 @@ afterAll(async () => {
 /** What a user gets for a statement: `done`, or the number of the server's error. */
 async function outcome(user: MadeUser, { sql, parameters }: Statement): Promise<unknown> {
   const client = clients.get(user);
-  const asked = sql.startsWith('SELECT') ? client?.select({ sql, parameters }, 'writer') : client?.change({ sql, parameters });
+  const asked = sql.startsWith('SELECT')
+    ? client?.select({ sql, parameters }, 'writer')
+    : client?.change({ sql, parameters });
   return await asked?.then(
     () => 'done',
     ({ errno }: { readonly errno: number }) => errno,
@@ -52,7 +72,11 @@ async function outcome(user: MadeUser, { sql, parameters }: Statement): Promise<
 }
 
 const plain = (sql: string): Statement => ({ sql, parameters: [] });
-const append = (): Statement => appendCell({ datastore, shard: 0, epoch: 1 }, { row_key: randomUUID(), column_name: 'BASE', ref_key: 1, body: null, encoded: Buffer.from([1]) });
+const append = (): Statement =>
+  appendCell(
+    { datastore, shard: 0, epoch: 1 },
+    { row_key: randomUUID(), column_name: 'BASE', ref_key: 1, body: null, encoded: Buffer.from([1]) },
+  );
 /** ER_DBACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR, ER_SPECIFIC_ACCESS_DENIED_ERROR. */
 const DENIED = expect.toBeOneOf([1044, 1142, 1227]);
 const ALL: readonly MadeUser[] = ['read', 'tail', 'write', 'repair'];
@@ -63,7 +87,11 @@ describe('the users of the functions', () => {
     ['reads the control tables', () => plain('SELECT COUNT(*) FROM schemaless.shard'), ALL],
     ['appends a cell', append, ['write', 'repair']],
     ['buffers', () => plain(`DELETE FROM schemaless.buffer WHERE datastore = '${datastore}'`), ['write', 'repair']],
-    ['writes index entries', () => plain(`INSERT INTO ${database}.by_driver VALUES (1, 1) ON DUPLICATE KEY UPDATE b = b + 1`), ['write', 'repair']],
+    [
+      'writes index entries',
+      () => plain(`INSERT INTO ${database}.by_driver VALUES (1, 1) ON DUPLICATE KEY UPDATE b = b + 1`),
+      ['write', 'repair'],
+    ],
     ['raises an epoch', () => raiseShardEpoch(datastore, 0, 1), ['tail', 'write', 'repair']],
     ['drops the table of an index', () => plain(`DROP TABLE IF EXISTS ${database}.by_rider`), ['repair']],
     ['creates a table', () => plain(`CREATE TABLE IF NOT EXISTS ${database}.more (a INT)`), []],
@@ -73,7 +101,8 @@ describe('the users of the functions', () => {
     ['reads the accounts', () => plain('SELECT COUNT(*) FROM mysql.user'), []],
     ['makes users', () => plain("CREATE USER 'other'@'%' IDENTIFIED BY 'other'"), []],
   ] as const)('%s, or not', async (_, statement, allowed: readonly MadeUser[]) => {
-    for (const user of ALL) expect([user, await outcome(user, statement())]).toEqual([user, allowed.includes(user) ? 'done' : DENIED]);
+    for (const user of ALL)
+      expect([user, await outcome(user, statement())]).toEqual([user, allowed.includes(user) ? 'done' : DENIED]);
   });
 
   it('have the password that was last given, and no other', async () => {
@@ -88,6 +117,8 @@ describe('the users of the functions', () => {
 
   it('get no password that would have to be quoted, and nobody is told which it was', async () => {
     const wrong = { ...passwords, tail: "a'; DROP TABLE schemaless.shard; -- " };
-    await expect(createUsers(owner, wrong, [datastore])).rejects.toThrow('the password of schemaless_tail: wanted 20 to 128 letters and digits, got 36 characters');
+    await expect(createUsers(owner, wrong, [datastore])).rejects.toThrow(
+      'the password of schemaless_tail: wanted 20 to 128 letters and digits, got 36 characters',
+    );
   });
 });

@@ -20,14 +20,27 @@ beforeEach(async () => {
 afterAll(() => client.destroy());
 
 const trigger = (name: string, queueUrl = `http://localhost/${name}.fifo`): DeployedTrigger => ({
-  definition: { name, columns: ['BASE'], start: { since: '2026-01-31T08:00:00.000000Z' }, maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 30 },
+  definition: {
+    name,
+    columns: ['BASE'],
+    start: { since: '2026-01-31T08:00:00.000000Z' },
+    maxAttempts: 5,
+    stopAfterParked: 100,
+    timeoutSeconds: 30,
+  },
   queueUrl,
   parkedQueueUrl: `${queueUrl}-parked`,
 });
-const deploy = (datastores: readonly WishedTriggers[], minutesFromNow = 0): Promise<void> => deployTriggers({ topologyTable, stateTable }, datastores, new Date(Date.now() + minutesFromNow * 60_000));
-const listed = (datastore: string): Promise<readonly DeployedTrigger[]> => dynamoTopology(topologyTable).triggers(datastore);
-const names = async (datastore: string): Promise<readonly string[]> => (await listed(datastore)).map(({ definition }) => definition.name);
-const stateKeys = async (): Promise<readonly string[]> => ((await client.send(new ScanCommand({ TableName: stateTable.table }))).Items ?? []).map((item) => item['pk']?.S ?? '').sort();
+const deploy = (datastores: readonly WishedTriggers[], minutesFromNow = 0): Promise<void> =>
+  deployTriggers({ topologyTable, stateTable }, datastores, new Date(Date.now() + minutesFromNow * 60_000));
+const listed = (datastore: string): Promise<readonly DeployedTrigger[]> =>
+  dynamoTopology(topologyTable).triggers(datastore);
+const names = async (datastore: string): Promise<readonly string[]> =>
+  (await listed(datastore)).map(({ definition }) => definition.name);
+const stateKeys = async (): Promise<readonly string[]> =>
+  ((await client.send(new ScanCommand({ TableName: stateTable.table }))).Items ?? [])
+    .map((item) => item['pk']?.S ?? '')
+    .sort();
 
 /** As if the trigger had been worked for: offsets, and a state. */
 async function work(datastore: string, name: string): Promise<void> {
@@ -36,31 +49,51 @@ async function work(datastore: string, name: string): Promise<void> {
   const items = offsetItems(stateTable, { ...follower, shards: 2, partitions: 2 });
   for (const partition of [0, 1]) {
     const taken = await items.take(partition, 'worker', []);
-    await items.commit(partition, { token: taken?.token ?? 0, generation: 0 }, [{ added_id: 7, fingerprint: '00'.repeat(8), epoch: 1 }]);
+    await items.commit(partition, { token: taken?.token ?? 0, generation: 0 }, [
+      { added_id: 7, fingerprint: '00'.repeat(8), epoch: 1 },
+    ]);
   }
   await triggerStore(stateTable, { datastore, trigger: name }).setState('paused');
 }
 
 describe('deployed triggers', () => {
   it('are listed by name for each datastore, as they are deployed now', async () => {
-    await deploy([{ name: 'trips', triggers: [trigger('b'), trigger('a')] }, { name: 'rides', triggers: [] }]);
+    await deploy([
+      { name: 'trips', triggers: [trigger('b'), trigger('a')] },
+      { name: 'rides', triggers: [] },
+    ]);
     expect(await listed('trips')).toEqual([trigger('a'), trigger('b')]);
     expect(await listed('rides')).toEqual([]);
     expect(await listed('unknown')).toEqual([]);
-    await deploy([{ name: 'trips', triggers: [trigger('a', 'http://localhost/moved.fifo'), trigger('b')] }, { name: 'rides', triggers: [] }]);
-    expect((await listed('trips')).map(({ queueUrl }) => queueUrl)).toEqual(['http://localhost/moved.fifo', 'http://localhost/b.fifo']);
+    await deploy([
+      { name: 'trips', triggers: [trigger('a', 'http://localhost/moved.fifo'), trigger('b')] },
+      { name: 'rides', triggers: [] },
+    ]);
+    expect((await listed('trips')).map(({ queueUrl }) => queueUrl)).toEqual([
+      'http://localhost/moved.fifo',
+      'http://localhost/b.fifo',
+    ]);
   });
 
   it('go with their definition, and with their datastore', async () => {
-    await deploy([{ name: 'trips', triggers: [trigger('a'), trigger('b')] }, { name: 'rides', triggers: [trigger('a')] }]);
-    await deploy([{ name: 'trips', triggers: [trigger('b')] }, { name: 'rides', triggers: [trigger('a')] }]);
+    await deploy([
+      { name: 'trips', triggers: [trigger('a'), trigger('b')] },
+      { name: 'rides', triggers: [trigger('a')] },
+    ]);
+    await deploy([
+      { name: 'trips', triggers: [trigger('b')] },
+      { name: 'rides', triggers: [trigger('a')] },
+    ]);
     expect([await names('trips'), await names('rides')]).toEqual([['b'], ['a']]);
     await deploy([{ name: 'trips', triggers: [trigger('b')] }]);
     expect([await names('trips'), await names('rides')]).toEqual([['b'], []]);
   });
 
   it('stay where nothing is said of them', async () => {
-    await deploy([{ name: 'trips', triggers: [trigger('a')] }, { name: 'rides', triggers: [trigger('a')] }]);
+    await deploy([
+      { name: 'trips', triggers: [trigger('a')] },
+      { name: 'rides', triggers: [trigger('a')] },
+    ]);
     await deploy([{ name: 'trips' }]);
     expect([await names('trips'), await names('rides')]).toEqual([['a'], ['a']]);
   });
@@ -69,7 +102,10 @@ describe('deployed triggers', () => {
     await deploy([{ name: 'trips', triggers: [trigger('a')] }]);
     await work('trips', 'a');
     const before = await stateKeys();
-    await deploy([{ name: 'trips', triggers: [{ ...trigger('a'), definition: { ...trigger('a').definition, start: 'now' } }] }], 60);
+    await deploy(
+      [{ name: 'trips', triggers: [{ ...trigger('a'), definition: { ...trigger('a').definition, start: 'now' } }] }],
+      60,
+    );
     expect(await stateKeys()).toEqual(before);
     expect(before).toHaveLength(4);
   });

@@ -30,10 +30,17 @@ const byDriver: IndexDefinition = {
     { field: 'zone', type: 'integer', column_key: 'BASE' },
     { field: 'done', type: 'boolean', column_key: 'STATUS' },
   ],
-  keys: [['city', 'at'], ['at', 'city', 'done']],
+  keys: [
+    ['city', 'at'],
+    ['at', 'city', 'done'],
+  ],
 };
 const changed: IndexDefinition = { ...byDriver, keys: [] };
-const byRider: IndexDefinition = { name: 'by_rider', fields: [{ field: 'rider', type: 'string', column_key: 'BASE' }], keys: [] };
+const byRider: IndexDefinition = {
+  name: 'by_rider',
+  fields: [{ field: 'rider', type: 'string', column_key: 'BASE' }],
+  keys: [],
+};
 const tableOf = (definition: IndexDefinition): string => `${definition.name}_${definitionHash(definition)}`;
 
 function connect(address: GroupAddress): SqlClient {
@@ -47,7 +54,10 @@ interface Options {
   readonly connectWith?: typeof connect;
 }
 
-const run = (indexes: readonly IndexDefinition[], { shards = 6, mayGoOn = () => true, connectWith = connect }: Options = {}): Promise<boolean> =>
+const run = (
+  indexes: readonly IndexDefinition[],
+  { shards = 6, mayGoOn = () => true, connectWith = connect }: Options = {},
+): Promise<boolean> =>
   migrate({ topologyTable, connect: connectWith, wish: { groups, datastores: [{ name, shards, indexes }] }, mayGoOn });
 
 /** How many shards' databases have each table of an index, in all groups. */
@@ -55,7 +65,13 @@ async function tables(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const group of groups) {
     const sql = connect(group);
-    const rows = await sql.select({ sql: "SELECT table_name FROM information_schema.tables WHERE table_schema LIKE ? AND table_name <> 'entity'", parameters: [`${name.replaceAll('_', String.raw`\_`)}\\_%`] }, 'writer');
+    const rows = await sql.select(
+      {
+        sql: "SELECT table_name FROM information_schema.tables WHERE table_schema LIKE ? AND table_name <> 'entity'",
+        parameters: [`${name.replaceAll('_', String.raw`\_`)}\\_%`],
+      },
+      'writer',
+    );
     await sql.close();
     for (const [table] of rows) counts[String(table)] = (counts[String(table)] ?? 0) + 1;
   }
@@ -65,7 +81,9 @@ async function tables(): Promise<Record<string, number>> {
 /** `{by_driver: 'live building'}` */
 async function states(): Promise<Record<string, string>> {
   const catalogues = await dynamoTopology(topologyTable).indexes(name);
-  return Object.fromEntries(catalogues.map((index) => [index.name, index.versions.map(({ state }) => state).join(' ')]));
+  return Object.fromEntries(
+    catalogues.map((index) => [index.name, index.versions.map(({ state }) => state).join(' ')]),
+  );
 }
 
 describe('migrate, with indexes', () => {
@@ -106,7 +124,13 @@ describe('migrate, with indexes', () => {
     await run([changed]);
     expect(await states()).toEqual({ by_driver: 'live building', by_rider: 'retired' });
     expect(await tables()).toEqual({ [tableOf(byDriver)]: 6, [tableOf(changed)]: 6, [tableOf(byRider)]: 6 });
-    await setIndexState(topologyTable, { datastore: name, name: 'by_driver' }, definitionHash(changed), 'building', 'live');
+    await setIndexState(
+      topologyTable,
+      { datastore: name, name: 'by_driver' },
+      definitionHash(changed),
+      'building',
+      'live',
+    );
     await run([changed]);
     expect(await states()).toEqual({ by_driver: 'retired live', by_rider: 'retired' });
   });
@@ -117,24 +141,35 @@ describe('migrate, with indexes', () => {
     expect(await run([byRider])).toBe(true);
     expect(await states()).toEqual({ by_rider: 'retired building' });
     expect(await tables()).toEqual({ [tableOf(byRider)]: 6, [`by_rider_${definitionHash(byRider, 1)}`]: 6 });
-    expect(await forgetIndexVersion(topologyTable, { datastore: name, name: 'by_rider' }, definitionHash(byRider))).toBe(true);
+    expect(
+      await forgetIndexVersion(topologyTable, { datastore: name, name: 'by_rider' }, definitionHash(byRider)),
+    ).toBe(true);
     await run([byRider]);
     expect(await states()).toEqual({ by_rider: 'building' });
   });
 
   it('can be repeated, and run twice at once, without touching anything', async () => {
     expect(await Promise.all([run([byRider]), run([byRider])])).toEqual([true, true]);
-    expect(await Promise.all([run([byRider, byDriver]), run([byRider, byDriver]), run([byRider, byDriver])])).toEqual([true, true, true]);
+    expect(await Promise.all([run([byRider, byDriver]), run([byRider, byDriver]), run([byRider, byDriver])])).toEqual([
+      true,
+      true,
+      true,
+    ]);
     expect(await states()).toEqual({ by_driver: 'building', by_rider: 'live' });
     const before = await dynamoTopology(topologyTable).indexes(name);
     const statements: string[] = [];
     const watched = (address: GroupAddress): SqlClient => {
       const sql = connect(address);
-      return { ...sql, select: (statement, target) => (statements.push(statement.sql), sql.select(statement, target)), change: (statement) => (statements.push(statement.sql), sql.change(statement)) };
+      return {
+        ...sql,
+        select: (statement, target) => (statements.push(statement.sql), sql.select(statement, target)),
+        change: (statement) => (statements.push(statement.sql), sql.change(statement)),
+      };
     };
     expect(await run([byRider, byDriver], { connectWith: watched })).toBe(true);
     expect(await dynamoTopology(topologyTable).indexes(name)).toEqual(before);
-    // Which steps each group has taken, which shards it has, and whether its writer is fenced: nothing is asked of the indexes.
+    // Which steps each group has taken, which shards it has, and whether its writer is fenced: nothing is asked of the
+    // indexes.
     expect(statements.filter((sql) => /^(?:CREATE|INSERT)|\bindex|table_name = \?/iu.test(sql))).toEqual([]);
     expect(statements).toHaveLength(4 * groups.length);
   });

@@ -27,7 +27,13 @@ const run = (wish: MigrationWish, mayGoOn = () => true) => migrate({ topologyTab
 /** The databases of a datastore on a group. */
 async function databases(group: GroupAddress, name: string): Promise<string[]> {
   const client = connect(group);
-  const rows = await client.select({ sql: 'SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE ? ORDER BY 1', parameters: [`${name.replaceAll('_', String.raw`\_`)}\\_%`] }, 'writer');
+  const rows = await client.select(
+    {
+      sql: 'SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE ? ORDER BY 1',
+      parameters: [`${name.replaceAll('_', String.raw`\_`)}\\_%`],
+    },
+    'writer',
+  );
   await client.close();
   return rows.map(([schema]) => String(schema));
 }
@@ -37,9 +43,13 @@ describe('migrate', () => {
     const name = newName();
     expect(await run({ groups, datastores: [{ name, shards: 10, indexes: [] }] })).toBe(true);
     const topology = await readDatastore(topologyTable, name);
-    expect(topology?.places.map(({ group, epoch }) => `${group}/${epoch}`)).toEqual(Array.from({ length: 10 }, (_, shard) => `group-${(shard % 3) + 1}/1`));
+    expect(topology?.places.map(({ group, epoch }) => `${group}/${epoch}`)).toEqual(
+      Array.from({ length: 10 }, (_, shard) => `group-${(shard % 3) + 1}/1`),
+    );
     for (const group of groups) {
-      const wanted = topology?.places.flatMap((place, shard) => (place.group === group.name ? [`${name}_000${shard}`] : []));
+      const wanted = topology?.places.flatMap((place, shard) =>
+        place.group === group.name ? [`${name}_000${shard}`] : [],
+      );
       expect(await databases(group, name)).toEqual(wanted);
     }
   });
@@ -81,28 +91,53 @@ describe('migrate', () => {
     const [one, two] = groups;
     if (!one || !two) throw new Error('wanted two groups');
     const alone = await newTable(topologyTable.client);
-    await migrate({ topologyTable: alone, connect, wish: { groups: [one, two], datastores: [{ name, shards: 4, indexes: [] }] }, mayGoOn: () => true });
+    await migrate({
+      topologyTable: alone,
+      connect,
+      wish: { groups: [one, two], datastores: [{ name, shards: 4, indexes: [] }] },
+      mayGoOn: () => true,
+    });
     const before = await readDatastore(alone, name);
-    await migrate({ topologyTable: alone, connect, wish: { groups, datastores: [{ name, shards: 4, indexes: [] }] }, mayGoOn: () => true });
+    await migrate({
+      topologyTable: alone,
+      connect,
+      wish: { groups, datastores: [{ name, shards: 4, indexes: [] }] },
+      mayGoOn: () => true,
+    });
     expect(await readDatastore(alone, name)).toEqual(before);
-    expect((await dynamoTopology(alone).groups()).map((group) => group.name)).toEqual(['group-1', 'group-2', 'group-3']);
+    expect((await dynamoTopology(alone).groups()).map((group) => group.name)).toEqual([
+      'group-1',
+      'group-2',
+      'group-3',
+    ]);
   });
 
   it('refuses another shard count, and to lose a group that owns shards, and changes nothing', async () => {
     const name = newName();
     const alone = await newTable(topologyTable.client);
-    const wish = (shards: number, some = groups) => ({ topologyTable: alone, connect, wish: { groups: some, datastores: [{ name, shards, indexes: [] }] }, mayGoOn: () => true });
+    const wish = (shards: number, some = groups) => ({
+      topologyTable: alone,
+      connect,
+      wish: { groups: some, datastores: [{ name, shards, indexes: [] }] },
+      mayGoOn: () => true,
+    });
     await migrate(wish(6));
-    await expect(migrate(wish(8))).rejects.toThrow(`datastore ${name}: wanted its 6 shards, fixed when it was created, got 8`);
+    await expect(migrate(wish(8))).rejects.toThrow(
+      `datastore ${name}: wanted its 6 shards, fixed when it was created, got 8`,
+    );
     await expect(migrate(wish(6, groups.slice(1)))).rejects.toThrow(/groups: wanted group-1 among them/);
-    expect((await dynamoTopology(alone).groups())).toHaveLength(3);
+    expect(await dynamoTopology(alone).groups()).toHaveLength(3);
     expect((await readDatastore(alone, name))?.shards).toBe(6);
   });
 
   it('lists the triggers of a datastore once its shards are there', async () => {
     const name = newName();
     const alone = await newTable(topologyTable.client);
-    const trigger: DeployedTrigger = { definition: { name: 'bill', start: 'start', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 30 }, queueUrl: 'http://localhost/bill.fifo', parkedQueueUrl: 'http://localhost/parked.fifo' };
+    const trigger: DeployedTrigger = {
+      definition: { name: 'bill', start: 'start', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 30 },
+      queueUrl: 'http://localhost/bill.fifo',
+      parkedQueueUrl: 'http://localhost/parked.fifo',
+    };
     const wish: MigrationWish = { groups, datastores: [{ name, shards: 6, indexes: [], triggers: [trigger] }] };
     expect(await migrate({ topologyTable: alone, connect, wish, mayGoOn: () => false })).toBe(false);
     expect(await dynamoTopology(alone).triggers(name)).toEqual([]);

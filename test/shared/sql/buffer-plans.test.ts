@@ -13,7 +13,10 @@ import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import { rowsRead } from '../../support/rows-read.ts';
 
-/** How many rows the statements over a buffer table read, by the server's own counters, where thousands wait for other shards. */
+/**
+ * How many rows the statements over a buffer table read, by the server's own counters, where thousands wait for other
+ * shards.
+ */
 const SHARDS = 8;
 const ROWS = 4000;
 const A_SHARD = ROWS / SHARDS;
@@ -29,16 +32,30 @@ beforeAll(async () => {
   datastore = store.nameOf('plans');
   const [group] = inject('servers').groups;
   if (!group) throw new Error('no group');
-  connection = await createConnection({ ...group.writer, user: group.user, password: group.password, supportBigNumbers: true });
+  connection = await createConnection({
+    ...group.writer,
+    user: group.user,
+    password: group.password,
+    supportBigNumbers: true,
+  });
   const encoded = encodeBody('body');
   for (let shard = 0; shard < SHARDS; shard += 1) {
-    const cells = rowsOfShard(shard, SHARDS, A_SHARD).map((row_key): BufferedCell => ({ ...cellOf({ row_key }), encoded, shard }));
+    const cells = rowsOfShard(shard, SHARDS, A_SHARD).map((row_key): BufferedCell => ({
+      ...cellOf({ row_key }),
+      encoded,
+      shard,
+    }));
     addresses.push(...cells.slice(0, 10));
     await store.client(group.name).change(insertBuffered(datastore, cells));
   }
-  await connection.query("UPDATE schemaless.buffer SET state = 'conflict' WHERE datastore = ? AND shard = 7 LIMIT 50", [datastore]);
+  await connection.query("UPDATE schemaless.buffer SET state = 'conflict' WHERE datastore = ? AND shard = 7 LIMIT 50", [
+    datastore,
+  ]);
   await connection.query('ANALYZE TABLE schemaless.buffer');
-  const [rows] = await connection.query<never>('SELECT id FROM schemaless.buffer WHERE datastore = ? AND shard = 1 ORDER BY id', [datastore]);
+  const [rows] = await connection.query<never>(
+    'SELECT id FROM schemaless.buffer WHERE datastore = ? AND shard = 1 ORDER BY id',
+    [datastore],
+  );
   ids = (rows as { readonly id: number }[]).map(({ id }) => Number(id));
 });
 
@@ -53,9 +70,22 @@ describe('rows read of a buffer table', () => {
 
   it.each<[string, () => Statement, number]>([
     ['the next 25 rows of one shard', () => selectWaiting([place(1, ids[200])], 1e9, 25), 2 * 25 + 5],
-    ['the next 6 rows of 4 shards', () => selectWaiting([0, 1, 2, 3].map((shard) => place(shard)), 1e9, 6), 4 * (2 * 6 + 5)],
+    [
+      'the next 6 rows of 4 shards',
+      () =>
+        selectWaiting(
+          [0, 1, 2, 3].map((shard) => place(shard)),
+          1e9,
+          6,
+        ),
+      4 * (2 * 6 + 5),
+    ],
     ['20 bodies by id', () => selectBuffered(ids.slice(0, 20), 1e6), 20 * 12],
-    ['a page of one shard, of which all may have been acknowledged', () => selectUnanswered(datastore, 1, ids[100] ?? 0, 50), 10 * 50],
+    [
+      'a page of one shard, of which all may have been acknowledged',
+      () => selectUnanswered(datastore, 1, ids[100] ?? 0, 50),
+      10 * 50,
+    ],
     ['the copies at 20 addresses', () => selectCopies(datastore, addresses.slice(0, 20)), 5 * 20],
     ['the shards that anything waits for, and how much', () => selectWaitingShards(200), 5 * 200 + 20 * SHARDS],
     ['what waits in all of one datastore', () => selectBufferStatus(datastore), 3 * ROWS],
@@ -66,6 +96,11 @@ describe('rows read of a buffer table', () => {
   });
 
   it('are many where a statement scans: the measure itself can fail', async () => {
-    expect(await rowsRead(connection, { sql: 'SELECT COUNT(created_at) FROM schemaless.buffer WHERE datastore = ?', parameters: [datastore] })).toBeGreaterThan(ROWS);
+    expect(
+      await rowsRead(connection, {
+        sql: 'SELECT COUNT(created_at) FROM schemaless.buffer WHERE datastore = ?',
+        parameters: [datastore],
+      }),
+    ).toBeGreaterThan(ROWS);
   });
 });

@@ -17,7 +17,8 @@ afterAll(() => api.close());
 
 const client = (waitMs = 5000) => dataApiClient(api.client, TARGET, { waitMs });
 const insert = (id: number) => sql(`INSERT INTO ${api.database}.done (id) VALUES (?)`, id);
-const times = async (id: number) => Number((await client().select(sql(`SELECT COUNT(*) FROM ${api.database}.done WHERE id = ?`, id), 'writer'))[0]?.[0]);
+const times = async (id: number) =>
+  Number((await client().select(sql(`SELECT COUNT(*) FROM ${api.database}.done WHERE id = ?`, id), 'writer'))[0]?.[0]);
 const happened = (wanted: string) => api.faults.status().find(({ kind }) => kind === wanted)?.happened ?? 0;
 
 describe('a call that was refused before anything was done', () => {
@@ -27,12 +28,15 @@ describe('a call that was refused before anything was done', () => {
     expect(happened(kind)).toBe(3);
   });
 
-  it.each(['resuming', 'throttled'] as const)('%s: fails as one that was not done, once the time is over', async (kind) => {
-    api.faults.set({ kind, share: 1 });
-    await expect(client(250).change(insert(2))).rejects.toMatchObject({ failure: 'unreachable' });
-    api.faults.clear();
-    expect(await times(2)).toBe(0);
-  });
+  it.each(['resuming', 'throttled'] as const)(
+    '%s: fails as one that was not done, once the time is over',
+    async (kind) => {
+      api.faults.set({ kind, share: 1 });
+      await expect(client(250).change(insert(2))).rejects.toMatchObject({ failure: 'unreachable' });
+      api.faults.clear();
+      expect(await times(2)).toBe(0);
+    },
+  );
 });
 
 describe('a call that may have done something', () => {
@@ -52,26 +56,41 @@ describe('a call that may have done something', () => {
 describe('what the Data API does not take', () => {
   it('is refused before it is sent, with its size', async () => {
     const long = client().select(sql(`SELECT '${'x'.repeat(70_000)}'`), 'writer');
-    await expect(long).rejects.toMatchObject({ failure: 'rejected', message: expect.stringMatching(/a statement of 70009 characters: .* 65536 at most/) });
+    await expect(long).rejects.toMatchObject({
+      failure: 'rejected',
+      message: expect.stringMatching(/a statement of 70009 characters: .* 65536 at most/),
+    });
     const large = client().select(sql('SELECT LENGTH(?)', Buffer.alloc(3_200_000)), 'writer');
-    await expect(large).rejects.toMatchObject({ failure: 'rejected', message: expect.stringMatching(/a request of \d+ bytes, its values in base64: .* at most/) });
+    await expect(large).rejects.toMatchObject({
+      failure: 'rejected',
+      message: expect.stringMatching(/a request of \d+ bytes, its values in base64: .* at most/),
+    });
   });
 
   it('that fits is taken, to the last bytes', async () => {
-    expect(String((await client().select(sql('SELECT LENGTH(?)', Buffer.alloc(3_100_000)), 'writer'))[0]?.[0])).toBe('3100000');
+    expect(String((await client().select(sql('SELECT LENGTH(?)', Buffer.alloc(3_100_000)), 'writer'))[0]?.[0])).toBe(
+      '3100000',
+    );
   });
 
   it('a row or a result that is too large is an error that says so, and no later call sees anything of it', async () => {
     await expect(client().select(sql('SELECT REPEAT(?, 70000)', 'x'), 'writer')).rejects.toBeInstanceOf(SqlError);
     const rows = Array.from({ length: 20 }, () => 'SELECT REPEAT(?, 60000)').join(' UNION ALL ');
-    await expect(client().select(sql(rows, ...Array.from({ length: 20 }, (_, place) => String.fromCodePoint(65 + place))), 'writer')).rejects.toMatchObject({ failure: 'rejected' });
+    await expect(
+      client().select(
+        sql(rows, ...Array.from({ length: 20 }, (_, place) => String.fromCodePoint(65 + place))),
+        'writer',
+      ),
+    ).rejects.toMatchObject({ failure: 'rejected' });
     expect(await client().select(sql('SELECT 1'), 'writer')).toEqual([['1']]);
   });
 });
 
 describe('named parameters', () => {
   it('leave quoted text and names alone', () => {
-    expect(namedParameters(sql("SELECT ?, '?', `a?`, 'it''s ?', 'a\\'?', ? FROM t", 1, 2)).sql).toBe("SELECT :v0, '?', `a?`, 'it''s ?', 'a\\'?', :v1 FROM t");
+    expect(namedParameters(sql("SELECT ?, '?', `a?`, 'it''s ?', 'a\\'?', ? FROM t", 1, 2)).sql).toBe(
+      "SELECT :v0, '?', `a?`, 'it''s ?', 'a\\'?', :v1 FROM t",
+    );
   });
 
   it('are as many as there are places', () => {
@@ -86,9 +105,16 @@ describe('errors whose number the service leaves out', () => {
     ['Deadlock found when trying to get lock; try restarting transaction', 'contention', 1213],
     ['Lock wait timeout exceeded; try restarting transaction', 'contention', 1205],
     ["Table 'a.b' doesn't exist", 'rejected', 1146],
-    ['The MySQL server is running with the --read-only option so it cannot execute this statement', 'unreachable', 1290],
+    [
+      'The MySQL server is running with the --read-only option so it cannot execute this statement',
+      'unreachable',
+      1290,
+    ],
     ['something new', 'rejected', 0],
   ])('%s', (message, failure, errno) => {
-    expect(toDataApiError(Object.assign(new Error(message), { name: 'DatabaseErrorException' }), false)).toMatchObject({ failure, errno });
+    expect(toDataApiError(Object.assign(new Error(message), { name: 'DatabaseErrorException' }), false)).toMatchObject({
+      failure,
+      errno,
+    });
   });
 });

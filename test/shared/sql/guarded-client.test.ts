@@ -40,7 +40,11 @@ function fakeClient() {
   return fake;
 }
 
-const failureOf = (work: Promise<unknown>): Promise<string> => work.then(() => 'none', (error: unknown) => (error instanceof SqlError ? `${error.failure}: ${error.message}` : String(error)));
+const failureOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'none',
+    (error: unknown) => (error instanceof SqlError ? `${error.failure}: ${error.message}` : String(error)),
+  );
 const OPEN = /^unreachable: the circuit of group-1, writer is open$/;
 async function opens(client: GuardedClient): Promise<void> {
   await expect.poll(() => client.circuit('writer'), { timeout: 2000, interval: 1 }).toBe('open');
@@ -53,7 +57,10 @@ describe('a guarded client', () => {
   it('sends nothing more to a role after a time limit that passed and a sign of life that did not come, until one does', async () => {
     const fake = fakeClient();
     const told: string[] = [];
-    const client = guardedClient(fake.client, 'group-1', { settings: QUICK, onOpen: (role, by) => told.push(`${role}, ${by}`) });
+    const client = guardedClient(fake.client, 'group-1', {
+      settings: QUICK,
+      onOpen: (role, by) => told.push(`${role}, ${by}`),
+    });
     fake.answer = () => Promise.reject(timeout());
     expect(await failureOf(client.select(STATEMENT, 'writer'))).toBe('unclear: no answer in time');
     await opens(client);
@@ -85,12 +92,14 @@ describe('a guarded client', () => {
     const client = guardedClient(fake.client, 'group-1', { settings: { ...QUICK, probeAfterMs: 10_000 } });
     for (let round = 0; round < 4; round += 1) {
       fake.answer = () => Promise.reject(refused());
-      for (let failure = 0; failure < QUICK.failures - 1; failure += 1) await failureOf(client.select(STATEMENT, 'writer'));
+      for (let failure = 0; failure < QUICK.failures - 1; failure += 1)
+        await failureOf(client.select(STATEMENT, 'writer'));
       fake.answer = async () => [];
       await client.select(STATEMENT, 'writer');
     }
     fake.answer = () => Promise.reject(refused());
-    for (let failure = 0; failure < QUICK.failures; failure += 1) expect(await failureOf(client.select(STATEMENT, 'writer'))).toContain('refused');
+    for (let failure = 0; failure < QUICK.failures; failure += 1)
+      expect(await failureOf(client.select(STATEMENT, 'writer'))).toContain('refused');
     await opens(client);
     expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
   });
@@ -104,7 +113,8 @@ describe('a guarded client', () => {
     const fake = fakeClient();
     const client = guardedClient(fake.client, 'group-1', { settings: QUICK });
     fake.answer = () => Promise.reject(error);
-    for (let time = 0; time < 10; time += 1) expect(await failureOf(client.select(STATEMENT, 'writer'))).toContain(error.message);
+    for (let time = 0; time < 10; time += 1)
+      expect(await failureOf(client.select(STATEMENT, 'writer'))).toContain(error.message);
     expect(client.circuit('writer')).toBe('closed');
   });
 
@@ -124,23 +134,30 @@ describe('a guarded client', () => {
   it.each([
     ['a time limit that passed', 1, timeout],
     ['failures in a row', QUICK.failures, refused],
-    ['all connections being in use for long', 1, () => new SqlError('unreachable', 'all in use', { poolExhausted: true })],
-  ])('takes %s for no evidence against a node that gives a sign of life, and tells nobody', async (_what, times, failure) => {
-    const fake = fakeClient();
-    const told: string[] = [];
-    const client = guardedClient(fake.client, 'group-1', { settings: QUICK, onOpen: (role) => told.push(role) });
-    fake.alive = async () => [['alive']];
-    fake.answer = () => Promise.reject(failure());
-    // From here on it counts how long nothing was answered.
-    expect(client.circuit('writer')).toBe('closed');
-    await sleep(QUICK.silentMs + 10);
-    for (let round = 1; round <= 3; round += 1) {
-      for (let time = 0; time < times; time += 1) await failureOf(client.select(STATEMENT, 'writer'));
-      await expect.poll(() => fake.probes).toBe(round);
-    }
-    await sleep(QUICK.probeTimeoutMs * 2);
-    expect([client.circuit('writer'), told]).toEqual(['closed', []]);
-  });
+    [
+      'all connections being in use for long',
+      1,
+      () => new SqlError('unreachable', 'all in use', { poolExhausted: true }),
+    ],
+  ])(
+    'takes %s for no evidence against a node that gives a sign of life, and tells nobody',
+    async (_what, times, failure) => {
+      const fake = fakeClient();
+      const told: string[] = [];
+      const client = guardedClient(fake.client, 'group-1', { settings: QUICK, onOpen: (role) => told.push(role) });
+      fake.alive = async () => [['alive']];
+      fake.answer = () => Promise.reject(failure());
+      // From here on it counts how long nothing was answered.
+      expect(client.circuit('writer')).toBe('closed');
+      await sleep(QUICK.silentMs + 10);
+      for (let round = 1; round <= 3; round += 1) {
+        for (let time = 0; time < times; time += 1) await failureOf(client.select(STATEMENT, 'writer'));
+        await expect.poll(() => fake.probes).toBe(round);
+      }
+      await sleep(QUICK.probeTimeoutMs * 2);
+      expect([client.circuit('writer'), told]).toEqual(['closed', []]);
+    },
+  );
 
   it('answers statements as before while it asks for a sign of life', async () => {
     const fake = fakeClient();
@@ -218,7 +235,10 @@ describe('a guarded client', () => {
     const fake = fakeClient();
     const client = guardedClient(fake.client, 'group-1', { settings: QUICK });
     let end = (): void => undefined;
-    fake.answer = () => new Promise((_, reject) => { end = () => reject(timeout()); });
+    fake.answer = () =>
+      new Promise((_, reject) => {
+        end = () => reject(timeout());
+      });
     const hanging = failureOf(client.select(STATEMENT, 'writer'));
     const endHanging = end;
     fake.answer = () => Promise.reject(timeout());
@@ -234,7 +254,10 @@ describe('a guarded client', () => {
   it('asks for a sign of life where another instance found the role down, and opens without one, telling nobody', async () => {
     const fake = fakeClient();
     const told: string[] = [];
-    const client = guardedClient(fake.client, 'group-1', { settings: QUICK, onOpen: (role, by) => told.push(`${role}, ${by}`) });
+    const client = guardedClient(fake.client, 'group-1', {
+      settings: QUICK,
+      onOpen: (role, by) => told.push(`${role}, ${by}`),
+    });
     fake.alive = () => new Promise(() => undefined);
     client.doubt('writer');
     expect(await failureOf(client.select(STATEMENT, 'writer'))).toMatch(OPEN);
@@ -251,7 +274,9 @@ describe('a guarded client', () => {
     fake.alive = () => sleep(QUICK.probeTimeoutMs / 2, [['alive']]);
     fake.answer = async () => [['answered']];
     client.doubt('writer');
-    expect(await Promise.all(Array.from({ length: 4 }, () => client.select(STATEMENT, 'writer')))).toEqual(Array.from({ length: 4 }, () => [['answered']]));
+    expect(await Promise.all(Array.from({ length: 4 }, () => client.select(STATEMENT, 'writer')))).toEqual(
+      Array.from({ length: 4 }, () => [['answered']]),
+    );
     expect([fake.probes, told]).toEqual([1, []]);
   });
 
@@ -265,7 +290,9 @@ describe('a guarded client', () => {
     fake.answer = async () => [['answered']];
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 15_000 });
     try {
-      expect(await Promise.all(Array.from({ length: 4 }, () => client.select(STATEMENT, 'writer')))).toEqual(Array.from({ length: 4 }, () => [['answered']]));
+      expect(await Promise.all(Array.from({ length: 4 }, () => client.select(STATEMENT, 'writer')))).toEqual(
+        Array.from({ length: 4 }, () => [['answered']]),
+      );
     } finally {
       vi.useRealTimers();
     }

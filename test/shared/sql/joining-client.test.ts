@@ -30,7 +30,10 @@ function counted(through: SqlClient): SqlClient {
   return {
     ...through,
     change: (statement) => (sent.push(1), through.change(statement)),
-    transactions: { ...transactions, run: (statements) => (sent.push(statements.length), transactions.run(statements)) },
+    transactions: {
+      ...transactions,
+      run: (statements) => (sent.push(statements.length), transactions.run(statements)),
+    },
   };
 }
 
@@ -40,7 +43,8 @@ beforeAll(async () => {
   direct = mysqlClient(group, async () => ({ username: group.user, password: group.password }));
   holder = await createConnection({ ...group.writer, user: group.user, password: group.password });
   await holder.query(`CREATE DATABASE ${DATABASE}`);
-  for (let number = 0; number < TABLES; number += 1) await holder.query(`CREATE TABLE ${tableOf(number)} (id INT NOT NULL PRIMARY KEY, note MEDIUMBLOB NOT NULL)`);
+  for (let number = 0; number < TABLES; number += 1)
+    await holder.query(`CREATE TABLE ${tableOf(number)} (id INT NOT NULL PRIMARY KEY, note MEDIUMBLOB NOT NULL)`);
 });
 afterAll(async () => {
   await holder.query(`DROP DATABASE ${DATABASE}`);
@@ -52,14 +56,18 @@ beforeEach(() => {
   client = joiningClient(counted(direct));
 });
 
-const all = (statements: readonly Statement[]): Promise<PromiseSettledResult<SqlChange>[]> => Promise.allSettled(statements.map((statement) => client.change(statement)));
-const failures = (ends: readonly PromiseSettledResult<SqlChange>[]): unknown[] => ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
+const all = (statements: readonly Statement[]): Promise<PromiseSettledResult<SqlChange>[]> =>
+  Promise.allSettled(statements.map((statement) => client.change(statement)));
+const failures = (ends: readonly PromiseSettledResult<SqlChange>[]): unknown[] =>
+  ends.flatMap((end) => (end.status === 'rejected' ? [end.reason] : []));
 
 describe('changes that come together', () => {
   it('are committed together, and each is told what became of it', async () => {
     const statements = Array.from({ length: TABLES }, (_, number) => insertInto(tableOf(number)));
     const ends = await all(statements);
-    expect(ends).toEqual(statements.map(({ parameters: [id] }) => ({ status: 'fulfilled', value: { affectedRows: 1, insertId: id } })));
+    expect(ends).toEqual(
+      statements.map(({ parameters: [id] }) => ({ status: 'fulfilled', value: { affectedRows: 1, insertId: id } })),
+    );
     // The first came alone, as far as anybody knew.
     expect(sent).toEqual([1, TABLES - 1]);
   });
@@ -71,16 +79,28 @@ describe('changes that come together', () => {
 
   it('go with others only where they may, and no large one with small ones', async () => {
     const { mayShareCommit: _may, ...alone } = insertInto(tableOf(0));
-    const ends = await all([insertInto(tableOf(1)), insertInto(tableOf(2)), alone, insertInto(tableOf(3), Buffer.alloc(300 * 1024)), insertInto(tableOf(4))]);
+    const ends = await all([
+      insertInto(tableOf(1)),
+      insertInto(tableOf(2)),
+      alone,
+      insertInto(tableOf(3), Buffer.alloc(300 * 1024)),
+      insertInto(tableOf(4)),
+    ]);
     expect(failures(ends)).toEqual([]);
     expect(sent.toSorted()).toEqual([1, 1, 1, 2]);
   });
 
   it('are many at most, by number and by bytes', async () => {
-    expect(failures(await all(Array.from({ length: 251 }, (_, number) => insertInto(tableOf(number % TABLES)))))).toEqual([]);
+    expect(
+      failures(await all(Array.from({ length: 251 }, (_, number) => insertInto(tableOf(number % TABLES))))),
+    ).toEqual([]);
     expect(sent.toSorted((a, b) => a - b)).toEqual([1, 50, 100, 100]);
     sent = [];
-    expect(failures(await all(Array.from({ length: 9 }, (_, number) => insertInto(tableOf(number), Buffer.alloc(100 * 1024)))))).toEqual([]);
+    expect(
+      failures(
+        await all(Array.from({ length: 9 }, (_, number) => insertInto(tableOf(number), Buffer.alloc(100 * 1024)))),
+      ),
+    ).toEqual([]);
     expect(Math.max(...sent)).toBe(2);
   });
 });
@@ -89,7 +109,12 @@ describe('a statement at fault', () => {
   const absent = `\`${DATABASE}\`.nowhere`;
 
   it('costs the others nothing, and goes by itself from then on', async () => {
-    const some = (): Statement[] => [insertInto(tableOf(0)), insertInto(tableOf(1)), insertInto(absent), insertInto(tableOf(2))];
+    const some = (): Statement[] => [
+      insertInto(tableOf(0)),
+      insertInto(tableOf(1)),
+      insertInto(absent),
+      insertInto(tableOf(2)),
+    ];
     const first = await all(some());
     expect(failures(first)).toEqual([expect.objectContaining({ failure: 'rejected', errno: 1146 })]);
     expect(sent).toEqual([1, 3, 1, 1, 1]);
@@ -108,10 +133,23 @@ describe('a statement at fault', () => {
 
   it('of which nobody knows how it ended leaves nobody in the dark about that', async () => {
     const { transactions } = direct;
-    client = joiningClient({ ...direct, transactions: { atOnce: 2, spare: 2, run: async (statements) => (await transactions?.run(statements), Promise.reject(new SqlError('unclear', 'the connection was lost'))) } });
+    client = joiningClient({
+      ...direct,
+      transactions: {
+        atOnce: 2,
+        spare: 2,
+        run: async (statements) => (
+          await transactions?.run(statements),
+          Promise.reject(new SqlError('unclear', 'the connection was lost'))
+        ),
+      },
+    });
     const ends = await all([insertInto(tableOf(1)), insertInto(tableOf(2)), insertInto(tableOf(3))]);
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
-    expect(failures(ends)).toEqual([expect.objectContaining({ failure: 'unclear' }), expect.objectContaining({ failure: 'unclear' })]);
+    expect(failures(ends)).toEqual([
+      expect.objectContaining({ failure: 'unclear' }),
+      expect.objectContaining({ failure: 'unclear' }),
+    ]);
   });
 });
 
@@ -148,7 +186,9 @@ describe('a table that somebody locked', { timeout: 30_000 }, () => {
       await sleep(300);
       stuck.push(client.change(insertInto(tableOf(0))), client.change(insertInto(tableOf(0))));
       const begun = performance.now();
-      expect(failures(await all(Array.from({ length: 30 }, (_, number) => insertInto(tableOf(3 + number)))))).toEqual([]);
+      expect(failures(await all(Array.from({ length: 30 }, (_, number) => insertInto(tableOf(3 + number)))))).toEqual(
+        [],
+      );
       expect(performance.now() - begun).toBeLessThan(700);
       await holder.query('UNLOCK TABLES');
       await Promise.all(stuck);
@@ -163,7 +203,9 @@ describe('a table that somebody locked', { timeout: 30_000 }, () => {
       const stuck = all([insertInto(tableOf(1)), insertInto(tableOf(0)), insertInto(tableOf(2))]);
       await sleep(300);
       const begun = performance.now();
-      expect(failures(await all(Array.from({ length: 30 }, (_, number) => insertInto(tableOf(3 + number)))))).toEqual([]);
+      expect(failures(await all(Array.from({ length: 30 }, (_, number) => insertInto(tableOf(3 + number)))))).toEqual(
+        [],
+      );
       expect(performance.now() - begun).toBeLessThan(700);
       await holder.query('UNLOCK TABLES');
       expect(failures(await stuck)).toEqual([]);

@@ -13,7 +13,11 @@ const PROMPT_MS = 1000;
 const DATABASE = `quota_${randomUUID().replaceAll('-', '')}`;
 
 const tableOf = (number: number): string => `\`${DATABASE}\`.t${number}`;
-const count = (number: number): Statement => ({ sql: `SELECT COUNT(*) FROM ${tableOf(number)}`, parameters: [], table: tableOf(number) });
+const count = (number: number): Statement => ({
+  sql: `SELECT COUNT(*) FROM ${tableOf(number)}`,
+  parameters: [],
+  table: tableOf(number),
+});
 const LOCKED = 0;
 
 let client: SqlClient;
@@ -22,10 +26,13 @@ let holder: Connection;
 beforeAll(async () => {
   const [group] = inject('servers').groups;
   if (!group) throw new Error('wanted a group');
-  client = mysqlClient(group, async () => ({ username: group.user, password: group.password }), { connections: CONNECTIONS });
+  client = mysqlClient(group, async () => ({ username: group.user, password: group.password }), {
+    connections: CONNECTIONS,
+  });
   holder = await createConnection({ ...group.writer, user: group.user, password: group.password });
   await holder.query(`CREATE DATABASE ${DATABASE}`);
-  for (let number = 0; number < TABLES; number += 1) await holder.query(`CREATE TABLE ${tableOf(number)} (id INT NOT NULL)`);
+  for (let number = 0; number < TABLES; number += 1)
+    await holder.query(`CREATE TABLE ${tableOf(number)} (id INT NOT NULL)`);
 });
 afterAll(async () => {
   await holder.query(`DROP DATABASE ${DATABASE}`);
@@ -33,17 +40,24 @@ afterAll(async () => {
   await client.close();
 });
 
-const failureOf = (work: Promise<unknown>): Promise<SqlError | undefined> => work.then(() => undefined, (error: SqlError) => error);
+const failureOf = (work: Promise<unknown>): Promise<SqlError | undefined> =>
+  work.then(
+    () => undefined,
+    (error: SqlError) => error,
+  );
 
 describe('a table that somebody locks', { timeout: 30_000 }, () => {
   it('leaves connections to other tables, whichever unions name it: first, or after another', async () => {
     await holder.query(`LOCK TABLES ${tableOf(LOCKED)} WRITE`);
     const stuck: Promise<unknown>[] = [];
     try {
-      for (let number = 1; number <= CONNECTIONS; number += 1) stuck.push(failureOf(client.select(unionOf([count(number), count(LOCKED)]), 'writer')));
-      for (let number = 0; number < CONNECTIONS; number += 1) stuck.push(failureOf(client.select(count(LOCKED), 'writer')));
+      for (let number = 1; number <= CONNECTIONS; number += 1)
+        stuck.push(failureOf(client.select(unionOf([count(number), count(LOCKED)]), 'writer')));
+      for (let number = 0; number < CONNECTIONS; number += 1)
+        stuck.push(failureOf(client.select(count(LOCKED), 'writer')));
       const begun = performance.now();
-      for (let number = 1; number < TABLES; number += 1) expect(await client.select(count(number), 'writer')).toHaveLength(1);
+      for (let number = 1; number < TABLES; number += 1)
+        expect(await client.select(count(number), 'writer')).toHaveLength(1);
       expect(await client.select({ sql: 'SELECT 1', parameters: [] }, 'writer')).toHaveLength(1);
       expect(performance.now() - begun).toBeLessThan(PROMPT_MS);
     } finally {
@@ -57,7 +71,13 @@ describe('a pool that ends', () => {
   it('tells those that wait for a connection at once that nothing was sent', async () => {
     const [group] = inject('servers').groups;
     if (!group) throw new Error('wanted a group');
-    const pool = new MysqlPool({ connection: { ...group.writer, user: group.user, password: group.password }, connections: 1, acquireTimeoutMs: 5000, queryTimeoutMs: 5000, standstill: { since: () => false } });
+    const pool = new MysqlPool({
+      connection: { ...group.writer, user: group.user, password: group.password },
+      connections: 1,
+      acquireTimeoutMs: 5000,
+      queryTimeoutMs: 5000,
+      standstill: { since: () => false },
+    });
     const busy = failureOf(pool.run({ sql: 'SELECT SLEEP(0.3)', parameters: [] }));
     const waiting = failureOf(pool.run({ sql: 'SELECT 1', parameters: [] }));
     const begun = performance.now();

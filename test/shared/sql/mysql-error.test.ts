@@ -45,7 +45,17 @@ describe('checkParameters', () => {
     expect(() => checkParameters(['a', 1, 1.5, -1, 2n, null, Buffer.from('x'), new Uint8Array(1)])).not.toThrow();
   });
 
-  it.each<[unknown]>([[['a', 'b']], [{ toSqlString: () => '1 OR 1=1' }], [{}], [undefined], [Number.NaN], [Number.POSITIVE_INFINITY], [true], [new Date()], [Symbol('x')]])('refuses %o, which a driver would splice into the text', (value) => {
+  it.each<[unknown]>([
+    [['a', 'b']],
+    [{ toSqlString: () => '1 OR 1=1' }],
+    [{}],
+    [undefined],
+    [Number.NaN],
+    [Number.POSITIVE_INFINITY],
+    [true],
+    [new Date()],
+    [Symbol('x')],
+  ])('refuses %o, which a driver would splice into the text', (value) => {
     expect(() => checkParameters(['fine', value as SqlParameter])).toThrow(/bound value 1/);
   });
 });
@@ -53,6 +63,7 @@ describe('checkParameters', () => {
 describe('quoteName', () => {
   it('takes names of our own making and refuses all others', () => {
     expect(quoteName('trips_0233')).toBe('`trips_0233`');
-    for (const name of ['', 'a`b', 'mysql.user', 'Trips', '1a', 'a-b', 'a b', `a${'b'.repeat(64)}`, 'ä']) expect(() => quoteName(name)).toThrow(/name in SQL/);
+    for (const name of ['', 'a`b', 'mysql.user', 'Trips', '1a', 'a-b', 'a b', `a${'b'.repeat(64)}`, 'ä'])
+      expect(() => quoteName(name)).toThrow(/name in SQL/);
   });
 });

@@ -35,13 +35,20 @@ beforeAll(async () => {
   datastore = store.nameOf('plans');
   // Many versions of the same few columns: an aggregate over them has to skip from column to column.
   rows = rowsOfShard(1, 4, 3);
-  const cells = Array.from({ length: CELLS }, (_, place) => cellOf({ row_key: rows[place % 3] ?? '', column_name: COLUMNS[Math.floor(place / 3) % 3] ?? '', ref_key: place }));
+  const cells = Array.from({ length: CELLS }, (_, place) =>
+    cellOf({ row_key: rows[place % 3] ?? '', column_name: COLUMNS[Math.floor(place / 3) % 3] ?? '', ref_key: place }),
+  );
   const trips = await store.deployment.datastore(datastore);
   for (let start = 0; start < CELLS; start += 100) await trips.batchPut(cells.slice(start, start + 100));
   const group = (await store.topology.datastore(datastore))?.places[1]?.group;
   const address = inject('servers').groups.find(({ name }) => name === group);
   if (!address) throw new Error('no group of shard 1');
-  connection = await createConnection({ ...address.writer, user: address.user, password: address.password, supportBigNumbers: true });
+  connection = await createConnection({
+    ...address.writer,
+    user: address.user,
+    password: address.password,
+    supportBigNumbers: true,
+  });
   await connection.query(`ANALYZE TABLE \`${datastore}_0001\`.entity`);
 });
 
@@ -66,18 +73,78 @@ describe('rows read', () => {
     ['append of 100 cells', () => appendCells({ datastore, shard: 1, epoch: 1 }, newCells(100)), 12 + 100 * 9],
     ['a cell by its address', () => selectCells(datastore, [key(3)], false), 6],
     ['the latest cell of a column of 333 versions', () => selectCells(datastore, [key()], false), 6],
-    ['100 latest cells', () => selectCells(datastore, Array.from({ length: 100 }, () => key()), false), 100 * 5],
+    [
+      '100 latest cells',
+      () =>
+        selectCells(
+          datastore,
+          Array.from({ length: 100 }, () => key()),
+          false,
+        ),
+      100 * 5,
+    ],
     ['a page of 10 versions', () => selectVersions(datastore, 1, { ...range, row_key: rows[1] ?? '' }, false), 10 * 14],
-    ['the latest cells of a row of 1000 cells', () => selectRow(datastore, 1, { row_key: rows[1] ?? '', columns: undefined, after: undefined, limit: 100, bytes: 1e6 }, false), 60],
-    ['two columns of that row', () => selectRow(datastore, 1, { row_key: rows[1] ?? '', columns: ['BASE', 'STATUS'], after: undefined, limit: 100, bytes: 1e6 }, false), 60],
+    [
+      'the latest cells of a row of 1000 cells',
+      () =>
+        selectRow(
+          datastore,
+          1,
+          { row_key: rows[1] ?? '', columns: undefined, after: undefined, limit: 100, bytes: 1e6 },
+          false,
+        ),
+      60,
+    ],
+    [
+      'two columns of that row',
+      () =>
+        selectRow(
+          datastore,
+          1,
+          { row_key: rows[1] ?? '', columns: ['BASE', 'STATUS'], after: undefined, limit: 100, bytes: 1e6 },
+          false,
+        ),
+      60,
+    ],
     ['20 cells of the log', () => selectLog(datastore, [{ shard: 1, after: 1500 }], 20, 1e6), 20 * 13],
     ['the end of the log', () => selectLog(datastore, [{ shard: 1, after: CELLS + 1000 }], 20, 1e6), 12],
-    ['whether 64 shards have a next cell', () => selectNextCells(datastore, Array.from({ length: 64 }, () => ({ shard: 1, at: 1500 }))), 64 * 3],
+    [
+      'whether 64 shards have a next cell',
+      () =>
+        selectNextCells(
+          datastore,
+          Array.from({ length: 64 }, () => ({ shard: 1, at: 1500 })),
+        ),
+      64 * 3,
+    ],
     ['the head of a shard', () => selectHeads(datastore, [1]), 8],
     ['how far a shard is done', () => selectLags(datastore, [{ shard: 1, after: 1500 }]), 8],
-    ['how far 64 shards are done', () => selectLags(datastore, Array.from({ length: 64 }, () => ({ shard: 1, after: 1500 }))), 64 * 8],
-    ['the place of a time in the log', () => findLocations(datastore, [{ shard: 1, since: '2026-01-01T00:00:00.000000Z' }]), 160],
-    ['hashes of 50 bodies', () => selectBodyHashes(Array.from({ length: 50 }, () => ({ ...cellOf({ row_key: rows[0] ?? '', ref_key: 3 }), datastore, shard: 1 }))), 50 * 4],
+    [
+      'how far 64 shards are done',
+      () =>
+        selectLags(
+          datastore,
+          Array.from({ length: 64 }, () => ({ shard: 1, after: 1500 })),
+        ),
+      64 * 8,
+    ],
+    [
+      'the place of a time in the log',
+      () => findLocations(datastore, [{ shard: 1, since: '2026-01-01T00:00:00.000000Z' }]),
+      160,
+    ],
+    [
+      'hashes of 50 bodies',
+      () =>
+        selectBodyHashes(
+          Array.from({ length: 50 }, () => ({
+            ...cellOf({ row_key: rows[0] ?? '', ref_key: 3 }),
+            datastore,
+            shard: 1,
+          })),
+        ),
+      50 * 4,
+    ],
   ])('for %s are few', async (_what, statement, most) => {
     const made = statement();
     // Its connections are counted by it.
@@ -86,6 +153,11 @@ describe('rows read', () => {
   });
 
   it('are many where a statement scans: the measure itself can fail', async () => {
-    expect(await rowsRead(connection, { sql: `SELECT COUNT(*) FROM \`${datastore}_0001\`.entity WHERE created_at > '2001-01-01'`, parameters: [] })).toBeGreaterThan(CELLS);
+    expect(
+      await rowsRead(connection, {
+        sql: `SELECT COUNT(*) FROM \`${datastore}_0001\`.entity WHERE created_at > '2001-01-01'`,
+        parameters: [],
+      }),
+    ).toBeGreaterThan(CELLS);
   });
 });

@@ -19,13 +19,21 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 const good = (item: number): Statement => ({ sql: `SELECT ${item} AS item, ? AS bound`, parameters: [item] });
-const ofNoTable = (item: number): Statement => ({ sql: `SELECT ${item} AS item, added_id AS bound FROM \`schemaless\`.gone`, parameters: [] });
-const partsWith = (atFault: readonly number[]): Statement[] => Array.from({ length: PARTS }, (_, item) => (atFault.includes(item) ? ofNoTable(item) : good(item)));
+const ofNoTable = (item: number): Statement => ({
+  sql: `SELECT ${item} AS item, added_id AS bound FROM \`schemaless\`.gone`,
+  parameters: [],
+});
+const partsWith = (atFault: readonly number[]): Statement[] =>
+  Array.from({ length: PARTS }, (_, item) => (atFault.includes(item) ? ofNoTable(item) : good(item)));
 
 async function divide(parts: readonly Statement[]) {
   broken.statements.length = 0;
   const { rows, refused } = await selectDivided(client, parts, 'writer');
-  return { items: rows.map(([item]) => toNumber(item)).sort((one, other) => one - other), refused, statements: broken.statements.length };
+  return {
+    items: rows.map(([item]) => toNumber(item)).sort((one, other) => one - other),
+    refused,
+    statements: broken.statements.length,
+  };
 }
 
 describe('a union of many parts', () => {

@@ -4,7 +4,11 @@ import { SqlError, UNBOUNDED, type SqlClient, type SqlRow, type Statement } from
 import { selectParts } from '../../../shared/sql/select-parts.ts';
 
 const LATE_MS = 900;
-const partOf = (table: string, row: string, more = ''): Statement => ({ sql: `SELECT '${row}'${more} FROM ${table}`, parameters: [], table });
+const partOf = (table: string, row: string, more = ''): Statement => ({
+  sql: `SELECT '${row}'${more} FROM ${table}`,
+  parameters: [],
+  table,
+});
 const [one, two, three] = ['`trips_0001`.entity', '`trips_0002`.entity', '`trips_0003`.entity'] as const;
 
 /** A node whose tables can be locked, and which may hang; every statement that waits ends after its time limit. */
@@ -16,7 +20,8 @@ function node() {
     async select({ sql }) {
       state.sent.push(sql);
       const until = performance.now() + LATE_MS;
-      const waits = (): boolean => state.hangs || sql.includes('HEAVY') || [...state.locked].some((table) => sql.includes(table));
+      const waits = (): boolean =>
+        state.hangs || sql.includes('HEAVY') || [...state.locked].some((table) => sql.includes(table));
       while (waits()) {
         if (performance.now() > until) throw new SqlError('unclear', 'no answer', { timedOut: true });
         await sleep(5);
@@ -29,7 +34,11 @@ function node() {
   const ask = async (parts: readonly Statement[]) => {
     const begun = performance.now();
     const { rows, refused } = await selectParts(client, parts, 'writer');
-    return { rows: rows.map(([row]) => row).sort(), refused: [...refused.keys()].sort(), ms: performance.now() - begun };
+    return {
+      rows: rows.map(([row]) => row).sort(),
+      refused: [...refused.keys()].sort(),
+      ms: performance.now() - begun,
+    };
   };
   return { state, ask };
 }
@@ -50,8 +59,14 @@ describe('parts of a union that is late', () => {
   it('are answered where most are of the locked table, and where they have no rows', async () => {
     const { state, ask } = node();
     state.locked.add(two);
-    const parts = [...Array.from({ length: 12 }, () => partOf(two, 'b')), { ...partOf(one, 'a'), sql: `SELECT NULL FROM ${one}` }];
-    expect(await ask(parts)).toMatchObject({ rows: [], refused: Array.from({ length: 12 }, (_, place) => place).sort() });
+    const parts = [
+      ...Array.from({ length: 12 }, () => partOf(two, 'b')),
+      { ...partOf(one, 'a'), sql: `SELECT NULL FROM ${one}` },
+    ];
+    expect(await ask(parts)).toMatchObject({
+      rows: [],
+      refused: Array.from({ length: 12 }, (_, place) => place).sort(),
+    });
   });
 
   it('fail as they are where a statement is slow by itself: its table is not taken for locked', async () => {

@@ -12,7 +12,11 @@ sqlClientConformance('mysql', async () => {
   const [group] = inject('servers').groups;
   if (!group) throw new Error('wanted a group');
   const credentials = async () => ({ username: group.user, password: group.password });
-  const clients = [mysqlClient(group, credentials), mysqlClient(group, credentials, { queryTimeoutMs: 1000 }), mysqlClient({ ...group, writer: NOWHERE }, credentials)] as const;
+  const clients = [
+    mysqlClient(group, credentials),
+    mysqlClient(group, credentials, { queryTimeoutMs: 1000 }),
+    mysqlClient({ ...group, writer: NOWHERE }, credentials),
+  ] as const;
   const [client, hasty, nowhere] = clients;
   return { client, hasty, nowhere, close: async () => void (await Promise.all(clients.map((one) => one.close()))) };
 });

@@ -19,7 +19,9 @@ beforeEach(async () => {
   if (!group) throw new Error('wanted a group');
   between = await openForwarder({ host: '127.0.0.1', port: 0, target: () => group.writer });
   const address = { ...group, writer: { host: between.host, port: between.port } };
-  client = mysqlClient(address, async () => ({ username: group.user, password: group.password }), { connections: CONNECTIONS });
+  client = mysqlClient(address, async () => ({ username: group.user, password: group.password }), {
+    connections: CONNECTIONS,
+  });
   told = [];
   guarded = guardedClient(client, 'group-1', { onOpen: (role) => told.push(role) });
   await guarded.change(sql(`CREATE DATABASE ${DATABASE}`));
@@ -40,10 +42,15 @@ function freeze(milliseconds: number): void {
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + milliseconds });
 }
 
-const outcome = (work: Promise<unknown>): Promise<string> => work.then(() => 'done', (error: unknown) => (error instanceof SqlError ? error.failure : String(error)));
+const outcome = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'done',
+    (error: unknown) => (error instanceof SqlError ? error.failure : String(error)),
+  );
 const change = (): Promise<string> => outcome(guarded.change(sql(`INSERT INTO ${DATABASE}.marks VALUES (1)`)));
 const select = (): Promise<string> => outcome(guarded.select(sql(`SELECT mark FROM ${DATABASE}.marks`), 'writer'));
-const timesOf = (count: number, one: () => Promise<string>): Promise<string[]> => Promise.all(Array.from({ length: count }, one));
+const timesOf = (count: number, one: () => Promise<string>): Promise<string[]> =>
+  Promise.all(Array.from({ length: count }, one));
 const done = (count: number): string[] => Array.from({ length: count }, () => 'done');
 
 describe('an instance that was frozen, its connections forgotten', () => {
@@ -55,7 +62,12 @@ describe('an instance that was frozen, its connections forgotten', () => {
   });
 
   it('keeps the connections that were used a moment ago', async () => {
-    const ids = async (): Promise<unknown> => (await timesOf(3, async () => String((await guarded.select(sql('SELECT CONNECTION_ID(), SLEEP(0.05)'), 'writer'))[0]?.[0]))).sort();
+    const ids = async (): Promise<unknown> =>
+      (
+        await timesOf(3, async () =>
+          String((await guarded.select(sql('SELECT CONNECTION_ID(), SLEEP(0.05)'), 'writer'))[0]?.[0]),
+        )
+      ).sort();
     const before = await ids();
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 20_000 });
     expect(await ids()).toEqual(before);
@@ -97,19 +109,27 @@ describe('reads that a request left behind', () => {
   it('open no circuit when their time limits pass after the thaw, and keep nothing from being done', async () => {
     const [group] = inject('servers').groups;
     if (!group) throw new Error('wanted a group');
-    const hasty = mysqlClient({ ...group, writer: { host: between.host, port: between.port } }, async () => ({ username: group.user, password: group.password }), { connections: CONNECTIONS, queryTimeoutMs: 1000 });
+    const hasty = mysqlClient(
+      { ...group, writer: { host: between.host, port: between.port } },
+      async () => ({ username: group.user, password: group.password }),
+      { connections: CONNECTIONS, queryTimeoutMs: 1000 },
+    );
     const found: string[] = [];
     const instance = guardedClient(hasty, 'group-1', { onOpen: (role) => found.push(role) });
     try {
       await Promise.all(Array.from({ length: CONNECTIONS }, () => instance.select(sql('SELECT SLEEP(0.1)'), 'writer')));
       const left = timesOf(6, () => outcome(instance.select(sql('SELECT SLEEP(0.2)'), 'writer')));
-      await new Promise((resolve) => { setTimeout(resolve, 50); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 50);
+      });
       freeze(180_000);
       // No answer to them ever comes; theirs are six of the eight connections.
       expect(await timesOf(2, () => outcome(instance.select(sql('SELECT 1'), 'writer')))).toEqual(done(2));
       // The time limit fell into the freeze, so that they are tried once more.
       expect(await left).toEqual(done(6));
-      expect(await timesOf(CONNECTIONS, () => outcome(instance.select(sql('SELECT 1'), 'writer')))).toEqual(done(CONNECTIONS));
+      expect(await timesOf(CONNECTIONS, () => outcome(instance.select(sql('SELECT 1'), 'writer')))).toEqual(
+        done(CONNECTIONS),
+      );
       expect([instance.circuit('writer'), found]).toEqual(['closed', []]);
     } finally {
       await hasty.close();
@@ -121,15 +141,25 @@ describe('a process that stood still', () => {
   it('waits for no second time limit, and blames nobody: whoever asked has waited for one', async () => {
     const [group] = inject('servers').groups;
     if (!group) throw new Error('wanted a group');
-    const hasty = mysqlClient(group, async () => ({ username: group.user, password: group.password }), { queryTimeoutMs: 1500 });
+    const hasty = mysqlClient(group, async () => ({ username: group.user, password: group.password }), {
+      queryTimeoutMs: 1500,
+    });
     let probes = 0;
-    const counted: SqlClient = { ...hasty, select: (statement, target) => (probes += statement.sql === 'SELECT 1' ? 1 : 0, hasty.select(statement, target)) };
+    const counted: SqlClient = {
+      ...hasty,
+      select: (statement, target) => (
+        (probes += statement.sql === 'SELECT 1' ? 1 : 0),
+        hasty.select(statement, target)
+      ),
+    };
     const instance = guardedClient(counted, 'group-1');
     try {
       await hasty.select(sql('SELECT 2'), 'writer');
       const begun = performance.now();
       const late = instance.select(sql('SELECT SLEEP(5)'), 'writer').catch((error: unknown) => error);
-      await new Promise((resolve) => { setTimeout(resolve, 100); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 100);
+      });
       stall(700);
       expect(await late).toMatchObject({ failure: 'unclear', stoodStill: true, timedOut: false });
       expect(performance.now() - begun).toBeLessThan(2 * 1500);
@@ -142,12 +172,17 @@ describe('a process that stood still', () => {
   it('finishes what its time limits cut short: connections that it opens, and answers that came meanwhile', async () => {
     const [group] = inject('servers').groups;
     if (!group) throw new Error('wanted a group');
-    const hasty = mysqlClient(group, async () => ({ username: group.user, password: group.password }), { queryTimeoutMs: 600, connectTimeoutMs: 600 });
+    const hasty = mysqlClient(group, async () => ({ username: group.user, password: group.password }), {
+      queryTimeoutMs: 600,
+      connectTimeoutMs: 600,
+    });
     try {
       await hasty.select(sql('SELECT 1'), 'writer');
       // The first has a connection, the others open theirs in that time.
       const answers = timesOf(4, () => outcome(hasty.select(sql('SELECT SLEEP(0.3)'), 'writer')));
-      await new Promise((resolve) => { setImmediate(resolve); });
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
       stall(1500);
       expect(await answers).toEqual(done(4));
     } finally {

@@ -22,8 +22,23 @@ const ANY = { sql: 'DO 1', parameters: [] };
 
 function open(settings: MysqlSettings, port = server.port): SqlClient {
   const endpoint = { host: 'localhost', port };
-  const address: GroupAddress = { name: 'group-1', writer: endpoint, reader: endpoint, nodes: [endpoint], clusterArn: '', secret: '', sharedStorage: true };
-  client = mysqlClient(address, async () => ({ username: 'schemaless_write', token: async ({ host: at, port }) => `token-${asked.push(`${at}:${port}`)}` }), settings);
+  const address: GroupAddress = {
+    name: 'group-1',
+    writer: endpoint,
+    reader: endpoint,
+    nodes: [endpoint],
+    clusterArn: '',
+    secret: '',
+    sharedStorage: true,
+  };
+  client = mysqlClient(
+    address,
+    async () => ({
+      username: 'schemaless_write',
+      token: async ({ host: at, port }) => `token-${asked.push(`${at}:${port}`)}`,
+    }),
+    settings,
+  );
   return client;
 }
 
@@ -32,7 +47,9 @@ describe('a login with a token', () => {
     const opened = open({ tls: { ca: CERTIFICATE } });
     await Promise.all([opened.change(ANY), opened.change(ANY)]);
     await opened.change(ANY);
-    expect(server.logins).toEqual([1, 2].map((number) => ({ user: 'schemaless_write', token: `token-${number}`, encrypted: true })));
+    expect(server.logins).toEqual(
+      [1, 2].map((number) => ({ user: 'schemaless_write', token: `token-${number}`, encrypted: true })),
+    );
     expect(asked).toEqual([`localhost:${server.port}`, `localhost:${server.port}`]);
   });
 
@@ -43,7 +60,9 @@ describe('a login with a token', () => {
 
   it('is not sent to who shows the certificate of another', async () => {
     await using other = await startTokenServer(CERTIFICATE_OF_ANOTHER);
-    await expect(open({ tls: { ca: CERTIFICATE_OF_ANOTHER } }, other.port).change(ANY)).rejects.toThrow(/localhost.*other\.test/u);
+    await expect(open({ tls: { ca: CERTIFICATE_OF_ANOTHER } }, other.port).change(ANY)).rejects.toThrow(
+      /localhost.*other\.test/u,
+    );
     expect(other.logins).toEqual([]);
   });
 

@@ -18,7 +18,7 @@ afterAll(() => store.close());
 
 async function wholeLog(shard: number): Promise<Extract<ShardLog, { cells: unknown }>> {
   const cells = [];
-  for (let after = 0; ; ) {
+  for (let after = 0; ;) {
     const [log] = await trips.log([{ shard, after }], { limit: 1000 });
     if (!log || log.error) throw new Error('no log');
     if (log.cells.length === 0) return { ...log, cells };
@@ -36,7 +36,7 @@ describe('the append, with writers side by side', () => {
     let writing = true;
     const tailed: number[] = [];
     const tail = (async () => {
-      for (let after = 0, last = false; ; ) {
+      for (let after = 0, last = false; ;) {
         const [log] = await trips.log([{ shard: 0, after }], { limit: 100 });
         if (!log || log.error) throw new Error('no log');
         tailed.push(...log.cells.map(({ added_id }) => added_id));
@@ -51,11 +51,16 @@ describe('the append, with writers side by side', () => {
         for (let round = 0; round < 25; round += 1) {
           const cells: NewCell[] = Array.from({ length: writer % 3 === 0 ? 4 : 1 }, (_unused, place) =>
             // A third of the addresses are shared by all writers.
-            cellOf({ row_key: rows[(round + place) % 6] ?? '', ref_key: round % 3 === 0 ? round * 10 + place : writer * 10_000 + round * 10 + place, body: 'same' }),
+            cellOf({
+              row_key: rows[(round + place) % 6] ?? '',
+              ref_key: round % 3 === 0 ? round * 10 + place : writer * 10_000 + round * 10 + place,
+              body: 'same',
+            }),
           );
           for (const [place, result] of (await own.batchPut(cells)).entries()) {
             const cell = cells[place];
-            if (!cell || !('added_id' in result) || result.added_id === undefined) throw new Error(`not stored: ${JSON.stringify(result)}`);
+            if (!cell || !('added_id' in result) || result.added_id === undefined)
+              throw new Error(`not stored: ${JSON.stringify(result)}`);
             expect(['stored', 'stored_before']).toContain(result.outcome);
             const address = `${cell.row_key}/${cell.ref_key}`;
             expect(acknowledged.get(address) ?? result.added_id).toBe(result.added_id);
@@ -82,8 +87,14 @@ describe('the append, with writers side by side', () => {
     const place = (await store.topology.datastore(store.nameOf('trips')))?.places[1];
     const client = store.client(place?.group ?? '');
     const change = (assignment: string) =>
-      client.change({ sql: `UPDATE schemaless.shard SET ${assignment} WHERE datastore = ? AND shard = 1`, parameters: [store.nameOf('trips')] });
-    for (const [off, on] of [["state = 'closed'", "state = 'open'"], ['epoch = 2', 'epoch = 1']] as const) {
+      client.change({
+        sql: `UPDATE schemaless.shard SET ${assignment} WHERE datastore = ? AND shard = 1`,
+        parameters: [store.nameOf('trips')],
+      });
+    for (const [off, on] of [
+      ["state = 'closed'", "state = 'open'"],
+      ['epoch = 2', 'epoch = 1'],
+    ] as const) {
       await change(off);
       const cell = cellOf({ row_key, ref_key: 1 });
       const batch = [cell, cellOf({ row_key, ref_key: 2 })];
@@ -101,21 +112,40 @@ describe('the append, with writers side by side', () => {
 describe('damaged and erased bodies', () => {
   it('fail the read of their cell with its address, and nothing else', async () => {
     const [row_key = ''] = rowsOfShard(1, 2, 1);
-    const cells = [1, 2, 3].map((ref_key) => cellOf({ row_key, column_name: 'DAMAGE', ref_key, body: 'x'.repeat(200) }));
+    const cells = [1, 2, 3].map((ref_key) =>
+      cellOf({ row_key, column_name: 'DAMAGE', ref_key, body: 'x'.repeat(200) }),
+    );
     await trips.batchPut(cells);
     const place = (await store.topology.datastore(store.nameOf('trips')))?.places[1];
     const client = store.client(place?.group ?? '');
     const spoil = (body: Uint8Array | null, ref_key: number) =>
-      client.change({ sql: `UPDATE \`${store.nameOf('trips')}_0001\`.entity SET body = ? WHERE column_name = 'DAMAGE' AND ref_key = ?`, parameters: [body, ref_key] });
+      client.change({
+        sql: `UPDATE \`${store.nameOf('trips')}_0001\`.entity SET body = ? WHERE column_name = 'DAMAGE' AND ref_key = ?`,
+        parameters: [body, ref_key],
+      });
     await spoil(Buffer.from([1, 2, 3]), 2);
     await spoil(null, 3);
 
-    await expect(trips.get(cellOf({ row_key, column_name: 'DAMAGE', ref_key: 2 }))).rejects.toMatchObject({ code: 'undecodable_body', details: { address: { row_key, column_name: 'DAMAGE', ref_key: 2 } } });
+    await expect(trips.get(cellOf({ row_key, column_name: 'DAMAGE', ref_key: 2 }))).rejects.toMatchObject({
+      code: 'undecodable_body',
+      details: { address: { row_key, column_name: 'DAMAGE', ref_key: 2 } },
+    });
     const batch = await trips.batchGet(cells);
-    expect(batch.map((item) => item && ('body' in item ? item.body : item.error.code))).toEqual([cells[0]?.body, 'undecodable_body', null]);
+    expect(batch.map((item) => item && ('body' in item ? item.body : item.error.code))).toEqual([
+      cells[0]?.body,
+      'undecodable_body',
+      null,
+    ]);
     const versions = await trips.versions({ row_key, column_name: 'DAMAGE' }, { order: 'asc' });
-    expect(versions.cells.map(({ error, erased }) => error?.code ?? erased)).toEqual([undefined, 'undecodable_body', true]);
-    expect((await trips.get(cellOf({ row_key, column_name: 'DAMAGE', ref_key: 3 }))).cell).toMatchObject({ body: null, erased: true });
+    expect(versions.cells.map(({ error, erased }) => error?.code ?? erased)).toEqual([
+      undefined,
+      'undecodable_body',
+      true,
+    ]);
+    expect((await trips.get(cellOf({ row_key, column_name: 'DAMAGE', ref_key: 3 }))).cell).toMatchObject({
+      body: null,
+      erased: true,
+    });
     // An erased cell keeps its address.
     expect((await trips.put(cells[2] as NewCell)).outcome).toBe('conflict');
   });
@@ -126,7 +156,10 @@ describe('what the append relies on', () => {
     const name = store.nameOf('trips');
     const client = store.client((await store.topology.datastore(name))?.places[0]?.group ?? '');
     const insert = (id: number) =>
-      client.change({ sql: `INSERT INTO \`${name}_0000\`.entity VALUES (?, UNHEX(REPLACE(?, '-', '')), 'X', 1, NULL, NOW(6))`, parameters: [id, randomUUID()] });
+      client.change({
+        sql: `INSERT INTO \`${name}_0000\`.entity VALUES (?, UNHEX(REPLACE(?, '-', '')), 'X', 1, NULL, NOW(6))`,
+        parameters: [id, randomUUID()],
+      });
     await insert(1_000_000);
     await expect(insert(1_000_000)).rejects.toMatchObject({ failure: 'duplicate', key: 'PRIMARY' });
     await expect(insert(1_000_000)).rejects.toBeInstanceOf(SqlError);

@@ -10,7 +10,12 @@ import { shardOf } from '../../../shared/shard.ts';
 import type { BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
 import { bufferOnSecondaries } from '../../../shared/store/buffer-writes.ts';
 import { joinWrites } from '../../../shared/store/join-writes.ts';
-import type { BufferConflict, BufferOperations, Datastore, IndexOperations } from '../../../shared/contract/datastore.ts';
+import type {
+  BufferConflict,
+  BufferOperations,
+  Datastore,
+  IndexOperations,
+} from '../../../shared/contract/datastore.ts';
 import { cellOf, errorOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 
@@ -21,7 +26,11 @@ const TOO_LARGE = 62_000;
 /** Of the largest bodies: more than a result of 1 MiB holds, and as many as a request of 4 MiB. */
 const COUNT = 45;
 const AT_ONCE = 8;
-const INDEX: IndexDefinition = { name: 'city_index', fields: [{ field: 'city', type: 'string', column_key: 'BASE' }], keys: [] };
+const INDEX: IndexDefinition = {
+  name: 'city_index',
+  fields: [{ field: 'city', type: 'string', column_key: 'BASE' }],
+  keys: [],
+};
 
 let store: RealStore;
 let trips: Datastore & BufferOperations & IndexOperations;
@@ -49,9 +58,11 @@ async function putAll(cells: readonly NewCell[]): Promise<void> {
   }
 }
 
-async function readAll<Next>(page: (after: Next | undefined) => Promise<{ readonly cells: readonly Cell[]; readonly next: Next | null }>): Promise<Cell[]> {
+async function readAll<Next>(
+  page: (after: Next | undefined) => Promise<{ readonly cells: readonly Cell[]; readonly next: Next | null }>,
+): Promise<Cell[]> {
   const cells: Cell[] = [];
-  for (let after: Next | undefined; ; ) {
+  for (let after: Next | undefined; ;) {
     const { cells: some, next } = await page(after);
     cells.push(...some);
     if (next === null) return cells;
@@ -67,8 +78,15 @@ describe('over the RDS Data API, writes', () => {
     await putAll([cell]);
     expect((await trips.get(cell)).cell?.body).toBe(cell.body);
     const refused = large({ body: randomText(TOO_LARGE) });
-    expect(await errorOf(() => trips.put(refused))).toMatchObject({ code: 'body_too_large', details: { field: 'body' }, message: expect.stringMatching(/^body: wanted at most 61440 bytes, encoded, got 62\d\d\d$/u) });
-    expect(await errorOf(() => trips.batchPut([cell, refused]))).toMatchObject({ code: 'body_too_large', details: { field: 'cells[1].body' } });
+    expect(await errorOf(() => trips.put(refused))).toMatchObject({
+      code: 'body_too_large',
+      details: { field: 'body' },
+      message: expect.stringMatching(/^body: wanted at most 61440 bytes, encoded, got 62\d\d\d$/u),
+    });
+    expect(await errorOf(() => trips.batchPut([cell, refused]))).toMatchObject({
+      code: 'body_too_large',
+      details: { field: 'cells[1].body' },
+    });
     expect((await trips.get(refused)).cell).toBeNull();
   });
 
@@ -82,7 +100,10 @@ describe('over the RDS Data API, writes', () => {
     expect(new Set((await trips.batchPut(cells)).map(({ outcome }) => outcome))).toEqual(new Set(['stored_before']));
 
     const more = Array.from({ length: COUNT + 5 }, () => large());
-    expect(await errorOf(() => trips.batchPut(more))).toMatchObject({ code: 'request_too_large', details: { field: 'cells' } });
+    expect(await errorOf(() => trips.batchPut(more))).toMatchObject({
+      code: 'request_too_large',
+      details: { field: 'cells' },
+    });
     expect((await trips.get(more[0] as NewCell)).cell).toBeNull();
   });
 });
@@ -91,24 +112,40 @@ describe('over the RDS Data API, reads', () => {
   it('of versions, rows and logs come to their end in pages, and say that the writer answered', async () => {
     const rows = Array.from({ length: SHARDS }, (_, shard) => rowsOfShard(shard, SHARDS, 1)[0] ?? '');
     const before = await trips.heads();
-    const written = rows.flatMap((row_key) => Array.from({ length: COUNT / 3 }, (_, ref_key) => large({ row_key, ref_key })));
-    const columns = Array.from({ length: COUNT }, (_, place) => large({ row_key: rows[0] ?? '', column_name: `COLUMN ${String(place).padStart(2, '0')}` }));
+    const written = rows.flatMap((row_key) =>
+      Array.from({ length: COUNT / 3 }, (_, ref_key) => large({ row_key, ref_key })),
+    );
+    const columns = Array.from({ length: COUNT }, (_, place) =>
+      large({ row_key: rows[0] ?? '', column_name: `COLUMN ${String(place).padStart(2, '0')}` }),
+    );
     await putAll([...written, ...columns]);
 
     const ofRow = written.filter(({ row_key }) => row_key === rows[0]);
-    const versions = await readAll<number>((after) => trips.versions({ row_key: rows[0] ?? '', column_name: 'BASE' }, { order: 'asc', after, limit: 1000 }));
+    const versions = await readAll<number>((after) =>
+      trips.versions({ row_key: rows[0] ?? '', column_name: 'BASE' }, { order: 'asc', after, limit: 1000 }),
+    );
     expect(bodiesOf(versions)).toEqual(bodiesOf(ofRow));
-    expect(bodiesOf(await readAll<string>((after) => trips.row(rows[0] ?? '', { after })))).toEqual(bodiesOf([ofRow.at(-1) as NewCell, ...columns]));
-    expect(await trips.get(ofRow[0] as NewCell, { read: 'reader' })).toMatchObject({ served_by: 'writer', stale: false });
+    expect(bodiesOf(await readAll<string>((after) => trips.row(rows[0] ?? '', { after })))).toEqual(
+      bodiesOf([ofRow.at(-1) as NewCell, ...columns]),
+    );
+    expect(await trips.get(ofRow[0] as NewCell, { read: 'reader' })).toMatchObject({
+      served_by: 'writer',
+      stale: false,
+    });
 
     const seen: Cell[] = [];
     let after = before.map((head) => ('head' in head ? head.head : Number.NaN));
     for (let pages = 0; seen.length < written.length + columns.length && pages < 100; pages += 1) {
-      const logs = await trips.log(after.map((one, shard) => ({ shard, after: one })), { limit: 1000 });
+      const logs = await trips.log(
+        after.map((one, shard) => ({ shard, after: one })),
+        { limit: 1000 },
+      );
       for (const log of logs) if (!log.error) seen.push(...log.cells);
       after = logs.map((log) => (log.error ? Number.NaN : log.next));
     }
-    expect(seen.map(({ body }) => String(body)).sort()).toEqual([...written, ...columns].map(({ body }) => String(body)).sort());
+    expect(seen.map(({ body }) => String(body)).sort()).toEqual(
+      [...written, ...columns].map(({ body }) => String(body)).sort(),
+    );
   });
 
   it('of a thousand shards at once need no statement that is too long', async () => {
@@ -122,23 +159,41 @@ describe('over the RDS Data API, reads', () => {
 describe('over the RDS Data API, an index', () => {
   it('finds every former value of a row whose cells are more than a result, and of those beside it', async () => {
     const row_key = randomUUID();
-    const versions = Array.from({ length: COUNT }, (_, ref_key) => large({ row_key, ref_key, body: { city: `city ${ref_key}`, text: randomText(LARGEST - 100) } }));
+    const versions = Array.from({ length: COUNT }, (_, ref_key) =>
+      large({ row_key, ref_key, body: { city: `city ${ref_key}`, text: randomText(LARGEST - 100) } }),
+    );
     const beside = cellOf({ row_key: randomUUID(), body: { city: 'beside' } });
     await putAll([...versions, beside]);
     const indexes = await maintainedIndexes(store.topology, store.nameOf('trips'));
     const rows = [row_key, beside.row_key].map((key) => ({ row_key: key, shard: shardOf(key, SHARDS) }));
     const { entries } = await wantedEntries(store.context, store.nameOf('trips'), indexes, rows, DEPTH.all);
-    const values = (tombstone: boolean): unknown[] => entries.filter(({ row }) => row.tombstone === tombstone).map(({ row }) => row.values[0]).sort();
+    const values = (tombstone: boolean): unknown[] =>
+      entries
+        .filter(({ row }) => row.tombstone === tombstone)
+        .map(({ row }) => row.values[0])
+        .sort();
     expect(values(false)).toEqual(['beside', `city ${COUNT - 1}`]);
-    expect(values(true)).toEqual(versions.slice(0, -1).map((_, place) => `city ${place}`).sort());
+    expect(values(true)).toEqual(
+      versions
+        .slice(0, -1)
+        .map((_, place) => `city ${place}`)
+        .sort(),
+    );
   });
 
   it('names the row whose cells are more than fit, in place of some of them', async () => {
     const row_key = randomUUID();
     const city = `full of ${row_key}`;
-    await putAll([cellOf({ row_key, body: { city } }), ...Array.from({ length: 20 }, (_, place) => large({ row_key, column_name: `COLUMN ${place}` }))]);
-    const ask = async (columns: readonly string[] | '*') => (await trips.query({ index: 'city_index', where: [{ field: 'city', operator: 'eq', values: [city] }], columns })).entries;
-    await expect.poll(() => ask('*'), { timeout: 10_000 }).toMatchObject([{ row_key, cells: { error: { code: 'answer_too_large' } } }]);
+    await putAll([
+      cellOf({ row_key, body: { city } }),
+      ...Array.from({ length: 20 }, (_, place) => large({ row_key, column_name: `COLUMN ${place}` })),
+    ]);
+    const ask = async (columns: readonly string[] | '*') =>
+      (await trips.query({ index: 'city_index', where: [{ field: 'city', operator: 'eq', values: [city] }], columns }))
+        .entries;
+    await expect
+      .poll(() => ask('*'), { timeout: 10_000 })
+      .toMatchObject([{ row_key, cells: { error: { code: 'answer_too_large' } } }]);
     const [entry] = await ask(Array.from({ length: 20 }, (_, place) => `COLUMN ${place}`));
     expect(entry?.cells).toHaveLength(20);
   });
@@ -149,18 +204,29 @@ describe('over the RDS Data API, the buffer', () => {
     const datastore = store.nameOf('trips');
     const [row_key = ''] = rowsOfShard(0, SHARDS, 1);
     const primary = (await store.topology.datastore(datastore))?.places[0]?.group ?? '';
-    const buffered = (cells: readonly NewCell[]): BufferedCell[] => cells.map((cell) => ({ ...cell, encoded: encodeBody(cell.body, 'body'), shard: 0 }));
+    const buffered = (cells: readonly NewCell[]): BufferedCell[] =>
+      cells.map((cell) => ({ ...cell, encoded: encodeBody(cell.body, 'body'), shard: 0 }));
     const cells = Array.from({ length: COUNT }, (_, ref_key) => large({ row_key, ref_key: 1000 + ref_key }));
-    const holders = await bufferOnSecondaries({ ...store.context, ...joinWrites(store.context, datastore) }, buffered(cells), 1, [primary]);
+    const holders = await bufferOnSecondaries(
+      { ...store.context, ...joinWrites(store.context, datastore) },
+      buffered(cells),
+      1,
+      [primary],
+    );
     const [holder = ''] = holders;
     await drainPass(store.context, holder, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 10_000 });
-    expect(await trips.versions({ row_key, column_name: 'BASE' }, { limit: 1000 })).toMatchObject({ cells: expect.arrayContaining([expect.objectContaining({ ref_key: 1000 + COUNT - 1 })]) });
+    expect(await trips.versions({ row_key, column_name: 'BASE' }, { limit: 1000 })).toMatchObject({
+      cells: expect.arrayContaining([expect.objectContaining({ ref_key: 1000 + COUNT - 1 })]),
+    });
 
     const others = cells.map((cell) => ({ ...cell, body: randomText() }));
-    await bufferOnSecondaries({ ...store.context, ...joinWrites(store.context, datastore) }, buffered(others), 1, [primary]);
-    for (const group of store.groups) await drainPass(store.context, group.name, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 10_000 });
+    await bufferOnSecondaries({ ...store.context, ...joinWrites(store.context, datastore) }, buffered(others), 1, [
+      primary,
+    ]);
+    for (const group of store.groups)
+      await drainPass(store.context, group.name, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 10_000 });
     const conflicts: BufferConflict[] = [];
-    for (let after: string | undefined; ; ) {
+    for (let after: string | undefined; ;) {
       const page = await trips.bufferConflicts({ limit: 1000, ...(after === undefined ? {} : { after }) });
       expect(page.conflicts.length).toBeLessThan(COUNT);
       conflicts.push(...page.conflicts);

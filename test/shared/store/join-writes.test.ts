@@ -33,14 +33,22 @@ function statementsWith(text: string): number {
 }
 
 function outcomes(results: readonly PutResult[]): Record<string, number> {
-  return Object.fromEntries([...Map.groupBy(results, ({ outcome }) => outcome)].map(([outcome, some]) => [outcome, some.length]));
+  return Object.fromEntries(
+    [...Map.groupBy(results, ({ outcome }) => outcome)].map(([outcome, some]) => [outcome, some.length]),
+  );
 }
 
 describe('writes that come to one shard at the same time', () => {
   it('share appends and copies, and each is told what became of its own cells', async () => {
     const rows = rowsOfShard(0, SHARDS, WRITERS);
     const results = (
-      await Promise.all(rows.map(async (row_key, place) => (place % 4 === 0 ? trips.batchPut([cellOf({ row_key, body: { place } }), cellOf({ row_key, ref_key: 2, body: { place } })]) : [await trips.put(cellOf({ row_key, body: { place } }))])))
+      await Promise.all(
+        rows.map(async (row_key, place) =>
+          place % 4 === 0
+            ? trips.batchPut([cellOf({ row_key, body: { place } }), cellOf({ row_key, ref_key: 2, body: { place } })])
+            : [await trips.put(cellOf({ row_key, body: { place } }))],
+        ),
+      )
     ).flat();
     expect(outcomes(results)).toEqual({ stored: WRITERS + WRITERS / 4 });
     expect(statementsWith('`entity` (added_id')).toBeLessThan(WRITERS / 4);
@@ -56,7 +64,9 @@ describe('writes that come to one shard at the same time', () => {
 
   it('with one address are stored once: who has the same body is told so, who has another is refused', async () => {
     const [row_key = ''] = rowsOfShard(0, SHARDS, 1);
-    const cells = Array.from({ length: WRITERS }, (_, writer): NewCell => cellOf({ row_key, ref_key: 77, body: { writer: writer % 3 } }));
+    const cells = Array.from({ length: WRITERS }, (_, writer): NewCell =>
+      cellOf({ row_key, ref_key: 77, body: { writer: writer % 3 } }),
+    );
     const results = await Promise.all(cells.map((cell) => trips.put(cell)));
     expect(outcomes(results)).toEqual({ stored: 1, stored_before: WRITERS / 3 - 1, conflict: (WRITERS / 3) * 2 });
     const winner = cells[results.findIndex(({ outcome }) => outcome === 'stored')];
@@ -83,10 +93,19 @@ describe('writes that come to one shard at the same time', () => {
 describe('reads of single cells that come at the same time', () => {
   it('share statements, and each gets its own cell, or none', async () => {
     const rows = rowsOfShard(0, SHARDS, WRITERS);
-    for (const [place, row_key] of rows.entries()) if (place % 2 === 0) await trips.put(cellOf({ row_key, ref_key: 20, body: { place } }));
+    for (const [place, row_key] of rows.entries())
+      if (place % 2 === 0) await trips.put(cellOf({ row_key, ref_key: 20, body: { place } }));
     between.statements.length = 0;
-    const found = await Promise.all(rows.map((row_key, place) => (place % 3 === 0 ? trips.getLatest({ row_key, column_name: 'BASE' }) : trips.get({ row_key, column_name: 'BASE', ref_key: 20 }))));
-    expect(found.map(({ cell }) => (cell?.ref_key === 20 ? cell.body : null))).toEqual(rows.map((_, place) => (place % 2 === 0 ? { place } : null)));
+    const found = await Promise.all(
+      rows.map((row_key, place) =>
+        place % 3 === 0
+          ? trips.getLatest({ row_key, column_name: 'BASE' })
+          : trips.get({ row_key, column_name: 'BASE', ref_key: 20 }),
+      ),
+    );
+    expect(found.map(({ cell }) => (cell?.ref_key === 20 ? cell.body : null))).toEqual(
+      rows.map((_, place) => (place % 2 === 0 ? { place } : null)),
+    );
     expect(statementsWith('SELECT')).toBeLessThan(WRITERS / 4);
   });
 

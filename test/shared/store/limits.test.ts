@@ -35,7 +35,8 @@ beforeAll(async () => {
   trips = await store.deployment.datastore(store.nameOf('trips'));
   [row_key = ''] = rowsOfShard(0, SHARDS, 1);
   for (let ref_key = 0; ref_key < COUNT; ref_key += 1) await trips.put(cellOf({ row_key, ref_key, body: LARGE }));
-  for (let ref_key = 0; ref_key < COUNT; ref_key += 1) await trips.put(cellOf({ row_key, column_name: `COLUMN ${String(ref_key).padStart(2, '0')}`, body: LARGE }));
+  for (let ref_key = 0; ref_key < COUNT; ref_key += 1)
+    await trips.put(cellOf({ row_key, column_name: `COLUMN ${String(ref_key).padStart(2, '0')}`, body: LARGE }));
 });
 
 afterAll(() => store.close());
@@ -44,17 +45,22 @@ afterAll(() => store.close());
 async function putRandom(shard: number, count: number, bytes: number): Promise<number> {
   const [key = ''] = rowsOfShard(shard, SHARDS, 1);
   const head = (await trips.heads())[shard];
-  for (let ref_key = 0; ref_key < count; ref_key += 1) await trips.put(cellOf({ row_key: key, ref_key, body: randomBytes((bytes * 3) / 4).toString('base64') }));
+  for (let ref_key = 0; ref_key < count; ref_key += 1)
+    await trips.put(cellOf({ row_key: key, ref_key, body: randomBytes((bytes * 3) / 4).toString('base64') }));
   return !head || head.error ? Number.NaN : head.head;
 }
 
 /** Reads a list to its end; every page has to stay under the limit of an answer. */
-async function readAll<Next>(page: (after: Next | undefined) => Promise<{ readonly cells: readonly Cell[]; readonly next: Next | null }>): Promise<Cell[]> {
+async function readAll<Next>(
+  page: (after: Next | undefined) => Promise<{ readonly cells: readonly Cell[]; readonly next: Next | null }>,
+): Promise<Cell[]> {
   const cells: Cell[] = [];
   let after: Next | undefined;
   for (let pages = 0; pages < 2 * COUNT; pages += 1) {
     const { cells: some, next } = await page(after);
-    expect(some.reduce((sum, { body }) => sum + JSON.stringify(body).length, 0)).toBeLessThanOrEqual(LIMITS.answerBytes);
+    expect(some.reduce((sum, { body }) => sum + JSON.stringify(body).length, 0)).toBeLessThanOrEqual(
+      LIMITS.answerBytes,
+    );
     cells.push(...some);
     if (next === null) return cells;
     after = next;
@@ -64,12 +70,14 @@ async function readAll<Next>(page: (after: Next | undefined) => Promise<{ readon
 
 describe('an answer of 4 MiB', () => {
   it('ends a list of versions, a row and a log early, and the list goes on after it', async () => {
-    const refKeys = (await readAll<number>((after) => trips.versions({ row_key, column_name: 'BASE' }, { order: 'asc', after }))).map(({ ref_key }) => ref_key);
+    const refKeys = (
+      await readAll<number>((after) => trips.versions({ row_key, column_name: 'BASE' }, { order: 'asc', after }))
+    ).map(({ ref_key }) => ref_key);
     expect(refKeys).toEqual(Array.from({ length: COUNT }, (_, place) => place));
     expect(await readAll<string>((after) => trips.row(row_key, { after }))).toHaveLength(COUNT + 1);
 
     const ids: number[] = [];
-    for (let after = 0; ids.length < 2 * COUNT; ) {
+    for (let after = 0; ids.length < 2 * COUNT;) {
       const [log] = await trips.log([{ shard: 0, after }], { limit: 1000 });
       if (!log || log.error) throw new Error('no log');
       expect(log.cells.length).toBeLessThan(7);
@@ -80,16 +88,30 @@ describe('an answer of 4 MiB', () => {
   });
 
   it('is shared evenly by the shards of one log read: those that find no room stay where they are, and say that there is more', async () => {
-    const logs = await trips.log([{ shard: 0, after: 0 }, { shard: 0, after: 0 }, { shard: 0, after: 0 }], { limit: 1000 });
+    const logs = await trips.log(
+      [
+        { shard: 0, after: 0 },
+        { shard: 0, after: 0 },
+        { shard: 0, after: 0 },
+      ],
+      { limit: 1000 },
+    );
     expect(logs.map((log) => (log.error ? Number.NaN : log.cells.length)).sort()).toEqual([2, 2, 2]);
     for (const log of logs) expect(log).toMatchObject({ next: 2, more: true });
-    const many = await trips.log(Array.from({ length: 20 }, () => ({ shard: 0, after: 0 })), { limit: 1000 });
-    expect(many.map((log) => (log.error ? Number.NaN : log.cells.length)).sort()).toEqual([...Array.from({ length: 14 }, () => 0), ...Array.from({ length: 6 }, () => 1)]);
+    const many = await trips.log(
+      Array.from({ length: 20 }, () => ({ shard: 0, after: 0 })),
+      { limit: 1000 },
+    );
+    expect(many.map((log) => (log.error ? Number.NaN : log.cells.length)).sort()).toEqual([
+      ...Array.from({ length: 14 }, () => 0),
+      ...Array.from({ length: 6 }, () => 1),
+    ]);
     for (const log of many) expect(!log.error && [log.next, log.more]).toEqual([!log.error && log.cells.length, true]);
   });
 
   it.skipIf(WRITER_ONLY)('keeps no shard waiting for ever whose cells are larger than its share', async () => {
-    // Random bodies, which take in the database what they take in the answer: a share of it has no room for one of them.
+    // Random bodies, which take in the database what they take in the answer: a share of it has no room for one of
+    // them.
     const large = await putRandom(1, 2, 800_000);
     const small = await putRandom(2, 150, 30_000);
     const locations = [{ shard: 1, after: large }, ...Array.from({ length: 7 }, () => ({ shard: 2, after: small }))];
@@ -107,19 +129,27 @@ describe('an answer of 4 MiB', () => {
   });
 
   it('leaves no room for further items of a batch: each says so for itself', async () => {
-    const items = await trips.batchGet(Array.from({ length: COUNT }, (_, ref_key) => ({ row_key, column_name: 'BASE', ref_key })));
+    const items = await trips.batchGet(
+      Array.from({ length: COUNT }, (_, ref_key) => ({ row_key, column_name: 'BASE', ref_key })),
+    );
     const answered = items.filter((item) => item && 'body' in item);
     expect(answered.length).toBeGreaterThan(4);
     expect(answered.length).toBeLessThan(7);
-    for (const item of items.slice(answered.length)) expect(item).toMatchObject({ error: { code: 'answer_too_large', details: { address: { row_key } } } });
+    for (const item of items.slice(answered.length))
+      expect(item).toMatchObject({ error: { code: 'answer_too_large', details: { address: { row_key } } } });
   });
 });
 
 describe.skipIf(WRITER_ONLY)('bodies that do not deflate', () => {
   it('are not fetched where the answer has no room for them', async () => {
     const [key = ''] = rowsOfShard(0, SHARDS, 1);
-    const sizes = [...Array.from({ length: 40 }, () => 300), ...Array.from({ length: 30 }, () => 400_000), ...Array.from({ length: 30 }, () => 20_000)];
-    for (const [ref_key, bytes] of sizes.entries()) await trips.put(cellOf({ row_key: key, ref_key, body: randomBytes((bytes * 3) / 4).toString('base64') }));
+    const sizes = [
+      ...Array.from({ length: 40 }, () => 300),
+      ...Array.from({ length: 30 }, () => 400_000),
+      ...Array.from({ length: 30 }, () => 20_000),
+    ];
+    for (const [ref_key, bytes] of sizes.entries())
+      await trips.put(cellOf({ row_key: key, ref_key, body: randomBytes((bytes * 3) / 4).toString('base64') }));
     fetched = 0;
     const items = await trips.batchGet(sizes.map((_, ref_key) => ({ row_key: key, column_name: 'BASE', ref_key })));
     const outcomes = items.map((item) => (item && 'body' in item ? 'read' : item?.error.code));
@@ -139,11 +169,16 @@ describe('a hole in the log', () => {
     const client = store.client((await store.topology.datastore(name))?.places[3]?.group ?? '');
     // As a reader meets a commit that its snapshot does not show yet.
     const insert = (id: number) =>
-      client.change({ sql: `INSERT INTO \`${name}_0003\`.entity VALUES (?, UNHEX('00000000000000000000000000000000'), 'X', ?, X'02C0', '2026-01-01 00:00:00')`, parameters: [id, id] });
+      client.change({
+        sql: `INSERT INTO \`${name}_0003\`.entity VALUES (?, UNHEX('00000000000000000000000000000000'), 'X', ?, X'02C0', '2026-01-01 00:00:00')`,
+        parameters: [id, id],
+      });
     for (const id of [1, 2, 4, 5]) await insert(id);
     const read = async (after: number) => {
       const [log] = await trips.log([{ shard: 3, after }]);
-      return !log || log.error ? undefined : { ids: log.cells.map(({ added_id }) => added_id), next: log.next, more: log.more };
+      return !log || log.error
+        ? undefined
+        : { ids: log.cells.map(({ added_id }) => added_id), next: log.next, more: log.more };
     };
     // What is behind the hole is still to come.
     expect(await read(0)).toEqual({ ids: [1, 2], next: 2, more: true });

@@ -10,7 +10,11 @@ import type { BufferOperations, Datastore } from '../../../shared/contract/datas
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 
 const SHARDS = 12;
-const INDEX: IndexDefinition = { name: 'city_index', fields: [{ field: 'city', type: 'string', column_key: 'BASE' }], keys: [] };
+const INDEX: IndexDefinition = {
+  name: 'city_index',
+  fields: [{ field: 'city', type: 'string', column_key: 'BASE' }],
+  keys: [],
+};
 const WRITERS = 32;
 const READERS = 16;
 /** Longer than both tries of an append. */
@@ -71,23 +75,29 @@ interface Done<T> {
 /** Each does its work again and again, one in four to the locked shard, until the time is up. */
 async function workers<T>(count: number, until: number, work: (shard: number) => Promise<T>): Promise<Done<T>[]> {
   const done: Done<T>[] = [];
-  await Promise.all(Array.from({ length: count }, async (_, number) => {
-    for (let turn = number; performance.now() < until; turn += 1) {
-      const shard = number % 4 === 0 ? locked : (others[turn % others.length] as number);
-      const begun = performance.now();
-      const result = await work(shard);
-      done.push({ shard, ms: performance.now() - begun, result });
-      await sleep(5);
-    }
-  }));
+  await Promise.all(
+    Array.from({ length: count }, async (_, number) => {
+      for (let turn = number; performance.now() < until; turn += 1) {
+        const shard = number % 4 === 0 ? locked : (others[turn % others.length] as number);
+        const begun = performance.now();
+        const result = await work(shard);
+        done.push({ shard, ms: performance.now() - begun, result });
+        await sleep(5);
+      }
+    }),
+  );
   return done;
 }
 
 /** With the cells of the shard locked, and its index. */
 async function whileAllIsLocked<T>(work: () => Promise<T>): Promise<T> {
   const database = shardDatabase(store.nameOf('trips'), locked);
-  const [rows] = await holder.query('SELECT table_name AS name FROM information_schema.tables WHERE table_schema = ?', [database]);
-  await holder.query(`LOCK TABLES ${(rows as { readonly name: string }[]).map(({ name }) => `\`${database}\`.\`${name}\` WRITE`).join(', ')}`);
+  const [rows] = await holder.query('SELECT table_name AS name FROM information_schema.tables WHERE table_schema = ?', [
+    database,
+  ]);
+  await holder.query(
+    `LOCK TABLES ${(rows as { readonly name: string }[]).map(({ name }) => `\`${database}\`.\`${name}\` WRITE`).join(', ')}`,
+  );
   try {
     return await work();
   } finally {
@@ -110,7 +120,8 @@ const circuitsOpened = (): unknown[] => store.events.filter(({ kind }) => kind =
 
 describe('a table that somebody locks', { timeout: 60_000 }, () => {
   it('keeps no write of another shard of its group from being stored, and opens no circuit', async () => {
-    const put = (shard: number): Promise<PutResult> => datastore.put({ row_key: rowIn(shard), ...COLUMN, body: { shard } });
+    const put = (shard: number): Promise<PutResult> =>
+      datastore.put({ row_key: rowIn(shard), ...COLUMN, body: { shard } });
     const done = await whileLocked((until) => workers(WRITERS, until, put));
     const ofOthers = done.filter(({ shard }) => shard !== locked);
     expect(ofOthers.length).toBeGreaterThan(WRITERS * 10);
@@ -128,9 +139,15 @@ describe('a table that somebody locks', { timeout: 60_000 }, () => {
       const { cells, ...served } = await datastore.row(rows.get(shard) as string);
       return { count: cells.length, served_by: served.served_by };
     };
-    const put = (shard: number): Promise<PutResult> => datastore.put({ row_key: rowIn(shard), ...COLUMN, body: { shard } });
-    const [reads, writes] = await whileLocked((until) => Promise.all([workers(READERS, until, read), workers(READERS, until, put)]));
-    const [readOthers, writtenOthers] = [reads.filter(({ shard }) => shard !== locked), writes.filter(({ shard }) => shard !== locked)];
+    const put = (shard: number): Promise<PutResult> =>
+      datastore.put({ row_key: rowIn(shard), ...COLUMN, body: { shard } });
+    const [reads, writes] = await whileLocked((until) =>
+      Promise.all([workers(READERS, until, read), workers(READERS, until, put)]),
+    );
+    const [readOthers, writtenOthers] = [
+      reads.filter(({ shard }) => shard !== locked),
+      writes.filter(({ shard }) => shard !== locked),
+    ];
     expect(readOthers.filter(({ result }) => result.served_by !== 'writer' || result.count !== 1)).toEqual([]);
     expect(writtenOthers.filter(({ result }) => result.outcome !== 'stored')).toEqual([]);
     expect(Math.max(slowest(readOthers), slowest(writtenOthers))).toBeLessThan(PROMPT_MS);
@@ -141,13 +158,22 @@ describe('a table that somebody locks', { timeout: 60_000 }, () => {
     const shards = [locked, ...others];
     const rows = shards.map(rowIn);
     const cities = shards.map(cityIn);
-    for (const [place, row_key] of rows.entries()) await datastore.put({ row_key, ...COLUMN, body: { city: cities[place] ?? '' } });
-    const query = (city: string) => datastore.query({ index: 'city_index', where: [{ field: 'city', operator: 'eq', values: [city] }], together: true });
-    await expect.poll(async () => (await Promise.all(cities.map(query))).every(({ entries }) => entries.length === 1)).toBe(true);
+    for (const [place, row_key] of rows.entries())
+      await datastore.put({ row_key, ...COLUMN, body: { city: cities[place] ?? '' } });
+    const query = (city: string) =>
+      datastore.query({
+        index: 'city_index',
+        where: [{ field: 'city', operator: 'eq', values: [city] }],
+        together: true,
+      });
+    await expect
+      .poll(async () => (await Promise.all(cities.map(query))).every(({ entries }) => entries.length === 1))
+      .toBe(true);
     const served = (one: unknown): string => String(Object(one).error ? 'error' : Object(one).served_by);
     const reads: Readonly<Record<string, () => Promise<readonly string[]>>> = {
       get: async () => (await Promise.all(rows.map((row_key) => datastore.get({ row_key, ...COLUMN })))).map(served),
-      batchGet: async () => (await datastore.batchGet(rows.map((row_key) => ({ row_key, column_name: 'BASE' })))).map(served),
+      batchGet: async () =>
+        (await datastore.batchGet(rows.map((row_key) => ({ row_key, column_name: 'BASE' })))).map(served),
       log: async () => (await datastore.log(shards.map((shard) => ({ shard, after: 0 })))).map(served),
       query: async () => (await Promise.all(cities.map(query))).map(served),
     };

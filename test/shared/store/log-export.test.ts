@@ -31,7 +31,11 @@ beforeAll(async () => {
     return Array.from({ length: count }, (_, place) => cellOf({ row_key, ref_key: batch * LIMITS.batchCells + place }));
   });
   for (let from = 0; from < batches.length; from += AT_ONCE) {
-    const results = await Promise.all(batches.slice(from, from + AT_ONCE).map((cells) => trips.batchPut(cells.map((cell) => ({ ...cell, body: bodyOf() })))));
+    const results = await Promise.all(
+      batches
+        .slice(from, from + AT_ONCE)
+        .map((cells) => trips.batchPut(cells.map((cell) => ({ ...cell, body: bodyOf() })))),
+    );
     if (results.flat().some(({ outcome }) => outcome !== 'stored')) throw new Error('a cell was not stored');
   }
 }, TIME_LIMIT_MS);
@@ -39,7 +43,9 @@ beforeAll(async () => {
 afterAll(() => store.close());
 
 function bodyOf(): string {
-  return randomBytes(Math.floor(BODY_BYTES / 8)).toString('hex').padEnd(BODY_BYTES, ' on the way');
+  return randomBytes(Math.floor(BODY_BYTES / 8))
+    .toString('hex')
+    .padEnd(BODY_BYTES, ' on the way');
 }
 
 interface Log {
@@ -50,34 +56,43 @@ interface Log {
 }
 
 describe('an export by POST /log that follows nothing but the answers', () => {
-  it('gets every cell of every shard, in order, with the largest limits', async () => {
-    const ask = gateway({ ...fakeDeployment(), datastore: store.deployment.datastore });
-    const next = Array.from({ length: SHARDS }, () => 0);
-    const begun = performance.now();
-    let [requests, cells, bytes] = [0, 0, 0];
-    for (let open = [...next.keys()]; open.length > 0; requests += 1) {
-      const body = JSON.stringify({ locations: open.map((shard) => ({ shard, after: next[shard] })), limit: LIMITS.logCells });
-      const answer = await ask({ method: 'POST', path: `/v1/${store.nameOf('trips')}/log`, body });
-      expect(answer.status).toBe(200);
-      expect(answer.text.length).toBeLessThan(LIMITS.answerBytes + open.length * 200);
-      const logs = answer.json['logs'] as readonly Log[];
-      for (const log of logs) {
-        const from = next[log.shard] ?? Number.NaN;
-        expect(log.cells.every(({ added_id }, place) => added_id === from + 1 + place)).toBe(true);
-        expect(log.next).toBe(from + log.cells.length);
-        next[log.shard] = log.next;
-        cells += log.cells.length;
+  it(
+    'gets every cell of every shard, in order, with the largest limits',
+    async () => {
+      const ask = gateway({ ...fakeDeployment(), datastore: store.deployment.datastore });
+      const next = Array.from({ length: SHARDS }, () => 0);
+      const begun = performance.now();
+      let [requests, cells, bytes] = [0, 0, 0];
+      for (let open = [...next.keys()]; open.length > 0; requests += 1) {
+        const body = JSON.stringify({
+          locations: open.map((shard) => ({ shard, after: next[shard] })),
+          limit: LIMITS.logCells,
+        });
+        const answer = await ask({ method: 'POST', path: `/v1/${store.nameOf('trips')}/log`, body });
+        expect(answer.status).toBe(200);
+        expect(answer.text.length).toBeLessThan(LIMITS.answerBytes + open.length * 200);
+        const logs = answer.json['logs'] as readonly Log[];
+        for (const log of logs) {
+          const from = next[log.shard] ?? Number.NaN;
+          expect(log.cells.every(({ added_id }, place) => added_id === from + 1 + place)).toBe(true);
+          expect(log.next).toBe(from + log.cells.length);
+          next[log.shard] = log.next;
+          cells += log.cells.length;
+        }
+        // Every request brings everybody forward who has more: no cell here is larger than a share.
+        expect(logs.filter((log) => log.more && log.cells.length === 0)).toEqual([]);
+        bytes += answer.text.length;
+        open = logs.filter(({ more }) => more).map(({ shard }) => shard);
       }
-      // Every request brings everybody forward who has more: no cell here is larger than a share.
-      expect(logs.filter((log) => log.more && log.cells.length === 0)).toEqual([]);
-      bytes += answer.text.length;
-      open = logs.filter(({ more }) => more).map(({ shard }) => shard);
-    }
-    const seconds = (performance.now() - begun) / 1000;
-    console.log(`Exported ${cells} of ${CELLS} cells of ${SHARDS} shards by POST /log: ${requests} requests, ${(bytes / 1e6).toFixed(1)} MB, ${seconds.toFixed(1)} s`);
-    expect(cells).toBe(CELLS);
-    const heads = await trips.heads();
-    expect(next).toEqual(heads.map((head) => (head.error ? Number.NaN : head.head)));
-    expect(requests).toBeLessThan(5 + (2 * bytes) / LIMITS.answerBytes + CELLS / LIMITS.logCells);
-  }, TIME_LIMIT_MS);
+      const seconds = (performance.now() - begun) / 1000;
+      console.log(
+        `Exported ${cells} of ${CELLS} cells of ${SHARDS} shards by POST /log: ${requests} requests, ${(bytes / 1e6).toFixed(1)} MB, ${seconds.toFixed(1)} s`,
+      );
+      expect(cells).toBe(CELLS);
+      const heads = await trips.heads();
+      expect(next).toEqual(heads.map((head) => (head.error ? Number.NaN : head.head)));
+      expect(requests).toBeLessThan(5 + (2 * bytes) / LIMITS.answerBytes + CELLS / LIMITS.logCells);
+    },
+    TIME_LIMIT_MS,
+  );
 });

@@ -11,14 +11,23 @@ let sdk: RDSDataClient;
 
 beforeAll(async () => {
   store = await openRealStore({ datastores: { trips: 1 }, access: 'data-api' });
-  sdk = new RDSDataClient({ endpoint: inject('servers').dataApi, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' }, maxAttempts: 1 });
+  sdk = new RDSDataClient({
+    endpoint: inject('servers').dataApi,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    maxAttempts: 1,
+  });
   // Answers lose their insert ids on the way.
-  sdk.middlewareStack.add((next) => async (args) => {
-    const { output, response } = await next(args);
-    delete (output as Partial<ExecuteStatementCommandOutput>).generatedFields;
-    return { output, response };
-  }, { step: 'initialize' });
-  const connect = ({ clusterArn, secret }: { readonly clusterArn: string; readonly secret: string }) => dataApiClient(sdk, { resourceArn: clusterArn, secretArn: secret });
+  sdk.middlewareStack.add(
+    (next) => async (args) => {
+      const { output, response } = await next(args);
+      delete (output as Partial<ExecuteStatementCommandOutput>).generatedFields;
+      return { output, response };
+    },
+    { step: 'initialize' },
+  );
+  const connect = ({ clusterArn, secret }: { readonly clusterArn: string; readonly secret: string }) =>
+    dataApiClient(sdk, { resourceArn: clusterArn, secretArn: secret });
   deployment = openDeployment({ topology: store.topology, connect, bufferCopies: 1 });
 });
 afterAll(async () => {
@@ -28,13 +37,18 @@ afterAll(async () => {
 });
 
 /** Puts a cell, and a batch of two, into an empty shard: the added ids that were told, and those that they have. */
-async function toldAndKept(over: Deployment, name: string): Promise<{ readonly told: readonly unknown[]; readonly kept: readonly unknown[] }> {
+async function toldAndKept(
+  over: Deployment,
+  name: string,
+): Promise<{ readonly told: readonly unknown[]; readonly kept: readonly unknown[] }> {
   const datastore = await over.datastore(name);
   const cell = (ref_key: number) => ({ row_key: randomUUID(), column_name: 'BASE', ref_key, body: { ref_key } });
   const single = cell(1);
   const batch = [cell(2), cell(3)];
   const results = [await datastore.put(single), ...(await datastore.batchPut(batch))];
-  const kept = await Promise.all([single, ...batch].map(async (address) => (await datastore.get(address)).cell?.added_id));
+  const kept = await Promise.all(
+    [single, ...batch].map(async (address) => (await datastore.get(address)).cell?.added_id),
+  );
   return { told: results.map((result) => ('added_id' in result ? result.added_id : result)), kept };
 }
 
@@ -46,7 +60,13 @@ describe('a change whose insert id does not come', () => {
   });
 
   it.each([0, -1])('is none where the server says %d: a trigger of the table sets it so', async (insertId) => {
-    const silent = await openRealStore({ datastores: { trips: 1 }, wrap: (client) => ({ ...client, change: async (statement) => ({ ...(await client.change(statement)), insertId }) }) });
+    const silent = await openRealStore({
+      datastores: { trips: 1 },
+      wrap: (client) => ({
+        ...client,
+        change: async (statement) => ({ ...(await client.change(statement)), insertId }),
+      }),
+    });
     try {
       const { told, kept } = await toldAndKept(silent.deployment, silent.nameOf('trips'));
       expect(kept.toSorted()).toEqual([1, 2, 3]);

@@ -21,7 +21,10 @@ interface Pair {
   readonly store: Datastore;
 }
 
-const place = fc.record({ row_key: fc.nat(2), column_name: fc.constantFrom('BASE', 'base', 'NOTES'), ref_key: fc.nat(4) }, { noNullPrototype: true });
+const place = fc.record(
+  { row_key: fc.nat(2), column_name: fc.constantFrom('BASE', 'base', 'NOTES'), ref_key: fc.nat(4) },
+  { noNullPrototype: true },
+);
 type Place = typeof place extends fc.Arbitrary<infer Value> ? Value : never;
 
 const body: fc.Arbitrary<Json> = fc.oneof(
@@ -43,14 +46,47 @@ function calls(rows: readonly string[]): fc.Arbitrary<fc.AsyncCommand<object, Pa
     place.map((at) => command('get', at, async (store) => bare((await store.get(addressOf(at))).cell))),
     place.map((at) => command('getLatest', at, async (store) => bare((await store.getLatest(columnOf(at))).cell))),
     fc
-      .record({ at: place, limit: page, order: fc.constantFrom<VersionsOptions['order'][]>('asc', 'desc', undefined), after: fc.option(fc.nat(4), { nil: undefined }) })
-      .map(({ at, ...options }) => command('versions', { at, ...options }, async (store) => bareList(await store.versions(columnOf(at), options)))),
+      .record({
+        at: place,
+        limit: page,
+        order: fc.constantFrom<VersionsOptions['order'][]>('asc', 'desc', undefined),
+        after: fc.option(fc.nat(4), { nil: undefined }),
+      })
+      .map(({ at, ...options }) =>
+        command('versions', { at, ...options }, async (store) => bareList(await store.versions(columnOf(at), options))),
+      ),
     fc
-      .record({ row: fc.nat(2), columns: fc.option(fc.subarray(['BASE', 'base', 'NOTES', 'NONE'], { minLength: 1 }), { nil: undefined }), after: fc.option(fc.constantFrom('A', 'BASE', 'base'), { nil: undefined }) })
-      .map(({ row, ...options }) => command('row', { row, ...options }, async (store) => bareList(await store.row(rows[row] ?? '', options)))),
-    fc.array(place, { maxLength: 5 }).map((places) => command('batchGet', places, async (store) => (await store.batchGet(places.map((at, item) => (item % 2 === 0 ? addressOf(at) : columnOf(at))))).map((item) => (item && 'error' in item && !('body' in item) ? item.error : bare(item as Cell | null))))),
-    fc.record({ locations: fc.array(location, { maxLength: 4 }), limit: page }).map(({ locations, limit }) => command('log', { locations, limit }, async (store) => (await store.log(locations, { limit })).map((log) => (log.error ? log.error : { shard: log.shard, more: log.more, ...bareList(log) })))),
-    fc.constant(command('heads', undefined, async (store) => (await store.heads()).map((head) => (head.error ? head.error : head.head)))),
+      .record({
+        row: fc.nat(2),
+        columns: fc.option(fc.subarray(['BASE', 'base', 'NOTES', 'NONE'], { minLength: 1 }), { nil: undefined }),
+        after: fc.option(fc.constantFrom('A', 'BASE', 'base'), { nil: undefined }),
+      })
+      .map(({ row, ...options }) =>
+        command('row', { row, ...options }, async (store) => bareList(await store.row(rows[row] ?? '', options))),
+      ),
+    fc
+      .array(place, { maxLength: 5 })
+      .map((places) =>
+        command('batchGet', places, async (store) =>
+          (await store.batchGet(places.map((at, item) => (item % 2 === 0 ? addressOf(at) : columnOf(at))))).map(
+            (item) => (item && 'error' in item && !('body' in item) ? item.error : bare(item as Cell | null)),
+          ),
+        ),
+      ),
+    fc
+      .record({ locations: fc.array(location, { maxLength: 4 }), limit: page })
+      .map(({ locations, limit }) =>
+        command('log', { locations, limit }, async (store) =>
+          (await store.log(locations, { limit })).map((log) =>
+            log.error ? log.error : { shard: log.shard, more: log.more, ...bareList(log) },
+          ),
+        ),
+      ),
+    fc.constant(
+      command('heads', undefined, async (store) =>
+        (await store.heads()).map((head) => (head.error ? head.error : head.head)),
+      ),
+    ),
   ];
 }
 
@@ -71,25 +107,40 @@ function bare(cell: Cell | null): unknown {
   return { row_key, column_name, ref_key, body, added_id, shard };
 }
 
-function bareList({ cells, next }: { readonly cells: readonly Cell[]; readonly next: unknown }): { readonly cells: unknown[]; readonly next: unknown } {
+function bareList({ cells, next }: { readonly cells: readonly Cell[]; readonly next: unknown }): {
+  readonly cells: unknown[];
+  readonly next: unknown;
+} {
   return { cells: cells.map(bare), next };
 }
 
 /** Random calls, of both stores one after the other, on rows of their own. @param open makes two empty stores */
-function model(open: () => Promise<Pair>): fc.IAsyncProperty<[{ readonly commands: Iterable<fc.AsyncCommand<object, Pair>> }]> {
-  const commands = fc.uniqueArray(fc.uuid(), { minLength: 3, maxLength: 3 }).chain((rows) => fc.record({ commands: fc.commands(calls(rows), { maxCommands: 20, size: '+1' }) }));
+function model(
+  open: () => Promise<Pair>,
+): fc.IAsyncProperty<[{ readonly commands: Iterable<fc.AsyncCommand<object, Pair>> }]> {
+  const commands = fc
+    .uniqueArray(fc.uuid(), { minLength: 3, maxLength: 3 })
+    .chain((rows) => fc.record({ commands: fc.commands(calls(rows), { maxCommands: 20, size: '+1' }) }));
   return fc.asyncProperty(commands, async ({ commands }) => {
     const pair = await open();
     await fc.asyncModelRun(() => ({ model: {}, real: pair }), commands);
   });
 }
 
-const simulated = async (): Promise<Pair> => ({ reference: referenceStore('model', SHARDS), store: await instantStore('model', SHARDS) });
+const simulated = async (): Promise<Pair> => ({
+  reference: referenceStore('model', SHARDS),
+  store: await instantStore('model', SHARDS),
+});
 
 /** The planted bug: a page of versions begins at the ref key that it should begin after. */
 async function withInclusivePages(): Promise<Pair> {
   const { reference, store } = await simulated();
-  const moved = ({ after, order, ...rest }: VersionsOptions): VersionsOptions => ({ ...rest, order, after: after === undefined || (order === 'asc' && after === 0) ? undefined : order === 'asc' ? after - 1 : after + 1 });
+  const moved = ({ after, order, ...rest }: VersionsOptions): VersionsOptions => ({
+    ...rest,
+    order,
+    after:
+      after === undefined || (order === 'asc' && after === 0) ? undefined : order === 'asc' ? after - 1 : after + 1,
+  });
   return { reference, store: { ...store, versions: (key, options = {}) => store.versions(key, moved(options)) } };
 }
 
@@ -98,7 +149,9 @@ describe('the store does what the reference store does', () => {
   let runs = 0;
 
   beforeAll(async () => {
-    real = await openRealStore({ datastores: Object.fromEntries(Array.from({ length: REAL_RUNS }, (_, run) => [`model${run}`, SHARDS])) });
+    real = await openRealStore({
+      datastores: Object.fromEntries(Array.from({ length: REAL_RUNS }, (_, run) => [`model${run}`, SHARDS])),
+    });
   });
   afterAll(() => real.close());
 
@@ -114,12 +167,17 @@ describe('the store does what the reference store does', () => {
       return { reference: referenceStore(name, SHARDS), store: await real.deployment.datastore(real.nameOf(name)) };
     };
     // Each run has a datastore of its own; there are none for making a failure smaller.
-    const report = await fc.asyncDefaultReportMessage(await fc.check(model(next), { numRuns: REAL_RUNS, endOnFailure: true }));
+    const report = await fc.asyncDefaultReportMessage(
+      await fc.check(model(next), { numRuns: REAL_RUNS, endOnFailure: true }),
+    );
     expect(report).toBeUndefined();
   });
 
   it(`and a planted bug is found within ${PLANTED_RUNS} runs`, { timeout: 180_000 }, async () => {
-    const { failed, numRuns } = await fc.check(model(withInclusivePages), { numRuns: PLANTED_RUNS, endOnFailure: true });
+    const { failed, numRuns } = await fc.check(model(withInclusivePages), {
+      numRuns: PLANTED_RUNS,
+      endOnFailure: true,
+    });
     expect(failed).toBe(true);
     expect(numRuns).toBeLessThanOrEqual(PLANTED_RUNS);
   });

@@ -10,7 +10,10 @@ let subject: Subject;
 
 beforeAll(async () => {
   store = await openRealStore({ datastores: { trips: 64, smoke: 7 }, indexes: { trips: SUITE_INDEXES } });
-  subject = { first: await store.deployment.datastore(store.nameOf('trips')), second: await store.deployment.datastore(store.nameOf('smoke')) };
+  subject = {
+    first: await store.deployment.datastore(store.nameOf('trips')),
+    second: await store.deployment.datastore(store.nameOf('smoke')),
+  };
 });
 
 afterAll(() => store.close());
@@ -18,7 +21,10 @@ afterAll(() => store.close());
 describeDatastore('MySQL store', async () => subject);
 describeIndexes('MySQL store', async () => subject.first);
 describeLongQueries('MySQL store', async () => subject.first);
-describeIndexes('MySQL store, queries that share a statement', async () => ({ ...subject.first, query: amongOthers(subject.first) }));
+describeIndexes('MySQL store, queries that share a statement', async () => ({
+  ...subject.first,
+  query: amongOthers(subject.first),
+}));
 
 /** Asks each query three times at once: the first may go alone, the others share a statement if they may. */
 function amongOthers({ query }: Datastore): Datastore['query'] {

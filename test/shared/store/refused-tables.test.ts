@@ -8,7 +8,11 @@ import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 
 const SHARDS = 12;
-const INDEX: IndexDefinition = { name: 'city_index', fields: [{ field: 'city', type: 'string', column_key: 'BASE' }], keys: [] };
+const INDEX: IndexDefinition = {
+  name: 'city_index',
+  fields: [{ field: 'city', type: 'string', column_key: 'BASE' }],
+  keys: [],
+};
 
 let store: RealStore;
 let trips: Datastore;
@@ -23,7 +27,11 @@ function wrap(client: SqlClient): SqlClient {
   const meet = (statement: Statement, target: Target): Statement => {
     let { sql } = statement;
     for (const shard of damaged.get(target) ?? []) sql = sql.replaceAll(databaseOf(shard), `\`gone\`.`);
-    return { ...statement, sql, ...(statement.parts ? { parts: statement.parts.map((part) => meet(part, target)) } : {}) };
+    return {
+      ...statement,
+      sql,
+      ...(statement.parts ? { parts: statement.parts.map((part) => meet(part, target)) } : {}),
+    };
   };
   return {
     ...client,
@@ -46,8 +54,10 @@ beforeAll(async () => {
 beforeEach(() => damaged.clear());
 afterAll(() => store.close());
 
-const keysOf = (): { readonly row_key: string; readonly column_name: string }[] => rows.map((row_key) => ({ row_key, column_name: 'BASE' }));
-const locations = (): { readonly shard: number; readonly after: number }[] => rows.map((_, shard) => ({ shard, after: 0 }));
+const keysOf = (): { readonly row_key: string; readonly column_name: string }[] =>
+  rows.map((row_key) => ({ row_key, column_name: 'BASE' }));
+const locations = (): { readonly shard: number; readonly after: number }[] =>
+  rows.map((_, shard) => ({ shard, after: 0 }));
 /** Another shard of the group that holds shard 0. */
 async function neighbour(): Promise<number> {
   const places = (await store.topology.datastore(store.nameOf('trips')))?.places ?? [];
@@ -62,7 +72,9 @@ describe('a table that no node can read', () => {
 
   it('fails its own item of a batch, not those of the shards that are asked with it', async () => {
     const items = await trips.batchGet(keysOf());
-    expect(items[0]).toMatchObject({ error: { code: 'unavailable', details: { more: { group: expect.any(String) } } } });
+    expect(items[0]).toMatchObject({
+      error: { code: 'unavailable', details: { more: { group: expect.any(String) } } },
+    });
     expect(items.slice(1)).toEqual(rows.slice(1).map((row_key) => expect.objectContaining({ row_key })));
   });
 
@@ -80,8 +92,18 @@ describe('a table that no node can read', () => {
 
   it('fails its own look-up among those that share a statement', async () => {
     const shard = await neighbour();
-    const found = await Promise.all([shard, 0, shard, 0, shard].map((one) => trips.getLatest({ row_key: rows[one] ?? '', column_name: 'BASE' }).catch((error: unknown) => error)));
-    expect(found).toMatchObject([{ cell: {} }, { code: 'unavailable' }, { cell: {} }, { code: 'unavailable' }, { cell: {} }]);
+    const found = await Promise.all(
+      [shard, 0, shard, 0, shard].map((one) =>
+        trips.getLatest({ row_key: rows[one] ?? '', column_name: 'BASE' }).catch((error: unknown) => error),
+      ),
+    );
+    expect(found).toMatchObject([
+      { cell: {} },
+      { code: 'unavailable' },
+      { cell: {} },
+      { code: 'unavailable' },
+      { cell: {} },
+    ]);
   });
 
   it('fails its own row among those that a query found', async () => {
@@ -90,20 +112,27 @@ describe('a table that no node can read', () => {
     expect(shardOfValue('Lisbon', 'string', SHARDS)).not.toBe(0);
     const { entries } = await trips.query({ index: 'city_index', where, columns: ['BASE'] });
     expect(entries).toHaveLength(SHARDS);
-    for (const { row_key, cells } of entries) expect(cells).toMatchObject(row_key === rows[0] ? { error: { code: 'unavailable' } } : [{ row_key }]);
+    for (const { row_key, cells } of entries)
+      expect(cells).toMatchObject(row_key === rows[0] ? { error: { code: 'unavailable' } } : [{ row_key }]);
   });
 });
 
 describe("an index's table that no node can read", () => {
   it('fails its own queries, not those that share a statement with them', async () => {
-    const query = (city: string) => trips.query({ index: 'city_index', where: [{ field: 'city', operator: 'eq', values: [city] }], together: true });
+    const query = (city: string) =>
+      trips.query({ index: 'city_index', where: [{ field: 'city', operator: 'eq', values: [city] }], together: true });
     // Of the same group, and of another shard.
     const places = (await store.topology.datastore(store.nameOf('trips')))?.places ?? [];
     const groupOf = (city: string) => places[shardOfValue(city, 'string', SHARDS)]?.group;
     const shard = shardOfValue('Lisbon', 'string', SHARDS);
-    const other = Array.from({ length: 1000 }, (_, place) => `city ${place}`).find((city) => groupOf(city) === groupOf('Lisbon') && shardOfValue(city, 'string', SHARDS) !== shard) ?? '';
+    const other =
+      Array.from({ length: 1000 }, (_, place) => `city ${place}`).find(
+        (city) => groupOf(city) === groupOf('Lisbon') && shardOfValue(city, 'string', SHARDS) !== shard,
+      ) ?? '';
     damaged.set('writer', new Set([shard])).set('reader', new Set([shard]));
-    const answers = await Promise.all([other, other, 'Lisbon', other].map((city) => query(city).catch((error: unknown) => error)));
+    const answers = await Promise.all(
+      [other, other, 'Lisbon', other].map((city) => query(city).catch((error: unknown) => error)),
+    );
     expect(answers).toMatchObject([{ entries: [] }, { entries: [] }, { code: 'unavailable' }, { entries: [] }]);
   });
 });
@@ -115,9 +144,14 @@ describe.skipIf(WRITER_ONLY)('a table that one node cannot read', () => {
     const served = { served_by: other, stale: other === 'reader' };
     const [row_key = ''] = rows;
     // What a reader answers may be behind.
-    await expect.poll(async () => (await trips.get(cellOf({ row_key }), { read: role })).cell).toMatchObject({ row_key });
+    await expect
+      .poll(async () => (await trips.get(cellOf({ row_key }), { read: role })).cell)
+      .toMatchObject({ row_key });
     expect(await trips.get(cellOf({ row_key }), { read: role })).toMatchObject(served);
-    expect(await trips.versions(cellOf({ row_key }), { read: role })).toMatchObject({ cells: [{ row_key }], ...served });
+    expect(await trips.versions(cellOf({ row_key }), { read: role })).toMatchObject({
+      cells: [{ row_key }],
+      ...served,
+    });
     expect(await trips.row(row_key, { read: role })).toMatchObject({ cells: [{ row_key }], ...served });
     const items = await trips.batchGet(keysOf(), { read: role });
     expect(items[0]).toMatchObject({ row_key, ...served });

@@ -40,7 +40,10 @@ describe('a write', () => {
     broken.statements.length = 0;
     expect((await trips.put(newCell())).outcome).toBe('stored');
     const changed = broken.statements.filter(({ sql }) => sql.startsWith('INSERT'));
-    expect(changed.map(({ sql }) => /INTO (\S+)/.exec(sql)?.[1])).toEqual(['`schemaless`.buffer', expect.stringContaining('_0000`.`entity`')]);
+    expect(changed.map(({ sql }) => /INTO (\S+)/.exec(sql)?.[1])).toEqual([
+      '`schemaless`.buffer',
+      expect.stringContaining('_0000`.`entity`'),
+    ]);
     expect(secondaries).toContain(changed[0]?.group);
     expect(changed[1]?.group).toBe(primary);
     expect(total(await copies()) - total(before)).toBe(1);
@@ -103,7 +106,10 @@ describe('a write', () => {
     await trips.put(cell);
     const before = await copies();
     expect((await trips.put({ ...cell, body: 'other' })).outcome).toBe('conflict');
-    expect((await trips.batchPut([newCell(), { ...cell, body: 'other' }])).map(({ outcome }) => outcome)).toEqual(['stored', 'conflict']);
+    expect((await trips.batchPut([newCell(), { ...cell, body: 'other' }])).map(({ outcome }) => outcome)).toEqual([
+      'stored',
+      'conflict',
+    ]);
     expect(total(await copies()) - total(before)).toBe(1);
   });
 
@@ -134,7 +140,8 @@ describe('a write', () => {
     const plain = await openRealStore({ datastores: { plain: 3 }, bufferCopies: 0, wrap: broken.wrap });
     const datastore = await plain.deployment.datastore(plain.nameOf('plain'));
     const cell = cellOf();
-    const group = (await plain.topology.datastore(plain.nameOf('plain')))?.places[shardOf(cell.row_key, 3)]?.group ?? '';
+    const group =
+      (await plain.topology.datastore(plain.nameOf('plain')))?.places[shardOf(cell.row_key, 3)]?.group ?? '';
     broken.behaviours.set(group, 'down');
     expect((await datastore.put(cell)).outcome).toBe('unavailable');
     broken.behaviours.clear();
@@ -146,39 +153,67 @@ describe('a write', () => {
   it('of many cells costs one statement a shard, and at most one a group for the buffer', async () => {
     broken.statements.length = 0;
     await trips.batchPut(Array.from({ length: 100 }, () => cellOf()));
-    expect(broken.statements.filter(({ sql }) => sql.includes('INTO `schemaless`.buffer')).length).toBeLessThanOrEqual(store.groups.length);
+    expect(broken.statements.filter(({ sql }) => sql.includes('INTO `schemaless`.buffer')).length).toBeLessThanOrEqual(
+      store.groups.length,
+    );
     expect(broken.statements.filter(({ sql }) => sql.includes('`.`entity`'))).toHaveLength(SHARDS);
   });
 });
 
 describe('a read', () => {
-  it.skipIf(WRITER_ONLY)('goes to the writer unless asked otherwise, and to the other role when that fails', async () => {
-    const cell = newCell();
-    await trips.put(cell);
-    await expect.poll(async () => (await trips.get(cell, { read: 'reader' })).cell?.body).toEqual(cell.body);
-    expect(await trips.get(cell)).toMatchObject({ served_by: 'writer', stale: false });
-    expect(await trips.get(cell, { read: 'reader' })).toMatchObject({ served_by: 'reader', stale: true });
-    broken.behaviours.set(primary, 'writer-down');
-    expect(await trips.get(cell)).toMatchObject({ served_by: 'reader', stale: true, cell: { body: cell.body } });
-    expect(await trips.get(newCell())).toMatchObject({ served_by: 'reader', stale: true, cell: null });
-    broken.behaviours.set(primary, 'readers-down');
-    expect(await trips.get(cell, { read: 'reader' })).toMatchObject({ served_by: 'writer', stale: false });
-  });
+  it.skipIf(WRITER_ONLY)(
+    'goes to the writer unless asked otherwise, and to the other role when that fails',
+    async () => {
+      const cell = newCell();
+      await trips.put(cell);
+      await expect.poll(async () => (await trips.get(cell, { read: 'reader' })).cell?.body).toEqual(cell.body);
+      expect(await trips.get(cell)).toMatchObject({ served_by: 'writer', stale: false });
+      expect(await trips.get(cell, { read: 'reader' })).toMatchObject({ served_by: 'reader', stale: true });
+      broken.behaviours.set(primary, 'writer-down');
+      expect(await trips.get(cell)).toMatchObject({ served_by: 'reader', stale: true, cell: { body: cell.body } });
+      expect(await trips.get(newCell())).toMatchObject({ served_by: 'reader', stale: true, cell: null });
+      broken.behaviours.set(primary, 'readers-down');
+      expect(await trips.get(cell, { read: 'reader' })).toMatchObject({ served_by: 'writer', stale: false });
+    },
+  );
 
-  it.skipIf(WRITER_ONLY)('vouches for a reader that has reached min_added_id, and passes over one that has not', async () => {
-    const cell = newCell();
-    const put = await trips.put(cell);
-    const added_id = 'added_id' in put ? (put.added_id ?? 0) : 0;
-    await expect.poll(async () => (await trips.get(cell, { read: 'reader', min_added_id: added_id })).served_by).toBe('reader');
-    expect(await trips.get(cell, { read: 'reader', min_added_id: added_id })).toMatchObject({ stale: false, cell: { added_id } });
-    // Nobody has this one: the writer answers, and says that it is behind.
-    expect(await trips.get(cell, { read: 'reader', min_added_id: added_id + 1000 })).toMatchObject({ served_by: 'writer', stale: true });
-    expect(await trips.versions(cell, { read: 'reader', min_added_id: added_id + 1000 })).toMatchObject({ served_by: 'writer', stale: true });
-    expect(await trips.row(cell.row_key, { read: 'reader', min_added_id: added_id })).toMatchObject({ served_by: 'reader', stale: false });
-    const [met, missed] = await trips.batchGet([{ ...cell, min_added_id: added_id }, { ...cell, min_added_id: added_id + 1000 }], { read: 'reader' });
-    expect(met).toMatchObject({ served_by: 'reader', stale: false });
-    expect(missed).toMatchObject({ served_by: 'writer', stale: true });
-  });
+  it.skipIf(WRITER_ONLY)(
+    'vouches for a reader that has reached min_added_id, and passes over one that has not',
+    async () => {
+      const cell = newCell();
+      const put = await trips.put(cell);
+      const added_id = 'added_id' in put ? (put.added_id ?? 0) : 0;
+      await expect
+        .poll(async () => (await trips.get(cell, { read: 'reader', min_added_id: added_id })).served_by)
+        .toBe('reader');
+      expect(await trips.get(cell, { read: 'reader', min_added_id: added_id })).toMatchObject({
+        stale: false,
+        cell: { added_id },
+      });
+      // Nobody has this one: the writer answers, and says that it is behind.
+      expect(await trips.get(cell, { read: 'reader', min_added_id: added_id + 1000 })).toMatchObject({
+        served_by: 'writer',
+        stale: true,
+      });
+      expect(await trips.versions(cell, { read: 'reader', min_added_id: added_id + 1000 })).toMatchObject({
+        served_by: 'writer',
+        stale: true,
+      });
+      expect(await trips.row(cell.row_key, { read: 'reader', min_added_id: added_id })).toMatchObject({
+        served_by: 'reader',
+        stale: false,
+      });
+      const [met, missed] = await trips.batchGet(
+        [
+          { ...cell, min_added_id: added_id },
+          { ...cell, min_added_id: added_id + 1000 },
+        ],
+        { read: 'reader' },
+      );
+      expect(met).toMatchObject({ served_by: 'reader', stale: false });
+      expect(missed).toMatchObject({ served_by: 'writer', stale: true });
+    },
+  );
 
   it('with every node of a group down fails for its rows alone', async () => {
     const cells = Array.from({ length: 30 }, () => cellOf());
@@ -192,8 +227,10 @@ describe('a read', () => {
       else expect(item).toMatchObject({ row_key: cells[place]?.row_key });
     }
     const logs = await trips.log(Array.from({ length: SHARDS }, (_, shard) => ({ shard, after: 0 })));
-    for (const log of logs) expect(log.error?.code).toBe(topology?.places[log.shard]?.group === primary ? 'unavailable' : undefined);
-    for (const head of await trips.heads()) expect(head.error?.code).toBe(head.group === primary ? 'unavailable' : undefined);
+    for (const log of logs)
+      expect(log.error?.code).toBe(topology?.places[log.shard]?.group === primary ? 'unavailable' : undefined);
+    for (const head of await trips.heads())
+      expect(head.error?.code).toBe(head.group === primary ? 'unavailable' : undefined);
   });
 
   it('of a batch costs one statement a group', async () => {

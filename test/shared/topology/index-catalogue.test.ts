@@ -3,7 +3,14 @@ import { afterAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
-import { changeIndexVersions, definitionHash, forgetIndexVersion, setIndexState, type IndexState, type IndexVersion } from '../../../shared/topology/index-catalogue.ts';
+import {
+  changeIndexVersions,
+  definitionHash,
+  forgetIndexVersion,
+  setIndexState,
+  type IndexState,
+  type IndexVersion,
+} from '../../../shared/topology/index-catalogue.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 
 const client = dynamoClient(inject('servers').dynamo);
@@ -13,20 +20,48 @@ beforeEach(async () => {
 });
 afterAll(() => client.destroy());
 
-const definition: IndexDefinition = { name: 'by_driver', fields: [{ field: 'driver', type: 'UUID', column_key: 'BASE' }], keys: [] };
+const definition: IndexDefinition = {
+  name: 'by_driver',
+  fields: [{ field: 'driver', type: 'UUID', column_key: 'BASE' }],
+  keys: [],
+};
 const index = { datastore: 'trips', name: 'by_driver' };
 const version = (hash: string, state: IndexState): IndexVersion => ({ hash, definition, state });
 const listed = (versions: readonly IndexVersion[]) => changeIndexVersions(table, index, () => versions);
-const states = async (): Promise<Record<string, IndexState>> => Object.fromEntries((await changeIndexVersions(table, index, (versions) => versions)).map(({ hash, state }) => [hash, state]));
+const states = async (): Promise<Record<string, IndexState>> =>
+  Object.fromEntries(
+    (await changeIndexVersions(table, index, (versions) => versions)).map(({ hash, state }) => [hash, state]),
+  );
 
 describe('the hash of a definition', () => {
   it('is that of its fields, in order, and keys, and of nothing else', () => {
     expect(definitionHash(definition)).toMatch(/^[0-9a-f]{8}$/u);
     expect(definitionHash({ ...definition, name: 'other' })).toBe(definitionHash(definition));
-    const more: IndexDefinition = { ...definition, fields: [...definition.fields, { column_key: 'BASE', type: 'string', field: 'a' }, { field: 'b', type: 'string', column_key: 'BASE' }] };
-    const different = [definition, more, { ...more, fields: [...more.fields].reverse() }, { ...more, keys: [['a', 'b']] }, { ...more, keys: [['b', 'a']] }];
-    expect(new Set([...different.map((one) => definitionHash(one)), definitionHash(definition, 1), definitionHash(definition, 2)]).size).toBe(7);
-    expect(definitionHash({ ...definition, fields: [{ column_key: 'BASE', type: 'UUID', field: 'driver' }] })).toBe(definitionHash(definition));
+    const more: IndexDefinition = {
+      ...definition,
+      fields: [
+        ...definition.fields,
+        { column_key: 'BASE', type: 'string', field: 'a' },
+        { field: 'b', type: 'string', column_key: 'BASE' },
+      ],
+    };
+    const different = [
+      definition,
+      more,
+      { ...more, fields: [...more.fields].reverse() },
+      { ...more, keys: [['a', 'b']] },
+      { ...more, keys: [['b', 'a']] },
+    ];
+    expect(
+      new Set([
+        ...different.map((one) => definitionHash(one)),
+        definitionHash(definition, 1),
+        definitionHash(definition, 2),
+      ]).size,
+    ).toBe(7);
+    expect(definitionHash({ ...definition, fields: [{ column_key: 'BASE', type: 'UUID', field: 'driver' }] })).toBe(
+      definitionHash(definition),
+    );
   });
 
   it('never changes: tables are named after it', () => {
@@ -41,7 +76,10 @@ describe('the index catalogue', () => {
     await changeIndexVersions(table, { datastore: 'trips', name: 'gone' }, () => []);
     await changeIndexVersions(table, { datastore: 'rides', name: 'by_driver' }, () => [version('c', 'retired')]);
     const topology = dynamoTopology(table);
-    expect(await topology.indexes('trips')).toEqual([{ name: 'alpha', versions: [version('b', 'building')] }, { name: 'by_driver', versions: [version('a', 'live')] }]);
+    expect(await topology.indexes('trips')).toEqual([
+      { name: 'alpha', versions: [version('b', 'building')] },
+      { name: 'by_driver', versions: [version('a', 'live')] },
+    ]);
     expect(await topology.indexes('rides')).toEqual([{ name: 'by_driver', versions: [version('c', 'retired')] }]);
     expect(await topology.indexes('none')).toEqual([]);
     expect(await topology.datastores()).toEqual([]);
@@ -57,7 +95,11 @@ describe('the index catalogue', () => {
   });
 
   it('loses no change made beside another', async () => {
-    await Promise.all(Array.from({ length: 12 }, (_, n) => changeIndexVersions(table, index, (versions) => [...versions, version(`v${n}`, 'building')])));
+    await Promise.all(
+      Array.from({ length: 12 }, (_, n) =>
+        changeIndexVersions(table, index, (versions) => [...versions, version(`v${n}`, 'building')]),
+      ),
+    );
     expect(Object.keys(await states()).sort()).toEqual(Array.from({ length: 12 }, (_, n) => `v${n}`).sort());
   });
 
@@ -66,7 +108,10 @@ describe('the index catalogue', () => {
     const before = Date.now();
     expect(await setIndexState(table, index, 'new', 'building', 'live')).toBe(true);
     const [{ versions = [] } = {}] = await dynamoTopology(table).indexes('trips');
-    expect(versions).toEqual([{ ...version('old', 'retired'), retired_at: expect.any(String) }, version('new', 'live')]);
+    expect(versions).toEqual([
+      { ...version('old', 'retired'), retired_at: expect.any(String) },
+      version('new', 'live'),
+    ]);
     expect(Date.parse(versions[0]?.retired_at ?? '')).toBeGreaterThanOrEqual(before);
   });
 
@@ -106,22 +151,37 @@ describe('the index catalogue', () => {
 
   it('is changed beside a release that writes revisions alone', async () => {
     const put = (state: IndexState, revision: number) =>
-      client.send(new PutItemCommand({ TableName: table.table, Item: { pk: { S: 'index#trips#by_driver' }, catalogue: { S: JSON.stringify([version('a', state)]) }, revision: { N: String(revision) } } }));
+      client.send(
+        new PutItemCommand({
+          TableName: table.table,
+          Item: {
+            pk: { S: 'index#trips#by_driver' },
+            catalogue: { S: JSON.stringify([version('a', state)]) },
+            revision: { N: String(revision) },
+          },
+        }),
+      );
     await put('building', 1);
     const raced = dynamoClient(inject('servers').dynamo);
     let races = 0;
     raced.middlewareStack.add(
-      (next, { commandName }) => async (args) => {
-        if (commandName === UpdateItemCommand.name && (races += 1) === 1) await put('live', 2);
-        return next(args);
-      },
+      (next, { commandName }) =>
+        async (args) => {
+          if (commandName === UpdateItemCommand.name && (races += 1) === 1) await put('live', 2);
+          return next(args);
+        },
       { step: 'initialize' },
     );
-    await changeIndexVersions({ client: raced, table: table.table }, index, (versions) => [...versions, version('b', 'building')]);
+    await changeIndexVersions({ client: raced, table: table.table }, index, (versions) => [
+      ...versions,
+      version('b', 'building'),
+    ]);
     raced.destroy();
     expect(races).toBe(2);
     expect(await states()).toEqual({ a: 'live', b: 'building' });
-    const { Item } = await client.send(new GetItemCommand({ TableName: table.table, Key: { pk: { S: 'index#trips#by_driver' } }, ConsistentRead: true }));
+    const { Item } = await client.send(
+      new GetItemCommand({ TableName: table.table, Key: { pk: { S: 'index#trips#by_driver' } }, ConsistentRead: true }),
+    );
     expect(Item?.['revision']).toEqual({ N: '3' });
   });
 
@@ -137,7 +197,11 @@ describe('the index catalogue', () => {
     await listed([version('a', 'live')]);
     const sent: unknown[] = [];
     const watched = dynamoClient(inject('servers').dynamo);
-    watched.middlewareStack.add((next, { commandName }) => (args) => (sent.push(commandName), next(args)), { step: 'initialize' });
+    watched.middlewareStack.add(
+      (next, { commandName }) =>
+        (args) => (sent.push(commandName), next(args)),
+      { step: 'initialize' },
+    );
     const same = { table: table.table, client: watched };
     await changeIndexVersions(same, index, (versions) => versions);
     await setIndexState(same, index, 'a', 'building', 'live');

@@ -39,7 +39,10 @@ describe('the topology', () => {
 
   it('that is known is used again soon where the table stops to answer', async () => {
     let silent = false;
-    const send = async (...given: unknown[]): Promise<unknown> => (silent ? new Promise(() => undefined) : (table.client.send as (...given: unknown[]) => Promise<unknown>).apply(table.client, given));
+    const send = async (...given: unknown[]): Promise<unknown> =>
+      silent
+        ? new Promise(() => undefined)
+        : (table.client.send as (...given: unknown[]) => Promise<unknown>).apply(table.client, given);
     const topology = dynamoTopology({ ...table, client: { send } as unknown as DynamoDBClient });
     expect(await topology.datastores()).toEqual(['trips']);
     silent = true;

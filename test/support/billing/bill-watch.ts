@@ -60,7 +60,7 @@ export class BillWatch {
     const { patienceMs, signal } = this.#options;
     progress.advance(this.billed);
     let before = this.billed;
-    for (let end = Date.now() + patienceMs; this.#waiting.size > 0; ) {
+    for (let end = Date.now() + patienceMs; this.#waiting.size > 0;) {
       await this.#look();
       await this.#retryParked(1);
       progress.advance(this.billed - before);
@@ -76,7 +76,9 @@ export class BillWatch {
     const { signal } = this.#options;
     while (!over.aborted && !signal.aborted) {
       // What is wrong with the store, the work meanwhile meets too; whether all are billed is asked again in the end.
-      await this.#look().then(() => this.#retryParked(PARKED_TO_RETRY)).catch(() => undefined);
+      await this.#look()
+        .then(() => this.#retryParked(PARKED_TO_RETRY))
+        .catch(() => undefined);
       progress.note(this.#note());
       await sleep(PAUSE_MS, undefined, { signal: AbortSignal.any([over, signal]) }).catch(() => undefined);
     }
@@ -86,7 +88,9 @@ export class BillWatch {
     const { store, signal } = this.#options;
     const rows = [...this.#waiting].slice(0, ROWS_A_LOOK);
     for (const chunk of inChunks(rows, KEYS_A_REQUEST)) {
-      const items = await persist(signal, () => store.batchGet(chunk.map((row_key) => ({ row_key, column_name: 'STATUS' }))));
+      const items = await persist(signal, () =>
+        store.batchGet(chunk.map((row_key) => ({ row_key, column_name: 'STATUS' }))),
+      );
       for (const [place, row_key] of chunk.entries()) {
         this.#waiting.delete(row_key);
         const item = items[place];
@@ -107,7 +111,12 @@ export class BillWatch {
     for (const cell of ours) this.parked.set(placeOf(cell), cell);
     const idle = ours.filter(({ retry }) => retry === null);
     if (idle.length < least) return;
-    await persist(signal, () => store.retryParked(TRIGGER, idle.map(({ shard, added_id }) => ({ shard, added_id }))));
+    await persist(signal, () =>
+      store.retryParked(
+        TRIGGER,
+        idle.map(({ shard, added_id }) => ({ shard, added_id })),
+      ),
+    );
   }
 
   #note(): string {

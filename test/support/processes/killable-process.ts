@@ -43,7 +43,9 @@ export function startProcess<Input, Progress>(module: URL, folder: string, input
   });
   const gone = new Promise<number | null>((resolve) => {
     void Promise.all([exited, heard]).then(([code]) => {
-      whenReady.reject(new Error(`a process on ${module.pathname} ended with ${code ?? 'a signal'} before it was ready`));
+      whenReady.reject(
+        new Error(`a process on ${module.pathname} ended with ${code ?? 'a signal'} before it was ready`),
+      );
       resolve(code);
     });
   });

@@ -13,7 +13,9 @@ export interface ProcessControl<Progress> {
 }
 
 /** The one call of a process's module: gets its input, does the work, and ends; also when its parent is gone. */
-export async function runAsProcess<Input, Progress>(work: (input: Input, control: ProcessControl<Progress>) => Promise<void>): Promise<void> {
+export async function runAsProcess<Input, Progress>(
+  work: (input: Input, control: ProcessControl<Progress>) => Promise<void>,
+): Promise<void> {
   const stop = new AbortController();
   process.on('disconnect', () => process.exit(0));
   // Ctrl-C reaches the whole process group: the parent says when to end.

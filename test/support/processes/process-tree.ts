@@ -14,7 +14,9 @@ interface Entry extends TreeProcess {
 
 const PAGE_BYTES = 4096;
 
-/** A process and all that it started, and what those started. Without those that have ended and were not waited for yet. */
+/**
+ * A process and all that it started, and what those started. Without those that have ended and were not waited for yet.
+ */
 export function processTree(root: number): readonly TreeProcess[] {
   const children = Map.groupBy(allProcesses(), ({ pid, parent }) => (pid === root ? 0 : parent));
   const tree = (children.get(0) ?? []).filter(({ pid }) => pid === root);
@@ -24,10 +26,12 @@ export function processTree(root: number): readonly TreeProcess[] {
 }
 
 function allProcesses(): readonly Entry[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).flatMap((name) => {
-    const entry = readEntry(Number(name));
-    return entry ? [entry] : [];
-  });
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      const entry = readEntry(Number(name));
+      return entry ? [entry] : [];
+    });
 }
 
 /** The name in /proc/PID/stat may itself hold spaces and brackets: the fields after it are counted from its end. */
@@ -40,5 +44,10 @@ function readEntry(pid: number): Entry | undefined {
   }
   const [state, parent, ...fields] = text.slice(text.lastIndexOf(')') + 2).split(' ');
   if (state === 'Z' || state === 'X') return undefined;
-  return { pid, parent: Number(parent), name: text.slice(text.indexOf('(') + 1, text.lastIndexOf(')')), residentBytes: Number(fields[19]) * PAGE_BYTES };
+  return {
+    pid,
+    parent: Number(parent),
+    name: text.slice(text.indexOf('(') + 1, text.lastIndexOf(')')),
+    residentBytes: Number(fields[19]) * PAGE_BYTES,
+  };
 }

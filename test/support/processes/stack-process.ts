@@ -38,14 +38,18 @@ export class StackProcess {
 
   /** Starts it and waits until it is ready. Throws with what it said when it ends first. */
   static async start({ program, args, data, signal }: StackProcessOptions): Promise<StackProcess> {
-    const child = spawn(process.execPath, [fileURLToPath(program), ...args], { detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [fileURLToPath(program), ...args], {
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let said = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (said += chunk.toString()));
     const deadline = performance.now() + READY_MS;
     for (;;) {
       const url = /^ready (\S+)$/m.exec(said)?.[1];
       if (url !== undefined) return new StackProcess(child, url, data);
-      if (child.exitCode !== null || child.signalCode !== null) throw new Error(`the stack ended while it was starting:\n${said}`);
+      if (child.exitCode !== null || child.signalCode !== null)
+        throw new Error(`the stack ended while it was starting:\n${said}`);
       if (signal.aborted || performance.now() > deadline) {
         child.kill('SIGTERM');
         await gone([child.pid ?? 0], STOP_MS);
@@ -66,12 +70,25 @@ export class StackProcess {
       const [address, ...others] = [writer, ...readers].map(({ host, port }) => ({ host, port }));
       const reader = others[0] ?? address;
       if (!address || !reader) throw new Error(`${name} has no nodes`);
-      return { name, user: writer.user, password: writer.password, writer: address, reader, nodes: [address, ...others], clusterArn: '', secret: name, sharedStorage: false };
+      return {
+        name,
+        user: writer.user,
+        password: writer.password,
+        writer: address,
+        reader,
+        nodes: [address, ...others],
+        clusterArn: '',
+        secret: name,
+        sharedStorage: false,
+      };
     });
   }
 
   get serverPids(): readonly number[] {
-    return this.endpoints.groups.flatMap(({ writer, readers }) => [writer, ...readers]).map(({ pid }) => pid).filter((pid) => pid > 0);
+    return this.endpoints.groups
+      .flatMap(({ writer, readers }) => [writer, ...readers])
+      .map(({ pid }) => pid)
+      .filter((pid) => pid > 0);
   }
 
   /** Clean, as Ctrl-C would. */

@@ -7,7 +7,14 @@ import type { TailSettings } from '../../../shared/triggers/send/settings.ts';
 import { sqsQueues } from '../../../shared/triggers/send/sqs-queues.ts';
 import type { TailEvent } from '../../../shared/triggers/send/tail-work.ts';
 import { runAsProcess } from '../processes/process-side.ts';
-import { GOOD_TAILER, setClockAhead, varyClient, varyQueues, varyState, type TailerVariation } from './tailer-variation.ts';
+import {
+  GOOD_TAILER,
+  setClockAhead,
+  varyClient,
+  varyQueues,
+  varyState,
+  type TailerVariation,
+} from './tailer-variation.ts';
 import { openTriggered, type TriggeredAccess } from './triggered-access.ts';
 
 /** What a tailer is made of, apart from where it works. */
@@ -16,7 +23,10 @@ export interface TailerOptions {
   readonly heartbeat?: Pick<WorkersOptions, 'heartbeatMs' | 'silenceMs'>;
   readonly partitions?: number;
   readonly settings?: Partial<TailSettings>;
-  /** It ends with its first run, when a successor has taken over. @default false: it begins the next run, as the schedule does */
+  /**
+   * It ends with its first run, when a successor has taken over. @default false: it begins the next run, as the
+   * schedule does
+   */
   readonly once?: boolean;
 }
 

@@ -13,7 +13,10 @@ import { withoutWaiting } from '../without-waiting.ts';
 
 /** How a tailer fares otherwise than well: a fault, and what controls do without. */
 export interface TailerVariation {
-  /** It dies (SIGKILL) at one of its sends: before the queue is asked, or once it has accepted and before the offset is committed. */
+  /**
+   * It dies (SIGKILL) at one of its sends: before the queue is asked, or once it has accepted and before the offset is
+   * committed.
+   */
   readonly dies: 'never' | 'before_send' | 'after_send';
   /** Which send that is, from 1. */
   readonly atSend: number;
@@ -68,7 +71,9 @@ const AGAIN_AFTER_MS = 500;
 
 /** Stands between a tailer and a group. */
 export function varyClient(client: SqlClient, { readsWriter, fingerprints }: TailerVariation): SqlClient {
-  const asked: SqlClient = readsWriter ? { ...client, select: (statement) => client.select(statement, 'writer') } : client;
+  const asked: SqlClient = readsWriter
+    ? { ...client, select: (statement) => client.select(statement, 'writer') }
+    : client;
   return fingerprints ? asked : withoutFingerprints(asked);
 }
 
@@ -83,14 +88,21 @@ export function varyState(table: DynamoTable, { commitFence, generationFence }: 
  *
  * @param file every message that a queue took is written there, also by a tailer that dies right after
  */
-export function varyQueues(queues: QueueClient, variation: TailerVariation, counts: SendCounts, { file, seed }: { readonly file: string; readonly seed: string }): QueueClient & Disposable {
+export function varyQueues(
+  queues: QueueClient,
+  variation: TailerVariation,
+  counts: SendCounts,
+  { file, seed }: { readonly file: string; readonly seed: string },
+): QueueClient & Disposable {
   const random = new Random(seed, 'refused sends', 0);
   const handle = openSync(file, 'a');
   let sends = 0;
   const varied: QueueClient = {
     depth: (queueUrl) => queues.depth(queueUrl),
     async send(queueUrl, given) {
-      const messages = variation.generationsInQueue ? given : given.map((message) => ({ ...message, deduplicationId: withoutGeneration(message.deduplicationId) }));
+      const messages = variation.generationsInQueue
+        ? given
+        : given.map((message) => ({ ...message, deduplicationId: withoutGeneration(message.deduplicationId) }));
       sends += 1;
       if (variation.dies === 'before_send' && sends >= variation.atSend) await die();
       const refuses = messages.length >= FULL && counts.refused < variation.refusesThird && random.chance(0.5);

@@ -25,7 +25,9 @@ export interface TriggerStage extends AsyncDisposable {
   readonly folder: string;
   /** Of each datastore. */
   readonly shards: number;
-  /** Makes a datastore with a trigger, and tables of its own for topology and state: workers of others do not see it. */
+  /**
+   * Makes a datastore with a trigger, and tables of its own for topology and state: workers of others do not see it.
+   */
   define(datastore: string, wish?: TriggeredWish): Promise<TriggeredAccess>;
 }
 
@@ -35,7 +37,10 @@ export interface TriggeredWish {
   readonly definition?: Partial<TriggerDefinition> | undefined;
   /** So many receipts move a message of its queue to the last one. @default it is never moved */
   readonly receipts?: number | undefined;
-  /** Reach the groups by their endpoints, which follow a promotion, and not straight: one event loop is between then. @default false */
+  /**
+   * Reach the groups by their endpoints, which follow a promotion, and not straight: one event loop is between then.
+   * @default false
+   */
   readonly promotes?: boolean | undefined;
 }
 
@@ -51,13 +56,29 @@ const RESTART_SECONDS = 2;
 const TRIGGER = 'bill_rider';
 /** Longer than a call of a function in these runs takes; a consumer that was killed holds up its shards for so long. */
 const VISIBILITY_SECONDS = 10;
-const DEFAULTS: Omit<TriggerDefinition, 'name'> = { columns: ['BASE'], start: 'start', maxAttempts: 20, stopAfterParked: 100, timeoutSeconds: 5 };
+const DEFAULTS: Omit<TriggerDefinition, 'name'> = {
+  columns: ['BASE'],
+  start: 'start',
+  maxAttempts: 20,
+  stopAfterParked: 100,
+  timeoutSeconds: 5,
+};
 
-export async function startTriggerStage({ folder, engine: wish }: Pick<RunWorld, 'folder' | 'engine'>, { groups, readers, shards }: TriggerStageOptions): Promise<TriggerStage> {
+export async function startTriggerStage(
+  { folder, engine: wish }: Pick<RunWorld, 'folder' | 'engine'>,
+  { groups, readers, shards }: TriggerStageOptions,
+): Promise<TriggerStage> {
   await using parts = new AsyncDisposableStack();
-  const { servers, groups: direct, engine } = await startServers({ folder, engine: wish, groups, readers, shards, restartAfterSeconds: RESTART_SECONDS });
+  const {
+    servers,
+    groups: direct,
+    engine,
+  } = await startServers({ folder, engine: wish, groups, readers, shards, restartAfterSeconds: RESTART_SECONDS });
   parts.defer(() => servers.stop());
-  const [dynamo, sqs] = [await startService('dynamodb', join(folder, 'dynamodb')), await startService('sqs', join(folder, 'sqs'))];
+  const [dynamo, sqs] = [
+    await startService('dynamodb', join(folder, 'dynamodb')),
+    await startService('sqs', join(folder, 'sqs')),
+  ];
   parts.defer(() => dynamo.close());
   parts.defer(() => sqs.close());
   const kept = parts.move();
@@ -70,13 +91,29 @@ export async function startTriggerStage({ folder, engine: wish }: Pick<RunWorld,
     folder,
     shards,
     async define(datastore, { definition: wished, receipts, promotes = false, triggers: names = [TRIGGER] } = {}) {
-      const access = { groups: promotes ? throughEndpoints(servers) : direct, dynamo: dynamo.url, sqs: sqs.url, bufferCopies: 0 };
+      const access = {
+        groups: promotes ? throughEndpoints(servers) : direct,
+        dynamo: dynamo.url,
+        sqs: sqs.url,
+        bufferCopies: 0,
+      };
       const client = dynamoClient(dynamo.url);
       const [topologyTable, stateTable] = [await newTable(client), await newTable(client)];
       const triggers: DeployedTrigger[] = [];
       for (const name of names) {
         const parkedQueueUrl = await createQueue(sqs.url, `${datastore}-parked`);
-        const queueUrl = await createQueue(sqs.url, datastore, receipts === undefined ? {} : { RedrivePolicy: JSON.stringify({ deadLetterTargetArn: await arnOf(sqs.url, parkedQueueUrl), maxReceiveCount: receipts }) });
+        const queueUrl = await createQueue(
+          sqs.url,
+          datastore,
+          receipts === undefined
+            ? {}
+            : {
+                RedrivePolicy: JSON.stringify({
+                  deadLetterTargetArn: await arnOf(sqs.url, parkedQueueUrl),
+                  maxReceiveCount: receipts,
+                }),
+              },
+        );
         triggers.push({ definition: { ...DEFAULTS, ...wished, name }, queueUrl, parkedQueueUrl });
       }
       const done = await migrate({
@@ -92,7 +129,15 @@ export async function startTriggerStage({ folder, engine: wish }: Pick<RunWorld,
       if (!done) throw new Error(`${datastore} was not migrated`);
       const [first] = triggers;
       if (!first) throw new Error('no trigger');
-      return { ...access, topologyTable: topologyTable.table, stateTable: stateTable.table, datastore, trigger: first.definition.name, queueUrl: first.queueUrl, parkedQueueUrl: first.parkedQueueUrl };
+      return {
+        ...access,
+        topologyTable: topologyTable.table,
+        stateTable: stateTable.table,
+        datastore,
+        trigger: first.definition.name,
+        queueUrl: first.queueUrl,
+        parkedQueueUrl: first.parkedQueueUrl,
+      };
     },
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };
@@ -101,7 +146,10 @@ export async function startTriggerStage({ folder, engine: wish }: Pick<RunWorld,
 async function arnOf(url: string, queueUrl: string): Promise<string> {
   const client = sqsClient(url);
   try {
-    return (await client.send(new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['QueueArn'] }))).Attributes?.['QueueArn'] ?? '';
+    return (
+      (await client.send(new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['QueueArn'] })))
+        .Attributes?.['QueueArn'] ?? ''
+    );
   } finally {
     client.destroy();
   }
@@ -110,7 +158,13 @@ async function arnOf(url: string, queueUrl: string): Promise<string> {
 async function createQueue(url: string, name: string, more: Readonly<Record<string, string>> = {}): Promise<string> {
   const client = sqsClient(url);
   const queue = `${name}-${randomUUID().slice(0, 8)}.fifo`;
-  const Attributes = { FifoQueue: 'true', DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId', VisibilityTimeout: String(VISIBILITY_SECONDS), ...more };
+  const Attributes = {
+    FifoQueue: 'true',
+    DeduplicationScope: 'messageGroup',
+    FifoThroughputLimit: 'perMessageGroupId',
+    VisibilityTimeout: String(VISIBILITY_SECONDS),
+    ...more,
+  };
   try {
     await client.send(new CreateQueueCommand({ QueueName: queue, Attributes }));
   } finally {

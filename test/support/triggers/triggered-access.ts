@@ -31,5 +31,10 @@ export async function openTriggered(access: TriggeredAccess, options?: OpenStore
 
 export function sqsClient(url: string): SQSClient {
   // The queues' URLs name a host of their own; all of them are here.
-  return new SQSClient({ endpoint: url, useQueueUrlAsEndpoint: false, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+  return new SQSClient({
+    endpoint: url,
+    useQueueUrlAsEndpoint: false,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
 }

@@ -6,11 +6,16 @@ export const DAY = 24 * HOUR;
 /** When the first trip is asked for: a Monday, midnight in New York (winter time). */
 const START = Date.parse('2025-01-06T05:00:00Z');
 
-/** One trip in so many is sampled: 288 a day, five minutes apart on average, so that a week's stragglers span 2000 trips. */
+/**
+ * One trip in so many is sampled: 288 a day, five minutes apart on average, so that a week's stragglers span 2000
+ * trips.
+ */
 const TRIPS_A_DAY = 288;
 
 /** Demand of each local hour of the day: lowest from 3 to 5, a morning ramp, the peak from 17 to 19. */
-const DEMAND = [30, 21, 15, 11, 10, 13, 24, 40, 50, 44, 40, 41, 44, 46, 50, 54, 57, 66, 70, 64, 56, 53, 50, 42] as const;
+const DEMAND = [
+  30, 21, 15, 11, 10, 13, 24, 40, 50, 44, 40, 41, 44, 46, 50, 54, 57, 66, 70, 64, 56, 53, 50, 42,
+] as const;
 const DEMAND_A_DAY = DEMAND.reduce<number>((sum, demand) => sum + demand, 0);
 
 /** When trip `n` (from 0) is asked for, in milliseconds since 1970. Never before trip `n - 1`. */

@@ -65,6 +65,16 @@ function zone(random: Random, airports: number): Zone {
   if (random.chance(airports)) return random.pick(AIRPORTS);
   const share = random.next();
   if (share < 0.005) return UNKNOWN_ZONE;
-  const zones = zonesOf(share < 0.52 ? 'Manhattan' : share < 0.76 ? 'Brooklyn' : share < 0.88 ? 'Queens' : share < 0.985 ? 'Bronx' : 'Staten Island');
+  const zones = zonesOf(
+    share < 0.52
+      ? 'Manhattan'
+      : share < 0.76
+        ? 'Brooklyn'
+        : share < 0.88
+          ? 'Queens'
+          : share < 0.985
+            ? 'Bronx'
+            : 'Staten Island',
+  );
   return zones[random.skewedRank(zones.length)] ?? UNKNOWN_ZONE;
 }

@@ -6,7 +6,9 @@ import { Random } from '../random.ts';
 
 const REASONS = ['inefficient route', 'toll not paid', 'cleaning fee', 'cancelled by the driver', 'promotion'] as const;
 
-/** The FARE ADJUSTMENT cells of a trip, a list: 1 to 2 % of trips have one or two; a dirty record has one more often. */
+/**
+ * The FARE ADJUSTMENT cells of a trip, a list: 1 to 2 % of trips have one or two; a dirty record has one more often.
+ */
 export function fareAdjustments(seed: string, facts: TripFacts, total: number): readonly LateBody[] {
   const random = new Random(seed, 'fare adjustments', facts.n);
   if (!random.chance(facts.blemish === undefined ? 0.012 : 0.25)) return [];

@@ -55,8 +55,15 @@ function tip(random: Random, passenger: number): number {
 }
 
 function negative(fare: Fare): Fare {
-  const amounts = Object.entries(fare).map(([name, amount]) => [name, typeof amount === 'number' ? 0 - amount : amount]);
-  return { ...fare, ...Object.fromEntries(amounts), lines: fare.lines.map(({ name, amount }) => ({ name, amount: 0 - amount })) };
+  const amounts = Object.entries(fare).map(([name, amount]) => [
+    name,
+    typeof amount === 'number' ? 0 - amount : amount,
+  ]);
+  return {
+    ...fare,
+    ...Object.fromEntries(amounts),
+    lines: fare.lines.map(({ name, amount }) => ({ name, amount: 0 - amount })),
+  };
 }
 
 /** Rounded to whole cents; adding 0 turns -0, which JSON does not know, into 0. */

@@ -37,7 +37,11 @@ export function tripEvents(seed: string, facts: TripFacts, size: TripSize): read
   }));
   return [
     { type: 'requested', at: dateTime(facts.requestedAt) },
-    { type: 'dispatched', at: dateTime(facts.requestedAt + random.integer(2, 20) * SECOND), offers: random.integer(1, 3) },
+    {
+      type: 'dispatched',
+      at: dateTime(facts.requestedAt + random.integer(2, 20) * SECOND),
+      offers: random.integer(1, 3),
+    },
     { type: 'picked_up', at: dateTime(facts.pickedUpAt) },
     ...updates,
     { type: 'dropped_off', at: dateTime(facts.droppedOffAt) },

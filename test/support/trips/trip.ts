@@ -45,7 +45,10 @@ export function tripCells(seed: string, n: number, size: TripSize = 'usual'): re
   }
 
   const cells = (column: string, first: number, bodies: readonly LateBody[]): readonly TimedCell[] =>
-    bodies.map(({ at, body }, place) => ({ at, cell: { row_key: rowKey, column_name: column, ref_key: first + place, body } }));
+    bodies.map(({ at, body }, place) => ({
+      at,
+      cell: { row_key: rowKey, column_name: column, ref_key: first + place, body },
+    }));
   return [
     ...cells('BASE', 1, bases),
     ...cells('NOTES', 0, tripNotes(seed, facts)),

@@ -29,8 +29,17 @@ describe('the same seed', () => {
 
   test('made this trip when this was written', () => {
     const cell = tripCells('one', 0)[0]?.cell;
-    expect([cell?.row_key, cell?.column_name, cell?.ref_key]).toEqual(['67a5930d-59f9-5083-8a52-f231fe963eac', 'BASE', 1]);
-    expect(cell?.body).toMatchObject({ trip_created_at: '2025-01-06T05:00:00Z', driver_partner_uuid: 'b6e30267-da8a-5051-a70d-559d65699f12', PULocationID: 247, base_passenger_fare: 10.61 });
+    expect([cell?.row_key, cell?.column_name, cell?.ref_key]).toEqual([
+      '67a5930d-59f9-5083-8a52-f231fe963eac',
+      'BASE',
+      1,
+    ]);
+    expect(cell?.body).toMatchObject({
+      trip_created_at: '2025-01-06T05:00:00Z',
+      driver_partner_uuid: 'b6e30267-da8a-5051-a70d-559d65699f12',
+      PULocationID: 247,
+      base_passenger_fare: 10.61,
+    });
   });
 });
 
@@ -117,8 +126,16 @@ describe('a BASE cell', () => {
 
   test('lacks when the driver arrived for one company, and only for that', () => {
     const companies = Map.groupBy(column('BASE').map(body), (base) => base['hvfhs_license_num']);
-    expect(companies.get('HV0005')?.every((base) => base['on_scene_datetime'] === null && base['originating_base_num'] === null)).toBe(true);
-    expect(companies.get('HV0003')?.every((base) => base['on_scene_datetime'] !== null && base['originating_base_num'] !== null)).toBe(true);
+    expect(
+      companies
+        .get('HV0005')
+        ?.every((base) => base['on_scene_datetime'] === null && base['originating_base_num'] === null),
+    ).toBe(true);
+    expect(
+      companies
+        .get('HV0003')
+        ?.every((base) => base['on_scene_datetime'] !== null && base['originating_base_num'] !== null),
+    ).toBe(true);
   });
 });
 
@@ -159,12 +176,20 @@ describe('trips', () => {
 });
 
 describe('the stream', () => {
-  const baseAt = new Map(CELLS.flatMap((cell, at) => (cell.column_name === 'BASE' && cell.ref_key === 1 ? [[cell.row_key, at] as const] : [])));
-  const lags = CELLS.flatMap((cell, at) => (cell.column_name === 'NOTES' ? [at - (baseAt.get(cell.row_key) ?? 0)] : []));
+  const baseAt = new Map(
+    CELLS.flatMap((cell, at) =>
+      cell.column_name === 'BASE' && cell.ref_key === 1 ? [[cell.row_key, at] as const] : [],
+    ),
+  );
+  const lags = CELLS.flatMap((cell, at) =>
+    cell.column_name === 'NOTES' ? [at - (baseAt.get(cell.row_key) ?? 0)] : [],
+  );
 
   test('brings notes up to a week behind their trip', () => {
     expect(lags.filter((lag) => lag > 500).length).toBeGreaterThan(50);
-    const delays = FACTS.slice(0, 2000).flatMap((facts) => tripCells('one', facts.n).map(({ at }) => at - facts.requestedAt));
+    const delays = FACTS.slice(0, 2000).flatMap((facts) =>
+      tripCells('one', facts.n).map(({ at }) => at - facts.requestedAt),
+    );
     expect(Math.min(...delays)).toBeGreaterThanOrEqual(0);
     expect(Math.max(...delays)).toBeGreaterThan(5 * 24 * 3600 * 1000);
     expect(Math.max(...delays)).toBeLessThan(8 * 24 * 3600 * 1000);

@@ -32,28 +32,30 @@ export interface DrainProgress extends DrainCounts {
 const RUN_MS = 60_000;
 const REFRESH_MS = 2000;
 
-await runAsWorker<DrainInput, 'stop', DrainProgress, DrainCounts>(async ({ access, settings = {}, looksForMore = false }, control) => {
-  const counts: Record<keyof DrainCounts, number> = { drained: 0, appended: 0, conflicts: 0, failed: 0 };
-  let varied = 0;
-  const say = (): void => control.say({ ...counts, ...(varied > 0 && { varied }) });
-  const onVaried = (): void => {
-    varied += 1;
-    say();
-  };
-  await using store = await openStore(access, { varied: onVaried });
-  if (looksForMore) setInterval(() => store.context.topology.refresh(), REFRESH_MS).unref();
-  control.ready();
-  while (control.stopped === undefined) {
-    await runDrain({
-      context: store.context,
-      leases: leases(store.stateTable, randomUUID(), LEASE_MS),
-      deadline: Date.now() + RUN_MS,
-      settings,
-      report: (_group, report) => {
-        for (const key of Object.keys(counts) as (keyof DrainCounts)[]) counts[key] += report[key];
-        say();
-      },
-    });
-  }
-  return counts;
-});
+await runAsWorker<DrainInput, 'stop', DrainProgress, DrainCounts>(
+  async ({ access, settings = {}, looksForMore = false }, control) => {
+    const counts: Record<keyof DrainCounts, number> = { drained: 0, appended: 0, conflicts: 0, failed: 0 };
+    let varied = 0;
+    const say = (): void => control.say({ ...counts, ...(varied > 0 && { varied }) });
+    const onVaried = (): void => {
+      varied += 1;
+      say();
+    };
+    await using store = await openStore(access, { varied: onVaried });
+    if (looksForMore) setInterval(() => store.context.topology.refresh(), REFRESH_MS).unref();
+    control.ready();
+    while (control.stopped === undefined) {
+      await runDrain({
+        context: store.context,
+        leases: leases(store.stateTable, randomUUID(), LEASE_MS),
+        deadline: Date.now() + RUN_MS,
+        settings,
+        report: (_group, report) => {
+          for (const key of Object.keys(counts) as (keyof DrainCounts)[]) counts[key] += report[key];
+          say();
+        },
+      });
+    }
+    return counts;
+  },
+);

@@ -15,7 +15,10 @@ export interface RunningWorker<Stop, Progress, Output> extends Disposable {
  * Starts a thread on a module that calls `runAsWorker`. Load generators and readers run in threads, so that no event
  * loop holds up more than its share of them.
  */
-export function startWorker<Input, Stop, Progress, Output>(module: URL, input: Input): RunningWorker<Stop, Progress, Output> {
+export function startWorker<Input, Stop, Progress, Output>(
+  module: URL,
+  input: Input,
+): RunningWorker<Stop, Progress, Output> {
   const worker = new Worker(module, { workerData: input });
   let progress: Progress | undefined;
   let death: Error | undefined;
@@ -27,7 +30,9 @@ export function startWorker<Input, Stop, Progress, Output>(module: URL, input: I
       else resolve(message.output);
     });
     worker.once('error', reject);
-    worker.once('exit', (code) => reject(new Error(`a thread on ${module.pathname} ended with ${code} and handed nothing over`)));
+    worker.once('exit', (code) =>
+      reject(new Error(`a thread on ${module.pathname} ended with ${code} and handed nothing over`)),
+    );
   });
   // It may die long before anybody asks.
   output.catch((error: Error) => {

@@ -1,6 +1,9 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
-export type FromWorker<Progress, Output> = { readonly ready: true } | { readonly progress: Progress } | { readonly output: Output };
+export type FromWorker<Progress, Output> =
+  | { readonly ready: true }
+  | { readonly progress: Progress }
+  | { readonly output: Output };
 
 /** What a thread's work is told. */
 export interface WorkerControl<Stop, Progress> {
@@ -12,7 +15,9 @@ export interface WorkerControl<Stop, Progress> {
 }
 
 /** The one call of a thread's module: does the work, hands over what it returns, and ends. */
-export async function runAsWorker<Input, Stop, Progress, Output>(work: (input: Input, control: WorkerControl<Stop, Progress>) => Promise<Output>): Promise<void> {
+export async function runAsWorker<Input, Stop, Progress, Output>(
+  work: (input: Input, control: WorkerControl<Stop, Progress>) => Promise<Output>,
+): Promise<void> {
   const port = parentPort;
   if (!port) throw new Error('this module is run as a thread');
   let stopped: Stop | undefined;

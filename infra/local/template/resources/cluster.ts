@@ -50,11 +50,14 @@ export const INSTANCE: ResourceKind = {
 /** The groups that clusters and instances of the resources ask for, in the order of the clusters. */
 export function wantedGroups(resources: readonly ResourceAddress[]): { name: string; readers: number }[] {
   const clusters = resources.filter(({ resource }) => resource.Type === 'AWS::RDS::DBCluster');
-  const nodes = resources.filter(({ resource }) => resource.Type === 'AWS::RDS::DBInstance').map((address) => tagOf(address, NODE_TAG));
+  const nodes = resources
+    .filter(({ resource }) => resource.Type === 'AWS::RDS::DBInstance')
+    .map((address) => tagOf(address, NODE_TAG));
   return clusters.map((cluster) => {
     const name = tagOf(cluster, GROUP_TAG);
     const ofGroup = nodes.filter((node) => groupNameOf(node) === name).length;
-    if (ofGroup === 0) throw new Error(`${describeResource(cluster)}: wanted an instance tagged ${NODE_TAG} ${name}-a, got none`);
+    if (ofGroup === 0)
+      throw new Error(`${describeResource(cluster)}: wanted an instance tagged ${NODE_TAG} ${name}-a, got none`);
     return { name, readers: ofGroup - 1 };
   });
 }
@@ -80,9 +83,10 @@ function groupNameOf(node: string): string {
 
 function tagOf(address: ResourceAddress, key: string): string {
   const tags: unknown = address.resource.Properties?.['Tags'];
-  const tag: unknown = Array.isArray(tags) ? tags.find((candidate: { Key?: unknown }) => candidate.Key === key) : undefined;
+  const tag: unknown = Array.isArray(tags)
+    ? tags.find((candidate: { Key?: unknown }) => candidate.Key === key)
+    : undefined;
   const value: unknown = Object(tag).Value;
   if (typeof value !== 'string') throw new Error(`${describeResource(address)}: wanted a tag ${key}, got none`);
   return value;
 }
-

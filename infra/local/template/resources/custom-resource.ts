@@ -22,22 +22,34 @@ export function isCustomResource(type: string): boolean {
  * The custom resources with their own handlers. The framework between CloudFormation and the handlers (functions and a
  * state machine that CDK adds) is left out: its environment says which handlers it would call.
  */
-export function customResources(resources: readonly ResourceAddress[], context: Context): readonly CustomResourceDefinition[] {
+export function customResources(
+  resources: readonly ResourceAddress[],
+  context: Context,
+): readonly CustomResourceDefinition[] {
   const frameworks = new Map(
-    resources.filter(isFramework).map((address) => [String(FUNCTION.attribute(address, 'Arn', context)), Object(context.property(address, 'Environment')).Variables]),
+    resources
+      .filter(isFramework)
+      .map((address) => [
+        String(FUNCTION.attribute(address, 'Arn', context)),
+        Object(context.property(address, 'Environment')).Variables,
+      ]),
   );
   return resources
     .filter(({ resource }) => isCustomResource(resource.Type))
     .map((address) => {
       const framework = frameworks.get(textProperty(context, address, 'ServiceToken'));
-      if (!framework) throw new Error(`${describeResource(address)}: wanted a provider made by the CDK's provider framework`);
+      if (!framework)
+        throw new Error(`${describeResource(address)}: wanted a provider made by the CDK's provider framework`);
       const names = Object.keys(address.resource.Properties ?? {});
       return {
         address,
         type: address.resource.Type,
         properties: Object.fromEntries(names.map((name) => [name, asText(context.property(address, name))])),
         onEventArn: String(framework.USER_ON_EVENT_FUNCTION_ARN),
-        isCompleteArn: framework.USER_IS_COMPLETE_FUNCTION_ARN === undefined ? undefined : String(framework.USER_IS_COMPLETE_FUNCTION_ARN),
+        isCompleteArn:
+          framework.USER_IS_COMPLETE_FUNCTION_ARN === undefined
+            ? undefined
+            : String(framework.USER_IS_COMPLETE_FUNCTION_ARN),
       };
     });
 }
@@ -50,6 +62,7 @@ export function isFramework({ resource }: ResourceAddress): boolean {
 
 function asText(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(asText);
-  if (typeof value === 'object' && value !== null) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asText(item)]));
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, asText(item)]));
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
 }

@@ -4,7 +4,12 @@ import { physicalName, textProperty, type Context, type ResourceKind } from './r
 
 export const EVENT_SOURCE: ResourceKind = {
   ref: physicalName,
-  attribute: (address, name) => (name === 'Id' ? physicalName(address) : name === 'EventSourceMappingArn' ? localArn('lambda', `event-source-mapping:${physicalName(address)}`) : undefined),
+  attribute: (address, name) =>
+    name === 'Id'
+      ? physicalName(address)
+      : name === 'EventSourceMappingArn'
+        ? localArn('lambda', `event-source-mapping:${physicalName(address)}`)
+        : undefined,
 };
 
 /** A queue whose messages call a function. */
@@ -23,17 +28,32 @@ export interface EventSourceDefinition {
 /** Lambda's own, where the template says none. */
 const BATCH_SIZE = 10;
 
-/** The event source mappings that are switched on. Throws for what cannot be run here, never leaving it out silently. */
-export function eventSources(resources: readonly ResourceAddress[], context: Context): readonly EventSourceDefinition[] {
+/**
+ * The event source mappings that are switched on. Throws for what cannot be run here, never leaving it out silently.
+ */
+export function eventSources(
+  resources: readonly ResourceAddress[],
+  context: Context,
+): readonly EventSourceDefinition[] {
   const queues = new Map(
-    resources.filter(({ resource }) => resource.Type === 'AWS::SQS::Queue').map((queue) => [String(QUEUE.attribute(queue, 'Arn', context)), QUEUE.ref(queue, context)]),
+    resources
+      .filter(({ resource }) => resource.Type === 'AWS::SQS::Queue')
+      .map((queue) => [String(QUEUE.attribute(queue, 'Arn', context)), QUEUE.ref(queue, context)]),
   );
   return resources
-    .filter((address) => address.resource.Type === 'AWS::Lambda::EventSourceMapping' && String(context.property(address, 'Enabled')) !== 'false')
+    .filter(
+      (address) =>
+        address.resource.Type === 'AWS::Lambda::EventSourceMapping' &&
+        String(context.property(address, 'Enabled')) !== 'false',
+    )
     .map((address) => definitionOf(address, queues, context));
 }
 
-function definitionOf(address: ResourceAddress, queues: ReadonlyMap<string, string>, context: Context): EventSourceDefinition {
+function definitionOf(
+  address: ResourceAddress,
+  queues: ReadonlyMap<string, string>,
+  context: Context,
+): EventSourceDefinition {
   const refuse = (property: string, wanted: string, got: unknown): never => {
     throw new Error(`${describeResource(address)}, ${property}: wanted ${wanted}, got ${JSON.stringify(got)}`);
   };

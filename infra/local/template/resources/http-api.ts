@@ -25,7 +25,8 @@ export function httpRoutes(resources: readonly ResourceAddress[], context: Conte
     .map((route) => {
       const target = textProperty(context, route, 'Target');
       const integration = integrations.get(target);
-      if (!integration) throw new Error(`${route.logicalId}.Target: wanted an integration of the template, got ${target}`);
+      if (!integration)
+        throw new Error(`${route.logicalId}.Target: wanted an integration of the template, got ${target}`);
       return {
         routeKey: textProperty(context, route, 'RouteKey'),
         functionArn: textProperty(context, integration, 'IntegrationUri'),

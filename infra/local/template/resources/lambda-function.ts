@@ -7,20 +7,28 @@ const TYPE = 'AWS::Lambda::Function';
 
 export const FUNCTION: ResourceKind = {
   ref: functionName,
-  attribute: (address, name, context) => (name === 'Arn' ? localArn('lambda', `function:${functionName(address, context)}`) : undefined),
+  attribute: (address, name, context) =>
+    name === 'Arn' ? localArn('lambda', `function:${functionName(address, context)}`) : undefined,
 };
 
 /** The functions of these ARNs. Others are left out: CDK adds some for its own ends, which nobody calls here. */
-export function lambdaFunctions(resources: readonly ResourceAddress[], context: Context, arns: ReadonlySet<string>): readonly FunctionDefinition[] {
+export function lambdaFunctions(
+  resources: readonly ResourceAddress[],
+  context: Context,
+  arns: ReadonlySet<string>,
+): readonly FunctionDefinition[] {
   return resources
-    .filter((address) => address.resource.Type === TYPE && arns.has(String(FUNCTION.attribute(address, 'Arn', context))))
+    .filter(
+      (address) => address.resource.Type === TYPE && arns.has(String(FUNCTION.attribute(address, 'Arn', context))),
+    )
     .map((address) => definitionOf(address, context));
 }
 
 function definitionOf(address: ResourceAddress, context: Context): FunctionDefinition {
   const handler = String(context.property(address, 'Handler'));
   const asset: unknown = address.resource.Metadata?.['aws:asset:path'];
-  if (typeof asset !== 'string') throw new Error(`${describeResource(address)}: wanted code that is an asset, got none`);
+  if (typeof asset !== 'string')
+    throw new Error(`${describeResource(address)}: wanted code that is an asset, got none`);
   const environment = Object(context.property(address, 'Environment')).Variables ?? {};
   return {
     name: functionName(address, context),

@@ -31,7 +31,8 @@ const KINDS: Readonly<Record<string, ResourceKind>> = {
 /** Stands for whatever is referred to, in properties that nobody looks at here. */
 const MEANINGLESS: ResourceKind = {
   ref: physicalName,
-  attribute: (address, name) => (name.endsWith('Arn') ? localArn('local', physicalName(address)) : `${physicalName(address)}.${name}`),
+  attribute: (address, name) =>
+    name.endsWith('Arn') ? localArn('local', physicalName(address)) : `${physicalName(address)}.${name}`,
 };
 
 /**
@@ -40,10 +41,18 @@ const MEANINGLESS: ResourceKind = {
  */
 export function checkTypes(stacks: readonly LoadedStack[]): void {
   const strange = stacks
-    .flatMap((stack) => Object.entries(stack.template.Resources).map(([logicalId, resource]): ResourceAddress => ({ stack, logicalId, resource })))
+    .flatMap((stack) =>
+      Object.entries(stack.template.Resources).map(([logicalId, resource]): ResourceAddress => ({
+        stack,
+        logicalId,
+        resource,
+      })),
+    )
     .filter((address) => kindOf(address) === undefined);
   if (strange.length === 0) return;
-  throw new Error(`The local stack cannot run ${strange.map(describeResource).join(', ')}: run the type in infra/local/resources, or list it in infra/local/template/without-meaning.ts`);
+  throw new Error(
+    `The local stack cannot run ${strange.map(describeResource).join(', ')}: run the type in infra/local/resources, or list it in infra/local/template/without-meaning.ts`,
+  );
 }
 
 /** What the resources of the templates are on this machine. */

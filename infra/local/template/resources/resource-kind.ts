@@ -7,7 +7,9 @@ export interface World {
   /** Where the HTTP API answers, without a slash at the end. */
   readonly httpUrl: string;
   readonly sqsUrl: string;
-  /** Behind the names of queues and tables that the template gives none. @default nothing, where nobody else makes any */
+  /**
+   * Behind the names of queues and tables that the template gives none. @default nothing, where nobody else makes any
+   */
   readonly queueSuffix?: string;
   readonly tableSuffix?: string;
 }
@@ -34,6 +36,7 @@ export function physicalName({ stack, logicalId }: ResourceAddress): string {
 /** A property that has to be text. */
 export function textProperty(context: Pick<Context, 'property'>, address: ResourceAddress, name: string): string {
   const value = context.property(address, name);
-  if (typeof value !== 'string') throw new Error(`${address.logicalId}.${name}: wanted text, got ${JSON.stringify(value)}`);
+  if (typeof value !== 'string')
+    throw new Error(`${address.logicalId}.${name}: wanted text, got ${JSON.stringify(value)}`);
   return value;
 }

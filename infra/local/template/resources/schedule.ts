@@ -18,7 +18,10 @@ const UNIT_MS: Readonly<Record<string, number>> = { minute: 60_000, hour: 3_600_
 /** The schedules that are switched on. Throws for one that is not at a rate. */
 export function schedules(resources: readonly ResourceAddress[], context: Context): readonly ScheduleDefinition[] {
   return resources
-    .filter((address) => address.resource.Type === 'AWS::Scheduler::Schedule' && context.property(address, 'State') !== 'DISABLED')
+    .filter(
+      (address) =>
+        address.resource.Type === 'AWS::Scheduler::Schedule' && context.property(address, 'State') !== 'DISABLED',
+    )
     .map((address) => {
       const target = Object(context.property(address, 'Target'));
       const input = typeof target.Input === 'string' ? target.Input : undefined;
@@ -35,7 +38,8 @@ export function schedules(resources: readonly ResourceAddress[], context: Contex
 function rateOf(address: ResourceAddress, expression: string): number {
   const [, count, unit] = /^rate\((\d+) (minute|hour|day)s?\)$/u.exec(expression) ?? [];
   const unitMs = UNIT_MS[unit ?? ''];
-  if (count === undefined || unitMs === undefined) throw new Error(`${describeResource(address)}: wanted a rate such as rate(1 minute), got ${expression}`);
+  if (count === undefined || unitMs === undefined)
+    throw new Error(`${describeResource(address)}: wanted a rate such as rate(1 minute), got ${expression}`);
   return Number(count) * unitMs;
 }
 

@@ -5,7 +5,8 @@ import { physicalName, type Context, type ResourceKind } from './resource-kind.t
 /** A secret holds the login of the group that it is attached to, or a password of its own. */
 export const SECRET: ResourceKind = {
   ref: (address) => localArn('secretsmanager', `secret:${physicalName(address)}`),
-  attribute: (address, name) => (name === 'Id' ? localArn('secretsmanager', `secret:${physicalName(address)}`) : undefined),
+  attribute: (address, name) =>
+    name === 'Id' ? localArn('secretsmanager', `secret:${physicalName(address)}`) : undefined,
 };
 
 /** What attaches a secret to its cluster stands for the secret itself. */
@@ -16,10 +17,16 @@ export const SECRET_ATTACHMENT: ResourceKind = {
 
 /** The text of each secret, by ARN, in the shape that a rotated secret of a cluster has. */
 export function secretTexts(resources: readonly ResourceAddress[], context: Context): ReadonlyMap<string, string> {
-  const attachments = resources.filter(({ resource }) => resource.Type === 'AWS::SecretsManager::SecretTargetAttachment');
+  const attachments = resources.filter(
+    ({ resource }) => resource.Type === 'AWS::SecretsManager::SecretTargetAttachment',
+  );
   const attached = new Set(attachments.map((attachment) => context.property(attachment, 'SecretId')));
   return new Map([
-    ...resources.filter(({ resource }) => resource.Type === 'AWS::SecretsManager::Secret').map((secret) => [SECRET.ref(secret, context), secret] as const).filter(([arn]) => !attached.has(arn)).map(([arn, secret]): [string, string] => [arn, generatedText(arn, secret, context)]),
+    ...resources
+      .filter(({ resource }) => resource.Type === 'AWS::SecretsManager::Secret')
+      .map((secret) => [SECRET.ref(secret, context), secret] as const)
+      .filter(([arn]) => !attached.has(arn))
+      .map(([arn, secret]): [string, string] => [arn, generatedText(arn, secret, context)]),
     ...attachments.map((attachment): [string, string] => {
       const target = String(context.property(attachment, 'TargetId'));
       const group = context.world.groups.find(({ name }) => name === target);
@@ -39,8 +46,16 @@ export function secretTexts(resources: readonly ResourceAddress[], context: Cont
 
 /** A text with a password that is as secret as the groups' own, and the same at each start. */
 function generatedText(arn: string, secret: ResourceAddress, context: Context): string {
-  const { SecretStringTemplate: template, GenerateStringKey: key } = Object(context.property(secret, 'GenerateSecretString')) as { readonly SecretStringTemplate?: string; readonly GenerateStringKey?: string };
+  const { SecretStringTemplate: template, GenerateStringKey: key } = Object(
+    context.property(secret, 'GenerateSecretString'),
+  ) as { readonly SecretStringTemplate?: string; readonly GenerateStringKey?: string };
   const [group] = context.world.groups;
-  if (template === undefined || key === undefined || !group) throw new Error(`${secret.logicalId}: wanted a template and a key to generate a text by, got ${JSON.stringify({ template, key })}`);
-  return JSON.stringify({ ...(JSON.parse(template) as object), [key]: createHmac('sha256', group.password).update(arn).digest('hex') });
+  if (template === undefined || key === undefined || !group)
+    throw new Error(
+      `${secret.logicalId}: wanted a template and a key to generate a text by, got ${JSON.stringify({ template, key })}`,
+    );
+  return JSON.stringify({
+    ...(JSON.parse(template) as object),
+    [key]: createHmac('sha256', group.password).update(arn).digest('hex'),
+  });
 }

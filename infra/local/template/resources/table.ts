@@ -8,16 +8,23 @@ const MADE_SECONDS = 60;
 
 export const TABLE: ResourceKind = {
   ref: tableName,
-  attribute: (address, name, context) => (name === 'Arn' ? localArn('dynamodb', `table/${tableName(address, context)}`) : undefined),
+  attribute: (address, name, context) =>
+    name === 'Arn' ? localArn('dynamodb', `table/${tableName(address, context)}`) : undefined,
 };
 
 /** The names of the tables, in the order of the template. */
 export function tableNames(resources: readonly ResourceAddress[], context: Context): readonly string[] {
-  return resources.filter(({ resource }) => resource.Type === 'AWS::DynamoDB::Table').map((address) => tableName(address, context));
+  return resources
+    .filter(({ resource }) => resource.Type === 'AWS::DynamoDB::Table')
+    .map((address) => tableName(address, context));
 }
 
 /** Makes the tables that are not there yet, as retained tables are found again by the next deployment. */
-export async function createTables(resources: readonly ResourceAddress[], context: Context, endpoint: string): Promise<void> {
+export async function createTables(
+  resources: readonly ResourceAddress[],
+  context: Context,
+  endpoint: string,
+): Promise<void> {
   const tables = resources.filter(({ resource }) => resource.Type === 'AWS::DynamoDB::Table');
   if (tables.length === 0) return;
   const { DynamoDBClient } = await import('@aws-sdk/client-dynamodb');
@@ -43,7 +50,10 @@ async function createTable(client: DynamoDBClient, address: ResourceAddress, con
   } catch (error) {
     if (!(error instanceof ResourceInUseException)) throw error;
   }
-  await waitUntilTableExists({ client, maxWaitTime: MADE_SECONDS, minDelay: 0.05, maxDelay: 1 }, { TableName: input.TableName });
+  await waitUntilTableExists(
+    { client, maxWaitTime: MADE_SECONDS, minDelay: 0.05, maxDelay: 1 },
+    { TableName: input.TableName },
+  );
 }
 
 function tableName(address: ResourceAddress, context: Context): string {

@@ -3,11 +3,16 @@ import { bound, cellsOf, shardsIn, type Execution, type Plan, type Written } fro
 import { addressOf, hashOf, toSqlText, type KeptCell } from './tables.ts';
 
 /**
- * `append-cell` and `append-cells`. What guards them is taken from their text: a clause that is not there guards nothing
- * here either.
+ * `append-cell` and `append-cells`. What guards them is taken from their text: a clause that is not there guards
+ * nothing here either.
  */
 export function planAppend(sql: string): Plan | undefined {
-  if (!/^INSERT INTO `\w+`\.`entity` \(added_id, row_key, column_name, ref_key, body, created_at\) SELECT LAST_INSERT_ID\(COALESCE\(last\.added_id, log\.first_id - 1\) \+ /.test(sql)) return undefined;
+  if (
+    !/^INSERT INTO `\w+`\.`entity` \(added_id, row_key, column_name, ref_key, body, created_at\) SELECT LAST_INSERT_ID\(COALESCE\(last\.added_id, log\.first_id - 1\) \+ /.test(
+      sql,
+    )
+  )
+    return undefined;
   const [shard = -1] = shardsIn(sql);
   const guards: Guards = {
     isLocked: sql.endsWith('FOR UPDATE') && sql.includes('LIMIT 1 FOR UPDATE)'),
@@ -17,8 +22,13 @@ export function planAppend(sql: string): Plan | undefined {
     leavesOut: sql.includes('old.added_id IS NULL'),
   };
   const cells = sql.includes('ROW_NUMBER()') ? sql.split(' UNION ALL ').length : 1;
-  if (!guards.isLocked || (cells > 1 && !guards.leavesOut)) throw new Error('an append without its locks, or without leaving out what is there, cannot be simulated');
-  return { kind: 'append', shards: [shard], write: (execution) => append(execution, shard, { cells, guards, bindsAddressTwice: !sql.includes('ROW_NUMBER()') }) };
+  if (!guards.isLocked || (cells > 1 && !guards.leavesOut))
+    throw new Error('an append without its locks, or without leaving out what is there, cannot be simulated');
+  return {
+    kind: 'append',
+    shards: [shard],
+    write: (execution) => append(execution, shard, { cells, guards, bindsAddressTwice: !sql.includes('ROW_NUMBER()') }),
+  };
 }
 
 interface Guards {
@@ -39,7 +49,12 @@ interface Append {
 
 function append(execution: Execution, shard: number, { cells: count, guards, bindsAddressTwice }: Append): Written {
   const values = bound(execution.parameters);
-  const wanted = Array.from({ length: count }, () => ({ rowKey: values.bytes(), columnName: values.bytes(), ref_key: values.number(), body: values.bytes() }));
+  const wanted = Array.from({ length: count }, () => ({
+    rowKey: values.bytes(),
+    columnName: values.bytes(),
+    ref_key: values.number(),
+    body: values.bytes(),
+  }));
   if (bindsAddressTwice && guards.leavesOut) {
     values.bytes();
     values.bytes();
@@ -50,16 +65,35 @@ function append(execution: Execution, shard: number, { cells: count, guards, bin
   const epoch = guards.byEpoch ? values.number() : undefined;
   const log = cellsOf(execution, shard);
   const row = execution.tables.shards.get(shard);
-  if (!row || (guards.byState && row.state !== 'open') || (epoch !== undefined && row.epoch !== epoch) || (guards.byWriter && row.writerId !== execution.serverId)) return { affectedRows: 0, insertId: 0, changes: [] };
+  if (
+    !row ||
+    (guards.byState && row.state !== 'open') ||
+    (epoch !== undefined && row.epoch !== epoch) ||
+    (guards.byWriter && row.writerId !== execution.serverId)
+  )
+    return { affectedRows: 0, insertId: 0, changes: [] };
 
   const last = log.cells.at(-1);
   const cells: KeptCell[] = [];
   for (const cell of wanted) {
     const address = addressOf(cell.rowKey, cell.columnName, cell.ref_key);
     if (guards.leavesOut && log.byAddress.has(address)) continue;
-    if (log.byAddress.has(address) || cells.some((one) => one.address === address)) throw new SqlError('duplicate', `Duplicate entry for key 'cell'`, { errno: 1062, key: 'cell' });
+    if (log.byAddress.has(address) || cells.some((one) => one.address === address))
+      throw new SqlError('duplicate', `Duplicate entry for key 'cell'`, { errno: 1062, key: 'cell' });
     const createdAt = Math.max(execution.now, last?.createdAt ?? 0);
-    cells.push({ shard, ...cell, address, bodyHash: hashOf(cell.body), added_id: (last?.added_id ?? 0) + cells.length + 1, createdAt, createdText: toSqlText(createdAt) });
+    cells.push({
+      shard,
+      ...cell,
+      address,
+      bodyHash: hashOf(cell.body),
+      added_id: (last?.added_id ?? 0) + cells.length + 1,
+      createdAt,
+      createdText: toSqlText(createdAt),
+    });
   }
-  return { affectedRows: cells.length, insertId: cells.at(-1)?.added_id ?? 0, changes: cells.length > 0 ? [{ kind: 'appended', shard, cells }] : [] };
+  return {
+    affectedRows: cells.length,
+    insertId: cells.at(-1)?.added_id ?? 0,
+    changes: cells.length > 0 ? [{ kind: 'appended', shard, cells }] : [],
+  };
 }

@@ -3,7 +3,8 @@ import { bound, type Execution } from './plan.ts';
 import { addressOf, toSqlText, type BufferedRow } from './tables.ts';
 
 const BUFFER = '`schemaless`.buffer';
-const ROLE = "SELECT 0 AS id, NULL AS datastore, IF(@@global.read_only IN ('0', 'OFF'), 1, 0) AS shard, NULL AS row_key, NULL AS column_name, NULL AS ref_key, NULL AS body_hash";
+const ROLE =
+  "SELECT 0 AS id, NULL AS datastore, IF(@@global.read_only IN ('0', 'OFF'), 1, 0) AS shard, NULL AS row_key, NULL AS column_name, NULL AS ref_key, NULL AS body_hash";
 const PLACE = 'id, datastore, shard, row_key, column_name, ref_key, body_hash';
 
 /** A read of a buffer table. */
@@ -14,19 +15,47 @@ export interface BufferRead {
 
 /** Pages of a buffer table, and what it holds in all. */
 export function bufferRead(sql: string): BufferRead | undefined {
-  if (/^\(?SELECT id, datastore, shard, row_key, column_name, ref_key, body_hash FROM `schemaless`\.buffer WHERE state = 'waiting' AND datastore = \? AND shard = \? AND id > \? AND id <= \? ORDER BY id LIMIT \?\)/.test(sql)) return { kind: 'waiting', read: waiting };
-  if (sql.startsWith('SELECT NULL AS datastore, 0 AS shard, 0 AS counted, COALESCE(MAX(id), 0) AS id ')) return { kind: 'waiting shards', read: waitingShards };
+  if (
+    /^\(?SELECT id, datastore, shard, row_key, column_name, ref_key, body_hash FROM `schemaless`\.buffer WHERE state = 'waiting' AND datastore = \? AND shard = \? AND id > \? AND id <= \? ORDER BY id LIMIT \?\)/.test(
+      sql,
+    )
+  )
+    return { kind: 'waiting', read: waiting };
+  if (sql.startsWith('SELECT NULL AS datastore, 0 AS shard, 0 AS counted, COALESCE(MAX(id), 0) AS id '))
+    return { kind: 'waiting shards', read: waitingShards };
   if (sql.startsWith(`SELECT ${PLACE}, body, created_at FROM ${BUFFER} JOIN `)) {
     if (sql.includes(' WHERE id IN (')) return { kind: 'buffered', read: bodies };
     if (sql.includes(' WHERE state = ? AND datastore = ? AND id > ? ')) return { kind: 'kept', read: kept };
   }
-  if (sql.startsWith(`${ROLE} UNION ALL SELECT page.id, datastore, shard, row_key, column_name, ref_key, body_hash FROM (SELECT id FROM ((SELECT id `)) return { kind: 'unanswered', read: unanswered };
-  if (sql.startsWith(`${ROLE} UNION ALL SELECT ${PLACE} FROM ${BUFFER} FORCE INDEX (copy) WHERE ((datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)`)) return { kind: 'copies', read: copies };
-  if (sql.startsWith(`SELECT ${PLACE} FROM ${BUFFER} WHERE state = 'undecided' AND answered < writers AND datastore = ? AND id IN (`)) {
-    return { kind: 'undecided', read: ({ tables, parameters: [datastore, ...ids] }) => ofIds(tables.buffer, ids).filter((row) => row.state === 'undecided' && row.answered < row.writers && row.datastore === datastore).map(placeRow) };
+  if (
+    sql.startsWith(
+      `${ROLE} UNION ALL SELECT page.id, datastore, shard, row_key, column_name, ref_key, body_hash FROM (SELECT id FROM ((SELECT id `,
+    )
+  )
+    return { kind: 'unanswered', read: unanswered };
+  if (
+    sql.startsWith(
+      `${ROLE} UNION ALL SELECT ${PLACE} FROM ${BUFFER} FORCE INDEX (copy) WHERE ((datastore = ? AND row_key = ? AND column_name = ? AND ref_key = ?)`,
+    )
+  )
+    return { kind: 'copies', read: copies };
+  if (
+    sql.startsWith(
+      `SELECT ${PLACE} FROM ${BUFFER} WHERE state = 'undecided' AND answered < writers AND datastore = ? AND id IN (`,
+    )
+  ) {
+    return {
+      kind: 'undecided',
+      read: ({ tables, parameters: [datastore, ...ids] }) =>
+        ofIds(tables.buffer, ids)
+          .filter((row) => row.state === 'undecided' && row.answered < row.writers && row.datastore === datastore)
+          .map(placeRow),
+    };
   }
-  if (sql === `SELECT DISTINCT datastore, shard FROM ${BUFFER} WHERE state = 'undecided'`) return { kind: 'undecided shards', read: undecidedShards };
-  if (sql.startsWith("SELECT (SELECT COUNT(*) FROM (SELECT shard FROM `schemaless`.buffer WHERE state = 'waiting'")) return { kind: 'buffer status', read: status };
+  if (sql === `SELECT DISTINCT datastore, shard FROM ${BUFFER} WHERE state = 'undecided'`)
+    return { kind: 'undecided shards', read: undecidedShards };
+  if (sql.startsWith("SELECT (SELECT COUNT(*) FROM (SELECT shard FROM `schemaless`.buffer WHERE state = 'waiting'"))
+    return { kind: 'buffer status', read: status };
   return undefined;
 }
 
@@ -35,8 +64,16 @@ function waiting({ tables, parameters }: Execution): SqlRow[] {
   const values = bound(parameters);
   const rows: SqlRow[] = [];
   while (values.left() > 0) {
-    const [datastore, shard, after, upTo, limit] = [values.text(), values.number(), values.number(), values.number(), values.number()];
-    const ofShard = [...tables.buffer.values()].filter((row) => isWaiting(row) && row.datastore === datastore && row.shard === shard && row.id > after && row.id <= upTo);
+    const [datastore, shard, after, upTo, limit] = [
+      values.text(),
+      values.number(),
+      values.number(),
+      values.number(),
+      values.number(),
+    ];
+    const ofShard = [...tables.buffer.values()].filter(
+      (row) => isWaiting(row) && row.datastore === datastore && row.shard === shard && row.id > after && row.id <= upTo,
+    );
     rows.push(...ofShard.sort(byId).slice(0, limit).map(placeRow));
   }
   return rows;
@@ -54,7 +91,10 @@ function waitingShards({ tables }: Execution): SqlRow[] {
       known.first = Math.min(known.first, id);
     }
   }
-  return [[null, 0, 0, Math.max(0, ...tables.buffer.keys())], ...[...shards.values()].map(({ datastore, shard, rows, first }): SqlRow => [datastore, shard, rows, first])];
+  return [
+    [null, 0, 0, Math.max(0, ...tables.buffer.keys())],
+    ...[...shards.values()].map(({ datastore, shard, rows, first }): SqlRow => [datastore, shard, rows, first]),
+  ];
 }
 
 function bodies({ tables, parameters }: Execution): SqlRow[] {
@@ -62,7 +102,15 @@ function bodies({ tables, parameters }: Execution): SqlRow[] {
 }
 
 function kept({ tables, parameters: [state, datastore, after, limit, bytes] }: Execution): SqlRow[] {
-  const rows = [...tables.buffer.values()].filter((row) => row.state === state && (state !== 'undecided' || row.answered < row.writers) && row.datastore === datastore && row.id > Number(after)).sort(byId);
+  const rows = [...tables.buffer.values()]
+    .filter(
+      (row) =>
+        row.state === state &&
+        (state !== 'undecided' || row.answered < row.writers) &&
+        row.datastore === datastore &&
+        row.id > Number(after),
+    )
+    .sort(byId);
   return cutAt(rows.slice(0, Number(limit)), Number(bytes));
 }
 
@@ -70,21 +118,42 @@ function kept({ tables, parameters: [state, datastore, after, limit, bytes] }: E
 function unanswered({ tables, parameters, isWritable }: Execution): SqlRow[] {
   const values = bound(parameters);
   const [datastore, shard, after, limit] = [values.text(), values.number(), values.number(), values.number()];
-  const page = [...tables.buffer.values()].filter((row) => row.state !== 'conflict' && row.datastore === datastore && row.shard === shard && row.id > after).sort(byId).slice(0, limit);
-  return [roleRow(isWritable), ...page.map((row): SqlRow => (row.answered < row.writers ? placeRow(row) : [row.id, null, null, null, null, null, null]))];
+  const page = [...tables.buffer.values()]
+    .filter((row) => row.state !== 'conflict' && row.datastore === datastore && row.shard === shard && row.id > after)
+    .sort(byId)
+    .slice(0, limit);
+  return [
+    roleRow(isWritable),
+    ...page.map((row): SqlRow =>
+      row.answered < row.writers ? placeRow(row) : [row.id, null, null, null, null, null, null],
+    ),
+  ];
 }
 
 function copies({ tables, parameters, isWritable }: Execution): SqlRow[] {
   const values = bound(parameters);
   const wanted = new Set<string>();
-  while (values.left() > 0) wanted.add(`${values.text()}/${addressOf(values.bytes(), values.bytes(), values.number())}`);
-  return [roleRow(isWritable), ...[...tables.buffer.values()].filter((row) => row.state !== 'conflict' && row.answered < row.writers && wanted.has(`${row.datastore}/${row.address}`)).map(placeRow)];
+  while (values.left() > 0)
+    wanted.add(`${values.text()}/${addressOf(values.bytes(), values.bytes(), values.number())}`);
+  return [
+    roleRow(isWritable),
+    ...[...tables.buffer.values()]
+      .filter(
+        (row) =>
+          row.state !== 'conflict' && row.answered < row.writers && wanted.has(`${row.datastore}/${row.address}`),
+      )
+      .map(placeRow),
+  ];
 }
 
 const roleRow = (isWritable: boolean): SqlRow => [0, null, isWritable ? 1 : 0, null, null, null, null];
 
 function undecidedShards({ tables }: Execution): SqlRow[] {
-  const shards = new Map([...tables.buffer.values()].filter(({ state }) => state === 'undecided').map(({ datastore, shard }) => [`${datastore}/${shard}`, [datastore, shard]]));
+  const shards = new Map(
+    [...tables.buffer.values()]
+      .filter(({ state }) => state === 'undecided')
+      .map(({ datastore, shard }) => [`${datastore}/${shard}`, [datastore, shard]]),
+  );
   return [...shards.values()];
 }
 
@@ -92,7 +161,15 @@ function status({ tables, parameters: [datastore], now }: Execution): SqlRow[] {
   const rows = [...tables.buffer.values()].filter((row) => datastore === undefined || row.datastore === datastore);
   const count = (state: BufferedRow['state']): number => rows.filter((row) => row.state === state).length;
   const [oldest] = rows.filter(isWaiting).sort(byId);
-  return [[count('waiting'), oldest ? Math.max(0, Math.floor((now - oldest.createdAt) / 1000)) : null, count('parked'), count('conflict'), count('undecided')]];
+  return [
+    [
+      count('waiting'),
+      oldest ? Math.max(0, Math.floor((now - oldest.createdAt) / 1000)) : null,
+      count('parked'),
+      count('conflict'),
+      count('undecided'),
+    ],
+  ];
 }
 
 function cutAt(rows: readonly BufferedRow[], bytes: number): SqlRow[] {

@@ -7,7 +7,9 @@ export function planCellRead(sql: string): Plan | undefined {
   const shards = shardsIn(sql);
   const [shard = -1] = shards;
   if (/^SELECT -?\d+ AS item, (IF\(@@global\.read_only|UNHEX\(SHA2\(body, 256\)\))/.test(sql)) {
-    const items = [...sql.matchAll(/SELECT (\d+) AS item, UNHEX\(SHA2\(body, 256\)\)/g)].map(([, item]) => Number(item));
+    const items = [...sql.matchAll(/SELECT (\d+) AS item, UNHEX\(SHA2\(body, 256\)\)/g)].map(([, item]) =>
+      Number(item),
+    );
     const withRole = sql.startsWith('SELECT -1 ');
     return { kind: 'body hashes', shards, read: (execution) => bodyHashes(execution, shards, { items, withRole }) };
   }
@@ -15,23 +17,38 @@ export function planCellRead(sql: string): Plan | undefined {
   const withHead = HEAD.test(sql);
   if (/ OVER \(ORDER BY ref_key (ASC|DESC)\)/.test(sql)) {
     const beyond = / AND ref_key [<>] \?/.test(sql);
-    return { kind: 'versions', shards, read: (execution) => versions(execution, shard, { isAscending: sql.includes('ref_key ASC'), beyond, withHead }) };
+    return {
+      kind: 'versions',
+      shards,
+      read: (execution) => versions(execution, shard, { isAscending: sql.includes('ref_key ASC'), beyond, withHead }),
+    };
   }
   if (sql.includes(' OVER (ORDER BY cell.column_name)')) {
     const columns = /column_name IN \(([?, ]*)\)/.exec(sql)?.[1]?.split(', ').length ?? 0;
-    return { kind: 'row', shards, read: (execution) => row(execution, shard, { columns, beyond: sql.includes('AND column_name > ?'), withHead }) };
+    return {
+      kind: 'row',
+      shards,
+      read: (execution) => row(execution, shard, { columns, beyond: sql.includes('AND column_name > ?'), withHead }),
+    };
   }
-  if (!/`entity` WHERE row_key = \? AND column_name = \? (ORDER BY ref_key DESC LIMIT 1|AND ref_key = \?)\)/.test(sql)) return undefined;
+  if (!/`entity` WHERE row_key = \? AND column_name = \? (ORDER BY ref_key DESC LIMIT 1|AND ref_key = \?)\)/.test(sql))
+    return undefined;
   const branches = sql.split(' UNION ALL ').map((branch, place): CellBranch => {
     const [, item = '', shard = ''] = /^\(SELECT (\d+), (\d+)/.exec(branch) ?? [];
     if (item === '' || shardsIn(branch)[0] !== shards[place]) throw new Error(`not understood: ${branch}`);
     const most = / (?:LEFT\(body, |IF\(LENGTH\(body\) > )(\d+)(?:\)|, X'', body\)), /.exec(branch)?.[1];
-    return { item: Number(item), shard: Number(shard), most: most === undefined ? undefined : Number(most), what: HEAD.test(branch) ? 'head' : branch.includes('ORDER BY ref_key DESC') ? 'latest' : 'exact' };
+    return {
+      item: Number(item),
+      shard: Number(shard),
+      most: most === undefined ? undefined : Number(most),
+      what: HEAD.test(branch) ? 'head' : branch.includes('ORDER BY ref_key DESC') ? 'latest' : 'exact',
+    };
   });
   return { kind: 'cells', shards, read: (execution) => cells(execution, branches) };
 }
 
-const HEAD = /\(SELECT \d+, \d+, COALESCE\(MAX\(added_id\), 0\), NULL, NULL, NULL, NULL, NULL(?:, NULL)? FROM [^()]*\)$/;
+const HEAD =
+  /\(SELECT \d+, \d+, COALESCE\(MAX\(added_id\), 0\), NULL, NULL, NULL, NULL, NULL(?:, NULL)? FROM [^()]*\)$/;
 
 interface CellBranch {
   readonly item: number;
@@ -42,7 +59,16 @@ interface CellBranch {
 }
 
 export function cellRow(item: number, cell: KeptCell, most?: number): SqlRow {
-  const row: SqlRow = [item, cell.shard, cell.added_id, cell.rowKey, cell.columnName, cell.ref_key, cell.body.subarray(0, most), cell.createdText];
+  const row: SqlRow = [
+    item,
+    cell.shard,
+    cell.added_id,
+    cell.rowKey,
+    cell.columnName,
+    cell.ref_key,
+    cell.body.subarray(0, most),
+    cell.createdText,
+  ];
   return most === undefined ? row : [...row, cell.body.length];
 }
 
@@ -55,7 +81,10 @@ function cells(execution: Execution, branches: readonly CellBranch[]): SqlRow[] 
   return branches.flatMap(({ item, shard, most, what }): SqlRow[] => {
     if (what === 'head') return [headRow(execution, item, shard)];
     const [rowKey, columnName] = [values.bytes(), values.bytes()];
-    const found = what === 'exact' ? exact(execution, shard, addressOf(rowKey, columnName, values.number())) : columnCells(execution, shard, rowKey, columnName).at(-1);
+    const found =
+      what === 'exact'
+        ? exact(execution, shard, addressOf(rowKey, columnName, values.number()))
+        : columnCells(execution, shard, rowKey, columnName).at(-1);
     return found ? [cellRow(item, found, most)] : [];
   });
 }
@@ -72,15 +101,34 @@ function columnCells(execution: Execution, shard: number, rowKey: Uint8Array, co
     .sort((one, other) => one.ref_key - other.ref_key);
 }
 
-function versions(execution: Execution, shard: number, { isAscending, beyond, withHead }: { readonly isAscending: boolean; readonly beyond: boolean; readonly withHead: boolean }): SqlRow[] {
+function versions(
+  execution: Execution,
+  shard: number,
+  {
+    isAscending,
+    beyond,
+    withHead,
+  }: { readonly isAscending: boolean; readonly beyond: boolean; readonly withHead: boolean },
+): SqlRow[] {
   const values = bound(execution.parameters);
   const column = columnCells(execution, shard, values.bytes(), values.bytes());
   const after = beyond ? values.number() : undefined;
-  const wanted = column.filter(({ ref_key }) => after === undefined || (isAscending ? ref_key > after : ref_key < after));
-  return listed(execution, isAscending ? wanted : wanted.reverse(), { shard, limit: values.number(), bytes: values.number(), withHead });
+  const wanted = column.filter(
+    ({ ref_key }) => after === undefined || (isAscending ? ref_key > after : ref_key < after),
+  );
+  return listed(execution, isAscending ? wanted : wanted.reverse(), {
+    shard,
+    limit: values.number(),
+    bytes: values.number(),
+    withHead,
+  });
 }
 
-function row(execution: Execution, shard: number, { columns, beyond, withHead }: { readonly columns: number; readonly beyond: boolean; readonly withHead: boolean }): SqlRow[] {
+function row(
+  execution: Execution,
+  shard: number,
+  { columns, beyond, withHead }: { readonly columns: number; readonly beyond: boolean; readonly withHead: boolean },
+): SqlRow[] {
   const values = bound(execution.parameters);
   const rowKey = values.bytes();
   const wanted = new Set(Array.from({ length: columns }, () => Buffer.from(values.bytes()).toString('latin1')));
@@ -88,7 +136,12 @@ function row(execution: Execution, shard: number, { columns, beyond, withHead }:
   const latest = new Map<string, KeptCell>();
   for (const cell of shownCells(execution, shard)) {
     const name = Buffer.from(cell.columnName).toString('latin1');
-    if (Buffer.compare(cell.rowKey, rowKey) !== 0 || (columns > 0 && !wanted.has(name)) || (after && Buffer.compare(cell.columnName, after) <= 0)) continue;
+    if (
+      Buffer.compare(cell.rowKey, rowKey) !== 0 ||
+      (columns > 0 && !wanted.has(name)) ||
+      (after && Buffer.compare(cell.columnName, after) <= 0)
+    )
+      continue;
     if ((latest.get(name)?.ref_key ?? -1) < cell.ref_key) latest.set(name, cell);
   }
   const ordered = [...latest.values()].sort((one, other) => Buffer.compare(one.columnName, other.columnName));
@@ -106,7 +159,11 @@ interface Listing {
 }
 
 /** Cells of a list, cut at a number of them or at a sum of bytes. */
-export function listed(execution: Execution, cells: readonly KeptCell[], { item = 0, shard, limit, bytes, withHead, onlyFitting = false }: Listing): SqlRow[] {
+export function listed(
+  execution: Execution,
+  cells: readonly KeptCell[],
+  { item = 0, shard, limit, bytes, withHead, onlyFitting = false }: Listing,
+): SqlRow[] {
   let before = 0;
   const fitting: SqlRow[] = [];
   for (const cell of cells.slice(0, limit)) {
@@ -118,7 +175,11 @@ export function listed(execution: Execution, cells: readonly KeptCell[], { item 
 }
 
 /** @param items how the union numbers its addresses: a part of a union that was divided begins anywhere */
-function bodyHashes(execution: Execution, shards: readonly number[], { items, withRole }: { readonly items: readonly number[]; readonly withRole: boolean }): SqlRow[] {
+function bodyHashes(
+  execution: Execution,
+  shards: readonly number[],
+  { items, withRole }: { readonly items: readonly number[]; readonly withRole: boolean },
+): SqlRow[] {
   const values = bound(execution.parameters);
   const found = shards.flatMap((shard, place): SqlRow[] => {
     const cell = exact(execution, shard, addressOf(values.bytes(), values.bytes(), values.number()));

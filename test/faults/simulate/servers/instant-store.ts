@@ -13,8 +13,19 @@ const GROUPS = ['group-1', 'group-2', 'group-3'];
 
 /** The real store over simulated servers that answer at once and never fail: thousands of them cost little. */
 export function instantStore(name: string, shards: number): Promise<Datastore & BufferOperations> {
-  const places = Array.from({ length: shards }, (_, shard) => ({ group: GROUPS[shard % GROUPS.length] ?? '', epoch: 1 }));
-  const addresses = GROUPS.map((group): GroupAddress => ({ name: group, writer: { host: group, port: 1 }, reader: { host: group, port: 1 }, nodes: [], clusterArn: '', secret: group, sharedStorage: false }));
+  const places = Array.from({ length: shards }, (_, shard) => ({
+    group: GROUPS[shard % GROUPS.length] ?? '',
+    epoch: 1,
+  }));
+  const addresses = GROUPS.map((group): GroupAddress => ({
+    name: group,
+    writer: { host: group, port: 1 },
+    reader: { host: group, port: 1 },
+    nodes: [],
+    clusterArn: '',
+    secret: group,
+    sharedStorage: false,
+  }));
   const topology: TopologySource = {
     datastore: async (wanted) => (wanted === name ? { datastore: name, shards, places } : undefined),
     datastores: async () => [name],
@@ -25,15 +36,31 @@ export function instantStore(name: string, shards: number): Promise<Datastore & 
     triggers: async () => [],
     refresh: () => undefined,
   };
-  const connect = (address: GroupAddress): SqlClient => instantClient(places.flatMap(({ group }, shard) => (group === address.name ? [shard] : [])));
-  return openDeployment({ topology, connect, bufferCopies: 1, guard: withoutBreakers, admit: withoutAdmission }).datastore(name);
+  const connect = (address: GroupAddress): SqlClient =>
+    instantClient(places.flatMap(({ group }, shard) => (group === address.name ? [shard] : [])));
+  return openDeployment({
+    topology,
+    connect,
+    bufferCopies: 1,
+    guard: withoutBreakers,
+    admit: withoutAdmission,
+  }).datastore(name);
 }
 
 /** A group of one server, which owns some shards. */
 function instantClient(shards: readonly number[]): SqlClient {
   const tables = emptyTables();
-  for (const shard of shards) applyChange(tables, { kind: 'shard', shard, row: { epoch: 1, state: 'open', writerId: SERVER_ID } });
-  const executionOf = ({ parameters }: Statement): Execution => ({ tables, parameters, now: Date.now() * 1000, serverId: SERVER_ID, isWritable: true, isHidden: () => false, flaws: {} });
+  for (const shard of shards)
+    applyChange(tables, { kind: 'shard', shard, row: { epoch: 1, state: 'open', writerId: SERVER_ID } });
+  const executionOf = ({ parameters }: Statement): Execution => ({
+    tables,
+    parameters,
+    now: Date.now() * 1000,
+    serverId: SERVER_ID,
+    isWritable: true,
+    isHidden: () => false,
+    flaws: {},
+  });
   return {
     abilities: { readsFromReaders: false, survivesDiskLoss: true, bounds: UNBOUNDED },
     nodes: 1,

@@ -9,40 +9,80 @@ export const DATASTORE = 'trips';
 /** Reads of logs: `select-log`, `find-locations`, `select-heads`, `select-log-places`; and the rows of shards. */
 export function planLogRead(sql: string): Plan | undefined {
   const shards = shardsIn(sql);
-  if (/^SELECT \d+ AS shard, COALESCE\(MAX\(added_id\), 0\) AS head FROM /.test(sql)) return { kind: 'heads', shards, read: (execution) => shards.map((shard) => [shard, shownCells(execution, shard).at(-1)?.added_id ?? 0]) };
+  if (/^SELECT \d+ AS shard, COALESCE\(MAX\(added_id\), 0\) AS head FROM /.test(sql))
+    return {
+      kind: 'heads',
+      shards,
+      read: (execution) => shards.map((shard) => [shard, shownCells(execution, shard).at(-1)?.added_id ?? 0]),
+    };
   const cuts = [...sql.matchAll(/ OVER \(ORDER BY added_id\) - (0|bytes) AS taken /g)];
   if (cuts.length > 0) {
     // Each branch names its table twice, and once more for its head.
     const items = [...sql.matchAll(/\(SELECT (\d+), \d+, added_id, row_key, /g)].map(([, item]) => Number(item));
-    const branches = shards.filter((_, place) => place % 3 === 0).map((shard, place) => ({ item: items[place] ?? -1, shard, onlyFitting: cuts[place]?.[1] === '0' }));
+    const branches = shards
+      .filter((_, place) => place % 3 === 0)
+      .map((shard, place) => ({ item: items[place] ?? -1, shard, onlyFitting: cuts[place]?.[1] === '0' }));
     return { kind: 'log', shards: branches.map(({ shard }) => shard), read: (execution) => log(execution, branches) };
   }
   if (sql.includes('WITH RECURSIVE search (low, high, since)')) {
     const branches = shards.filter((_, place) => place % 2 === 0);
     return { kind: 'locations', shards: branches, read: (execution) => locations(execution, branches, itemsIn(sql)) };
   }
-  if (/^\(?SELECT \d+ AS item, \(SELECT log\.epoch FROM `schemaless`\.shard AS log WHERE log\.datastore = \? AND log\.shard = \d+\) AS epoch, /.test(sql)) {
-    if (sql.includes(' WHERE added_id IN (')) return { kind: 'places at', shards, read: (execution) => placesAt(execution, shards[0] ?? -1) };
+  if (
+    /^\(?SELECT \d+ AS item, \(SELECT log\.epoch FROM `schemaless`\.shard AS log WHERE log\.datastore = \? AND log\.shard = \d+\) AS epoch, /.test(
+      sql,
+    )
+  ) {
+    if (sql.includes(' WHERE added_id IN ('))
+      return { kind: 'places at', shards, read: (execution) => placesAt(execution, shards[0] ?? -1) };
     if (sql.includes(' INTERVAL ')) throw new Error(`places of a certain age are not known here: ${sql}`);
     const withHead = sql.includes(', (SELECT MAX(added_id) FROM `');
     // With the head each branch names its table twice.
     const branches = withHead ? shards.filter((_, place) => place % 2 === 0) : shards;
-    return { kind: 'places', shards: branches, read: (execution) => places(execution, branches, { items: itemsIn(sql), isBounded: sql.includes(' AND added_id <= ? '), withHead }) };
+    return {
+      kind: 'places',
+      shards: branches,
+      read: (execution) =>
+        places(execution, branches, { items: itemsIn(sql), isBounded: sql.includes(' AND added_id <= ? '), withHead }),
+    };
   }
   if (/^SELECT \d+ AS item FROM `\w+`\.`entity` WHERE added_id = \d+/.test(sql)) {
     const items = itemsIn(sql);
     const ids = [...sql.matchAll(/ WHERE added_id = (\d+)/g)].map(([, id]) => Number(id));
-    return { kind: 'next cells', shards, read: (execution) => shards.flatMap((shard, place): SqlRow[] => (shownCells(execution, shard).some(({ added_id }) => added_id === ids[place]) ? [[items[place] ?? -1]] : [])) };
+    return {
+      kind: 'next cells',
+      shards,
+      read: (execution) =>
+        shards.flatMap((shard, place): SqlRow[] =>
+          shownCells(execution, shard).some(({ added_id }) => added_id === ids[place]) ? [[items[place] ?? -1]] : [],
+        ),
+    };
   }
   return undefined;
 }
 
 export function planShardRow(sql: string): Plan | undefined {
-  if (sql === 'SELECT epoch, state FROM `schemaless`.shard WHERE datastore = ? AND shard = ?') return { kind: 'shard', shards: [], read: shardRow };
-  if (sql === 'UPDATE `schemaless`.shard SET epoch = ? WHERE datastore = ? AND shard = ? AND epoch < ?') return { kind: 'raise epoch', shards: [], write: raiseEpoch };
-  if (sql === 'SELECT datastore, shard, @@server_id, writer_id FROM `schemaless`.shard WHERE writer_id <> @@server_id ORDER BY datastore, shard') return { kind: 'fenced shards', shards: [], read: fencedShards };
-  if (/^UPDATE `schemaless`\.shard SET writer_id = \? WHERE writer_id = 0 AND @@server_id = \? AND datastore = \? AND shard IN \([?, ]+\)$/.test(sql)) return { kind: 'record writer', shards: [], write: recordWriter };
-  if (sql.startsWith('UPDATE `schemaless`.shard SET writer_id = 0 WHERE writer_id <> @@server_id AND datastore = ? AND shard IN (')) return { kind: 'forget writers', shards: [], write: forgetWriters };
+  if (sql === 'SELECT epoch, state FROM `schemaless`.shard WHERE datastore = ? AND shard = ?')
+    return { kind: 'shard', shards: [], read: shardRow };
+  if (sql === 'UPDATE `schemaless`.shard SET epoch = ? WHERE datastore = ? AND shard = ? AND epoch < ?')
+    return { kind: 'raise epoch', shards: [], write: raiseEpoch };
+  if (
+    sql ===
+    'SELECT datastore, shard, @@server_id, writer_id FROM `schemaless`.shard WHERE writer_id <> @@server_id ORDER BY datastore, shard'
+  )
+    return { kind: 'fenced shards', shards: [], read: fencedShards };
+  if (
+    /^UPDATE `schemaless`\.shard SET writer_id = \? WHERE writer_id = 0 AND @@server_id = \? AND datastore = \? AND shard IN \([?, ]+\)$/.test(
+      sql,
+    )
+  )
+    return { kind: 'record writer', shards: [], write: recordWriter };
+  if (
+    sql.startsWith(
+      'UPDATE `schemaless`.shard SET writer_id = 0 WHERE writer_id <> @@server_id AND datastore = ? AND shard IN (',
+    )
+  )
+    return { kind: 'forget writers', shards: [], write: forgetWriters };
   if (sql === 'SELECT 1') return { kind: 'sign of life', shards: [], read: () => [[1]] };
   return undefined;
 }
@@ -52,12 +92,22 @@ function itemsIn(sql: string): number[] {
   return [...sql.matchAll(/SELECT (\d+) AS item\b/g)].map(([, item]) => Number(item));
 }
 
-function log(execution: Execution, branches: readonly { readonly item: number; readonly shard: number; readonly onlyFitting: boolean }[]): SqlRow[] {
+function log(
+  execution: Execution,
+  branches: readonly { readonly item: number; readonly shard: number; readonly onlyFitting: boolean }[],
+): SqlRow[] {
   const values = bound(execution.parameters);
   return branches.flatMap(({ item, shard, onlyFitting }) => {
     const after = values.number();
     const page = shownCells(execution, shard).filter(({ added_id }) => added_id > after);
-    return listed(execution, page, { item, shard, limit: values.number(), bytes: values.number(), withHead: true, onlyFitting });
+    return listed(execution, page, {
+      item,
+      shard,
+      limit: values.number(),
+      bytes: values.number(),
+      withHead: true,
+      onlyFitting,
+    });
   });
 }
 
@@ -70,10 +120,26 @@ function locations(execution: Execution, shards: readonly number[], items: reado
 }
 
 function placeRow(execution: Execution, item: number, cell: KeptCell): SqlRow {
-  return [item, execution.tables.shards.get(cell.shard)?.epoch ?? null, cell.added_id, cell.rowKey, cell.columnName, cell.ref_key, cell.createdText];
+  return [
+    item,
+    execution.tables.shards.get(cell.shard)?.epoch ?? null,
+    cell.added_id,
+    cell.rowKey,
+    cell.columnName,
+    cell.ref_key,
+    cell.createdText,
+  ];
 }
 
-function places(execution: Execution, shards: readonly number[], { items, isBounded, withHead }: { readonly items: readonly number[]; readonly isBounded: boolean; readonly withHead: boolean }): SqlRow[] {
+function places(
+  execution: Execution,
+  shards: readonly number[],
+  {
+    items,
+    isBounded,
+    withHead,
+  }: { readonly items: readonly number[]; readonly isBounded: boolean; readonly withHead: boolean },
+): SqlRow[] {
   const values = bound(execution.parameters);
   return shards.flatMap((shard, place) => {
     values.text();
@@ -82,7 +148,10 @@ function places(execution: Execution, shards: readonly number[], { items, isBoun
     const limit = values.number();
     const cells = shownCells(execution, shard);
     const head = withHead ? [cells.at(-1)?.added_id ?? null] : [];
-    return cells.filter(({ added_id }) => added_id >= at && added_id <= to).slice(0, limit).map((cell) => [...placeRow(execution, items[place] ?? -1, cell), ...head]);
+    return cells
+      .filter(({ added_id }) => added_id >= at && added_id <= to)
+      .slice(0, limit)
+      .map((cell) => [...placeRow(execution, items[place] ?? -1, cell), ...head]);
   });
 }
 
@@ -90,7 +159,9 @@ function placesAt(execution: Execution, shard: number): SqlRow[] {
   const values = bound(execution.parameters);
   values.text();
   const ids = new Set(Array.from({ length: values.left() }, () => values.number()));
-  return shownCells(execution, shard).filter(({ added_id }) => ids.has(added_id)).map((cell) => placeRow(execution, 0, cell));
+  return shownCells(execution, shard)
+    .filter(({ added_id }) => ids.has(added_id))
+    .map((cell) => placeRow(execution, 0, cell));
 }
 
 function shardRow({ tables, parameters }: Execution): SqlRow[] {
@@ -99,7 +170,9 @@ function shardRow({ tables, parameters }: Execution): SqlRow[] {
 }
 
 function fencedShards({ tables, serverId }: Execution): SqlRow[] {
-  return [...tables.shards].filter(([, { writerId }]) => writerId !== serverId).map(([shard, { writerId }]) => [DATASTORE, shard, serverId, writerId]);
+  return [...tables.shards]
+    .filter(([, { writerId }]) => writerId !== serverId)
+    .map(([shard, { writerId }]) => [DATASTORE, shard, serverId, writerId]);
 }
 
 function recordWriter({ tables, parameters, serverId }: Execution): Written {
@@ -107,13 +180,22 @@ function recordWriter({ tables, parameters, serverId }: Execution): Written {
   const [writerId, wanted] = [values.number(), values.number()];
   values.text();
   const named = new Set(Array.from({ length: values.left() }, () => values.number()));
-  const rows = wanted === serverId ? [...tables.shards].filter(([shard, row]) => named.has(shard) && row.writerId === 0) : [];
-  return { affectedRows: rows.length, insertId: 0, changes: rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId } })) };
+  const rows =
+    wanted === serverId ? [...tables.shards].filter(([shard, row]) => named.has(shard) && row.writerId === 0) : [];
+  return {
+    affectedRows: rows.length,
+    insertId: 0,
+    changes: rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId } })),
+  };
 }
 
 function forgetWriters({ tables, parameters: [, ...shards], serverId }: Execution): Written {
   const rows = [...tables.shards].filter(([shard, { writerId }]) => shards.includes(shard) && writerId !== serverId);
-  return { affectedRows: rows.length, insertId: 0, changes: rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId: 0 } })) };
+  return {
+    affectedRows: rows.length,
+    insertId: 0,
+    changes: rows.map(([shard, row]) => ({ kind: 'shard', shard, row: { ...row, writerId: 0 } })),
+  };
 }
 
 function raiseEpoch({ tables, parameters }: Execution): Written {

@@ -1,10 +1,18 @@
-import { ConditionalCheckFailedException, GetItemCommand, UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  UpdateItemCommand,
+  type AttributeValue,
+} from '@aws-sdk/client-dynamodb';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import type { VirtualTime } from '../world/virtual-time.ts';
 
 type Item = Record<string, AttributeValue>;
 
-/** A table of DynamoDB in memory, as far as leases, and what is kept beside them, need one: items by `pk`, simple conditions, SET and REMOVE. */
+/**
+ * A table of DynamoDB in memory, as far as leases, and what is kept beside them, need one: items by `pk`, simple
+ * conditions, SET and REMOVE.
+ */
 export function memoryTable(time: Pick<VirtualTime, 'sleep'>): DynamoTable {
   const items = new Map<string, Item>();
 
@@ -15,11 +23,25 @@ export function memoryTable(time: Pick<VirtualTime, 'sleep'>): DynamoTable {
       return item ? { Item: { ...item } } : {};
     }
     if (!(command instanceof UpdateItemCommand)) throw new Error('the simulated table does not know this request');
-    const { Key, UpdateExpression = '', ConditionExpression, ExpressionAttributeNames = {}, ExpressionAttributeValues = {} } = command.input;
+    const {
+      Key,
+      UpdateExpression = '',
+      ConditionExpression,
+      ExpressionAttributeNames = {},
+      ExpressionAttributeValues = {},
+    } = command.input;
     const key = Key?.['pk']?.S ?? '';
     const item = items.get(key) ?? {};
-    const terms: Terms = { item, name: (word) => ExpressionAttributeNames[word] ?? word, value: (word) => ExpressionAttributeValues[word] };
-    if (ConditionExpression !== undefined && !ConditionExpression.split(' OR ').some((all) => all.split(' AND ').every((condition) => isMet(condition, terms)))) throw new ConditionalCheckFailedException({ message: 'another item', $metadata: {} });
+    const terms: Terms = {
+      item,
+      name: (word) => ExpressionAttributeNames[word] ?? word,
+      value: (word) => ExpressionAttributeValues[word],
+    };
+    if (
+      ConditionExpression !== undefined &&
+      !ConditionExpression.split(' OR ').some((all) => all.split(' AND ').every((condition) => isMet(condition, terms)))
+    )
+      throw new ConditionalCheckFailedException({ message: 'another item', $metadata: {} });
     const changed = { ...item, ...changesOf(UpdateExpression, terms) };
     for (const word of / REMOVE (.+)$/.exec(UpdateExpression)?.[1]?.split(', ') ?? []) delete changed[terms.name(word)];
     items.set(key, changed);
@@ -39,7 +61,8 @@ function isMet(condition: string, { item, name, value }: Terms): boolean {
   const [, absent] = /^attribute_not_exists\((#\w+)\)$/.exec(condition) ?? [];
   if (absent !== undefined) return !(name(absent) in item);
   const [, left, sign, right] = /^(#\w+) (=|<>|<=) (:\w+)$/.exec(condition) ?? [];
-  if (left === undefined || right === undefined) throw new Error(`the simulated table does not understand: ${condition}`);
+  if (left === undefined || right === undefined)
+    throw new Error(`the simulated table does not understand: ${condition}`);
   if (sign === '<=') return name(left) in item && Number(item[name(left)]?.N) <= Number(value(right)?.N);
   const isEqual = textOf(item[name(left)]) === textOf(value(right));
   return sign === '=' ? isEqual : !isEqual;

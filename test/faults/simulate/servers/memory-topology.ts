@@ -1,4 +1,10 @@
-import { ConditionalCheckFailedException, GetItemCommand, ScanCommand, UpdateItemCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  GetItemCommand,
+  ScanCommand,
+  UpdateItemCommand,
+  type AttributeValue,
+} from '@aws-sdk/client-dynamodb';
 import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import type { GroupAddress, ShardPlace } from '../../../../shared/topology/topology.ts';
 import type { VirtualTime } from '../world/virtual-time.ts';
@@ -13,10 +19,23 @@ export interface MemoryTopology {
   isAway: boolean;
 }
 
-export function memoryTopology(datastore: string, groups: readonly string[], places: readonly ShardPlace[], time: Pick<VirtualTime, 'sleep'>): MemoryTopology {
+export function memoryTopology(
+  datastore: string,
+  groups: readonly string[],
+  places: readonly ShardPlace[],
+  time: Pick<VirtualTime, 'sleep'>,
+): MemoryTopology {
   const current = [...places];
   const key = `datastore#${datastore}`;
-  const addresses = groups.map((name): GroupAddress => ({ name, writer: { host: name, port: 1 }, reader: { host: name, port: 2 }, nodes: [], clusterArn: '', secret: name, sharedStorage: false }));
+  const addresses = groups.map((name): GroupAddress => ({
+    name,
+    writer: { host: name, port: 1 },
+    reader: { host: name, port: 2 },
+    nodes: [],
+    clusterArn: '',
+    secret: name,
+    sharedStorage: false,
+  }));
 
   const groupsItem: Record<string, AttributeValue> = { pk: { S: 'groups' }, groups: { S: JSON.stringify(addresses) } };
 
@@ -34,11 +53,20 @@ export function memoryTopology(datastore: string, groups: readonly string[], pla
     if (topology.isAway) throw new Error('the table is away');
     if (command instanceof ScanCommand) return { Items: [groupsItem, item()] };
     if (command instanceof GetItemCommand) return { Item: command.input.Key?.['pk']?.S === key ? item() : groupsItem };
-    const [, place] = command instanceof UpdateItemCommand ? (/^SET epochs\[(\d+)\] = :to$/.exec(command.input.UpdateExpression ?? '') ?? []) : [];
-    if (!(command instanceof UpdateItemCommand) || place === undefined || command.input.ConditionExpression !== `epochs[${place}] = :from`) throw new Error('the simulated table does not know this request');
+    const [, place] =
+      command instanceof UpdateItemCommand
+        ? (/^SET epochs\[(\d+)\] = :to$/.exec(command.input.UpdateExpression ?? '') ?? [])
+        : [];
+    if (
+      !(command instanceof UpdateItemCommand) ||
+      place === undefined ||
+      command.input.ConditionExpression !== `epochs[${place}] = :from`
+    )
+      throw new Error('the simulated table does not know this request');
     const { ':from': from, ':to': to } = command.input.ExpressionAttributeValues ?? {};
     const old = current[Number(place)];
-    if (!old || old.epoch !== Number(from?.N)) throw new ConditionalCheckFailedException({ message: 'another epoch', $metadata: {} });
+    if (!old || old.epoch !== Number(from?.N))
+      throw new ConditionalCheckFailedException({ message: 'another epoch', $metadata: {} });
     current[Number(place)] = { ...old, epoch: Number(to?.N) };
     return {};
   }

@@ -1,4 +1,12 @@
-import { SqlError, UNBOUNDED, type SqlChange, type SqlClient, type SqlRow, type Statement, type Target } from '../../../../shared/sql/client.ts';
+import {
+  SqlError,
+  UNBOUNDED,
+  type SqlChange,
+  type SqlClient,
+  type SqlRow,
+  type Statement,
+  type Target,
+} from '../../../../shared/sql/client.ts';
 import type { Random } from '../../../support/random.ts';
 import { BEGINNING_MS, type VirtualTime } from '../world/virtual-time.ts';
 import type { Execution, Plan, ServerFlaws, Written } from './plan.ts';
@@ -25,7 +33,10 @@ export interface Weather {
   readonly refusals: Set<Refusal>;
 }
 
-/** Statements that the servers of a group refuse for a while, each with a certain error: a full disk, rights or a table that went missing. */
+/**
+ * Statements that the servers of a group refuse for a while, each with a certain error: a full disk, rights or a table
+ * that went missing.
+ */
 export interface Refusal {
   readonly group: string;
   readonly errno: number;
@@ -70,7 +81,10 @@ interface Done {
 }
 
 /** One group as the store reaches it. */
-export function networkClient(group: SimulatedGroup, { time, random, weather, flaws, onFailure }: NetworkOptions): SqlClient {
+export function networkClient(
+  group: SimulatedGroup,
+  { time, random, weather, flaws, onFailure }: NetworkOptions,
+): SqlClient {
   const latency = (): number => random.between(0.1, 1.5);
 
   function nodeOf(target: Target): SimulatedNode {
@@ -83,17 +97,28 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
 
   /** What keeps a statement from being run on a server now. */
   function refuse(node: SimulatedNode, plan: Plan, position?: number): void {
-    if (random.chance(weather.contention)) throw new SqlError('contention', 'deadlock found', { errno: 1213, position });
+    if (random.chance(weather.contention))
+      throw new SqlError('contention', 'deadlock found', { errno: 1213, position });
     const isWritable = node === group.nodes[group.writer];
     for (const refusal of weather.refusals) {
-      if (refusal.group === group.name && (isWritable || refusal.isOnAllNodes) && refusal.isOf(plan)) throw new SqlError('rejected', `refused with error ${refusal.errno}`, { errno: refusal.errno, position });
+      if (refusal.group === group.name && (isWritable || refusal.isOnAllNodes) && refusal.isOf(plan))
+        throw new SqlError('rejected', `refused with error ${refusal.errno}`, { errno: refusal.errno, position });
     }
-    if (plan.write && !isWritable) throw new SqlError('unreachable', 'the server is read-only', { errno: 1290, position });
+    if (plan.write && !isWritable)
+      throw new SqlError('unreachable', 'the server is read-only', { errno: 1290, position });
   }
 
   function executionOn(node: SimulatedNode, { parameters }: Statement): Execution {
     const isHidden = (cell: KeptCell): boolean => node.hidden.size > 0 && (node.hidden.get(cell) ?? 0) > time.now();
-    return { tables: node.tables, parameters, now: Math.round((BEGINNING_MS + time.now() + node.aheadMs) * 1000), serverId: node.serverId, isWritable: node === group.nodes[group.writer], isHidden, flaws };
+    return {
+      tables: node.tables,
+      parameters,
+      now: Math.round((BEGINNING_MS + time.now() + node.aheadMs) * 1000),
+      serverId: node.serverId,
+      isWritable: node === group.nodes[group.writer],
+      isHidden,
+      flaws,
+    };
   }
 
   function commit(node: SimulatedNode, written: Written): { readonly written: Written; readonly shown: () => void } {
@@ -109,7 +134,9 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
   function execute(node: SimulatedNode, { plan, statement }: Planned): Done {
     refuse(node, plan);
     const execution = executionOn(node, statement);
-    return plan.read ? { rows: plan.read(execution), written: [], shown: () => undefined } : doneOf([commit(node, plan.write(execution))]);
+    return plan.read
+      ? { rows: plan.read(execution), written: [], shown: () => undefined }
+      : doneOf([commit(node, plan.write(execution))]);
   }
 
   /** Runs statements on a server now: all of them or none. */
@@ -120,14 +147,27 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
       try {
         plan.write(executionOn(node, statement));
       } catch (error) {
-        throw error instanceof SqlError ? new SqlError(error.failure, error.message, { errno: error.errno, key: error.key, position }) : error;
+        throw error instanceof SqlError
+          ? new SqlError(error.failure, error.message, { errno: error.errno, key: error.key, position })
+          : error;
       }
     }
-    return doneOf(planned.map(({ plan, statement }) => commit(node, (plan as Plan & { readonly write: NonNullable<Plan['write']> }).write(executionOn(node, statement)))));
+    return doneOf(
+      planned.map(({ plan, statement }) =>
+        commit(
+          node,
+          (plan as Plan & { readonly write: NonNullable<Plan['write']> }).write(executionOn(node, statement)),
+        ),
+      ),
+    );
   }
 
   function doneOf(commits: readonly ReturnType<typeof commit>[]): Done {
-    return { rows: [], written: commits.map(({ written }) => written), shown: () => commits.forEach(({ shown }) => shown()) };
+    return {
+      rows: [],
+      written: commits.map(({ written }) => written),
+      shown: () => commits.forEach(({ shown }) => shown()),
+    };
   }
 
   function send(planned: readonly Planned[], target: Target, run: (node: SimulatedNode) => Done): Promise<Done> {
@@ -140,12 +180,17 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
         isOver = true;
       };
       const tell = (): void => planned.forEach(({ statement, plan }) => onFailure(statement, plan));
-      const fail = (error: unknown): void => end(() => {
-        tell();
-        reject(error);
-      });
-      const giveUp = (): void => time.after(sent + QUERY_TIMEOUT_MS - time.now(), () => fail(new SqlError('unclear', 'no answer in time', { timedOut: true })));
-      const breakOff = (): void => time.after(latency(), () => fail(new SqlError('unclear', 'the connection was lost')));
+      const fail = (error: unknown): void =>
+        end(() => {
+          tell();
+          reject(error);
+        });
+      const giveUp = (): void =>
+        time.after(sent + QUERY_TIMEOUT_MS - time.now(), () =>
+          fail(new SqlError('unclear', 'no answer in time', { timedOut: true })),
+        );
+      const breakOff = (): void =>
+        time.after(latency(), () => fail(new SqlError('unclear', 'the connection was lost')));
 
       const runOn = (node: SimulatedNode): void => {
         const { life } = node;
@@ -158,11 +203,14 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
           return;
         }
         if (random.chance(weather.lostAnswers)) return random.chance(0.5) ? breakOff() : giveUp();
-        time.after(latency() + (done.written.length > 0 && node.hidden.size > 0 ? random.between(0, MOST_HIDDEN_MS) : 0), () => {
-          done.shown();
-          if (node.life !== life) fail(new SqlError('unclear', 'the server went away'));
-          else end(() => resolve(done));
-        });
+        time.after(
+          latency() + (done.written.length > 0 && node.hidden.size > 0 ? random.between(0, MOST_HIDDEN_MS) : 0),
+          () => {
+            done.shown();
+            if (node.life !== life) fail(new SqlError('unclear', 'the server went away'));
+            else end(() => resolve(done));
+          },
+        );
       };
 
       const again = (node: SimulatedNode, life: number): void => {
@@ -183,7 +231,10 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
         } catch (error) {
           return fail(error);
         }
-        if (weather.away.has(group.name) || node.state === 'down') return void time.after(latency(), () => fail(new SqlError('unreachable', `${group.name}: connection refused`)));
+        if (weather.away.has(group.name) || node.state === 'down')
+          return void time.after(latency(), () =>
+            fail(new SqlError('unreachable', `${group.name}: connection refused`)),
+          );
         if (node.state === 'up') return runOn(node);
         node.waiting.push(() => runOn(node));
         giveUp();
@@ -205,7 +256,9 @@ export function networkClient(group: SimulatedGroup, { time, random, weather, fl
     },
     async change(statement) {
       const planned = plannedOf(statement);
-      const { written: [written] } = await send([planned], 'writer', (node) => execute(node, planned));
+      const {
+        written: [written],
+      } = await send([planned], 'writer', (node) => execute(node, planned));
       return toChange(written);
     },
     transactions: {

@@ -49,7 +49,9 @@ export interface SimulatedGroup {
   promote(node: number): void;
   /** Everybody has everything. */
   isCaughtUp(): boolean;
-  /** Does changes on every node at once, as an operator does who waits for all of them. Only while all are caught up. */
+  /**
+   * Does changes on every node at once, as an operator does who waits for all of them. Only while all are caught up.
+   */
   commitEverywhere(changes: readonly TableChange[]): void;
 }
 
@@ -74,7 +76,18 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
   const history: TableChange[] = [];
   let servers = 0;
   const newServerId = (): number => (servers += 1);
-  const nodes = Array.from({ length: readers + 1 }, (): SimulatedNode => ({ tables: emptyTables(), serverId: newServerId(), aheadMs: 0, position: 0, state: 'up', life: 1, waiting: [], isLeftBehind: false, lagsUntil: 0, hidden: new Map() }));
+  const nodes = Array.from({ length: readers + 1 }, (): SimulatedNode => ({
+    tables: emptyTables(),
+    serverId: newServerId(),
+    aheadMs: 0,
+    position: 0,
+    state: 'up',
+    life: 1,
+    waiting: [],
+    isLeftBehind: false,
+    lagsUntil: 0,
+    hidden: new Map(),
+  }));
   const pumping = new Set<SimulatedNode>();
   let writer = 0;
 
@@ -95,12 +108,18 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
     pumping.add(node);
     const { life } = node;
     const canFollow = (): boolean => node.state === 'up' && node.life === life && nodes[writer]?.state === 'up';
-    const wait = node.lagsUntil > time.now() ? node.lagsUntil - time.now() : canFollow() ? random.between(LEAST_LAG_MS, MOST_LAG_MS) : RETRY_MS;
+    const wait =
+      node.lagsUntil > time.now()
+        ? node.lagsUntil - time.now()
+        : canFollow()
+          ? random.between(LEAST_LAG_MS, MOST_LAG_MS)
+          : RETRY_MS;
     time.after(wait, () => {
       pumping.delete(node);
       if (canFollow() && node.lagsUntil <= time.now()) {
         // A few at a time, so that readers stop at odd places.
-        for (const change of history.slice(node.position, node.position + random.integer(1, 4))) goThrough(node, change);
+        for (const change of history.slice(node.position, node.position + random.integer(1, 4)))
+          goThrough(node, change);
       }
       pump(node);
     });
@@ -179,7 +198,8 @@ export function simulatedGroup({ name, readers, time, random, witness }: GroupOp
       chosen.serverId = newServerId();
       chosen.lagsUntil = 0;
       if (lost.length > 0) witness.lost(name, lost);
-      for (const node of nodes) if (node !== chosen && (node === former || node.position > history.length)) rebuild(node);
+      for (const node of nodes)
+        if (node !== chosen && (node === former || node.position > history.length)) rebuild(node);
       begin(chosen);
     },
     isCaughtUp: () => nodes.every((node) => node.state === 'up' && node.position === history.length),

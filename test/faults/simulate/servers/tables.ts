@@ -108,7 +108,11 @@ function logOf(tables: Tables, shard: number): KeptLog {
 }
 
 /** The unique key of a buffer table: address and body hash. */
-export function copyKey({ datastore, address, bodyHash }: Pick<BufferedRow, 'datastore' | 'address' | 'bodyHash'>): string {
+export function copyKey({
+  datastore,
+  address,
+  bodyHash,
+}: Pick<BufferedRow, 'datastore' | 'address' | 'bodyHash'>): string {
   return `${datastore}/${contentKey(address, bodyHash)}`;
 }
 

@@ -79,16 +79,19 @@ export function chronicle(now: () => number): Chronicle {
           push(byPlace, placeKey(cell.shard, cell.added_id), appended);
           push(byAddress, cell.address, appended);
         }
-      } else if (change.kind === 'buffered') push(copies, change.row.address, { group, body: change.row.body, isLost: false });
+      } else if (change.kind === 'buffered')
+        push(copies, change.row.address, { group, body: change.row.body, isLost: false });
     },
     lost(group, changes) {
       for (const change of changes) {
         if (change.kind === 'appended') {
           counts.lostCells += change.cells.length;
           cutShards.add(change.shard);
-          for (const cell of change.cells) for (const one of byAddress.get(cell.address) ?? []) if (one.cell === cell) one.isLost = true;
+          for (const cell of change.cells)
+            for (const one of byAddress.get(cell.address) ?? []) if (one.cell === cell) one.isLost = true;
         } else if (change.kind === 'buffered') {
-          for (const copy of copies.get(change.row.address) ?? []) if (copy.group === group && copy.body === change.row.body) copy.isLost = true;
+          for (const copy of copies.get(change.row.address) ?? [])
+            if (copy.group === group && copy.body === change.row.body) copy.isLost = true;
         } else if (change.kind === 'unbuffered') {
           // What had been taken away is back.
           leftovers.add(change.row.address);
@@ -99,7 +102,12 @@ export function chronicle(now: () => number): Chronicle {
     appendedTo: (address) => byAddress.get(address) ?? [],
     nextAppend: () => appending.promise,
     appendedWhen: (cell) => byAddress.get(cell.address)?.find((one) => one.cell === cell)?.at ?? 0,
-    copiesOf: (cell) => new Set((copies.get(addressKey(cell)) ?? []).filter(({ body }) => equalJson(valueOf(body), cell.body)).map(({ group }) => group)).size,
+    copiesOf: (cell) =>
+      new Set(
+        (copies.get(addressKey(cell)) ?? [])
+          .filter(({ body }) => equalJson(valueOf(body), cell.body))
+          .map(({ group }) => group),
+      ).size,
     hasLostCopy: (address, isBody) => (copies.get(address) ?? []).some((copy) => copy.isLost && isBody(copy.body)),
     mayBeLeft: (address) => leftovers.has(address),
     failed(statement, plan) {
@@ -110,7 +118,8 @@ export function chronicle(now: () => number): Chronicle {
     answered(cell, result) {
       const address = addressKey(cell);
       answers.push({ cell, address, result });
-      if ((result.outcome === 'stored' || result.outcome === 'stored_before') && !acknowledged.has(address)) acknowledged.set(address, cell);
+      if ((result.outcome === 'stored' || result.outcome === 'stored_before') && !acknowledged.has(address))
+        acknowledged.set(address, cell);
     },
     abandoned: (cell) => void leftovers.add(addressKey(cell)),
     acknowledged: (address) => acknowledged.get(address),
@@ -125,7 +134,6 @@ export function chronicle(now: () => number): Chronicle {
 export function addressKey({ row_key, column_name, ref_key }: CellAddress): string {
   return addressOf(rowKeyBytes(row_key), Buffer.from(column_name), ref_key);
 }
-
 
 function addressesIn({ parameters }: Statement, { kind }: Plan): string[] {
   const [width, at] = kind === 'buffer' ? [7, 2] : [5, 1];

@@ -59,7 +59,9 @@ async function oneCall(world: World, send: Send, call: Call): Promise<void> {
   if (kind < 0.2) return void (await send((store) => readBack(store, call)));
   const cells = Array.from({ length: kind < 0.7 ? 1 : random.integer(2, MOST_BATCH) }, () => cellOf(call));
   for (let tries = 1; tries <= TRIES; tries += 1) {
-    const results = await send(async (store) => (cells.length === 1 ? [await store.put(cells[0] as NewCell)] : store.batchPut(cells)));
+    const results = await send(async (store) =>
+      cells.length === 1 ? [await store.put(cells[0] as NewCell)] : store.batchPut(cells),
+    );
     for (const [place, cell] of cells.entries()) {
       if (!results) {
         world.chronicle.abandoned(cell);
@@ -75,7 +77,10 @@ async function oneCall(world: World, send: Send, call: Call): Promise<void> {
   }
 }
 
-/** A third of the writes meet others at their address, with the same body, in the same or another order of its keys, or another one. */
+/**
+ * A third of the writes meet others at their address, with the same body, in the same or another order of its keys, or
+ * another one.
+ */
 function cellOf({ random, ground }: Call): NewCell {
   const isShared = random.chance(0.4);
   const row_key = isShared ? random.pick(ground.rows) : randomRowKey(random);
@@ -93,7 +98,12 @@ async function readBack(store: Datastore, { random, ground, judge }: Call): Prom
   const stored = answers.find(({ result }) => result.outcome === 'stored')?.result;
   const minimum = stored?.outcome === 'stored' && random.chance(0.5) ? stored.added_id : undefined;
   try {
-    judge.read(first.cell, await store.get(first.cell, { read: random.chance(0.5) ? 'writer' : 'reader', min_added_id: minimum }), acked, minimum);
+    judge.read(
+      first.cell,
+      await store.get(first.cell, { read: random.chance(0.5) ? 'writer' : 'reader', min_added_id: minimum }),
+      acked,
+      minimum,
+    );
   } catch (error) {
     if (!(error instanceof SchemalessError) || error.code !== 'unavailable') throw error;
   }

@@ -4,7 +4,9 @@ import { SchemalessError } from '../../../../shared/errors.ts';
 import { leases } from '../../../../shared/dynamo/lease.ts';
 import type { StartedInstance, World } from './world.ts';
 
-/** How often a run is started. In times of faults more often than in real life, so that each simulation sees hand-overs. */
+/**
+ * How often a run is started. In times of faults more often than in real life, so that each simulation sees hand-overs.
+ */
 const EVERY_MS = 60_000;
 const LEAST_EVERY_MS = 4000;
 const MOST_EVERY_MS = 20_000;

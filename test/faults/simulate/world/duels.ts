@@ -14,13 +14,16 @@ const MOST_PAUSE_MS = 1500;
 
 /**
  * Two writers send two bodies to one address at about the same time, of which one or both die at it; others send one of
- * the two again and again for a while. Whatever is lost meanwhile, only one of the bodies may ever be answered as stored.
+ * the two again and again for a while. Whatever is lost meanwhile, only one of the bodies may ever be answered as
+ * stored.
  *
  * @param group whose shard it is
  */
 export async function duel(world: World, judge: Judge, group: string): Promise<void> {
   const { random, time, topology } = world;
-  const shards = Array.from({ length: world.shards }, (_, shard) => shard).filter((shard) => topology.place(shard).group === group);
+  const shards = Array.from({ length: world.shards }, (_, shard) => shard).filter(
+    (shard) => topology.place(shard).group === group,
+  );
   if (shards.length === 0) return;
   let row_key = randomRowKey(random);
   while (!shards.includes(shardOf(row_key, world.shards))) row_key = randomRowKey(random);
@@ -28,7 +31,9 @@ export async function duel(world: World, judge: Judge, group: string): Promise<v
 
   await Promise.all([
     send(world, judge, cellOf(1), random.chance(0.6) ? random.between(0, MOST_ALIVE_MS) : undefined),
-    time.sleep(random.between(0, MOST_APART_MS)).then(() => send(world, judge, cellOf(2), random.chance(0.2) ? random.between(0, MOST_ALIVE_MS) : undefined)),
+    time
+      .sleep(random.between(0, MOST_APART_MS))
+      .then(() => send(world, judge, cellOf(2), random.chance(0.2) ? random.between(0, MOST_ALIVE_MS) : undefined)),
   ]);
   for (let repeats = random.integer(LEAST_REPEATS, MOST_REPEATS); repeats > 0; repeats -= 1) {
     await time.sleep(random.between(0, MOST_PAUSE_MS));
@@ -37,7 +42,12 @@ export async function duel(world: World, judge: Judge, group: string): Promise<v
 }
 
 /** By an instance of its own, which dies after so long. */
-async function send({ time, chronicle, start }: World, judge: Judge, cell: NewCell, aliveMs: number | undefined): Promise<void> {
+async function send(
+  { time, chronicle, start }: World,
+  judge: Judge,
+  cell: NewCell,
+  aliveMs: number | undefined,
+): Promise<void> {
   const instance = start('writing');
   // It knows the topology by then; where it cannot, it writes nothing.
   const store = await instance.datastore().catch(() => undefined);

@@ -28,21 +28,32 @@ const HOUR_MS = 3_600_000;
 /**
  * Chooses a seed's faults, and lets them come during the first `milliseconds`.
  *
- * Only one group, the unlucky one, ever loses what its readers had not received yet: two groups that lose their disks at
- * the same time are beyond what is promised.
+ * Only one group, the unlucky one, ever loses what its readers had not received yet: two groups that lose their disks
+ * at the same time are beyond what is promised.
  */
 export function planFaults(world: FaultyWorld, milliseconds: number): readonly Loss[] {
   const { random, time, weather } = world;
   const all = [...world.groups.values()] as [SimulatedGroup, ...SimulatedGroup[]];
   const unlucky = random.pick(all);
   const share = (most: number): number => (random.chance(0.5) ? 0 : random.between(0, most));
-  Object.assign(weather, { lostRequests: share(0.03), lostAnswers: share(0.08), late: share(0.06), twice: share(0.05), contention: share(0.06), hidden: random.chance(0.5) ? 0.5 : 0 });
+  Object.assign(weather, {
+    lostRequests: share(0.03),
+    lostAnswers: share(0.08),
+    late: share(0.06),
+    twice: share(0.05),
+    contention: share(0.06),
+    hidden: random.chance(0.5) ? 0.5 : 0,
+  });
   for (let count = random.integer(0, MOST_FAULTS); count > 0; count -= 1) {
     const fault = random.pick(FAULTS);
     const group = random.pick(all);
     time.after(random.between(0, milliseconds), () => fault(world, group, unlucky));
   }
-  const losses = Array.from({ length: random.chance(0.6) ? random.integer(1, 2) : 0 }, (): Loss => ({ group: unlucky.name, at: random.between(500, milliseconds), behindMs: random.between(50, 4000) }));
+  const losses = Array.from({ length: random.chance(0.6) ? random.integer(1, 2) : 0 }, (): Loss => ({
+    group: unlucky.name,
+    at: random.between(500, milliseconds),
+    behindMs: random.between(50, 4000),
+  }));
   for (const loss of losses) time.after(loss.at, () => loseLast(world, unlucky, loss));
   return losses;
 }
@@ -74,7 +85,8 @@ export function heal({ time, weather, groups, topology, instances }: FaultyWorld
   }
 }
 
-const lasting = ({ random, time }: FaultyWorld, end: () => void): void => time.after(random.between(LEAST_MS, MOST_MS), end);
+const lasting = ({ random, time }: FaultyWorld, end: () => void): void =>
+  time.after(random.between(LEAST_MS, MOST_MS), end);
 const someNode = ({ random }: FaultyWorld, { nodes }: SimulatedGroup): number => random.integer(0, nodes.length - 1);
 
 const crashNode: Fault = (world, group) => {
@@ -110,9 +122,23 @@ const topologyAway: Fault = (world) => {
 /** Its disk is full, rights were taken from it, one of its tables is gone. */
 const refuse: Fault = (world, group) => {
   const { random, weather } = world;
-  const shard = random.pick(Array.from({ length: world.shards }, (_, shard) => shard).filter((shard) => world.topology.place(shard).group === group.name) as [number, ...number[]]);
-  const kinds: readonly [Refusal['isOf'], ...Refusal['isOf'][]] = [({ kind }) => kind === 'append', ({ kind }) => kind === 'append', ({ kind }) => kind === 'buffer', ({ shards }) => shards.includes(shard)];
-  const refusal: Refusal = { group: group.name, errno: random.pick([1114, 1142, 1146]), isOnAllNodes: random.chance(0.3), isOf: random.pick(kinds) };
+  const shard = random.pick(
+    Array.from({ length: world.shards }, (_, shard) => shard).filter(
+      (shard) => world.topology.place(shard).group === group.name,
+    ) as [number, ...number[]],
+  );
+  const kinds: readonly [Refusal['isOf'], ...Refusal['isOf'][]] = [
+    ({ kind }) => kind === 'append',
+    ({ kind }) => kind === 'append',
+    ({ kind }) => kind === 'buffer',
+    ({ shards }) => shards.includes(shard),
+  ];
+  const refusal: Refusal = {
+    group: group.name,
+    errno: random.pick([1114, 1142, 1146]),
+    isOnAllNodes: random.chance(0.3),
+    isOf: random.pick(kinds),
+  };
   weather.refusals.add(refusal);
   lasting(world, () => void weather.refusals.delete(refusal));
 };
@@ -131,7 +157,8 @@ const wallClock: Fault = (world) => {
   lasting(world, () => void (world.time.wallAheadMs = 0));
 };
 
-const wrongBy = ({ random }: FaultyWorld): number => random.pick([1, -1]) * random.pick([HOUR_MS, HOUR_MS, random.between(1000, 20_000)]);
+const wrongBy = ({ random }: FaultyWorld): number =>
+  random.pick([1, -1]) * random.pick([HOUR_MS, HOUR_MS, random.between(1000, 20_000)]);
 
 /** A reader that has everything takes over. */
 const failOver: Fault = (_world, group) => {
@@ -140,35 +167,69 @@ const failOver: Fault = (_world, group) => {
 };
 
 /**
- * An operator moves a shard with cells to another group, as carefully as can be: the topology last, and not while its writer may
- * lack cells that nobody would look for at the other group.
+ * An operator moves a shard with cells to another group, as carefully as can be: the topology last, and not while its
+ * writer may lack cells that nobody would look for at the other group.
  *
  * Never to the unlucky group: a write that is sent on to where its shard has moved may have its only copy there, since
  * secondaries are chosen by where the shard was.
  */
 const moveShard: Fault = (world, from, unlucky) => {
   const { random, groups, topology, chronicle, time } = world;
-  const shard = Array.from({ length: world.shards }, (_, shard) => shard).find((shard) => topology.place(shard).group === from.name);
+  const shard = Array.from({ length: world.shards }, (_, shard) => shard).find(
+    (shard) => topology.place(shard).group === from.name,
+  );
   const to = [...groups.values()].find((group) => group !== from && group !== unlucky);
   const tables = from.nodes[from.writer]?.tables;
   const row = shard === undefined ? undefined : tables?.shards.get(shard);
   const cells = shard === undefined ? [] : (tables?.logs.get(shard)?.cells ?? []);
-  if (shard === undefined || !to || !row || cells.length === 0 || to.nodes[0]?.tables.logs.has(shard) || row.writerId !== from.writerId || topology.isAway || !from.isCaughtUp() || !to.isCaughtUp()) return;
+  if (
+    shard === undefined ||
+    !to ||
+    !row ||
+    cells.length === 0 ||
+    to.nodes[0]?.tables.logs.has(shard) ||
+    row.writerId !== from.writerId ||
+    topology.isAway ||
+    !from.isCaughtUp() ||
+    !to.isCaughtUp()
+  )
+    return;
   const epoch = Math.max(row.epoch, topology.place(shard).epoch) + 1;
   from.commitEverywhere([{ kind: 'shard', shard, row: { ...row, epoch, state: 'closed' } }]);
-  to.commitEverywhere([{ kind: 'shard', shard, row: { epoch, state: 'open', writerId: to.writerId } }, { kind: 'appended', shard, cells }]);
+  to.commitEverywhere([
+    { kind: 'shard', shard, row: { epoch, state: 'open', writerId: to.writerId } },
+    { kind: 'appended', shard, cells },
+  ]);
   chronicle.moves.set(shard, time.now());
   // Instances go on with what they know for a while.
   if (random.chance(0.5)) topology.move(shard, { group: to.name, epoch });
   else time.after(random.between(0, 1000), () => topology.move(shard, { group: to.name, epoch }));
 };
 
-const FAULTS: readonly [Fault, ...Fault[]] = [crashNode, crashWriter, crashWriter, pauseNode, pauseNode, lagNode, lagNode, cutOff, topologyAway, failOver, moveShard, refuse, refuse, serverClock, wallClock];
+const FAULTS: readonly [Fault, ...Fault[]] = [
+  crashNode,
+  crashWriter,
+  crashWriter,
+  pauseNode,
+  pauseNode,
+  lagNode,
+  lagNode,
+  cutOff,
+  topologyAway,
+  failOver,
+  moveShard,
+  refuse,
+  refuse,
+  serverClock,
+  wallClock,
+];
 
 /** A reader falls behind, the writer dies with its disk, and the reader is promoted. */
 function loseLast(world: FaultyWorld, group: SimulatedGroup, { behindMs }: Loss): void {
   const { random, time } = world;
-  const reader = random.pick(group.nodes.flatMap((_, number) => (number === group.writer ? [] : [number])) as [number, ...number[]]);
+  const reader = random.pick(
+    group.nodes.flatMap((_, number) => (number === group.writer ? [] : [number])) as [number, ...number[]],
+  );
   group.lag(reader, behindMs + 2000);
   time.after(behindMs, () => {
     if (group.writer === reader) return;

@@ -3,8 +3,8 @@ import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 import type { VirtualTime } from './virtual-time.ts';
 
 /**
- * A run of a function, as far as the rest of the world can tell: whatever it sends, and hears, goes through here. One that
- * is frozen neither sends nor hears; what was on its way to it is lost. One that is dead does so for ever.
+ * A run of a function, as far as the rest of the world can tell: whatever it sends, and hears, goes through here. One
+ * that is frozen neither sends nor hears; what was on its way to it is lost. One that is dead does so for ever.
  */
 export interface Instance {
   readonly isDead: boolean;
@@ -58,7 +58,10 @@ export function openInstance(time: VirtualTime, onLost: (statement: Statement) =
     return new SqlError('unclear', 'the connection was forgotten');
   };
 
-  const transact = (transactions: SqlTransactions): SqlTransactions['run'] => (statements) => through(() => transactions.run(statements), forgotten(statements));
+  const transact =
+    (transactions: SqlTransactions): SqlTransactions['run'] =>
+    (statements) =>
+      through(() => transactions.run(statements), forgotten(statements));
 
   return {
     get isDead() {
@@ -87,7 +90,13 @@ export function openInstance(time: VirtualTime, onLost: (statement: Statement) =
       ...(client.transactions && { transactions: { ...client.transactions, run: transact(client.transactions) } }),
     }),
     table: ({ client, table }) => ({
-      client: { send: (command: Parameters<typeof client.send>[0]) => through(() => client.send(command), () => new Error('the connection was forgotten')) } as unknown as DynamoTable['client'],
+      client: {
+        send: (command: Parameters<typeof client.send>[0]) =>
+          through(
+            () => client.send(command),
+            () => new Error('the connection was forgotten'),
+          ),
+      } as unknown as DynamoTable['client'],
       table,
     }),
   };

@@ -39,7 +39,9 @@ export async function logFollower(world: World, context: StoreContext, start: 's
   const keepsStarts = world.bug?.keepsStarts ?? true;
   let isCommitting = false;
   let cuts = 0;
-  const itemsOfWorker: OffsetItems = keepsStarts ? items : { ...items, commit: async (...commit) => !isCommitting || items.commit(...commit) };
+  const itemsOfWorker: OffsetItems = keepsStarts
+    ? items
+    : { ...items, commit: async (...commit) => !isCommitting || items.commit(...commit) };
   let held = await take(itemsOfWorker, shards);
 
   const work: FollowWork = {
@@ -69,7 +71,9 @@ export async function logFollower(world: World, context: StoreContext, start: 's
     const partition = held;
     try {
       const topology = await requireDatastore(context.topology, DATASTORE);
-      const page = partition.shards.filter(({ shard }) => placeOf(topology, shard).group === group).map((shard) => ({ partition, held: shard, tenure: partition.tenure() }));
+      const page = partition.shards
+        .filter(({ shard }) => placeOf(topology, shard).group === group)
+        .map((shard) => ({ partition, held: shard, tenure: partition.tenure() }));
       if (page.length > 0) await followShards(work, group, page);
       for (const { held } of page) if (held.offset && !begun.has(held.shard)) begun.set(held.shard, time.now());
     } catch (error) {
@@ -95,7 +99,11 @@ export async function logFollower(world: World, context: StoreContext, start: 's
     },
     missing(shard, log) {
       const since = start === 'now' ? (begun.get(shard) ?? Number.POSITIVE_INFINITY) : 0;
-      return log.filter((cell) => !seen.has(`${shard}/${cell.added_id}/${cell.address}/${fromSqlTime(cell.createdText)}`) && chronicle.appendedWhen(cell) >= since);
+      return log.filter(
+        (cell) =>
+          !seen.has(`${shard}/${cell.added_id}/${cell.address}/${fromSqlTime(cell.createdText)}`) &&
+          chronicle.appendedWhen(cell) >= since,
+      );
     },
   };
 }
@@ -108,7 +116,12 @@ async function take(items: OffsetItems, shards: number): Promise<ReturnType<type
 
 /** The follower's items in DynamoDB: one partition with every shard. */
 function memoryItems(shards: number): OffsetItems {
-  let item: OffsetItem = { owner: '', token: 0, generation: 0, offsets: Array.from({ length: shards }, () => undefined) };
+  let item: OffsetItem = {
+    owner: '',
+    token: 0,
+    generation: 0,
+    offsets: Array.from({ length: shards }, () => undefined),
+  };
   let checkpoints: readonly (readonly Checkpoint[])[] = Array.from({ length: shards }, () => []);
   return {
     read: async () => item,

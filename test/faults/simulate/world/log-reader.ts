@@ -27,7 +27,8 @@ export function logReader(world: World, store: Datastore, context: StoreContext,
 
   async function read(): Promise<readonly Page[]> {
     const locations = places.map(({ shard, next }) => ({ shard, after: next }));
-    if (bug?.stopsAtHoles === false) return (await Promise.all(locations.map(({ shard, after }) => carelessly(context, shard, after)))).flat();
+    if (bug?.stopsAtHoles === false)
+      return (await Promise.all(locations.map(({ shard, after }) => carelessly(context, shard, after)))).flat();
     const logs = await store.log(locations, { limit: PAGE, read: random.chance(0.5) ? 'writer' : 'reader' });
     return logs.flatMap((log) => (log.error ? [] : [log]));
   }
@@ -42,7 +43,8 @@ export function logReader(world: World, store: Datastore, context: StoreContext,
           judge.cell(cell, 'a log');
           place.seen.push(`${cell.added_id}/${addressKey(cell)}`);
         }
-        if (bug?.stopsAtHoles !== false && cells.some(({ added_id }, at) => added_id !== place.next + at + 1)) judge.breaks(`a log read after ${place.next} answered ${cells.map(({ added_id }) => added_id).join(', ')}`);
+        if (bug?.stopsAtHoles !== false && cells.some(({ added_id }, at) => added_id !== place.next + at + 1))
+          judge.breaks(`a log read after ${place.next} answered ${cells.map(({ added_id }) => added_id).join(', ')}`);
         place.next = next;
       }
     },
@@ -66,7 +68,10 @@ async function carelessly({ topology, groups }: StoreContext, shard: number, aft
   if (group === undefined) return [];
   try {
     const client = await groups.client(group);
-    const [found] = byItem(await client.select(selectLog(DATASTORE, [{ shard, after }], PAGE, LEAST_ROOM), 'writer'), 1);
+    const [found] = byItem(
+      await client.select(selectLog(DATASTORE, [{ shard, after }], PAGE, LEAST_ROOM), 'writer'),
+      1,
+    );
     const cells = (found?.cells ?? []).map(decodeCell);
     return [{ shard, cells, next: cells.at(-1)?.added_id ?? after }];
   } catch (error) {

@@ -18,7 +18,10 @@ const AWAY_MS = 400_000;
 const DRAINED_MS = 240_000;
 const LOOK_EVERY_MS = 5000;
 
-/** A primary stays away for long while writes to it go on; another is away shortly. Returns what was not drained in time. */
+/**
+ * A primary stays away for long while writes to it go on; another is away shortly. Returns what was not drained in
+ * time.
+ */
 export async function longAbsence(world: World, judge: Judge): Promise<readonly string[]> {
   const { time, random, groups, weather, topology } = world;
   const [away, shortly] = [...groups.keys()].sort(() => random.next() - 0.5) as [string, string];
@@ -46,10 +49,14 @@ export async function longAbsence(world: World, judge: Judge): Promise<readonly 
   const waiting = (): number => bufferedRows(groups).filter(({ shard }) => topology.place(shard).group !== away).length;
   while (waiting() > 0 && time.now() < since + DRAINED_MS) await time.sleep(LOOK_EVERY_MS);
   const behind = waiting();
-  for (let last = time.now() + (behind === 0 ? AWAY_MS : 0); time.now() < last; ) {
+  for (let last = time.now() + (behind === 0 ? AWAY_MS : 0); time.now() < last;) {
     await time.sleep(random.between(0, 20_000));
     await write(away, 1);
   }
   weather.away.delete(away);
-  return behind > 0 ? [`${behind} writes to ${shortly}, which was away for ${SHORTLY_MS / 1000} s, still wait after ${DRAINED_MS / 1000} s, since ${away} is away`] : [];
+  return behind > 0
+    ? [
+        `${behind} writes to ${shortly}, which was away for ${SHORTLY_MS / 1000} s, still wait after ${DRAINED_MS / 1000} s, since ${away} is away`,
+      ]
+    : [];
 }

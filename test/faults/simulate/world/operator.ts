@@ -9,7 +9,10 @@ import type { World } from './world.ts';
 /** How often an operator looks whether something is to be decided. */
 const LOOK_EVERY_MS = 2000;
 
-/** An operator who asks the applications, and so knows which of the undecided writes were acknowledged; of others any will do. */
+/**
+ * An operator who asks the applications, and so knows which of the undecided writes were acknowledged; of others any
+ * will do.
+ */
 export async function keepDeciding(world: World, judge: Judge, end: { readonly isNear: boolean }): Promise<void> {
   const { time } = world;
   const instance = world.start('reading');
@@ -20,7 +23,9 @@ export async function keepDeciding(world: World, judge: Judge, end: { readonly i
     try {
       const store = await instance.datastore();
       const { undecided } = await store.undecidedWrites();
-      const kept = [...Map.groupBy(undecided, addressKey).values()].flatMap((ofAddress) => chosen(world, judge, ofAddress) ?? []);
+      const kept = [...Map.groupBy(undecided, addressKey).values()].flatMap(
+        (ofAddress) => chosen(world, judge, ofAddress) ?? [],
+      );
       if (kept.length > 0) await store.keepUndecided(kept.map(({ id }) => id));
     } catch (error) {
       if (!(error instanceof SchemalessError)) throw error;
@@ -28,12 +33,19 @@ export async function keepDeciding(world: World, judge: Judge, end: { readonly i
   }
 }
 
-function chosen({ chronicle, random }: World, judge: Judge, writes: readonly BufferConflict[]): BufferConflict | undefined {
+function chosen(
+  { chronicle, random }: World,
+  judge: Judge,
+  writes: readonly BufferConflict[],
+): BufferConflict | undefined {
   const [first] = writes;
   if (!first) return undefined;
   const acknowledged = chronicle.acknowledged(addressKey(first));
   if (!acknowledged) return writes[random.integer(0, writes.length - 1)];
   const write = writes.find(({ body }) => equalJson(body, acknowledged.body));
-  if (!write) judge.breaks(`${first.row_key.slice(0, 8)}/${first.column_name}/${first.ref_key} is undecided, and what was acknowledged is not among its bodies`);
+  if (!write)
+    judge.breaks(
+      `${first.row_key.slice(0, 8)}/${first.column_name}/${first.ref_key} is undecided, and what was acknowledged is not among its bodies`,
+    );
   return write;
 }

@@ -40,11 +40,13 @@ export function virtualTime(): VirtualTime {
       const end = (): void => void (isDone = true);
       work.then(end, end);
       await new Promise<void>((resolve, reject) => {
-        // Whatever follows from what has happened does so before the next turn, without any time passing: every promise chain has come to a wait.
+        // Whatever follows from what has happened does so before the next turn, without any time passing: every promise
+        // chain has come to a wait.
         const turn = (): void => {
           if (isDone) return resolve();
           const next = events.pop();
-          if (!next) return reject(new Error(`nothing is left to happen after ${Math.round(now)} ms, and the work is not done`));
+          if (!next)
+            return reject(new Error(`nothing is left to happen after ${Math.round(now)} ms, and the work is not done`));
           now = next.at;
           setImmediate(turn);
           next.act();
@@ -63,8 +65,8 @@ const lived: { time: VirtualTime | undefined } = { time: undefined };
 export const BEGINNING_MS = Date.UTC(2026, 0, 31, 8);
 
 /**
- * Puts the code of this thread into virtual time: timers, the pauses of `node:timers/promises`, `performance.now` and `Date.now`,
- * and `Math.random`, which then follows the seed. For threads that do nothing but simulate.
+ * Puts the code of this thread into virtual time: timers, the pauses of `node:timers/promises`, `performance.now` and
+ * `Date.now`, and `Math.random`, which then follows the seed. For threads that do nothing but simulate.
  */
 export function liveIn(time: VirtualTime, random: () => number): void {
   if (!lived.time) install();
@@ -74,7 +76,11 @@ export function liveIn(time: VirtualTime, random: () => number): void {
 
 function install(): void {
   const timeNow = (): number => lived.time?.now() ?? 0;
-  const sleep = async <T>(milliseconds = 0, value?: T, { signal }: { readonly signal?: AbortSignal } = {}): Promise<T> => {
+  const sleep = async <T>(
+    milliseconds = 0,
+    value?: T,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<T> => {
     await (signal ? cutShort(milliseconds, signal) : lived.time?.sleep(milliseconds));
     return value as T;
   };
@@ -120,7 +126,8 @@ function cutShort(milliseconds: number, signal: AbortSignal): Promise<void> {
 /** A binary heap: the next thing to happen is at its head. */
 function eventQueue() {
   const heap: Event[] = [];
-  const isBefore = (one: Event, other: Event): boolean => one.at < other.at || (one.at === other.at && one.number < other.number);
+  const isBefore = (one: Event, other: Event): boolean =>
+    one.at < other.at || (one.at === other.at && one.number < other.number);
 
   function sift(place: number, event: Event): void {
     let hole = place;

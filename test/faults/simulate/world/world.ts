@@ -51,7 +51,10 @@ export interface World {
   readonly failure: Promise<never>;
 }
 
-/** Three or four groups of two or three servers, with a datastore of a few shards. The thread lives in its time from now on. */
+/**
+ * Three or four groups of two or three servers, with a datastore of a few shards. The thread lives in its time from now
+ * on.
+ */
 export function makeWorld(seed: string, number: number, bug: PlantedBug | undefined): World {
   const random = new Random(seed, 'simulation', number);
   const time = virtualTime();
@@ -64,10 +67,19 @@ export function makeWorld(seed: string, number: number, bug: PlantedBug | undefi
   const groups = new Map(names.map((name) => [name, simulatedGroup({ name, readers, time, random, witness: told })]));
   const writerOf = (group: string): number => groups.get(group)?.writerId ?? 0;
   const places = Array.from({ length: SHARDS }, (_, shard) => ({ group: names[shard % names.length] ?? '', epoch: 1 }));
-  for (const [shard, { group }] of places.entries()) groups.get(group)?.commitEverywhere([{ kind: 'shard', shard, row: { epoch: 1, state: 'open', writerId: writerOf(group) } }]);
+  for (const [shard, { group }] of places.entries())
+    groups
+      .get(group)
+      ?.commitEverywhere([{ kind: 'shard', shard, row: { epoch: 1, state: 'open', writerId: writerOf(group) } }]);
   const topology = memoryTopology(DATASTORE, names, places, { sleep });
   const bufferCopies = names.length > 3 ? random.integer(1, 2) : 1;
-  const network = { time, random: new Random(seed, 'network', number), weather, flaws: bug?.flaws ?? {}, onFailure: told.failed };
+  const network = {
+    time,
+    random: new Random(seed, 'network', number),
+    weather,
+    flaws: bug?.flaws ?? {},
+    onFailure: told.failed,
+  };
   const drainWrap = bug?.draining?.();
 
   const stateTable = memoryTable(time);
@@ -104,7 +116,15 @@ export function makeWorld(seed: string, number: number, bug: PlantedBug | undefi
       const instance = openInstance(time, (statement) => told.failed(statement, planOf(statement.sql)));
       instances.add(instance);
       const deployment = options(part, instance);
-      return { ...instance, get isDead() { return instance.isDead; }, context: openContext(deployment), stateTable: instance.table(stateTable), datastore: () => openDeployment(deployment).datastore(DATASTORE) };
+      return {
+        ...instance,
+        get isDead() {
+          return instance.isDead;
+        },
+        context: openContext(deployment),
+        stateTable: instance.table(stateTable),
+        datastore: () => openDeployment(deployment).datastore(DATASTORE),
+      };
     },
   };
 }

@@ -27,7 +27,13 @@ async function trip(base: Json = { fare: FARE }, declined: readonly number[] = [
     },
   };
   const trips: Billing['trips'] = { latest: store.getLatest, putNext: putNextOver(store) };
-  return { store, row_key, charges, billing: { trips, cards }, bill: (change: Partial<Billing> = {}) => billTrip(row_key, { trips, cards, ...change }) };
+  return {
+    store,
+    row_key,
+    charges,
+    billing: { trips, cards },
+    bill: (change: Partial<Billing> = {}) => billTrip(row_key, { trips, cards, ...change }),
+  };
 }
 
 async function bodies(store: Datastore, row_key: string, column_name: string): Promise<readonly Json[]> {
@@ -66,7 +72,10 @@ describe('billing a trip', () => {
 
   it('charges once when what it wrote was not confirmed, and when two calls meet', async () => {
     const { store, row_key, billing, bill } = await trip();
-    const unconfirmed: Billing['trips'] = { ...billing.trips, putNext: async () => Promise.reject(new SchemalessError('unavailable', 'The write was not confirmed')) };
+    const unconfirmed: Billing['trips'] = {
+      ...billing.trips,
+      putNext: async () => Promise.reject(new SchemalessError('unavailable', 'The write was not confirmed')),
+    };
     await expect(bill({ trips: unconfirmed })).rejects.toThrow('not confirmed');
     expect(await bodies(store, row_key, CHARGES)).toHaveLength(1);
     await Promise.all([bill(), bill(), bill()]);
@@ -82,22 +91,29 @@ describe('billing a trip', () => {
     await billing.cards.charge({ idempotencyKey: row_key, attempt: 1, amount: 24.2, currency: 'USD' });
     await store.put({ row_key, column_name: 'BASE', ref_key: 2, body: { fare: { total: 9.5 } } });
     await bill();
-    expect(await bodies(store, row_key, 'STATUS')).toEqual([expect.objectContaining({ is_completed: true, amount: 24.2 })]);
+    expect(await bodies(store, row_key, 'STATUS')).toEqual([
+      expect.objectContaining({ is_completed: true, amount: 24.2 }),
+    ]);
   });
 
   it('bills the corrected fare of a trip that was not billed yet', async () => {
     const { store, row_key, bill } = await trip();
     await store.put({ row_key, column_name: 'BASE', ref_key: 2, body: { fare: { total: 9.5 } } });
     await bill();
-    expect(await bodies(store, row_key, 'STATUS')).toEqual([expect.objectContaining({ is_completed: true, amount: 9.5 })]);
+    expect(await bodies(store, row_key, 'STATUS')).toEqual([
+      expect.objectContaining({ is_completed: true, amount: 9.5 }),
+    ]);
   });
 
-  it.each([[null], [{}], ['a text'], [{ fare: 12.5 }], [{ fare: null }]])('leaves a trip alone that has no fare: %j', async (base) => {
-    const { store, row_key, charges, bill } = await trip(base);
-    expect(await bill()).toEqual({ outcome: 'nothing_to_do' });
-    expect(charges).toEqual([]);
-    expect(await bodies(store, row_key, 'STATUS')).toEqual([]);
-  });
+  it.each([[null], [{}], ['a text'], [{ fare: 12.5 }], [{ fare: null }]])(
+    'leaves a trip alone that has no fare: %j',
+    async (base) => {
+      const { store, row_key, charges, bill } = await trip(base);
+      expect(await bill()).toEqual({ outcome: 'nothing_to_do' });
+      expect(charges).toEqual([]);
+      expect(await bodies(store, row_key, 'STATUS')).toEqual([]);
+    },
+  );
 
   it('gives up at once on a fare that is no number', async () => {
     const { bill } = await trip({ fare: { total: '24.20' } });

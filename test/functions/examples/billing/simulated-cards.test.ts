@@ -5,7 +5,13 @@ import { declineReason } from '../../../../functions/examples/billing/declines.t
 import { CHARGES, simulatedCards } from '../../../../functions/examples/billing/simulated-cards.ts';
 import { referenceStore } from '../../../../shared/store/reference-store.ts';
 
-const charge = (change: Partial<Charge> = {}): Charge => ({ idempotencyKey: randomUUID(), attempt: 1, amount: 12.5, currency: 'USD', ...change });
+const charge = (change: Partial<Charge> = {}): Charge => ({
+  idempotencyKey: randomUUID(),
+  attempt: 1,
+  amount: 12.5,
+  currency: 'USD',
+  ...change,
+});
 
 describe('the simulated card service', () => {
   it('charges a key once, and answers with the first charge after that', async () => {
@@ -35,7 +41,9 @@ describe('the simulated card service', () => {
     const books = referenceStore('trips', 2);
     const declined = charge();
     await expect(simulatedCards(books, 1).charge(declined)).rejects.toThrow(CardDeclined);
-    expect(await books.getLatest({ row_key: declined.idempotencyKey, column_name: CHARGES })).toMatchObject({ cell: null });
+    expect(await books.getLatest({ row_key: declined.idempotencyKey, column_name: CHARGES })).toMatchObject({
+      cell: null,
+    });
   });
 });
 
@@ -57,7 +65,9 @@ describe('declined attempts', () => {
   });
 
   it('are the same every time, none at 0 and all at 1', () => {
-    expect(keys.slice(0, 100).map((key) => declineReason(key, 1, 0.5))).toEqual(keys.slice(0, 100).map((key) => declineReason(key, 1, 0.5)));
+    expect(keys.slice(0, 100).map((key) => declineReason(key, 1, 0.5))).toEqual(
+      keys.slice(0, 100).map((key) => declineReason(key, 1, 0.5)),
+    );
     expect(keys.filter((key) => declineReason(key, 1, 0) !== undefined)).toEqual([]);
     expect(keys.filter((key) => declineReason(key, 1, 1) === undefined)).toEqual([]);
   });

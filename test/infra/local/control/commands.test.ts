@@ -4,8 +4,17 @@ import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts'
 
 /** What was asked of a stack with two servers. */
 const asked: string[] = [];
-const note = (what: string) => async (name?: unknown): Promise<void> => void asked.push(name === undefined ? what : `${what} ${String(name)}`);
-const service = (name: string) => ({ url: '', kill: note(`kill ${name}`), resume: note(`resume ${name}`), close: note('close'), suffix: '' });
+const note =
+  (what: string) =>
+  async (name?: unknown): Promise<void> =>
+    void asked.push(name === undefined ? what : `${what} ${String(name)}`);
+const service = (name: string) => ({
+  url: '',
+  kill: note(`kill ${name}`),
+  resume: note(`resume ${name}`),
+  close: note('close'),
+  suffix: '',
+});
 const stack = {
   groups: { status: () => [{ node: 'group-1-a' }, { node: 'group-1-b' }], kill: note('kill'), resume: note('resume') },
   services: { dynamodb: service('dynamodb'), sqs: service('sqs') },
@@ -15,16 +24,31 @@ const commands = commandsOf(stack, '/nowhere');
 const run = async (name: string, argument: string): Promise<unknown> => commands[name]?.(argument);
 
 it('servers and services are killed and resumed by their names', async () => {
-  for (const [name, target] of [['kill', 'group-1-b'], ['kill', 'sqs'], ['resume', 'dynamodb'], ['resume', 'group-1-a']] as const) await run(name, target);
+  for (const [name, target] of [
+    ['kill', 'group-1-b'],
+    ['kill', 'sqs'],
+    ['resume', 'dynamodb'],
+    ['resume', 'group-1-a'],
+  ] as const)
+    await run(name, target);
   expect(asked.splice(0)).toEqual(['kill group-1-b', 'kill sqs', 'resume dynamodb', 'resume group-1-a']);
 });
 
 it.each(['kill', 'resume'])('%s of something else names all that there is', async (name) => {
-  await expect(run(name, 'dynamo')).rejects.toThrow('node: wanted one of group-1-a, group-1-b, dynamodb, sqs, got "dynamo"');
+  await expect(run(name, 'dynamo')).rejects.toThrow(
+    'node: wanted one of group-1-a, group-1-b, dynamodb, sqs, got "dynamo"',
+  );
 });
 
-it.each([['zero', '"zero"'], ['', '""'], ['-1', '"-1"'], ['1.5', '"1.5"']])('a count of tailers of %j is refused as it came', async (count, got) => {
-  await expect(run('tailers', count)).rejects.toThrow(new RegExp(`^tailers: wanted an integer from 0 to \\d+, got ${got}$`, 'u'));
+it.each([
+  ['zero', '"zero"'],
+  ['', '""'],
+  ['-1', '"-1"'],
+  ['1.5', '"1.5"'],
+])('a count of tailers of %j is refused as it came', async (count, got) => {
+  await expect(run('tailers', count)).rejects.toThrow(
+    new RegExp(`^tailers: wanted an integer from 0 to \\d+, got ${got}$`, 'u'),
+  );
   expect(asked).toEqual([]);
 });
 

@@ -3,7 +3,19 @@ import type { StackStatus } from '../../../../infra/local/control/commands.ts';
 import { showStatus } from '../../../../infra/local/control/show-status.ts';
 import type { TriggerSummary } from '../../../../shared/contract/trigger-operations.ts';
 
-const STATUS: StackStatus = { url: 'http://127.0.0.1:4000', pid: 7, engine: 'mysql 9.7.4', weight: { stackMemory: 500_000_000, serverMemory: 1_234_567_890, disk: 1_400_000 }, nodes: [], functions: [], functionMode: 'threads', functionLog: 'functions.log', tailers: 2, triggers: [], queues: [] };
+const STATUS: StackStatus = {
+  url: 'http://127.0.0.1:4000',
+  pid: 7,
+  engine: 'mysql 9.7.4',
+  weight: { stackMemory: 500_000_000, serverMemory: 1_234_567_890, disk: 1_400_000 },
+  nodes: [],
+  functions: [],
+  functionMode: 'threads',
+  functionLog: 'functions.log',
+  tailers: 2,
+  triggers: [],
+  queues: [],
+};
 
 const SUMMARY: TriggerSummary = {
   trigger: 'bill_rider',
@@ -34,7 +46,18 @@ it('the status of a stack says how each trigger does and what waits in its queue
     ...STATUS,
     triggers: [
       { datastore: 'trips', trigger: 'bill_rider', summary: SUMMARY },
-      { datastore: 'trips', trigger: 'feed', summary: { ...SUMMARY, trigger: 'feed', state: 'running', reason: null, lag: { cells: 0, seconds: 0, unknown_shards: 3 }, parked: 0 } },
+      {
+        datastore: 'trips',
+        trigger: 'feed',
+        summary: {
+          ...SUMMARY,
+          trigger: 'feed',
+          state: 'running',
+          reason: null,
+          lag: { cells: 0, seconds: 0, unknown_shards: 3 },
+          parked: 0,
+        },
+      },
       { datastore: 'trips', trigger: 'copy' },
     ],
     queues: [

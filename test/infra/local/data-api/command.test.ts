@@ -10,10 +10,25 @@ const COMMAND = join(import.meta.dirname, '../../../../infra/local/data-api/comm
 
 describe('the command', () => {
   it('serves a server until it is told to end', async () => {
-    const { child, output, url } = startCommand(process.execPath, COMMAND, '--cluster', `${RESOURCE_ARN}=${serverUrl()}`, '--port', '0', '--limit', 'row-bytes=off', '--fault', 'throttled=0');
+    const { child, output, url } = startCommand(
+      process.execPath,
+      COMMAND,
+      '--cluster',
+      `${RESOURCE_ARN}=${serverUrl()}`,
+      '--port',
+      '0',
+      '--limit',
+      'row-bytes=off',
+      '--fault',
+      'throttled=0',
+    );
     const client = clientOf(await url());
-    expect(await client.send(new ExecuteStatementCommand({ ...TARGET, sql: "SELECT REPEAT('x', 100000)" }))).toHaveProperty('records');
-    await expect(client.send(new ExecuteStatementCommand({ ...TARGET, resourceArn: `${RESOURCE_ARN}x`, sql: 'SELECT 1' }))).rejects.toMatchObject({ name: 'HttpEndpointNotEnabledException' });
+    expect(
+      await client.send(new ExecuteStatementCommand({ ...TARGET, sql: "SELECT REPEAT('x', 100000)" })),
+    ).toHaveProperty('records');
+    await expect(
+      client.send(new ExecuteStatementCommand({ ...TARGET, resourceArn: `${RESOURCE_ARN}x`, sql: 'SELECT 1' })),
+    ).rejects.toMatchObject({ name: 'HttpEndpointNotEnabledException' });
     await expect.poll(output).toMatch(/ExecuteStatement 400 \d+ ms HttpEndpointNotEnabledException: /);
     client.destroy();
     child.kill('SIGTERM');
@@ -29,9 +44,18 @@ describe('the command', () => {
 
 describe('its flags', () => {
   it('are read', () => {
-    expect(parseMysqlUrl('mysql://a%40b:p%3Aw@[::1]:3307')).toEqual({ host: '::1', port: 3307, user: 'a@b', password: 'p:w' });
+    expect(parseMysqlUrl('mysql://a%40b:p%3Aw@[::1]:3307')).toEqual({
+      host: '::1',
+      port: 3307,
+      user: 'a@b',
+      password: 'p:w',
+    });
     expect(parseMysqlUrl('mysql://root@db')).toEqual({ host: 'db', port: 3306, user: 'root', password: '' });
-    expect(parseCluster('arn:aws:rds:x=mysql://u:p@h')).toMatchObject({ resourceArn: 'arn:aws:rds:x', user: 'u', host: 'h' });
+    expect(parseCluster('arn:aws:rds:x=mysql://u:p@h')).toMatchObject({
+      resourceArn: 'arn:aws:rds:x',
+      user: 'u',
+      host: 'h',
+    });
     expect(parseLimit('statement-seconds=1.5')).toEqual({ statementMs: 1500 });
     expect(parseLimit('row-bytes=off')).toEqual({ rowBytes: Number.POSITIVE_INFINITY });
     expect(parseLimit('single-call=off')).toEqual({ singleCall: false });

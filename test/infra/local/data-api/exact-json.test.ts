@@ -16,7 +16,13 @@ describe.each(['as Node has it', 'on Node 20, which lacks it'])('numbers that Ja
 
   it('keep their digits when they are read', () => {
     const text = '{"a":9007199254740993,"b":[-9223372036854775808],"c":9007199254740991,"d":1.5,"e":1e30}';
-    expect(json.parseExactly(text)).toEqual({ a: 9007199254740993n, b: [-9223372036854775808n], c: 9007199254740991, d: 1.5, e: 1e30 });
+    expect(json.parseExactly(text)).toEqual({
+      a: 9007199254740993n,
+      b: [-9223372036854775808n],
+      c: 9007199254740991,
+      d: 1.5,
+      e: 1e30,
+    });
     expect(json.parseExactly('{"a":[1,"x"]}')).toEqual({ a: [1, 'x'] });
   });
 
@@ -27,10 +33,13 @@ describe.each(['as Node has it', 'on Node 20, which lacks it'])('numbers that Ja
   });
 
   it('keep them when they are written', () => {
-    expect(json.stringifyExactly({ a: [new json.ExactNumber('-9007199254740993')], b: 'x', c: undefined })).toBe('{"a":[-9007199254740993],"b":"x"}');
+    expect(json.stringifyExactly({ a: [new json.ExactNumber('-9007199254740993')], b: 'x', c: undefined })).toBe(
+      '{"a":[-9007199254740993],"b":"x"}',
+    );
   });
 
   it('are refused where the text is no JSON', () => {
-    for (const text of ['', '{"a":9007199254740993', '9007199254740993,']) expect(() => json.parseExactly(text)).toThrow(SyntaxError);
+    for (const text of ['', '{"a":9007199254740993', '9007199254740993,'])
+      expect(() => json.parseExactly(text)).toThrow(SyntaxError);
   });
 });

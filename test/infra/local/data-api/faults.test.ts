@@ -1,4 +1,9 @@
-import { BeginTransactionCommand, CommitTransactionCommand, ExecuteStatementCommand, type RDSDataClient } from '@aws-sdk/client-rds-data';
+import {
+  BeginTransactionCommand,
+  CommitTransactionCommand,
+  ExecuteStatementCommand,
+  type RDSDataClient,
+} from '@aws-sdk/client-rds-data';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startDataApi } from '../../../../infra/local/data-api/data-api.ts';
 import { Faults, type FaultOrder } from '../../../../infra/local/data-api/faults.ts';
@@ -19,10 +24,16 @@ afterAll(async () => {
 beforeEach(() => api.run('DELETE FROM t'));
 afterEach(() => api.faults.clear());
 
-const insert = (client = api.client) => client.send(new ExecuteStatementCommand({ ...TARGET, database: api.database, sql: "INSERT INTO t (name) VALUES ('a')" }));
+const insert = (client = api.client) =>
+  client.send(
+    new ExecuteStatementCommand({ ...TARGET, database: api.database, sql: "INSERT INTO t (name) VALUES ('a')" }),
+  );
 const count = async () => onlyRow(await api.run('SELECT COUNT(*) FROM t'))[0];
 const post = async (body: unknown, method = 'POST') => {
-  const response = await fetch(`${api.url}/_faults`, { method, ...(body === undefined ? {} : { body: JSON.stringify(body) }) });
+  const response = await fetch(`${api.url}/_faults`, {
+    method,
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
 
@@ -33,7 +44,12 @@ describe('calls that are refused', () => {
     ['throttled', 'ThrottlingException', 400, 'Rate exceeded'],
   ] as const)('%s: %s', async (kind, name, httpStatusCode, message) => {
     api.faults.set({ kind, count: 2 });
-    for (const _ of [1, 2]) await expect(insert()).rejects.toMatchObject({ name, $metadata: expect.objectContaining({ httpStatusCode }), message: expect.stringContaining(message) });
+    for (const _ of [1, 2])
+      await expect(insert()).rejects.toMatchObject({
+        name,
+        $metadata: expect.objectContaining({ httpStatusCode }),
+        message: expect.stringContaining(message),
+      });
     expect(await count()).toEqual({ longValue: 0 });
     await insert();
     expect(await count()).toEqual({ longValue: 1 });
@@ -64,7 +80,9 @@ describe('calls that are cut off after they were done', () => {
     const { transactionId } = await api.client.send(new BeginTransactionCommand({ ...TARGET, database: api.database }));
     await api.run("INSERT INTO t (name) VALUES ('b')", { transactionId });
     api.faults.set({ kind: 'cut-after-commit', count: 1 });
-    await expect(patient.send(new CommitTransactionCommand({ ...TARGET, transactionId }))).rejects.toMatchObject({ name: 'TransactionNotFoundException' });
+    await expect(patient.send(new CommitTransactionCommand({ ...TARGET, transactionId }))).rejects.toMatchObject({
+      name: 'TransactionNotFoundException',
+    });
     expect(await count()).toEqual({ longValue: 1 });
   });
 
@@ -77,9 +95,14 @@ describe('calls that are cut off after they were done', () => {
 
 describe('while it runs', () => {
   it('a route sets, shows and ends them', async () => {
-    expect(await post({ kind: 'throttled', share: 1 })).toMatchObject({ status: 200, body: { faults: expect.arrayContaining([expect.objectContaining({ kind: 'throttled', share: 1 })]) } });
+    expect(await post({ kind: 'throttled', share: 1 })).toMatchObject({
+      status: 200,
+      body: { faults: expect.arrayContaining([expect.objectContaining({ kind: 'throttled', share: 1 })]) },
+    });
     await expect(insert()).rejects.toMatchObject({ name: 'ThrottlingException' });
-    expect(await post(undefined, 'GET')).toMatchObject({ body: { faults: expect.arrayContaining([expect.objectContaining({ kind: 'throttled', share: 1 })]) } });
+    expect(await post(undefined, 'GET')).toMatchObject({
+      body: { faults: expect.arrayContaining([expect.objectContaining({ kind: 'throttled', share: 1 })]) },
+    });
     expect((await post(undefined, 'DELETE')).status).toBe(200);
     await insert();
   });
@@ -121,12 +144,22 @@ describe('shares', () => {
 
   it('can be there from the start', async () => {
     const events: unknown[] = [];
-    const other = await startDataApi({ clusters: () => serverLogin(), faults: [{ kind: 'resuming', share: 1 }], report: (event) => events.push(event) });
+    const other = await startDataApi({
+      clusters: () => serverLogin(),
+      faults: [{ kind: 'resuming', share: 1 }],
+      report: (event) => events.push(event),
+    });
     const client = clientOf(other.url);
-    await expect(client.send(new ExecuteStatementCommand({ ...TARGET, sql: 'SELECT 1' }))).rejects.toMatchObject({ name: 'DatabaseResumingException' });
-    expect(events).toEqual([expect.objectContaining({ operation: 'ExecuteStatement', status: 400, exception: 'DatabaseResumingException' })]);
+    await expect(client.send(new ExecuteStatementCommand({ ...TARGET, sql: 'SELECT 1' }))).rejects.toMatchObject({
+      name: 'DatabaseResumingException',
+    });
+    expect(events).toEqual([
+      expect.objectContaining({ operation: 'ExecuteStatement', status: 400, exception: 'DatabaseResumingException' }),
+    ]);
     client.destroy();
     await other.stop();
-    await expect(startDataApi({ clusters: [], faults: [{ kind: 'fire', share: 1 } as unknown as FaultOrder] })).rejects.toThrow('kind: wanted one of');
+    await expect(
+      startDataApi({ clusters: [], faults: [{ kind: 'fire', share: 1 } as unknown as FaultOrder] }),
+    ).rejects.toThrow('kind: wanted one of');
   });
 });

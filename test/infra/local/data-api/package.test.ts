@@ -1,6 +1,17 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { BeginTransactionCommand, ExecuteStatementCommand, RollbackTransactionCommand } from '@aws-sdk/client-rds-data';
@@ -10,12 +21,22 @@ import { clientOf, long, onlyRow, TARGET, text } from './with-data-api.ts';
 
 const ROOT = join(import.meta.dirname, '../../../..');
 const PACKAGE = join(ROOT, 'infra/local/data-api');
-const { name, bin, exports: { '.': entry }, dependencies, devDependencies, engines } = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
+const {
+  name,
+  bin,
+  exports: { '.': entry },
+  dependencies,
+  devDependencies,
+  engines,
+} = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
 const OLDEST = Number(/\d+/u.exec(engines.node)?.[0]);
 
 const folder = mkdtempSync(join(tmpdir(), 'schemaless-package-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
-/** Of a project that has the package as npm would bring it: its packed files, and beside them what it names, nothing else. */
+/**
+ * Of a project that has the package as npm would bring it: its packed files, and beside them what it names, nothing
+ * else.
+ */
 const app = join(folder, 'app');
 const installed = join(app, 'node_modules', name);
 
@@ -26,7 +47,11 @@ beforeAll(() => {
   link([...Object.keys(dependencies), ...Object.keys(devDependencies), '.bin'], source);
   const env = { ...process.env, npm_config_offline: 'true', npm_config_update_notifier: 'false' };
   // What the compiler has to say is shown.
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: source, env, stdio: ['ignore', 2, 2] });
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', folder], {
+    cwd: source,
+    env,
+    stdio: ['ignore', 2, 2],
+  });
   const [packed = ''] = globSync('*.tgz', { cwd: folder });
   mkdirSync(installed, { recursive: true });
   execFileSync('tar', ['-xzf', join(folder, packed), '-C', installed, '--strip-components', '1']);
@@ -46,37 +71,64 @@ function link(names: readonly string[], into: string): void {
 
 /** Ours, and the machine's own, which is often an older one. */
 function nodes(): readonly { readonly version: string; readonly path: string }[] {
-  const others = (process.env['PATH'] ?? '').split(delimiter).filter((folder) => !folder.includes('node_modules')).map((folder) => join(folder, 'node'));
+  const others = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((folder) => !folder.includes('node_modules'))
+    .map((folder) => join(folder, 'node'));
   const [other] = others.filter((path) => existsSync(path));
   return [process.execPath, ...(other === undefined ? [] : [other])]
-    .map((path) => ({ path: realpathSync(path), version: execFileSync(path, ['--version'], { encoding: 'utf8' }).trim() }))
-    .filter(({ version }, place, all) => Number(/\d+/u.exec(version)?.[0]) >= OLDEST && all.findIndex((one) => one.version === version) === place);
+    .map((path) => ({
+      path: realpathSync(path),
+      version: execFileSync(path, ['--version'], { encoding: 'utf8' }).trim(),
+    }))
+    .filter(
+      ({ version }, place, all) =>
+        Number(/\d+/u.exec(version)?.[0]) >= OLDEST && all.findIndex((one) => one.version === version) === place,
+    );
 }
 
 describe('the package', () => {
   it('holds what runs, its types, its page and its licence', () => {
     const files = globSync('**/*.*', { cwd: installed });
-    expect(files).toEqual(expect.arrayContaining([bin[name], ...Object.values<string>(entry), 'README.md', 'package.json'].map((path) => join(path))));
+    expect(files).toEqual(
+      expect.arrayContaining(
+        [bin[name], ...Object.values<string>(entry), 'README.md', 'package.json'].map((path) => join(path)),
+      ),
+    );
     expect(existsSync(join(installed, 'LICENSE'))).toBe(true);
-    expect(files.filter((file) => !/^(?:dist\/[\w-]+(?:\.js|\.d\.ts)|README\.md|package\.json)$/u.test(file))).toEqual([]);
+    expect(files.filter((file) => !/^(?:dist\/[\w-]+(?:\.js|\.d\.ts)|README\.md|package\.json)$/u.test(file))).toEqual(
+      [],
+    );
   });
 
   it('has types that say what is wrong', { timeout: 60_000 }, () => {
-    writeFileSync(join(app, 'tsconfig.json'), JSON.stringify({ compilerOptions: { module: 'nodenext', lib: ['es2023'], types: ['node'], strict: true, noEmit: true }, files: ['use.mts'] }));
-    writeFileSync(join(app, 'use.mts'), [
-      `import { DataApiException, startDataApi, type DataApi, type Limits } from '${name}';`,
-      'const limits: Partial<Limits> = { rowBytes: Infinity };',
-      "export const api: DataApi = await startDataApi({ limits, clusters: (arn) => { if (arn === '') throw new DataApiException('ThrottlingException', 'x'); return undefined; } });",
-      '// @ts-expect-error -- there is no such limit',
-      'await startDataApi({ limits: { rows: 1 }, clusters: [] });',
-    ].join('\n'));
+    writeFileSync(
+      join(app, 'tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: { module: 'nodenext', lib: ['es2023'], types: ['node'], strict: true, noEmit: true },
+        files: ['use.mts'],
+      }),
+    );
+    writeFileSync(
+      join(app, 'use.mts'),
+      [
+        `import { DataApiException, startDataApi, type DataApi, type Limits } from '${name}';`,
+        'const limits: Partial<Limits> = { rowBytes: Infinity };',
+        "export const api: DataApi = await startDataApi({ limits, clusters: (arn) => { if (arn === '') throw new DataApiException('ThrottlingException', 'x'); return undefined; } });",
+        '// @ts-expect-error -- there is no such limit',
+        'await startDataApi({ limits: { rows: 1 }, clusters: [] });',
+      ].join('\n'),
+    );
     expect(tsc(app)).toBe('');
   });
 });
 
 function tsc(folder: string): string {
   try {
-    return execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder], { encoding: 'utf8', stdio: 'pipe' });
+    return execFileSync(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', folder], {
+      encoding: 'utf8',
+      stdio: 'pipe',
+    });
   } catch (error) {
     return String(Object(error).stdout);
   }
@@ -87,16 +139,28 @@ describe.each(nodes())('on Node $version', ({ path }) => {
     const { child, url } = startCommand(path, join(installed, bin[name]), '--mysql', serverUrl(), '--port', '0');
     const endpoint = await url();
     const client = clientOf(endpoint);
-    const answer = await client.send(new ExecuteStatementCommand({ ...TARGET, sql: 'SELECT :n + 1 AS n, :t AS t, NULL', parameters: [long('n', 41), text('t', "it's")], includeResultMetadata: true }));
+    const answer = await client.send(
+      new ExecuteStatementCommand({
+        ...TARGET,
+        sql: 'SELECT :n + 1 AS n, :t AS t, NULL',
+        parameters: [long('n', 41), text('t', "it's")],
+        includeResultMetadata: true,
+      }),
+    );
     expect(onlyRow(answer)).toEqual([{ longValue: 42 }, { stringValue: "it's" }, { isNull: true }]);
     expect(answer.columnMetadata?.[0]).toMatchObject({ label: 'n', isSigned: true });
-    await expect(client.send(new ExecuteStatementCommand({ ...TARGET, sql: 'SELEC 1' }))).rejects.toMatchObject({ name: 'DatabaseErrorException' });
+    await expect(client.send(new ExecuteStatementCommand({ ...TARGET, sql: 'SELEC 1' }))).rejects.toMatchObject({
+      name: 'DatabaseErrorException',
+    });
     const { transactionId } = await client.send(new BeginTransactionCommand(TARGET));
     await client.send(new ExecuteStatementCommand({ ...TARGET, transactionId, sql: 'SELECT 1' }));
     await client.send(new RollbackTransactionCommand({ ...TARGET, transactionId }));
     // Numbers that JavaScript would round, and texts that look like them.
     const exact = '{"longValue":-9007199254740993}';
-    const response = await fetch(`${endpoint}/Execute`, { method: 'POST', body: `${JSON.stringify({ ...TARGET, sql: "SELECT :n AS n, '9007199254740993n' AS t, 1.5e0 AS d" }).slice(0, -1)},"parameters":[{"name":"n","value":${exact}}]}` });
+    const response = await fetch(`${endpoint}/Execute`, {
+      method: 'POST',
+      body: `${JSON.stringify({ ...TARGET, sql: "SELECT :n AS n, '9007199254740993n' AS t, 1.5e0 AS d" }).slice(0, -1)},"parameters":[{"name":"n","value":${exact}}]}`,
+    });
     expect(await response.text()).toContain(`[${exact},{"stringValue":"9007199254740993n"},{"doubleValue":1.5}]`);
     client.destroy();
     child.kill('SIGTERM');
@@ -105,6 +169,8 @@ describe.each(nodes())('on Node $version', ({ path }) => {
 
   it('can be imported', () => {
     const script = `const { startDataApi } = await import('${name}'); const api = await startDataApi({ clusters: [] }); console.log(api.url); await api.stop();`;
-    expect(execFileSync(path, ['--input-type=module', '-e', script], { cwd: app, encoding: 'utf8' })).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/u);
+    expect(execFileSync(path, ['--input-type=module', '-e', script], { cwd: app, encoding: 'utf8' })).toMatch(
+      /^http:\/\/127\.0\.0\.1:\d+\n$/u,
+    );
   });
 });

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { bind } from '../../../../infra/local/data-api/bind.ts';
 import { isSingleStatement, leavesSessionState, readSqlText } from '../../../../infra/local/data-api/sql-text.ts';
 
-const one = (sql: string): string => bind(readSqlText(sql), [{ name: 'a', value: { kind: 'long', value: 7n }, typeHint: undefined }]);
+const one = (sql: string): string =>
+  bind(readSqlText(sql), [{ name: 'a', value: { kind: 'long', value: 7n }, typeHint: undefined }]);
 
 describe('named parameters', () => {
   it.each([
@@ -25,7 +26,12 @@ describe('named parameters', () => {
 
   it('may be numbers, and stand for text that looks like parameters', () => {
     const text = readSqlText('SELECT :1, :2');
-    expect(bind(text, ['1', '2'].map((name) => ({ name, value: { kind: 'string', value: ":2 ? '" }, typeHint: undefined })))).toBe(String.raw`SELECT ':2 ? \'', ':2 ? \''`);
+    expect(
+      bind(
+        text,
+        ['1', '2'].map((name) => ({ name, value: { kind: 'string', value: ":2 ? '" }, typeHint: undefined })),
+      ),
+    ).toBe(String.raw`SELECT ':2 ? \'', ':2 ? \''`);
   });
 
   it('must be there when the statement names them; others are left out', () => {
@@ -38,7 +44,7 @@ describe('one statement', () => {
   it.each([
     ['SELECT 1;', true],
     ['SELECT 1; -- done\n ;', true],
-    ["SELECT ';', \";\", `;` /* ; */ # ;", true],
+    ['SELECT \';\', ";", `;` /* ; */ # ;', true],
     ['SELECT 1; SELECT 2', false],
     ["SELECT 'a'; DROP TABLE t", false],
     ['CREATE TRIGGER t BEFORE INSERT ON x FOR EACH ROW BEGIN SET NEW.a = 1; SET NEW.b = 2; END', true],
@@ -48,6 +54,21 @@ describe('one statement', () => {
 });
 
 it('knows which statements leave something in their session', () => {
-  for (const sql of ['SET @a = 1', ' /* x */ use other', 'SELECT @a := 1', 'CREATE TEMPORARY TABLE t (a INT)', 'SELECT 1 INTO @a', "SELECT GET_LOCK('a', 1)", 'BEGIN']) expect(leavesSessionState(readSqlText(sql)), sql).toBe(true);
-  for (const sql of ['SELECT 1', 'UPDATE t SET a = 1', "INSERT INTO t VALUES ('SET @a := 1')", 'INSERT INTO users VALUES (1)']) expect(leavesSessionState(readSqlText(sql)), sql).toBe(false);
+  for (const sql of [
+    'SET @a = 1',
+    ' /* x */ use other',
+    'SELECT @a := 1',
+    'CREATE TEMPORARY TABLE t (a INT)',
+    'SELECT 1 INTO @a',
+    "SELECT GET_LOCK('a', 1)",
+    'BEGIN',
+  ])
+    expect(leavesSessionState(readSqlText(sql)), sql).toBe(true);
+  for (const sql of [
+    'SELECT 1',
+    'UPDATE t SET a = 1',
+    "INSERT INTO t VALUES ('SET @a := 1')",
+    'INSERT INTO users VALUES (1)',
+  ])
+    expect(leavesSessionState(readSqlText(sql)), sql).toBe(false);
 });

@@ -1,8 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { BatchExecuteStatementCommand, BeginTransactionCommand, CommitTransactionCommand, ExecuteStatementCommand, RollbackTransactionCommand } from '@aws-sdk/client-rds-data';
+import {
+  BatchExecuteStatementCommand,
+  BeginTransactionCommand,
+  CommitTransactionCommand,
+  ExecuteStatementCommand,
+  RollbackTransactionCommand,
+} from '@aws-sdk/client-rds-data';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { startDataApi, type DataApi } from '../../../../infra/local/data-api/data-api.ts';
-import { clientOf, long, onlyRow, openDataApi, RESOURCE_ARN, serverLogin, TARGET, type TestApi } from './with-data-api.ts';
+import {
+  clientOf,
+  long,
+  onlyRow,
+  openDataApi,
+  RESOURCE_ARN,
+  serverLogin,
+  TARGET,
+  type TestApi,
+} from './with-data-api.ts';
 
 let api: TestApi;
 
@@ -15,19 +30,33 @@ beforeEach(async () => {
   await api.run('DELETE FROM t');
 });
 
-const begin = async (client = api.client): Promise<string> => (await client.send(new BeginTransactionCommand({ ...TARGET, database: api.database }))).transactionId ?? '';
-const insert = (id: number, transactionId?: string) => api.run('INSERT INTO t (id) VALUES (:id)', { transactionId, parameters: [long('id', id)] });
+const begin = async (client = api.client): Promise<string> =>
+  (await client.send(new BeginTransactionCommand({ ...TARGET, database: api.database }))).transactionId ?? '';
+const insert = (id: number, transactionId?: string) =>
+  api.run('INSERT INTO t (id) VALUES (:id)', { transactionId, parameters: [long('id', id)] });
 const commit = (transactionId: string) => api.client.send(new CommitTransactionCommand({ ...TARGET, transactionId }));
-const rollback = (transactionId: string) => api.client.send(new RollbackTransactionCommand({ ...TARGET, transactionId }));
+const rollback = (transactionId: string) =>
+  api.client.send(new RollbackTransactionCommand({ ...TARGET, transactionId }));
 const ids = async () => (await api.run('SELECT id FROM t ORDER BY id')).records?.map(([id]) => id?.longValue);
-const gone = (cause: string) => ({ name: 'TransactionNotFoundException', $metadata: expect.objectContaining({ httpStatusCode: 404 }), message: expect.stringMatching(new RegExp(`^Transaction \\S+ is not found\\. ${cause}`)) });
+const gone = (cause: string) => ({
+  name: 'TransactionNotFoundException',
+  $metadata: expect.objectContaining({ httpStatusCode: 404 }),
+  message: expect.stringMatching(new RegExp(`^Transaction \\S+ is not found\\. ${cause}`)),
+});
 
 describe('a transaction', () => {
   it('is seen by others once it is committed', async () => {
     const id = await begin();
     expect(id).toHaveLength(184);
     await insert(1, id);
-    await api.client.send(new BatchExecuteStatementCommand({ ...TARGET, transactionId: id, sql: 'INSERT INTO t (id) VALUES (:id)', parameterSets: [[long('id', 2)], [long('id', 3)]] }));
+    await api.client.send(
+      new BatchExecuteStatementCommand({
+        ...TARGET,
+        transactionId: id,
+        sql: 'INSERT INTO t (id) VALUES (:id)',
+        parameterSets: [[long('id', 2)], [long('id', 3)]],
+      }),
+    );
     expect(await ids()).toEqual([]);
     expect(onlyRow(await api.run('SELECT COUNT(*) FROM t', { transactionId: id }))).toEqual([{ longValue: 3 }]);
     expect(await commit(id)).toMatchObject({ transactionStatus: 'Transaction Committed' });
@@ -60,7 +89,10 @@ describe('a transaction', () => {
     const id = await begin();
     await insert(1, id);
     await expect(insert(1, id)).rejects.toMatchObject({ name: 'DatabaseErrorException' });
-    await expect(api.run('NOT SQL', { transactionId: id })).rejects.toMatchObject({ name: 'DatabaseErrorException', message: expect.stringMatching(/; Error code: 1064; SQLState: 42000$/) });
+    await expect(api.run('NOT SQL', { transactionId: id })).rejects.toMatchObject({
+      name: 'DatabaseErrorException',
+      message: expect.stringMatching(/; Error code: 1064; SQLState: 42000$/),
+    });
     await insert(2, id);
     await commit(id);
     expect(await ids()).toEqual([1, 2]);
@@ -79,13 +111,16 @@ describe('a transaction', () => {
     await insert(1);
     await insert(2);
     const [first, second] = [await begin(), await begin()];
-    const update = (id: number, transactionId: string) => api.run("UPDATE t SET name = 'x' WHERE id = :id", { transactionId, parameters: [long('id', id)] });
+    const update = (id: number, transactionId: string) =>
+      api.run("UPDATE t SET name = 'x' WHERE id = :id", { transactionId, parameters: [long('id', id)] });
     await insert(3, second);
     await update(1, first);
     await update(2, second);
     const ends = await Promise.allSettled([update(2, first), update(1, second)]);
     const deadlocked = ends.findIndex(({ status }) => status === 'rejected');
-    expect(ends[deadlocked]).toMatchObject({ reason: { name: 'DatabaseErrorException', message: expect.stringContaining('Error code: 1213') } });
+    expect(ends[deadlocked]).toMatchObject({
+      reason: { name: 'DatabaseErrorException', message: expect.stringContaining('Error code: 1213') },
+    });
     const [dead = '', alive = ''] = deadlocked === 0 ? [first, second] : [second, first];
     await expect(insert(4, dead)).rejects.toMatchObject(gone('Transaction has been aborted'));
     await expect(commit(dead)).rejects.toMatchObject(gone('Transaction has been aborted'));
@@ -97,7 +132,9 @@ describe('a transaction', () => {
   it('whose connection is lost is aborted', async () => {
     const id = await begin();
     await insert(1, id);
-    const [connection] = onlyRow(await api.run('SELECT CONNECTION_ID()', { transactionId: id })) as { longValue: number }[];
+    const [connection] = onlyRow(await api.run('SELECT CONNECTION_ID()', { transactionId: id })) as {
+      longValue: number;
+    }[];
     await api.run(`KILL ${String(connection?.longValue)}`);
     await sleep(100);
     await expect(insert(2, id)).rejects.toMatchObject({ name: 'DatabaseUnavailableException' });
@@ -108,7 +145,10 @@ describe('a transaction', () => {
 
   it('is bound to its cluster and its database', async () => {
     const id = await begin();
-    await expect(api.run('SELECT 1', { transactionId: id, database: 'mysql' })).rejects.toMatchObject({ name: 'ValidationException', message: 'Database name is not the same as transaction database' });
+    await expect(api.run('SELECT 1', { transactionId: id, database: 'mysql' })).rejects.toMatchObject({
+      name: 'ValidationException',
+      message: 'Database name is not the same as transaction database',
+    });
     await api.run('SELECT 1', { transactionId: id, database: undefined });
     const { transactionId } = await api.client.send(new BeginTransactionCommand(TARGET));
     await expect(api.run('SELECT 1', { transactionId })).rejects.toMatchObject({ name: 'ValidationException' });
@@ -151,7 +191,8 @@ describe('times', () => {
     client.destroy();
     await hasty.stop();
   });
-  const insertHasty = (id: number, transactionId: string) => client.send(new ExecuteStatementCommand({ ...TARGET, transactionId, sql: `INSERT INTO t (id) VALUES (${id})` }));
+  const insertHasty = (id: number, transactionId: string) =>
+    client.send(new ExecuteStatementCommand({ ...TARGET, transactionId, sql: `INSERT INTO t (id) VALUES (${id})` }));
 
   it('an idle transaction is rolled back, one that is used is not', async () => {
     await start({ transactionIdleMs: 400 });
@@ -173,7 +214,9 @@ describe('times', () => {
     const id = await begin(client);
     await insertHasty(1, id);
     await sleep(500);
-    await expect(client.send(new CommitTransactionCommand({ ...TARGET, transactionId: id }))).rejects.toMatchObject(gone('Transaction may be expired'));
+    await expect(client.send(new CommitTransactionCommand({ ...TARGET, transactionId: id }))).rejects.toMatchObject(
+      gone('Transaction may be expired'),
+    );
     expect(await ids()).toEqual([]);
   });
 
@@ -196,7 +239,14 @@ describe('times', () => {
     await hasty.stop();
     await expect(cut).rejects.toThrow(/./);
     expect(performance.now() - before).toBeLessThan(2000);
-    await expect.poll(() => insert(1).then(() => 'free', () => 'locked')).toBe('free');
+    await expect
+      .poll(() =>
+        insert(1).then(
+          () => 'free',
+          () => 'locked',
+        ),
+      )
+      .toBe('free');
     hasty = await startDataApi({ clusters: [{ resourceArn: RESOURCE_ARN, ...serverLogin() }] });
   });
 });

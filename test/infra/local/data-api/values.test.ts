@@ -54,7 +54,11 @@ describe('a value through a column', () => {
     ['bits', { longValue: 0x0f0a }, { blobValue: bytes(0x0f, 0x0a) }],
     ['bits', { blobValue: bytes(0x01, 0xff) }, { blobValue: bytes(0x01, 0xff) }],
     ['name', { stringValue: '' }, { stringValue: '' }],
-    ['name', { stringValue: `'quoted' "twice" \\ :a ? \n\t\0 世界 🌍` }, { stringValue: `'quoted' "twice" \\ :a ? \n\t\0 世界 🌍` }],
+    [
+      'name',
+      { stringValue: `'quoted' "twice" \\ :a ? \n\t\0 世界 🌍` },
+      { stringValue: `'quoted' "twice" \\ :a ? \n\t\0 世界 🌍` },
+    ],
     ['code', { stringValue: 'ab' }, { stringValue: 'ab' }],
     ['note', { stringValue: 'a' }, { stringValue: 'a' }],
     ['book', { stringValue: 'B'.repeat(60_000) }, { stringValue: 'B'.repeat(60_000) }],
@@ -78,13 +82,23 @@ describe('a value through a column', () => {
 
   it('JSON comes back as its text', async () => {
     const document = { quote: `'"\\`, city: '世界 🌍', lines: 'a\nb', list: [1, 'two', { three: 3 }] };
-    const field = (await roundTrip('document', { value: { stringValue: JSON.stringify(document) } })) as { stringValue: string };
+    const field = (await roundTrip('document', { value: { stringValue: JSON.stringify(document) } })) as {
+      stringValue: string;
+    };
     expect(JSON.parse(field.stringValue)).toEqual(document);
   });
 
   it('is all 64 bits of an integer, for clients that can read them', async () => {
-    const body = JSON.stringify({ ...TARGET, database: api.database, sql: 'SELECT :v, -9223372036854775808', parameters: [{ name: 'v', value: { longValue: 1 } }] });
-    const response = await fetch(`${api.url}/Execute`, { method: 'POST', body: body.replace('"longValue":1', '"longValue":9223372036854775807') });
+    const body = JSON.stringify({
+      ...TARGET,
+      database: api.database,
+      sql: 'SELECT :v, -9223372036854775808',
+      parameters: [{ name: 'v', value: { longValue: 1 } }],
+    });
+    const response = await fetch(`${api.url}/Execute`, {
+      method: 'POST',
+      body: body.replace('"longValue":1', '"longValue":9223372036854775807'),
+    });
     expect(await response.text()).toContain('[{"longValue":9223372036854775807},{"longValue":-9223372036854775808}]');
   });
 });
@@ -102,7 +116,8 @@ describe('type hints', () => {
   });
 
   it('a decimal is a number to the server, a string is not', async () => {
-    const sum = (parameter: SqlParameter) => api.run("SELECT CAST(JSON_EXTRACT(JSON_ARRAY(:v), '$[0]') AS CHAR)", { parameters: [parameter] });
+    const sum = (parameter: SqlParameter) =>
+      api.run("SELECT CAST(JSON_EXTRACT(JSON_ARRAY(:v), '$[0]') AS CHAR)", { parameters: [parameter] });
     expect(onlyRow(await sum(text('v', '0.10', 'DECIMAL')))).toEqual([{ stringValue: '0.10' }]);
     expect(onlyRow(await sum(text('v', '0.10')))).toEqual([{ stringValue: '"0.10"' }]);
   });
@@ -114,20 +129,35 @@ describe('type hints', () => {
     ['DECIMAL', '1); DROP TABLE every'],
     ['UUID', 'x'],
   ] as const)('%s refuses %s', async (typeHint, value) => {
-    await expect(api.run('SELECT :v', { parameters: [text('v', value, typeHint)] })).rejects.toMatchObject({ name: 'ValidationException', message: expect.stringContaining(typeHint) });
+    await expect(api.run('SELECT :v', { parameters: [text('v', value, typeHint)] })).rejects.toMatchObject({
+      name: 'ValidationException',
+      message: expect.stringContaining(typeHint),
+    });
   });
 });
 
 describe('results', () => {
   it('of expressions', async () => {
     const row = onlyRow(await api.run(`SELECT 42, 3.14, 1e0, 'text', NULL, COUNT(*), NOW() FROM every WHERE id = 0`));
-    expect(row).toEqual([{ longValue: 42 }, { stringValue: '3.14' }, { doubleValue: 1 }, { stringValue: 'text' }, { isNull: true }, { longValue: 0 }, { stringValue: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) }]);
+    expect(row).toEqual([
+      { longValue: 42 },
+      { stringValue: '3.14' },
+      { doubleValue: 1 },
+      { stringValue: 'text' },
+      { isNull: true },
+      { longValue: 0 },
+      { stringValue: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/) },
+    ]);
   });
 
   it('with integers as strings, and decimals as numbers', async () => {
     await api.run('INSERT INTO every (big, price, units) VALUES (9223372036854775807, 1.5, 3)');
     const options = { resultSetOptions: { longReturnType: 'STRING', decimalReturnType: 'DOUBLE_OR_LONG' } } as const;
-    expect(onlyRow(await api.run('SELECT big, price, units FROM every', options))).toEqual([{ stringValue: '9223372036854775807' }, { doubleValue: 1.5 }, { longValue: 3 }]);
+    expect(onlyRow(await api.run('SELECT big, price, units FROM every', options))).toEqual([
+      { stringValue: '9223372036854775807' },
+      { doubleValue: 1.5 },
+      { longValue: 3 },
+    ]);
   });
 
   it('without rows are an empty list', async () => {
@@ -137,9 +167,16 @@ describe('results', () => {
   });
 
   it('as JSON are one text, without records and metadata', async () => {
-    await api.run("INSERT INTO every (flag, whole, price, d, raw, day, document) VALUES (1, 2, 3.5, 4.5, X'0102', '2024-01-02', '{\"a\": 1}')");
-    const answer = await api.run('SELECT flag, whole AS n, price, d, raw, day, name FROM every', { formatRecordsAs: 'JSON', includeResultMetadata: true });
-    expect(JSON.parse(answer.formattedRecords ?? '')).toEqual([{ flag: true, n: 2, price: '3.5000', d: 4.5, raw: 'AQI=', day: '2024-01-02', name: null }]);
+    await api.run(
+      "INSERT INTO every (flag, whole, price, d, raw, day, document) VALUES (1, 2, 3.5, 4.5, X'0102', '2024-01-02', '{\"a\": 1}')",
+    );
+    const answer = await api.run('SELECT flag, whole AS n, price, d, raw, day, name FROM every', {
+      formatRecordsAs: 'JSON',
+      includeResultMetadata: true,
+    });
+    expect(JSON.parse(answer.formattedRecords ?? '')).toEqual([
+      { flag: true, n: 2, price: '3.5000', d: 4.5, raw: 'AQI=', day: '2024-01-02', name: null },
+    ]);
     expect(answer).not.toHaveProperty('records');
     expect(answer).not.toHaveProperty('columnMetadata');
     const change = await api.run("UPDATE every SET name = 'x'", { formatRecordsAs: 'JSON' });
@@ -147,7 +184,10 @@ describe('results', () => {
   });
 
   it('of a type that the API does not know are refused, and can be cast', async () => {
-    await expect(api.run('SELECT POINT(1, 2)')).rejects.toMatchObject({ name: 'UnsupportedResultException', message: 'The result contains the unsupported data type GEOMETRY' });
+    await expect(api.run('SELECT POINT(1, 2)')).rejects.toMatchObject({
+      name: 'UnsupportedResultException',
+      message: 'The result contains the unsupported data type GEOMETRY',
+    });
     expect(onlyRow(await api.run('SELECT ST_AsText(POINT(1, 2))'))).toEqual([{ stringValue: 'POINT(1 2)' }]);
   });
 
@@ -155,40 +195,131 @@ describe('results', () => {
     const insert = await api.run("INSERT INTO every (name) VALUES ('a'), ('b')");
     expect(insert).toMatchObject({ numberOfRecordsUpdated: 2, generatedFields: [{ longValue: expect.any(Number) }] });
     expect(insert).not.toHaveProperty('records');
-    expect(await api.run("UPDATE every SET name = 'c' WHERE name = 'b'")).toMatchObject({ numberOfRecordsUpdated: 1, generatedFields: [] });
+    expect(await api.run("UPDATE every SET name = 'c' WHERE name = 'b'")).toMatchObject({
+      numberOfRecordsUpdated: 1,
+      generatedFields: [],
+    });
     // Rows that match count, changed or not, as they do for JDBC.
     expect(await api.run("UPDATE every SET name = 'c' WHERE name = 'c'")).toMatchObject({ numberOfRecordsUpdated: 1 });
     expect(await api.run('DELETE FROM every')).toMatchObject({ numberOfRecordsUpdated: 2, generatedFields: [] });
-    expect(await api.run('CREATE TABLE IF NOT EXISTS other (id INT)')).toMatchObject({ numberOfRecordsUpdated: 0, generatedFields: [] });
+    expect(await api.run('CREATE TABLE IF NOT EXISTS other (id INT)')).toMatchObject({
+      numberOfRecordsUpdated: 0,
+      generatedFields: [],
+    });
   });
 
   it('carry what LAST_INSERT_ID was told', async () => {
     await api.run('CREATE TABLE numbered (id BIGINT UNSIGNED PRIMARY KEY)');
-    expect(await api.run('INSERT INTO numbered SELECT LAST_INSERT_ID(41 + 1)')).toMatchObject({ generatedFields: [{ longValue: 42 }], numberOfRecordsUpdated: 1 });
+    expect(await api.run('INSERT INTO numbered SELECT LAST_INSERT_ID(41 + 1)')).toMatchObject({
+      generatedFields: [{ longValue: 42 }],
+      numberOfRecordsUpdated: 1,
+    });
   });
 });
 
 describe('column metadata', () => {
-  const metadata = async (columns: string): Promise<ColumnMetadata[]> => (await api.run(`SELECT ${columns} FROM every`, { includeResultMetadata: true })).columnMetadata ?? [];
+  const metadata = async (columns: string): Promise<ColumnMetadata[]> =>
+    (await api.run(`SELECT ${columns} FROM every`, { includeResultMetadata: true })).columnMetadata ?? [];
 
   it('is there when asked for', async () => {
     expect(await api.run('SELECT id FROM every')).not.toHaveProperty('columnMetadata');
     expect(await metadata('id AS number')).toEqual([
-      { arrayBaseColumnType: 0, isAutoIncrement: true, isCaseSensitive: false, isCurrency: false, isSigned: false, label: 'number', name: 'id', nullable: 0, precision: 20, scale: 0, schemaName: '', tableName: 'every', type: -5, typeName: 'BIGINT UNSIGNED' },
+      {
+        arrayBaseColumnType: 0,
+        isAutoIncrement: true,
+        isCaseSensitive: false,
+        isCurrency: false,
+        isSigned: false,
+        label: 'number',
+        name: 'id',
+        nullable: 0,
+        precision: 20,
+        scale: 0,
+        schemaName: '',
+        tableName: 'every',
+        type: -5,
+        typeName: 'BIGINT UNSIGNED',
+      },
     ]);
   });
 
   it('names the types of columns, JSON on both engines', async () => {
-    const names = ['tiny', 'small', 'medium', 'whole', 'whole_u', 'big', 'f', 'd', 'price', 'bits', 'name', 'code', 'note', 'body', 'story', 'book', 'raw', 'fixed', 'tinyblob_', 'blob_', 'mediumblob_', 'longblob_', 'day', 'clock', 'moment', 'stamp', 'year_', 'document', 'size', 'tags'];
-    expect((await metadata(names.join(', '))).map(({ typeName }) => typeName)).toEqual(
-      ['TINYINT', 'SMALLINT', 'MEDIUMINT UNSIGNED', 'INT', 'INT UNSIGNED', 'BIGINT', 'FLOAT', 'DOUBLE', 'DECIMAL', 'BIT', 'VARCHAR', 'CHAR', 'TINYTEXT', 'TEXT', 'MEDIUMTEXT', 'LONGTEXT', 'VARBINARY', 'BINARY', 'TINYBLOB', 'BLOB', 'MEDIUMBLOB', 'LONGBLOB', 'DATE', 'TIME', 'DATETIME', 'TIMESTAMP', 'YEAR', 'JSON', 'ENUM', 'SET'],
-    );
+    const names = [
+      'tiny',
+      'small',
+      'medium',
+      'whole',
+      'whole_u',
+      'big',
+      'f',
+      'd',
+      'price',
+      'bits',
+      'name',
+      'code',
+      'note',
+      'body',
+      'story',
+      'book',
+      'raw',
+      'fixed',
+      'tinyblob_',
+      'blob_',
+      'mediumblob_',
+      'longblob_',
+      'day',
+      'clock',
+      'moment',
+      'stamp',
+      'year_',
+      'document',
+      'size',
+      'tags',
+    ];
+    expect((await metadata(names.join(', '))).map(({ typeName }) => typeName)).toEqual([
+      'TINYINT',
+      'SMALLINT',
+      'MEDIUMINT UNSIGNED',
+      'INT',
+      'INT UNSIGNED',
+      'BIGINT',
+      'FLOAT',
+      'DOUBLE',
+      'DECIMAL',
+      'BIT',
+      'VARCHAR',
+      'CHAR',
+      'TINYTEXT',
+      'TEXT',
+      'MEDIUMTEXT',
+      'LONGTEXT',
+      'VARBINARY',
+      'BINARY',
+      'TINYBLOB',
+      'BLOB',
+      'MEDIUMBLOB',
+      'LONGBLOB',
+      'DATE',
+      'TIME',
+      'DATETIME',
+      'TIMESTAMP',
+      'YEAR',
+      'JSON',
+      'ENUM',
+      'SET',
+    ]);
   });
 
   it('tells JSON from text behind an alias, a join and a view', async () => {
     await api.run('CREATE VIEW documents AS SELECT id, document AS shown, book FROM every');
-    const { columnMetadata } = await api.run('SELECT shown AS once_more, documents.book FROM documents JOIN every USING (id)', { includeResultMetadata: true });
-    expect(columnMetadata?.map(({ label, typeName }) => [label, typeName])).toEqual([['once_more', 'JSON'], ['book', 'LONGTEXT']]);
+    const { columnMetadata } = await api.run(
+      'SELECT shown AS once_more, documents.book FROM documents JOIN every USING (id)',
+      { includeResultMetadata: true },
+    );
+    expect(columnMetadata?.map(({ label, typeName }) => [label, typeName])).toEqual([
+      ['once_more', 'JSON'],
+      ['book', 'LONGTEXT'],
+    ]);
   });
 
   it('knows precision, scale, sign and case', async () => {
@@ -201,26 +332,45 @@ describe('column metadata', () => {
   });
 
   it('counts the sign among the digits of an integer', async () => {
-    expect((await metadata('tiny, small, whole, whole_u, big, id, f, d')).map(({ precision }) => precision)).toEqual([4, 6, 11, 10, 20, 20, 12, 22]);
+    expect((await metadata('tiny, small, whole, whole_u, big, id, f, d')).map(({ precision }) => precision)).toEqual([
+      4, 6, 11, 10, 20, 20, 12, 22,
+    ]);
   });
 });
 
 describe('batches', () => {
-  const batch = (sql: string, parameterSets?: SqlParameter[][], transactionId?: string) => api.client.send(new BatchExecuteStatementCommand({ ...TARGET, database: api.database, sql, parameterSets, transactionId }));
+  const batch = (sql: string, parameterSets?: SqlParameter[][], transactionId?: string) =>
+    api.client.send(
+      new BatchExecuteStatementCommand({ ...TARGET, database: api.database, sql, parameterSets, transactionId }),
+    );
 
   it('run a statement for each set, and give what each generated', async () => {
-    const { updateResults } = await batch('INSERT INTO every (name, whole) VALUES (:name, :whole)', [[text('name', 'a'), long('whole', 1)], [text('name', 'b'), long('whole', 2)]]);
+    const { updateResults } = await batch('INSERT INTO every (name, whole) VALUES (:name, :whole)', [
+      [text('name', 'a'), long('whole', 1)],
+      [text('name', 'b'), long('whole', 2)],
+    ]);
     const [first, second] = (updateResults ?? []).map(({ generatedFields }) => generatedFields?.[0]?.longValue ?? 0);
     expect(first).toBeGreaterThan(0);
     expect(second).toBe((first ?? 0) + 1);
-    const updated = await batch('UPDATE every SET whole = whole + 1 WHERE name = :name', [[text('name', 'a')], [text('name', 'b')]]);
+    const updated = await batch('UPDATE every SET whole = whole + 1 WHERE name = :name', [
+      [text('name', 'a')],
+      [text('name', 'b')],
+    ]);
     expect(updated.updateResults).toEqual([{ generatedFields: [] }, { generatedFields: [] }]);
-    expect((await api.run('SELECT whole FROM every ORDER BY id')).records).toEqual([[{ longValue: 2 }], [{ longValue: 3 }]]);
+    expect((await api.run('SELECT whole FROM every ORDER BY id')).records).toEqual([
+      [{ longValue: 2 }],
+      [{ longValue: 3 }],
+    ]);
   });
 
   it('take blobs', async () => {
-    await batch('INSERT INTO every (raw) VALUES (:raw)', [1, 2, 3].map((value) => [{ name: 'raw', value: { blobValue: bytes(value) } }]));
-    expect((await api.run('SELECT raw FROM every ORDER BY id')).records).toEqual([1, 2, 3].map((value) => [{ blobValue: bytes(value) }]));
+    await batch(
+      'INSERT INTO every (raw) VALUES (:raw)',
+      [1, 2, 3].map((value) => [{ name: 'raw', value: { blobValue: bytes(value) } }]),
+    );
+    expect((await api.run('SELECT raw FROM every ORDER BY id')).records).toEqual(
+      [1, 2, 3].map((value) => [{ blobValue: bytes(value) }]),
+    );
   });
 
   it('without sets run nothing, whatever the statement', async () => {
@@ -230,7 +380,12 @@ describe('batches', () => {
 
   it('outside of a transaction keep what was done before an error', async () => {
     await api.run('CREATE TABLE single (id INT PRIMARY KEY)');
-    await expect(batch('INSERT INTO single VALUES (:id)', [[long('id', 1)], [long('id', 1)], [long('id', 2)]])).rejects.toMatchObject({ name: 'DatabaseErrorException', message: expect.stringMatching(/^Duplicate entry '1' for key .*; Error code: 1062; SQLState: 23000$/) });
+    await expect(
+      batch('INSERT INTO single VALUES (:id)', [[long('id', 1)], [long('id', 1)], [long('id', 2)]]),
+    ).rejects.toMatchObject({
+      name: 'DatabaseErrorException',
+      message: expect.stringMatching(/^Duplicate entry '1' for key .*; Error code: 1062; SQLState: 23000$/),
+    });
     expect((await api.run('SELECT id FROM single')).records).toEqual([[{ longValue: 1 }]]);
   });
 

@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { ExecuteStatementCommand, RDSDataClient, type ExecuteStatementCommandInput, type ExecuteStatementCommandOutput, type SqlParameter } from '@aws-sdk/client-rds-data';
+import {
+  ExecuteStatementCommand,
+  RDSDataClient,
+  type ExecuteStatementCommandInput,
+  type ExecuteStatementCommandOutput,
+  type SqlParameter,
+} from '@aws-sdk/client-rds-data';
 import { inject } from 'vitest';
 import { startDataApi, type DataApi, type DataApiOptions } from '../../../../infra/local/data-api/data-api.ts';
 import type { Login } from '../../../../infra/local/data-api/logins.ts';
@@ -30,7 +36,8 @@ export async function openDataApi(options: Partial<DataApiOptions> = {}): Promis
   const client = clientOf(api.url);
   const database = `scratch_${randomBytes(6).toString('hex')}`;
   await client.send(new ExecuteStatementCommand({ ...TARGET, sql: `CREATE DATABASE ${database}` }));
-  const run: TestApi['run'] = (sql, input = {}) => client.send(new ExecuteStatementCommand({ ...TARGET, database, sql, ...input }));
+  const run: TestApi['run'] = (sql, input = {}) =>
+    client.send(new ExecuteStatementCommand({ ...TARGET, database, sql, ...input }));
   return {
     ...api,
     client,
@@ -47,7 +54,12 @@ export async function openDataApi(options: Partial<DataApiOptions> = {}): Promis
 
 /** The real SDK; a call is tried once unless said otherwise. */
 export function clientOf(endpoint: string, maxAttempts = 1): RDSDataClient {
-  return new RDSDataClient({ endpoint, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' }, maxAttempts });
+  return new RDSDataClient({
+    endpoint,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    maxAttempts,
+  });
 }
 
 export function text(name: string, stringValue: string, typeHint?: SqlParameter['typeHint']): SqlParameter {

@@ -58,7 +58,12 @@ describe('a FIFO queue', () => {
     const again = await queue.receive(10, 5);
     await queue.hideAll(1, again.toReversed());
     expect(texts(await queue.receive(10, 5))).toEqual(['a:1', 'a:2', 'a:3', 'a:4']);
-    expect((await queue.receive(10, 5)).map(({ Attributes }) => Attributes?.['ApproximateReceiveCount'])).toEqual(['6', '6', '6', '5']);
+    expect((await queue.receive(10, 5)).map(({ Attributes }) => Attributes?.['ApproximateReceiveCount'])).toEqual([
+      '6',
+      '6',
+      '6',
+      '5',
+    ]);
   });
 
   it('waits for the slowest of a group: what came back early stays until all are back', async () => {
@@ -74,15 +79,32 @@ describe('a FIFO queue', () => {
 
   it('takes messages back into their order that return between two looks at the clock', async () => {
     const { queue: prototype } = await fauxqsParts();
-    const Queue = prototype.constructor as new (name: string, url: string, arn: string, attributes: object) => FauxqsQueue;
+    const Queue = prototype.constructor as new (
+      name: string,
+      url: string,
+      arn: string,
+      attributes: object,
+    ) => FauxqsQueue;
     const queue = new Queue('a.fifo', 'url', 'arn', { FifoQueue: 'true' });
     for (const place of ['1', '2', '3']) {
-      queue.enqueue({ messageId: place, body: place, md5OfBody: '', messageAttributes: {}, md5OfMessageAttributes: '', approximateReceiveCount: 0, messageGroupId: 'a', sequenceNumber: place });
+      queue.enqueue({
+        messageId: place,
+        body: place,
+        md5OfBody: '',
+        messageAttributes: {},
+        md5OfMessageAttributes: '',
+        approximateReceiveCount: 0,
+        messageGroupId: 'a',
+        sequenceNumber: place,
+      });
     }
     expect(queue.dequeueFifo(10, 1, undefined)).toHaveLength(3);
     // Nothing has returned by the first look; by the second, later in the same call, all have.
     const now = Date.now();
-    const clock = vi.spyOn(Date, 'now').mockReturnValueOnce(now).mockReturnValue(now + 5000);
+    const clock = vi
+      .spyOn(Date, 'now')
+      .mockReturnValueOnce(now)
+      .mockReturnValue(now + 5000);
     queue.processTimers();
     clock.mockRestore();
     expect(queue.fifoMessages.get('a')?.map(({ body }) => body)).toEqual(['1', '2', '3']);
@@ -103,7 +125,9 @@ describe('a FIFO queue', () => {
 
   it('moves what was received too often to the dead-letter queue, and goes on with the rest', async () => {
     const parked = await fifoQueue(client);
-    const queue = await fifoQueue(client, { RedrivePolicy: JSON.stringify({ deadLetterTargetArn: parked.arn, maxReceiveCount: 2 }) });
+    const queue = await fifoQueue(client, {
+      RedrivePolicy: JSON.stringify({ deadLetterTargetArn: parked.arn, maxReceiveCount: 2 }),
+    });
     await queue.send('a:1', 'a:2');
     for (let turn = 0; turn < 2; turn += 1) {
       const [first] = await queue.receive(1);

@@ -17,9 +17,16 @@ describe('a service that is to be elsewhere', () => {
   ] as const)('is an error that names the variable where nobody answers: %s', async (name, variable, title) => {
     using folder = temporaryFolder();
     vi.stubEnv(variable, 'http://127.0.0.1:9');
-    await expect(open(name, folder.path)).rejects.toThrow(new RegExp(`^${variable}: wanted an address where ${title} answers, got http://127\\.0\\.0\\.1:9: .*ECONNREFUSED`, 'u'));
+    await expect(open(name, folder.path)).rejects.toThrow(
+      new RegExp(
+        `^${variable}: wanted an address where ${title} answers, got http://127\\.0\\.0\\.1:9: .*ECONNREFUSED`,
+        'u',
+      ),
+    );
     vi.stubEnv(variable, 'localhost:4566');
-    await expect(open(name, folder.path)).rejects.toThrow(`${variable}: wanted a URL such as http://127.0.0.1:4566, got "localhost:4566"`);
+    await expect(open(name, folder.path)).rejects.toThrow(
+      `${variable}: wanted a URL such as http://127.0.0.1:4566, got "localhost:4566"`,
+    );
   });
 
   it('is one where somebody else answers', async () => {
@@ -28,7 +35,9 @@ describe('a service that is to be elsewhere', () => {
     await new Promise<void>((resolve) => void page.listen(0, '127.0.0.1', resolve));
     vi.stubEnv('AWS_ENDPOINT_URL_SQS', `http://127.0.0.1:${(page.address() as AddressInfo).port}`);
     try {
-      await expect(open('sqs', folder.path)).rejects.toThrow('AWS_ENDPOINT_URL_SQS: wanted an address where SQS answers');
+      await expect(open('sqs', folder.path)).rejects.toThrow(
+        'AWS_ENDPOINT_URL_SQS: wanted an address where SQS answers',
+      );
     } finally {
       page.close();
     }
@@ -48,9 +57,21 @@ describe('the id of a stack', () => {
 
 describe('requests', () => {
   it('are signed as the environment says where a service is elsewhere, and only there', () => {
-    for (const [name, value] of Object.entries({ AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'key', AWS_SECRET_ACCESS_KEY: 'secret', AWS_SESSION_TOKEN: 'token' })) vi.stubEnv(name, value);
-    expect(awsLogin()).toEqual({ region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+    for (const [name, value] of Object.entries({
+      AWS_REGION: 'eu-west-1',
+      AWS_ACCESS_KEY_ID: 'key',
+      AWS_SECRET_ACCESS_KEY: 'secret',
+      AWS_SESSION_TOKEN: 'token',
+    }))
+      vi.stubEnv(name, value);
+    expect(awsLogin()).toEqual({
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+    });
     vi.stubEnv('AWS_ENDPOINT_URL_DYNAMODB', 'http://127.0.0.1:4566');
-    expect(awsLogin()).toEqual({ region: 'eu-west-1', credentials: { accessKeyId: 'key', secretAccessKey: 'secret', sessionToken: 'token' } });
+    expect(awsLogin()).toEqual({
+      region: 'eu-west-1',
+      credentials: { accessKeyId: 'key', secretAccessKey: 'secret', sessionToken: 'token' },
+    });
   });
 });

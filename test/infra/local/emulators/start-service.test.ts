@@ -54,12 +54,25 @@ describe('a service that is away for a while', () => {
   it('keeps tables and items', async () => {
     using folder = temporaryFolder();
     await withService('dynamodb', folder.path, async (service) => {
-      const client = new DynamoDBClient({ endpoint: service.url, region: 'us-east-1', credentials: { accessKeyId: 'local', secretAccessKey: 'local' } });
+      const client = new DynamoDBClient({
+        endpoint: service.url,
+        region: 'us-east-1',
+        credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+      });
       const item = { pk: { S: 'lease' }, owner: { S: 'me' } };
-      await client.send(new CreateTableCommand({ TableName: 'state', BillingMode: 'PAY_PER_REQUEST', AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }], KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }] }));
+      await client.send(
+        new CreateTableCommand({
+          TableName: 'state',
+          BillingMode: 'PAY_PER_REQUEST',
+          AttributeDefinitions: [{ AttributeName: 'pk', AttributeType: 'S' }],
+          KeySchema: [{ AttributeName: 'pk', KeyType: 'HASH' }],
+        }),
+      );
       await client.send(new PutItemCommand({ TableName: 'state', Item: item }));
       await service.kill();
-      await expect(client.send(new GetItemCommand({ TableName: 'state', Key: { pk: item.pk } }))).rejects.toThrow(/ECONNREFUSED|ECONNRESET|socket hang up/u);
+      await expect(client.send(new GetItemCommand({ TableName: 'state', Key: { pk: item.pk } }))).rejects.toThrow(
+        /ECONNREFUSED|ECONNRESET|socket hang up/u,
+      );
       await service.resume();
       expect((await client.send(new GetItemCommand({ TableName: 'state', Key: { pk: item.pk } }))).Item).toEqual(item);
       client.destroy();

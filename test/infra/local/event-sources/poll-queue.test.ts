@@ -40,10 +40,21 @@ interface Polled {
 type Answer = (texts: readonly string[], event: SQSEvent) => Promise<object | null>;
 
 /** Polls a new queue; `answer` is the function. */
-async function polled(answer: Answer, given: { readonly attributes?: Record<string, string>; readonly definition?: Partial<EventSourceDefinition> } = {}): Promise<Polled> {
+async function polled(
+  answer: Answer,
+  given: { readonly attributes?: Record<string, string>; readonly definition?: Partial<EventSourceDefinition> } = {},
+): Promise<Polled> {
   const queue = await fifoQueue(client, given.attributes);
   const [batches, events, reports]: [string[][], SQSEvent[], string[]] = [[], [], []];
-  const definition = { queueUrl: queue.url, queueArn: queue.arn, functionArn: 'arn', batchSize: 10, maximumConcurrency: undefined, reportsFailures: true, ...given.definition };
+  const definition = {
+    queueUrl: queue.url,
+    queueArn: queue.arn,
+    functionArn: 'arn',
+    batchSize: 10,
+    maximumConcurrency: undefined,
+    reportsFailures: true,
+    ...given.definition,
+  };
   const poller = pollQueue({
     definition,
     queue: queueOfSource(client, queue.url, definition.batchSize),
@@ -60,7 +71,9 @@ async function polled(answer: Answer, given: { readonly attributes?: Record<stri
 }
 
 const failuresOf = ({ Records }: SQSEvent, isFailed: (text: string) => boolean): object => ({
-  batchItemFailures: Records.filter(({ body }) => isFailed(body)).map(({ messageId }) => ({ itemIdentifier: messageId })),
+  batchItemFailures: Records.filter(({ body }) => isFailed(body)).map(({ messageId }) => ({
+    itemIdentifier: messageId,
+  })),
 });
 const EMPTY = { visible: 0, held: 0 };
 
@@ -102,7 +115,9 @@ describe('a queue that calls a function', () => {
     await expect.poll(() => batches.flat().length, SOON).toBe(120);
     await expect.poll(() => queue.count(), SOON).toEqual(EMPTY);
     for (const group of ['0', '1', '2', '3']) {
-      expect(batches.flat().filter((text) => text.startsWith(`${group}:`))).toEqual(sent.filter((text) => text.startsWith(`${group}:`)));
+      expect(batches.flat().filter((text) => text.startsWith(`${group}:`))).toEqual(
+        sent.filter((text) => text.startsWith(`${group}:`)),
+      );
     }
     expect(Math.max(...batches.map((batch) => batch.length))).toBe(10);
     await stop();
@@ -119,7 +134,12 @@ describe('a queue that calls a function', () => {
       { attributes: { VisibilityTimeout: '1' } },
     );
     await queue.send('a:1', 'a:2', 'a:3', 'b:1');
-    await expect.poll(() => batches, SOON).toEqual([['a:1', 'a:2', 'a:3', 'b:1'], ['a:2', 'a:3']]);
+    await expect
+      .poll(() => batches, SOON)
+      .toEqual([
+        ['a:1', 'a:2', 'a:3', 'b:1'],
+        ['a:2', 'a:3'],
+      ]);
     await expect.poll(() => queue.count(), SOON).toEqual(EMPTY);
     await stop();
   });
@@ -135,13 +155,20 @@ describe('a queue that calls a function', () => {
       { attributes: { VisibilityTimeout: '1' } },
     );
     await queue.send('a:1', 'a:2');
-    await expect.poll(() => batches, SOON).toEqual([['a:1', 'a:2'], ['a:1', 'a:2']]);
+    await expect
+      .poll(() => batches, SOON)
+      .toEqual([
+        ['a:1', 'a:2'],
+        ['a:1', 'a:2'],
+      ]);
     expect(reports).toEqual(['2 messages are left until their visibility ends: no card service']);
     await stop();
   });
 
   it('takes an answer for a success of all where failures are not to be reported', async () => {
-    const { queue, batches, stop } = await polled(async (_, event) => failuresOf(event, () => true), { definition: { reportsFailures: false } });
+    const { queue, batches, stop } = await polled(async (_, event) => failuresOf(event, () => true), {
+      definition: { reportsFailures: false },
+    });
     await queue.send('a:1', 'a:2');
     await expect.poll(() => batches.length, SOON).toBe(1);
     await expect.poll(() => queue.count(), SOON).toEqual(EMPTY);

@@ -27,12 +27,22 @@ describe('the gateway', () => {
   it('answers 503 until it has routes', async () => {
     const answer = await ask('/echo/a/b');
     expect([answer.status, await answer.json()]).toEqual([503, { message: 'Service Unavailable' }]);
-    const routes = ['GET /echo/{one}/{two}', 'POST /echo'].map((routeKey) => ({ routeKey, functionArn: 'shared', timeoutMs: 30_000, authorization: 'NONE' as const }));
-    gateway.serve([...routes, { routeKey: 'GET /hurried', functionArn: 'shared', timeoutMs: 50, authorization: 'NONE' }], host.functions.caller);
+    const routes = ['GET /echo/{one}/{two}', 'POST /echo'].map((routeKey) => ({
+      routeKey,
+      functionArn: 'shared',
+      timeoutMs: 30_000,
+      authorization: 'NONE' as const,
+    }));
+    gateway.serve(
+      [...routes, { routeKey: 'GET /hurried', functionArn: 'shared', timeoutMs: 50, authorization: 'NONE' }],
+      host.functions.caller,
+    );
   });
 
   it('hands on a request as payload 2.0', async () => {
-    const event = await eventOf('/echo/a%20b/%C3%A9%2Fz?x=1&y=%26&x=2', { headers: { 'X-Thing': 'yes', Cookie: 'c=1; d=2' } });
+    const event = await eventOf('/echo/a%20b/%C3%A9%2Fz?x=1&y=%26&x=2', {
+      headers: { 'X-Thing': 'yes', Cookie: 'c=1; d=2' },
+    });
     expect(event).toMatchObject({
       version: '2.0',
       routeKey: 'GET /echo/{one}/{two}',
@@ -42,7 +52,11 @@ describe('the gateway', () => {
       pathParameters: { one: 'a b', two: 'é/z' },
       cookies: ['c=1', 'd=2'],
       headers: { 'x-thing': 'yes', host: `127.0.0.1:${gateway.port}` },
-      requestContext: { stage: '$default', routeKey: 'GET /echo/{one}/{two}', http: { method: 'GET', path: '/echo/a b/é/z', protocol: 'HTTP/1.1', sourceIp: '127.0.0.1' } },
+      requestContext: {
+        stage: '$default',
+        routeKey: 'GET /echo/{one}/{two}',
+        http: { method: 'GET', path: '/echo/a b/é/z', protocol: 'HTTP/1.1', sourceIp: '127.0.0.1' },
+      },
       isBase64Encoded: false,
     });
     expect(event.headers).not.toHaveProperty('cookie');
@@ -51,8 +65,14 @@ describe('the gateway', () => {
   });
 
   it('hands on text as text and other bodies as base64', async () => {
-    expect(await eventOf('/echo', { method: 'POST', body: '{"é":1}' })).toMatchObject({ body: '{"é":1}', isBase64Encoded: false });
-    expect(await eventOf('/echo', { method: 'POST', body: Buffer.from([0xff, 0x00]) })).toMatchObject({ body: '/wA=', isBase64Encoded: true });
+    expect(await eventOf('/echo', { method: 'POST', body: '{"é":1}' })).toMatchObject({
+      body: '{"é":1}',
+      isBase64Encoded: false,
+    });
+    expect(await eventOf('/echo', { method: 'POST', body: Buffer.from([0xff, 0x00]) })).toMatchObject({
+      body: '/wA=',
+      isBase64Encoded: true,
+    });
     expect(await eventOf('/echo', { method: 'POST' })).not.toHaveProperty('queryStringParameters');
   });
 
@@ -63,7 +83,11 @@ describe('the gateway', () => {
     expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
     expect(Object(await answer.json()).event.requestContext.requestId).toBe(answer.headers.get('apigw-requestid'));
     const plain = await ask('/echo/a/b?plain=yes');
-    expect([plain.status, plain.headers.get('content-type'), await plain.json()]).toEqual([200, 'application/json', { plain: 'yes' }]);
+    expect([plain.status, plain.headers.get('content-type'), await plain.json()]).toEqual([
+      200,
+      'application/json',
+      { plain: 'yes' },
+    ]);
   });
 
   it.each([
@@ -80,21 +104,30 @@ describe('the gateway', () => {
   });
 
   it('takes no more than 10 MB, whatever is sent', async () => {
-    const answer = await rawRequest(`POST /echo HTTP/1.1\r\nhost: x\r\ncontent-length: 50000000\r\n\r\n${'x'.repeat(10_485_761)}`);
+    const answer = await rawRequest(
+      `POST /echo HTTP/1.1\r\nhost: x\r\ncontent-length: 50000000\r\n\r\n${'x'.repeat(10_485_761)}`,
+    );
     expect(answer).toMatch(/^HTTP\/1\.1 413 [^]*Request Entity Too Large/u);
   });
 
   it('takes no more than 10,240 bytes of request line and headers', async () => {
-    expect(await rawRequest(`GET /echo/a/b HTTP/1.1\r\nhost: x\r\nx-long: ${'y'.repeat(10_240)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /u);
+    expect(await rawRequest(`GET /echo/a/b HTTP/1.1\r\nhost: x\r\nx-long: ${'y'.repeat(10_240)}\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 431 /u,
+    );
   });
 
   it('says when a port is taken', async () => {
-    await expect(openGateway(gateway.port, () => {})).rejects.toThrow(`--port: wanted a free port, got ${gateway.port}, which is in use`);
+    await expect(openGateway(gateway.port, () => {})).rejects.toThrow(
+      `--port: wanted a free port, got ${gateway.port}, which is in use`,
+    );
   });
 
   it('answers what was asked before it closes', async () => {
     const closing = await openGateway(0, () => {});
-    closing.serve([{ routeKey: 'GET /echo/{one}/{two}', functionArn: 'shared', timeoutMs: 30_000, authorization: 'NONE' }], host.functions.caller);
+    closing.serve(
+      [{ routeKey: 'GET /echo/{one}/{two}', functionArn: 'shared', timeoutMs: 30_000, authorization: 'NONE' }],
+      host.functions.caller,
+    );
     const slow = fetch(`${closing.url}/echo/a/b?sleep=200`);
     await expect.poll(async () => (await fetch(`${closing.url}/x`)).status).toBe(404);
     await closing.close();
@@ -106,8 +139,22 @@ describe('the gateway', () => {
     const busy = await openGateway(0, () => undefined);
     try {
       const ends: (() => void)[] = [];
-      const routes = [['GET /slow', 'slow'], ['GET /other', 'other']].map(([routeKey = '', functionArn = '']) => ({ routeKey, functionArn, timeoutMs: 30_000, authorization: 'NONE' as const }));
-      busy.serve(routes, (functionArn) => () => (functionArn === 'slow' ? new Promise((resolve) => ends.push(() => resolve({ text: '"done"' }))) : Promise.resolve({ text: '"other"' })));
+      const routes = [
+        ['GET /slow', 'slow'],
+        ['GET /other', 'other'],
+      ].map(([routeKey = '', functionArn = '']) => ({
+        routeKey,
+        functionArn,
+        timeoutMs: 30_000,
+        authorization: 'NONE' as const,
+      }));
+      busy.serve(
+        routes,
+        (functionArn) => () =>
+          functionArn === 'slow'
+            ? new Promise((resolve) => ends.push(() => resolve({ text: '"done"' })))
+            : Promise.resolve({ text: '"other"' }),
+      );
       const calls = Array.from({ length: GATEWAY_LIMITS.callsAtOnce }, () => fetch(`${busy.url}/slow`));
       await expect.poll(() => ends.length, { timeout: 5000 }).toBe(GATEWAY_LIMITS.callsAtOnce);
       const refused = await fetch(`${busy.url}/slow`);

@@ -3,7 +3,12 @@ import { routeTable } from '../../../../infra/local/gateway/route-table.ts';
 import { ROUTES } from '../../../../shared/api/routes.ts';
 
 const table = routeTable(
-  [...ROUTES.map(({ method, path }) => `${method} ${path}`), 'GET /v1/{datastore}/files/{proxy+}', 'ANY /any/{thing}', 'POST /any/special'].map((routeKey) => ({ routeKey, target: routeKey })),
+  [
+    ...ROUTES.map(({ method, path }) => `${method} ${path}`),
+    'GET /v1/{datastore}/files/{proxy+}',
+    'ANY /any/{thing}',
+    'POST /any/special',
+  ].map((routeKey) => ({ routeKey, target: routeKey })),
 );
 
 const match = (method: string, path: string) => table.match(method, path.slice(1).split('/'));
@@ -11,10 +16,30 @@ const match = (method: string, path: string) => table.match(method, path.slice(1
 describe('routes are chosen as API Gateway does', () => {
   it.each<[string, string, string | undefined, Record<string, string>?]>([
     ['GET', '/v1/health', 'GET /v1/health', {}],
-    ['GET', '/v1/trips/cells/k/BASE', 'GET /v1/{datastore}/cells/{row_key}/{column_name}', { datastore: 'trips', row_key: 'k', column_name: 'BASE' }],
-    ['GET', '/v1/trips/cells/k/BASE/7', 'GET /v1/{datastore}/cells/{row_key}/{column_name}/{ref_key}', { datastore: 'trips', row_key: 'k', column_name: 'BASE', ref_key: '7' }],
-    ['GET', '/v1/trips/cells/k/BASE/versions', 'GET /v1/{datastore}/cells/{row_key}/{column_name}/versions', { datastore: 'trips', row_key: 'k', column_name: 'BASE' }],
-    ['PUT', '/v1/trips/cells/k/BASE/versions', 'PUT /v1/{datastore}/cells/{row_key}/{column_name}/{ref_key}', { datastore: 'trips', row_key: 'k', column_name: 'BASE', ref_key: 'versions' }],
+    [
+      'GET',
+      '/v1/trips/cells/k/BASE',
+      'GET /v1/{datastore}/cells/{row_key}/{column_name}',
+      { datastore: 'trips', row_key: 'k', column_name: 'BASE' },
+    ],
+    [
+      'GET',
+      '/v1/trips/cells/k/BASE/7',
+      'GET /v1/{datastore}/cells/{row_key}/{column_name}/{ref_key}',
+      { datastore: 'trips', row_key: 'k', column_name: 'BASE', ref_key: '7' },
+    ],
+    [
+      'GET',
+      '/v1/trips/cells/k/BASE/versions',
+      'GET /v1/{datastore}/cells/{row_key}/{column_name}/versions',
+      { datastore: 'trips', row_key: 'k', column_name: 'BASE' },
+    ],
+    [
+      'PUT',
+      '/v1/trips/cells/k/BASE/versions',
+      'PUT /v1/{datastore}/cells/{row_key}/{column_name}/{ref_key}',
+      { datastore: 'trips', row_key: 'k', column_name: 'BASE', ref_key: 'versions' },
+    ],
     ['GET', '/v1/trips/shards/3/cells', 'GET /v1/{datastore}/shards/{shard}/cells', { datastore: 'trips', shard: '3' }],
     // A literal that leads nowhere does not hide the parameter beside it.
     ['GET', '/v1/health/shards', 'GET /v1/{datastore}/shards', { datastore: 'health' }],
@@ -26,16 +51,23 @@ describe('routes are chosen as API Gateway does', () => {
     ['GET', '/v1//shards', undefined],
     ['GET', '/', undefined],
   ])('%s %s', (method, path, routeKey, parameters) => {
-    expect(match(method, path)).toEqual(routeKey === undefined ? undefined : { routeKey, target: routeKey, parameters });
+    expect(match(method, path)).toEqual(
+      routeKey === undefined ? undefined : { routeKey, target: routeKey, parameters },
+    );
   });
 
   it('falls back to $default', () => {
-    const withDefault = routeTable([{ routeKey: '$default', target: 1 }, { routeKey: 'GET /a', target: 2 }]);
+    const withDefault = routeTable([
+      { routeKey: '$default', target: 1 },
+      { routeKey: 'GET /a', target: 2 },
+    ]);
     expect(withDefault.match('GET', ['a'])?.target).toBe(2);
     expect(withDefault.match('POST', ['a'])?.target).toBe(1);
   });
 
   it('refuses a route key that it cannot read', () => {
-    expect(() => routeTable([{ routeKey: 'get /a', target: 1 }])).toThrow('route key: wanted a method and a path, got "get /a"');
+    expect(() => routeTable([{ routeKey: 'get /a', target: 1 }])).toThrow(
+      'route key: wanted a method and a path, got "get /a"',
+    );
   });
 });

@@ -7,8 +7,18 @@ import { requestSigner } from '../../../../shared/client/sign-request.ts';
 
 const CREDENTIALS = { accessKeyId: 'somebody', secretAccessKey: 'a secret' };
 const sign = requestSigner('eu-west-1', CREDENTIALS);
-const route = (routeKey: string, authorization: HttpRoute['authorization'] = 'AWS_IAM'): HttpRoute => ({ routeKey, functionArn: routeKey, timeoutMs: 5000, authorization });
-const ROUTES = [route('GET /v1/{datastore}/things/{thing}'), route('PUT /v1/{datastore}/things/{thing}'), route('GET /v1/{datastore}/others/{thing}'), route('GET /open', 'NONE')];
+const route = (routeKey: string, authorization: HttpRoute['authorization'] = 'AWS_IAM'): HttpRoute => ({
+  routeKey,
+  functionArn: routeKey,
+  timeoutMs: 5000,
+  authorization,
+});
+const ROUTES = [
+  route('GET /v1/{datastore}/things/{thing}'),
+  route('PUT /v1/{datastore}/things/{thing}'),
+  route('GET /v1/{datastore}/others/{thing}'),
+  route('GET /open', 'NONE'),
+];
 
 let gateway: Gateway;
 const refused: string[] = [];
@@ -33,7 +43,12 @@ interface Sent {
 
 /** A request with the headers of its signature. */
 async function signed({ method, path, headers, body }: Sent, signer = sign): Promise<Sent> {
-  return { method, path, body, headers: await signer({ method, url: new URL(`${gateway.url}${path}`), headers, body }) };
+  return {
+    method,
+    path,
+    body,
+    headers: await signer({ method, url: new URL(`${gateway.url}${path}`), headers, body }),
+  };
 }
 
 async function send({ method, path, headers, body }: Sent): Promise<readonly [number, unknown]> {
@@ -42,7 +57,12 @@ async function send({ method, path, headers, body }: Sent): Promise<readonly [nu
 }
 
 const GET: Sent = { method: 'GET', path: '/v1/trips/things/a?limit=1', headers: {} };
-const PUT: Sent = { method: 'PUT', path: '/v1/trips/things/a', headers: { 'content-type': 'application/json' }, body: '{"fare":12}' };
+const PUT: Sent = {
+  method: 'PUT',
+  path: '/v1/trips/things/a',
+  headers: { 'content-type': 'application/json' },
+  body: '{"fare":12}',
+};
 const ANSWER = { text: '{"called":true}' };
 const FORBIDDEN = [403, { message: 'Forbidden' }];
 
@@ -53,7 +73,10 @@ describe('a gateway', () => {
     await send(await signed(GET));
     await send({ ...GET, path: '/open' });
     gateway.serve(ROUTES, (functionArn) => async () => (called.push(functionArn), ANSWER));
-    expect(events).toMatchObject([{ requestContext: { authorizer: { iam: { accessKey: CREDENTIALS.accessKeyId } } } }, { requestContext: {} }]);
+    expect(events).toMatchObject([
+      { requestContext: { authorizer: { iam: { accessKey: CREDENTIALS.accessKeyId } } } },
+      { requestContext: {} },
+    ]);
     expect(events[1]).not.toHaveProperty('requestContext.authorizer');
   });
 });
@@ -64,7 +87,13 @@ describe('a gateway that checks signatures', () => {
     ['with a body', PUT],
     ['with a body beyond ASCII', { ...PUT, body: '{"city":"Łódź 🚕"}' }],
     ['with an encoded path', { ...GET, path: '/v1/trips/things/FARE%20ADJUSTMENT%2F%C3%A9' }],
-    ['with a query of every kind', { ...GET, path: '/v1/trips/things/a?b=2&b=1&at%5Bgte%5D=2026-01-01T00%3A00%3A00%2B01%3A00&city=S%C3%A3o%20Paulo&column=*&empty=&~=%7E' }],
+    [
+      'with a query of every kind',
+      {
+        ...GET,
+        path: '/v1/trips/things/a?b=2&b=1&at%5Bgte%5D=2026-01-01T00%3A00%3A00%2B01%3A00&city=S%C3%A3o%20Paulo&column=*&empty=&~=%7E',
+      },
+    ],
   ])('lets a signed request through: %s', async (_, request) => {
     expect(await send(await signed(request))).toEqual([200, { called: true }]);
     expect(called).toEqual([`${request.method} /v1/{datastore}/things/{thing}`]);
@@ -73,25 +102,104 @@ describe('a gateway that checks signatures', () => {
 
   it.each<[string, () => Promise<Sent>, RegExp]>([
     ['is not signed', async () => GET, /it has no signature$/u],
-    ['is signed in another way', async () => ({ ...GET, headers: { authorization: 'Bearer abc' } }), /it has no signature$/u],
-    ['is signed with another secret', () => signed(GET, requestSigner('eu-west-1', { ...CREDENTIALS, secretAccessKey: 'another' })), /another secret$/u],
-    ['is signed by nobody known', () => signed(GET, requestSigner('eu-west-1', { ...CREDENTIALS, accessKeyId: 'nobody' })), /nobody has the access key nobody$/u],
-    ['has another body than was signed', async () => ({ ...(await signed(PUT)), body: '{"fare":13}' }), /its body is not the one that was signed$/u],
-    ['has a body though none was signed', async () => ({ ...(await signed({ ...PUT, body: undefined })), body: '{"fare":12}' }), /its body is not the one that was signed$/u],
-    ['names the hash of another body', async () => withHeader(await signed(PUT), 'x-amz-content-sha256', '0'.repeat(64)), /its body is not the one that was signed$/u],
-    ['leaves its body out of the signature', () => signed({ ...PUT, headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' } }), /its body is not the one that was signed$/u],
-    ['has another path than was signed', async () => ({ ...(await signed(GET)), path: '/v1/trips/things/b?limit=1' }), /that of another request/u],
-    ['has another query than was signed', async () => ({ ...(await signed(GET)), path: '/v1/trips/things/a?limit=2' }), /that of another request/u],
-    ['has more of a query than was signed', async () => ({ ...(await signed(GET)), path: '/v1/trips/things/a?limit=1&X-Amz-Signature=1' }), /that of another request/u],
-    ['has a broken query', async () => ({ ...(await signed(GET)), path: '/v1/trips/things/a?limit=%zz' }), /that of another request/u],
-    ['has a space in its query that is a plus', () => signed({ ...GET, path: '/v1/trips/things/a?city=Sao+Paulo' }), /that of another request/u],
-    ['has another method than was signed', async () => ({ ...(await signed(GET)), method: 'PUT' }), /that of another request/u],
-    ['is sent to another route than was signed', async () => ({ ...(await signed(GET)), path: '/v1/trips/others/a?limit=1' }), /that of another request/u],
-    ['has another signed header', async () => withHeader(await signed(PUT), 'content-type', 'text/plain'), /that of another request/u],
-    ['lacks a signed header', async () => changedHeader(await signed(GET), 'authorization', (text) => text.replace('SignedHeaders=', 'SignedHeaders=constructor;')), /names the headers constructor, which it lacks$/u],
-    ['has a header of AWS that is not signed', async () => withHeader(await signed(GET), 'x-amz-security-token', 'token'), /leaves out the headers x-amz-security-token$/u],
-    ['was signed on another day than it says', async () => withHeader(await signed(GET), 'x-amz-date', '20260131T080000Z'), /not of the same day$/u],
-    ['names no time', async () => changedHeader(await signed(GET), 'x-amz-date', (text) => `${text.slice(0, 8)}T996199Z`), /not of the same day$/u],
+    [
+      'is signed in another way',
+      async () => ({ ...GET, headers: { authorization: 'Bearer abc' } }),
+      /it has no signature$/u,
+    ],
+    [
+      'is signed with another secret',
+      () => signed(GET, requestSigner('eu-west-1', { ...CREDENTIALS, secretAccessKey: 'another' })),
+      /another secret$/u,
+    ],
+    [
+      'is signed by nobody known',
+      () => signed(GET, requestSigner('eu-west-1', { ...CREDENTIALS, accessKeyId: 'nobody' })),
+      /nobody has the access key nobody$/u,
+    ],
+    [
+      'has another body than was signed',
+      async () => ({ ...(await signed(PUT)), body: '{"fare":13}' }),
+      /its body is not the one that was signed$/u,
+    ],
+    [
+      'has a body though none was signed',
+      async () => ({ ...(await signed({ ...PUT, body: undefined })), body: '{"fare":12}' }),
+      /its body is not the one that was signed$/u,
+    ],
+    [
+      'names the hash of another body',
+      async () => withHeader(await signed(PUT), 'x-amz-content-sha256', '0'.repeat(64)),
+      /its body is not the one that was signed$/u,
+    ],
+    [
+      'leaves its body out of the signature',
+      () => signed({ ...PUT, headers: { 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' } }),
+      /its body is not the one that was signed$/u,
+    ],
+    [
+      'has another path than was signed',
+      async () => ({ ...(await signed(GET)), path: '/v1/trips/things/b?limit=1' }),
+      /that of another request/u,
+    ],
+    [
+      'has another query than was signed',
+      async () => ({ ...(await signed(GET)), path: '/v1/trips/things/a?limit=2' }),
+      /that of another request/u,
+    ],
+    [
+      'has more of a query than was signed',
+      async () => ({ ...(await signed(GET)), path: '/v1/trips/things/a?limit=1&X-Amz-Signature=1' }),
+      /that of another request/u,
+    ],
+    [
+      'has a broken query',
+      async () => ({ ...(await signed(GET)), path: '/v1/trips/things/a?limit=%zz' }),
+      /that of another request/u,
+    ],
+    [
+      'has a space in its query that is a plus',
+      () => signed({ ...GET, path: '/v1/trips/things/a?city=Sao+Paulo' }),
+      /that of another request/u,
+    ],
+    [
+      'has another method than was signed',
+      async () => ({ ...(await signed(GET)), method: 'PUT' }),
+      /that of another request/u,
+    ],
+    [
+      'is sent to another route than was signed',
+      async () => ({ ...(await signed(GET)), path: '/v1/trips/others/a?limit=1' }),
+      /that of another request/u,
+    ],
+    [
+      'has another signed header',
+      async () => withHeader(await signed(PUT), 'content-type', 'text/plain'),
+      /that of another request/u,
+    ],
+    [
+      'lacks a signed header',
+      async () =>
+        changedHeader(await signed(GET), 'authorization', (text) =>
+          text.replace('SignedHeaders=', 'SignedHeaders=constructor;'),
+        ),
+      /names the headers constructor, which it lacks$/u,
+    ],
+    [
+      'has a header of AWS that is not signed',
+      async () => withHeader(await signed(GET), 'x-amz-security-token', 'token'),
+      /leaves out the headers x-amz-security-token$/u,
+    ],
+    [
+      'was signed on another day than it says',
+      async () => withHeader(await signed(GET), 'x-amz-date', '20260131T080000Z'),
+      /not of the same day$/u,
+    ],
+    [
+      'names no time',
+      async () => changedHeader(await signed(GET), 'x-amz-date', (text) => `${text.slice(0, 8)}T996199Z`),
+      /not of the same day$/u,
+    ],
   ])('refuses a request that %s, and calls nobody', async (_, request, reason) => {
     expect(await send(await request())).toEqual(FORBIDDEN);
     expect(called).toEqual([]);
@@ -100,14 +208,25 @@ describe('a gateway that checks signatures', () => {
 
   it('refuses a signature that was made more than five minutes ago or ahead', async () => {
     const { method, path, headers, body } = await signed(PUT);
-    const request: ReceivedRequest = { method, url: path, headers: { ...headers, host: new URL(gateway.url).host }, body: Buffer.from(body ?? '') };
+    const request: ReceivedRequest = {
+      method,
+      url: path,
+      headers: { ...headers, host: new URL(gateway.url).host },
+      body: Buffer.from(body ?? ''),
+    };
     const made = Date.now();
-    for (const minutes of [-4.9, 0, 4.9]) expect(await checkSignature(request, CREDENTIALS, made + minutes * 60_000)).toBeUndefined();
-    for (const minutes of [-5.1, 5.1, 60]) expect(await checkSignature(request, CREDENTIALS, made + minutes * 60_000)).toMatch(/more than five minutes from now$/u);
+    for (const minutes of [-4.9, 0, 4.9])
+      expect(await checkSignature(request, CREDENTIALS, made + minutes * 60_000)).toBeUndefined();
+    for (const minutes of [-5.1, 5.1, 60])
+      expect(await checkSignature(request, CREDENTIALS, made + minutes * 60_000)).toMatch(
+        /more than five minutes from now$/u,
+      );
   });
 
   it('refuses a signature for another service', async () => {
-    expect(await send(changedHeader(await signed(GET), 'authorization', (text) => text.replace('/execute-api/', '/s3/')))).toEqual(FORBIDDEN);
+    expect(
+      await send(changedHeader(await signed(GET), 'authorization', (text) => text.replace('/execute-api/', '/s3/'))),
+    ).toEqual(FORBIDDEN);
     expect(refused).toEqual([expect.stringMatching(/it is signed for s3, not for execute-api$/u)]);
   });
 
@@ -122,7 +241,10 @@ describe('a gateway that checks signatures', () => {
 
   it('understands what a client asks with spaces and signs', async () => {
     const client = schemalessClient({ url: gateway.url, datastore: 'trips', attempts: 1, sign });
-    gateway.serve([route('GET /v1/{datastore}/indexes/{index}')], () => async () => ({ text: '{"statusCode":200}', body: '{"entries":[],"next":null}' }));
+    gateway.serve([route('GET /v1/{datastore}/indexes/{index}')], () => async () => ({
+      text: '{"statusCode":200}',
+      body: '{"entries":[],"next":null}',
+    }));
     const where = [{ field: 'city', operator: 'in' as const, values: ["São Paulo (SP) ~ * '+' &=", 'a b'] }];
     expect((await client.query({ index: 'plate_index', where })).entries).toEqual([]);
     gateway.serve(ROUTES, (functionArn) => async () => (called.push(functionArn), ANSWER));
@@ -135,7 +257,9 @@ describe('a gateway that checks none', () => {
     try {
       open.serve(ROUTES, () => async () => ANSWER);
       expect((await fetch(`${open.url}${GET.path}`)).status).toBe(200);
-      expect((await fetch(`${open.url}${GET.path}`, { headers: { authorization: 'AWS4-HMAC-SHA256 nonsense' } })).status).toBe(200);
+      expect(
+        (await fetch(`${open.url}${GET.path}`, { headers: { authorization: 'AWS4-HMAC-SHA256 nonsense' } })).status,
+      ).toBe(200);
     } finally {
       await open.close();
     }

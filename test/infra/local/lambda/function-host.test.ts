@@ -31,11 +31,21 @@ describe.each(['threads', 'process'] as const)('functions in %s', (mode) => {
     const answer = JSON.parse(await host.functions.invoke(title, JSON.stringify({ queryStringParameters: query })));
     return { ...answer, body: answer.body === undefined ? undefined : JSON.parse(answer.body) };
   };
-  const pidsOf = (title: string) => host.functions.status().find((status) => status.title === title)?.instances.map(({ pid }) => pid) ?? [];
+  const pidsOf = (title: string) =>
+    host.functions
+      .status()
+      .find((status) => status.title === title)
+      ?.instances.map(({ pid }) => pid) ?? [];
 
   it('have an environment of their own, and nothing of ours', async () => {
     const { body } = await invoke('shared', {});
-    expect(body.environment).toMatchObject({ GREETING: 'hello', AWS_LAMBDA_FUNCTION_NAME: 'stack-shared', AWS_REGION: 'us-east-1', AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:1', AWS_CONFIG_FILE: '/dev/null' });
+    expect(body.environment).toMatchObject({
+      GREETING: 'hello',
+      AWS_LAMBDA_FUNCTION_NAME: 'stack-shared',
+      AWS_REGION: 'us-east-1',
+      AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:1',
+      AWS_CONFIG_FILE: '/dev/null',
+    });
     expect(body.environment).not.toHaveProperty('HOME');
     expect(process.env).not.toHaveProperty('GREETING');
   });
@@ -51,14 +61,26 @@ describe.each(['threads', 'process'] as const)('functions in %s', (mode) => {
 
   it('give large answers and small ones whole, of any characters, many at once', async () => {
     const texts = ['x', '€', '\ufeff', '𝄞', ''];
-    const invokeRaw = async (text: string, times: number): Promise<string> => JSON.parse(await host.functions.invoke('shared', JSON.stringify({ queryStringParameters: { text, times: String(times) } }))).body;
-    const bodies = await Promise.all([10, 20_000, 300_000].flatMap((times) => texts.map(async (text) => (await invokeRaw(text, times)) === text.repeat(times))));
+    const invokeRaw = async (text: string, times: number): Promise<string> =>
+      JSON.parse(
+        await host.functions.invoke(
+          'shared',
+          JSON.stringify({ queryStringParameters: { text, times: String(times) } }),
+        ),
+      ).body;
+    const bodies = await Promise.all(
+      [10, 20_000, 300_000].flatMap((times) =>
+        texts.map(async (text) => (await invokeRaw(text, times)) === text.repeat(times)),
+      ),
+    );
     expect(bodies).toEqual(bodies.map(() => true));
   });
 
   it('fail the call that throws, and write why into the log', async () => {
     await expect(invoke('shared', { throw: 'a reason' })).rejects.toThrow('shared threw Error: a reason');
-    await expect(invoke('broken', {})).rejects.toThrow(/broken threw Error: .*wanted an exported function nothing, got undefined/u);
+    await expect(invoke('broken', {})).rejects.toThrow(
+      /broken threw Error: .*wanted an exported function nothing, got undefined/u,
+    );
     await expect.poll(() => readFileSync(host.log.path, 'utf8')).toMatch(/^\S+ shared \S+ Error: a reason$/mu);
   });
 
@@ -86,6 +108,8 @@ describe.each(['threads', 'process'] as const)('functions in %s', (mode) => {
     expect(await running).toMatch(/^shared ended before it answered/u);
     expect(pids.filter((pid) => isRunning(pid))).toEqual([]);
     await expect(invoke('shared', {})).resolves.toMatchObject({ body: { answered: 1 } });
-    await expect(host.functions.kill('other')).rejects.toThrow('other: wanted one of the functions shared, alone, broken');
+    await expect(host.functions.kill('other')).rejects.toThrow(
+      'other: wanted one of the functions shared, alone, broken',
+    );
   });
 });

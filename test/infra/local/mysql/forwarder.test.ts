@@ -41,7 +41,9 @@ describe('forwarder faults, as a MySQL client sees them', () => {
       await expect(outcome).rejects.toThrow(/inactivity timeout/i);
       unanswered.destroy();
       endpoint.setFault({ kind: 'cut-answers', share: 0 });
-      expect(await ask(group, endpoint, 'SELECT GROUP_CONCAT(id ORDER BY id) AS ids FROM d.t')).toEqual([{ ids: '1,2' }]);
+      expect(await ask(group, endpoint, 'SELECT GROUP_CONCAT(id ORDER BY id) AS ids FROM d.t')).toEqual([
+        { ids: '1,2' },
+      ]);
 
       const forgotten = await connectTo(group);
       endpoint.forgetConnections();
@@ -51,7 +53,9 @@ describe('forwarder faults, as a MySQL client sees them', () => {
       await expect(forgotten.query('SELECT 1')).rejects.toThrow(/./);
 
       endpoint.setFault({ kind: 'cut-answers', share: 0.5 });
-      const ends = await Promise.allSettled(Array.from({ length: 60 }, async () => await ask(group, endpoint, 'SELECT 1')));
+      const ends = await Promise.allSettled(
+        Array.from({ length: 60 }, async () => await ask(group, endpoint, 'SELECT 1')),
+      );
       const cut = ends.filter((end) => end.status === 'rejected').length;
       expect(cut).toBeGreaterThan(10);
       expect(cut).toBeLessThan(50);
@@ -59,8 +63,12 @@ describe('forwarder faults, as a MySQL client sees them', () => {
       const [large] = await ask(group, endpoint, "SELECT REPEAT('x', 20000000) AS text");
       expect(large?.['text']).toHaveLength(20_000_000);
 
-      expect(() => endpoint.setFault({ kind: 'cut-answers', share: 2 })).toThrow('share: wanted a number from 0 to 1, got 2');
-      expect(() => endpoint.setFault({ kind: 'delay', milliseconds: -1 })).toThrow('milliseconds: wanted 0 to 600000, got -1');
+      expect(() => endpoint.setFault({ kind: 'cut-answers', share: 2 })).toThrow(
+        'share: wanted a number from 0 to 1, got 2',
+      );
+      expect(() => endpoint.setFault({ kind: 'delay', milliseconds: -1 })).toThrow(
+        'milliseconds: wanted 0 to 600000, got -1',
+      );
     });
   });
 });

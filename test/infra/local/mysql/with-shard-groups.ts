@@ -4,7 +4,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createConnection, type RowDataPacket } from 'mysql2/promise';
 import { processesWithArgument } from '../../../../infra/local/process-table.ts';
-import { type NodeStatus, type ShardGroup, type ShardGroups, type ShardGroupsOptions, startShardGroups } from '../../../../infra/local/mysql/shard-groups.ts';
+import {
+  type NodeStatus,
+  type ShardGroup,
+  type ShardGroups,
+  type ShardGroupsOptions,
+  startShardGroups,
+} from '../../../../infra/local/mysql/shard-groups.ts';
 import { wishedEngine } from '../../../../infra/setup/engine.mjs';
 
 /** Real servers on a slow or busy machine. */
@@ -32,7 +38,10 @@ export function smallGroups(dataDir: string, more: Partial<ShardGroupsOptions> =
 }
 
 /** Starts groups on a folder of their own, and leaves neither process nor folder behind. */
-export async function withShardGroups(more: Partial<ShardGroupsOptions>, work: (started: Started) => Promise<void>): Promise<void> {
+export async function withShardGroups(
+  more: Partial<ShardGroupsOptions>,
+  work: (started: Started) => Promise<void>,
+): Promise<void> {
   await withFolder(async (dataDir) => {
     const lines: string[] = [];
     const groups = await startShardGroups(smallGroups(dataDir, { ...more, log: (line) => lines.push(line) }));
@@ -60,8 +69,9 @@ export async function withFolder(work: (dataDir: string) => Promise<void>): Prom
 
 /** The processes of the servers of the first two groups on this folder. */
 export function serversOn(dataDir: string): readonly number[] {
-  return ['group-1-a', 'group-1-b', 'group-1-c', 'group-2-a', 'group-2-b']
-    .flatMap((node) => processesWithArgument(`--datadir=${join(dataDir, 'groups', node, 'data')}`));
+  return ['group-1-a', 'group-1-b', 'group-1-c', 'group-2-a', 'group-2-b'].flatMap((node) =>
+    processesWithArgument(`--datadir=${join(dataDir, 'groups', node, 'data')}`),
+  );
 }
 
 export function firstGroup(groups: ShardGroups): ShardGroup {
@@ -77,8 +87,18 @@ export function nodeNamed(groups: ShardGroups, name: string): NodeStatus {
 }
 
 /** Runs one statement as the application, on a connection of its own. */
-export async function ask(group: ShardGroup, at: { readonly host: string; readonly port: number }, sql: string): Promise<readonly RowDataPacket[]> {
-  const connection = await createConnection({ host: at.host, port: at.port, user: group.user, password: group.password, connectTimeout: 5 * SECONDS });
+export async function ask(
+  group: ShardGroup,
+  at: { readonly host: string; readonly port: number },
+  sql: string,
+): Promise<readonly RowDataPacket[]> {
+  const connection = await createConnection({
+    host: at.host,
+    port: at.port,
+    user: group.user,
+    password: group.password,
+    connectTimeout: 5 * SECONDS,
+  });
   try {
     const [rows] = await connection.query<RowDataPacket[]>({ sql, timeout: 5 * SECONDS });
     return Array.isArray(rows) ? rows : [];
@@ -103,7 +123,12 @@ export async function eventually(what: string, check: () => Promise<boolean> | b
 }
 
 /** Waits until a statement at this place gives exactly one value, `wanted`. */
-export async function eventuallyValue(group: ShardGroup, at: { readonly host: string; readonly port: number }, sql: string, wanted: unknown): Promise<void> {
+export async function eventuallyValue(
+  group: ShardGroup,
+  at: { readonly host: string; readonly port: number },
+  sql: string,
+  wanted: unknown,
+): Promise<void> {
   await eventually(`${sql} = ${String(wanted)}`, async () => {
     const [row] = await ask(group, at, sql);
     return Object.values(row ?? {})[0] === wanted;

@@ -14,18 +14,32 @@ afterAll(() => folder[Symbol.dispose]());
 function check(yaml: string, most: number): void {
   mkdirSync(join(datastores, 'shop'), { recursive: true });
   writeFileSync(join(datastores, 'shop', 'datastore.yaml'), yaml);
-  writeFileSync(file, JSON.stringify({ 'service/Migration': { physicalId: 'constant', properties: { Groups: [], Datastores: [{ name: 'shop', shards: '64' }] } } }));
+  writeFileSync(
+    file,
+    JSON.stringify({
+      'service/Migration': {
+        physicalId: 'constant',
+        properties: { Groups: [], Datastores: [{ name: 'shop', shards: '64' }] },
+      },
+    }),
+  );
   const { definitions } = readAppContext({ environment: 'local', datastores, shards: most });
   checkShardCounts({ file, definitions: definitions.datastores, datastores });
 }
 
 it('a shard count that is changed in its file is named with its line', () => {
-  expect(() => check('# ours\ndatastore: shop\nshards: 128\n', 256)).toThrow(`${datastores}/shop/datastore.yaml:3: shards: wanted 64, with which the datastore shop was created, got 128`);
-  expect(() => check('datastore: shop\nshards: 32\n', 256)).toThrow(`${datastores}/shop/datastore.yaml:2: shards: wanted 64, `);
+  expect(() => check('# ours\ndatastore: shop\nshards: 128\n', 256)).toThrow(
+    `${datastores}/shop/datastore.yaml:3: shards: wanted 64, with which the datastore shop was created, got 128`,
+  );
+  expect(() => check('datastore: shop\nshards: 32\n', 256)).toThrow(
+    `${datastores}/shop/datastore.yaml:2: shards: wanted 64, `,
+  );
 });
 
 it('one that the flag changes is named with the flag', () => {
-  expect(() => check('datastore: shop\nshards: 4096\n', 256)).toThrow('--shards: wanted 64, with which the datastore shop was created, got 256');
+  expect(() => check('datastore: shop\nshards: 4096\n', 256)).toThrow(
+    '--shards: wanted 64, with which the datastore shop was created, got 256',
+  );
 });
 
 it('the same, also by the flag, is taken', () => {
@@ -36,5 +50,7 @@ it('the same, also by the flag, is taken', () => {
 it('a datastore that is new, and a stack that is, are taken', () => {
   const { definitions } = readAppContext({ environment: 'local' });
   expect(() => checkShardCounts({ file, definitions: definitions.datastores, datastores: undefined })).not.toThrow();
-  expect(() => checkShardCounts({ file: `${file}.none`, definitions: definitions.datastores, datastores: undefined })).not.toThrow();
+  expect(() =>
+    checkShardCounts({ file: `${file}.none`, definitions: definitions.datastores, datastores: undefined }),
+  ).not.toThrow();
 });

@@ -35,7 +35,12 @@ afterAll(async () => {
 /** Runs `npm run local -- …` and says how it ended. */
 async function local(...parameters: string[]): Promise<{ code: number; text: string }> {
   try {
-    const { stdout } = await promisify(execFile)(process.execPath, [join(PROJECT_ROOT, 'infra/local/commands/control.ts'), ...parameters, '--data', data]);
+    const { stdout } = await promisify(execFile)(process.execPath, [
+      join(PROJECT_ROOT, 'infra/local/commands/control.ts'),
+      ...parameters,
+      '--data',
+      data,
+    ]);
     return { code: 0, text: stdout };
   } catch (error) {
     const { code, stderr } = Object(error);
@@ -78,18 +83,43 @@ describe('a local stack', () => {
     const writer = { host: group?.writerEndpoint.host, port: String(group?.writerEndpoint.port) };
     const node = { host: group?.instanceEndpoints[0]?.host, port: String(group?.instanceEndpoints[0]?.port) };
     expect(JSON.parse(properties)).toMatchObject({
-      Groups: [{ name: 'group-1', writer, reader: { host: group?.readerEndpoint.host, port: writer.port }, nodes: [node], sharedStorage: 'false', clusterArn: 'arn:aws:rds:us-east-1:000000000000:cluster:group-1', secret: SECRET, userSecrets: { read: SECRET, tail: SECRET, write: SECRET, repair: SECRET } }],
-      Datastores: [{ name: 'smoke', shards: '4' }, { name: 'trips', shards: '4', indexes: expect.stringMatching(/^\[\{"name":"driver_partner_index","fields":\[/u) }],
+      Groups: [
+        {
+          name: 'group-1',
+          writer,
+          reader: { host: group?.readerEndpoint.host, port: writer.port },
+          nodes: [node],
+          sharedStorage: 'false',
+          clusterArn: 'arn:aws:rds:us-east-1:000000000000:cluster:group-1',
+          secret: SECRET,
+          userSecrets: { read: SECRET, tail: SECRET, write: SECRET, repair: SECRET },
+        },
+      ],
+      Datastores: [
+        { name: 'smoke', shards: '4' },
+        {
+          name: 'trips',
+          shards: '4',
+          indexes: expect.stringMatching(/^\[\{"name":"driver_partner_index","fields":\[/u),
+        },
+      ],
     });
-    await expect.poll(() => readFileSync(stack.functionLog, 'utf8')).toMatch(/drain-buffer drained \{"version":"0",.*"Scheduled Event"/u);
-    await expect.poll(() => readFileSync(stack.functionLog, 'utf8')).toMatch(/repair-indexes repaired \{"version":"0",.*"Scheduled Event"/u);
+    await expect
+      .poll(() => readFileSync(stack.functionLog, 'utf8'))
+      .toMatch(/drain-buffer drained \{"version":"0",.*"Scheduled Event"/u);
+    await expect
+      .poll(() => readFileSync(stack.functionLog, 'utf8'))
+      .toMatch(/repair-indexes repaired \{"version":"0",.*"Scheduled Event"/u);
   });
 
   it('keeps endpoints.json true, for its owner alone', async () => {
     const file = join(data, 'endpoints.json');
     const read = () => JSON.parse(readFileSync(file, 'utf8'));
     expect(read()).toEqual(stack.endpoints);
-    expect(read()).toMatchObject({ http: stack.url, groups: [{ name: 'group-1', writer: { host: '127.0.0.1', user: stack.groups.groups[0]?.user }, readers: [] }] });
+    expect(read()).toMatchObject({
+      http: stack.url,
+      groups: [{ name: 'group-1', writer: { host: '127.0.0.1', user: stack.groups.groups[0]?.user }, readers: [] }],
+    });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const { pid } = read().groups[0].writer;
     expect(await local('kill', 'group-1-a')).toEqual({ code: 0, text: 'killed group-1-a\n' });
@@ -103,17 +133,26 @@ describe('a local stack', () => {
     const { text } = await local('status');
     expect(text).toMatch(/^group-1-a +writer +running +127\.0\.0\.1:\d+ +pid \d+$/mu);
     expect(text).toMatch(/^read-cells +1 running$/mu);
-    const [, own, servers, disk] = /^memory: ([\d,]+) MB and ([\d,]+) MB of the servers; disk: ([\d,]+) MB$/mu.exec(text) ?? [];
+    const [, own, servers, disk] =
+      /^memory: ([\d,]+) MB and ([\d,]+) MB of the servers; disk: ([\d,]+) MB$/mu.exec(text) ?? [];
     // A process of Node, a server, and its empty files.
     for (const figure of [own, servers, disk]) expect(Number(figure?.replace(',', ''))).toBeGreaterThan(40);
     expect(await local('pause', 'other')).toEqual({ code: 1, text: 'node: wanted one of group-1-a, got other\n' });
-    expect(await local('promote', 'group-9')).toMatchObject({ code: 1, text: expect.stringContaining('wanted one of group-1') });
-    expect(await local('reset', '--yes')).toMatchObject({ code: 1, text: expect.stringContaining('is in use by process') });
+    expect(await local('promote', 'group-9')).toMatchObject({
+      code: 1,
+      text: expect.stringContaining('wanted one of group-1'),
+    });
+    expect(await local('reset', '--yes')).toMatchObject({
+      code: 1,
+      text: expect.stringContaining('is in use by process'),
+    });
   });
 
   it('lets nobody use its folder beside it', async () => {
     await expect(startLocalStack({ port: 0, data, groups: 1, readers: 0 })).rejects.toThrow(/is in use by process/u);
-    await expect(startLocalStack({ port: 0, data: PROJECT_ROOT })).rejects.toThrow(/^--data: wanted an empty folder or one of a local stack/u);
+    await expect(startLocalStack({ port: 0, data: PROJECT_ROOT })).rejects.toThrow(
+      /^--data: wanted an empty folder or one of a local stack/u,
+    );
   });
 
   it('leaves nothing behind when it stops, and its data can be deleted then', async () => {

@@ -12,7 +12,9 @@ async function answering(...puts: readonly number[]): Promise<{ readonly url: st
   server = createServer((request, response) => {
     asked.push(`${request.method} ${request.url}`);
     const status = request.method === 'PUT' ? (puts[asked.length - 1] ?? 500) : 200;
-    response.writeHead(status).end(JSON.stringify({ shard: 3, added_id: 7, body: { started_by: 'npm start' }, served_by: 'writer' }));
+    response
+      .writeHead(status)
+      .end(JSON.stringify({ shard: 3, added_id: 7, body: { started_by: 'npm start' }, served_by: 'writer' }));
   });
   await new Promise<void>((resolve) => void server?.listen(0, '127.0.0.1', resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
@@ -22,11 +24,18 @@ const sign = async () => ({});
 
 it('a stack that buffers a put, or does not confirm it, at first is asked again', async () => {
   const { url, asked } = await answering(503, 202, 200);
-  expect(await prove({ url, datastores: ['shop', 'smoke'], readers: false, sign })).toEqual([expect.stringMatching(/^wrote a cell into the datastore smoke: shard 3, added id 7, /u), expect.stringMatching(/^read it from the writer, /u)]);
-  expect(new Set(asked.map((request) => request.replace(/[\da-f-]{36}/u, 'ROW')))).toEqual(new Set(['PUT /v1/smoke/cells/ROW/STARTED/1', 'GET /v1/smoke/cells/ROW/STARTED/1']));
+  expect(await prove({ url, datastores: ['shop', 'smoke'], readers: false, sign })).toEqual([
+    expect.stringMatching(/^wrote a cell into the datastore smoke: shard 3, added id 7, /u),
+    expect.stringMatching(/^read it from the writer, /u),
+  ]);
+  expect(new Set(asked.map((request) => request.replace(/[\da-f-]{36}/u, 'ROW')))).toEqual(
+    new Set(['PUT /v1/smoke/cells/ROW/STARTED/1', 'GET /v1/smoke/cells/ROW/STARTED/1']),
+  );
 });
 
 it('what is refused ends the start, and is told', async () => {
   const { url } = await answering(409);
-  await expect(prove({ url, datastores: ['smoke'], readers: false, sign })).rejects.toThrow(/^A cell could not be written: PUT \S+ was answered 409 /u);
+  await expect(prove({ url, datastores: ['smoke'], readers: false, sign })).rejects.toThrow(
+    /^A cell could not be written: PUT \S+ was answered 409 /u,
+  );
 });

@@ -42,25 +42,56 @@ function addParts(service: ServiceStack): void {
   const code = join(folder.path, 'added');
   mkdirSync(code);
   writeFileSync(join(code, 'index.mjs'), CODE);
-  const added = (id: string): LambdaFunction => new LambdaFunction(service, id, { runtime: Runtime.NODEJS_24_X, handler: 'index.handler', code: Code.fromAsset(code), memorySize: 256 });
+  const added = (id: string): LambdaFunction =>
+    new LambdaFunction(service, id, {
+      runtime: Runtime.NODEJS_24_X,
+      handler: 'index.handler',
+      code: Code.fromAsset(code),
+      memorySize: 256,
+    });
 
   const queue = new Queue(service, 'added-queue');
   const asked = added('asked');
   asked.addEnvironment('QUEUE_URL', queue.queueUrl);
-  service.api.api.addRoutes({ path: '/added/{thing}', methods: [HttpMethod.GET], integration: new HttpLambdaIntegration('added', asked) });
+  service.api.api.addRoutes({
+    path: '/added/{thing}',
+    methods: [HttpMethod.GET],
+    integration: new HttpLambdaIntegration('added', asked),
+  });
   added('consuming').addEventSource(new SqsEventSource(queue, { batchSize: 5 }));
   const schedule = ScheduleExpression.rate(Duration.minutes(1));
-  expect(new Schedule(service, 'added-schedule', { schedule, target: new LambdaInvoke(added('started'), {}) })).toBeDefined();
+  expect(
+    new Schedule(service, 'added-schedule', { schedule, target: new LambdaInvoke(added('started'), {}) }),
+  ).toBeDefined();
 }
 
 /** Groups that nobody asks, since all functions are stand-ins. */
 function silentGroups(...names: readonly string[]): readonly ShardGroup[] {
-  const endpoint: Forwarder = { host: '127.0.0.1', port: 1, setFault: () => undefined, dropConnections: () => undefined, forgetConnections: () => undefined, close: async () => undefined };
-  return names.map((name) => ({ name, user: 'nobody', password: 'none', writerEndpoint: endpoint, readerEndpoint: endpoint, instanceEndpoints: [endpoint], nodes: [] }));
+  const endpoint: Forwarder = {
+    host: '127.0.0.1',
+    port: 1,
+    setFault: () => undefined,
+    dropConnections: () => undefined,
+    forgetConnections: () => undefined,
+    close: async () => undefined,
+  };
+  return names.map((name) => ({
+    name,
+    user: 'nobody',
+    password: 'none',
+    writerEndpoint: endpoint,
+    readerEndpoint: endpoint,
+    instanceEndpoints: [endpoint],
+    nodes: [],
+  }));
 }
 
 beforeAll(async () => {
-  const stacks = synthesized(join(folder.path, 'cdk.out'), { environment: 'local', groups: 1, readers: 0 }, { add: ({ service }) => addParts(service) });
+  const stacks = synthesized(
+    join(folder.path, 'cdk.out'),
+    { environment: 'local', groups: 1, readers: 0 },
+    { add: ({ service }) => addParts(service) },
+  );
   checkTypes(stacks);
   const data = makeDataFolder(join(folder.path, 'data'));
   const log = parts.adopt(openFunctionLog(data.functionLog), (one) => one.close());
@@ -69,8 +100,16 @@ beforeAll(async () => {
   const sqs = parts.adopt(await startService('sqs', data.sqs), (one) => one.close());
   const secretsManager = parts.adopt(await startSecretsManager(), (one) => one.close());
   const local = localResources(stacks, { groups: silentGroups('group-1'), httpUrl: gateway.url, sqsUrl: sqs.url });
-  const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url, rdsData: 'http://127.0.0.1:1' };
-  running = parts.adopt(await runTemplate({ local, options: DEFAULT_OPTIONS, folder: data, services, log, gateway }), (one) => one.stop());
+  const services = {
+    dynamodb: dynamodb.url,
+    sqs: sqs.url,
+    secretsManager: secretsManager.url,
+    rdsData: 'http://127.0.0.1:1',
+  };
+  running = parts.adopt(
+    await runTemplate({ local, options: DEFAULT_OPTIONS, folder: data, services, log, gateway }),
+    (one) => one.stop(),
+  );
   [url, sqsUrl, logPath] = [gateway.url, sqs.url, log.path];
 });
 afterAll(async () => {
@@ -79,13 +118,19 @@ afterAll(async () => {
 });
 
 /** What called a function, by the id that it has in the app. */
-const callsOf = (id: string): readonly string[] => readFileSync(logPath, 'utf8').split('\n').flatMap((line) => new RegExp(`^\\S+ ${id}\\w* called by (.*)$`, 'u').exec(line)?.[1] ?? []);
+const callsOf = (id: string): readonly string[] =>
+  readFileSync(logPath, 'utf8')
+    .split('\n')
+    .flatMap((line) => new RegExp(`^\\S+ ${id}\\w* called by (.*)$`, 'u').exec(line)?.[1] ?? []);
 
 describe('a part that was added in the CDK app alone', () => {
   it('is answered, if it is a route, by its function with what the template gives it', async () => {
     const answer = await fetch(`${url}/added/thing`);
     expect(answer.status).toBe(200);
-    expect(await answer.json()).toEqual({ routeKey: 'GET /added/{thing}', queue: running.queueUrls.find((queue) => queue.includes('addedqueue')) });
+    expect(await answer.json()).toEqual({
+      routeKey: 'GET /added/{thing}',
+      queue: running.queueUrls.find((queue) => queue.includes('addedqueue')),
+    });
   });
 
   it('calls its function with what is sent to it, if it is a queue', async () => {
@@ -93,13 +138,17 @@ describe('a part that was added in the CDK app alone', () => {
     try {
       const QueueUrl = running.queueUrls.find((queue) => queue.includes('addedqueue'));
       await client.send(new SendMessageCommand({ QueueUrl, MessageBody: 'a message' }));
-      await expect.poll(() => callsOf('consuming'), { timeout: 15_000 }).toEqual([expect.stringMatching(/^\{"Records":\[\{[^]*"body":"a message"/u)]);
+      await expect
+        .poll(() => callsOf('consuming'), { timeout: 15_000 })
+        .toEqual([expect.stringMatching(/^\{"Records":\[\{[^]*"body":"a message"/u)]);
     } finally {
       client.destroy();
     }
   });
 
   it('is started, if it is a schedule', async () => {
-    await expect.poll(() => callsOf('started'), { timeout: 15_000 }).toEqual([expect.stringContaining('"Scheduled Event"')]);
+    await expect
+      .poll(() => callsOf('started'), { timeout: 15_000 })
+      .toEqual([expect.stringContaining('"Scheduled Event"')]);
   });
 });

@@ -23,7 +23,11 @@ function valueOf(value: unknown, more: Partial<Template> = {}): unknown {
       Outputs: { Name: { Value: { Ref: 'Table' }, Export: { Name: { 'Fn::Sub': '${AWS::StackName}:TableName' } } } },
     },
   };
-  const stack: LoadedStack = { name: 'second', folder: '/nowhere', template: { Resources: { It: { Type: 'T', Properties: { value } } }, ...more } };
+  const stack: LoadedStack = {
+    name: 'second',
+    folder: '/nowhere',
+    template: { Resources: { It: { Type: 'T', Properties: { value } } }, ...more },
+  };
   const resolver = createResolver([first, stack], values);
   const it = resolver.resources.find(({ logicalId }) => logicalId === 'It');
   if (!it) throw new Error('wanted the resource It');
@@ -42,13 +46,25 @@ describe('the resolver of templates', () => {
     ['Sub with values', { 'Fn::Sub': ['${x}:${It}', { x: { Ref: 'AWS::Partition' } }] }, 'aws:ref-It'],
     ['Select of Split', { 'Fn::Select': [1, { 'Fn::Split': ['-', { Ref: 'It' }] }] }, 'It'],
     ['ImportValue across stacks', { 'Fn::ImportValue': 'first:TableName' }, 'ref-Table'],
-    ['GetStackOutput across stacks', { 'Fn::GetStackOutput': { StackName: 'first', OutputName: 'Name', Region: { Ref: 'AWS::Region' } } }, 'ref-Table'],
+    [
+      'GetStackOutput across stacks',
+      { 'Fn::GetStackOutput': { StackName: 'first', OutputName: 'Name', Region: { Ref: 'AWS::Region' } } },
+      'ref-Table',
+    ],
     ['NoValue in a mapping', { a: 1, b: { Ref: 'AWS::NoValue' } }, { a: 1 }],
     ['NoValue in a list', [1, { Ref: 'AWS::NoValue' }, 2], [1, 2]],
     ['Base64', { 'Fn::Base64': 'hi' }, 'aGk='],
     ['two keys, of which one looks like a function', { Ref: 'It', other: 1 }, { Ref: 'It', other: 1 }],
-    ['a member of a secret', { 'Fn::Join': ['', ['{{resolve:secretsmanager:', SECRET_ARN, ':SecretString:username::}}']] }, 'someone'],
-    ['a secret inside a text', `user=someone password={{resolve:secretsmanager:${SECRET_ARN}:SecretString:password::}}!`, 'user=someone password=a:b}c!'],
+    [
+      'a member of a secret',
+      { 'Fn::Join': ['', ['{{resolve:secretsmanager:', SECRET_ARN, ':SecretString:username::}}']] },
+      'someone',
+    ],
+    [
+      'a secret inside a text',
+      `user=someone password={{resolve:secretsmanager:${SECRET_ARN}:SecretString:password::}}!`,
+      'user=someone password=a:b}c!',
+    ],
   ])('works out %s', (_, value, wanted) => {
     expect(valueOf(value)).toEqual(wanted);
   });
@@ -57,7 +73,11 @@ describe('the resolver of templates', () => {
     const template = {
       Parameters: { Size: { Default: 'big' } },
       Mappings: { Sizes: { 'us-east-1': { big: 9 } } },
-      Conditions: { Big: { 'Fn::Equals': [{ Ref: 'Size' }, 'big'] }, Both: { 'Fn::And': [{ Condition: 'Big' }, { 'Fn::Not': [{ Condition: 'Small' }] }] }, Small: { 'Fn::Or': [{ 'Fn::Equals': ['a', 'b'] }] } },
+      Conditions: {
+        Big: { 'Fn::Equals': [{ Ref: 'Size' }, 'big'] },
+        Both: { 'Fn::And': [{ Condition: 'Big' }, { 'Fn::Not': [{ Condition: 'Small' }] }] },
+        Small: { 'Fn::Or': [{ 'Fn::Equals': ['a', 'b'] }] },
+      },
     };
     expect(valueOf({ 'Fn::FindInMap': ['Sizes', { Ref: 'AWS::Region' }, { Ref: 'Size' }] }, template)).toBe(9);
     expect(valueOf({ 'Fn::If': ['Both', 'yes', 'no'] }, template)).toBe('yes');
@@ -68,7 +88,10 @@ describe('the resolver of templates', () => {
     const stack: LoadedStack = {
       name: 'one',
       folder: '/nowhere',
-      template: { Resources: { No: { Type: 'T', Condition: 'Never' }, Yes: { Type: 'T' } }, Conditions: { Never: { 'Fn::Equals': [1, 2] } } },
+      template: {
+        Resources: { No: { Type: 'T', Condition: 'Never' }, Yes: { Type: 'T' } },
+        Conditions: { Never: { 'Fn::Equals': [1, 2] } },
+      },
     };
     expect(createResolver([stack], values).resources.map(({ logicalId }) => logicalId)).toEqual(['Yes']);
   });

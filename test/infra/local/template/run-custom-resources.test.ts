@@ -6,7 +6,11 @@ import { runCustomResources } from '../../../../infra/local/template/run-custom-
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const definition: CustomResourceDefinition = {
-  address: { stack: { name: 'service', folder: '/nowhere', template: { Resources: {} } }, logicalId: 'Migration', resource: { Type: 'Custom::Migration' } },
+  address: {
+    stack: { name: 'service', folder: '/nowhere', template: { Resources: {} } },
+    logicalId: 'Migration',
+    resource: { Type: 'Custom::Migration' },
+  },
   type: 'Custom::Migration',
   properties: { Shards: '4' },
   onEventArn: 'on-event',
@@ -20,7 +24,9 @@ it('a custom resource is created once and then updated, until its work is comple
   let looks = 0;
   const invoke = async (arn: string, text: string): Promise<string> => {
     const event = JSON.parse(text);
-    asked.push(`${arn} ${event.RequestType} ${event.PhysicalResourceId ?? '-'} ${JSON.stringify(event.OldResourceProperties ?? '-')}`);
+    asked.push(
+      `${arn} ${event.RequestType} ${event.PhysicalResourceId ?? '-'} ${JSON.stringify(event.OldResourceProperties ?? '-')}`,
+    );
     if (arn === 'on-event') return JSON.stringify({ PhysicalResourceId: 'constant', Data: { a: 1 } });
     looks += 1;
     return JSON.stringify({ IsComplete: looks % 2 === 0 });
@@ -35,7 +41,9 @@ it('a custom resource is created once and then updated, until its work is comple
     'is-complete Update constant {"Shards":"4"}',
     'is-complete Update constant {"Shards":"4"}',
   ]);
-  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ 'service/Migration': { physicalId: 'constant', properties: { Shards: '5' } } });
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+    'service/Migration': { physicalId: 'constant', properties: { Shards: '5' } },
+  });
 });
 
 it('a custom resource that fails is named', async () => {

@@ -3,7 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { runSchedules, type RunningSchedules } from '../../../../infra/local/template/run-schedules.ts';
 import type { ScheduleDefinition } from '../../../../infra/local/template/resources/schedule.ts';
 
-const schedule = (name: string, slot?: number): ScheduleDefinition => ({ name, everyMs: 40, functionArn: slot === undefined ? 'drain' : 'tail', input: slot === undefined ? undefined : JSON.stringify({ slot }), slot });
+const schedule = (name: string, slot?: number): ScheduleDefinition => ({
+  name,
+  everyMs: 40,
+  functionArn: slot === undefined ? 'drain' : 'tail',
+  input: slot === undefined ? undefined : JSON.stringify({ slot }),
+  slot,
+});
 
 function started(slots?: number): { readonly running: RunningSchedules; readonly calls: string[] } {
   const calls: string[] = [];

@@ -8,7 +8,12 @@ export interface Response {
 }
 export interface DocumentedOperation {
   readonly operationId: string;
-  readonly parameters: readonly { readonly name: string; readonly in: string; readonly schema: Json; readonly example: Json }[];
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly schema: Json;
+    readonly example: Json;
+  }[];
   readonly requestBody?: Response;
   readonly responses: Readonly<Record<string, Response>>;
 }
@@ -33,7 +38,11 @@ export function schemaCheck(document: Document): (schema: Json, value: unknown) 
     const text = JSON.stringify(schema);
     const validate = compiled.get(text) ?? ajv.compile({ ...(closed(schema) as object), components });
     compiled.set(text, validate);
-    return validate(value) ? [] : (validate.errors ?? []).map(({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`);
+    return validate(value)
+      ? []
+      : (validate.errors ?? []).map(
+          ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+        );
   };
 }
 
@@ -43,9 +52,11 @@ export function answerCheck(document: Document): (answer: GatewayAnswer) => read
   const operations = new Map(operationsOf(document).map((operation) => [operation.operationId, operation]));
   return ({ operation, status, headers, json }) => {
     const response = operations.get(operation ?? '')?.responses[String(status)];
-    if (response === undefined) return [`${operation} answered the undocumented status ${status}: ${JSON.stringify(json)}`];
+    if (response === undefined)
+      return [`${operation} answered the undocumented status ${status}: ${JSON.stringify(json)}`];
     const content = response.content[String(headers['content-type'])];
-    if (content === undefined) return [`${operation} answered ${status} with the undocumented type ${String(headers['content-type'])}`];
+    if (content === undefined)
+      return [`${operation} answered ${status} with the undocumented type ${String(headers['content-type'])}`];
     return check(content.schema, json).map((error) => `${operation} ${status}: ${error}`);
   };
 }
@@ -55,5 +66,7 @@ function closed(schema: Json): Json {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
   const parts = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));
-  return parts['type'] === 'object' && parts['required'] !== undefined ? { ...parts, additionalProperties: false } : parts;
+  return parts['type'] === 'object' && parts['required'] !== undefined
+    ? { ...parts, additionalProperties: false }
+    : parts;
 }

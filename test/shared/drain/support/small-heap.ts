@@ -19,7 +19,14 @@ export interface SmallHeapWork {
 
 const { work, servers, table, group, datastore } = JSON.parse(process.argv[2] ?? '') as SmallHeapWork;
 const context = openContext({
-  topology: dynamoTopology({ client: new DynamoDBClient({ endpoint: servers.dynamo, region: 'us-east-1', credentials: { accessKeyId: 'a', secretAccessKey: 'b' } }), table }),
+  topology: dynamoTopology({
+    client: new DynamoDBClient({
+      endpoint: servers.dynamo,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    }),
+    table,
+  }),
   connect: (address) => {
     const { user, password } = servers.groups.find(({ name }) => name === address.name) ?? { user: '', password: '' };
     return mysqlClient(address, async () => ({ username: user, password }));
@@ -27,12 +34,18 @@ const context = openContext({
   bufferCopies: 1,
   guard: withoutBreakers,
 });
-if (work === 'drain') console.log((await drainPass(context, group, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 })).appended);
+if (work === 'drain')
+  console.log(
+    (await drainPass(context, group, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 1_000_000 })).appended,
+  );
 else if (work === 'recover') console.log(JSON.stringify(await recoverPrimary(context, group)));
 else {
   let [after, count]: [string | undefined, number] = [undefined, 0];
   do {
-    const page: Awaited<ReturnType<ReturnType<typeof bufferOperations>['bufferConflicts']>> = await bufferOperations(context, datastore).bufferConflicts({ limit: 100, after });
+    const page: Awaited<ReturnType<ReturnType<typeof bufferOperations>['bufferConflicts']>> = await bufferOperations(
+      context,
+      datastore,
+    ).bufferConflicts({ limit: 100, after });
     count += page.conflicts.length;
     after = page.next ?? undefined;
   } while (after !== undefined);

@@ -27,8 +27,17 @@ export interface FollowedStore {
   close(): Promise<void>;
 }
 
-export async function openFollowedStore(shards: number, wrap?: (client: SqlClient, group: string) => SqlClient, triggers: readonly DeployedTrigger[] = []): Promise<FollowedStore> {
-  const store = await openRealStore({ datastores: { trips: shards }, triggers: { trips: triggers }, bufferCopies: 0, ...(wrap ? { wrap } : {}) });
+export async function openFollowedStore(
+  shards: number,
+  wrap?: (client: SqlClient, group: string) => SqlClient,
+  triggers: readonly DeployedTrigger[] = [],
+): Promise<FollowedStore> {
+  const store = await openRealStore({
+    datastores: { trips: shards },
+    triggers: { trips: triggers },
+    bufferCopies: 0,
+    ...(wrap ? { wrap } : {}),
+  });
   const datastore = store.nameOf('trips');
   const trips = await store.deployment.datastore(datastore);
   const stateTable = await newTable(dynamoClient(inject('servers').dynamo));
@@ -42,7 +51,11 @@ export async function openFollowedStore(shards: number, wrap?: (client: SqlClien
     stateTable,
     async write(shard, cells, column_name = 'BASE') {
       for (let rest = cells; rest > 0; rest -= 100) {
-        const results = await trips.batchPut(Array.from({ length: Math.min(rest, 100) }, () => cellOf({ row_key: rows[shard] ?? '', column_name, ref_key: (ref_key += 1), body: 1 })));
+        const results = await trips.batchPut(
+          Array.from({ length: Math.min(rest, 100) }, () =>
+            cellOf({ row_key: rows[shard] ?? '', column_name, ref_key: (ref_key += 1), body: 1 }),
+          ),
+        );
         const failed = results.find(({ outcome }) => outcome !== 'stored');
         if (failed) throw new Error(JSON.stringify(failed));
       }
@@ -50,7 +63,7 @@ export async function openFollowedStore(shards: number, wrap?: (client: SqlClien
     async stored() {
       const found: string[] = [];
       for (let shard = 0; shard < shards; shard += 1) {
-        for (let after = 0; ; ) {
+        for (let after = 0; ;) {
           const [log] = await trips.log([{ shard, after }], { limit: 1000 });
           if (!log || log.error) throw new Error(`no log of ${shard}`);
           if (log.cells.length === 0) break;
@@ -68,7 +81,13 @@ export async function openFollowedStore(shards: number, wrap?: (client: SqlClien
   };
 }
 
-export const nameOf = ({ shard, added_id, row_key, ref_key }: Pick<LogPlace, 'shard' | 'added_id' | 'row_key' | 'ref_key'>): string => `${shard}/${added_id}/${row_key}/${ref_key}`;
+export const nameOf = ({
+  shard,
+  added_id,
+  row_key,
+  ref_key,
+}: Pick<LogPlace, 'shard' | 'added_id' | 'row_key' | 'ref_key'>): string =>
+  `${shard}/${added_id}/${row_key}/${ref_key}`;
 
 /** What all workers of a follower did, as seen from outside. */
 export interface Deeds {
@@ -117,8 +136,28 @@ export interface TestWorker {
  *
  * @param run `wrap` stands between the worker and each group @default the client itself
  */
-export function startWorker(followed: FollowedStore, deeds: Deeds, run: Partial<Omit<FollowerRun, 'follower'>> & { readonly follower?: Partial<Follower>; readonly gate?: Gate; readonly wrap?: (client: SqlClient) => SqlClient } = {}): TestWorker {
-  const { follower, gate = openGate((key, bytes) => deeds.commits.push({ key, offsets: decodeOffsets(bytes, Math.ceil(followed.shards / (run.partitions ?? followed.shards))).map((offset) => offset?.added_id) })), wrap = (client) => client, ...rest } = run;
+export function startWorker(
+  followed: FollowedStore,
+  deeds: Deeds,
+  run: Partial<Omit<FollowerRun, 'follower'>> & {
+    readonly follower?: Partial<Follower>;
+    readonly gate?: Gate;
+    readonly wrap?: (client: SqlClient) => SqlClient;
+  } = {},
+): TestWorker {
+  const {
+    follower,
+    gate = openGate((key, bytes) =>
+      deeds.commits.push({
+        key,
+        offsets: decodeOffsets(bytes, Math.ceil(followed.shards / (run.partitions ?? followed.shards))).map(
+          (offset) => offset?.added_id,
+        ),
+      }),
+    ),
+    wrap = (client) => client,
+    ...rest
+  } = run;
   const owner = run.owner ?? randomUUID();
   const { context } = followed.store;
   const wrapped = new WeakMap<SqlClient, SqlClient>();

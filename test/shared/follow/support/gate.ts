@@ -4,7 +4,10 @@ import type { DynamoTable } from '../../../../shared/dynamo/table.ts';
 
 /** Stands before everything that one worker asks of the world, as if its process were paused, cut off or killed. */
 export interface Gate {
-  /** `paused`: nothing passes until it is open again. `away`: DynamoDB cannot be reached. `no-commits`: it refuses offsets. */
+  /**
+   * `paused`: nothing passes until it is open again. `away`: DynamoDB cannot be reached. `no-commits`: it refuses
+   * offsets.
+   */
   state: 'open' | 'paused' | 'away' | 'no-commits';
   pass(): Promise<void>;
   table(table: DynamoTable): DynamoTable;
@@ -24,7 +27,8 @@ export function openGate(committed: (key: string, offsets: Uint8Array) => void =
       const send = async (command: Command, options: unknown): Promise<unknown> => {
         await gate.pass();
         const offsets = command.input.ExpressionAttributeValues?.[':offsets']?.B;
-        if (gate.state === 'away' || (gate.state === 'no-commits' && offsets)) throw new Error(`DynamoDB is ${gate.state}`);
+        if (gate.state === 'away' || (gate.state === 'no-commits' && offsets))
+          throw new Error(`DynamoDB is ${gate.state}`);
         const answer = await (client.send as (...given: unknown[]) => Promise<unknown>).call(client, command, options);
         if (offsets) committed(command.input.Key?.['pk']?.S ?? '', offsets);
         await gate.pass();

@@ -11,10 +11,20 @@ import { DRIVERS, openIndexedStore, type IndexedStore } from './support/indexed-
 import { startRepairProcess } from './support/start-repair-process.ts';
 
 const SHARDS = 16;
-/** By the repair's own settings; about seven seconds where the machine has little else to do, and a minute where the cached topology decides. */
+/**
+ * By the repair's own settings; about seven seconds where the machine has little else to do, and a minute where the
+ * cached topology decides.
+ */
 const WITHIN_MS = 25_000;
-const CHANGED: IndexDefinition = { ...DRIVERS, fields: [...DRIVERS.fields, { field: 'riders', type: 'integer', column_key: 'BASE' }] };
-const CITIES: IndexDefinition = { name: 'cities', fields: [{ field: 'city', type: 'string', column_key: 'BASE' }], keys: [] };
+const CHANGED: IndexDefinition = {
+  ...DRIVERS,
+  fields: [...DRIVERS.fields, { field: 'riders', type: 'integer', column_key: 'BASE' }],
+};
+const CITIES: IndexDefinition = {
+  name: 'cities',
+  fields: [{ field: 'city', type: 'string', column_key: 'BASE' }],
+  keys: [],
+};
 
 let indexed: IndexedStore;
 let instance: Deployment;
@@ -32,7 +42,8 @@ afterAll(async () => {
 });
 
 const driver = randomUUID();
-const ask = (...where: Condition[]) => trips.query({ index: 'drivers', where: [{ field: 'driver', operator: 'eq', values: [driver] }, ...where] });
+const ask = (...where: Condition[]) =>
+  trips.query({ index: 'drivers', where: [{ field: 'driver', operator: 'eq', values: [driver] }, ...where] });
 const byRiders = (riders: number): Condition => ({ field: 'riders', operator: 'eq', values: [riders] });
 const inCity = () => trips.query({ index: 'cities', where: [{ field: 'city', operator: 'eq', values: ['Porto'] }] });
 
@@ -41,8 +52,15 @@ describe('a changed definition, of a small index', () => {
     const rows = [1, 2, 3, 4].map((riders) => ({ row_key: randomUUID(), body: { driver, city: 'Porto', riders } }));
     await indexed.write(rows);
     const killed = startRepairProcess(indexed);
-    const offsets = () => committedOffsets(indexed.stateTable, { name: 'repair', datastore: indexed.datastore }, SHARDS);
-    await until('it follows, and holds the lease of the chores', async () => killed.lines.some((line) => line.includes('"lag"')) && (await offsets()).every((offset) => offset !== undefined), 60_000);
+    const offsets = () =>
+      committedOffsets(indexed.stateTable, { name: 'repair', datastore: indexed.datastore }, SHARDS);
+    await until(
+      'it follows, and holds the lease of the chores',
+      async () =>
+        killed.lines.some((line) => line.includes('"lag"')) &&
+        (await offsets()).every((offset) => offset !== undefined),
+      60_000,
+    );
     expect((await ask()).entries).toHaveLength(4);
     expect(await trips.index('drivers')).toMatchObject({ state: 'live', progress: null });
     await killed.kill();
@@ -50,33 +68,59 @@ describe('a changed definition, of a small index', () => {
     await indexed.deploy([CHANGED, CITIES]);
     // At once, whatever is cached.
     expect(await trips.index('drivers')).toMatchObject({ state: 'changing' });
-    expect((await trips.indexes()).map(({ index, state }) => [index, state])).toEqual([['cities', 'building'], ['drivers', 'changing']]);
+    expect((await trips.indexes()).map(({ index, state }) => [index, state])).toEqual([
+      ['cities', 'building'],
+      ['drivers', 'changing'],
+    ]);
     expect((await ask()).entries).toHaveLength(4);
     const building = await errorOf(() => ask(byRiders(2)));
-    expect(building).toMatchObject({ code: 'index_building', status: 503, retry: 'later', details: { more: { index: 'drivers', progress: null } } });
+    expect(building).toMatchObject({
+      code: 'index_building',
+      status: 503,
+      retry: 'later',
+      details: { more: { index: 'drivers', progress: null } },
+    });
     expect(await errorOf(inCity)).toMatchObject({ code: 'index_building' });
-    expect(await errorOf(() => ask({ field: 'rider', operator: 'eq', values: [1] }))).toMatchObject({ code: 'unknown_field' });
-    expect(await errorOf(() => ask({ field: 'riders', operator: 'eq', values: ['two'] }))).toMatchObject({ status: 400 });
+    expect(await errorOf(() => ask({ field: 'rider', operator: 'eq', values: [1] }))).toMatchObject({
+      code: 'unknown_field',
+    });
+    expect(await errorOf(() => ask({ field: 'riders', operator: 'eq', values: ['two'] }))).toMatchObject({
+      status: 400,
+    });
 
     const next = startRepairProcess(indexed);
     const seen: string[] = [];
     try {
       await until('it has begun', () => next.lines.length > 0, 60_000);
       const begun = performance.now();
-      await until('it answers', async () => {
-        const { state, progress } = await trips.index('drivers');
-        const now = `${state} ${progress ? `${progress.done} of ${progress.total}` : 'unknown'}`;
-        if (seen.at(-1) !== now) seen.push(now);
-        const { entries, code } = await ask(byRiders(2)).then((answer) => ({ ...answer, code: '' }), (error: { readonly code: string }) => ({ entries: [], code: error.code }));
-        expect(['', 'index_building']).toContain(code);
-        if (state === 'live') expect(entries.map(({ fields }) => fields['riders'])).toEqual([2]);
-        return code === '';
-      }, 60_000);
+      await until(
+        'it answers',
+        async () => {
+          const { state, progress } = await trips.index('drivers');
+          const now = `${state} ${progress ? `${progress.done} of ${progress.total}` : 'unknown'}`;
+          if (seen.at(-1) !== now) seen.push(now);
+          const { entries, code } = await ask(byRiders(2)).then(
+            (answer) => ({ ...answer, code: '' }),
+            (error: { readonly code: string }) => ({ entries: [], code: error.code }),
+          );
+          expect(['', 'index_building']).toContain(code);
+          if (state === 'live') expect(entries.map(({ fields }) => fields['riders'])).toEqual([2]);
+          return code === '';
+        },
+        60_000,
+      );
       expect(performance.now() - begun, seen.join(', ')).toBeLessThan(WITHIN_MS);
       // Built so soon that few looks, or none, find it under way.
-      expect(seen.every((state) => /^(changing (unknown|\d of 4)|live unknown)$/u.test(state)), seen.join(', ')).toBe(true);
+      expect(
+        seen.every((state) => /^(changing (unknown|\d of 4)|live unknown)$/u.test(state)),
+        seen.join(', '),
+      ).toBe(true);
       expect(await trips.index('drivers')).toMatchObject({ state: 'live', progress: null, fields: CHANGED.fields });
-      await until('the added index answers', async () => (await inCity().catch(() => undefined))?.entries.length === 4, WITHIN_MS);
+      await until(
+        'the added index answers',
+        async () => (await inCity().catch(() => undefined))?.entries.length === 4,
+        WITHIN_MS,
+      );
       expect(await trips.index('cities')).toMatchObject({ state: 'live', progress: null });
     } finally {
       await next.stop();

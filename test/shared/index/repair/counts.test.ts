@@ -22,8 +22,14 @@ describe('the count of entries', () => {
     for (const [shard, entries] of ENTRIES.entries()) {
       const client = await indexed.client(shard);
       for (let start = 0; start < entries; start += 500) {
-        const rows = Array.from({ length: 500 }, () => `(X'${randomBytes(16).toString('hex')}', X'${randomBytes(16).toString('hex')}', 1, 1)`);
-        await client.change({ sql: `INSERT INTO ${indexTable(indexed.datastore, shard, index)} (f0, row_key, epoch, added_id) VALUES ${rows.join(', ')}`, parameters: [] });
+        const rows = Array.from(
+          { length: 500 },
+          () => `(X'${randomBytes(16).toString('hex')}', X'${randomBytes(16).toString('hex')}', 1, 1)`,
+        );
+        await client.change({
+          sql: `INSERT INTO ${indexTable(indexed.datastore, shard, index)} (f0, row_key, epoch, added_id) VALUES ${rows.join(', ')}`,
+          parameters: [],
+        });
       }
     }
     const counting = new Set<string>();
@@ -37,7 +43,8 @@ describe('the count of entries', () => {
         },
       }),
     });
-    const share = async () => (await indexed.store.topology.indexNow(indexed.datastore, 'drivers')).progress?.largest_share ?? 0;
+    const share = async () =>
+      (await indexed.store.topology.indexNow(indexed.datastore, 'drivers')).progress?.largest_share ?? 0;
     await until('it is counted', async () => (await share()) > 0, 60_000);
     await run.stop();
     expect(await share()).toBe(0.8);

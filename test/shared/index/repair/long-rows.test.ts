@@ -21,14 +21,19 @@ let through: Wrap = noEntries;
 let indexed: IndexedStore;
 
 beforeAll(async () => {
-  indexed = await openIndexedStore(SHARDS, (client, group) => ({ ...client, change: (statement) => through(client, group).change(statement) }));
+  indexed = await openIndexedStore(SHARDS, (client, group) => ({
+    ...client,
+    change: (statement) => through(client, group).change(statement),
+  }));
 });
 afterAll(() => indexed.close());
 
 describe('a row of many cells', () => {
   it('waits until the entries of the rows beside it are written', async () => {
     const [row_key = '', ...others] = rowsOfShard(1, SHARDS, BESIDE + 1);
-    await indexed.write(Array.from({ length: 20 }, (_, ref_key) => ({ row_key, ref_key, body: { driver: randomUUID() } })));
+    await indexed.write(
+      Array.from({ length: 20 }, (_, ref_key) => ({ row_key, ref_key, body: { driver: randomUUID() } })),
+    );
     await indexed.write(others.map((key) => ({ row_key: key, body: { driver: randomUUID(), city: 'beside' } })));
     const missing = async (): Promise<number> => (await indexed.problems()).length;
     const seen: number[] = [];
@@ -53,7 +58,8 @@ describe('a row whose bodies are small as they are stored and large as objects',
     const [row_key = '', ...others] = rowsOfShard(0, SHARDS, BESIDE + 1);
     const drivers = Array.from({ length: VERSIONS }, () => randomUUID());
     expect(encodeBody({ driver: drivers[0] ?? '', trace: EMPTY }).length).toBeLessThan(1000);
-    for (const [ref_key, driver] of drivers.entries()) await indexed.write([{ row_key, ref_key, body: { driver, trace: EMPTY } }]);
+    for (const [ref_key, driver] of drivers.entries())
+      await indexed.write([{ row_key, ref_key, body: { driver, trace: EMPTY } }]);
     await indexed.write(others.map((key) => ({ row_key: key, body: { driver: randomUUID(), city: 'beside' } })));
     expect((await indexed.problems()).length, 'with the repair off').toBe(BESIDE + 1);
 
@@ -61,7 +67,15 @@ describe('a row whose bodies are small as they are stored and large as objects',
       const index = await indexed.version('drivers');
       let sum = 0;
       for (let shard = 0; shard < SHARDS; shard += 1) {
-        const [[rows] = []] = await (await indexed.client(shard)).select({ sql: `SELECT COUNT(*) FROM \`${indexed.datastore}_000${shard}\`.\`drivers_${index?.hash}\` WHERE tombstone_at IS NOT NULL`, parameters: [] }, 'writer');
+        const [[rows] = []] = await (
+          await indexed.client(shard)
+        ).select(
+          {
+            sql: `SELECT COUNT(*) FROM \`${indexed.datastore}_000${shard}\`.\`drivers_${index?.hash}\` WHERE tombstone_at IS NOT NULL`,
+            parameters: [],
+          },
+          'writer',
+        );
         sum += Number(rows);
       }
       return sum;
@@ -69,7 +83,11 @@ describe('a row whose bodies are small as they are stored and large as objects',
     const before = await tombstones();
     const process = startRepairProcess(indexed, { settings: { behindMs: 100, lookMs: 500 }, heapMb: HEAP_MB });
     try {
-      await until('all are repaired, or the process is dead', async () => process.exit() !== null || (await tombstones()) === before + VERSIONS - 1, 120_000);
+      await until(
+        'all are repaired, or the process is dead',
+        async () => process.exit() !== null || (await tombstones()) === before + VERSIONS - 1,
+        120_000,
+      );
       expect(process.exit(), process.lines.join('\n')).toBe(null);
       expect(await indexed.problems()).toEqual([]);
       expect(process.lines.filter((line) => line.includes('"failed"') || line.includes('_failed'))).toEqual([]);

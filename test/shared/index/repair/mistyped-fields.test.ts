@@ -16,7 +16,10 @@ const ORDERS: IndexDefinition = {
   ],
   keys: [],
 };
-const CHANGED: IndexDefinition = { ...ORDERS, fields: [...ORDERS.fields, { field: 'note', type: 'string', column_key: 'BASE' }] };
+const CHANGED: IndexDefinition = {
+  ...ORDERS,
+  fields: [...ORDERS.fields, { field: 'note', type: 'string', column_key: 'BASE' }],
+};
 
 let indexed: IndexedStore;
 let trips: Datastore & IndexOperations;
@@ -27,19 +30,36 @@ beforeAll(async () => {
 });
 afterAll(() => indexed.close());
 
-const order = (more: { readonly [field: string]: Json }, ref_key = 1, row_key: string = randomUUID()) => ({ row_key, ref_key, body: { buyer: randomUUID(), items: 1, total: 1, ...more } });
-const mistyped = async () => (await trips.index('orders')).mistyped.map(({ field, rows, row_key }) => ({ field, rows, row_key }));
+const order = (more: { readonly [field: string]: Json }, ref_key = 1, row_key: string = randomUUID()) => ({
+  row_key,
+  ref_key,
+  body: { buyer: randomUUID(), items: 1, total: 1, ...more },
+});
+const mistyped = async () =>
+  (await trips.index('orders')).mistyped.map(({ field, rows, row_key }) => ({ field, rows, row_key }));
 
 describe('fields of another type than the index says', () => {
   it('are counted, each with a row to look at, by the repair that finds them, from run to run', async () => {
     const first = indexed.repair();
     const [text, noBuyer] = [order({ items: '1' }), order({ buyer: 7 })];
-    await indexed.write([text, noBuyer, order({}), order({ items: null }), { row_key: randomUUID(), body: { buyer: randomUUID() } }]);
+    await indexed.write([
+      text,
+      noBuyer,
+      order({}),
+      order({ items: null }),
+      { row_key: randomUUID(), body: { buyer: randomUUID() } },
+    ]);
     // Kept as before: null, and no entry.
-    const itemsOf = async () => (await trips.query({ index: 'orders', where: [{ field: 'buyer', operator: 'eq', values: [text.body.buyer] }] })).entries.map(({ fields }) => fields['items']);
+    const itemsOf = async () =>
+      (
+        await trips.query({ index: 'orders', where: [{ field: 'buyer', operator: 'eq', values: [text.body.buyer] }] })
+      ).entries.map(({ fields }) => fields['items']);
     await until('it has its entry', async () => (await itemsOf()).length === 1);
     expect(await itemsOf()).toEqual([null]);
-    const found = [{ field: 'buyer', rows: 1, row_key: noBuyer.row_key }, { field: 'items', rows: 1, row_key: text.row_key }];
+    const found = [
+      { field: 'buyer', rows: 1, row_key: noBuyer.row_key },
+      { field: 'items', rows: 1, row_key: text.row_key },
+    ];
     await until('both are counted', async () => (await mistyped()).length === 2);
     expect(await mistyped()).toEqual(found);
     const [{ at } = { at: '' }] = (await trips.index('orders')).mistyped;
@@ -51,7 +71,10 @@ describe('fields of another type than the index says', () => {
     await indexed.write([order({}, 2, text.row_key)]);
     const more = Array.from({ length: 20 }, () => order({ items: 1.5 }));
     await indexed.write(more);
-    await until('all are counted', async () => ((await mistyped()).find(({ field }) => field === 'items')?.rows ?? 0) >= 21);
+    await until(
+      'all are counted',
+      async () => ((await mistyped()).find(({ field }) => field === 'items')?.rows ?? 0) >= 21,
+    );
     await second.stop();
     const [, items] = await mistyped();
     expect(items?.rows).toBe(21);
@@ -62,13 +85,29 @@ describe('fields of another type than the index says', () => {
     await indexed.write([order({ note: 5 })]);
     await indexed.deploy([CHANGED]);
     const run = indexed.repair({ settings: { retiredForMs: 1000 } });
-    await until('the new one is live', async () => (await trips.index('orders')).state === 'live' && (await trips.index('orders')).fields.length === 4, 20_000);
+    await until(
+      'the new one is live',
+      async () => (await trips.index('orders')).state === 'live' && (await trips.index('orders')).fields.length === 4,
+      20_000,
+    );
     await until('its own are counted', async () => (await mistyped()).reduce((sum, { rows }) => sum + rows, 0) >= 22);
     // Each row once, as it is now: one of the two and twenty was put right.
-    expect((await mistyped()).map(({ field, rows }) => [field, rows])).toEqual([['buyer', 1], ['items', 20], ['note', 1]]);
-    await until('the old one is forgotten', async () => (await readIndexNow(indexed.store.topologyTable, { datastore: indexed.datastore, name: 'orders' })).versions.length === 1);
+    expect((await mistyped()).map(({ field, rows }) => [field, rows])).toEqual([
+      ['buyer', 1],
+      ['items', 20],
+      ['note', 1],
+    ]);
+    await until(
+      'the old one is forgotten',
+      async () =>
+        (await readIndexNow(indexed.store.topologyTable, { datastore: indexed.datastore, name: 'orders' })).versions
+          .length === 1,
+    );
     await run.stop();
-    const { mistyped: kept, versions } = await readIndexNow(indexed.store.topologyTable, { datastore: indexed.datastore, name: 'orders' });
+    const { mistyped: kept, versions } = await readIndexNow(indexed.store.topologyTable, {
+      datastore: indexed.datastore,
+      name: 'orders',
+    });
     expect(new Set(kept.map(({ hash }) => hash))).toEqual(new Set(versions.map(({ hash }) => hash)));
   }, 60_000);
 });

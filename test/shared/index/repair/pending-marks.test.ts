@@ -19,10 +19,20 @@ const one = async (group: string) => (await marks.read(group, 60))[0] ?? { shard
 
 it('marks keep the lowest added id of each shard, of more shards than one write takes', async () => {
   await marks.mark('group-1', new Map(Array.from({ length: 60 }, (_, shard) => [shard, 100 + shard])));
-  await marks.mark('group-1', new Map([[3, 500], [4, 7]]));
+  await marks.mark(
+    'group-1',
+    new Map([
+      [3, 500],
+      [4, 7],
+    ]),
+  );
   const found = (await marks.read('group-1', 60)).sort((a, b) => a.shard - b.shard);
   expect(found).toHaveLength(60);
-  expect(found.slice(2, 5).map(({ shard, from }) => [shard, from])).toEqual([[2, 102], [3, 103], [4, 7]]);
+  expect(found.slice(2, 5).map(({ shard, from }) => [shard, from])).toEqual([
+    [2, 102],
+    [3, 103],
+    [4, 7],
+  ]);
   expect(await marks.read('group-2', 60)).toEqual([]);
 });
 
@@ -47,7 +57,12 @@ it('a mark that is set further back while a shard is caught up stays there', asy
 });
 
 it('marks of as many shards as a datastore may have are taken, and found and cleared one by one', async () => {
-  const lowest = new Map(Array.from({ length: MAX_SHARDS / SPREAD }, (_, place) => [place * SPREAD + (place % SPREAD), 31_536_000_000 + place]));
+  const lowest = new Map(
+    Array.from({ length: MAX_SHARDS / SPREAD }, (_, place) => [
+      place * SPREAD + (place % SPREAD),
+      31_536_000_000 + place,
+    ]),
+  );
   await marks.mark('group-5', lowest);
   const found = await marks.read('group-5', MAX_SHARDS);
   expect(new Map(found.map(({ shard, from }) => [shard, from]))).toEqual(lowest);

@@ -43,9 +43,19 @@ async function race(writers: number, versions: number): Promise<void> {
 describe('the repair', () => {
   it('writes the entries that writes could not, and only those', async () => {
     const drivers = Array.from({ length: 3 }, () => randomUUID());
-    await indexed.write(Array.from({ length: 30 }, (_, place) => ({ row_key: randomUUID(), body: { driver: drivers[place % 3] ?? '', city: 'Porto' } })));
+    await indexed.write(
+      Array.from({ length: 30 }, (_, place) => ({
+        row_key: randomUUID(),
+        body: { driver: drivers[place % 3] ?? '', city: 'Porto' },
+      })),
+    );
     through = noEntries;
-    await indexed.write(Array.from({ length: 60 }, (_, place) => ({ row_key: randomUUID(), body: { driver: drivers[place % 3] ?? '', city: 'Porto' } })));
+    await indexed.write(
+      Array.from({ length: 60 }, (_, place) => ({
+        row_key: randomUUID(),
+        body: { driver: drivers[place % 3] ?? '', city: 'Porto' },
+      })),
+    );
     through = (client) => client;
     expect(countKinds(await indexed.problems()), 'with the repair off').toEqual({ ...NONE, missing: 60 });
     const run = indexed.repair();
@@ -64,13 +74,19 @@ describe('the repair', () => {
         if ((groupOf(shardOfValue(driver, 'UUID', SHARDS)) === group) === is) return driver;
       }
     };
-    const rows = Array.from({ length: SHARDS }, (_, shard) => shard).filter((shard) => groupOf(shard) !== 'group-2').flatMap((shard) => rowsOfShard(shard, SHARDS, 10));
+    const rows = Array.from({ length: SHARDS }, (_, shard) => shard)
+      .filter((shard) => groupOf(shard) !== 'group-2')
+      .flatMap((shard) => rowsOfShard(shard, SHARDS, 10));
     const [there, elsewhere] = [driverIn('group-2', true), driverIn('group-2', false)];
     through = noEntries;
     const run = indexed.repair({ wrap: faulty.wrap });
     faulty.behaviours.set('group-2', 'down');
-    await indexed.write(rows.map((row_key, place) => ({ row_key, ref_key: 5, body: { driver: place % 2 === 0 ? there : elsewhere } })));
-    const found = async (driver: string): Promise<number> => (await indexed.trips.query({ index: 'drivers', where: [{ field: 'driver', operator: 'eq', values: [driver] }] })).entries.length;
+    await indexed.write(
+      rows.map((row_key, place) => ({ row_key, ref_key: 5, body: { driver: place % 2 === 0 ? there : elsewhere } })),
+    );
+    const found = async (driver: string): Promise<number> =>
+      (await indexed.trips.query({ index: 'drivers', where: [{ field: 'driver', operator: 'eq', values: [driver] }] }))
+        .entries.length;
     await until('the entries of other groups are there', async () => (await found(elsewhere)) === rows.length / 2);
     await until('marked', () => run.events.some(({ kind }) => kind === 'pending'));
     const back = performance.now();
@@ -113,7 +129,9 @@ describe('the repair', () => {
       let sum = 0;
       for (let shard = 0; shard < SHARDS; shard += 1) {
         const table = `\`${indexed.datastore}_000${shard}\`.\`drivers_${index?.hash}\``;
-        const [[rows] = []] = await (await indexed.client(shard)).select({ sql: `SELECT COUNT(*) FROM ${table} WHERE tombstone_at IS ${condition}`, parameters: [] }, 'writer');
+        const [[rows] = []] = await (
+          await indexed.client(shard)
+        ).select({ sql: `SELECT COUNT(*) FROM ${table} WHERE tombstone_at IS ${condition}`, parameters: [] }, 'writer');
         sum += Number(rows);
       }
       return sum;
@@ -124,7 +142,11 @@ describe('the repair', () => {
     await new Promise((resolve) => setTimeout(resolve, 500));
     await before.stop();
     expect(await count('NOT NULL')).toBe(tombstones);
-    await updateState(indexed.stateTable, { key: `due#purge#${indexed.datastore}`, update: 'SET #due = :due', values: { ':due': { N: '0' } } });
+    await updateState(indexed.stateTable, {
+      key: `due#purge#${indexed.datastore}`,
+      update: 'SET #due = :due',
+      values: { ':due': { N: '0' } },
+    });
     const run = indexed.repair({ settings: { tombstoneAgeMs: 0 } });
     await until('purged', async () => (await count('NOT NULL')) === 0);
     await run.stop();

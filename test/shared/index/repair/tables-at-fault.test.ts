@@ -18,27 +18,35 @@ let indexed: IndexedStore;
 let index: PhysicalIndex;
 
 beforeAll(async () => {
-  indexed = await openIndexedStore(SHARDS, (client, group) => ({ ...client, change: (statement) => through(client, group).change(statement) }));
+  indexed = await openIndexedStore(SHARDS, (client, group) => ({
+    ...client,
+    change: (statement) => through(client, group).change(statement),
+  }));
   const live = await indexed.version('drivers');
   if (!live) throw new Error('no index');
   index = live;
 });
 afterAll(() => indexed.close());
 
-const groupOf = async (shard: number): Promise<string> => (await indexed.store.topology.datastore(indexed.datastore))?.places[shard]?.group ?? '';
+const groupOf = async (shard: number): Promise<string> =>
+  (await indexed.store.topology.datastore(indexed.datastore))?.places[shard]?.group ?? '';
 
 /** Shards of one group. */
 async function shardsOf(group: string): Promise<number[]> {
-  const all = await Promise.all(Array.from({ length: SHARDS }, async (_, shard) => ((await groupOf(shard)) === group ? [shard] : [])));
+  const all = await Promise.all(
+    Array.from({ length: SHARDS }, async (_, shard) => ((await groupOf(shard)) === group ? [shard] : [])),
+  );
   return all.flat();
 }
 
 /** Refuses, as a server does whose table is damaged, or hangs as it does while one is locked. */
-const atFault = (table: string, fault: () => Promise<never>): Wrap => (client: SqlClient) => ({
-  ...client,
-  select: (statement, target) => (statement.sql.includes(table) ? fault() : client.select(statement, target)),
-  change: (statement) => (statement.sql.includes(table) ? fault() : client.change(statement)),
-});
+const atFault =
+  (table: string, fault: () => Promise<never>): Wrap =>
+  (client: SqlClient) => ({
+    ...client,
+    select: (statement, target) => (statement.sql.includes(table) ? fault() : client.select(statement, target)),
+    change: (statement) => (statement.sql.includes(table) ? fault() : client.change(statement)),
+  });
 const damaged = async (): Promise<never> => {
   throw new SqlError('rejected', 'Index for table is corrupt; try to repair it', { errno: 1034 });
 };
@@ -48,9 +56,14 @@ const locked = async (): Promise<never> => {
 };
 
 /** Rows of shards, whose entries nobody has written; all under one driver unless said otherwise. */
-async function rowsWithoutEntries(shards: readonly number[], driver?: () => string): Promise<{ readonly row_key: string; readonly driver: string; readonly shard: number }[]> {
+async function rowsWithoutEntries(
+  shards: readonly number[],
+  driver?: () => string,
+): Promise<{ readonly row_key: string; readonly driver: string; readonly shard: number }[]> {
   const one = randomUUID();
-  const rows = shards.flatMap((shard) => rowsOfShard(shard, SHARDS, ROWS).map((row_key) => ({ row_key, driver: driver?.() ?? one, shard })));
+  const rows = shards.flatMap((shard) =>
+    rowsOfShard(shard, SHARDS, ROWS).map((row_key) => ({ row_key, driver: driver?.() ?? one, shard })),
+  );
   through = noEntries;
   await indexed.write(rows.map(({ row_key, driver: of }) => ({ row_key, body: { driver: of } })));
   through = (client) => client;
@@ -66,37 +79,69 @@ function driverWhere(isBad: (row: { readonly driver: string }) => boolean, wante
 
 async function entriesOf(drivers: ReadonlySet<string>): Promise<Set<string>> {
   const found = new Set<string>();
-  for (const driver of drivers) for (const { row_key } of (await indexed.trips.query({ index: 'drivers', where: [{ field: 'driver', operator: 'eq', values: [driver] }], limit: 1000 })).entries) found.add(row_key);
+  for (const driver of drivers)
+    for (const { row_key } of (
+      await indexed.trips.query({
+        index: 'drivers',
+        where: [{ field: 'driver', operator: 'eq', values: [driver] }],
+        limit: 1000,
+      })
+    ).entries)
+      found.add(row_key);
   return found;
 }
 
 describe('the repair, of tables of one group, one of which', () => {
-  it.each([['is damaged', damaged], ['is locked', locked]] as const)('holds cells and %s, keeps the other shards of the group in order, and this one once it can be read', async (_what, fault) => {
-    const [bad = 0, ...good] = await shardsOf('group-2');
-    const wrap: { now: Wrap } = { now: atFault(entityTable(indexed.datastore, bad), fault) };
-    const run = indexed.repair({ wrap: (client, group) => ({ ...client, select: (statement, target) => (target === 'writer' ? wrap.now(client, group).select(statement, target) : client.select(statement, target)) }) });
-    try {
-      const rows = await rowsWithoutEntries([bad, ...good]);
-      const drivers = new Set(rows.map(({ driver }) => driver));
-      const wanted = new Set(rows.filter(({ shard }) => shard !== bad).map(({ row_key }) => row_key));
-      await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size, 60_000);
-      expect(await entriesOf(drivers)).toEqual(wanted);
-      // Without readers its log cannot be read either, which the follower tells.
-      const told = () => run.events.filter((event) => (event.kind === 'failed' && event.what === `the rows of shard ${bad}`) || (event.kind === 'followed' && event.event.kind === 'shard_failed' && event.event.shard === bad));
-      await until('it is told', () => told().length > 0);
-      wrap.now = (client) => client;
-      await until('all are repaired', async () => (await entriesOf(drivers)).size === rows.length, 40_000);
-      expect(told()).toHaveLength(1);
-    } finally {
-      await run.stop();
-    }
-  }, 180_000);
+  it.each([
+    ['is damaged', damaged],
+    ['is locked', locked],
+  ] as const)(
+    'holds cells and %s, keeps the other shards of the group in order, and this one once it can be read',
+    async (_what, fault) => {
+      const [bad = 0, ...good] = await shardsOf('group-2');
+      const wrap: { now: Wrap } = { now: atFault(entityTable(indexed.datastore, bad), fault) };
+      const run = indexed.repair({
+        wrap: (client, group) => ({
+          ...client,
+          select: (statement, target) =>
+            target === 'writer' ? wrap.now(client, group).select(statement, target) : client.select(statement, target),
+        }),
+      });
+      try {
+        const rows = await rowsWithoutEntries([bad, ...good]);
+        const drivers = new Set(rows.map(({ driver }) => driver));
+        const wanted = new Set(rows.filter(({ shard }) => shard !== bad).map(({ row_key }) => row_key));
+        await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size, 60_000);
+        expect(await entriesOf(drivers)).toEqual(wanted);
+        // Without readers its log cannot be read either, which the follower tells.
+        const told = () =>
+          run.events.filter(
+            (event) =>
+              (event.kind === 'failed' && event.what === `the rows of shard ${bad}`) ||
+              (event.kind === 'followed' && event.event.kind === 'shard_failed' && event.event.shard === bad),
+          );
+        await until('it is told', () => told().length > 0);
+        wrap.now = (client) => client;
+        await until('all are repaired', async () => (await entriesOf(drivers)).size === rows.length, 40_000);
+        expect(told()).toHaveLength(1);
+      } finally {
+        await run.stop();
+      }
+    },
+    180_000,
+  );
 
   it('holds entries and is damaged, keeps those of the others in order, and gives it its own once it can take them', async () => {
     const [bad = 0] = await shardsOf('group-3');
     const shards = await shardsOf('group-1');
     const wrap: { now: Wrap } = { now: atFault(indexTable(indexed.datastore, bad, index), damaged) };
-    const run = indexed.repair({ wrap: (client, group) => ({ ...client, select: (statement, target) => wrap.now(client, group).select(statement, target), change: (statement) => wrap.now(client, group).change(statement) }) });
+    const run = indexed.repair({
+      wrap: (client, group) => ({
+        ...client,
+        select: (statement, target) => wrap.now(client, group).select(statement, target),
+        change: (statement) => wrap.now(client, group).change(statement),
+      }),
+    });
     try {
       const isBad = ({ driver }: { readonly driver: string }): boolean => shardOfValue(driver, 'UUID', SHARDS) === bad;
       // One in four is the damaged table's: left to chance, it now and then gets none of them.
@@ -107,10 +152,17 @@ describe('the repair, of tables of one group, one of which', () => {
       await until('the others are repaired', async () => (await entriesOf(drivers)).size === wanted.size, 60_000);
       expect(await entriesOf(drivers)).toEqual(wanted);
       // Rows that come later find their way too, past what is marked.
-      const later = await rowsWithoutEntries(shards.slice(0, 1), () => [...drivers].find((driver) => !isBad({ driver })) ?? '');
+      const later = await rowsWithoutEntries(
+        shards.slice(0, 1),
+        () => [...drivers].find((driver) => !isBad({ driver })) ?? '',
+      );
       await until('later ones too', async () => (await entriesOf(drivers)).size === wanted.size + later.length, 60_000);
       wrap.now = (client) => client;
-      await until('all are repaired', async () => (await entriesOf(drivers)).size === rows.length + later.length, 40_000);
+      await until(
+        'all are repaired',
+        async () => (await entriesOf(drivers)).size === rows.length + later.length,
+        40_000,
+      );
       await until('no mark is left', () => run.events.some(({ kind }) => kind === 'caught_up'));
     } finally {
       await run.stop();
@@ -123,7 +175,14 @@ describe('the verification, of a datastore of which one table is damaged', () =>
   it('compares and mends the rest, and says which shard it could not', async () => {
     const [bad = 0, good = 1] = await shardsOf('group-2');
     const rows = await rowsWithoutEntries([bad, good]);
-    const wrapped = { ...indexed.store.context, groups: { ...indexed.store.context.groups, client: async (group: string) => atFault(entityTable(indexed.datastore, bad), damaged)(indexed.store.client(group), group) } };
+    const wrapped = {
+      ...indexed.store.context,
+      groups: {
+        ...indexed.store.context.groups,
+        client: async (group: string) =>
+          atFault(entityTable(indexed.datastore, bad), damaged)(indexed.store.client(group), group),
+      },
+    };
     const verified = await verifyIndex(wrapped, indexed.datastore, index, { settleMs: 10, repair: true });
     expect([...verified.failed.keys()]).toEqual([bad]);
     expect(verified.found).toEqual({ missing: rows.length / 2, wrong: 0, extra: 0 });

@@ -26,26 +26,46 @@ const shardOf = (driver: string): number => shardOfValue(driver, 'UUID', SHARDS)
 
 describe('verification', () => {
   it('finds entries that are missing, extra and wrong, and mends them', async () => {
-    const trips = Array.from({ length: 50 }, () => ({ row_key: randomUUID(), body: { driver: randomUUID(), city: 'Faro' } }));
+    const trips = Array.from({ length: 50 }, () => ({
+      row_key: randomUUID(),
+      body: { driver: randomUUID(), city: 'Faro' },
+    }));
     await indexed.write(trips);
     expect(await indexed.problems()).toEqual([]);
     const [lost, moved, altered] = trips;
     if (!lost || !moved || !altered) throw new Error('three trips');
     const change = async (driver: string, sql: string, parameters: readonly (string | Uint8Array)[]): Promise<void> => {
-      const { affectedRows } = await (await indexed.client(shardOf(driver))).change({ sql: sql.replace('TABLE_NAME', indexTable(indexed.datastore, shardOf(driver), index)), parameters });
+      const { affectedRows } = await (
+        await indexed.client(shardOf(driver))
+      ).change({ sql: sql.replace('TABLE_NAME', indexTable(indexed.datastore, shardOf(driver), index)), parameters });
       expect(affectedRows).toBe(1);
     };
     await change(lost.body.driver, 'DELETE FROM TABLE_NAME WHERE f0 = ?', [rowKeyBytes(lost.body.driver)]);
-    await change(altered.body.driver, 'UPDATE TABLE_NAME SET f1 = ? WHERE f0 = ?', ['Lagos', rowKeyBytes(altered.body.driver)]);
+    await change(altered.body.driver, 'UPDATE TABLE_NAME SET f1 = ? WHERE f0 = ?', [
+      'Lagos',
+      rowKeyBytes(altered.body.driver),
+    ]);
     const stranger = randomUUID();
-    await (await indexed.client(shardOf(stranger))).change(putEntries(indexed.datastore, shardOf(stranger), index, [{ row_key: moved.row_key, values: [stranger, null, null], tombstone: false, version: { epoch: 1, added_id: 1 } }]));
+    await (
+      await indexed.client(shardOf(stranger))
+    ).change(
+      putEntries(indexed.datastore, shardOf(stranger), index, [
+        {
+          row_key: moved.row_key,
+          values: [stranger, null, null],
+          tombstone: false,
+          version: { epoch: 1, added_id: 1 },
+        },
+      ]),
+    );
 
     const planted = [
       { kind: 'extra', row_key: moved.row_key, value: stranger },
       { kind: 'missing', row_key: lost.row_key, value: lost.body.driver },
       { kind: 'wrong', row_key: altered.row_key, value: altered.body.driver },
     ];
-    const found = async (repair: boolean) => [...(await indexed.problems('drivers', repair))].sort((a, b) => (a.kind < b.kind ? -1 : 1));
+    const found = async (repair: boolean) =>
+      [...(await indexed.problems('drivers', repair))].sort((a, b) => (a.kind < b.kind ? -1 : 1));
     expect(await found(false)).toEqual(planted);
     expect(await found(true)).toEqual(planted);
     expect(await found(false)).toEqual([]);
@@ -63,12 +83,21 @@ describe('verification', () => {
     const entity = `\`${indexed.datastore}_0002\`.entity`;
     const [[head] = []] = await client.select({ sql: `SELECT MAX(added_id) FROM ${entity}`, parameters: [] }, 'writer');
     // Only the writer had these, and the index on other groups.
-    await indexed.write([2, 3, 4].map((ref_key) => ({ row_key, ref_key, body: { driver: randomUUID(), city: 'lost' } })));
+    await indexed.write(
+      [2, 3, 4].map((ref_key) => ({ row_key, ref_key, body: { driver: randomUUID(), city: 'lost' } })),
+    );
     await client.change({ sql: `DELETE FROM ${entity} WHERE added_id > ?`, parameters: [String(head)] });
-    await indexed.write([{ row_key: other, body: { driver: randomUUID(), city: 'taken' } }, { row_key, ref_key: 9, body: { driver: randomUUID(), city: 'new' } }]);
+    await indexed.write([
+      { row_key: other, body: { driver: randomUUID(), city: 'taken' } },
+      { row_key, ref_key: 9, body: { driver: randomUUID(), city: 'new' } },
+    ]);
     expect((await indexed.problems()).length).toBeGreaterThan(0);
     const group = (await indexed.store.topology.datastore(indexed.datastore))?.places[2]?.group ?? '';
-    await updateState(indexed.stateTable, { key: `writer#${indexed.datastore}#${group}`, update: 'SET #server = :other', values: { ':other': { S: 'another' } } });
+    await updateState(indexed.stateTable, {
+      key: `writer#${indexed.datastore}#${group}`,
+      update: 'SET #server = :other',
+      values: { ':other': { S: 'another' } },
+    });
 
     const after = indexed.repair();
     await until('verified', () => after.events.some(({ kind }) => kind === 'verified'));

@@ -16,8 +16,8 @@ const SECURE_CONNECTION = 1 << 15;
 const PLUGIN_AUTH = 1 << 19;
 
 /**
- * As much of a MySQL server as a login with a token needs, as RDS Proxy and Aurora do it: a greeting, TLS, the switch to
- * `mysql_clear_password`, and an empty OK to whatever is asked afterwards.
+ * As much of a MySQL server as a login with a token needs, as RDS Proxy and Aurora do it: a greeting, TLS, the switch
+ * to `mysql_clear_password`, and an empty OK to whatever is asked afterwards.
  */
 export async function startTokenServer(certificate = CERTIFICATE): Promise<TokenServer> {
   const logins: TokenServer['logins'][number][] = [];
@@ -48,11 +48,17 @@ async function serve(plain: Socket, cert: string, logins: TokenServer['logins'][
     plain.pause();
     if (asked.length > TLS_REQUEST_BYTES) plain.unshift(asked.subarray(TLS_REQUEST_BYTES));
   }
-  const socket = wantsTls ? new TLSSocket(plain, { isServer: true, secureContext: createSecureContext({ key: KEY, cert }) }) : plain;
+  const socket = wantsTls
+    ? new TLSSocket(plain, { isServer: true, secureContext: createSecureContext({ key: KEY, cert }) })
+    : plain;
   socket.on('error', () => undefined);
   const login = wantsTls ? ((await once(socket, 'data')) as [Buffer])[0] : asked;
   const user = login.subarray(36, login.indexOf(0, 36)).toString();
-  send(socket, (login[3] ?? 0) + 1, Buffer.concat([Buffer.from([0xfe]), Buffer.from('mysql_clear_password\0'), Buffer.from('\0')]));
+  send(
+    socket,
+    (login[3] ?? 0) + 1,
+    Buffer.concat([Buffer.from([0xfe]), Buffer.from('mysql_clear_password\0'), Buffer.from('\0')]),
+  );
   const [answer] = (await once(socket, 'data')) as [Buffer];
   logins.push({ user, token: answer.subarray(4, -1).toString(), encrypted: wantsTls });
   send(socket, (answer[3] ?? 0) + 1, ok());
@@ -67,7 +73,15 @@ function greeting(): Buffer {
   parts.writeUInt16LE(2, 3);
   parts.writeUInt16LE(capabilities >>> 16, 5);
   parts.writeUInt8(21, 7);
-  return Buffer.concat([Buffer.from([10]), Buffer.from('8.0.42\0'), Buffer.from([1, 0, 0, 0]), Buffer.from('abcdefgh\0'), parts, Buffer.from('ijklmnopqrst\0'), Buffer.from('caching_sha2_password\0')]);
+  return Buffer.concat([
+    Buffer.from([10]),
+    Buffer.from('8.0.42\0'),
+    Buffer.from([1, 0, 0, 0]),
+    Buffer.from('abcdefgh\0'),
+    parts,
+    Buffer.from('ijklmnopqrst\0'),
+    Buffer.from('caching_sha2_password\0'),
+  ]);
 }
 
 function ok(): Buffer {

@@ -33,10 +33,14 @@ async function consumeAll(stage: Stage): Promise<void> {
 describe('a batch', () => {
   it('calls the function with the row key and the message, in order, and is done with what it answered', async () => {
     const seen: [string, TriggerMessage, number][] = [];
-    const stage = await openStage(emulators, { fn: (rowKey, message, _schemaless, { attempt }) => seen.push([rowKey, message, attempt]) });
+    const stage = await openStage(emulators, {
+      fn: (rowKey, message, _schemaless, { attempt }) => seen.push([rowKey, message, attempt]),
+    });
     await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(4, 9));
     expect(await stage.consume()).toEqual([]);
-    expect(seen).toEqual([messageOf(17, 1), messageOf(17, 2), messageOf(4, 9)].map((message) => [message.row_key, message, 1]));
+    expect(seen).toEqual(
+      [messageOf(17, 1), messageOf(17, 2), messageOf(4, 9)].map((message) => [message.row_key, message, 1]),
+    );
     expect(await stage.depth()).toBe(0);
     expect(await stage.store.status()).toEqual({ state: 'running', troubled: [] });
   });
@@ -44,7 +48,10 @@ describe('a batch', () => {
   it('does not look at the trigger again while what is known of it is fresh', async () => {
     const looks = async (statusMs: number): Promise<number> => {
       let looked = 0;
-      const stage = await openStage(emulators, { settings: { statusMs }, store: (store) => ({ status: () => ((looked += 1), store.status()) }) });
+      const stage = await openStage(emulators, {
+        settings: { statusMs },
+        store: (store) => ({ status: () => ((looked += 1), store.status()) }),
+      });
       await stage.send(messageOf(1, 1), messageOf(2, 1));
       await stage.consume();
       await sleep(60);
@@ -59,12 +66,19 @@ describe('a batch', () => {
   it('parks messages that name no cell of this trigger, and goes on with those behind them', async () => {
     const stage = await openStage(emulators);
     await stage.sendText('{"shard": 17', '17');
-    await stage.send(messageOf(17, 2, { trigger: 'feed_warehouse' }), messageOf(17, 3, { datastore: 'riders' }), messageOf(17, 4));
+    await stage.send(
+      messageOf(17, 2, { trigger: 'feed_warehouse' }),
+      messageOf(17, 3, { datastore: 'riders' }),
+      messageOf(17, 4),
+    );
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual(['17/4']);
     expect(await stage.store.malformed()).toEqual([
       expect.objectContaining({ body: '{"shard": 17', error: 'SchemalessError: the message is not JSON' }),
-      expect.objectContaining({ body: encodeMessage(messageOf(17, 2, { trigger: 'feed_warehouse' })), error: 'SchemalessError: trigger: wanted bill_rider, got "feed_warehouse"' }),
+      expect.objectContaining({
+        body: encodeMessage(messageOf(17, 2, { trigger: 'feed_warehouse' })),
+        error: 'SchemalessError: trigger: wanted bill_rider, got "feed_warehouse"',
+      }),
       expect.objectContaining({ error: 'SchemalessError: datastore: wanted trips, got "riders"' }),
     ]);
   });
@@ -72,7 +86,9 @@ describe('a batch', () => {
 
 describe('a message whose cell was sent again since', () => {
   it('is void, and done; one of an earlier release, which names no generation, never is: nobody knows whether its cell was', async () => {
-    const stage = await openStage(emulators, { store: (store) => ({ status: async () => ({ ...(await store.status()), least_generation: 2 }) }) });
+    const stage = await openStage(emulators, {
+      store: (store) => ({ status: async () => ({ ...(await store.status()), least_generation: 2 }) }),
+    });
     const { generation: _generation, ...unnamed } = messageOf(17, 2);
     await stage.send(messageOf(17, 1, { generation: 1 }), unnamed, messageOf(17, 3, { generation: 2 }));
     expect(await stage.consume()).toEqual([]);
@@ -96,7 +112,11 @@ describe('a failure', () => {
   });
 
   it('never hides messages for more than the longest backoff', async () => {
-    const stage = await openStage(emulators, { definition: { maxAttempts: 100 }, fn: failOn('17/1'), settings: { longestBackoffSeconds: 4 } });
+    const stage = await openStage(emulators, {
+      definition: { maxAttempts: 100 },
+      fn: failOn('17/1'),
+      settings: { longestBackoffSeconds: 4 },
+    });
     await stage.send(messageOf(17, 1));
     const seconds: (number | undefined)[] = [];
     for (let attempt = 1; attempt <= 5; attempt += 1) {
@@ -132,7 +152,9 @@ describe('a failure', () => {
     await stage.send(messageOf(17, 1), messageOf(17, 2));
     await consumeAll(stage);
     expect(stage.called).toEqual(['17/1', '17/1', '17/1', '17/2']);
-    expect(await parkedOf(stage, 17)).toEqual([expect.objectContaining({ message: messageOf(17, 1), attempts: 3, last_error: 'card declined' })]);
+    expect(await parkedOf(stage, 17)).toEqual([
+      expect.objectContaining({ message: messageOf(17, 1), attempts: 3, last_error: 'card declined' }),
+    ]);
   });
 
   it('parks the cell at once when it is permanent', async () => {
@@ -144,16 +166,26 @@ describe('a failure', () => {
     await stage.send(messageOf(17, 1), messageOf(17, 2));
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual(['17/1', '17/2']);
-    expect(await parkedOf(stage, 17)).toEqual([expect.objectContaining({ attempts: 1, last_error: 'PermanentFailure: fare.total: wanted a number, got string' })]);
+    expect(await parkedOf(stage, 17)).toEqual([
+      expect.objectContaining({ attempts: 1, last_error: 'PermanentFailure: fare.total: wanted a number, got string' }),
+    ]);
   });
 
   it('counts a function that does not answer in time, and tells it', async () => {
     const signals: AbortSignal[] = [];
-    const stage = await openStage(emulators, { definition: { timeoutSeconds: 0.2, maxAttempts: 1 }, fn: (_rowKey, _message, _schemaless, { signal }) => (signals.push(signal), sleep(60_000, undefined, { ref: false })) });
+    const stage = await openStage(emulators, {
+      definition: { timeoutSeconds: 0.2, maxAttempts: 1 },
+      fn: (_rowKey, _message, _schemaless, { signal }) => (
+        signals.push(signal),
+        sleep(60_000, undefined, { ref: false })
+      ),
+    });
     await stage.send(messageOf(17, 1));
     await stage.consume();
     expect(signals[0]?.aborted).toBe(true);
-    expect(await parkedOf(stage, 17)).toEqual([expect.objectContaining({ attempts: 1, last_error: 'it did not answer within 0.2 s' })]);
+    expect(await parkedOf(stage, 17)).toEqual([
+      expect.objectContaining({ attempts: 1, last_error: 'it did not answer within 0.2 s' }),
+    ]);
   });
 
   it('also counts a function that is not async and throws something else than an Error', async () => {
@@ -183,14 +215,18 @@ describe('a function that ends its process', () => {
     }
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual(['17/2']);
-    expect(await parkedOf(stage, 17)).toEqual([expect.objectContaining({ message: messageOf(17, 1), attempts: 2, last_error: 'it ended before it answered' })]);
+    expect(await parkedOf(stage, 17)).toEqual([
+      expect.objectContaining({ message: messageOf(17, 1), attempts: 2, last_error: 'it ended before it answered' }),
+    ]);
     // Received as often, but never begun in vain.
     expect((await stage.store.shards([17])).flatMap(({ cells }) => cells)).toHaveLength(1);
   });
 
   it('has its attempt counted when it is called, not afterwards', async () => {
     const counted: number[] = [];
-    const stage: Stage = await openStage(emulators, { fn: async () => counted.push((await stage.store.shards([17])).flatMap(({ cells }) => cells)[0]?.attempts ?? 0) });
+    const stage: Stage = await openStage(emulators, {
+      fn: async () => counted.push((await stage.store.shards([17])).flatMap(({ cells }) => cells)[0]?.attempts ?? 0),
+    });
     await stage.send(messageOf(17, 1));
     await stage.show(await stage.receive());
     await stage.consume();
@@ -207,14 +243,20 @@ describe('a function that ends its process', () => {
     await stage.receive();
     await stage.store.begin(messageOf(17, 1));
     await stage.consume(records.map((record) => ({ ...record, receipts: 3 })));
-    expect(await parkedOf(stage, 17)).toEqual([expect.objectContaining({ last_error: 'it ended before it answered; before that: card declined' })]);
+    expect(await parkedOf(stage, 17)).toEqual([
+      expect.objectContaining({ last_error: 'it ended before it answered; before that: card declined' }),
+    ]);
   });
 });
 
 describe('messages that are consumed', () => {
   it('stay hidden as long as that takes, however short the queue hides them', async () => {
     let call: Promise<void> | undefined;
-    const stage = await openStage(emulators, { visibilitySeconds: 1, settings: { holdSeconds: 2, holdEveryMs: 300 }, fn: () => (call ??= sleep(3500)) });
+    const stage = await openStage(emulators, {
+      visibilitySeconds: 1,
+      settings: { holdSeconds: 2, holdEveryMs: 300 },
+      fn: () => (call ??= sleep(3500)),
+    });
     await stage.send(messageOf(17, 1), messageOf(17, 2));
     const records = await stage.receive();
     const consumed = stage.consume(records);
@@ -234,7 +276,11 @@ describe('messages that are consumed', () => {
 describe('the time of a batch', () => {
   it('is not cut from a call: what there is no time for goes back at once, uncounted', async () => {
     let left = 6000;
-    const stage = await openStage(emulators, { definition: { timeoutSeconds: 5 }, settings: { marginMs: 500 }, fn: () => void (left -= 1500) });
+    const stage = await openStage(emulators, {
+      definition: { timeoutSeconds: 5 },
+      settings: { marginMs: 500 },
+      fn: () => void (left -= 1500),
+    });
     await stage.send(messageOf(17, 1), messageOf(17, 2), messageOf(17, 3), messageOf(4, 1));
     expect(await stage.consume(undefined, { remainingMs: () => left })).toEqual(['17/2', '17/3', '4/1']);
     expect(stage.hidden.get('17/2')?.at(-1)).toBe(0);
@@ -242,10 +288,16 @@ describe('the time of a batch', () => {
   });
 
   it('limits the first call, which never has more', async () => {
-    const stage = await openStage(emulators, { definition: { timeoutSeconds: 60 }, settings: { marginMs: 100 }, fn: () => sleep(30_000, undefined, { ref: false }) });
+    const stage = await openStage(emulators, {
+      definition: { timeoutSeconds: 60 },
+      settings: { marginMs: 100 },
+      fn: () => sleep(30_000, undefined, { ref: false }),
+    });
     await stage.send(messageOf(17, 1));
     expect(await stage.consume(undefined, { remainingMs: () => 400 })).toEqual(['17/1']);
-    expect(stage.events).toContainEqual(expect.objectContaining({ kind: 'failed', error: 'it did not answer within 0.3 s' }));
+    expect(stage.events).toContainEqual(
+      expect.objectContaining({ kind: 'failed', error: 'it did not answer within 0.3 s' }),
+    );
   });
 
   it('ends with the process: the call under way is waited for, the rest goes back at once', async () => {

@@ -17,7 +17,11 @@ const cellsOf = async ({ store }: Stage, shard: number) => (await store.shards([
 /** A trigger of which 17/1 is parked, and which answers `fn` from then on. */
 async function openWithParked(fn: () => unknown = () => undefined): Promise<Stage> {
   let answer: () => unknown = fail;
-  const stage = await openStage(emulators, { definition: { maxAttempts: 1 }, settings: { statusMs: 0 }, fn: () => answer() });
+  const stage = await openStage(emulators, {
+    definition: { maxAttempts: 1 },
+    settings: { statusMs: 0 },
+    fn: () => answer(),
+  });
   await stage.send(messageOf(17, 1));
   await stage.consume();
   answer = fn;
@@ -159,7 +163,9 @@ describe('a parked cell', () => {
     });
     await stage.sendRetry(messageOf(17, 1));
     expect(await stage.consume()).toEqual([]);
-    expect(await cellsOf(stage, 17)).toEqual([expect.objectContaining({ attempts: 2, last_error: 'still declined', parked_at: expect.any(String) })]);
+    expect(await cellsOf(stage, 17)).toEqual([
+      expect.objectContaining({ attempts: 2, last_error: 'still declined', parked_at: expect.any(String) }),
+    ]);
     expect(await stage.depth()).toBe(0);
   });
 
@@ -177,7 +183,9 @@ describe('a parked cell', () => {
     await stage.show(await stage.receive());
     expect(await stage.consume()).toEqual([]);
     expect(stage.called).toEqual([]);
-    expect(await cellsOf(stage, 17)).toEqual([expect.objectContaining({ attempts: 2, last_error: 'it ended before it answered' })]);
+    expect(await cellsOf(stage, 17)).toEqual([
+      expect.objectContaining({ attempts: 2, last_error: 'it ended before it answered' }),
+    ]);
   });
 
   it('is not called for when it was discarded, or done, before its retry came', async () => {
@@ -201,13 +209,21 @@ describe('a parked cell', () => {
 
   it('is not taken for another cell that got its added id after the log was cut', async () => {
     const stage = await openWithParked();
-    await stage.send(messageOf(17, 1, { row_key: '99999999-0000-4000-8000-000000000000', created_at: '2026-01-31T09:00:00.000000Z' }));
+    await stage.send(
+      messageOf(17, 1, { row_key: '99999999-0000-4000-8000-000000000000', created_at: '2026-01-31T09:00:00.000000Z' }),
+    );
     await stage.consume();
     expect(stage.called).toEqual(['17/1']);
     expect(await cellsOf(stage, 17)).toEqual([]);
     // And a late message of the cell that is gone, when the other is the one that failed.
     const other = await openWithParked();
-    await other.send(messageOf(17, 1, { row_key: '99999999-0000-4000-8000-000000000000', created_at: '2026-01-30T09:00:00.000000Z', replay: true }));
+    await other.send(
+      messageOf(17, 1, {
+        row_key: '99999999-0000-4000-8000-000000000000',
+        created_at: '2026-01-30T09:00:00.000000Z',
+        replay: true,
+      }),
+    );
     await other.consume();
     expect(other.called).toEqual([]);
     expect(await cellsOf(other, 17)).toHaveLength(1);

@@ -18,19 +18,30 @@ const options = (result?: PutResult) => ({
   fetch: gatewayFetch(gateway(fakeDeployment(result ? { put: async () => result } : {}))),
 });
 
-describe('the client of a trigger\'s function', () => {
+describe("the client of a trigger's function", () => {
   it('gets, finds the latest, puts and puts next', async () => {
     const client = triggeredClients(options())(new AbortController().signal);
     expect(await client.put(BASE)).toMatchObject({ outcome: 'stored', added_id: 1 });
-    expect(await client.putNext({ row_key, column_name: 'STATUS', body: { is_completed: true } })).toMatchObject({ outcome: 'stored', ref_key: 0 });
+    expect(await client.putNext({ row_key, column_name: 'STATUS', body: { is_completed: true } })).toMatchObject({
+      outcome: 'stored',
+      ref_key: 0,
+    });
     expect((await client.get(BASE)).cell).toMatchObject(BASE);
-    expect((await client.latest({ row_key, column_name: 'STATUS' })).cell).toMatchObject({ ref_key: 0, body: { is_completed: true } });
+    expect((await client.latest({ row_key, column_name: 'STATUS' })).cell).toMatchObject({
+      ref_key: 0,
+      body: { is_completed: true },
+    });
     expect((await client.latest({ row_key, column_name: 'NOTES' })).cell).toBeNull();
   });
 
   it('throws what was not confirmed, so that a function that looks at no outcome fails; a conflict is a result', async () => {
-    const away = triggeredClients(options({ outcome: 'unavailable', shard: 3, reason: 'group-1 does not answer' }))(new AbortController().signal);
-    await expect(away.put(BASE)).rejects.toMatchObject({ code: 'unavailable', details: { more: { outcome: 'unavailable', shard: 3 } } });
+    const away = triggeredClients(options({ outcome: 'unavailable', shard: 3, reason: 'group-1 does not answer' }))(
+      new AbortController().signal,
+    );
+    await expect(away.put(BASE)).rejects.toMatchObject({
+      code: 'unavailable',
+      details: { more: { outcome: 'unavailable', shard: 3 } },
+    });
     await expect(away.putNext(BASE)).rejects.toMatchObject({ code: 'unavailable' });
     const other = triggeredClients(options())(new AbortController().signal);
     await other.put(BASE);
@@ -43,13 +54,22 @@ describe('the clients of many calls', () => {
     let asked = 0;
     const refuse = async (): Promise<Response> => {
       asked += 1;
-      return Response.json({ code: 'overloaded', detail: 'too much' }, { status: 503, headers: { 'retry-after': '0' } });
+      return Response.json(
+        { code: 'overloaded', detail: 'too much' },
+        { status: 503, headers: { 'retry-after': '0' } },
+      );
     };
     const clients = triggeredClients({ url: 'http://api', datastore: 'trips', fetch: refuse });
     const calls = 600;
     const start = performance.now();
     for (let begun = 0; begun < calls; begun += 100) {
-      await Promise.all(Array.from({ length: 100 }, () => clients(new AbortController().signal).get(BASE).catch(() => undefined)));
+      await Promise.all(
+        Array.from({ length: 100 }, () =>
+          clients(new AbortController().signal)
+            .get(BASE)
+            .catch(() => undefined),
+        ),
+      );
     }
     const seconds = (performance.now() - start) / 1000;
     // What the client promises: a tenth, a reserve of 20, and 2 a second.
@@ -68,7 +88,13 @@ describe('a call whose time is up', () => {
       response.on('close', () => {
         if (!response.writableEnded) cutOff += 1;
       });
-      setTimeout(() => response.writeHead(404, { 'content-type': 'application/json' }).end('{"code":"cell_not_found","detail":"none"}'), answersAfterMs).unref();
+      setTimeout(
+        () =>
+          response
+            .writeHead(404, { 'content-type': 'application/json' })
+            .end('{"code":"cell_not_found","detail":"none"}'),
+        answersAfterMs,
+      ).unref();
     });
     await new Promise<void>((resolve) => {
       server.listen(0, '127.0.0.1', () => resolve());

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { parkedPage, parseParkedCursor, type ParkedPageWanted } from '../../../../shared/triggers/manage/parked-page.ts';
+import {
+  parkedPage,
+  parseParkedCursor,
+  type ParkedPageWanted,
+} from '../../../../shared/triggers/manage/parked-page.ts';
 import type { MalformedMessage, ParkedPage } from '../../../../shared/contract/trigger-operations.ts';
 import type { FailingCell, TroubledShard } from '../../../../shared/triggers/state/trigger-store.ts';
 import { triggerMessage } from './support/trigger-message.ts';
@@ -7,7 +11,16 @@ import { triggerMessage } from './support/trigger-message.ts';
 const AT = '2026-01-31T08:00:15.900Z';
 
 function failing(shard: number, added_id: number, more: Partial<FailingCell> = {}): FailingCell {
-  return { message: triggerMessage(shard, added_id), attempts: 5, first_failed_at: AT, last_failed_at: AT, last_error: 'no', parked_at: AT, round: 0, ...more };
+  return {
+    message: triggerMessage(shard, added_id),
+    attempts: 5,
+    first_failed_at: AT,
+    last_failed_at: AT,
+    last_error: 'no',
+    parked_at: AT,
+    round: 0,
+    ...more,
+  };
 }
 
 const { parked_at: _parked, ...unparked } = failing(2, 4);
@@ -18,16 +31,30 @@ const TROUBLED: readonly TroubledShard[] = [
 const message = (message_id: string): MalformedMessage => ({ message_id, body: '{', error: 'no JSON', parked_at: AT });
 const MALFORMED = [message('b'), message('a')];
 
-const page = ({ after, ...wanted }: Partial<Omit<ParkedPageWanted, 'after'>> & { readonly after?: string | null }, troubled = TROUBLED, malformed = MALFORMED): ParkedPage =>
-  parkedPage(troubled, malformed, { limit: 100, ...wanted, after: typeof after === 'string' ? parseParkedCursor(after) : undefined });
-const namesOf = ({ cells, malformed }: ParkedPage): string[] => [...cells.map(({ shard, added_id }) => `${shard}/${added_id}`), ...malformed.map(({ message_id }) => message_id)];
+const page = (
+  { after, ...wanted }: Partial<Omit<ParkedPageWanted, 'after'>> & { readonly after?: string | null },
+  troubled = TROUBLED,
+  malformed = MALFORMED,
+): ParkedPage =>
+  parkedPage(troubled, malformed, {
+    limit: 100,
+    ...wanted,
+    after: typeof after === 'string' ? parseParkedCursor(after) : undefined,
+  });
+const namesOf = ({ cells, malformed }: ParkedPage): string[] => [
+  ...cells.map(({ shard, added_id }) => `${shard}/${added_id}`),
+  ...malformed.map(({ message_id }) => message_id),
+];
 const EVERYTHING = ['2/3', '2/20', '17/5', 'a', 'b'];
 
 describe('what is parked', () => {
   it('is every parked cell by shard and added id, then every message; cells still tried are not', () => {
     expect(namesOf(page({}))).toEqual(EVERYTHING);
     expect(page({}).next).toBeNull();
-    expect(page({}).cells.slice(0, 2)).toMatchObject([{ added_id: 3, retry: null, retried_at: null }, { added_id: 20, retry: 'sent', retried_at: AT, round: 2 }]);
+    expect(page({}).cells.slice(0, 2)).toMatchObject([
+      { added_id: 3, retry: null, retried_at: null },
+      { added_id: 20, retry: 'sent', retried_at: AT, round: 2 },
+    ]);
     expect(page({}, [], [])).toEqual({ cells: [], malformed: [], next: null });
   });
 
@@ -58,6 +85,8 @@ describe('what is parked', () => {
   });
 
   it.each(['', '2', '2/', 'x/3', '2/-3', '2/3/4', '2/3.5'])('is not gone on with from %j', (text) => {
-    expect(() => parseParkedCursor(text)).toThrow(expect.objectContaining({ code: 'invalid_field', details: expect.objectContaining({ field: 'after' }) }));
+    expect(() => parseParkedCursor(text)).toThrow(
+      expect.objectContaining({ code: 'invalid_field', details: expect.objectContaining({ field: 'after' }) }),
+    );
   });
 });

@@ -22,16 +22,40 @@ import { triggerMessage } from './support/trigger-message.ts';
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const SHARDS = 6;
 const PARTITIONS = 2;
-const DEFINITION: TriggerDefinition = { name: 'bill_rider', columns: ['BASE'], function: 'functions/examples/bill-rider.ts', start: 'start', maxAttempts: 5, stopAfterParked: 100, retryParkedEveryMs: 600_000, timeoutSeconds: 30 };
-const FROM_TIME: TriggerDefinition = { name: 'count_cells', start: { since: '2026-01-31T08:00:00.000000Z' }, maxAttempts: 3, stopAfterParked: 10, timeoutSeconds: 5 };
-const deployed = (definition: TriggerDefinition) => ({ definition, queueUrl: `http://queue/${definition.name}.fifo`, parkedQueueUrl: `http://queue/${definition.name}-parked.fifo` });
+const DEFINITION: TriggerDefinition = {
+  name: 'bill_rider',
+  columns: ['BASE'],
+  function: 'functions/examples/bill-rider.ts',
+  start: 'start',
+  maxAttempts: 5,
+  stopAfterParked: 100,
+  retryParkedEveryMs: 600_000,
+  timeoutSeconds: 30,
+};
+const FROM_TIME: TriggerDefinition = {
+  name: 'count_cells',
+  start: { since: '2026-01-31T08:00:00.000000Z' },
+  maxAttempts: 3,
+  stopAfterParked: 10,
+  timeoutSeconds: 5,
+};
+const deployed = (definition: TriggerDefinition) => ({
+  definition,
+  queueUrl: `http://queue/${definition.name}.fifo`,
+  parkedQueueUrl: `http://queue/${definition.name}-parked.fifo`,
+});
 /** How many cells each shard has. */
 const HEADS = [4, 0, 7, 2, 0, 0];
 
 const broken = faults();
 /** What their queues hold, where they are asked. */
 const held = new Map<string, number>();
-const queues: TriggerQueues = { depth: async (url) => held.get(url) ?? 0, receive: async () => [], show: async () => undefined, remove: async () => undefined };
+const queues: TriggerQueues = {
+  depth: async (url) => held.get(url) ?? 0,
+  receive: async () => [],
+  show: async () => undefined,
+  remove: async () => undefined,
+};
 let store: RealStore;
 let datastore: string;
 let stateTable: DynamoTable;
@@ -39,7 +63,12 @@ let triggers: TriggerOperations;
 let state: TriggerStore;
 
 beforeAll(async () => {
-  store = await openRealStore({ datastores: { trips: SHARDS, late: 1 }, triggers: { trips: [deployed(DEFINITION), deployed(FROM_TIME)], late: [deployed(DEFINITION)] }, bufferCopies: 0, wrap: broken.wrap });
+  store = await openRealStore({
+    datastores: { trips: SHARDS, late: 1 },
+    triggers: { trips: [deployed(DEFINITION), deployed(FROM_TIME)], late: [deployed(DEFINITION)] },
+    bufferCopies: 0,
+    wrap: broken.wrap,
+  });
   datastore = store.nameOf('trips');
   const trips = await store.deployment.datastore(datastore);
   for (const [shard, cells] of HEADS.entries()) {
@@ -62,19 +91,30 @@ const follower = () => ({ name: triggerFollower('bill_rider'), datastore });
  *
  * @param given the last cells that were wanted, by shard @default nobody has noted it
  */
-async function commitOffsets(offsets: readonly (number | undefined)[], given: readonly (number | undefined)[] = []): Promise<void> {
+async function commitOffsets(
+  offsets: readonly (number | undefined)[],
+  given: readonly (number | undefined)[] = [],
+): Promise<void> {
   await openFollower(stateTable, follower(), SHARDS, PARTITIONS);
   const items = offsetItems(stateTable, { ...follower(), shards: SHARDS, partitions: PARTITIONS });
   for (let partition = 0; partition < PARTITIONS; partition += 1) {
     const { token = 0, generation = 0 } = (await items.take(partition, 'tailer', [])) ?? {};
-    const mine = offsets.map((offset, shard): ShardOffset | undefined => (offset === undefined ? undefined : { ...unread(offset), ...(given[shard] !== undefined && { given: given[shard] }) })).filter((_, shard) => shard % PARTITIONS === partition);
+    const mine = offsets
+      .map((offset, shard): ShardOffset | undefined =>
+        offset === undefined
+          ? undefined
+          : { ...unread(offset), ...(given[shard] !== undefined && { given: given[shard] }) },
+      )
+      .filter((_, shard) => shard % PARTITIONS === partition);
     expect(await items.commit(partition, { token, generation }, mine)).toBe(true);
   }
 }
 
-const offsets = async (): Promise<(number | null)[]> => (await triggers.trigger('bill_rider')).shards.map(({ offset }) => offset);
+const offsets = async (): Promise<(number | null)[]> =>
+  (await triggers.trigger('bill_rider')).shards.map(({ offset }) => offset);
 
-const messageOf = (shard: number, addedId: number): TriggerMessage => triggerMessage(shard, addedId, { datastore, row_key: ROW });
+const messageOf = (shard: number, addedId: number): TriggerMessage =>
+  triggerMessage(shard, addedId, { datastore, row_key: ROW });
 
 async function park(shard: number, added_id: number): Promise<void> {
   await state.failed(messageOf(shard, added_id), 'Error: no money', false);
@@ -88,8 +128,27 @@ async function groupOf(shard: number): Promise<string> {
 describe('a trigger, as its operator sees it', () => {
   it('says what its definition says', async () => {
     expect(await triggers.triggers()).toMatchObject([
-      { trigger: 'bill_rider', state: 'running', reason: null, changed_at: null, rewound_at: null, columns: ['BASE'], function: 'functions/examples/bill-rider.ts', start: 'start', max_attempts: 5, stop_after_parked: 100, retry_parked_every_seconds: 600, timeout_seconds: 30 },
-      { trigger: 'count_cells', columns: '*', function: null, start: '2026-01-31T08:00:00.000000Z', retry_parked_every_seconds: null },
+      {
+        trigger: 'bill_rider',
+        state: 'running',
+        reason: null,
+        changed_at: null,
+        rewound_at: null,
+        columns: ['BASE'],
+        function: 'functions/examples/bill-rider.ts',
+        start: 'start',
+        max_attempts: 5,
+        stop_after_parked: 100,
+        retry_parked_every_seconds: 600,
+        timeout_seconds: 30,
+      },
+      {
+        trigger: 'count_cells',
+        columns: '*',
+        function: null,
+        start: '2026-01-31T08:00:00.000000Z',
+        retry_parked_every_seconds: null,
+      },
     ]);
   });
 
@@ -105,21 +164,43 @@ describe('a trigger, as its operator sees it', () => {
       [4, null, 0, 0],
       [5, 0, 0, 0],
     ]);
-    expect(lag).toEqual({ cells: 5, seconds: Math.max(...shards.map(({ seconds }) => seconds ?? 0)), unknown_shards: 0 });
+    expect(lag).toEqual({
+      cells: 5,
+      seconds: Math.max(...shards.map(({ seconds }) => seconds ?? 0)),
+      unknown_shards: 0,
+    });
     expect(lag.seconds).toBeGreaterThan(0);
     expect(next).toBeNull();
   });
 
   it('is behind by what is not consumed; what is sent of that, and what waits on its queue, are told apart', async () => {
     await commitOffsets([4, 0, 7, 2, 0, 0]);
-    await state.consumed.raise(new Map([[0, 3], [1, 0], [2, 2], [3, 2]].map(([shard = 0, added_id = 0]) => [shard, { generation: 0, added_id, fingerprint: '' }])));
+    await state.consumed.raise(
+      new Map(
+        [
+          [0, 3],
+          [1, 0],
+          [2, 2],
+          [3, 2],
+        ].map(([shard = 0, added_id = 0]) => [shard, { generation: 0, added_id, fingerprint: '' }]),
+      ),
+    );
     held.set('http://queue/bill_rider.fifo', 4);
     held.set('http://queue/bill_rider-parked.fifo', 1);
     const { lag, sent, waiting, dead, shards } = await triggers.trigger('bill_rider');
     // Six come after the marks; two of them are of other columns, or were consumed since.
-    expect({ lag: lag.cells, sent, waiting, dead }).toEqual({ lag: 4, sent: { cells: 0, seconds: 0, unknown_shards: 0 }, waiting: 4, dead: 1 });
+    expect({ lag: lag.cells, sent, waiting, dead }).toEqual({
+      lag: 4,
+      sent: { cells: 0, seconds: 0, unknown_shards: 0 },
+      waiting: 4,
+      dead: 1,
+    });
     expect(lag.seconds).toBeGreaterThan(0);
-    expect(shards.slice(0, 3).map(({ offset, consumed, cells }) => [offset, consumed, cells])).toEqual([[4, 3, 1], [0, 0, 0], [7, 2, 5]]);
+    expect(shards.slice(0, 3).map(({ offset, consumed, cells }) => [offset, consumed, cells])).toEqual([
+      [4, 3, 1],
+      [0, 0, 0],
+      [7, 2, 5],
+    ]);
     held.clear();
     // Nothing waits: all that was sent is consumed, whatever was written down.
     expect(await triggers.trigger('bill_rider')).toMatchObject({ lag: { cells: 0, seconds: 0 }, waiting: 0 });
@@ -127,20 +208,39 @@ describe('a trigger, as its operator sees it', () => {
 
   it('is not behind in a shard by cells of other columns that came after the last one sent, whatever waits of the others', async () => {
     await commitOffsets([4, 0, 7, 2, 0, 0], [4, 0, 2, 0]);
-    await state.consumed.raise(new Map([[0, 3], [2, 2], [3, 0]].map(([shard = 0, added_id = 0]) => [shard, { generation: 0, added_id, fingerprint: '' }])));
+    await state.consumed.raise(
+      new Map(
+        [
+          [0, 3],
+          [2, 2],
+          [3, 0],
+        ].map(([shard = 0, added_id = 0]) => [shard, { generation: 0, added_id, fingerprint: '' }]),
+      ),
+    );
     held.set('http://queue/bill_rider.fifo', 1);
     const { lag, shards } = await triggers.trigger('bill_rider');
     held.clear();
-    expect(shards.slice(0, 4).map(({ consumed, cells, seconds }) => [consumed, cells, seconds === 0])).toEqual([[3, 1, false], [0, 0, true], [7, 0, true], [2, 0, true]]);
+    expect(shards.slice(0, 4).map(({ consumed, cells, seconds }) => [consumed, cells, seconds === 0])).toEqual([
+      [3, 1, false],
+      [0, 0, true],
+      [7, 0, true],
+      [2, 0, true],
+    ]);
     expect(lag).toEqual({ cells: 1, seconds: shards[0]?.seconds, unknown_shards: 0 });
   });
 
   it('names what its function last failed with', async () => {
     expect(await triggers.trigger('bill_rider')).toMatchObject({ last_error: null });
     await state.failed(messageOf(2, 5), 'Error: no money', false);
-    expect(await triggers.trigger('bill_rider')).toMatchObject({ failing: 1, last_error: { error: 'Error: no money', at: expect.any(String), shard: 2, added_id: 5 } });
+    expect(await triggers.trigger('bill_rider')).toMatchObject({
+      failing: 1,
+      last_error: { error: 'Error: no money', at: expect.any(String), shard: 2, added_id: 5 },
+    });
     // Of the last one that failed, in whichever shard.
-    for (const [shard, added_id, error] of [[0, 2, 'Error: no card'], [3, 1, 'Error: no bank']] as const) {
+    for (const [shard, added_id, error] of [
+      [0, 2, 'Error: no card'],
+      [3, 1, 'Error: no bank'],
+    ] as const) {
       await sleep(5);
       await state.failed(messageOf(shard, added_id), error, false);
       expect(await triggers.trigger('bill_rider')).toMatchObject({ last_error: { error, shard, added_id } });
@@ -175,7 +275,16 @@ describe('a trigger, as its operator sees it', () => {
   it('that begins elsewhere than at the start is behind by nobody knows what before it has begun', async () => {
     const { lag, shards } = await triggers.trigger('count_cells');
     expect(lag).toEqual({ cells: 0, seconds: 0, unknown_shards: SHARDS });
-    expect(shards[0]).toEqual({ shard: 0, offset: null, head: 4, cells: null, seconds: null, parked: 0, failing: 0, consumed: null });
+    expect(shards[0]).toEqual({
+      shard: 0,
+      offset: null,
+      head: 4,
+      cells: null,
+      seconds: null,
+      parked: 0,
+      failing: 0,
+      consumed: null,
+    });
   });
 
   it('is shown with the groups that answer while one does not', async () => {
@@ -185,7 +294,10 @@ describe('a trigger, as its operator sees it', () => {
     const { lag, shards } = await triggers.trigger('bill_rider');
     const groups = await Promise.all(HEADS.map((_, shard) => groupOf(shard)));
     expect(shards.map(({ head }) => head)).toEqual(HEADS.map((head, shard) => (groups[shard] === group ? null : head)));
-    expect(lag).toMatchObject({ unknown_shards: groups.filter((one) => one === group).length, cells: HEADS.reduce((sum, head, shard) => (groups[shard] === group ? sum : sum + head), 0) });
+    expect(lag).toMatchObject({
+      unknown_shards: groups.filter((one) => one === group).length,
+      cells: HEADS.reduce((sum, head, shard) => (groups[shard] === group ? sum : sum + head), 0),
+    });
   });
 
   it('is shown by pages of its shards', async () => {
@@ -199,19 +311,42 @@ describe('a trigger, as its operator sees it', () => {
     } while (after !== undefined && seen.length < SHARDS);
     expect(after).toBeUndefined();
     expect(seen).toEqual([0, 1, 2, 3, 4, 5]);
-    expect(await errorOf(() => triggers.trigger('bill_rider', { after: SHARDS }))).toMatchObject({ code: 'unknown_shard', details: { field: 'after' } });
+    expect(await errorOf(() => triggers.trigger('bill_rider', { after: SHARDS }))).toMatchObject({
+      code: 'unknown_shard',
+      details: { field: 'after' },
+    });
   });
 
   it('is not one of another datastore, or of no name', async () => {
-    const calls = ['nope', ''].flatMap((name) => [() => triggers.trigger(name), () => triggers.pauseTrigger(name), () => triggers.resumeTrigger(name), () => triggers.rewindTrigger(name, 'start'), () => triggers.parkedCells(name), () => triggers.retryParked(name, '*'), () => triggers.discardParked(name, '*')]);
-    for (const call of calls) expect(await errorOf(call)).toMatchObject({ code: 'unknown_trigger', details: { field: 'trigger' } });
-    expect(await errorOf(() => triggerManagement({ context: store.context, stateTable, queues }).triggers('nope'))).toMatchObject({ code: 'unknown_datastore' });
+    const calls = ['nope', ''].flatMap((name) => [
+      () => triggers.trigger(name),
+      () => triggers.pauseTrigger(name),
+      () => triggers.resumeTrigger(name),
+      () => triggers.rewindTrigger(name, 'start'),
+      () => triggers.parkedCells(name),
+      () => triggers.retryParked(name, '*'),
+      () => triggers.discardParked(name, '*'),
+    ]);
+    for (const call of calls)
+      expect(await errorOf(call)).toMatchObject({ code: 'unknown_trigger', details: { field: 'trigger' } });
+    expect(
+      await errorOf(() => triggerManagement({ context: store.context, stateTable, queues }).triggers('nope')),
+    ).toMatchObject({ code: 'unknown_datastore' });
   });
 
   it('cannot be seen nor changed while DynamoDB is away', async () => {
     const client = dynamoClient('http://127.0.0.1:9');
-    const away = await triggerManagement({ context: store.context, stateTable: { client, table: 'gone' }, queues }).triggers(datastore);
-    for (const call of [() => away.triggers(), () => away.pauseTrigger('bill_rider'), () => away.rewindTrigger('bill_rider', 'start'), () => away.discardParked('bill_rider', '*')]) {
+    const away = await triggerManagement({
+      context: store.context,
+      stateTable: { client, table: 'gone' },
+      queues,
+    }).triggers(datastore);
+    for (const call of [
+      () => away.triggers(),
+      () => away.pauseTrigger('bill_rider'),
+      () => away.rewindTrigger('bill_rider', 'start'),
+      () => away.discardParked('bill_rider', '*'),
+    ]) {
       expect(await errorOf(call)).toMatchObject({ code: 'unavailable', retry: 'later' });
     }
     client.destroy();
@@ -221,12 +356,26 @@ describe('a trigger, as its operator sees it', () => {
 describe('the switches of a trigger', () => {
   it('pause it with the reason, and resume it', async () => {
     const paused = await triggers.pauseTrigger('bill_rider', 'the card service is down');
-    expect(paused).toMatchObject({ trigger: 'bill_rider', state: 'paused', reason: 'the card service is down', changed_at: expect.stringMatching(/^20.*Z$/) });
+    expect(paused).toMatchObject({
+      trigger: 'bill_rider',
+      state: 'paused',
+      reason: 'the card service is down',
+      changed_at: expect.stringMatching(/^20.*Z$/),
+    });
     expect(await state.status()).toMatchObject({ state: 'paused' });
-    expect(await triggers.triggers()).toMatchObject([{ state: 'paused', reason: 'the card service is down' }, { state: 'running' }]);
+    expect(await triggers.triggers()).toMatchObject([
+      { state: 'paused', reason: 'the card service is down' },
+      { state: 'running' },
+    ]);
     // Once more, without one: the first one holds.
-    expect(await triggers.pauseTrigger('bill_rider')).toMatchObject({ state: 'paused', reason: 'the card service is down' });
-    expect(await triggers.pauseTrigger('bill_rider', 'it is still down')).toMatchObject({ state: 'paused', reason: 'it is still down' });
+    expect(await triggers.pauseTrigger('bill_rider')).toMatchObject({
+      state: 'paused',
+      reason: 'the card service is down',
+    });
+    expect(await triggers.pauseTrigger('bill_rider', 'it is still down')).toMatchObject({
+      state: 'paused',
+      reason: 'it is still down',
+    });
     expect(await triggers.resumeTrigger('bill_rider')).toMatchObject({ state: 'running', reason: null });
   });
 
@@ -251,7 +400,9 @@ describe('a rewind', () => {
   it('that cannot find its place changes nothing', async () => {
     await commitOffsets([4, 0, 7, 2, 0, 0]);
     broken.behaviours.set(await groupOf(2), 'down');
-    expect(await errorOf(() => triggers.rewindTrigger('bill_rider', { since: '2026-01-31T08:00:00Z' }))).toMatchObject({ code: 'unavailable' });
+    expect(await errorOf(() => triggers.rewindTrigger('bill_rider', { since: '2026-01-31T08:00:00Z' }))).toMatchObject({
+      code: 'unavailable',
+    });
     expect((await state.status()).rewound_at).toBeUndefined();
     broken.behaviours.clear();
     expect(await offsets()).toEqual([4, 0, 7, 2, 0, 0]);
@@ -267,27 +418,56 @@ describe('a rewind', () => {
 
   it('moves the shards named and no other', async () => {
     await commitOffsets([4, 0, 7, 2, 0, 0]);
-    await triggers.rewindTrigger('bill_rider', { shards: new Map([[0, 1], [3, 0]]) });
+    await triggers.rewindTrigger('bill_rider', {
+      shards: new Map([
+        [0, 1],
+        [3, 0],
+      ]),
+    });
     expect(await offsets()).toEqual([1, 0, 7, 0, 0, 0]);
     await triggers.rewindTrigger('bill_rider', { shards: new Map([[0, 4]]) });
     expect(await offsets()).toEqual([4, 0, 7, 0, 0, 0]);
   });
 
   it.each<[string, [number, number][], string, string, string]>([
-    ['past the end of a log', [[0, 4], [2, 8]], 'invalid_field', 'to.2', 'from 0 to 7, where the log of shard 2 ends'],
+    [
+      'past the end of a log',
+      [
+        [0, 4],
+        [2, 8],
+      ],
+      'invalid_field',
+      'to.2',
+      'from 0 to 7, where the log of shard 2 ends',
+    ],
     ['past the end of an empty log', [[1, 1]], 'invalid_field', 'to.1', 'from 0 to 0'],
     ['below zero', [[0, -1]], 'invalid_field', 'to.0', 'from 0 to 4'],
-    ['of a shard that is not there', [[0, 1], [SHARDS, 0]], 'unknown_shard', `to.${SHARDS}`, `0 to ${SHARDS - 1}`],
+    [
+      'of a shard that is not there',
+      [
+        [0, 1],
+        [SHARDS, 0],
+      ],
+      'unknown_shard',
+      `to.${SHARDS}`,
+      `0 to ${SHARDS - 1}`,
+    ],
   ])('%s is refused, and changes nothing', async (_what, shards, code, field, wanted) => {
     await commitOffsets([4, 0, 7, 2, 0, 0]);
-    expect(await errorOf(() => triggers.rewindTrigger('bill_rider', { shards: new Map(shards) }))).toMatchObject({ code, details: { field, wanted: expect.stringContaining(wanted) } });
+    expect(await errorOf(() => triggers.rewindTrigger('bill_rider', { shards: new Map(shards) }))).toMatchObject({
+      code,
+      details: { field, wanted: expect.stringContaining(wanted) },
+    });
     expect(await offsets()).toEqual([4, 0, 7, 2, 0, 0]);
     expect((await state.status()).rewound_at).toBeUndefined();
   });
 
   it('to a time to come is refused, and changes nothing', async () => {
     await commitOffsets([4, 0, 7, 2, 0, 0]);
-    expect(await errorOf(() => triggers.rewindTrigger('bill_rider', { since: '2999-01-01T00:00:00Z' }))).toMatchObject({ code: 'invalid_field', details: { field: 'to' } });
+    expect(await errorOf(() => triggers.rewindTrigger('bill_rider', { since: '2999-01-01T00:00:00Z' }))).toMatchObject({
+      code: 'invalid_field',
+      details: { field: 'to' },
+    });
     expect(await offsets()).toEqual([4, 0, 7, 2, 0, 0]);
   });
 });
@@ -304,7 +484,14 @@ describe('parked cells', () => {
   it('are counted, by shard and in all; those still tried apart', async () => {
     const { parked, malformed, failing, shards } = await triggers.trigger('bill_rider');
     expect({ parked, malformed, failing }).toEqual({ parked: 3, malformed: 1, failing: 1 });
-    expect(shards.map((shard) => [shard.parked, shard.failing])).toEqual([[1, 0], [0, 0], [2, 0], [0, 1], [0, 0], [0, 0]]);
+    expect(shards.map((shard) => [shard.parked, shard.failing])).toEqual([
+      [1, 0],
+      [0, 0],
+      [2, 0],
+      [0, 1],
+      [0, 0],
+      [0, 0],
+    ]);
     expect(await triggers.triggers()).toMatchObject([{ parked: 3 }, { parked: 0, malformed: 0 }]);
   });
 
@@ -312,8 +499,20 @@ describe('parked cells', () => {
     const { cells, malformed, next } = await triggers.parkedCells('bill_rider');
     expect(cells.map(({ shard, added_id }) => `${shard}/${added_id}`)).toEqual(['0/3', '2/1', '2/5']);
     expect(cells[0]).toEqual({
-      shard: 0, added_id: 3, row_key: ROW, column_name: 'BASE', ref_key: 1, created_at: '2026-01-31T08:00:00.000000Z',
-      attempts: 1, first_failed_at: expect.any(String), last_failed_at: expect.any(String), last_error: 'Error: no money', parked_at: expect.any(String), round: 0, retry: null, retried_at: null,
+      shard: 0,
+      added_id: 3,
+      row_key: ROW,
+      column_name: 'BASE',
+      ref_key: 1,
+      created_at: '2026-01-31T08:00:00.000000Z',
+      attempts: 1,
+      first_failed_at: expect.any(String),
+      last_failed_at: expect.any(String),
+      last_error: 'Error: no money',
+      parked_at: expect.any(String),
+      round: 0,
+      retry: null,
+      retried_at: null,
     });
     expect(malformed).toMatchObject([{ message_id: 'm1', body: '{' }]);
     expect(next).toBeNull();
@@ -323,15 +522,33 @@ describe('parked cells', () => {
   });
 
   it('are sent again as wished: those named, or all', async () => {
-    expect(await triggers.retryParked('bill_rider', [{ shard: 2, added_id: 5 }, { shard: 3, added_id: 2 }, { shard: 1, added_id: 9 }])).toEqual({ count: 1, not_parked: [{ shard: 3, added_id: 2 }, { shard: 1, added_id: 9 }] });
-    const wished = async () => (await triggers.parkedCells('bill_rider')).cells.filter(({ retry }) => retry === 'wanted').map(({ added_id }) => added_id);
+    expect(
+      await triggers.retryParked('bill_rider', [
+        { shard: 2, added_id: 5 },
+        { shard: 3, added_id: 2 },
+        { shard: 1, added_id: 9 },
+      ]),
+    ).toEqual({
+      count: 1,
+      not_parked: [
+        { shard: 3, added_id: 2 },
+        { shard: 1, added_id: 9 },
+      ],
+    });
+    const wished = async () =>
+      (await triggers.parkedCells('bill_rider')).cells
+        .filter(({ retry }) => retry === 'wanted')
+        .map(({ added_id }) => added_id);
     expect(await wished()).toEqual([5]);
     expect(await triggers.retryParked('bill_rider', '*')).toEqual({ count: 3, not_parked: [] });
     expect(await wished()).toEqual([3, 1, 5]);
   });
 
   it('are discarded: those named, or all with the messages that could not be read', async () => {
-    expect(await triggers.discardParked('bill_rider', [{ shard: 2, added_id: 5 }])).toEqual({ count: 1, not_parked: [] });
+    expect(await triggers.discardParked('bill_rider', [{ shard: 2, added_id: 5 }])).toEqual({
+      count: 1,
+      not_parked: [],
+    });
     expect(await triggers.trigger('bill_rider')).toMatchObject({ parked: 2, malformed: 1, failing: 1 });
     expect(await triggers.discardParked('bill_rider', '*')).toMatchObject({ count: 3 });
     expect(await triggers.trigger('bill_rider')).toMatchObject({ parked: 0, malformed: 0, failing: 1 });
@@ -340,8 +557,18 @@ describe('parked cells', () => {
 
   it('of a shard that is not there, or none at all, are refused', async () => {
     for (const call of [triggers.retryParked, triggers.discardParked]) {
-      expect(await errorOf(() => call('bill_rider', [{ shard: 0, added_id: 3 }, { shard: SHARDS, added_id: 1 }]))).toMatchObject({ code: 'unknown_shard', details: { field: 'cells[1].shard' } });
-      expect(await errorOf(() => call('bill_rider', []))).toMatchObject({ code: 'invalid_field', details: { field: 'cells' } });
+      expect(
+        await errorOf(() =>
+          call('bill_rider', [
+            { shard: 0, added_id: 3 },
+            { shard: SHARDS, added_id: 1 },
+          ]),
+        ),
+      ).toMatchObject({ code: 'unknown_shard', details: { field: 'cells[1].shard' } });
+      expect(await errorOf(() => call('bill_rider', []))).toMatchObject({
+        code: 'invalid_field',
+        details: { field: 'cells' },
+      });
     }
     expect((await triggers.parkedCells('bill_rider')).cells).toHaveLength(3);
   });

@@ -30,12 +30,19 @@ async function open(start: TriggerStart): Promise<void> {
 
 /** What a promotion of a replica without the last cells does to a log. */
 async function cutAfter(addedId: number): Promise<void> {
-  await (await tailed.groupOf(SHARD)).change({ sql: `DELETE FROM \`${tailed.datastore}_000${SHARD}\`.entity WHERE added_id > ?`, parameters: [addedId] });
+  await (
+    await tailed.groupOf(SHARD)
+  ).change({ sql: `DELETE FROM \`${tailed.datastore}_000${SHARD}\`.entity WHERE added_id > ?`, parameters: [addedId] });
 }
 
 /** Of the cells that the log has, in order. Each is written once. */
 async function refKeys(): Promise<readonly number[]> {
-  const rows = await (await tailed.groupOf(SHARD)).select({ sql: `SELECT ref_key FROM \`${tailed.datastore}_000${SHARD}\`.entity ORDER BY added_id`, parameters: [] }, 'writer');
+  const rows = await (
+    await tailed.groupOf(SHARD)
+  ).select(
+    { sql: `SELECT ref_key FROM \`${tailed.datastore}_000${SHARD}\`.entity ORDER BY added_id`, parameters: [] },
+    'writer',
+  );
   return rows.map(([key]) => Number(key));
 }
 
@@ -44,14 +51,20 @@ describe('a trigger whose log was cut', { timeout: 120_000 }, () => {
     await open('start');
     const { deployed, store } = tailed.trigger(NAME);
     const queues = sqsTriggerQueues(sqs.client);
-    const operations = await triggerManagement({ context: tailed.store.context, stateTable: tailed.stateTable, queues }).triggers(tailed.datastore);
+    const operations = await triggerManagement({
+      context: tailed.store.context,
+      stateTable: tailed.stateTable,
+      queues,
+    }).triggers(tailed.datastore);
     const depth = () => queues.depth(deployed.queueUrl);
     const tailer = startTailer(sqs, tailed);
     await tailed.write(SHARD, 30);
     await until('the cells are on the queue', async () => (await depth()) === 30);
     const before = new Set(await refKeys());
     await cutAfter(10);
-    await until('the cut is noticed', () => tailer.events.some((event) => event.kind === 'followed' && event.event.kind === 'cut'));
+    await until('the cut is noticed', () =>
+      tailer.events.some((event) => event.kind === 'followed' && event.event.kind === 'cut'),
+    );
     await tailed.write(SHARD, 30);
     await until('the cells that took their added ids are behind them', async () => (await depth()) >= 60);
 
@@ -63,7 +76,9 @@ describe('a trigger whose log was cut', { timeout: 120_000 }, () => {
     });
     consumers.push(first);
     await until('what was cut off is consumed', () => first.called.some(({ added_id }) => added_id === 30));
-    await until('it fails on the first of the others', async () => (await store.shards([SHARD])).some(({ cells }) => cells.length > 0));
+    await until('it fails on the first of the others', async () =>
+      (await store.shards([SHARD])).some(({ cells }) => cells.length > 0),
+    );
     // How far it is is written down a while later.
     await sleep(1000);
     await operations.pauseTrigger(NAME);
@@ -84,7 +99,11 @@ describe('a trigger whose log was cut', { timeout: 120_000 }, () => {
     await tailed.write(SHARD, 10);
     const { deployed, store } = tailed.trigger(NAME);
     const queues = sqsTriggerQueues(sqs.client);
-    const operations = await triggerManagement({ context: tailed.store.context, stateTable: tailed.stateTable, queues }).triggers(tailed.datastore);
+    const operations = await triggerManagement({
+      context: tailed.store.context,
+      stateTable: tailed.stateTable,
+      queues,
+    }).triggers(tailed.datastore);
     startTailer(sqs, tailed);
     await until('it is known where it began', async () => (await store.consumed.read([SHARD])).has(SHARD));
     await tailed.write(SHARD, 10);

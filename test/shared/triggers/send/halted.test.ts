@@ -10,7 +10,14 @@ import { triggerManagement } from '../../../../shared/triggers/manage/trigger-ma
 import type { TriggerOperations } from '../../../../shared/contract/trigger-operations.ts';
 import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
 import { startConsuming, type Consuming, type ConsumingOptions } from './support/consuming.ts';
-import { deployedTrigger, openWithTriggers, startTailer, stopTailers, until, type TailedStore } from './support/tailed-store.ts';
+import {
+  deployedTrigger,
+  openWithTriggers,
+  startTailer,
+  stopTailers,
+  until,
+  type TailedStore,
+} from './support/tailed-store.ts';
 
 const SHARDS = 4;
 const NAME = 'bill_rider';
@@ -41,11 +48,19 @@ interface Scene {
   queueTen(): Promise<void>;
 }
 
-async function open({ receipts, ...options }: Partial<TriggerManagementOptions> & { readonly receipts?: number } = {}): Promise<Scene> {
+async function open({
+  receipts,
+  ...options
+}: Partial<TriggerManagementOptions> & { readonly receipts?: number } = {}): Promise<Scene> {
   const tailed = await openWithTriggers(sqs, SHARDS, [await deployedTrigger(sqs, FUNCTION, receipts)]);
   opened.push(tailed);
   const { context } = tailed.store;
-  const operations = await triggerManagement({ context, stateTable: tailed.stateTable, queues: sqsTriggerQueues(sqs.client), ...options }).triggers(tailed.datastore);
+  const operations = await triggerManagement({
+    context,
+    stateTable: tailed.stateTable,
+    queues: sqsTriggerQueues(sqs.client),
+    ...options,
+  }).triggers(tailed.datastore);
   const { deployed } = tailed.trigger(NAME);
   return {
     tailed,
@@ -71,19 +86,29 @@ async function depthOf(queueUrl: string): Promise<number> {
 
 /** What SQS does to the oldest messages once their time is over. */
 async function expireHeads(queueUrl: string): Promise<void> {
-  const { Messages = [] } = await sqs.client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 5 }));
-  await sqs.client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: Messages.map(({ ReceiptHandle }, item) => ({ Id: String(item), ReceiptHandle })) }));
+  const { Messages = [] } = await sqs.client.send(
+    new ReceiveMessageCommand({ QueueUrl: queueUrl, MaxNumberOfMessages: 5 }),
+  );
+  await sqs.client.send(
+    new DeleteMessageBatchCommand({
+      QueueUrl: queueUrl,
+      Entries: Messages.map(({ ReceiptHandle }, item) => ({ Id: String(item), ReceiptHandle })),
+    }),
+  );
   expect(Messages).toHaveLength(5);
 }
 
 /** The added ids of each shard in the order of their first calls. */
 function firstCalls(called: readonly TriggerMessage[]): readonly (readonly number[])[] {
-  return Array.from({ length: SHARDS }, (_, shard) => [...new Set(called.filter((message) => message.shard === shard).map(({ added_id }) => added_id))]);
+  return Array.from({ length: SHARDS }, (_, shard) => [
+    ...new Set(called.filter((message) => message.shard === shard).map(({ added_id }) => added_id)),
+  ]);
 }
 
 const ids = (count: number): readonly number[] => Array.from({ length: count }, (_, place) => place + 1);
 const allInOrder = (count: number) => Array.from({ length: SHARDS }, () => ids(count));
-const areIn = (consumer: Consuming, count: number): boolean => firstCalls(consumer.called).every(({ length }) => length === count);
+const areIn = (consumer: Consuming, count: number): boolean =>
+  firstCalls(consumer.called).every(({ length }) => length === count);
 
 describe('a trigger that was halted', { timeout: 120_000 }, () => {
   it('goes on with the oldest cell that was not consumed, in order, when SQS has moved the first of its messages to the last queue', async () => {
@@ -134,7 +159,9 @@ describe('a trigger that was halted', { timeout: 120_000 }, () => {
       await queueTen();
       if (isHalted) await operations.pauseTrigger(NAME);
       const replaced = { ...(await deployedTrigger(sqs, FUNCTION)), definition: deployed.definition };
-      await deployTriggers({ topologyTable: tailed.store.topologyTable, stateTable: tailed.stateTable }, [{ name: tailed.datastore, triggers: [replaced] }]);
+      await deployTriggers({ topologyTable: tailed.store.topologyTable, stateTable: tailed.stateTable }, [
+        { name: tailed.datastore, triggers: [replaced] },
+      ]);
       const consumer = consume({}, replaced);
       if (isHalted) {
         await sleep(500);
@@ -166,8 +193,19 @@ describe('what SQS gave up on', { timeout: 120_000 }, () => {
     const scene = await open({ receipts: 1 });
     startTailer(sqs, scene.tailed, { settings: { lagEveryMs: NEVER_MS } });
     await scene.queueTen();
-    const receive = () => sqs.client.send(new ReceiveMessageCommand({ QueueUrl: scene.deployed.queueUrl, MaxNumberOfMessages: 10, VisibilityTimeout: 0, WaitTimeSeconds: 0 }));
-    await until('all are given up', async () => (await receive(), (await depthOf(scene.deployed.parkedQueueUrl)) === 10 * SHARDS));
+    const receive = () =>
+      sqs.client.send(
+        new ReceiveMessageCommand({
+          QueueUrl: scene.deployed.queueUrl,
+          MaxNumberOfMessages: 10,
+          VisibilityTimeout: 0,
+          WaitTimeSeconds: 0,
+        }),
+      );
+    await until(
+      'all are given up',
+      async () => (await receive(), (await depthOf(scene.deployed.parkedQueueUrl)) === 10 * SHARDS),
+    );
     return scene;
   }
 
@@ -177,7 +215,9 @@ describe('what SQS gave up on', { timeout: 120_000 }, () => {
     for (let look = 0; look < 2; look += 1) {
       const { messages, count } = await operations.deadMessages(NAME);
       expect(count).toBe(40);
-      expect(messages.filter(({ cell, resent }) => cell?.shard === 2 && !resent).map(({ cell }) => cell?.added_id)).toEqual(ids(10));
+      expect(
+        messages.filter(({ cell, resent }) => cell?.shard === 2 && !resent).map(({ cell }) => cell?.added_id),
+      ).toEqual(ids(10));
     }
     expect((await operations.deadMessages(NAME, { limit: 3 })).messages).toHaveLength(3);
   });
@@ -188,7 +228,10 @@ describe('what SQS gave up on', { timeout: 120_000 }, () => {
     await until('none is left', async () => (await operations.replayDead(NAME)).left === 0);
     expect((await operations.parkedCells(NAME)).cells).toHaveLength(40);
     const consumer = consume();
-    await until('all are called for', () => new Set(consumer.called.map(({ shard, added_id }) => `${shard}/${added_id}`)).size === 40);
+    await until(
+      'all are called for',
+      () => new Set(consumer.called.map(({ shard, added_id }) => `${shard}/${added_id}`)).size === 40,
+    );
     await until('none is parked any more', async () => (await operations.parkedCells(NAME)).cells.length === 0);
     expect(await depthOf(deployed.parkedQueueUrl)).toBe(0);
   });
@@ -199,7 +242,9 @@ describe('what SQS gave up on', { timeout: 120_000 }, () => {
     await operations.resumeTrigger(NAME);
     expect((await tailed.trigger(NAME).store.status()).least_generation).toBeGreaterThan(0);
     // As consumers elsewhere are told.
-    expect(await operations.trigger(NAME)).toMatchObject({ resent: { least_generation: (await tailed.trigger(NAME).store.status()).least_generation } });
+    expect(await operations.trigger(NAME)).toMatchObject({
+      resent: { least_generation: (await tailed.trigger(NAME).store.status()).least_generation },
+    });
     await until('none is left', async () => (await operations.replayDead(NAME)).left === 0);
     expect((await operations.parkedCells(NAME)).cells).toHaveLength(40);
   });

@@ -20,7 +20,10 @@ const DAY = 24 * HOUR;
 const client = dynamoClient(inject('servers').dynamo);
 afterAll(() => client.destroy());
 
-/** A trigger of one shard, with 7 cells sent and 3 of them known to be consumed, whose queue is minded; what its queue holds is the test's to say. */
+/**
+ * A trigger of one shard, with 7 cells sent and 3 of them known to be consumed, whose queue is minded; what its queue
+ * holds is the test's to say.
+ */
 async function mind(definition: { readonly function?: string } = { function: 'functions/examples/bill-rider.ts' }) {
   const stateTable = await newTable(client);
   const store = triggerStore(stateTable, NAME);
@@ -37,20 +40,48 @@ async function mind(definition: { readonly function?: string } = { function: 'fu
   const stopping = new AbortController();
   const watch = watchTrigger({ store, settings, report });
   const work = {
-    datastore: NAME.datastore, store, settings, report,
-    deployed: { definition: { name: NAME.trigger, start: 'start', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 30, ...definition }, queueUrl: 'here', parkedQueueUrl: '' },
+    datastore: NAME.datastore,
+    store,
+    settings,
+    report,
+    deployed: {
+      definition: {
+        name: NAME.trigger,
+        start: 'start',
+        maxAttempts: 5,
+        stopAfterParked: 100,
+        timeoutSeconds: 30,
+        ...definition,
+      },
+      queueUrl: 'here',
+      parkedQueueUrl: '',
+    },
     queues: { send: async () => [], depth: async () => 0 },
   } as const;
-  const run = { context: { topology: { datastore: async () => ({ datastore: 'trips', shards: 1 }) } }, stateTable, slot: 0 } as unknown as TailRun;
+  const run = {
+    context: { topology: { datastore: async () => ({ datastore: 'trips', shards: 1 }) } },
+    stateTable,
+    slot: 0,
+  } as unknown as TailRun;
   const depth = { isFull: () => false, empty: () => world.empty, add: () => undefined, run: async () => undefined };
   const marks = { has: () => true, replayedTo: () => 0 };
   return {
-    world, store, items, happened,
+    world,
+    store,
+    items,
+    happened,
     placeOf: async () => (await store.consumed.read([0])).get(0)?.added_id,
     soundSince: async (milliseconds: number) =>
-      void (await updateState(stateTable, { key: statusKey(NAME), update: 'SET #sound_at = :at', values: { ':at': { S: new Date(Date.now() - milliseconds).toISOString() } } })),
+      void (await updateState(stateTable, {
+        key: statusKey(NAME),
+        update: 'SET #sound_at = :at',
+        values: { ':at': { S: new Date(Date.now() - milliseconds).toISOString() } },
+      })),
     begin(): () => Promise<void> {
-      const running = Promise.all([watch.run(stopping.signal), mindQueue(work, run, { watch, depth, marks }, stopping.signal)]);
+      const running = Promise.all([
+        watch.run(stopping.signal),
+        mindQueue(work, run, { watch, depth, marks }, stopping.signal),
+      ]);
       return async () => {
         stopping.abort();
         await running;
@@ -60,7 +91,8 @@ async function mind(definition: { readonly function?: string } = { function: 'fu
 }
 
 async function until(what: string, holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 10_000; !(await holds()); await sleep(20)) if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
+  for (const end = Date.now() + 10_000; !(await holds()); await sleep(20))
+    if (Date.now() > end) throw new Error(`waited in vain: ${what}`);
 }
 
 /** Looks that all find it empty: one after the other, or none after this one. */
@@ -97,16 +129,19 @@ describe('a queue that is empty', () => {
   it.each<[string, { readonly function?: string }, number]>([
     ['for twenty-two hours', { function: 'functions/examples/bill-rider.ts' }, 22 * HOUR],
     ['for fourteen days by consumers elsewhere', {}, 14 * DAY],
-  ])('is not taken for consumed when nothing was %s: what expired leaves it as empty', async (_name, definition, waited) => {
-    const { world, store, begin, soundSince, happened } = await mind(definition);
-    await store.beginQueue('here', new Date().toISOString());
-    await soundSince(waited);
-    const end = begin();
-    world.empty = { since: performance.now(), at: performance.now() + HOUR };
-    await until('all of it is sent again', async () => happened.some(({ kind }) => kind === 'resent'));
-    expect((await store.consumed.read([0])).get(0)).toMatchObject({ generation: 100, added_id: 3 });
-    await end();
-  });
+  ])(
+    'is not taken for consumed when nothing was %s: what expired leaves it as empty',
+    async (_name, definition, waited) => {
+      const { world, store, begin, soundSince, happened } = await mind(definition);
+      await store.beginQueue('here', new Date().toISOString());
+      await soundSince(waited);
+      const end = begin();
+      world.empty = { since: performance.now(), at: performance.now() + HOUR };
+      await until('all of it is sent again', async () => happened.some(({ kind }) => kind === 'resent'));
+      expect((await store.consumed.read([0])).get(0)).toMatchObject({ generation: 100, added_id: 3 });
+      await end();
+    },
+  );
 
   it('of consumers elsewhere is taken for consumed within the time that it keeps messages, and not while the trigger is paused', async () => {
     const { world, store, begin, soundSince, placeOf } = await mind({});
@@ -117,10 +152,16 @@ describe('a queue that is empty', () => {
     world.empty = { since: performance.now(), at: performance.now() + HOUR };
     await sleep(4 * EMPTY_MS);
     // It may have been purged.
-    expect([await placeOf(), Date.now() - Date.parse((await store.status()).sound_at ?? '') > 11 * DAY]).toEqual([3, true]);
+    expect([await placeOf(), Date.now() - Date.parse((await store.status()).sound_at ?? '') > 11 * DAY]).toEqual([
+      3,
+      true,
+    ]);
     await store.resume();
     await until('it is known to be consumed', async () => (await placeOf()) === 7);
-    await until('its queue is sound', async () => Date.now() - Date.parse((await store.status()).sound_at ?? '') < HOUR);
+    await until(
+      'its queue is sound',
+      async () => Date.now() - Date.parse((await store.status()).sound_at ?? '') < HOUR,
+    );
     await end();
   });
 });

@@ -7,7 +7,14 @@ import { dynamoClient, newTable } from '../../../support/dynamo.ts';
 import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
 import { temporaryFolder } from '../../../infra/support/temporary-folder.ts';
 import { until as untilWithin } from '../../follow/support/followed-store.ts';
-import { openTailedStore, orderBreaks, startTailer, stopTailers, type TailedStore, type Tailer } from './support/tailed-store.ts';
+import {
+  openTailedStore,
+  orderBreaks,
+  startTailer,
+  stopTailers,
+  type TailedStore,
+  type Tailer,
+} from './support/tailed-store.ts';
 
 let sqs: LocalSqs;
 let tailed: TailedStore;
@@ -32,22 +39,43 @@ afterAll(async () => {
 
 /** As many as there may be, as slow as the product's: a busy machine runs them all. */
 function startAll(): Tailer[] {
-  const settings = { lookMs: 2000, listMs: 10_000, depthEveryMs: 10_000, commitEveryMs: 1000, pauses: { leastMs: 640, mostMs: 640, aligned: true } };
-  const options = { tailers: MAX_TAILERS, heartbeat: { heartbeatMs: 2000, silenceMs: 60_000 }, deadline: Date.now() + 400_000, settings };
+  const settings = {
+    lookMs: 2000,
+    listMs: 10_000,
+    depthEveryMs: 10_000,
+    commitEveryMs: 1000,
+    pauses: { leastMs: 640, mostMs: 640, aligned: true },
+  };
+  const options = {
+    tailers: MAX_TAILERS,
+    heartbeat: { heartbeatMs: 2000, silenceMs: 60_000 },
+    deadline: Date.now() + 400_000,
+    settings,
+  };
   return Array.from({ length: MAX_TAILERS }, (_, slot) => startTailer(sqs, tailed, { ...options, slot }));
 }
 
-const until = (what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> => untilWithin(what, isTrue, 120_000);
+const until = (what: string, isTrue: () => boolean | Promise<boolean>): Promise<void> =>
+  untilWithin(what, isTrue, 120_000);
 
 const held = ({ events }: Tailer): number => {
-  const count = (kind: string): number => events.filter((event) => event.kind === 'followed' && event.event.kind === kind).length;
+  const count = (kind: string): number =>
+    events.filter((event) => event.kind === 'followed' && event.event.kind === kind).length;
   return count('partition_taken') - count('partition_released') - count('partition_lost');
 };
 
-/** Writes to each shard, and returns how many cells there are then: on a busy machine a write may have to be repeated. */
+/**
+ * Writes to each shard, and returns how many cells there are then: on a busy machine a write may have to be repeated.
+ */
 async function writeToAll(): Promise<number> {
   for (let shard = 0; shard < MAX_TAILERS; shard += 1) {
-    while (!(await tailed.write(shard, 1).then(() => true, () => false))) await sleep(200);
+    while (
+      !(await tailed.write(shard, 1).then(
+        () => true,
+        () => false,
+      ))
+    )
+      await sleep(200);
   }
   return (await tailed.stored()).length;
 }
@@ -67,7 +95,15 @@ describe('as many tailers as there may be', { timeout: 500_000 }, () => {
     await Promise.all(next.map((tailer) => tailer.stop()));
     expect(orderBreaks(crowded.received)).toBe(0);
     // On a busy machine DynamoDB may be late; that it refuses something is another matter.
-    const errors = [...first, ...next].flatMap(({ events }) => events.flatMap((event) => (event.kind === 'failed' ? [event.error] : event.kind === 'followed' && event.event.kind === 'state_failed' ? [event.event.error] : [])));
+    const errors = [...first, ...next].flatMap(({ events }) =>
+      events.flatMap((event) =>
+        event.kind === 'failed'
+          ? [event.error]
+          : event.kind === 'followed' && event.event.kind === 'state_failed'
+            ? [event.event.error]
+            : [],
+      ),
+    );
     expect(errors.filter((error) => error instanceof Error && error.name === 'ValidationException')).toEqual([]);
   });
 });

@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
-import { idsOf, openTailedStore, startTailer, type TailedStore, type TailedTrigger, stopTailers, until } from './support/tailed-store.ts';
+import {
+  idsOf,
+  openTailedStore,
+  startTailer,
+  type TailedStore,
+  type TailedTrigger,
+  stopTailers,
+  until,
+} from './support/tailed-store.ts';
 
 const SHARDS = 4;
 let sqs: LocalSqs;
@@ -9,7 +17,12 @@ let tailed: TailedStore;
 
 beforeAll(async () => {
   sqs = await startSqs();
-  tailed = await openTailedStore(sqs, SHARDS, [{ name: 'by_hand' }, { name: 'by_time', retryParkedEveryMs: 1000 }, { name: 'limited' }, { name: 'lost' }]);
+  tailed = await openTailedStore(sqs, SHARDS, [
+    { name: 'by_hand' },
+    { name: 'by_time', retryParkedEveryMs: 1000 },
+    { name: 'limited' },
+    { name: 'lost' },
+  ]);
 });
 afterEach(stopTailers);
 afterAll(async () => {
@@ -19,7 +32,10 @@ afterAll(async () => {
 
 /** Takes cells off the queue and parks those of one shard, as a consumer that fails does. */
 async function parkOf(trigger: TailedTrigger, shard: number, count: number): Promise<void> {
-  await until('its cells are received', async () => (await trigger.receive()).filter((one) => one.shard === shard).length >= count);
+  await until(
+    'its cells are received',
+    async () => (await trigger.receive()).filter((one) => one.shard === shard).length >= count,
+  );
   for (const { group, ...message } of trigger.received.filter((one) => one.shard === shard).slice(0, count)) {
     await trigger.store.failed(message, 'no', false);
     await trigger.store.park(message, 'no', 100);
@@ -50,15 +66,26 @@ describe('parked cells', { timeout: 120_000 }, () => {
     expect(retries(trigger)).toMatchObject(wanted.map((cell) => ({ ...cell, group: '1-retry', replay: true })));
     // And again, within five minutes.
     expect(await trigger.store.wantRetry(wanted)).toBe(2);
-    await until('they are sent again', async () => retries({ ...trigger, received: await trigger.receive() }).length === 4);
+    await until(
+      'they are sent again',
+      async () => retries({ ...trigger, received: await trigger.receive() }).length === 4,
+    );
     await sleep(500);
     await trigger.receive();
     expect(retries(trigger)).toHaveLength(4);
     expect(idsOf(trigger.received, 1)).toEqual([1, 2, 3, 4, 5]);
     const [shard] = await trigger.store.shards([1]);
-    expect(shard?.cells.map(({ message, round, retry }) => [message.added_id, round, retry])).toEqual([[1, 2, 'sent'], [2, 0, undefined], [3, 2, 'sent']]);
+    expect(shard?.cells.map(({ message, round, retry }) => [message.added_id, round, retry])).toEqual([
+      [1, 2, 'sent'],
+      [2, 0, undefined],
+      [3, 2, 'sent'],
+    ]);
     await Promise.all(tailers.map((tailer) => tailer.stop()));
-    expect(tailers.flatMap(({ events }) => events).reduce((sum, event) => sum + (event.kind === 'retried' ? event.cells : 0), 0)).toBe(4);
+    expect(
+      tailers
+        .flatMap(({ events }) => events)
+        .reduce((sum, event) => sum + (event.kind === 'retried' ? event.cells : 0), 0),
+    ).toBe(4);
   });
 
   it('are sent again when their time has come, and each time it has come anew', async () => {
@@ -69,7 +96,10 @@ describe('parked cells', { timeout: 120_000 }, () => {
     const start = performance.now();
     await until('it is sent', async () => retries({ ...trigger, received: await trigger.receive() }).length === 1);
     expect(performance.now() - start).toBeGreaterThan(500);
-    await until('it is sent again', async () => retries({ ...trigger, received: await trigger.receive() }).length === 2);
+    await until(
+      'it is sent again',
+      async () => retries({ ...trigger, received: await trigger.receive() }).length === 2,
+    );
     expect(performance.now() - start).toBeGreaterThan(1500);
     await tailer.stop();
   });
@@ -92,7 +122,10 @@ describe('parked cells', { timeout: 120_000 }, () => {
   it('hold up their shard only where its consumer is behind, and no other', async () => {
     const trigger = tailed.trigger('limited');
     const tailer = startTailer(sqs, tailed, { settings: { pastMark: 10 } });
-    await until('all before is received', async () => (await trigger.receive()).length >= (await tailed.stored()).length);
+    await until(
+      'all before is received',
+      async () => (await trigger.receive()).length >= (await tailed.stored()).length,
+    );
     const before = idsOf(trigger.received, 3).length;
     await trigger.store.mark(3, before);
     await sleep(400);

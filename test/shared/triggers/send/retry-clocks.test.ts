@@ -13,18 +13,38 @@ const MINUTE = 60_000;
 const ago = (minutes: number): string => new Date(Date.now() - minutes * MINUTE).toISOString();
 
 /** Whether a cell, parked and retried so many minutes ago by the clock of somebody, is sent again at once. */
-async function isSent(cell: Pick<FailingCell, 'parked_at' | 'retried_at' | 'retry'>, retryParkedEveryMs: number | undefined): Promise<boolean> {
+async function isSent(
+  cell: Pick<FailingCell, 'parked_at' | 'retried_at' | 'retry'>,
+  retryParkedEveryMs: number | undefined,
+): Promise<boolean> {
   const sent: QueueMessage[] = [];
   const stopping = new AbortController();
-  const failing: FailingCell = { message: messageOf(17, 1), attempts: 5, first_failed_at: ago(90), last_failed_at: ago(90), last_error: 'card declined', round: 0, ...cell };
+  const failing: FailingCell = {
+    message: messageOf(17, 1),
+    attempts: 5,
+    first_failed_at: ago(90),
+    last_failed_at: ago(90),
+    last_error: 'card declined',
+    round: 0,
+    ...cell,
+  };
   const work = {
     deployed: { definition: { ...(retryParkedEveryMs !== undefined && { retryParkedEveryMs }) }, queueUrl: 'url' },
     store: { takeRetry: async () => sent.length === 0 },
-    queues: { send: async (_url: string, messages: readonly QueueMessage[]) => (sent.push(...messages), messages.map(() => undefined)) },
+    queues: {
+      send: async (_url: string, messages: readonly QueueMessage[]) => (
+        sent.push(...messages),
+        messages.map(() => undefined)
+      ),
+    },
     settings: { ...TAIL_SETTINGS, lookMs: 5 },
     report: () => undefined,
   } as unknown as TailWork;
-  const watch = { status: () => ({ state: 'running', troubled: [17] }), troubled: () => [{ shard: 17, cells: [failing] }], look: async () => undefined } as unknown as TriggerWatch;
+  const watch = {
+    status: () => ({ state: 'running', troubled: [17] }),
+    troubled: () => [{ shard: 17, cells: [failing] }],
+    look: async () => undefined,
+  } as unknown as TriggerWatch;
   const running = sendRetries(work, watch, stopping.signal);
   await sleep(30);
   stopping.abort();

@@ -7,7 +7,16 @@ import { withoutResending } from '../../../support/without-resending.ts';
 import { deduplicationId } from '../../../../shared/triggers/state/queue-message.ts';
 
 function cellsOf(shard: number, count: number): LogPlace[] {
-  return Array.from({ length: count }, (_, at) => ({ shard, added_id: at + 1, row_key: '', column_name: 'BASE', ref_key: 0, created_at: '', fingerprint: 'f', generation: 0 }));
+  return Array.from({ length: count }, (_, at) => ({
+    shard,
+    added_id: at + 1,
+    row_key: '',
+    column_name: 'BASE',
+    ref_key: 0,
+    created_at: '',
+    fingerprint: 'f',
+    generation: 0,
+  }));
 }
 
 /** A queue that drops what it has by deduplication id, and fails messages as told. */
@@ -44,12 +53,13 @@ const how = (queue: { send: SendInOrder['send'] }, rest: Partial<SendInOrder> = 
   ...rest,
 });
 
-const orderOf = (accepted: readonly string[], shard: number): number[] => accepted.filter((id) => id.startsWith(`${shard}-`)).map((id) => Number(id.split('-')[1]));
+const orderOf = (accepted: readonly string[], shard: number): number[] =>
+  accepted.filter((id) => id.startsWith(`${shard}-`)).map((id) => Number(id.split('-')[1]));
 const rising = (ids: readonly number[]): boolean => ids.every((id, at) => id === at + 1);
 
 /** Sends again from where it stopped until all is done, as following does. */
 async function sendAll(queue: { send: SendInOrder['send'] }, cells: readonly LogPlace[]): Promise<void> {
-  for (let left = cells; left.length > 0; ) {
+  for (let left = cells; left.length > 0;) {
     const { done } = await sendInOrder(how(queue), left);
     left = left.filter(({ shard, added_id }) => added_id > (done.get(shard) ?? 0));
   }
@@ -61,7 +71,9 @@ describe('sending in order', () => {
     const cells = Array.from({ length: 25 }, (_, shard) => cellsOf(shard, 2)).flat();
     const sent = await sendInOrder(how(queue), cells);
     expect(queue.requests.map(({ length }) => length)).toEqual([10, 10, 5, 10, 10, 5]);
-    expect(queue.requests.every((request) => new Set(request.map(({ groupId }) => groupId)).size === request.length)).toBe(true);
+    expect(
+      queue.requests.every((request) => new Set(request.map(({ groupId }) => groupId)).size === request.length),
+    ).toBe(true);
     expect(queue.most()).toBe(3);
     expect(sent.done).toEqual(new Map(Array.from({ length: 25 }, (_, shard) => [shard, 2])));
     expect(sent).toMatchObject({ failure: undefined, cells: { length: 50 } });
@@ -69,13 +81,18 @@ describe('sending in order', () => {
 
   it('keeps the order of every shard whatever fails', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(fc.nat(99), { minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 12 }), async (failing, shards) => {
-        let sent = 0;
-        const queue = fakeQueue(() => (failing[(sent += 1) % (failing.length * 3)] ?? 100) < 30);
-        const cells = Array.from({ length: shards }, (_, shard) => cellsOf(shard, 5)).flat();
-        await sendAll(queue, cells);
-        for (let shard = 0; shard < shards; shard += 1) expect(orderOf(queue.accepted, shard)).toEqual([1, 2, 3, 4, 5]);
-      }),
+      fc.asyncProperty(
+        fc.array(fc.nat(99), { minLength: 1, maxLength: 40 }),
+        fc.integer({ min: 1, max: 12 }),
+        async (failing, shards) => {
+          let sent = 0;
+          const queue = fakeQueue(() => (failing[(sent += 1) % (failing.length * 3)] ?? 100) < 30);
+          const cells = Array.from({ length: shards }, (_, shard) => cellsOf(shard, 5)).flat();
+          await sendAll(queue, cells);
+          for (let shard = 0; shard < shards; shard += 1)
+            expect(orderOf(queue.accepted, shard)).toEqual([1, 2, 3, 4, 5]);
+        },
+      ),
       { numRuns: 30 },
     );
   });
@@ -83,7 +100,12 @@ describe('sending in order', () => {
   it('goes on with other shards, and is done up to the cell that failed', async () => {
     const queue = fakeQueue(({ deduplicationId: id }) => id.startsWith('1-3-'));
     const sent = await sendInOrder(how(queue), [...cellsOf(1, 5), ...cellsOf(2, 5)]);
-    expect(sent.done).toEqual(new Map([[1, 2], [2, 5]]));
+    expect(sent.done).toEqual(
+      new Map([
+        [1, 2],
+        [2, 5],
+      ]),
+    );
     expect(sent.failure).toEqual(new Error('no'));
     expect(orderOf(queue.accepted, 1)).toEqual([1, 2]);
   });
@@ -101,7 +123,8 @@ describe('sending in order', () => {
     const careless = withoutResending({ send: (_url, messages) => broken.send(messages), depth: async () => 0 }, 50);
     await sendAll({ send: (messages) => careless.send('', messages) }, cells);
     await vi.waitFor(() => expect(broken.accepted).toHaveLength(cells.length), 10_000);
-    const isKept = (queue: { readonly accepted: readonly string[] }) => Array.from({ length: 10 }, (_, shard) => rising(orderOf(queue.accepted, shard)));
+    const isKept = (queue: { readonly accepted: readonly string[] }) =>
+      Array.from({ length: 10 }, (_, shard) => rising(orderOf(queue.accepted, shard)));
     expect(isKept(kept)).toEqual(Array.from({ length: 10 }, () => true));
     expect(isKept(broken)).toEqual(Array.from({ length: 10 }, (_, shard) => shard !== 2));
   });

@@ -4,7 +4,17 @@ import { sqsQueues } from '../../../../shared/triggers/send/sqs-queues.ts';
 import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
 import { triggerManagement } from '../../../../shared/triggers/manage/trigger-management.ts';
 import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
-import { idsOf, namesIn, newFaults, openTailedStore, orderBreaks, startTailer, type TailedStore, stopTailers, until } from './support/tailed-store.ts';
+import {
+  idsOf,
+  namesIn,
+  newFaults,
+  openTailedStore,
+  orderBreaks,
+  startTailer,
+  type TailedStore,
+  stopTailers,
+  until,
+} from './support/tailed-store.ts';
 
 const SHARDS = 12;
 let sqs: LocalSqs;
@@ -27,7 +37,7 @@ async function open(...wishes: Parameters<typeof openTailedStore>[2]): Promise<T
 
 const now = (): string => new Date().toISOString().replace('Z', '000Z');
 
-describe('a trigger\'s queue', { timeout: 120_000 }, () => {
+describe("a trigger's queue", { timeout: 120_000 }, () => {
   it('gets every cell of its columns once, in log order, with what is needed to fetch it', async () => {
     const tailed = await open({ name: 'base', columns: ['BASE'] }, { name: 'all' });
     for (let shard = 0; shard < SHARDS; shard += 1) {
@@ -37,7 +47,10 @@ describe('a trigger\'s queue', { timeout: 120_000 }, () => {
     const tailer = startTailer(sqs, tailed);
     const [base, all] = [tailed.trigger('base'), tailed.trigger('all')];
     for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 2);
-    await until('all is received', async () => (await base.receive()).length >= 5 * SHARDS && (await all.receive()).length >= 7 * SHARDS);
+    await until(
+      'all is received',
+      async () => (await base.receive()).length >= 5 * SHARDS && (await all.receive()).length >= 7 * SHARDS,
+    );
     await sleep(200);
     await tailer.stop();
     await Promise.all([base.receive(), all.receive()]);
@@ -50,7 +63,16 @@ describe('a trigger\'s queue', { timeout: 120_000 }, () => {
     const [cell] = log && 'cells' in log ? log.cells : [];
     const { group, ...message } = first ?? { group: '' };
     expect(message).toEqual({
-      datastore: tailed.datastore, trigger: 'all', shard: Number(group), added_id: 1, row_key: cell?.row_key, column_name: 'BASE', ref_key: cell?.ref_key, created_at: cell?.created_at, replay: false, generation: 0,
+      datastore: tailed.datastore,
+      trigger: 'all',
+      shard: Number(group),
+      added_id: 1,
+      row_key: cell?.row_key,
+      column_name: 'BASE',
+      ref_key: cell?.ref_key,
+      created_at: cell?.created_at,
+      replay: false,
+      generation: 0,
     });
     expect(tailer.events.filter(({ kind }) => kind === 'failed' || kind === 'send_failed')).toEqual([]);
     expect(tailer.events.reduce((sum, event) => sum + (event.kind === 'sent' ? event.cells : 0), 0)).toBe(12 * SHARDS);
@@ -61,20 +83,36 @@ describe('a trigger\'s queue', { timeout: 120_000 }, () => {
     await before.write(0, 4);
     await sleep(5);
     const since = now();
-    const tailed = await open({ name: 'from_start' }, { name: 'from_now', start: 'now' }, { name: 'from_time', start: { since } });
+    const tailed = await open(
+      { name: 'from_start' },
+      { name: 'from_now', start: 'now' },
+      { name: 'from_time', start: { since } },
+    );
     await tailed.write(3, 2);
     const tailer = startTailer(sqs, tailed);
     const ends = ['from_start', 'from_now', 'from_time'].map((name) => tailed.trigger(name));
-    await until('the start and the time are received', async () => (await ends[0]?.receive())?.length === 2 && (await ends[2]?.receive())?.length === 2);
-    await until('every trigger has begun everywhere', () => tailer.events.filter((event) => event.kind === 'followed' && event.event.kind === 'partition_taken').length >= 3 * SHARDS);
+    await until(
+      'the start and the time are received',
+      async () => (await ends[0]?.receive())?.length === 2 && (await ends[2]?.receive())?.length === 2,
+    );
+    await until(
+      'every trigger has begun everywhere',
+      () =>
+        tailer.events.filter((event) => event.kind === 'followed' && event.event.kind === 'partition_taken').length >=
+        3 * SHARDS,
+    );
     await sleep(500);
     await tailed.write(3, 1);
-    await until('the new cell is received', async () => (await Promise.all(ends.map((end) => end.receive()))).every((received) => received.some(({ added_id }) => added_id === 3)));
+    await until('the new cell is received', async () =>
+      (await Promise.all(ends.map((end) => end.receive()))).every((received) =>
+        received.some(({ added_id }) => added_id === 3),
+      ),
+    );
     await tailer.stop();
     expect(ends.map(({ received }) => idsOf(received, 3))).toEqual([[1, 2, 3], [3], [1, 2, 3]]);
   });
 
-  it('of one trigger is none of another\'s: a paused one waits, and its queue gets nothing until it is resumed', async () => {
+  it("of one trigger is none of another's: a paused one waits, and its queue gets nothing until it is resumed", async () => {
     const tailed = await open({ name: 'paused' }, { name: 'other' });
     const [paused, other] = [tailed.trigger('paused'), tailed.trigger('other')];
     await paused.store.setState('paused', 'by hand');
@@ -83,7 +121,9 @@ describe('a trigger\'s queue', { timeout: 120_000 }, () => {
     await until('the other one gets all', async () => (await other.receive()).length === 30);
     await sleep(300);
     expect(await paused.receive()).toEqual([]);
-    expect(tailer.events.filter(({ kind }) => kind === 'held_back')).toMatchObject([{ trigger: 'paused', why: 'it is paused: by hand' }]);
+    expect(tailer.events.filter(({ kind }) => kind === 'held_back')).toMatchObject([
+      { trigger: 'paused', why: 'it is paused: by hand' },
+    ]);
     await paused.store.resume();
     await until('it gets all', async () => (await paused.receive()).length === 30);
     await paused.store.setState('stopped', 'too many');
@@ -104,14 +144,24 @@ describe('a trigger\'s queue', { timeout: 120_000 }, () => {
     const tailer = startTailer(sqs, tailed);
     for (let shard = 0; shard < SHARDS; shard += 1) await tailed.write(shard, 4);
     await until('all is received', async () => (await rewound.receive()).length === 4 * SHARDS);
-    const operations = await triggerManagement({ context: tailed.store.context, stateTable: tailed.stateTable, queues: sqsTriggerQueues(sqs.client) }).triggers(tailed.datastore);
-    await operations.rewindTrigger('rewound', { shards: new Map([[2, 1], [5, 0]]) });
+    const operations = await triggerManagement({
+      context: tailed.store.context,
+      stateTable: tailed.stateTable,
+      queues: sqsTriggerQueues(sqs.client),
+    }).triggers(tailed.datastore);
+    await operations.rewindTrigger('rewound', {
+      shards: new Map([
+        [2, 1],
+        [5, 0],
+      ]),
+    });
     await until('they are received again', async () => (await rewound.receive()).length === 4 * SHARDS + 3 + 4);
     await tailed.write(2, 2);
     await until('new ones are received', async () => (await rewound.receive()).length === 4 * SHARDS + 3 + 4 + 2);
     await tailer.stop();
     const again = rewound.received.slice(4 * SHARDS);
-    const seen = (shard: number) => again.filter((one) => one.shard === shard).map(({ added_id, replay }) => `${added_id}${replay ? ' again' : ''}`);
+    const seen = (shard: number) =>
+      again.filter((one) => one.shard === shard).map(({ added_id, replay }) => `${added_id}${replay ? ' again' : ''}`);
     expect(seen(2)).toEqual(['2 again', '3 again', '4 again', '5', '6']);
     expect(seen(5)).toEqual(['1 again', '2 again', '3 again', '4 again']);
   });

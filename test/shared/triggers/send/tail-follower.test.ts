@@ -9,18 +9,42 @@ import { parseMessage } from '../../../../shared/triggers/state/queue-message.ts
 import type { TriggerStatus, TriggerStore } from '../../../../shared/triggers/state/trigger-store.ts';
 
 const cell = (added_id: number, generation = 0, created_at = '2026-01-31T08:00:00.000000Z'): LogPlace => ({
-  shard: 3, added_id, generation, created_at, row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0', column_name: 'BASE', ref_key: 0, fingerprint: '0123456789abcdef',
+  shard: 3,
+  added_id,
+  generation,
+  created_at,
+  row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',
+  column_name: 'BASE',
+  ref_key: 0,
+  fingerprint: '0123456789abcdef',
 });
 
 /** A follower over a state and a queue that tests set. */
 function following(status?: Partial<TriggerStatus>) {
-  const world = { status: status && ({ state: 'running', troubled: [], queue_url: 'url', ...status } as TriggerStatus), replayedTo: undefined as number | undefined, marked: true, limit: Number.POSITIVE_INFINITY, full: false };
+  const world = {
+    status: status && ({ state: 'running', troubled: [], queue_url: 'url', ...status } as TriggerStatus),
+    replayedTo: undefined as number | undefined,
+    marked: true,
+    limit: Number.POSITIVE_INFINITY,
+    full: false,
+  };
   const messages: QueueMessage[] = [];
   const happened: TailHappening[] = [];
   const follower = tailFollower(
     {
       datastore: 'trips',
-      deployed: { definition: { name: 'bill_rider', columns: ['BASE'], start: 'now', maxAttempts: 5, stopAfterParked: 100, timeoutSeconds: 30 }, queueUrl: 'url', parkedQueueUrl: '' },
+      deployed: {
+        definition: {
+          name: 'bill_rider',
+          columns: ['BASE'],
+          start: 'now',
+          maxAttempts: 5,
+          stopAfterParked: 100,
+          timeoutSeconds: 30,
+        },
+        queueUrl: 'url',
+        parkedQueueUrl: '',
+      },
       queues: {
         async send(_url, some) {
           messages.push(...some);
@@ -33,7 +57,13 @@ function following(status?: Partial<TriggerStatus>) {
       report: (happening) => void happened.push(happening),
     },
     {
-      watch: { status: () => world.status, limitOf: () => world.limit, troubled: () => [], run: async () => undefined, look: async () => undefined },
+      watch: {
+        status: () => world.status,
+        limitOf: () => world.limit,
+        troubled: () => [],
+        run: async () => undefined,
+        look: async () => undefined,
+      },
       depth: { isFull: () => world.full, empty: () => undefined, add: () => undefined, run: async () => undefined },
       marks: { has: () => world.marked, replayedTo: (_shard, generation) => (generation === 0 ? 0 : world.replayedTo) },
     },
@@ -43,12 +73,18 @@ function following(status?: Partial<TriggerStatus>) {
 
 describe('the follower of a trigger', () => {
   it('has its name, its columns and its start', () => {
-    expect(following().follower).toMatchObject({ name: 'trigger/bill_rider', datastore: 'trips', columns: ['BASE'], start: 'now' });
+    expect(following().follower).toMatchObject({
+      name: 'trigger/bill_rider',
+      datastore: 'trips',
+      columns: ['BASE'],
+      start: 'now',
+    });
   });
 
   it('sends nothing before it knows that the trigger runs, nor while it does not, nor while its queue is full', async () => {
     const { world, messages, happened, follower } = following();
-    const isOpen = async (): Promise<boolean> => (await follower.handle('group-1', [cell(1)])).size > 0 && follower.wants?.(3, unread(1)) === true;
+    const isOpen = async (): Promise<boolean> =>
+      (await follower.handle('group-1', [cell(1)])).size > 0 && follower.wants?.(3, unread(1)) === true;
     expect([await isOpen(), follower.wants?.(3, unread(0))]).toEqual([false, false]);
     world.status = { state: 'paused', troubled: [] };
     expect([await isOpen(), follower.wants?.(3, unread(0))]).toEqual([false, false]);
@@ -67,10 +103,15 @@ describe('the follower of a trigger', () => {
     ]);
   });
 
-  it('sends no further than the shard\'s limit', async () => {
+  it("sends no further than the shard's limit", async () => {
     const { world, messages, follower } = following({});
     world.limit = 5;
-    expect(await follower.handle('group-1', [4, 5, 6, 7].map((id) => cell(id)))).toEqual(new Map([[3, 5]]));
+    expect(
+      await follower.handle(
+        'group-1',
+        [4, 5, 6, 7].map((id) => cell(id)),
+      ),
+    ).toEqual(new Map([[3, 5]]));
     expect(messages).toHaveLength(2);
     expect([4, 5, 6].map((after) => follower.wants?.(3, unread(after)))).toEqual([true, false, false]);
   });
@@ -92,7 +133,12 @@ describe('the follower of a trigger', () => {
     world.marked = true;
     world.status = { state: 'running', queue_url: 'another url', troubled: [] };
     expect(await follower.handle('group-1', [cell(1)])).toEqual(new Map());
-    world.status = { state: 'running', queue_url: 'url', troubled: [], resend: { id: '1', why: 'its queue was replaced', asked_at: '2026-01-31T08:00:00.000Z' } };
+    world.status = {
+      state: 'running',
+      queue_url: 'url',
+      troubled: [],
+      resend: { id: '1', why: 'its queue was replaced', asked_at: '2026-01-31T08:00:00.000Z' },
+    };
     expect(await follower.handle('group-1', [cell(1)])).toEqual(new Map());
     expect(messages).toEqual([]);
     expect(happened).toEqual([

@@ -11,7 +11,13 @@ const MINUTE = 60_000;
 
 /** A watch over a state that tests set; `away` makes every read fail. */
 function watching(status: Partial<TriggerStatus>, troubled: readonly TroubledShard[] = []) {
-  const state = { status: { state: 'running' as const, troubled: [], ...status } as TriggerStatus, troubled, away: false, shardsAway: false, asked: [] as (readonly number[])[] };
+  const state = {
+    status: { state: 'running' as const, troubled: [], ...status } as TriggerStatus,
+    troubled,
+    away: false,
+    shardsAway: false,
+    asked: [] as (readonly number[])[],
+  };
   const happened: TailHappening[] = [];
   const store = {
     async status() {
@@ -25,12 +31,19 @@ function watching(status: Partial<TriggerStatus>, troubled: readonly TroubledSha
       return state.troubled.filter(({ shard }) => shards.includes(shard));
     },
   } as unknown as TriggerStore;
-  return { state, happened, watch: watchTrigger({ store, settings: TAIL_SETTINGS, report: (happening) => void happened.push(happening) }) };
+  return {
+    state,
+    happened,
+    watch: watchTrigger({ store, settings: TAIL_SETTINGS, report: (happening) => void happened.push(happening) }),
+  };
 }
 
 describe('the watch over a trigger', () => {
   it('lets a shard that is in order go as far as it goes, and one with a mark a thousand further', async () => {
-    const { watch, state } = watching({ troubled: [3, 4, 5] }, [{ shard: 3, cells: [], mark: { added_id: 70, at: ago(0) } }, { shard: 4, cells: [] }]);
+    const { watch, state } = watching({ troubled: [3, 4, 5] }, [
+      { shard: 3, cells: [], mark: { added_id: 70, at: ago(0) } },
+      { shard: 4, cells: [] },
+    ]);
     expect(watch.status()).toBeUndefined();
     await watch.look();
     expect(watch.limitOf(1, 0)).toBe(Number.POSITIVE_INFINITY);
@@ -47,8 +60,10 @@ describe('the watch over a trigger', () => {
     expect(watch.troubled().map(({ shard }) => shard)).toEqual([3, 4]);
   });
 
-  it('lets ten more past a mark that may be a dead consumer\'s, once for each mark, wherever the shard is', async () => {
-    const { watch, state } = watching({ troubled: [3] }, [{ shard: 3, cells: [], mark: { added_id: 70, at: ago(16 * MINUTE) } }]);
+  it("lets ten more past a mark that may be a dead consumer's, once for each mark, wherever the shard is", async () => {
+    const { watch, state } = watching({ troubled: [3] }, [
+      { shard: 3, cells: [], mark: { added_id: 70, at: ago(16 * MINUTE) } },
+    ]);
     watch.limitOf(3, 0);
     await watch.look();
     expect(watch.limitOf(3, 1070)).toBe(1080);
@@ -62,14 +77,18 @@ describe('the watch over a trigger', () => {
   });
 
   it('waits for nobody whose clock was an hour ahead: its mark is taken for an old one', async () => {
-    const { watch } = watching({ troubled: [3] }, [{ shard: 3, cells: [], mark: { added_id: 70, at: ago(-3_600_000) } }]);
+    const { watch } = watching({ troubled: [3] }, [
+      { shard: 3, cells: [], mark: { added_id: 70, at: ago(-3_600_000) } },
+    ]);
     watch.limitOf(3, 0);
     await watch.look();
     expect(watch.limitOf(3, 1070)).toBe(1080);
   });
 
   it('goes on with what it saw while DynamoDB is away, and tells it once', async () => {
-    const { watch, state, happened } = watching({ troubled: [3] }, [{ shard: 3, cells: [], mark: { added_id: 70, at: ago(0) } }]);
+    const { watch, state, happened } = watching({ troubled: [3] }, [
+      { shard: 3, cells: [], mark: { added_id: 70, at: ago(0) } },
+    ]);
     watch.limitOf(3, 0);
     await watch.look();
     state.away = true;
@@ -101,7 +120,11 @@ describe('the watch over a queue', () => {
     const stop = new AbortController();
     const depth = watchDepth({
       settings: { ...TAIL_SETTINGS, depthLimit: 100, depthEveryMs: 20 },
-      deployed: { definition: { name: 'a', start: 'start', maxAttempts: 1, stopAfterParked: 1, timeoutSeconds: 1 }, queueUrl: 'url', parkedQueueUrl: '' },
+      deployed: {
+        definition: { name: 'a', start: 'start', maxAttempts: 1, stopAfterParked: 1, timeoutSeconds: 1 },
+        queueUrl: 'url',
+        parkedQueueUrl: '',
+      },
       queues: {
         send: async () => [],
         async depth() {

@@ -7,7 +7,20 @@ import { triggerFollower } from '../../../../shared/triggers/state/follower-name
 import { removeTrigger, writeTrigger } from '../../../../shared/topology/trigger-catalogue.ts';
 import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
 import { withoutWaiting } from '../../../support/without-waiting.ts';
-import { definitionOf, idsOf, namesIn, openTailedStore, orderBreaks, startTailer, tailedTrigger, type TailedStore, type Tailer, type TriggerWish, stopTailers, until } from './support/tailed-store.ts';
+import {
+  definitionOf,
+  idsOf,
+  namesIn,
+  openTailedStore,
+  orderBreaks,
+  startTailer,
+  tailedTrigger,
+  type TailedStore,
+  type Tailer,
+  type TriggerWish,
+  stopTailers,
+  until,
+} from './support/tailed-store.ts';
 
 const SHARDS = 12;
 /** On a busy machine nobody is to be taken for dead where it is not about that. */
@@ -24,7 +37,10 @@ afterAll(async () => {
   await sqs.stop();
 });
 
-async function open(wishes: readonly TriggerWish[], wrap?: Parameters<typeof openTailedStore>[3]): Promise<TailedStore> {
+async function open(
+  wishes: readonly TriggerWish[],
+  wrap?: Parameters<typeof openTailedStore>[3],
+): Promise<TailedStore> {
   const tailed = await openTailedStore(sqs, SHARDS, wishes, wrap);
   opened.push(tailed);
   return tailed;
@@ -49,7 +65,8 @@ function startWriting(tailed: TailedStore) {
 
 const held = (tailers: readonly Tailer[]): number[] =>
   tailers.map(({ events }) => {
-    const count = (kind: string): number => events.filter((event) => event.kind === 'followed' && event.event.kind === kind).length;
+    const count = (kind: string): number =>
+      events.filter((event) => event.kind === 'followed' && event.event.kind === kind).length;
     return count('partition_taken') - count('partition_released') - count('partition_lost');
   });
 
@@ -58,7 +75,11 @@ describe('tailers', { timeout: 120_000 }, () => {
     const tailed = await open([{ name: 'one' }, { name: 'other' }]);
     const [one, other] = [tailed.trigger('one'), tailed.trigger('other')];
     const events: (TailEvent & { readonly at: number })[] = [];
-    const start = () => startTailer(sqs, tailed, { heartbeat: PATIENT, report: (event) => void events.push({ ...event, at: performance.now() }) });
+    const start = () =>
+      startTailer(sqs, tailed, {
+        heartbeat: PATIENT,
+        report: (event) => void events.push({ ...event, at: performance.now() }),
+      });
     let tailer = start();
     const stopWriting = startWriting(tailed);
     await until('it sends', () => events.some(({ kind }) => kind === 'sent'));
@@ -68,7 +89,10 @@ describe('tailers', { timeout: 120_000 }, () => {
       tailer = next;
     }
     const cells = await stopWriting();
-    await until('all is received', async () => namesIn(await one.receive()).size === cells && namesIn(await other.receive()).size === cells);
+    await until(
+      'all is received',
+      async () => namesIn(await one.receive()).size === cells && namesIn(await other.receive()).size === cells,
+    );
     await tailer.stop();
     expect([orderBreaks(one.received), orderBreaks(other.received)]).toEqual([0, 0]);
     // Handed over in order: what was sent was committed.
@@ -98,7 +122,9 @@ describe('tailers', { timeout: 120_000 }, () => {
     await until('all is received', async () => namesIn(await shared.receive()).size === cells);
     await Promise.all(four.map((tailer) => tailer.stop()));
     expect(orderBreaks(shared.received)).toBe(0);
-    await expect(writeTailerCount(tailed.stateTable, 65)).rejects.toThrow('tailers: wanted an integer from 0 to 64, got 65');
+    await expect(writeTailerCount(tailed.stateTable, 65)).rejects.toThrow(
+      'tailers: wanted an integer from 0 to 64, got 65',
+    );
   });
 
   it('go on with what one left that was killed: what it had sent and not committed is dropped by SQS', async () => {
@@ -127,7 +153,17 @@ describe('tailers', { timeout: 120_000 }, () => {
     await until('it has begun', () => held([doomed])[0] === SHARDS);
     doomed.faults.away = true;
     await tailed.write(3, 5);
-    await until('the offset is committed', async () => (await committedOffsets(tailed.stateTable, { name: triggerFollower('control'), datastore: tailed.datastore }, SHARDS))[3] === 5);
+    await until(
+      'the offset is committed',
+      async () =>
+        (
+          await committedOffsets(
+            tailed.stateTable,
+            { name: triggerFollower('control'), datastore: tailed.datastore },
+            SHARDS,
+          )
+        )[3] === 5,
+    );
     await doomed.stop();
     const next = startTailer(sqs, tailed);
     await tailed.write(3, 1);
@@ -160,26 +196,52 @@ describe('tailers', { timeout: 120_000 }, () => {
     await until('what was written meanwhile is received', async () => (await steady.receive()).length === SHARDS + 12);
     await tailer.stop();
     expect(orderBreaks(steady.received)).toBe(0);
-    expect(tailer.events.filter((event) => event.kind === 'followed' && event.event.kind === 'partition_lost')).toEqual([]);
+    expect(tailer.events.filter((event) => event.kind === 'followed' && event.event.kind === 'partition_lost')).toEqual(
+      [],
+    );
   });
 
   it('take up triggers that are added, with their own queues, and leave those that are removed', async () => {
     const tailed = await open([{ name: 'old' }]);
-    const [old, added] = [tailed.trigger('old'), tailedTrigger(sqs, tailed, { definition: definitionOf({ name: 'added', start: 'start' }), queueUrl: await sqs.newQueue(), parkedQueueUrl: '' })];
+    const [old, added] = [
+      tailed.trigger('old'),
+      tailedTrigger(sqs, tailed, {
+        definition: definitionOf({ name: 'added', start: 'start' }),
+        queueUrl: await sqs.newQueue(),
+        parkedQueueUrl: '',
+      }),
+    ];
     const tailer = startTailer(sqs, tailed);
     await tailed.write(4, 2);
     await until('the old one gets cells', async () => (await old.receive()).length === 2);
     await writeTrigger(tailed.store.topologyTable, tailed.datastore, added.deployed);
     await until('the added one gets cells', async () => (await added.receive()).length === 2);
     await removeTrigger(tailed.store.topologyTable, tailed.datastore, 'old');
-    await until('the old one is let go', () => tailer.events.filter((event) => event.trigger === 'old' && event.kind === 'followed' && event.event.kind === 'partition_released').length === SHARDS);
+    await until(
+      'the old one is let go',
+      () =>
+        tailer.events.filter(
+          (event) => event.trigger === 'old' && event.kind === 'followed' && event.event.kind === 'partition_released',
+        ).length === SHARDS,
+    );
     await tailed.write(4, 2);
     await until('the added one goes on', async () => (await added.receive()).length === 4);
     expect(await old.receive()).toHaveLength(2);
     // Of other columns, and another queue.
-    const changed = tailedTrigger(sqs, tailed, { ...added.deployed, definition: definitionOf({ name: 'added', columns: ['STATUS'] }), queueUrl: await sqs.newQueue() });
+    const changed = tailedTrigger(sqs, tailed, {
+      ...added.deployed,
+      definition: definitionOf({ name: 'added', columns: ['STATUS'] }),
+      queueUrl: await sqs.newQueue(),
+    });
     await writeTrigger(tailed.store.topologyTable, tailed.datastore, changed.deployed);
-    await until('it is begun anew', () => tailer.events.filter((event) => event.trigger === 'added' && event.kind === 'followed' && event.event.kind === 'partition_taken').length === 2 * SHARDS);
+    await until(
+      'it is begun anew',
+      () =>
+        tailer.events.filter(
+          (event) => event.trigger === 'added' && event.kind === 'followed' && event.event.kind === 'partition_taken',
+        ).length ===
+        2 * SHARDS,
+    );
     await tailed.write(4, 1);
     await tailed.write(4, 1, 'STATUS');
     await until('the new queue gets what it wants', async () => (await changed.receive()).length === 1);

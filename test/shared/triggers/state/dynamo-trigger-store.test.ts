@@ -21,7 +21,10 @@ beforeEach(async () => {
 });
 afterAll(() => client.destroy());
 
-const keys = async (): Promise<string[]> => ((await client.send(new ScanCommand({ TableName: table.table }))).Items ?? []).map((item) => item['pk']?.S ?? '').sort();
+const keys = async (): Promise<string[]> =>
+  ((await client.send(new ScanCommand({ TableName: table.table }))).Items ?? [])
+    .map((item) => item['pk']?.S ?? '')
+    .sort();
 
 describe('the state of a trigger', () => {
   it('is running where nobody set it, and nothing is kept then', async () => {
@@ -37,7 +40,9 @@ describe('the state of a trigger', () => {
     await store.setState('paused', 'the card service moves');
     const paused = await store.status();
     expect(paused).toMatchObject({ state: 'paused', reason: 'the card service moves' });
-    expect(paused.changed_at !== undefined && paused.changed_at >= before && paused.changed_at <= new Date().toISOString()).toBe(true);
+    expect(
+      paused.changed_at !== undefined && paused.changed_at >= before && paused.changed_at <= new Date().toISOString(),
+    ).toBe(true);
     await store.markRewound('2026-01-31T08:00:00.000000Z');
     await store.resume();
     const resumed = await store.status();
@@ -62,7 +67,10 @@ describe('the state of a trigger', () => {
   it('is one for each trigger of each datastore', async () => {
     await store.setState('paused');
     await store.failed(triggerMessage(1, 1), 'no', false);
-    for (const other of [{ ...NAME, trigger: 'other' }, { ...NAME, datastore: 'rides' }]) {
+    for (const other of [
+      { ...NAME, trigger: 'other' },
+      { ...NAME, datastore: 'rides' },
+    ]) {
       expect(await triggerStore(table, other).status()).toEqual({ state: 'running', troubled: [] });
       expect(await triggerStore(table, other).shards([1])).toEqual([]);
     }
@@ -78,7 +86,10 @@ describe('cells that fail', () => {
     expect((await store.status()).troubled).toEqual([17]);
     const [shard] = await store.shards([17]);
     expect(shard?.mark).toBeUndefined();
-    expect(shard?.cells.map(({ message, attempts, last_error }) => [message.added_id, attempts, last_error])).toEqual([[3, 1, 'other'], [5, 2, 'second']]);
+    expect(shard?.cells.map(({ message, attempts, last_error }) => [message.added_id, attempts, last_error])).toEqual([
+      [3, 1, 'other'],
+      [5, 2, 'second'],
+    ]);
     expect(shard?.cells[1]).toMatchObject({ message, round: 0 });
     expect(shard?.cells[1]?.parked_at).toBeUndefined();
   });
@@ -152,7 +163,12 @@ describe('shards', () => {
   it('are read in the order asked for, in any number, with what fits into one item', async () => {
     const wanted = Array.from({ length: 130 }, (_, shard) => 400 - shard * 3);
     for (const shard of [wanted[1], wanted[99], wanted[100], wanted[129]]) await store.mark(shard ?? 0, 7);
-    expect((await store.shards(wanted)).map(({ shard }) => shard)).toEqual([wanted[1], wanted[99], wanted[100], wanted[129]]);
+    expect((await store.shards(wanted)).map(({ shard }) => shard)).toEqual([
+      wanted[1],
+      wanted[99],
+      wanted[100],
+      wanted[129],
+    ]);
     expect(await store.shards([])).toEqual([]);
   });
 });
@@ -161,10 +177,21 @@ describe('messages that cannot be read', () => {
   it('are kept once each, cut short, the newest hundred', async () => {
     await store.parkMalformed({ message_id: 'm0', body: 'x'.repeat(2000), error: 'shard: wanted an integer' });
     await store.parkMalformed({ message_id: 'm0', body: 'again', error: 'no' });
-    expect(await store.malformed()).toEqual([{ message_id: 'm0', body: 'x'.repeat(1000), error: 'shard: wanted an integer', parked_at: expect.any(String) }]);
-    await Promise.all(Array.from({ length: 3 }, (_, n) => triggerStore(table, NAME).parkMalformed({ message_id: `at once ${n}`, body: '', error: '' })));
+    expect(await store.malformed()).toEqual([
+      { message_id: 'm0', body: 'x'.repeat(1000), error: 'shard: wanted an integer', parked_at: expect.any(String) },
+    ]);
+    await Promise.all(
+      Array.from({ length: 3 }, (_, n) =>
+        triggerStore(table, NAME).parkMalformed({ message_id: `at once ${n}`, body: '', error: '' }),
+      ),
+    );
     expect(await store.malformed()).toHaveLength(4);
-    const many = Array.from({ length: 99 }, (_, n) => ({ message_id: `m${n}`, body: randomBytes(700).toString('base64'), error: 'no', parked_at: '' }));
+    const many = Array.from({ length: 99 }, (_, n) => ({
+      message_id: `m${n}`,
+      body: randomBytes(700).toString('base64'),
+      error: 'no',
+      parked_at: '',
+    }));
     await changeItem(table, malformedKey(NAME), () => ({ values: { messages: { B: pack(many) } }, result: undefined }));
     for (const id of ['m99', 'm100']) await store.parkMalformed({ message_id: id, body: '', error: 'no' });
     const kept = (await store.malformed()).map(({ message_id }) => message_id);
@@ -183,6 +210,11 @@ describe('a forgotten trigger', () => {
     }
     await forgetTrigger(table, NAME);
     expect(await store.status()).toEqual({ state: 'running', troubled: [] });
-    expect(await keys()).toEqual(['malformed#trips#other', 'trigger#trips#other', 'troubled#trips#other#1', 'troubled#trips#other#2']);
+    expect(await keys()).toEqual([
+      'malformed#trips#other',
+      'trigger#trips#other',
+      'troubled#trips#other#1',
+      'troubled#trips#other#2',
+    ]);
   });
 });

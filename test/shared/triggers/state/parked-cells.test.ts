@@ -22,7 +22,9 @@ afterAll(() => client.destroy());
 
 const parked = async (): Promise<readonly FailingCell[]> => {
   const { troubled } = await store.status();
-  return (await store.shards(troubled)).flatMap(({ cells }) => cells).filter(({ parked_at }) => parked_at !== undefined);
+  return (await store.shards(troubled))
+    .flatMap(({ cells }) => cells)
+    .filter(({ parked_at }) => parked_at !== undefined);
 };
 
 /** A cell of a shard that is parked. */
@@ -54,7 +56,10 @@ describe('parking', () => {
     expect(await park(1, 1, 3)).toBe('parked');
     expect(await park(2, 1, 3)).toBe('parked');
     expect(await park(1, 2, 3)).toBe('parked_and_stopped');
-    expect(await store.status()).toMatchObject({ state: 'stopped', reason: '3 cells are parked, which stops it (stop_after_parked: 3)' });
+    expect(await store.status()).toMatchObject({
+      state: 'stopped',
+      reason: '3 cells are parked, which stops it (stop_after_parked: 3)',
+    });
     expect(await park(3, 1, 3)).toBe('not_running');
     expect(await parked()).toHaveLength(3);
     await store.resume();
@@ -94,7 +99,8 @@ describe('parking', () => {
     const stopped = await store.status();
     await sleep(5);
     await store.resume();
-    for (const seen of [never, { ...stopped, state: 'running' as const }]) await stopRunning(table, NAME, seen, 'counted before');
+    for (const seen of [never, { ...stopped, state: 'running' as const }])
+      await stopRunning(table, NAME, seen, 'counted before');
     expect((await store.status()).state).toBe('running');
     await stopRunning(table, NAME, await store.status(), 'counted since');
     expect(await store.status()).toMatchObject({ state: 'stopped', reason: 'counted since' });
@@ -123,7 +129,10 @@ describe('parking', () => {
     while (ends.at(-1) === 'parked' && ends.length < 30);
     expect(ends.at(-1)).toBe('not_running');
     expect(ends.length).toBeGreaterThan(1);
-    expect(await store.status()).toMatchObject({ state: 'stopped', reason: 'shard 6 has as many parked cells as can be kept of one shard' });
+    expect(await store.status()).toMatchObject({
+      state: 'stopped',
+      reason: 'shard 6 has as many parked cells as can be kept of one shard',
+    });
     expect(await parked()).toHaveLength(cells.length + ends.length - 1);
     // Another one may still fail there.
     expect(await store.failed(triggerMessage(6, 5000), 'no', false)).toBe(1);
@@ -136,7 +145,13 @@ describe('a retry of parked cells', () => {
     await park(1, 2);
     await park(2, 1);
     await store.failed(triggerMessage(1, 3), 'no', false);
-    expect(await store.wantRetry([{ shard: 1, added_id: 2 }, { shard: 1, added_id: 3 }, { shard: 9, added_id: 1 }])).toBe(1);
+    expect(
+      await store.wantRetry([
+        { shard: 1, added_id: 2 },
+        { shard: 1, added_id: 3 },
+        { shard: 9, added_id: 1 },
+      ]),
+    ).toBe(1);
     expect((await parked()).map(({ retry }) => retry)).toEqual([undefined, 'wanted', undefined]);
     expect(await store.wantRetry()).toBe(3);
     expect((await parked()).map(({ retry }) => retry)).toEqual(['wanted', 'wanted', 'wanted']);
@@ -195,7 +210,12 @@ describe('discarding', () => {
     await park(2, 1);
     await store.failed(triggerMessage(2, 2), 'no', false);
     await store.parkMalformed({ message_id: 'm', body: '', error: '' });
-    expect(await store.discard([{ shard: 1, added_id: 2 }, { shard: 2, added_id: 2 }])).toBe(1);
+    expect(
+      await store.discard([
+        { shard: 1, added_id: 2 },
+        { shard: 2, added_id: 2 },
+      ]),
+    ).toBe(1);
     expect(await store.malformed()).toHaveLength(1);
     expect(await store.discard()).toBe(3);
     expect(await parked()).toEqual([]);

@@ -3,15 +3,31 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LogPlace } from '../../../../shared/follow/follower.ts';
 import { sqsQueues } from '../../../../shared/triggers/send/sqs-queues.ts';
 import type { TriggerMessage } from '../../../../shared/triggers/state/message.ts';
-import { deduplicationId, encodeMessage, groupId, parseMessage, retryDeduplicationId, retryGroupId, toMessage } from '../../../../shared/triggers/state/queue-message.ts';
+import {
+  deduplicationId,
+  encodeMessage,
+  groupId,
+  parseMessage,
+  retryDeduplicationId,
+  retryGroupId,
+  toMessage,
+} from '../../../../shared/triggers/state/queue-message.ts';
 import { drainQueue, startSqs, type LocalSqs } from '../../../support/sqs.ts';
 
 const cell: LogPlace = {
-  shard: 17, added_id: 4096, row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0', column_name: 'BASE', ref_key: 3, created_at: '2026-01-31T08:00:00.123456Z', fingerprint: '0123456789abcdef', generation: 0,
+  shard: 17,
+  added_id: 4096,
+  row_key: '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0',
+  column_name: 'BASE',
+  ref_key: 3,
+  created_at: '2026-01-31T08:00:00.123456Z',
+  fingerprint: '0123456789abcdef',
+  generation: 0,
 };
 const name = { datastore: 'trips', trigger: 'bill_rider' };
 const message = toMessage(cell, name, 0);
-const text = '{"datastore":"trips","trigger":"bill_rider","shard":17,"added_id":4096,"row_key":"6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0","column_name":"BASE","ref_key":3,"created_at":"2026-01-31T08:00:00.123456Z","replay":false,"generation":0}';
+const text =
+  '{"datastore":"trips","trigger":"bill_rider","shard":17,"added_id":4096,"row_key":"6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0","column_name":"BASE","ref_key":3,"created_at":"2026-01-31T08:00:00.123456Z","replay":false,"generation":0}';
 
 describe('a trigger message', () => {
   it('is JSON, in the order in which it is documented', () => {
@@ -21,8 +37,12 @@ describe('a trigger message', () => {
 
   it('is a replay where the cell was in the log at the rewind that raised its generation, whatever the clocks say', () => {
     expect(toMessage({ ...cell, generation: 1 }, name, 4096)).toMatchObject({ replay: true, generation: 1 });
-    expect(toMessage({ ...cell, generation: 1, created_at: '2027-01-31T08:00:00.000000Z' }, name, 4096).replay).toBe(true);
-    expect(toMessage({ ...cell, generation: 1, created_at: '2025-01-31T08:00:00.000000Z' }, name, 4095).replay).toBe(false);
+    expect(toMessage({ ...cell, generation: 1, created_at: '2027-01-31T08:00:00.000000Z' }, name, 4096).replay).toBe(
+      true,
+    );
+    expect(toMessage({ ...cell, generation: 1, created_at: '2025-01-31T08:00:00.000000Z' }, name, 4095).replay).toBe(
+      false,
+    );
     // Rewound, but not this shard.
     expect(toMessage(cell, name, 4096).replay).toBe(false);
   });
@@ -45,20 +65,33 @@ describe('a trigger message', () => {
     ['a time', text.replace('.123456Z', ''), 'invalid_field', 'created_at'],
     ['a replay', text.replace('false', '"no"'), 'invalid_field', 'replay'],
   ])('with %s that cannot be used is refused, naming the field', (_what, wrong, code, names) => {
-    expect(() => parseMessage(wrong)).toThrow(expect.objectContaining({ code, message: expect.stringContaining(names) as string }));
+    expect(() => parseMessage(wrong)).toThrow(
+      expect.objectContaining({ code, message: expect.stringContaining(names) as string }),
+    );
   });
 });
 
 describe('the deduplication id', () => {
   it('is another one for another place, another cell there, and another generation', () => {
-    const others = [cell, { ...cell, shard: 1 }, { ...cell, added_id: 1 }, { ...cell, fingerprint: 'fedcba9876543210' }, { ...cell, generation: 1 }];
+    const others = [
+      cell,
+      { ...cell, shard: 1 },
+      { ...cell, added_id: 1 },
+      { ...cell, fingerprint: 'fedcba9876543210' },
+      { ...cell, generation: 1 },
+    ];
     expect(deduplicationId(cell)).toBe('17-4096-0123456789abcdef-0');
     expect(new Set(others.map(deduplicationId)).size).toBe(others.length);
   });
 
   it('of a retry is another one for each round, and for each time that the cell was parked', () => {
     const parked = { message, parked_at: '2026-01-31T09:00:00.000Z' };
-    const ids = [deduplicationId(cell), retryDeduplicationId(parked, 1), retryDeduplicationId(parked, 2), retryDeduplicationId({ ...parked, parked_at: '2026-01-31T09:00:01.000Z' }, 1)];
+    const ids = [
+      deduplicationId(cell),
+      retryDeduplicationId(parked, 1),
+      retryDeduplicationId(parked, 2),
+      retryDeduplicationId({ ...parked, parked_at: '2026-01-31T09:00:01.000Z' }, 1),
+    ];
     expect(new Set(ids).size).toBe(ids.length);
     // What SQS allows.
     for (const id of ids) expect(id).toMatch(/^[\w-]{1,128}$/u);
@@ -76,25 +109,45 @@ describe('SQS', () => {
   it('takes messages of any column name, and says of each whether it took it', async () => {
     const queueUrl = await sqs.newQueue();
     const queues = sqsQueues(sqs.client);
-    const odd: TriggerMessage[] = ['\uFFFE\uFFFF', '\u0000\u001F\u007F', '"\\/', '💶 <&>', ' '].map((column_name) => ({ ...message, column_name }));
-    const sent = await queues.send(queueUrl, odd.map((one, item) => ({ body: encodeMessage(one), groupId: 'a', deduplicationId: String(item) })));
+    const odd: TriggerMessage[] = ['\uFFFE\uFFFF', '\u0000\u001F\u007F', '"\\/', '💶 <&>', ' '].map((column_name) => ({
+      ...message,
+      column_name,
+    }));
+    const sent = await queues.send(
+      queueUrl,
+      odd.map((one, item) => ({ body: encodeMessage(one), groupId: 'a', deduplicationId: String(item) })),
+    );
     expect(sent).toEqual(odd.map(() => undefined));
     expect(await queues.depth(queueUrl)).toBe(odd.length);
-    const mixed = await queues.send(queueUrl, ['fine', 'not \uFFFF so', 'fine'].map((body, item) => ({ body, groupId: 'b', deduplicationId: `${item}` })));
-    expect(mixed.map((error) => error?.message.split(':')[0])).toEqual([undefined, 'InvalidMessageContents', undefined]);
+    const mixed = await queues.send(
+      queueUrl,
+      ['fine', 'not \uFFFF so', 'fine'].map((body, item) => ({ body, groupId: 'b', deduplicationId: `${item}` })),
+    );
+    expect(mixed.map((error) => error?.message.split(':')[0])).toEqual([
+      undefined,
+      'InvalidMessageContents',
+      undefined,
+    ]);
     const drained = (await drainQueue(sqs, queueUrl)).filter(({ Body }) => Body !== 'fine');
     expect(drained.map(({ Body = '' }) => parseMessage(Body))).toEqual(odd);
-    await expect(queues.send(`${queueUrl}-gone`, [{ body: 'x', groupId: 'a', deduplicationId: 'a' }])).rejects.toThrow('queue does not exist');
+    await expect(queues.send(`${queueUrl}-gone`, [{ body: 'x', groupId: 'a', deduplicationId: 'a' }])).rejects.toThrow(
+      'queue does not exist',
+    );
   });
 
   it('gets back every message that was encoded', () => {
     fc.assert(
-      fc.property(fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }), fc.maxSafeNat(), fc.boolean(), (column_name, ref_key, replay) => {
-        const one = { ...message, column_name, ref_key, replay };
-        // What SQS takes of JSON (control characters beyond U+001F among it), and its emulators do, too.
-        expect(encodeMessage(one)).toMatch(/^[ -\uD7FF\uE000-\uFFFD]*$/);
-        expect(parseMessage(encodeMessage(one))).toEqual(one);
-      }),
+      fc.property(
+        fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }),
+        fc.maxSafeNat(),
+        fc.boolean(),
+        (column_name, ref_key, replay) => {
+          const one = { ...message, column_name, ref_key, replay };
+          // What SQS takes of JSON (control characters beyond U+001F among it), and its emulators do, too.
+          expect(encodeMessage(one)).toMatch(/^[ -\uD7FF\uE000-\uFFFD]*$/);
+          expect(parseMessage(encodeMessage(one))).toEqual(one);
+        },
+      ),
       { numRuns: 1000 },
     );
   });

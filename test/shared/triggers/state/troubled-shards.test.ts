@@ -14,7 +14,10 @@ beforeEach(async () => {
 afterAll(() => client.destroy());
 
 /** A client that does something else, once, before a certain request is sent. */
-function interrupted(before: (request: Readonly<Record<string, unknown>>) => boolean, what: () => Promise<unknown>): DynamoDBClient {
+function interrupted(
+  before: (request: Readonly<Record<string, unknown>>) => boolean,
+  what: () => Promise<unknown>,
+): DynamoDBClient {
   const slow = dynamoClient(inject('servers').dynamo);
   let done = false;
   slow.middlewareStack.add(
@@ -30,10 +33,14 @@ function interrupted(before: (request: Readonly<Record<string, unknown>>) => boo
   return slow;
 }
 
-const isDelisting = ({ UpdateExpression: update }: Readonly<Record<string, unknown>>): boolean => typeof update === 'string' && update.startsWith('DELETE');
-const isListing = ({ UpdateExpression: update }: Readonly<Record<string, unknown>>): boolean => typeof update === 'string' && update.startsWith('ADD');
-const isDeletion = (request: Readonly<Record<string, unknown>>): boolean => request['ConditionExpression'] === '#version = :seen' && request['UpdateExpression'] === undefined;
-const readsStatus = (request: Readonly<Record<string, unknown>>): boolean => request['ConsistentRead'] === true && JSON.stringify(request['Key']).includes('"trigger#trips#bill_rider"');
+const isDelisting = ({ UpdateExpression: update }: Readonly<Record<string, unknown>>): boolean =>
+  typeof update === 'string' && update.startsWith('DELETE');
+const isListing = ({ UpdateExpression: update }: Readonly<Record<string, unknown>>): boolean =>
+  typeof update === 'string' && update.startsWith('ADD');
+const isDeletion = (request: Readonly<Record<string, unknown>>): boolean =>
+  request['ConditionExpression'] === '#version = :seen' && request['UpdateExpression'] === undefined;
+const readsStatus = (request: Readonly<Record<string, unknown>>): boolean =>
+  request['ConsistentRead'] === true && JSON.stringify(request['Key']).includes('"trigger#trips#bill_rider"');
 
 describe('a shard that becomes empty', () => {
   it.each([

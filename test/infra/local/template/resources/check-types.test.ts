@@ -3,7 +3,16 @@ import { checkTypes } from '../../../../../infra/local/template/resources/local-
 
 describe('a resource that the local stack can neither run nor leave out', () => {
   it('is an error that names type, logical id and stack', () => {
-    const template = { Resources: { Topic: { Type: 'AWS::SNS::Topic' }, Role: { Type: 'AWS::IAM::Role' }, Mine: { Type: 'Custom::Mine' }, Bucket: { Type: 'AWS::S3::Bucket' } } };
-    expect(() => checkTypes([{ name: 'service', folder: '/nowhere', template }])).toThrow(/^The local stack cannot run Topic \(AWS::SNS::Topic\) of service, Bucket \(AWS::S3::Bucket\) of service: /u);
+    const template = {
+      Resources: {
+        Topic: { Type: 'AWS::SNS::Topic' },
+        Role: { Type: 'AWS::IAM::Role' },
+        Mine: { Type: 'Custom::Mine' },
+        Bucket: { Type: 'AWS::S3::Bucket' },
+      },
+    };
+    expect(() => checkTypes([{ name: 'service', folder: '/nowhere', template }])).toThrow(
+      /^The local stack cannot run Topic \(AWS::SNS::Topic\) of service, Bucket \(AWS::S3::Bucket\) of service: /u,
+    );
   });
 });

@@ -7,10 +7,24 @@ function routesWith(...types: readonly (string | undefined)[]) {
   const integration = { Type: 'AWS::ApiGatewayV2::Integration', Properties: { IntegrationUri: 'arn:read-cells' } };
   const routes = types.map((type, place) => {
     const target = { 'Fn::Join': ['', ['integrations/', { Ref: 'ReadCells' }]] };
-    return [`Route${place}`, { Type: 'AWS::ApiGatewayV2::Route', Properties: { RouteKey: `GET /${place}`, Target: target, ...(type !== undefined && { AuthorizationType: type }) } }] as const;
+    return [
+      `Route${place}`,
+      {
+        Type: 'AWS::ApiGatewayV2::Route',
+        Properties: {
+          RouteKey: `GET /${place}`,
+          Target: target,
+          ...(type !== undefined && { AuthorizationType: type }),
+        },
+      },
+    ] as const;
   });
   const template = { Resources: { ReadCells: integration, ...Object.fromEntries(routes) } };
-  const { resources, context } = localResources([{ name: 'service', folder: '/nowhere', template }], { groups: [], httpUrl: '', sqsUrl: '' });
+  const { resources, context } = localResources([{ name: 'service', folder: '/nowhere', template }], {
+    groups: [],
+    httpUrl: '',
+    sqsUrl: '',
+  });
   return httpRoutes(resources, context);
 }
 

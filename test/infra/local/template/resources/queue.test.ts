@@ -23,7 +23,12 @@ function withQueues(seconds: number, receives: number, stack = 'service', world:
       Parked: { Type: 'AWS::SQS::Queue', Properties: FIFO },
     },
   };
-  return localResources([{ name: stack, folder: '/nowhere', template }], { groups: [], httpUrl: '', sqsUrl: sqs.url, ...world });
+  return localResources([{ name: stack, folder: '/nowhere', template }], {
+    groups: [],
+    httpUrl: '',
+    sqsUrl: sqs.url,
+    ...world,
+  });
 }
 
 describe('a queue of the template', () => {
@@ -32,10 +37,18 @@ describe('a queue of the template', () => {
     const made = async (seconds: number, receives: number) => {
       const { resources, context } = withQueues(seconds, receives, stack);
       await createQueues(resources, context);
-      return (await sqs.client.send(new GetQueueAttributesCommand({ QueueUrl: queueUrls(resources, context)[0], AttributeNames: ['All'] }))).Attributes;
+      return (
+        await sqs.client.send(
+          new GetQueueAttributesCommand({ QueueUrl: queueUrls(resources, context)[0], AttributeNames: ['All'] }),
+        )
+      ).Attributes;
     };
     expect(await made(60, 5)).toMatchObject({ VisibilityTimeout: '60', DeduplicationScope: 'messageGroup' });
-    expect(await made(90, 6)).toMatchObject({ FifoQueue: 'true', VisibilityTimeout: '90', RedrivePolicy: expect.stringMatching(/"maxReceiveCount": ?"?6/u) });
+    expect(await made(90, 6)).toMatchObject({
+      FifoQueue: 'true',
+      VisibilityTimeout: '90',
+      RedrivePolicy: expect.stringMatching(/"maxReceiveCount": ?"?6/u),
+    });
   });
 
   it('is another one than that of a stack beside it, however long its name is', () => {
@@ -43,20 +56,33 @@ describe('a queue of the template', () => {
       const { resources, context } = withQueues(60, 5, 'service'.repeat(20), { queueSuffix });
       return queueUrls(resources, context)[0] ?? '';
     });
-    expect(urls).toEqual([expect.stringMatching(/Cells-0a1b2c3d\.fifo$/u), expect.stringMatching(/Cells-4e5f6071\.fifo$/u)]);
+    expect(urls).toEqual([
+      expect.stringMatching(/Cells-0a1b2c3d\.fifo$/u),
+      expect.stringMatching(/Cells-4e5f6071\.fifo$/u),
+    ]);
     // What SQS allows.
     for (const url of urls) expect(url.slice(url.lastIndexOf('/') + 1)).toHaveLength(80);
   });
 
   it('is where the environment says that queues are: in its region, of its account, or is refused', async () => {
-    for (const [name, value] of Object.entries({ AWS_ENDPOINT_URL_SQS: sqs.url, AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: '111122223333' })) vi.stubEnv(name, value);
+    for (const [name, value] of Object.entries({
+      AWS_ENDPOINT_URL_SQS: sqs.url,
+      AWS_REGION: 'eu-west-1',
+      AWS_ACCESS_KEY_ID: '111122223333',
+    }))
+      vi.stubEnv(name, value);
     try {
       const { resources, context } = withQueues(60, 5);
       expect(queueUrls(resources, context)[0]).toBe(`${sqs.url}/111122223333/service-Cells.fifo`);
       const [cells] = resources;
-      expect(cells && context.property(cells, 'RedrivePolicy')).toMatchObject({ deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:111122223333:service-Parked.fifo' });
+      expect(cells && context.property(cells, 'RedrivePolicy')).toMatchObject({
+        deadLetterTargetArn: 'arn:aws:sqs:eu-west-1:111122223333:service-Parked.fifo',
+      });
       // The built-in SQS has one account.
-      if (sqs.service) await expect(createQueues(resources, context)).rejects.toThrow('AWS_ENDPOINT_URL_SQS: wanted an SQS whose queues are at /111122223333/service-Parked.fifo, got ');
+      if (sqs.service)
+        await expect(createQueues(resources, context)).rejects.toThrow(
+          'AWS_ENDPOINT_URL_SQS: wanted an SQS whose queues are at /111122223333/service-Parked.fifo, got ',
+        );
     } finally {
       vi.unstubAllEnvs();
     }

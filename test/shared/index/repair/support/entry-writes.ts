@@ -6,7 +6,10 @@ const ROW = /\([^()]*IF\([^()]*\([^()]*\)[^()]*\)\)/gu;
 
 /** Lets writes of index entries behave otherwise; everything else passes. */
 function onEntries(change: (statement: Statement, client: SqlClient) => ReturnType<SqlClient['change']>): Wrap {
-  return (client) => ({ ...client, change: (statement) => (ENTRIES.test(statement.sql) ? change(statement, client) : client.change(statement)) });
+  return (client) => ({
+    ...client,
+    change: (statement) => (ENTRIES.test(statement.sql) ? change(statement, client) : client.change(statement)),
+  });
 }
 
 /** No write of entries arrives. */
@@ -30,5 +33,8 @@ export const noTombstones: Wrap = onEntries(async ({ sql, parameters }, client) 
   const length = parameters.length / all.length;
   const kept = all.map((_, place) => place).filter((place) => parameters[(place + 1) * length - 1] !== 1);
   if (kept.length === 0) return { affectedRows: 0, insertId: 0 };
-  return client.change({ sql: start + kept.map((place) => all[place]).join(', ') + end, parameters: kept.flatMap((place) => parameters.slice(place * length, (place + 1) * length)) });
+  return client.change({
+    sql: start + kept.map((place) => all[place]).join(', ') + end,
+    parameters: kept.flatMap((place) => parameters.slice(place * length, (place + 1) * length)),
+  });
 });

@@ -43,7 +43,9 @@ export interface IndexedStore {
   /** The version that answers, or is being built; by name. */
   version(name: string, state?: 'live' | 'building'): Promise<PhysicalIndex | undefined>;
   problems(name?: string, repair?: boolean): Promise<readonly IndexProblem[]>;
-  repair(run?: Partial<Omit<RepairRun, 'settings'>> & { readonly settings?: Partial<RepairSettings>; readonly wrap?: Wrap }): RunningRepair;
+  repair(
+    run?: Partial<Omit<RepairRun, 'settings'>> & { readonly settings?: Partial<RepairSettings>; readonly wrap?: Wrap },
+  ): RunningRepair;
   client(shard: number): Promise<SqlClient>;
   close(): Promise<void>;
 }
@@ -57,12 +59,25 @@ export interface RunningRepair {
 const QUICK: Partial<RepairSettings> = { behindMs: 100, lookMs: 100, versionsAgeMs: 100, afterCutMs: 200 };
 
 /** @param wrap stands before what the writes do; the repair has clients of its own */
-export async function openIndexedStore(shards: number, wrap: Wrap = (client) => client, indexes: readonly IndexDefinition[] = [DRIVERS]): Promise<IndexedStore> {
-  const store = await openRealStore({ datastores: { trips: shards }, indexes: { trips: indexes }, bufferCopies: 0, wrap });
+export async function openIndexedStore(
+  shards: number,
+  wrap: Wrap = (client) => client,
+  indexes: readonly IndexDefinition[] = [DRIVERS],
+): Promise<IndexedStore> {
+  const store = await openRealStore({
+    datastores: { trips: shards },
+    indexes: { trips: indexes },
+    bufferCopies: 0,
+    wrap,
+  });
   const datastore = store.nameOf('trips');
   const trips = await store.deployment.datastore(datastore);
   const stateTable = await newTable(dynamoClient(inject('servers').dynamo));
-  const direct = (through: Wrap): StoreContext => ({ ...store.context, topology: dynamoTopology(store.topologyTable), groups: { ...store.context.groups, client: async (group) => through(store.client(group), group) } });
+  const direct = (through: Wrap): StoreContext => ({
+    ...store.context,
+    topology: dynamoTopology(store.topologyTable),
+    groups: { ...store.context.groups, client: async (group) => through(store.client(group), group) },
+  });
   const plain = direct((client) => client);
 
   const indexed: IndexedStore = {
@@ -72,7 +87,9 @@ export async function openIndexedStore(shards: number, wrap: Wrap = (client) => 
     stateTable,
     async write(cells) {
       for (let start = 0; start < cells.length; start += 100) {
-        const results = await trips.batchPut(cells.slice(start, start + 100).map(({ row_key, body, ref_key = 1 }) => cellOf({ row_key, ref_key, body })));
+        const results = await trips.batchPut(
+          cells.slice(start, start + 100).map(({ row_key, body, ref_key = 1 }) => cellOf({ row_key, ref_key, body })),
+        );
         const failed = results.find(({ outcome }) => outcome !== 'stored');
         if (failed) throw new Error(JSON.stringify(failed));
       }
@@ -83,7 +100,12 @@ export async function openIndexedStore(shards: number, wrap: Wrap = (client) => 
         if (!group) throw new Error(`no group ${address.name}`);
         return mysqlClient(group, async () => ({ username: group.user, password: group.password }));
       };
-      await migrate({ topologyTable: store.topologyTable, connect, wish: { groups: store.groups, datastores: [{ name: datastore, shards, indexes: wished }] }, mayGoOn: () => true });
+      await migrate({
+        topologyTable: store.topologyTable,
+        connect,
+        wish: { groups: store.groups, datastores: [{ name: datastore, shards, indexes: wished }] },
+        mayGoOn: () => true,
+      });
       store.topology.refresh();
     },
     async version(name, state = 'live') {

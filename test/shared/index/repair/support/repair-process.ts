@@ -1,4 +1,7 @@
-/** A process that repairs the indexes of a deployment until its input ends; its heap is what Node was told. Says each event, a line of JSON. */
+/**
+ * A process that repairs the indexes of a deployment until its input ends; its heap is what Node was told. Says each
+ * event, a line of JSON.
+ */
 import { randomUUID } from 'node:crypto';
 import { runRepair } from '../../../../../shared/index/repair/run-repair.ts';
 import type { RepairSettings } from '../../../../../shared/index/repair/settings.ts';
@@ -24,7 +27,12 @@ await runRepair({
   signal: stopping.signal,
   settings: input.settings,
   report(event) {
-    const error = 'error' in event ? String(event.error) : event.kind === 'followed' && 'error' in event.event ? String(event.event.error) : undefined;
+    const error =
+      'error' in event
+        ? String(event.error)
+        : event.kind === 'followed' && 'error' in event.event
+          ? String(event.event.error)
+          : undefined;
     console.log(JSON.stringify({ ...event, error }));
   },
 });

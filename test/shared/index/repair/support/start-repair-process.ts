@@ -17,10 +17,26 @@ export interface RepairProcess {
 }
 
 /** The repair as a process of its own. */
-export function startRepairProcess({ store, stateTable }: IndexedStore, { settings = {}, heapMb = 512 }: { readonly settings?: Partial<RepairSettings>; readonly heapMb?: number } = {}): RepairProcess {
+export function startRepairProcess(
+  { store, stateTable }: IndexedStore,
+  { settings = {}, heapMb = 512 }: { readonly settings?: Partial<RepairSettings>; readonly heapMb?: number } = {},
+): RepairProcess {
   const { groups, dynamo, dataApi, access } = inject('servers');
-  const input: RepairInput = { servers: { groups, dynamo, dataApi, access }, topologyTable: store.topologyTable.table, stateTable: stateTable.table, settings };
-  const child = spawn(process.execPath, [`--max-old-space-size=${heapMb}`, fileURLToPath(new URL('repair-process.ts', import.meta.url)), JSON.stringify(input)], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const input: RepairInput = {
+    servers: { groups, dynamo, dataApi, access },
+    topologyTable: store.topologyTable.table,
+    stateTable: stateTable.table,
+    settings,
+  };
+  const child = spawn(
+    process.execPath,
+    [
+      `--max-old-space-size=${heapMb}`,
+      fileURLToPath(new URL('repair-process.ts', import.meta.url)),
+      JSON.stringify(input),
+    ],
+    { stdio: ['pipe', 'pipe', 'inherit'] },
+  );
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const lines: string[] = [];
   child.stdout.on('data', (data: Buffer) => lines.push(...data.toString().split('\n').filter(Boolean)));

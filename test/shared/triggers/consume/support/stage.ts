@@ -1,10 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CreateQueueCommand, DeleteMessageCommand, GetQueueAttributesCommand, SendMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import {
+  CreateQueueCommand,
+  DeleteMessageCommand,
+  GetQueueAttributesCommand,
+  SendMessageCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
 import { inject } from 'vitest';
 import { consumeBatch } from '../../../../../shared/triggers/consume/consume-batch.ts';
 import type { BatchLimits } from '../../../../../shared/triggers/consume/batch.ts';
-import { openConsumer, type ConsumeEvent, type Consumer, type ConsumeSettings } from '../../../../../shared/triggers/consume/consumer.ts';
+import {
+  openConsumer,
+  type ConsumeEvent,
+  type Consumer,
+  type ConsumeSettings,
+} from '../../../../../shared/triggers/consume/consumer.ts';
 import type { ConsumerQueue, QueueRecord } from '../../../../../shared/triggers/consume/queue-record.ts';
 import { sqsQueue } from '../../../../../shared/triggers/consume/sqs-queue.ts';
 import type { TriggerFunction } from '../../../../../shared/triggers/consume/trigger-function.ts';
@@ -48,19 +59,38 @@ export async function startEmulators(): Promise<Emulators> {
 
 /** A FIFO queue as triggers have them. @returns its URL */
 export async function newQueue(sqs: SQSClient, visibilitySeconds = 1000): Promise<string> {
-  const Attributes = { FifoQueue: 'true', DeduplicationScope: 'messageGroup', FifoThroughputLimit: 'perMessageGroupId', VisibilityTimeout: String(visibilitySeconds) };
+  const Attributes = {
+    FifoQueue: 'true',
+    DeduplicationScope: 'messageGroup',
+    FifoThroughputLimit: 'perMessageGroupId',
+    VisibilityTimeout: String(visibilitySeconds),
+  };
   const { QueueUrl = '' } = await sqs.send(new CreateQueueCommand({ QueueName: `${randomUUID()}.fifo`, Attributes }));
   return QueueUrl;
 }
 
 export async function sendTo(sqs: SQSClient, queueUrl: string, body: string, group: string): Promise<void> {
-  await sqs.send(new SendMessageCommand({ QueueUrl: queueUrl, MessageBody: body, MessageGroupId: group, MessageDeduplicationId: randomUUID() }));
+  await sqs.send(
+    new SendMessageCommand({
+      QueueUrl: queueUrl,
+      MessageBody: body,
+      MessageGroupId: group,
+      MessageDeduplicationId: randomUUID(),
+    }),
+  );
 }
 
 /** Messages in the queue, being consumed or not. */
 export async function depthOf(sqs: SQSClient, queueUrl: string): Promise<number> {
-  const { Attributes } = await sqs.send(new GetQueueAttributesCommand({ QueueUrl: queueUrl, AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'] }));
-  return Number(Attributes?.['ApproximateNumberOfMessages']) + Number(Attributes?.['ApproximateNumberOfMessagesNotVisible']);
+  const { Attributes } = await sqs.send(
+    new GetQueueAttributesCommand({
+      QueueUrl: queueUrl,
+      AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
+    }),
+  );
+  return (
+    Number(Attributes?.['ApproximateNumberOfMessages']) + Number(Attributes?.['ApproximateNumberOfMessagesNotVisible'])
+  );
 }
 
 export function messageOf(shard: number, added_id: number, changes: Partial<TriggerMessage> = {}): TriggerMessage {
@@ -123,7 +153,14 @@ export async function openStage({ sqs, newTable }: Emulators, options: StageOpti
   const store = triggerStore(table, { datastore: DATASTORE, trigger: TRIGGER });
   const queue = sqsQueue(sqs, queueUrl);
   const [called, events, hidden]: [string[], ConsumeEvent[], Map<string, number[]>] = [[], [], new Map()];
-  const definition: TriggerDefinition = { name: TRIGGER, start: 'start', maxAttempts: 3, stopAfterParked: 100, timeoutSeconds: 5, ...options.definition };
+  const definition: TriggerDefinition = {
+    name: TRIGGER,
+    start: 'start',
+    maxAttempts: 3,
+    stopAfterParked: 100,
+    timeoutSeconds: 5,
+    ...options.definition,
+  };
   const watched: ConsumerQueue = {
     async setVisibility(records, seconds) {
       for (const { body } of records) hidden.set(nameOf(body), [...(hidden.get(nameOf(body)) ?? []), seconds]);
@@ -156,12 +193,14 @@ export async function openStage({ sqs, newTable }: Emulators, options: StageOpti
     async send(...messages) {
       for (const message of messages) await sendTo(sqs, queueUrl, encodeMessage(message), groupId(message.shard));
     },
-    sendRetry: (message) => sendTo(sqs, queueUrl, encodeMessage({ ...message, replay: true }), retryGroupId(message.shard)),
+    sendRetry: (message) =>
+      sendTo(sqs, queueUrl, encodeMessage({ ...message, replay: true }), retryGroupId(message.shard)),
     sendText: (body, group) => sendTo(sqs, queueUrl, body, group),
     async consume(records, limits) {
       const received = records ?? (await receive());
       const done = new Set(await consumeBatch(consumer, received, limits));
-      for (const { receiptHandle } of done) await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: receiptHandle }));
+      for (const { receiptHandle } of done)
+        await sqs.send(new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: receiptHandle }));
       return received.filter((record) => !done.has(record)).map(({ body }) => nameOf(body));
     },
     show: (records) => queue.setVisibility(records, 0),

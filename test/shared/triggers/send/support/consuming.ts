@@ -1,7 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DeleteMessageBatchCommand } from '@aws-sdk/client-sqs';
 import { consumeBatch } from '../../../../../shared/triggers/consume/consume-batch.ts';
-import { openConsumer, type ConsumeEvent, type ConsumeSettings } from '../../../../../shared/triggers/consume/consumer.ts';
+import {
+  openConsumer,
+  type ConsumeEvent,
+  type ConsumeSettings,
+} from '../../../../../shared/triggers/consume/consumer.ts';
 import { sqsQueue } from '../../../../../shared/triggers/consume/sqs-queue.ts';
 import { triggeredClients } from '../../../../../shared/triggers/consume/triggered-client.ts';
 import type { DeployedTrigger } from '../../../../../shared/topology/topology.ts';
@@ -24,8 +28,15 @@ export interface ConsumingOptions {
   readonly fn?: (message: TriggerMessage) => unknown;
 }
 
-/** Consumes as a trigger's function does, quick to notice; messages of a trigger that does not run come back at once. */
-export function startConsuming(sqs: LocalSqs, { stateTable, datastore }: FollowedStore, { definition, queueUrl }: DeployedTrigger, { settings, fn }: ConsumingOptions = {}): Consuming {
+/**
+ * Consumes as a trigger's function does, quick to notice; messages of a trigger that does not run come back at once.
+ */
+export function startConsuming(
+  sqs: LocalSqs,
+  { stateTable, datastore }: FollowedStore,
+  { definition, queueUrl }: DeployedTrigger,
+  { settings, fn }: ConsumingOptions = {},
+): Consuming {
   const [called, events]: [TriggerMessage[], ConsumeEvent[]] = [[], []];
   const stopping = new AbortController();
   const consumer = openConsumer({
@@ -45,7 +56,13 @@ export function startConsuming(sqs: LocalSqs, { stateTable, datastore }: Followe
     while (!stopping.signal.aborted) {
       const records = await receiveRecords(sqs.client, queueUrl, 1);
       const done = await consumeBatch(consumer, records, { stopping: stopping.signal });
-      if (done.length > 0) await sqs.client.send(new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries: done.map(({ receiptHandle }, item) => ({ Id: String(item), ReceiptHandle: receiptHandle })) }));
+      if (done.length > 0)
+        await sqs.client.send(
+          new DeleteMessageBatchCommand({
+            QueueUrl: queueUrl,
+            Entries: done.map(({ receiptHandle }, item) => ({ Id: String(item), ReceiptHandle: receiptHandle })),
+          }),
+        );
       if (done.length < records.length) await sleep(20);
     }
   })();

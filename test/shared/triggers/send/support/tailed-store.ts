@@ -46,18 +46,30 @@ export async function deployedTrigger(sqs: LocalSqs, wish: TriggerWish, receipts
   const definition = definitionOf(wish);
   if (receipts === undefined) return { definition, queueUrl: await sqs.newQueue(), parkedQueueUrl: '' };
   const parkedQueueUrl = await sqs.newQueue();
-  const { Attributes } = await sqs.client.send(new GetQueueAttributesCommand({ QueueUrl: parkedQueueUrl, AttributeNames: ['QueueArn'] }));
+  const { Attributes } = await sqs.client.send(
+    new GetQueueAttributesCommand({ QueueUrl: parkedQueueUrl, AttributeNames: ['QueueArn'] }),
+  );
   const RedrivePolicy = JSON.stringify({ deadLetterTargetArn: Attributes?.QueueArn, maxReceiveCount: receipts });
   return { definition, queueUrl: await sqs.newQueue({ RedrivePolicy }), parkedQueueUrl };
 }
 
 /** A datastore with triggers over real servers, each with a queue of its own. */
-export async function openTailedStore(sqs: LocalSqs, shards: number, wishes: readonly TriggerWish[], wrap?: (client: SqlClient, group: string) => SqlClient): Promise<TailedStore> {
+export async function openTailedStore(
+  sqs: LocalSqs,
+  shards: number,
+  wishes: readonly TriggerWish[],
+  wrap?: (client: SqlClient, group: string) => SqlClient,
+): Promise<TailedStore> {
   return openWithTriggers(sqs, shards, await Promise.all(wishes.map((wish) => deployedTrigger(sqs, wish))), wrap);
 }
 
 /** The same, with triggers that are deployed already. */
-export async function openWithTriggers(sqs: LocalSqs, shards: number, deployed: readonly DeployedTrigger[], wrap?: (client: SqlClient, group: string) => SqlClient): Promise<TailedStore> {
+export async function openWithTriggers(
+  sqs: LocalSqs,
+  shards: number,
+  deployed: readonly DeployedTrigger[],
+  wrap?: (client: SqlClient, group: string) => SqlClient,
+): Promise<TailedStore> {
   const followed = await openFollowedStore(shards, wrap, deployed);
   const triggers = new Map(deployed.map((one) => [one.definition.name, tailedTrigger(sqs, followed, one)]));
   return {
@@ -70,14 +82,19 @@ export async function openWithTriggers(sqs: LocalSqs, shards: number, deployed: 
   };
 }
 
-export function tailedTrigger(sqs: LocalSqs, { stateTable, datastore }: FollowedStore, deployed: DeployedTrigger): TailedTrigger {
+export function tailedTrigger(
+  sqs: LocalSqs,
+  { stateTable, datastore }: FollowedStore,
+  deployed: DeployedTrigger,
+): TailedTrigger {
   const received: TailedTrigger['received'] = [];
   return {
     deployed,
     received,
     store: triggerStore(stateTable, { datastore, trigger: deployed.definition.name }),
     async receive() {
-      for (const { Body = '', Attributes } of await drainQueue(sqs, deployed.queueUrl)) received.push({ ...parseMessage(Body), group: Attributes?.MessageGroupId ?? '' });
+      for (const { Body = '', Attributes } of await drainQueue(sqs, deployed.queueUrl))
+        received.push({ ...parseMessage(Body), group: Attributes?.MessageGroupId ?? '' });
       return received;
     },
   };
@@ -133,7 +150,10 @@ export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWi
   const events: TailEvent[] = [];
   const stopping = new AbortController();
   const { context } = tailed.store;
-  const gated: StoreContext = { ...context, groups: { ...context.groups, client: async (group) => gate.sql(await context.groups.client(group)) } };
+  const gated: StoreContext = {
+    ...context,
+    groups: { ...context.groups, client: async (group) => gate.sql(await context.groups.client(group)) },
+  };
   const ended = runTailers({
     context: gated,
     topologyTable: tailed.store.topologyTable,
@@ -146,7 +166,15 @@ export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWi
     heartbeat: { heartbeatMs: 100, silenceMs: 3000 },
     report: (event) => void events.push(event),
     ...rest,
-    settings: { lookMs: 100, listMs: 300, depthEveryMs: 100, commitEveryMs: 100, pageCells: 20, pauses: { leastMs: 10, mostMs: 40, aligned: true }, ...settings },
+    settings: {
+      lookMs: 100,
+      listMs: 300,
+      depthEveryMs: 100,
+      commitEveryMs: 100,
+      pageCells: 20,
+      pauses: { leastMs: 10, mostMs: 40, aligned: true },
+      ...settings,
+    },
   });
   const tailer: Tailer = {
     events,
