@@ -61,7 +61,7 @@ export default {
   rules: {
     eqeqeq: ['error', 'always'],
     'no-console': 'error',
-    'max-lines-per-function': ['error', { max: 90, skipBlankLines: true, skipComments: true }],
+    'max-lines-per-function': ['error', { max: 70, skipBlankLines: true, skipComments: true }],
     'max-params': ['error', { max: 5 }],
     'typescript/no-explicit-any': 'error',
     'typescript/no-non-null-assertion': 'error',
