@@ -5,7 +5,8 @@ import { Construct } from 'constructs';
 export const MYSQL_ENGINE = DatabaseClusterEngine.auroraMysql({ version: AuroraMysqlEngineVersion.VER_3_10_4 });
 
 /**
- * The server settings that the store relies on; sessions set none. What is durable about a commit is Aurora's default
+ * The server settings that the store relies on; sessions set none but those for transactions, which wait for locks more
+ * briefly. What is durable about a commit is Aurora's default
  * (`innodb_flush_log_at_trx_commit` 1) and stays untouched; there is no binary log, since readers share the storage.
  */
 export class MysqlParameters extends Construct {

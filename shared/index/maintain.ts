@@ -1,4 +1,5 @@
 import { byGroup, placeOf, type StoreContext } from '../access/context.ts';
+import { SqlError, type SqlClient, type Statement } from '../sql/client.ts';
 import type { RowOfShard } from '../sql/statements/select-row-states.ts';
 import { putEntries, type IndexRow } from './statements/put-entries.ts';
 import { requireDatastore } from '../access/groups.ts';
@@ -150,6 +151,16 @@ function placeEntries(
     });
 }
 
+/** Once more where nobody knows how the first time ended: to write an entry twice does nothing. */
+async function changeSurely(client: SqlClient, statement: Statement): Promise<void> {
+  try {
+    await client.change(statement);
+  } catch (error) {
+    if (!(error instanceof SqlError) || error.failure !== 'unclear' || error.timedOut) throw error;
+    await client.change(statement);
+  }
+}
+
 /** Entries that were not written. */
 export interface MissedEntries {
   readonly group: string;
@@ -179,15 +190,8 @@ export async function writeEntries(
       const { index, shard } = ofTable[0] as PlacedEntry;
       const { group } = placeOf(topology, shard);
       try {
-        const client = await context.groups.client(group);
-        await client.change(
-          putEntries(
-            datastore,
-            shard,
-            index,
-            ofTable.map(({ row }) => row),
-          ),
-        );
+        const rows = ofTable.map(({ row }) => row);
+        await changeSurely(await context.groups.client(group), putEntries(datastore, shard, index, rows));
       } catch (error) {
         missed.push({ group, entries: ofTable, error });
       }

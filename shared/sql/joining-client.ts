@@ -1,4 +1,5 @@
 import { ApartTables } from './apart-tables.ts';
+import { checkParameters } from './check-parameters.ts';
 import {
   SqlError,
   type SqlChange,
@@ -8,20 +9,28 @@ import {
   type Statement,
 } from './client.ts';
 
-/** Statements of one transaction at most: each holds its locks until the last one is committed. */
-const MOST_STATEMENTS = 100;
+/**
+ * Statements of one transaction at most: each holds its locks until the last one is committed. A hundred in place of
+ * fifty save little more.
+ */
+const MOST_STATEMENTS = 50;
 /** Bytes of values of one transaction at most; a large statement is not to be waited for by small ones. */
 const MOST_BYTES = 256 * 1024;
 /** What takes so long waits for a lock, or for a server that is slow: others do not wait for it. */
 const OVERDUE_MS = 250;
-/** How often it is looked again where all that are overdue keep their places. */
+/** Who has waited for so long for a turn is told that nothing was sent, as who waits for a connection is. */
+const MOST_WAIT_MS = 2000;
+/** How often it is looked again where somebody waits and nothing ends. */
 const LOOK_MS = 50;
 
-/** ER_LOCK_DEADLOCK, ER_CHECKREAD: a matter of who came first, not of the table. */
-const NOBODYS_FAULT = new Set([1213, 1020]);
+/** ER_LOCK_WAIT_TIMEOUT */
+const LOCK_WAIT = 1205;
+/** ER_OPTION_PREVENTS_STATEMENT, ER_READ_ONLY_MODE: a writer no more. */
+const READ_ONLY = new Set([1290, 1836]);
 
 interface Waiting {
   readonly statement: Statement;
+  readonly since: number;
   readonly bytes: number;
   readonly resolve: (change: SqlChange | Promise<SqlChange>) => void;
   readonly reject: (error: unknown) => void;
@@ -35,14 +44,15 @@ interface Turn {
 
 /**
  * One group's client, where changes that come together are committed together: those that may (`mayShareCommit`), of
- * whatever tables and callers, while as many transactions as should be are under way. What a commit costs, and on
- * Aurora that is a quorum of storage nodes, is then paid once. Nobody waits for company: what comes alone goes alone,
- * at once.
+ * whatever tables and callers, while as many transactions as should be are under way. What a commit costs, and on Aurora
+ * that is a quorum of storage nodes, is then paid once. Nobody waits for company: what comes alone goes alone, at once.
  *
  * **Who is at fault stands alone.** A transaction that fails is taken back, and its statements are done one by one, so
  * that each has its own answer. The table that a server refused, or that somebody had locked, goes by itself for half a
- * minute. While a turn takes longer than it should, the tables that it has to do with go by themselves, and its place
- * is given to another one.
+ * minute, and as long as it stays so.
+ *
+ * **Nobody waits for long.** A turn that takes longer than it should passes its place on. Statements of the tables that
+ * such a transaction has locked wait for its end, rather than each with a connection; all others go on.
  *
  * After an unclear end each caller is told so, as after one of its own statement.
  */
@@ -50,24 +60,28 @@ export function joiningClient(client: SqlClient): SqlClient {
   const { transactions } = client;
   if (!transactions) return client;
   const joined = new JoinedChanges(client, transactions);
-  return { ...client, change: (statement) => joined.change(statement) };
+  return {
+    ...client,
+    change: (statement) => joined.change(statement),
+    close() {
+      joined.close();
+      return client.close();
+    },
+  };
 }
 
 class JoinedChanges {
   readonly #client: SqlClient;
   readonly #transactions: SqlTransactions;
   readonly #apart = new ApartTables();
-  readonly #waiting: Waiting[] = [];
+  #waiting: Waiting[] = [];
   /** Turns that keep others from beginning, in the order in which they began. */
   readonly #running = new Set<Turn>();
+  /** Transactions that passed their places on, and whose connections are taken all the same. */
   readonly #overdue = new Set<Turn>();
-  #overdueTransactions = 0;
   #isDue = false;
   #timer: NodeJS.Timeout | undefined;
-  /**
-   * Whether the last turn that began was a lone statement: the next that comes is then not likely to have company
-   * either.
-   */
+  /** Whether the last turn was a lone statement: the next that comes is then not likely to have company either. */
   #isLonely = true;
 
   constructor(client: SqlClient, transactions: SqlTransactions) {
@@ -77,19 +91,30 @@ class JoinedChanges {
 
   change(statement: Statement): Promise<SqlChange> {
     if (statement.mayShareCommit !== true) return this.#client.change(statement);
-    if (this.#running.size > 0) this.#retire();
-    if (this.#apart.has(statement.table)) return this.#client.change(statement);
-    if (this.#isLonely && this.#running.size === 0 && this.#waiting.length === 0) return this.#runAlone(statement);
+    if (this.#apart.has(tableOf(statement))) return this.#changeApart(statement);
+    if (this.#isLonely && this.#running.size === 0 && this.#overdue.size === 0 && this.#waiting.length === 0) {
+      return this.#runAlone(statement);
+    }
     const bytes = bytesOf(statement.parameters);
     if (bytes > MOST_BYTES) return this.#client.change(statement);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ statement, bytes, resolve, reject });
+      // One that no driver takes is to fail nobody else.
+      checkParameters(statement.parameters);
+      this.#waiting.push({ statement, since: performance.now(), bytes, resolve, reject });
       if (this.#isDue) return;
-      if (this.#running.size >= this.#transactions.atOnce) return this.#awaitOverdue();
+      if (this.#running.size >= this.#transactions.atOnce) return this.#lookLater();
       this.#isDue = true;
       // Once everybody is here who comes in this turn of the event loop, from any connection.
       setImmediate(() => this.#beginDue());
     });
+  }
+
+  /** Who waits was not sent, and never will be. */
+  close(): void {
+    clearTimeout(this.#timer);
+    for (const { reject } of this.#waiting.splice(0)) {
+      reject(new SqlError('unreachable', 'the client was closed: nothing was sent'));
+    }
   }
 
   #beginDue(): void {
@@ -97,30 +122,48 @@ class JoinedChanges {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#retire();
+    this.#sendApart();
     while (this.#running.size < this.#transactions.atOnce && this.#waiting.length > 0) {
       const some = this.#take();
-      const [only] = some;
-      if (some.length === 1 && only) only.resolve(this.#runAlone(only.statement));
-      else void this.#runTogether(some);
+      if (some.length === 0) break;
+      const hasConnection = this.#overdue.size <= this.#transactions.spare;
+      if (some.length > 1 && hasConnection) void this.#runTogether(some);
+      else for (const { statement, resolve } of some) resolve(this.#runAlone(statement));
     }
-    if (this.#waiting.length > 0) this.#awaitOverdue();
+    if (this.#waiting.length > 0) this.#lookLater();
   }
 
-  /** The first that wait, as many as go together. */
+  /** Sends those that wait of tables that have come to go by themselves. */
+  #sendApart(): void {
+    if (this.#apart.isEmpty) return;
+    const isApart = ({ statement }: Waiting): boolean => this.#apart.has(tableOf(statement));
+    for (const { statement, resolve } of this.#waiting.filter(isApart)) resolve(this.#changeApart(statement));
+    this.#waiting = this.#waiting.filter((one) => !isApart(one));
+  }
+
+  /** The first that wait, as many as go together; none whose table an overdue transaction may have locked. */
   #take(): readonly Waiting[] {
-    let [count, bytes] = [0, 0];
+    const locked = new Set<string>();
+    for (const { statements } of this.#overdue) for (const statement of statements) locked.add(tableOf(statement));
+    const taken: Waiting[] = [];
+    const left: Waiting[] = [];
+    let bytes = 0;
     for (const one of this.#waiting) {
-      if (count === MOST_STATEMENTS || (count > 0 && bytes + one.bytes > MOST_BYTES)) break;
-      count += 1;
-      bytes += one.bytes;
+      const fits = taken.length < MOST_STATEMENTS && (taken.length === 0 || bytes + one.bytes <= MOST_BYTES);
+      if (!fits || locked.has(tableOf(one.statement))) left.push(one);
+      else {
+        taken.push(one);
+        bytes += one.bytes;
+      }
     }
-    return this.#waiting.splice(0, count);
+    this.#waiting = left;
+    return taken;
   }
 
   async #runAlone(statement: Statement): Promise<SqlChange> {
     const turn = this.#begin([statement]);
     try {
-      return await this.#client.change(statement);
+      return await this.#changeApart(statement);
     } finally {
       this.#end(turn);
     }
@@ -128,7 +171,7 @@ class JoinedChanges {
 
   async #runTogether(some: readonly Waiting[]): Promise<void> {
     // In one order everywhere: two that meet wait for each other, and not in a circle.
-    const ordered = some.toSorted((a, b) => compare(a.statement.table, b.statement.table));
+    const ordered = some.toSorted((a, b) => compare(tableOf(a.statement), tableOf(b.statement)));
     const turn = this.#begin(ordered.map(({ statement }) => statement));
     try {
       const changes = await this.#transactions.run(turn.statements);
@@ -140,17 +183,28 @@ class JoinedChanges {
     }
   }
 
+  /** One by one where none of them was done; where that is not known, or there is no writer, all are told. */
   #settleSingly(some: readonly Waiting[], error: unknown): void {
-    const isOver =
-      error instanceof SqlError &&
-      (error.poolExhausted || (error.failure !== 'unclear' && error.failure !== 'unreachable'));
-    if (!isOver) {
+    if (!(error instanceof SqlError) || error.failure === 'unclear' || READ_ONLY.has(error.errno)) {
       for (const { reject } of some) reject(error);
       return;
     }
-    if (error.position !== undefined && !NOBODYS_FAULT.has(error.errno))
-      this.#apart.keep(some[error.position]?.statement.table);
-    for (const { statement, resolve } of some) resolve(this.#client.change(statement));
+    const atFault = error.position === undefined ? undefined : some[error.position];
+    if (atFault && (error.failure !== 'contention' || error.errno === LOCK_WAIT)) {
+      this.#apart.keep(tableOf(atFault.statement));
+    }
+    for (const { statement, resolve } of some) resolve(this.#changeApart(statement));
+  }
+
+  /** A table whose lock is waited for in vain goes by itself from then on, and for as long as that is so. */
+  async #changeApart(statement: Statement): Promise<SqlChange> {
+    try {
+      return await this.#client.change(statement);
+    } catch (error) {
+      if (error instanceof SqlError && (error.errno === LOCK_WAIT || error.timedOut))
+        this.#apart.keep(tableOf(statement));
+      throw error;
+    }
   }
 
   #begin(statements: readonly Statement[]): Turn {
@@ -162,33 +216,41 @@ class JoinedChanges {
 
   #end(turn: Turn): void {
     this.#running.delete(turn);
-    if (this.#overdue.delete(turn)) {
-      this.#apart.leave(turn.statements);
-      if (turn.statements.length > 1) this.#overdueTransactions -= 1;
-    }
+    this.#overdue.delete(turn);
     if (this.#waiting.length > 0) this.#beginDue();
   }
 
-  /** Takes their places from those that are overdue. A lone statement has its connection from elsewhere. */
+  /** Takes their places from turns that are overdue. The table of a lone statement goes by itself from then on. */
   #retire(): void {
+    const now = performance.now();
     for (const turn of this.#running) {
-      if (performance.now() - turn.since < OVERDUE_MS) return;
-      const isLone = turn.statements.length === 1;
-      if (!isLone && this.#overdueTransactions >= this.#transactions.spare) continue;
-      if (!isLone) this.#overdueTransactions += 1;
+      if (now - turn.since < OVERDUE_MS) break;
       this.#running.delete(turn);
-      this.#overdue.add(turn);
-      this.#apart.enter(turn.statements);
+      const [only] = turn.statements;
+      if (turn.statements.length === 1 && only) this.#apart.keep(tableOf(only));
+      else this.#overdue.add(turn);
     }
+    const [longest] = this.#waiting;
+    if (!longest || now - longest.since < MOST_WAIT_MS) return;
+    const isLate = ({ since }: Waiting): boolean => now - since >= MOST_WAIT_MS;
+    const late = this.#waiting.filter(isLate);
+    this.#waiting = this.#waiting.filter((one) => !isLate(one));
+    const refusal = `not sent within ${MOST_WAIT_MS} ms: transactions before it wait for locks`;
+    for (const { reject } of late) reject(new SqlError('unreachable', refusal, { poolExhausted: true }));
   }
 
-  /** Comes again once the first of those that run is overdue, if none ends before. */
-  #awaitOverdue(): void {
+  /** Comes again once the first of those that run is overdue, or before long where none runs, if none ends before. */
+  #lookLater(): void {
+    if (this.#timer !== undefined) return;
     const [first] = this.#running;
-    if (this.#timer !== undefined || !first) return;
-    const leftMs = first.since + OVERDUE_MS - performance.now();
+    const leftMs = first ? first.since + OVERDUE_MS - performance.now() : 0;
     this.#timer = setTimeout(() => this.#beginDue(), Math.max(LOOK_MS, leftMs));
   }
+}
+
+/** What locks it waits for, and takes; those of the control database are rows of a table for all shards. */
+function tableOf({ table = '' }: Statement): string {
+  return table;
 }
 
 function bytesOf(parameters: readonly SqlParameter[]): number {
@@ -197,6 +259,6 @@ function bytesOf(parameters: readonly SqlParameter[]): number {
   return bytes;
 }
 
-function compare(a = '', b = ''): number {
+function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }

@@ -85,8 +85,12 @@ export class MysqlPool {
       idleTimeout: TRUSTED_MS,
     });
     const { begin } = options;
-    // Whatever comes next on the connection fails as well where this does.
-    if (begin !== undefined) this.#pool.on('connection', (connection) => void connection.query(begin, () => undefined));
+    if (begin === undefined) return;
+    this.#pool.on('connection', (connection) => {
+      connection.query(begin, (failure) => {
+        if (failure) connection.destroy();
+      });
+    });
   }
 
   /** Runs a statement on a connection of the pool. Throws `SqlError`. */
@@ -118,16 +122,19 @@ export class MysqlPool {
           this.#leave(NO_TABLE, () => (isOver ? connection.release() : connection.destroy()));
         this.#query<readonly ResultSetHeader[]>(used, { sql, values }, (failure, results = [], isOver) => {
           if (!failure) {
-            leave(true);
-            return resolve(results.slice(1, -1));
+            const isWhole = Array.isArray(results) && results.length === statements.length + 2;
+            leave(isWhole);
+            // Between those of the beginning and of the commit.
+            if (isWhole) return resolve(results.slice(1, -1));
+            return reject(new SqlError('unclear', `not one answer to each of ${statements.length} statements`));
           }
           if (!isOver) {
             leave(false);
             return reject(failure);
           }
           // What was done before the refusal holds its locks until it is taken back: nobody is to meet them.
-          this.#query(used, { sql: 'ROLLBACK', values: [] }, (_failed, _none, isTakenBack) => {
-            leave(isTakenBack);
+          this.#query(used, { sql: 'ROLLBACK', values: [] }, (notTakenBack) => {
+            leave(!notTakenBack);
             reject(failure);
           });
         });

@@ -19,6 +19,8 @@ export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_befo
 const TRIES = 2;
 /** A cell that an append met may be hidden from the next snapshot for a moment (MariaDB). */
 const LOOKS = 5;
+/** After so many that show nothing there is nothing. */
+const SURE_LOOKS = 3;
 const LOOK_PAUSE_MS = 4;
 const CONTENTION_PAUSE_MS = 20;
 
@@ -97,7 +99,7 @@ async function appendOnce(
     if (found.every((cell) => cell !== undefined))
       return found.map((cell, position) => judge(cell, cells[position] as EncodedCell, change));
     // None of them there and none inserted: the shard's row did not match.
-    if (change.affectedRows === 0 && found.every((cell) => cell === undefined)) return undefined;
+    if (look >= SURE_LOOKS && change.affectedRows === 0 && found.every((cell) => cell === undefined)) return undefined;
   }
   if (change.affectedRows === 0) return undefined;
   throw new SqlError('unclear', 'cells that an append met, or wrote, cannot be seen');

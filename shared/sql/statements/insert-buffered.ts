@@ -21,6 +21,7 @@ export interface BufferedCell extends EncodedCell {
 export function insertBuffered(datastore: string, cells: readonly BufferedCell[]): Statement {
   return {
     mayShareCommit: true,
+    table: `${CONTROL}.buffer`,
     sql:
       `INSERT INTO ${CONTROL}.buffer (datastore, shard, row_key, column_name, ref_key, body, body_hash, created_at) ` +
       `VALUES ${cells.map(() => '(?, ?, ?, ?, ?, ?, ?, SYSDATE(6))').join(', ')} ` +

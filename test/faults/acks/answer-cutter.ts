@@ -1,6 +1,7 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { Random } from '../../support/random.ts';
 import type { GroupAccess } from '../../support/store-access.ts';
+import { AnswerReader } from './answer-reader.ts';
 import { StatementReader } from './statement-reader.ts';
 
 const HOST = '127.0.0.1';
@@ -45,6 +46,7 @@ export async function openAnswerCutter(
     const pair = [client, server];
     const random = new Random(seed, 'cuts', (connections += 1));
     const reader = new StatementReader();
+    const answers = new AnswerReader();
     /** The change whose answer is to come: there is one statement at a time on a connection. */
     let pending: { readonly change: Change; readonly isCut: boolean } | undefined;
     const end = (): void => {
@@ -66,17 +68,19 @@ export async function openAnswerCutter(
     });
     server.on('data', (chunk: Buffer) => {
       const answered = pending;
+      const answer = answered ? answers.read(chunk) : chunk;
+      if (!answer) return;
       pending = undefined;
       if (!answered) {
-        client.write(chunk);
+        client.write(answer);
         return;
       }
       counts[answered.change].answered += 1;
       if (answered.isCut) {
         counts[answered.change].cut += 1;
         end();
-      } else if (heldMs === 0) client.write(chunk);
-      else setTimeout(() => void (client.destroyed || client.write(chunk)), heldMs);
+      } else if (heldMs === 0) client.write(answer);
+      else setTimeout(() => void (client.destroyed || client.write(answer)), heldMs);
     });
   }
 

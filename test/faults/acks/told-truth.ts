@@ -11,7 +11,7 @@ import type { Stage } from '../stage.ts';
 import { readCellsThere, type CellsThere } from '../stored-cells.ts';
 import { judgeAnswers, type Judged } from './judge-answers.ts';
 import { discardConflicts, type KeptConflicts } from './kept-conflicts.ts';
-import { dropUniqueKeys } from './without-unique-keys.ts';
+import { dropUniqueKeys, REPEATS_APPENDS } from './repeats-appends.ts';
 
 /** Writers whose answers get lost, and what they made of it. */
 export interface Truth {
@@ -67,7 +67,7 @@ export async function judgeTruth(
   };
 }
 
-/** First nobody tries again what ended unclear; then it is tried again on tables without unique key. */
+/** First nobody tries again what ended unclear; then it is tried again where nothing keeps a cell from being stored twice. */
 export async function truthControls(stage: Stage, access: StoreAccess): Promise<TruthControls> {
   const { groups } = stage.access;
   const { seed } = stage.world;
@@ -84,7 +84,12 @@ export async function truthControls(stage: Stage, access: StoreAccess): Promise<
   });
   const { untold } = judgeAnswers(once.answers, await readCellsThere(groups));
   await dropUniqueKeys(groups);
-  const again = await write({ ...common, seed: `${seed} no key`, access, again: AGAIN });
+  const again = await write({
+    ...common,
+    seed: `${seed} no key`,
+    access: { ...access, wrap: REPEATS_APPENDS },
+    again: AGAIN,
+  });
   const { doubled } = compareKept(again.written.acked, await storedLogs(groups));
   const { untrue } = judgeAnswers(again.answers, await readCellsThere(groups));
   return { untold, ofCells: once.written.acked.length, doubled, untrue };

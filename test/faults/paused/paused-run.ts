@@ -5,7 +5,7 @@ import type { StoreAccess } from '../../support/store-access.ts';
 import { grouped } from '../../support/text-table.ts';
 import { judgeAnswers, type Judged } from '../acks/judge-answers.ts';
 import { untrueCheck } from '../acks/told-truth.ts';
-import { dropUniqueKeys } from '../acks/without-unique-keys.ts';
+import { dropUniqueKeys, REPEATS_APPENDS } from '../acks/repeats-appends.ts';
 import { aftermathNotes, type Aftermath } from '../aftermath.ts';
 import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import { seconds, waitedIn, waitsLine, type Phase, type Waited, type Waits } from '../load/latency.ts';
@@ -115,7 +115,7 @@ async function withoutProtections(
       ...STEADY,
       writers: WRITERS,
       perSecond: CONTROL_PER_SECOND,
-      access: { ...stage.access, isGuarded: false, ...varied },
+      access: { ...stage.access, isGuarded: false, wrap: REPEATS_APPENDS, ...varied },
       seed: `${stage.world.seed} ${name}`,
       history: undefined,
     });

@@ -94,7 +94,7 @@ describe('changes that come together', () => {
     expect(
       failures(await all(Array.from({ length: 251 }, (_, number) => insertInto(tableOf(number % TABLES))))),
     ).toEqual([]);
-    expect(sent.toSorted((a, b) => a - b)).toEqual([1, 50, 100, 100]);
+    expect(sent.toSorted((a, b) => a - b)).toEqual([1, 50, 50, 50, 50, 50]);
     sent = [];
     expect(
       failures(
@@ -129,6 +129,26 @@ describe('a statement at fault', () => {
     const ends = await all([insertInto(tableOf(8)), insertInto(tableOf(9)), twice, insertInto(tableOf(7))]);
     expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
     expect(failures(ends)[0]).toMatchObject({ failure: 'duplicate' });
+  });
+
+  it('whose values no driver takes fails nobody else', async () => {
+    const wrong = { ...insertInto(tableOf(3)), parameters: [(last += 1), Number.NaN] };
+    const ends = await all([insertInto(tableOf(1)), insertInto(tableOf(2)), wrong, insertInto(tableOf(3))]);
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled']);
+    expect(failures(ends)[0]).toBeInstanceOf(TypeError);
+  });
+
+  it('is none where no connection could be had for a transaction: each goes by itself', async () => {
+    const run = (): Promise<never> =>
+      Promise.reject(new SqlError('unreachable', 'too many connections', { errno: 1040 }));
+    client = joiningClient({ ...direct, transactions: { atOnce: 2, spare: 2, run } });
+    expect(failures(await all([1, 2, 3, 4].map((number) => insertInto(tableOf(number)))))).toEqual([]);
+  });
+
+  it('is every one where the server is no writer any more', async () => {
+    const run = (): Promise<never> => Promise.reject(new SqlError('unreachable', 'read only', { errno: 1290 }));
+    client = joiningClient({ ...direct, transactions: { atOnce: 2, spare: 2, run } });
+    expect(failures(await all([1, 2, 3, 4].map((number) => insertInto(tableOf(number)))))).toHaveLength(3);
   });
 
   it('of which nobody knows how it ended leaves nobody in the dark about that', async () => {
@@ -212,5 +232,70 @@ describe('a table that somebody locked', { timeout: 30_000 }, () => {
     } finally {
       await holder.query('UNLOCK TABLES');
     }
+  });
+
+  it('keeps those waiting whose tables are locked with it, and gives them no connection meanwhile', async () => {
+    await holder.query(`LOCK TABLES ${tableOf(9)} WRITE`);
+    try {
+      const stuck = all([
+        insertInto(tableOf(30)),
+        insertInto(tableOf(1)),
+        insertInto(tableOf(9)),
+        insertInto(tableOf(2)),
+      ]);
+      await sleep(400);
+      sent = [];
+      const begun = performance.now();
+      const waiting = all(Array.from({ length: 20 }, () => insertInto(tableOf(1))));
+      expect(failures(await all([insertInto(tableOf(31)), insertInto(tableOf(32))]))).toEqual([]);
+      expect(performance.now() - begun).toBeLessThan(500);
+      expect(sent).toEqual([2]);
+      expect(failures(await waiting)).toEqual([]);
+      await holder.query('UNLOCK TABLES');
+      expect(failures(await stuck)).toEqual([]);
+    } finally {
+      await holder.query('UNLOCK TABLES');
+    }
+  });
+
+  it('keeps nobody waiting where there is one connection for transactions', async () => {
+    const { transactions } = direct;
+    client = joiningClient({
+      ...direct,
+      transactions: { atOnce: 1, spare: 0, run: (some) => transactions?.run(some) ?? Promise.reject(new Error()) },
+    });
+    await holder.query(`LOCK TABLES ${tableOf(9)} WRITE`);
+    try {
+      const stuck = all([insertInto(tableOf(30)), insertInto(tableOf(9)), insertInto(tableOf(2))]);
+      await sleep(400);
+      const begun = performance.now();
+      expect(failures(await all([insertInto(tableOf(31)), insertInto(tableOf(32)), insertInto(tableOf(33))]))).toEqual(
+        [],
+      );
+      expect(performance.now() - begun).toBeLessThan(500);
+      await holder.query('UNLOCK TABLES');
+      expect(failures(await stuck)).toEqual([]);
+    } finally {
+      await holder.query('UNLOCK TABLES');
+    }
+  });
+});
+
+describe('a client that is closed', () => {
+  it('sends nothing of what waits, and says so', async () => {
+    let end = (): void => undefined;
+    const run = (some: readonly Statement[]): Promise<SqlChange[]> =>
+      new Promise((resolve) => void (end = () => resolve(some.map(() => ({ affectedRows: 1, insertId: 0 })))));
+    client = joiningClient({ ...direct, transactions: { atOnce: 1, spare: 0, run }, close: async () => undefined });
+    const first = all([insertInto(tableOf(1)), insertInto(tableOf(2)), insertInto(tableOf(3))]);
+    await sleep(50);
+    const waiting = all([insertInto(tableOf(4)), insertInto(tableOf(5))]);
+    await client.close();
+    expect(failures(await waiting)).toEqual([
+      expect.objectContaining({ failure: 'unreachable' }),
+      expect.objectContaining({ failure: 'unreachable' }),
+    ]);
+    end();
+    expect(failures(await first)).toEqual([]);
   });
 });
