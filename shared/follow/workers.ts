@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DynamoTable } from '../dynamo/table.ts';
-import { shareOf, type Share, type Worker } from './share.ts';
-import { updateState, readState, type StateItem } from '../dynamo/state-table.ts';
+import { attributeOf, SeenWorkers, textOf } from './seen-workers.ts';
+import { shareOf, type Share } from './share.ts';
+import { updateState, readState } from '../dynamo/state-table.ts';
 
 export interface WorkersOptions {
   readonly stateTable: DynamoTable;
@@ -36,99 +37,119 @@ export interface Workers {
   leave(): Promise<void>;
 }
 
-const PREFIX = 'worker/';
 /**
  * What the beats of a crew may cost together. Each writes the whole item, about 75 bytes for each worker, and a write
  * is counted by the kilobyte: 128 workers, as 64 are at a hand-over, would write 1,280 units a second. DynamoDB takes
  * 1,000 for one item ("Best practices for designing partition keys"), and looks and joins are to have their share.
  */
 const UNITS_A_SECOND = 600;
-const UNIT_BYTES = 1024;
 
 /**
  * Announces this worker and keeps it announced. One item for a crew holds an attribute for each worker, so that one
- * write a heartbeat both says that this one is alive and shows who else is.
- *
- * Clocks are never compared: a worker is dead when its attribute has not changed for `silenceMs` of local time **while
- * this one could look**. After a pause of its own, or of DynamoDB, everybody gets a new term.
+ * write a heartbeat both says that this one is alive and shows who else is (`SeenWorkers`).
  */
 export function joinWorkers(options: WorkersOptions): Workers {
-  const {
-    stateTable: table,
-    owner,
-    slot = owner,
-    heartbeatMs = 1000,
-    silenceMs = 6000,
-    now = () => performance.now(),
-  } = options;
-  const key = `workers#${options.crew}`;
-  const names = { '#me': PREFIX + owner };
-  const seen = new Map<string, { readonly text: string; readonly since: number }>();
-  const readiness = new Map<string, boolean>();
-  const stop = new AbortController();
-  let me = { number: 0, beat: 0 };
-  let lives = 0;
-  let lastLook = now();
-  let itemBytes = 0;
-  let asking: Promise<void> | undefined;
+  return new JoinedWorker(options);
+}
 
-  const text = (): string =>
-    JSON.stringify([slot, me.number, me.beat, readiness.size > 0 && [...readiness.values()].every(Boolean)]);
+class JoinedWorker implements Workers {
+  readonly owner: string;
+  readonly #slot: string;
+  readonly #heartbeatMs: number;
+  readonly #silenceMs: number;
+  readonly #onError: (error: unknown) => void;
+  readonly #table: DynamoTable;
+  readonly #key: string;
+  readonly #names: Readonly<Record<string, string>>;
+  readonly #seen: SeenWorkers;
+  readonly #readiness = new Map<string, boolean>();
+  readonly #stop = new AbortController();
+  readonly #beating: Promise<void>;
+  /** Given when it joins: 0 before. */
+  #number = 0;
+  #beats = 0;
+  #lives = 0;
+  #asking: Promise<void> | undefined;
 
-  async function beat(): Promise<void> {
-    me.beat += 1;
-    const item =
-      me.number > 0
-        ? await updateState(table, {
-            key,
-            update: 'SET #me = :me',
-            condition: 'attribute_exists(#me)',
-            names,
-            values: { ':me': { S: text() } },
-          })
-        : undefined;
-    if (item) return see(item);
-    // Who was taken for dead comes back as who it was: a new number would make it the heir of its own successor.
-    if (me.number === 0)
-      me = {
-        number: Number(
-          (await updateState(table, { key, update: 'ADD #joined :one', values: { ':one': { N: '1' } } }))?.['joined']
-            ?.N,
-        ),
-        beat: 0,
-      };
-    see((await updateState(table, { key, update: 'SET #me = :me', names, values: { ':me': { S: text() } } })) ?? {});
-    lives += 1;
+  constructor(options: WorkersOptions) {
+    const { owner, slot = owner, heartbeatMs = 1000, silenceMs = 6000, now = () => performance.now() } = options;
+    this.owner = owner;
+    this.#slot = slot;
+    this.#heartbeatMs = heartbeatMs;
+    this.#silenceMs = silenceMs;
+    this.#onError = (error) => options.onError?.(error);
+    this.#table = options.stateTable;
+    this.#key = `workers#${options.crew}`;
+    this.#names = { '#me': attributeOf(owner) };
+    this.#seen = new SeenWorkers(owner, silenceMs, now);
+    this.#beating = this.#keepBeating();
   }
 
-  function see(item: StateItem): void {
-    const time = now();
-    const couldNotLook = time - lastLook >= silenceMs / 2;
-    lastLook = time;
-    itemBytes = Object.entries(item).reduce(
-      (sum, [attribute, { S = '', N = '' }]) => sum + Buffer.byteLength(attribute) + Buffer.byteLength(S) + N.length,
-      0,
-    );
-    for (const [attribute, { S: said = '' }] of Object.entries(item)) {
-      if (!attribute.startsWith(PREFIX)) continue;
-      const known = seen.get(attribute);
-      if (couldNotLook || known?.text !== said) seen.set(attribute, { text: said, since: time });
+  share(partitions: number): Share {
+    return shareOf(partitions, this.#seen.living(), this.owner);
+  }
+
+  lives(): number {
+    return this.#lives;
+  }
+
+  ready(follower: string, is: boolean): void {
+    this.#readiness.set(follower, is);
+  }
+
+  look(): Promise<void> {
+    return this.#ask(async () => this.#seen.see((await readState(this.#table, this.#key)) ?? {}));
+  }
+
+  async leave(): Promise<void> {
+    this.#stop.abort();
+    await this.#beating;
+    await updateState(this.#table, { key: this.#key, update: 'REMOVE #me', names: this.#names });
+  }
+
+  async #keepBeating(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      await this.#ask(() => this.#beat())
+        .then(() => this.#removeDead())
+        .catch(this.#onError);
+      await sleep(this.#pauseMs(), undefined, { signal: this.#stop.signal }).catch(() => undefined);
     }
-    for (const attribute of seen.keys()) if (!(attribute in item)) seen.delete(attribute);
   }
 
-  const isAlive = ([attribute, { since }]: readonly [string, { readonly since: number }]): boolean =>
-    attribute === names['#me'] || lastLook - since < silenceMs;
-
-  function beatEveryMs(): number {
-    const units = Math.ceil(itemBytes / UNIT_BYTES) * seen.size;
-    return Math.max(heartbeatMs, Math.min((units * 1000) / UNITS_A_SECOND, silenceMs / 3));
+  async #beat(): Promise<void> {
+    this.#beats += 1;
+    const item = this.#number > 0 ? await this.#announce('attribute_exists(#me)') : undefined;
+    if (item) return this.#seen.see(item);
+    // Who was taken for dead comes back as who it was: a new number would make it the heir of its own successor.
+    if (this.#number === 0) {
+      this.#number = await this.#nextNumber();
+      this.#beats = 0;
+    }
+    this.#seen.see((await this.#announce()) ?? {});
+    this.#lives += 1;
   }
 
-  async function removeDead(): Promise<void> {
-    for (const [attribute, { text }] of [...seen].filter((entry) => !isAlive(entry))) {
-      await updateState(table, {
-        key,
+  #announce(condition?: string): ReturnType<typeof updateState> {
+    const isReady = this.#readiness.size > 0 && [...this.#readiness.values()].every(Boolean);
+    const text = textOf({ slot: this.#slot, number: this.#number, ready: isReady }, this.#beats);
+    return updateState(this.#table, {
+      key: this.#key,
+      update: 'SET #me = :me',
+      ...(condition === undefined ? {} : { condition }),
+      names: this.#names,
+      values: { ':me': { S: text } },
+    });
+  }
+
+  async #nextNumber(): Promise<number> {
+    const update = { key: this.#key, update: 'ADD #joined :one', values: { ':one': { N: '1' } } };
+    return Number((await updateState(this.#table, update))?.['joined']?.N);
+  }
+
+  async #removeDead(): Promise<void> {
+    for (const { attribute, text } of this.#seen.dead()) {
+      await updateState(this.#table, {
+        key: this.#key,
         update: 'REMOVE #dead',
         condition: '#dead = :text',
         names: { '#dead': attribute },
@@ -137,46 +158,16 @@ export function joinWorkers(options: WorkersOptions): Workers {
     }
   }
 
-  /** One question at a time, so that no older answer comes after a newer one. */
-  function ask(question: () => Promise<void>): Promise<void> {
-    asking ??= question().finally(() => {
-      asking = undefined;
-    });
-    return asking;
+  #pauseMs(): number {
+    const shared = (this.#seen.unitsOfBeats() * 1000) / UNITS_A_SECOND;
+    return Math.max(this.#heartbeatMs, Math.min(shared, this.#silenceMs / 3));
   }
 
-  const beating = (async () => {
-    while (!stop.signal.aborted) {
-      await ask(beat)
-        .then(removeDead)
-        .catch((error: unknown) => options.onError?.(error));
-      await sleep(beatEveryMs(), undefined, { signal: stop.signal }).catch(() => undefined);
-    }
-  })();
-
-  return {
-    owner,
-    share: (partitions) =>
-      shareOf(
-        partitions,
-        [...seen].filter(isAlive).map(([attribute, { text }]) => toWorker(attribute, text)),
-        owner,
-      ),
-    lives: () => lives,
-    ready(follower, is) {
-      if (readiness.get(follower) === is) return;
-      readiness.set(follower, is);
-    },
-    look: () => ask(async () => see((await readState(table, key)) ?? {})),
-    async leave() {
-      stop.abort();
-      await beating;
-      await updateState(table, { key, update: 'REMOVE #me', names });
-    },
-  };
-}
-
-function toWorker(attribute: string, text: string): Worker {
-  const [slot, number, , ready] = JSON.parse(text) as [string, number, number, boolean];
-  return { owner: attribute.slice(PREFIX.length), slot, number, ready };
+  /** One question at a time, so that no older answer comes after a newer one. */
+  #ask(question: () => Promise<void>): Promise<void> {
+    this.#asking ??= question().finally(() => {
+      this.#asking = undefined;
+    });
+    return this.#asking;
+  }
 }
