@@ -99,123 +99,142 @@ export interface OffsetItems {
  * since they are ten times as large and written rarely.
  */
 export function offsetItems(table: DynamoTable, layout: OffsetLayout): OffsetItems {
-  const keyOf = (kind: string, partition: number): string => `${kind}#${layout.name}#${layout.datastore}#${partition}`;
-  const sizeOf = (partition: number): number => shardsIn(partition, layout.partitions, layout.shards);
+  return new StoredOffsets(table, layout);
+}
 
-  function toItem(partition: number, item: StateItem): OffsetItem {
-    return {
-      owner: item['owner']?.S ?? '',
-      token: Number(item['token']?.N ?? 0),
-      generation: Number(item['generation']?.N ?? 0),
-      offsets: decodeWithGiven(item['offsets']?.B, item['given']?.B, sizeOf(partition)),
-    };
+class StoredOffsets implements OffsetItems {
+  readonly #table: DynamoTable;
+  readonly #layout: OffsetLayout;
+
+  constructor(table: DynamoTable, layout: OffsetLayout) {
+    this.#table = table;
+    this.#layout = layout;
   }
 
-  async function read(partition: number): Promise<OffsetItem | undefined> {
-    const item = await readState(table, keyOf('offsets', partition));
-    return item && toItem(partition, item);
+  async read(partition: number): Promise<OffsetItem | undefined> {
+    const item = await readState(this.#table, this.#keyOf('offsets', partition));
+    return item && toItem(item, this.#shardsIn(partition));
   }
 
-  return {
-    read,
+  async take(partition: number, owner: string, others: readonly string[]): Promise<OffsetItem | undefined> {
+    const key = this.#keyOf('offsets', partition);
+    const { owner: holder, token } = (await readState(this.#table, key)) ?? {};
+    if (others.includes(holder?.S ?? '')) return undefined;
+    const taken = await updateState(this.#table, {
+      key,
+      update: 'SET #owner = :me ADD #token :one',
+      condition: token ? '#token = :seen' : 'attribute_not_exists(#token)',
+      values: { ':me': { S: owner }, ':one': { N: '1' }, ...(token ? { ':seen': token } : {}) },
+    });
+    return taken && toItem(taken, this.#shardsIn(partition));
+  }
 
-    async take(partition: number, owner: string, others: readonly string[]): Promise<OffsetItem | undefined> {
-      const key = keyOf('offsets', partition);
-      const { owner: holder, token } = (await readState(table, key)) ?? {};
-      if (others.includes(holder?.S ?? '')) return undefined;
-      const taken = await updateState(table, {
+  async commit(
+    partition: number,
+    { token, generation }: Pick<OffsetItem, 'token' | 'generation'>,
+    offsets: OffsetItem['offsets'],
+    { last = false, next = false }: CommitOptions = {},
+  ): Promise<boolean> {
+    const encoded = encodeOffsets(offsets);
+    const given = encodeGiven(offsets, encoded);
+    const unrewound =
+      generation === 0
+        ? '(attribute_not_exists(#generation) OR #generation = :generation)'
+        : '#generation = :generation';
+    const sets = [
+      '#offsets = :offsets',
+      ...(given ? ['#given = :given'] : []),
+      ...(last ? ['#owner = :nobody'] : []),
+      ...(next ? ['#generation = :next'] : []),
+    ];
+    const item = await updateState(this.#table, {
+      key: this.#keyOf('offsets', partition),
+      update: `SET ${sets.join(', ')}`,
+      condition: `#token = :token AND ${unrewound}`,
+      values: {
+        ':offsets': { B: encoded },
+        ...(given ? { ':given': { B: given } } : {}),
+        ...(last ? { ':nobody': { S: '' } } : {}),
+        ...(next ? { ':next': { N: String(generation + 1) } } : {}),
+        ':token': { N: String(token) },
+        ':generation': { N: String(generation) },
+      },
+    });
+    return item !== undefined;
+  }
+
+  async release(partition: number, token: number): Promise<void> {
+    await updateState(this.#table, {
+      key: this.#keyOf('offsets', partition),
+      update: 'SET #owner = :nobody',
+      condition: '#token = :token',
+      values: { ':nobody': { S: '' }, ':token': { N: String(token) } },
+    });
+  }
+
+  async rewind(
+    partition: number,
+    change: (offsets: OffsetItem['offsets']) => OffsetItem['offsets'],
+    to?: number,
+  ): Promise<void> {
+    const key = this.#keyOf('offsets', partition);
+    for (let attempt = 1; attempt <= REWIND_TRIES; attempt += 1) {
+      const item = await readState(this.#table, key);
+      if (to !== undefined && Number(item?.['generation']?.N ?? 0) >= to) return;
+      const before = item?.['offsets'];
+      const unmoved = before ? '#offsets = :before' : 'attribute_not_exists(#offsets)';
+      const written = await updateState(this.#table, {
         key,
-        update: 'SET #owner = :me ADD #token :one',
-        condition: token ? '#token = :seen' : 'attribute_not_exists(#token)',
-        values: { ':me': { S: owner }, ':one': { N: '1' }, ...(token ? { ':seen': token } : {}) },
-      });
-      return taken && toItem(partition, taken);
-    },
-
-    async commit(
-      partition: number,
-      { token, generation }: Pick<OffsetItem, 'token' | 'generation'>,
-      offsets: OffsetItem['offsets'],
-      { last = false, next = false }: CommitOptions = {},
-    ): Promise<boolean> {
-      const unrewound =
-        generation === 0
-          ? '(attribute_not_exists(#generation) OR #generation = :generation)'
-          : '#generation = :generation';
-      const encoded = encodeOffsets(offsets);
-      const given = encodeGiven(offsets, encoded);
-      const item = await updateState(table, {
-        key: keyOf('offsets', partition),
-        update: `SET #offsets = :offsets${given ? ', #given = :given' : ''}${last ? ', #owner = :nobody' : ''}${next ? ', #generation = :next' : ''}`,
-        condition: `#token = :token AND ${unrewound}`,
+        update:
+          to === undefined
+            ? 'SET #offsets = :offsets ADD #generation :by'
+            : 'SET #offsets = :offsets, #generation = :by',
+        condition:
+          to === undefined ? unmoved : `${unmoved} AND (attribute_not_exists(#generation) OR #generation < :by)`,
         values: {
-          ':offsets': { B: encoded },
-          ...(given ? { ':given': { B: given } } : {}),
-          ...(last ? { ':nobody': { S: '' } } : {}),
-          ...(next ? { ':next': { N: String(generation + 1) } } : {}),
-          ':token': { N: String(token) },
-          ':generation': { N: String(generation) },
+          ':offsets': { B: encodeOffsets(change(decodeOffsets(before?.B, this.#shardsIn(partition)))) },
+          ':by': { N: String(to ?? 1) },
+          ...(before ? { ':before': before } : {}),
         },
       });
-      return item !== undefined;
-    },
+      if (written) return;
+    }
+    const moved = `its offsets moved ${REWIND_TRIES} times while it was to be rewound`;
+    throw new Error(`partition ${partition} of ${this.#layout.name}: ${moved}`);
+  }
 
-    async release(partition: number, token: number): Promise<void> {
-      await updateState(table, {
-        key: keyOf('offsets', partition),
-        update: 'SET #owner = :nobody',
-        condition: '#token = :token',
-        values: { ':nobody': { S: '' }, ':token': { N: String(token) } },
-      });
-    },
+  async readCheckpoints(partition: number): Promise<Checkpoint[][]> {
+    const item = await readState(this.#table, this.#keyOf('checkpoints', partition));
+    return decodeCheckpoints(item?.['checkpoints']?.B, this.#shardsIn(partition));
+  }
 
-    async rewind(
-      partition: number,
-      change: (offsets: OffsetItem['offsets']) => OffsetItem['offsets'],
-      to?: number,
-    ): Promise<void> {
-      for (let attempt = 1; attempt <= REWIND_TRIES; attempt += 1) {
-        const item = await readState(table, keyOf('offsets', partition));
-        if (to !== undefined && Number(item?.['generation']?.N ?? 0) >= to) return;
-        const before = item?.['offsets'];
-        const unmoved = before ? '#offsets = :before' : 'attribute_not_exists(#offsets)';
-        const written = await updateState(table, {
-          key: keyOf('offsets', partition),
-          update:
-            to === undefined
-              ? 'SET #offsets = :offsets ADD #generation :by'
-              : 'SET #offsets = :offsets, #generation = :by',
-          condition:
-            to === undefined ? unmoved : `${unmoved} AND (attribute_not_exists(#generation) OR #generation < :by)`,
-          values: {
-            ':offsets': { B: encodeOffsets(change(decodeOffsets(before?.B, sizeOf(partition)))) },
-            ':by': { N: String(to ?? 1) },
-            ...(before ? { ':before': before } : {}),
-          },
-        });
-        if (written) return;
-      }
-      throw new Error(
-        `partition ${partition} of ${layout.name}: its offsets moved ${REWIND_TRIES} times while it was to be rewound`,
-      );
-    },
+  async writeCheckpoints(partition: number, checkpoints: readonly (readonly Checkpoint[])[]): Promise<void> {
+    await updateState(this.#table, {
+      key: this.#keyOf('checkpoints', partition),
+      update: 'SET #checkpoints = :checkpoints',
+      values: { ':checkpoints': { B: encodeCheckpoints(checkpoints) } },
+    });
+  }
 
-    async readCheckpoints(partition: number): Promise<Checkpoint[][]> {
-      const item = await readState(table, keyOf('checkpoints', partition));
-      return decodeCheckpoints(item?.['checkpoints']?.B, sizeOf(partition));
-    },
+  async forget(partition: number): Promise<void> {
+    await deleteState(this.#table, this.#keyOf('offsets', partition));
+    await deleteState(this.#table, this.#keyOf('checkpoints', partition));
+  }
 
-    async writeCheckpoints(partition: number, checkpoints: readonly (readonly Checkpoint[])[]): Promise<void> {
-      await updateState(table, {
-        key: keyOf('checkpoints', partition),
-        update: 'SET #checkpoints = :checkpoints',
-        values: { ':checkpoints': { B: encodeCheckpoints(checkpoints) } },
-      });
-    },
+  #keyOf(kind: 'offsets' | 'checkpoints', partition: number): string {
+    return `${kind}#${this.#layout.name}#${this.#layout.datastore}#${partition}`;
+  }
 
-    async forget(partition: number): Promise<void> {
-      await deleteState(table, keyOf('offsets', partition));
-      await deleteState(table, keyOf('checkpoints', partition));
-    },
+  #shardsIn(partition: number): number {
+    return shardsIn(partition, this.#layout.partitions, this.#layout.shards);
+  }
+}
+
+function toItem(item: StateItem, shards: number): OffsetItem {
+  return {
+    owner: item['owner']?.S ?? '',
+    token: Number(item['token']?.N ?? 0),
+    generation: Number(item['generation']?.N ?? 0),
+    offsets: decodeWithGiven(item['offsets']?.B, item['given']?.B, shards),
   };
 }
