@@ -41,6 +41,7 @@ export interface HeldPartition {
   goBack(shard: HeldShard, offset: ShardOffset, under: Tenure): Promise<boolean>;
   /** Writes the offsets if any moved. One write at a time; what moves meanwhile is left to the next. */
   commit(): Promise<void>;
+  /** Looks whether the partition was taken or rewound, and goes on from where the item says. */
   reload(): Promise<'held' | 'rewound' | 'lost'>;
   saveCheckpoints(): Promise<void>;
   /** Begins no more pages, until `stay`. */
@@ -64,149 +65,166 @@ export function heldPartition(
   stride: number,
   checkpoints: readonly (readonly Checkpoint[])[],
 ): HeldPartition {
-  const { token } = taken;
-  let { generation } = taken;
-  let changes = 0;
-  let committed = 0;
-  let marked = false;
-  let lost = false;
-  let forgotten = false;
-  let leaving = false;
-  let pages = 0;
+  return new PartitionInHand(items, partition, taken, stride, checkpoints);
+}
 
-  const shards: readonly HeldShard[] = taken.offsets.map((offset, place) =>
-    heldShard(partition + place * stride, offset, checkpoints[place]),
-  );
+class PartitionInHand implements HeldPartition {
+  readonly partition: number;
+  readonly shards: readonly HeldShard[];
+  readonly #items: OffsetItems;
+  readonly #token: number;
+  #generation: number;
+  #changes = 0;
+  /** How many of the changes are written. */
+  #committed = 0;
+  /** Whether there may be checkpoints that are not written. */
+  #isMarked = false;
+  #isLost = false;
+  #isForgotten = false;
+  #isLeaving = false;
+  /** Under way. */
+  #pages = 0;
+  /** Under way: no two at once. */
+  #writing: Promise<boolean> | undefined;
 
-  async function write(options: CommitOptions = {}, changed?: ReadonlyMap<HeldShard, ShardOffset>): Promise<boolean> {
-    const reached = changes;
-    const offsets = shards.map((shard) => changed?.get(shard) ?? shard.offset ?? shard.start);
-    const written = await items.commit(partition, { token, generation }, offsets, options);
-    if (!written) {
-      await reload();
-      return false;
+  constructor(
+    items: OffsetItems,
+    partition: number,
+    taken: OffsetItem,
+    stride: number,
+    checkpoints: readonly (readonly Checkpoint[])[],
+  ) {
+    this.#items = items;
+    this.partition = partition;
+    this.#token = taken.token;
+    this.#generation = taken.generation;
+    this.shards = taken.offsets.map((offset, place) =>
+      heldShard(partition + place * stride, offset, checkpoints[place]),
+    );
+  }
+
+  tenure(): Tenure {
+    return { token: this.#token, generation: this.#generation };
+  }
+
+  isLost(): boolean {
+    return this.#isLost;
+  }
+
+  isForgotten(): boolean {
+    return this.#isForgotten;
+  }
+
+  isOpen(): boolean {
+    return !this.#isLost && !this.#isLeaving;
+  }
+
+  hasMoved(): boolean {
+    return this.#changes > this.#committed;
+  }
+
+  enter(): void {
+    this.#pages += 1;
+  }
+
+  leave(): void {
+    this.#pages -= 1;
+  }
+
+  startAt(shard: HeldShard, start: ShardOffset, under: Tenure): void {
+    if (!this.#isUnder(under) || shard.offset || shard.start) return;
+    shard.start = start;
+    this.#changes += 1;
+  }
+
+  move(shard: HeldShard, offset: ShardOffset, under: Tenure): void {
+    if (!this.#isUnder(under)) return;
+    if (!moveTo(shard, offset)) return;
+    this.#changes += 1;
+    this.#isMarked = true;
+  }
+
+  async goBack(shard: HeldShard, offset: ShardOffset, under: Tenure): Promise<boolean> {
+    await this.#writing?.catch(() => undefined);
+    if (this.#writing || !this.#isUnder(under)) return false;
+    if (!(await this.#beginWrite({ next: true }, new Map([[shard, offset]])))) return false;
+    // Who reloaded meanwhile has read it.
+    if (under.generation === this.#generation) {
+      this.#generation += 1;
+      this.#isMarked = moveTo(shard, offset);
     }
-    committed = reached;
-    for (const [place, shard] of shards.entries()) shard.offset ??= offsets[place];
     return true;
   }
 
-  /** Looks whether the partition was taken or rewound, and goes on from where the item says. */
-  async function reload(): Promise<'held' | 'rewound' | 'lost'> {
-    const item = await items.read(partition);
-    if (!item || item.token !== token) {
-      lost = true;
-      forgotten = !item;
+  async commit(): Promise<void> {
+    if (!this.#writing && (this.#isLost || this.#changes === this.#committed)) return;
+    await (this.#writing ?? this.#beginWrite());
+  }
+
+  async reload(): Promise<'held' | 'rewound' | 'lost'> {
+    const item = await this.#items.read(this.partition);
+    if (!item || item.token !== this.#token) {
+      this.#isLost = true;
+      this.#isForgotten = !item;
       return 'lost';
     }
-    if (item.generation === generation) return 'held';
-    generation = item.generation;
-    for (const [place, shard] of shards.entries()) setAnew(shard, item.offsets[place]);
-    committed = changes;
+    if (item.generation === this.#generation) return 'held';
+    this.#generation = item.generation;
+    for (const [place, shard] of this.shards.entries()) setAnew(shard, item.offsets[place]);
+    this.#committed = this.#changes;
     return 'rewound';
   }
 
-  const writing = rememberUnderWay(write);
-  const held = {
-    partition,
-    shards,
-    tenure: (): Tenure => ({ token, generation }),
-    isLost: () => lost,
-    /** Lost since its item is gone: the follower was forgotten, and nobody is to take it again. */
-    isForgotten: () => forgotten,
-    /** Whether a page of its shards may be begun. */
-    isOpen: () => !lost && !leaving,
-    hasMoved: () => changes > committed,
+  async saveCheckpoints(): Promise<void> {
+    if (!this.#isMarked || this.#isLost) return;
+    this.#isMarked = false;
+    await this.#items.writeCheckpoints(
+      this.partition,
+      this.shards.map((shard) => shard.checkpoints),
+    );
+  }
 
-    /** Runs a page of work with this partition's shards; a release waits for it. */
-    enter: () => void (pages += 1),
-    leave: () => void (pages -= 1),
+  close(): void {
+    this.#isLeaving = true;
+  }
 
-    /**
-     * Says where a shard begins that has no offset. It gets one with the next commit, and not before: who takes the
-     * partition next would look for a start of its own otherwise, and skip what lies between the two.
-     */
-    startAt(shard: HeldShard, start: ShardOffset, under: Tenure): void {
-      if (lost || under.generation !== generation || shard.offset || shard.start) return;
-      shard.start = start;
-      changes += 1;
-    },
+  stay(): void {
+    this.#isLeaving = false;
+  }
 
-    /** Sets how far a shard is done, unless the partition was rewound or lost since. */
-    move(shard: HeldShard, offset: ShardOffset, under: Tenure): void {
-      if (lost || under.generation !== generation) return;
-      if (!moveTo(shard, offset)) return;
-      changes += 1;
-      marked = true;
-    },
+  isIdle(): boolean {
+    return this.#pages === 0;
+  }
 
-    /**
-     * Sets a shard back whose log was cut, under the next generation: what was handed out before, and is handed in
-     * later, names added ids that other cells have by now. It is written before any of them is handed out.
-     *
-     * @returns false where the partition was rewound or lost since, or others write: the cut is found again then
-     */
-    async goBack(shard: HeldShard, offset: ShardOffset, under: Tenure): Promise<boolean> {
-      await writing.underWay()?.catch(() => undefined);
-      if (
-        writing.underWay() ||
-        lost ||
-        under.generation !== generation ||
-        !(await writing.begin({ next: true }, new Map([[shard, offset]])))
-      )
-        return false;
-      // Who reloaded meanwhile has read it.
-      if (under.generation === generation) {
-        generation += 1;
-        marked = moveTo(shard, offset);
-      }
-      return true;
-    },
+  async release(): Promise<void> {
+    this.#isLeaving = true;
+    await this.#writing;
+    const isReleased = !this.#isLost && this.hasMoved() && (await this.#write({ last: true }));
+    if (!isReleased && !this.#isLost) await this.#items.release(this.partition, this.#token);
+    this.#isLost = true;
+  }
 
-    /** Writes the offsets if any moved. One write at a time; what moves meanwhile is left to the next. */
-    async commit(): Promise<void> {
-      if (!writing.underWay() && (lost || changes === committed)) return;
-      await (writing.underWay() ?? writing.begin());
-    },
+  #isUnder({ generation }: Tenure): boolean {
+    return !this.#isLost && generation === this.#generation;
+  }
 
-    reload,
+  #beginWrite(options?: CommitOptions, changed?: ReadonlyMap<HeldShard, ShardOffset>): Promise<boolean> {
+    this.#writing = this.#write(options, changed).finally(() => {
+      this.#writing = undefined;
+    });
+    return this.#writing;
+  }
 
-    async saveCheckpoints(): Promise<void> {
-      if (!marked || lost) return;
-      marked = false;
-      await items.writeCheckpoints(
-        partition,
-        shards.map((shard) => shard.checkpoints),
-      );
-    },
-
-    /** Begins no more pages, until `stay`. */
-    close: () => void (leaving = true),
-    stay: () => void (leaving = false),
-    isIdle: () => pages === 0,
-
-    /** Commits all, and lets the next worker take the partition, in one write. */
-    async release(): Promise<void> {
-      leaving = true;
-      await writing.underWay();
-      const released = !lost && changes > committed && (await write({ last: true }));
-      if (!released && !lost) await items.release(partition, token);
-      lost = true;
-    },
-  };
-  return held;
-}
-
-/** Calls of a function of which no two are to be under way at once. */
-function rememberUnderWay<Args extends unknown[], T>(call: (...args: Args) => Promise<T>) {
-  let underWay: Promise<T> | undefined;
-  return {
-    underWay: () => underWay,
-    begin(...args: Args): Promise<T> {
-      underWay = call(...args).finally(() => {
-        underWay = undefined;
-      });
-      return underWay;
-    },
-  };
+  async #write(options: CommitOptions = {}, changed?: ReadonlyMap<HeldShard, ShardOffset>): Promise<boolean> {
+    const reached = this.#changes;
+    const offsets = this.shards.map((shard) => changed?.get(shard) ?? shard.offset ?? shard.start);
+    const written = await this.#items.commit(this.partition, this.tenure(), offsets, options);
+    if (!written) {
+      await this.reload();
+      return false;
+    }
+    this.#committed = reached;
+    for (const [place, shard] of this.shards.entries()) shard.offset ??= offsets[place];
+    return true;
+  }
 }
