@@ -46,132 +46,169 @@ export interface Holdings {
  * The partitions that a worker holds, brought in line with its share: what is not its own any more is finished,
  * committed and released; what is its own is taken as soon as it is free.
  */
-export function openHoldings({ items, workers, partitions, patienceMs, now, report }: HoldingsOptions): Holdings {
-  const held = new Map<number, HeldPartition>();
-  const closing = new Map<number, { readonly held: HeldPartition; readonly since: number }>();
-  let forgotten = false;
-  const dueAfter = movedLongAgo(now);
-  let saved = 0;
+export function openHoldings(options: HoldingsOptions): Holdings {
+  return new HeldPartitions(options);
+}
 
-  async function take(partition: number, others: readonly string[]): Promise<void> {
+type PartitionEvent = Extract<FollowEvent, { readonly partition: number }>;
+
+/** A partition of which no more pages are begun, and since when. */
+interface Closing {
+  readonly held: HeldPartition;
+  readonly since: number;
+}
+
+class HeldPartitions implements Holdings {
+  readonly #options: HoldingsOptions;
+  readonly #held = new Map<number, HeldPartition>();
+  readonly #closing = new Map<number, Closing>();
+  readonly #dueAfter: ReturnType<typeof movedLongAgo>;
+  #isForgotten = false;
+  #saved = 0;
+
+  constructor(options: HoldingsOptions) {
+    this.#options = options;
+    this.#dueAfter = movedLongAgo(options.now);
+  }
+
+  open(): HeldPartition[] {
+    return [...this.#held.values()]
+      .filter((partition) => partition.isOpen())
+      .sort((one, other) => one.partition - other.partition);
+  }
+
+  count(): number {
+    return this.#held.size;
+  }
+
+  isForgotten(): boolean {
+    return this.#isForgotten;
+  }
+
+  moves(): { readonly taking: boolean; readonly releasing: boolean } {
+    const { workers, partitions } = this.#options;
+    const mine = new Set(workers.share(partitions).mine);
+    return {
+      taking: [...mine].some((partition) => !this.#held.has(partition)),
+      releasing: [...this.#held.keys()].some((partition) => !mine.has(partition)),
+    };
+  }
+
+  async align(): Promise<void> {
+    const { workers, partitions } = this.#options;
+    this.#dropLost();
+    if (this.#isForgotten) return;
+    const { mine, others } = workers.share(partitions);
+    const wanted = new Set(mine);
+    for (const partition of wanted) if (this.#closing.delete(partition)) this.#held.get(partition)?.stay();
+    await this.#close([...this.#held.values()].filter(({ partition }) => !wanted.has(partition)));
+    await this.#releaseIdle();
+    await each(
+      mine.filter((partition) => !this.#held.has(partition)),
+      (partition) => this.#take(partition, others),
+    );
+  }
+
+  async commit(afterMs: number): Promise<void> {
+    await each(this.#dueAfter([...this.#held.values()], afterMs), async (partition) => {
+      const { generation } = partition.tenure();
+      await partition.commit();
+      if (partition.tenure().generation !== generation) this.#report('partition_rewound', partition);
+    });
+  }
+
+  async saveCheckpoints(count: number): Promise<void> {
+    const all = [...this.#held.values()];
+    const next =
+      all.length === 0
+        ? []
+        : Array.from(
+            { length: Math.min(count, all.length) },
+            (_, place) => all[(this.#saved + place) % all.length] as HeldPartition,
+          );
+    this.#saved += next.length;
+    await each(next, (partition) => partition.saveCheckpoints());
+  }
+
+  async reload(): Promise<void> {
+    await each([...this.#held.values()], async (partition) => {
+      if ((await partition.reload()) === 'rewound') this.#report('partition_rewound', partition);
+    });
+  }
+
+  async releaseAll(wait: () => Promise<void>): Promise<void> {
+    while (this.#held.size > 0) {
+      await this.#close([...this.#held.values()]);
+      await this.#releaseIdle();
+      if (this.#closing.size > 0) await wait();
+    }
+  }
+
+  async #take(partition: number, others: readonly string[]): Promise<void> {
+    const { items, workers, partitions } = this.#options;
     const taken = await items.take(partition, workers.owner, others);
     if (!taken) return;
-    held.set(partition, heldPartition(items, partition, taken, partitions, await items.readCheckpoints(partition)));
-    report({ kind: 'partition_taken', partition });
+    const held = heldPartition(items, partition, taken, partitions, await items.readCheckpoints(partition));
+    this.#held.set(partition, held);
+    this.#report('partition_taken', held);
   }
 
   /**
    * Stops new pages of some partitions; each goes once none is under way. Not of all at once: the others are followed
    * until it is their turn. A handler that hangs does not hold a partition for ever: its commits are fenced.
    */
-  async function close(unwanted: readonly HeldPartition[]): Promise<void> {
+  async #close(unwanted: readonly HeldPartition[]): Promise<void> {
     const next = unwanted
-      .filter(({ partition }) => !closing.has(partition))
-      .slice(0, Math.max(0, SIDE_BY_SIDE - closing.size));
-    await each(next, async (partition) => {
-      await partition.saveCheckpoints();
-      partition.close();
-      closing.set(partition.partition, { held: partition, since: now() });
+      .filter(({ partition }) => !this.#closing.has(partition))
+      .slice(0, Math.max(0, SIDE_BY_SIDE - this.#closing.size));
+    await each(next, async (held) => {
+      await held.saveCheckpoints();
+      held.close();
+      this.#closing.set(held.partition, { held, since: this.#options.now() });
     });
   }
 
-  async function release(partition: HeldPartition): Promise<void> {
+  async #releaseIdle(): Promise<void> {
+    await each(
+      [...this.#closing.values()].filter((closing) => this.#isDue(closing)),
+      ({ held }) => this.#release(held),
+    );
+  }
+
+  #isDue({ held, since }: Closing): boolean {
+    return held.isIdle() || this.#options.now() - since >= this.#options.patienceMs;
+  }
+
+  async #release(partition: HeldPartition): Promise<void> {
     try {
       await partition.release();
     } catch (error) {
       // Nobody else can take it either: it is followed on until the table is back.
-      closing.delete(partition.partition);
+      this.#closing.delete(partition.partition);
       partition.stay();
       throw error;
     }
-    held.delete(partition.partition);
-    closing.delete(partition.partition);
-    report({ kind: 'partition_released', partition: partition.partition });
+    this.#drop(partition);
+    this.#report('partition_released', partition);
   }
 
-  const isDue = ({ held, since }: { readonly held: HeldPartition; readonly since: number }): boolean =>
-    held.isIdle() || now() - since >= patienceMs;
-
-  async function releaseIdle(): Promise<void> {
-    await each([...closing.values()].filter(isDue), ({ held }) => release(held));
-  }
-
-  function dropLost(): void {
-    for (const partition of held.values()) {
+  #dropLost(): void {
+    for (const partition of this.#held.values()) {
       if (!partition.isLost()) continue;
-      forgotten ||= partition.isForgotten();
-      held.delete(partition.partition);
-      closing.delete(partition.partition);
-      report({ kind: 'partition_lost', partition: partition.partition });
+      this.#isForgotten ||= partition.isForgotten();
+      this.#drop(partition);
+      this.#report('partition_lost', partition);
     }
   }
 
-  return {
-    open: (): HeldPartition[] =>
-      [...held.values()]
-        .filter((partition) => partition.isOpen())
-        .sort((one, other) => one.partition - other.partition),
-    count: () => held.size,
-    isForgotten: () => forgotten,
-    moves(): { readonly taking: boolean; readonly releasing: boolean } {
-      const mine = new Set(workers.share(partitions).mine);
-      return {
-        taking: [...mine].some((partition) => !held.has(partition)),
-        releasing: [...held.keys()].some((partition) => !mine.has(partition)),
-      };
-    },
+  #drop({ partition }: HeldPartition): void {
+    this.#held.delete(partition);
+    this.#closing.delete(partition);
+  }
 
-    async align(): Promise<void> {
-      dropLost();
-      if (forgotten) return;
-      const { mine, others } = workers.share(partitions);
-      const wanted = new Set(mine);
-      for (const partition of wanted) if (closing.delete(partition)) held.get(partition)?.stay();
-      await close([...held.values()].filter(({ partition }) => !wanted.has(partition)));
-      await releaseIdle();
-      await each(
-        mine.filter((partition) => !held.has(partition)),
-        (partition) => take(partition, others),
-      );
-    },
-
-    async commit(afterMs: number): Promise<void> {
-      await each(dueAfter([...held.values()], afterMs), async (partition) => {
-        const { generation } = partition.tenure();
-        await partition.commit();
-        if (partition.tenure().generation !== generation)
-          report({ kind: 'partition_rewound', partition: partition.partition });
-      });
-    },
-
-    async saveCheckpoints(count: number): Promise<void> {
-      const all = [...held.values()];
-      const next =
-        all.length === 0
-          ? []
-          : Array.from(
-              { length: Math.min(count, all.length) },
-              (_, place) => all[(saved + place) % all.length] as HeldPartition,
-            );
-      saved += next.length;
-      await each(next, (partition) => partition.saveCheckpoints());
-    },
-
-    async reload(): Promise<void> {
-      await each([...held.values()], async (partition) => {
-        if ((await partition.reload()) === 'rewound')
-          report({ kind: 'partition_rewound', partition: partition.partition });
-      });
-    },
-
-    async releaseAll(wait: () => Promise<void>): Promise<void> {
-      while (held.size > 0) {
-        await close([...held.values()]);
-        await releaseIdle();
-        if (closing.size > 0) await wait();
-      }
-    },
-  };
+  #report(kind: PartitionEvent['kind'], { partition }: HeldPartition): void {
+    this.#options.report({ kind, partition });
+  }
 }
 
 /** Those whose offsets were first seen here to have moved so long ago. */
