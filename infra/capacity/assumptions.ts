@@ -37,7 +37,7 @@ export interface Assumptions {
   readonly readMs: number;
   /** Milliseconds for each cell of a trigger's function: two reads over HTTP, and a little of its own. Estimate. */
   readonly triggerCallMs: number;
-  /** MB of the functions that answer. Of the code: `infra/stacks/service-stack.ts`. */
+  /** MB of the functions that answer. Of the code: `infra/stacks/store-functions.ts`. */
   readonly functionMb: number;
   /** MB of `drain-buffer` and of triggers' functions. Of the code: the same, and `infra/stacks/trigger-function.ts`. */
   readonly smallFunctionMb: number;

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { App, CfnOutput, Duration, Stack, type StackProps } from 'aws-cdk-lib';
+import { App, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
+import type { Schedule } from 'aws-cdk-lib/aws-scheduler';
 import type { Construct } from 'constructs';
 import type { AppProps } from '../app-context.ts';
 import { bundleFunctions } from './bundles.ts';
@@ -11,7 +12,13 @@ import type { StorageStack } from './storage-stack.ts';
 import { addStoreAlarms } from './store-alarms.ts';
 import { StoreApi } from './store-api.ts';
 import { addDashboard } from './store-dashboard.ts';
-import { StoreFunction, type StoreFunctionProps } from './store-function.ts';
+import type { StoreFunction } from './store-function.ts';
+import {
+  addAnsweringFunctions,
+  addLoopingFunctions,
+  type LoopingFunctions,
+  type StoreFunctionsProps,
+} from './store-functions.ts';
 import { startTailers } from './tailers.ts';
 import { TriggerFunction } from './trigger-function.ts';
 import { TriggerQueue } from './trigger-queue.ts';
@@ -19,12 +26,6 @@ import { TriggerQueue } from './trigger-queue.ts';
 export interface ServiceStackProps extends StackProps, AppProps {
   readonly storage: StorageStack;
 }
-
-/** The HTTP API gives up after 30 s, its integrations after 29. */
-const API_TIMEOUT = Duration.seconds(28);
-
-/** As long as a function may: it ends when the next one has taken over. */
-const LOOP_TIMEOUT = Duration.minutes(15);
 
 /** Files in the folder of the functions; those of the triggers come on top. */
 const FUNCTIONS = [
@@ -37,7 +38,6 @@ const FUNCTIONS = [
   'tail-shards',
   'migrate',
 ] as const;
-type FunctionName = (typeof FUNCTIONS)[number];
 
 /** What each deployment replaces: functions, API, queues, schedules and the migration. */
 export class ServiceStack extends Stack {
@@ -48,8 +48,51 @@ export class ServiceStack extends Stack {
   constructor(scope: Construct, id: string, props: ServiceStackProps) {
     super(scope, id, props);
     const { environment, storage, definitions } = props;
-    const triggers = definitions.datastores.flatMap(({ name, triggers: defined }) =>
-      defined.map(
+    const triggers = this.addQueues(props);
+    const code = this.bundle(props, triggers);
+    const parts: StoreFunctionsProps = { environment, storage, code, triggers };
+    const answering = addAnsweringFunctions(this, parts);
+    const looping = addLoopingFunctions(this, parts);
+    const migration = new Migration(this, 'migration', {
+      environment,
+      storage,
+      definitions,
+      triggers,
+      code: code('migrate'),
+    });
+    this.api = new StoreApi(this, 'http', { environment, functions: answering });
+    this.callers = new CallerPolicies(this, 'callers', {
+      environment,
+      api: this.api,
+      datastores: definitions.datastores.map(({ name }) => name),
+    });
+    const schedules = this.start(looping, parts);
+    const consumers = this.addConsumers(this.api, parts);
+    const functions: StoreFunction[] = [...Object.values(answering), ...Object.values(looping)];
+    // Nothing is to be drained, repaired, tailed, consumed or asked for before there are databases, nor by new code
+    // before the tables and users that it needs.
+    for (const part of [...functions, ...schedules, ...consumers, this.api])
+      part.node.addDependency(migration.resource);
+
+    const called = Object.fromEntries([...functions, ...consumers].map((one) => [one.node.id, one] as const));
+    const { 'tail-shards': tailShards, ...always } = looping;
+    addStoreAlarms(this, {
+      environment,
+      api: this.api.api,
+      functions: called,
+      loops: [...Object.values(always), ...(triggers.length > 0 ? [tailShards] : [])].map(({ node }) => node.id),
+      triggers,
+    });
+    addDashboard(this, { environment, api: this.api.api, functions: called, groups: storage.groups, triggers });
+    this.url = new CfnOutput(this, 'url', {
+      value: this.api.api.apiEndpoint,
+      description: 'Where the HTTP API is; requests are signed (SigV4, execute-api)',
+    });
+  }
+
+  private addQueues({ environment, definitions }: AppProps): readonly TriggerQueue[] {
+    return definitions.datastores.flatMap(({ name, triggers }) =>
+      triggers.map(
         (definition) =>
           new TriggerQueue(this, `queue-${name}-${definition.name}`, {
             datastore: name,
@@ -58,139 +101,39 @@ export class ServiceStack extends Stack {
           }),
       ),
     );
-    const code = this.bundle(props, triggers);
-    const instances = new Map<string, number>(Object.entries(environment.instances ?? {}));
-    const make = (
-      name: FunctionName,
-      rest: Pick<StoreFunctionProps, 'description' | 'databaseUser' | 'kind' | 'timeout' | 'memorySize'>,
-    ): StoreFunction =>
-      new StoreFunction(this, name, {
-        environment,
-        storage,
-        code: code(name),
-        instances: instances.get(name),
-        ...rest,
-      });
+  }
 
-    const writeCells = make('write-cells', {
-      description: 'Schemaless: writes cells',
-      databaseUser: 'write',
-      kind: 'request',
-      timeout: API_TIMEOUT,
-      memorySize: 1769,
-    });
-    const readCells = make('read-cells', {
-      description: 'Schemaless: reads cells and logs',
-      databaseUser: 'read',
-      kind: 'request',
-      timeout: API_TIMEOUT,
-      memorySize: 1769,
-    });
-    const queryIndex = make('query-index', {
-      description: 'Schemaless: finds rows by their fields',
-      databaseUser: 'read',
-      kind: 'request',
-      timeout: API_TIMEOUT,
-      memorySize: 1769,
-    });
-    for (const one of [writeCells, readCells, queryIndex]) one.grantOpenCircuits();
-    const manageTriggers = make('manage-triggers', {
-      description: 'Schemaless: shows and steers triggers',
-      databaseUser: 'read',
-      kind: 'request',
-      timeout: API_TIMEOUT,
-      memorySize: 1769,
-    });
-    manageTriggers.grantState();
-    for (const trigger of triggers) trigger.grantManagement(manageTriggers);
-    const drainBuffer = make('drain-buffer', {
-      description: 'Schemaless: empties the buffer',
-      databaseUser: 'write',
-      kind: 'loop',
-      timeout: LOOP_TIMEOUT,
-      memorySize: 512,
-    });
-    drainBuffer.grantState();
-    const repairIndexes = make('repair-indexes', {
-      description: 'Schemaless: completes, builds and drops indexes',
-      databaseUser: 'repair',
-      kind: 'loop',
-      timeout: LOOP_TIMEOUT,
-      memorySize: environment.loopMemoryMb,
-    });
-    repairIndexes.grantState();
-    // A version of an index that is complete becomes live; one whose tables were dropped is forgotten.
-    repairIndexes.grantTopologyWrites();
-    const tailShards = make('tail-shards', {
-      description: 'Schemaless: sends cells to the queues of the triggers',
-      databaseUser: 'tail',
-      kind: 'loop',
-      timeout: LOOP_TIMEOUT,
-      memorySize: environment.loopMemoryMb,
-    });
-
-    const migration = new Migration(this, 'migration', {
-      environment,
-      storage,
-      definitions,
-      triggers,
-      code: code('migrate'),
-    });
-    this.api = new StoreApi(this, 'http', {
-      environment,
-      functions: {
-        'write-cells': writeCells,
-        'read-cells': readCells,
-        'query-index': queryIndex,
-        'manage-triggers': manageTriggers,
-      },
-    });
-    this.callers = new CallerPolicies(this, 'callers', {
-      environment,
-      api: this.api,
-      datastores: definitions.datastores.map(({ name }) => name),
-    });
-    const schedules = [
-      ...(environment.schedules
-        ? [startEachMinute(this, 'drain', drainBuffer), startEachMinute(this, 'repair', repairIndexes)]
+  /** Starts what runs all the time; returns the schedules. */
+  private start(looping: LoopingFunctions, { environment, triggers }: StoreFunctionsProps): readonly Schedule[] {
+    const { schedules: isStarted, tailers: count } = environment;
+    return [
+      ...(isStarted
+        ? [
+            startEachMinute(this, 'drain', looping['drain-buffer']),
+            startEachMinute(this, 'repair', looping['repair-indexes']),
+          ]
         : []),
-      ...startTailers(this, {
-        target: tailShards,
-        count: environment.tailers,
-        triggers,
-        isStarted: environment.schedules,
-      }),
+      ...startTailers(this, { target: looping['tail-shards'], count, triggers, isStarted }),
     ];
-    const consumers = triggers
-      .filter(({ definition }) => definition.function !== undefined)
-      .map(
-        (trigger) =>
-          new TriggerFunction(this, bundleOf(trigger), {
-            environment,
-            trigger,
-            code: code(bundleOf(trigger)),
-            tables: storage.tables,
-            api: this.api,
-          }),
-      );
-    const ofStore = [writeCells, readCells, queryIndex, manageTriggers, drainBuffer, repairIndexes, tailShards];
-    // Nothing is to be drained, repaired, tailed, consumed or asked for before there are databases, nor by new code
-    // before the tables and users that it needs.
-    for (const part of [...ofStore, ...schedules, ...consumers, this.api]) part.node.addDependency(migration.resource);
+  }
 
-    const called = Object.fromEntries([...ofStore, ...consumers].map((one) => [one.node.id, one] as const));
-    addStoreAlarms(this, {
-      environment,
-      api: this.api.api,
-      functions: called,
-      loops: [drainBuffer, repairIndexes, ...(triggers.length > 0 ? [tailShards] : [])].map(({ node }) => node.id),
-      triggers,
-    });
-    addDashboard(this, { environment, api: this.api.api, functions: called, groups: storage.groups, triggers });
-    this.url = new CfnOutput(this, 'url', {
-      value: this.api.api.apiEndpoint,
-      description: 'Where the HTTP API is; requests are signed (SigV4, execute-api)',
-    });
+  /** The functions of the triggers that have one here. */
+  private addConsumers(
+    api: StoreApi,
+    { environment, storage, code, triggers }: StoreFunctionsProps,
+  ): readonly TriggerFunction[] {
+    return triggers
+      .filter(({ definition }) => definition.function !== undefined)
+      .map((trigger) => {
+        const name = bundleOf(trigger);
+        return new TriggerFunction(this, name, {
+          environment,
+          trigger,
+          code: code(name),
+          tables: storage.tables,
+          api,
+        });
+      });
   }
 
   /** Bundles all functions; what it returns gives the code of one. */

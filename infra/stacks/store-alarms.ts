@@ -6,7 +6,7 @@ import { Construct } from 'constructs';
 import { METRICS } from '../../shared/metrics.ts';
 import type { EnvironmentProps } from '../environments.ts';
 import { addAlarm } from './alarms.ts';
-import { storeMetric } from './store-metrics.ts';
+import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
 export interface StoreAlarmsProps {
@@ -43,9 +43,18 @@ export function addStoreAlarms(
   { environment, api, functions, loops, triggers }: StoreAlarmsProps,
 ): void {
   const alarms = new Construct(scope, 'alarms');
-  const most = (name: string) => storeMetric(environment.name, name, Stats.MAXIMUM);
-  const sum = (name: string) => storeMetric(environment.name, name, Stats.SUM);
+  const metrics = storeMetrics(environment.name);
+  addBufferAlarms(alarms, metrics);
+  addLogAlarms(alarms, metrics);
+  addApiAlarms(alarms, api);
+  addFunctionAlarms(alarms, functions);
+  if (environment.schedules) addLoopAlarms(alarms, functions, loops);
+  addTriggerAlarms(alarms, metrics);
+  addQueueAlarms(alarms, triggers);
+}
 
+/** Of writes that wait for groups, and of groups that are down. */
+function addBufferAlarms(alarms: Construct, { sum, most }: StoreMetrics): void {
   addAlarm(alarms, 'buffer-oldest', {
     section: 'buffer-oldest',
     what: 'a buffered write waits for its primary, or for one of its readers, for over five minutes',
@@ -77,6 +86,10 @@ export function addStoreAlarms(
     above: MOST_CIRCUITS,
     periods: 3,
   });
+}
+
+/** Of the logs, and of those who follow them. */
+function addLogAlarms(alarms: Construct, { sum, most }: StoreMetrics): void {
   addAlarm(alarms, 'index-lag', {
     section: 'index-lag',
     what: 'the repair of indexes is far behind',
@@ -110,7 +123,9 @@ export function addStoreAlarms(
     metric: sum(METRICS.logCut),
     above: 0,
   });
+}
 
+function addApiAlarms(alarms: Construct, api: HttpApi): void {
   addAlarm(alarms, 'server-errors', {
     section: 'server-errors',
     what: `more than ${MOST_SERVER_ERRORS} % of the requests are not served`,
@@ -132,7 +147,9 @@ export function addStoreAlarms(
     above: MOST_LATENCY_MS,
     periods: 3,
   });
+}
 
+function addFunctionAlarms(alarms: Construct, functions: StoreAlarmsProps['functions']): void {
   for (const [name, called] of Object.entries(functions)) {
     addAlarm(alarms, `${name}-errors`, {
       section: 'function-errors',
@@ -149,21 +166,29 @@ export function addStoreAlarms(
       periods: 2,
     });
   }
-  if (environment.schedules) {
-    for (const name of loops) {
-      const loop = functions[name];
-      if (!loop) throw new Error(`alarms: wanted a function ${name}, got ${Object.keys(functions).join(', ')}`);
-      addAlarm(alarms, `${name}-stopped`, {
-        section: 'loop-stopped',
-        what: `${name} is not started any more`,
-        metric: loop.metricInvocations({ statistic: Stats.SUM, period: FIVE_MINUTES }),
-        below: 1,
-        periods: 2,
-        silenceIsBad: true,
-      });
-    }
-  }
+}
 
+function addLoopAlarms(
+  alarms: Construct,
+  functions: StoreAlarmsProps['functions'],
+  loops: StoreAlarmsProps['loops'],
+): void {
+  for (const name of loops) {
+    const loop = functions[name];
+    if (!loop) throw new Error(`alarms: wanted a function ${name}, got ${Object.keys(functions).join(', ')}`);
+    addAlarm(alarms, `${name}-stopped`, {
+      section: 'loop-stopped',
+      what: `${name} is not started any more`,
+      metric: loop.metricInvocations({ statistic: Stats.SUM, period: FIVE_MINUTES }),
+      below: 1,
+      periods: 2,
+      silenceIsBad: true,
+    });
+  }
+}
+
+/** Of all triggers together. */
+function addTriggerAlarms(alarms: Construct, { sum }: StoreMetrics): void {
   addAlarm(alarms, 'trigger-stopped', {
     section: 'trigger-stopped',
     what: 'a trigger stopped, since too many of its cells were parked',
@@ -189,6 +214,10 @@ export function addStoreAlarms(
     above: 0,
     periods: 5,
   });
+}
+
+/** Of each trigger's own queues. */
+function addQueueAlarms(alarms: Construct, triggers: readonly TriggerQueue[]): void {
   for (const { datastore, definition, queue, parked } of triggers) {
     const name = `${datastore}-${definition.name}`;
     addAlarm(alarms, `${name}-oldest`, {

@@ -6,7 +6,7 @@ import type { Construct } from 'constructs';
 import { METRICS } from '../../shared/metrics.ts';
 import type { EnvironmentProps } from '../environments.ts';
 import type { ShardGroup } from './shard-group.ts';
-import { storeMetric } from './store-metrics.ts';
+import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
 export interface StoreDashboardProps {
@@ -17,7 +17,7 @@ export interface StoreDashboardProps {
   readonly triggers: readonly TriggerQueue[];
 }
 
-const MINUTE = Duration.minutes(1);
+const OPTIONS = { period: Duration.minutes(1) };
 const OUTCOMES = ['stored', 'stored_before', 'buffered', 'conflict', 'unavailable'] as const;
 
 /**
@@ -28,63 +28,73 @@ export function addDashboard(
   scope: Construct,
   { environment, api, functions, groups, triggers }: StoreDashboardProps,
 ): Dashboard {
-  const sum = (name: string): IMetric => storeMetric(environment.name, name, Stats.SUM);
-  const most = (name: string): IMetric => storeMetric(environment.name, name, Stats.MAXIMUM);
-  const ofGroups = (metricOf: (group: ShardGroup) => IMetric): IMetric[] => groups.map(metricOf);
-  const options = { period: MINUTE };
-
+  const metrics = storeMetrics(environment.name);
   const dashboard = new Dashboard(scope, 'dashboard', { dashboardName: `Schemaless-${environment.name}` });
-  dashboard.addWidgets(
+  dashboard.addWidgets(...requestGraphs(api, metrics));
+  dashboard.addWidgets(...bufferGraphs(functions, metrics));
+  dashboard.addWidgets(...groupGraphs(groups));
+  dashboard.addWidgets(...logGraphs(triggers, metrics));
+  return dashboard;
+}
+
+function requestGraphs(api: HttpApi, { sum }: StoreMetrics): readonly IWidget[] {
+  return [
     graph('Requests', [
-      api.metricCount({ ...options, statistic: Stats.SUM }),
-      api.metricClientError({ ...options, statistic: Stats.SUM }),
-      api.metricServerError({ ...options, statistic: Stats.SUM }),
+      api.metricCount({ ...OPTIONS, statistic: Stats.SUM }),
+      api.metricClientError({ ...OPTIONS, statistic: Stats.SUM }),
+      api.metricServerError({ ...OPTIONS, statistic: Stats.SUM }),
     ]),
     graph(
       'Latency of requests, ms',
-      ['p50', 'p99'].map((statistic) => api.metricLatency({ ...options, statistic, label: statistic })),
+      ['p50', 'p99'].map((statistic) => api.metricLatency({ ...OPTIONS, statistic, label: statistic })),
     ),
     graph('Writes by outcome', OUTCOMES.map(sum)),
-  );
-  dashboard.addWidgets(
+  ];
+}
+
+/** What waits for groups, and what fails. */
+function bufferGraphs(functions: StoreDashboardProps['functions'], { sum, most }: StoreMetrics): readonly IWidget[] {
+  return [
     graph(
       'Buffered writes',
-      [
-        most(METRICS.bufferRows),
-        most(METRICS.bufferParked),
-        most(METRICS.bufferConflicts),
-        most(METRICS.bufferUndecided),
-      ],
+      [METRICS.bufferRows, METRICS.bufferParked, METRICS.bufferConflicts, METRICS.bufferUndecided].map(most),
       [most(METRICS.bufferOldestSeconds)],
     ),
     graph('Circuits that opened', [sum(METRICS.circuitOpened)]),
     graph(
       'Functions: errors and throttles',
       Object.entries(functions).flatMap(([name, called]) => [
-        called.metricErrors({ ...options, label: `${name} errors` }),
-        called.metricThrottles({ ...options, label: `${name} throttles` }),
+        called.metricErrors({ ...OPTIONS, label: `${name} errors` }),
+        called.metricThrottles({ ...OPTIONS, label: `${name} throttles` }),
       ]),
     ),
-  );
-  dashboard.addWidgets(
+  ];
+}
+
+function groupGraphs(groups: readonly ShardGroup[]): readonly IWidget[] {
+  return [
     graph(
       'Groups: CPU, %',
-      ofGroups(({ name, cluster }) => cluster.metricCPUUtilization({ ...options, label: name })),
+      groups.map(({ name, cluster }) => cluster.metricCPUUtilization({ ...OPTIONS, label: name })),
     ),
     graph(
       'Groups: capacity used, %',
-      ofGroups(({ name, cluster }) => cluster.metricACUUtilization({ ...options, label: name })),
+      groups.map(({ name, cluster }) => cluster.metricACUUtilization({ ...OPTIONS, label: name })),
     ),
     graph(
       'Groups: connections',
-      ofGroups(({ name, cluster }) => cluster.metricDatabaseConnections({ ...options, label: name })),
+      groups.map(({ name, cluster }) => cluster.metricDatabaseConnections({ ...OPTIONS, label: name })),
     ),
     graph(
       'Groups: lag of readers, ms',
-      ofGroups(({ name, cluster }) => cluster.metric('AuroraReplicaLagMaximum', { ...options, label: name })),
+      groups.map(({ name, cluster }) => cluster.metric('AuroraReplicaLagMaximum', { ...OPTIONS, label: name })),
     ),
-  );
-  dashboard.addWidgets(
+  ];
+}
+
+/** The logs, and those who follow them: triggers, and the repair of indexes. */
+function logGraphs(triggers: readonly TriggerQueue[], { sum, most }: StoreMetrics): readonly IWidget[] {
+  return [
     graph(
       'Triggers: cells',
       [METRICS.triggerSent, METRICS.triggerConsumed, METRICS.triggerFailed, METRICS.triggerParked].map(sum),
@@ -92,7 +102,7 @@ export function addDashboard(
     graph(
       'Triggers: oldest message, s',
       triggers.map(({ queue, definition }) =>
-        queue.metricApproximateAgeOfOldestMessage({ ...options, label: definition.name }),
+        queue.metricApproximateAgeOfOldestMessage({ ...OPTIONS, label: definition.name }),
       ),
     ),
     graph('Triggers: how far sending is behind', [most(METRICS.triggerLagCells)], [most(METRICS.triggerLagSeconds)]),
@@ -101,8 +111,7 @@ export function addDashboard(
       sum(METRICS.indexRepaired),
     ]),
     graph('Logs: holes and cuts', [sum(METRICS.logHole), sum(METRICS.logCut)]),
-  );
-  return dashboard;
+  ];
 }
 
 function graph(title: string, left: readonly IMetric[], right: readonly IMetric[] = []): IWidget {
