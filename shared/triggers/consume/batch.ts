@@ -4,10 +4,10 @@ import { isAtWork, type TriggerStatus } from '../state/trigger-store.ts';
 import { reasonOf } from './call-function.ts';
 import { consumeMessage, type MessageEnd } from './consume-message.ts';
 import type { Consumer, ReturnReason } from './consumer.ts';
-import { holdMessages } from './hold.ts';
+import { holdMessages, type Hold } from './hold.ts';
 import { isRetry, type QueueRecord } from './queue-record.ts';
-import { readRecord } from './read-record.ts';
-import { shardViews, type ShardViews } from './shard-views.ts';
+import { readRecord, type ReadRecord } from './read-record.ts';
+import { shardViews, type ShardView, type ShardViews } from './shard-views.ts';
 
 export interface BatchLimits {
   /** How much time is left for the batch, in milliseconds. @default unlimited */
@@ -34,132 +34,152 @@ interface Return {
 
 /** Messages that were received together: see `consumeBatch`. */
 export function openBatch(consumer: Consumer, records: readonly QueueRecord[], limits: BatchLimits): Batch {
-  const { settings, definition, store, report } = consumer;
-  const hold = holdMessages(consumer.queue, records, settings, (error) => report({ kind: 'queue_away', error }));
-  const readings = new Map(records.map((record) => [record, readRecord(record, consumer.datastore, definition.name)]));
-  const back = new Set<QueueRecord>();
-  let views: ShardViews | undefined;
-  let isHalted = false;
-  let hasCalled = false;
+  return new ReceivedTogether(consumer, records, limits);
+}
 
-  const notRunning = ({ receipts }: QueueRecord): Return => ({
-    reason: 'not_running',
-    seconds: Math.min(settings.longestPauseSeconds, 2 ** receipts),
-  });
-  const failed = (attempts: number): Return => ({
-    reason: 'failed',
-    seconds: Math.min(settings.longestBackoffSeconds, 2 ** (attempts - 1)),
-  });
+class ReceivedTogether implements Batch {
+  readonly #consumer: Consumer;
+  readonly #records: readonly QueueRecord[];
+  readonly #limits: BatchLimits;
+  readonly #hold: Hold;
+  readonly #readings: ReadonlyMap<QueueRecord, ReadRecord>;
+  readonly #back = new Set<QueueRecord>();
+  #views: ShardViews | undefined;
+  #isHalted = false;
+  #hasCalled = false;
 
-  async function giveBack(record: QueueRecord, { reason, seconds }: Return): Promise<RecordEnd> {
-    const rest = records.slice(records.indexOf(record)).filter(({ groupId }) => groupId === record.groupId);
-    for (const one of rest) back.add(one);
-    report({ kind: 'returned', messages: rest.length, reason, seconds });
-    await hold.release(rest, seconds);
-    return 'back';
+  constructor(consumer: Consumer, records: readonly QueueRecord[], limits: BatchLimits) {
+    const { queue, settings, report } = consumer;
+    this.#consumer = consumer;
+    this.#records = records;
+    this.#limits = limits;
+    this.#hold = holdMessages(queue, records, settings, (error) => report({ kind: 'queue_away', error }));
+    this.#readings = new Map(records.map((record) => [record, this.#read(record)]));
   }
 
-  /**
-   * For no fault of its own. A retry is wished for anew instead, so that one received twice is one that did not answer.
-   */
-  async function leave(record: QueueRecord, why: Return): Promise<RecordEnd> {
-    const message = readings.get(record)?.message;
-    if (!message || !isRetry(record)) return giveBack(record, why);
-    await store.wantRetry([{ shard: message.shard, added_id: message.added_id }]);
-    return 'done';
-  }
-
-  /** What of a batch can be done only once the trigger is known to run. */
-  async function viewsOnce(): Promise<{ readonly viewOf: ShardViews; readonly least: number } | undefined> {
-    const status = await consumer.status.read();
-    if (isHalted || !isAtWork(status)) return undefined;
-    if (isUnsound(status, settings.safeHaltMs)) {
-      await wantResend(status);
-      return undefined;
+  async consume(record: QueueRecord): Promise<RecordEnd> {
+    try {
+      return await this.#consume(record);
+    } catch (error) {
+      this.#consumer.report({ kind: 'state_away', error });
+      return this.#giveBack(record, { ...this.#failed(record.receipts), reason: 'state_away' });
     }
-    views ??= shardViews(store, doubtfulShards(records, readings, status.troubled));
-    return { viewOf: views, least: status.least_generation ?? 0 };
   }
 
-  /**
-   * Messages before these may have gone to the last queue, or have expired: nothing is consumed until they were sent
-   * again.
-   */
-  async function wantResend(seen: TriggerStatus): Promise<void> {
-    isHalted = true;
-    await store.wantResend({
-      why: `its messages were not consumed for longer than is safe, since ${seen.sound_at}`,
-      seen,
+  async end(): Promise<void> {
+    await Promise.all([this.#hold.end(), this.#consumer.notes.keep()]);
+  }
+
+  async #consume(record: QueueRecord): Promise<RecordEnd> {
+    if (this.#back.has(record)) return 'back';
+    if (this.#limits.stopping?.aborted === true) return this.#leave(record, { reason: 'stopping', seconds: 0 });
+    const known = await this.#viewsOnce();
+    if (!known) return this.#leave(record, this.#notRunning(record));
+    const { message, error } = this.#readings.get(record) ?? this.#read(record);
+    if (!message) return this.#parkMalformed(record, error);
+    if (isRetry(record)) return this.#consumeCell(record, message, await known.viewOf(message.shard));
+    if (message.generation !== undefined && message.generation < known.least) {
+      this.#consumer.report({ kind: 'void', message });
+      return 'done';
+    }
+    const end = await this.#consumeCell(record, message, await known.viewOf(message.shard));
+    if (end === 'done') this.#consumer.notes.note(message);
+    return end;
+  }
+
+  async #consumeCell(record: QueueRecord, message: TriggerMessage, view: ShardView): Promise<RecordEnd> {
+    const { definition, settings, status } = this.#consumer;
+    const limitMs = definition.timeoutSeconds * 1000;
+    const leftMs = (this.#limits.remainingMs?.() ?? Infinity) - settings.marginMs;
+    // The first call of a batch has all the time that there ever is.
+    if (leftMs < limitMs && this.#hasCalled) return this.#leave(record, { reason: 'no_time', seconds: 0 });
+    this.#hasCalled = true;
+    const end: MessageEnd = await consumeMessage(this.#consumer, {
+      record,
+      message,
+      view,
+      timeoutMs: Math.max(0, Math.min(limitMs, leftMs)),
     });
-    consumer.status.forget();
+    if (end.kind === 'failed') return this.#giveBack(record, this.#failed(end.attempts));
+    if (end.kind === 'done') return 'done';
+    this.#isHalted = true;
+    status.forget();
+    return end.kind === 'stopped' ? 'done' : this.#giveBack(record, this.#notRunning(record));
   }
 
-  async function parkMalformed({ messageId, body }: QueueRecord, error: unknown): Promise<RecordEnd> {
+  async #parkMalformed({ messageId, body }: QueueRecord, error: unknown): Promise<RecordEnd> {
+    const { store, report } = this.#consumer;
     const reason = reasonOf(error);
     await store.parkMalformed({ message_id: messageId, body, error: reason });
     report({ kind: 'malformed', message_id: messageId, error: reason });
     return 'done';
   }
 
-  async function consumeCell(
-    record: QueueRecord,
-    message: TriggerMessage,
-    view: Awaited<ReturnType<ShardViews>>,
-  ): Promise<RecordEnd> {
-    const limitMs = definition.timeoutSeconds * 1000;
-    const leftMs = (limits.remainingMs?.() ?? Infinity) - settings.marginMs;
-    // The first call of a batch has all the time that there ever is.
-    if (leftMs < limitMs && hasCalled) return leave(record, { reason: 'no_time', seconds: 0 });
-    hasCalled = true;
-    const end: MessageEnd = await consumeMessage(consumer, {
-      record,
-      message,
-      view,
-      timeoutMs: Math.max(0, Math.min(limitMs, leftMs)),
-    });
-    if (end.kind === 'failed') return giveBack(record, failed(end.attempts));
-    if (end.kind === 'done') return 'done';
-    isHalted = true;
-    consumer.status.forget();
-    return end.kind === 'stopped' ? 'done' : giveBack(record, notRunning(record));
-  }
-
-  async function consume(record: QueueRecord): Promise<RecordEnd> {
-    if (back.has(record)) return 'back';
-    if (limits.stopping?.aborted === true) return leave(record, { reason: 'stopping', seconds: 0 });
-    const known = await viewsOnce();
-    if (!known) return leave(record, notRunning(record));
-    const { message, error } = readings.get(record) ?? readRecord(record, consumer.datastore, definition.name);
-    if (!message) return parkMalformed(record, error);
-    if (isRetry(record)) return consumeCell(record, message, await known.viewOf(message.shard));
-    if (message.generation !== undefined && message.generation < known.least) {
-      report({ kind: 'void', message });
-      return 'done';
+  /** What of a batch can be done only once the trigger is known to run. */
+  async #viewsOnce(): Promise<{ readonly viewOf: ShardViews; readonly least: number } | undefined> {
+    const { status: known, settings, store } = this.#consumer;
+    const status = await known.read();
+    if (this.#isHalted || !isAtWork(status)) return undefined;
+    if (isUnsound(status, settings.safeHaltMs)) {
+      await this.#wantResend(status);
+      return undefined;
     }
-    const end = await consumeCell(record, message, await known.viewOf(message.shard));
-    if (end === 'done') consumer.notes.note(message);
-    return end;
+    this.#views ??= shardViews(store, doubtfulShards(this.#records, this.#readings, status.troubled));
+    return { viewOf: this.#views, least: status.least_generation ?? 0 };
   }
 
-  return {
-    async consume(record) {
-      try {
-        return await consume(record);
-      } catch (error) {
-        report({ kind: 'state_away', error });
-        return giveBack(record, { ...failed(record.receipts), reason: 'state_away' });
-      }
-    },
-    async end() {
-      await Promise.all([hold.end(), consumer.notes.keep()]);
-    },
-  };
+  /**
+   * Messages before these may have gone to the last queue, or have expired: nothing is consumed until they were sent
+   * again.
+   */
+  async #wantResend(seen: TriggerStatus): Promise<void> {
+    const { store, status } = this.#consumer;
+    this.#isHalted = true;
+    await store.wantResend({
+      why: `its messages were not consumed for longer than is safe, since ${seen.sound_at}`,
+      seen,
+    });
+    status.forget();
+  }
+
+  /**
+   * For no fault of its own. A retry is wished for anew instead, so that one received twice is one that did not answer.
+   */
+  async #leave(record: QueueRecord, why: Return): Promise<RecordEnd> {
+    const message = this.#readings.get(record)?.message;
+    if (!message || !isRetry(record)) return this.#giveBack(record, why);
+    await this.#consumer.store.wantRetry([{ shard: message.shard, added_id: message.added_id }]);
+    return 'done';
+  }
+
+  async #giveBack(record: QueueRecord, { reason, seconds }: Return): Promise<RecordEnd> {
+    const rest = this.#records.slice(this.#records.indexOf(record)).filter(({ groupId }) => groupId === record.groupId);
+    for (const one of rest) this.#back.add(one);
+    this.#consumer.report({ kind: 'returned', messages: rest.length, reason, seconds });
+    await this.#hold.release(rest, seconds);
+    return 'back';
+  }
+
+  #notRunning({ receipts }: QueueRecord): Return {
+    const { longestPauseSeconds } = this.#consumer.settings;
+    return { reason: 'not_running', seconds: Math.min(longestPauseSeconds, 2 ** receipts) };
+  }
+
+  #failed(attempts: number): Return {
+    const { longestBackoffSeconds } = this.#consumer.settings;
+    return { reason: 'failed', seconds: Math.min(longestBackoffSeconds, 2 ** (attempts - 1)) };
+  }
+
+  #read(record: QueueRecord): ReadRecord {
+    const { datastore, definition } = this.#consumer;
+    return readRecord(record, datastore, definition.name);
+  }
 }
 
 /** Those that are not in order, and those whose messages were received before, or are retries. */
 function doubtfulShards(
   records: readonly QueueRecord[],
-  readings: ReadonlyMap<QueueRecord, ReturnType<typeof readRecord>>,
+  readings: ReadonlyMap<QueueRecord, ReadRecord>,
   troubled: readonly number[],
 ): Set<number> {
   const known = new Set(troubled);

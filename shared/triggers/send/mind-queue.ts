@@ -5,6 +5,7 @@ import { isFurther, type ConsumedPlace } from '../state/consumed-marks.ts';
 import { triggerFollower } from '../state/follower-name.ts';
 import { isUnsound, KEPT_MS, safeHaltMs, TOLD_IN_TIME } from '../state/queue-limits.ts';
 import { aimOf, resendUnconsumed } from '../state/resend.ts';
+import type { TriggerName } from '../state/trigger-items.ts';
 import { writeDeadSeen } from '../state/trigger-status.ts';
 import { isAtWork, type TriggerStatus } from '../state/trigger-store.ts';
 import type { TailRun } from './tail-run.ts';
@@ -28,7 +29,7 @@ export async function mindQueue(
   signal: AbortSignal,
 ): Promise<void> {
   const { settings, report } = work;
-  const minder = queueMinder(work, run, watches);
+  const minder = new QueueMinder(work, run, watches);
   let failing = false;
   while (!signal.aborted) {
     try {
@@ -42,24 +43,45 @@ export async function mindQueue(
   }
 }
 
-function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatches) {
-  const { datastore, deployed, queues, store, settings, report } = work;
-  const { definition, queueUrl, parkedQueueUrl } = deployed;
-  const name = { datastore, trigger: definition.name };
-  const soundEveryMs = safeHaltMs(definition) / TOLD_IN_TIME;
-  let otherSince: number | undefined;
-  let deadAt = Number.NEGATIVE_INFINITY;
-  let soundAt = Number.NEGATIVE_INFINITY;
-  let sent: { readonly places: ReadonlyMap<number, ConsumedPlace>; readonly at: number } | undefined;
+/** One look after the other, and what is remembered between them. */
+class QueueMinder {
+  readonly #work: TailWork;
+  readonly #run: MindedRun;
+  readonly #watches: Pick<TailWatches, 'watch' | 'depth'>;
+  readonly #name: TriggerName;
+  #otherSince: number | undefined;
+  #deadAt = Number.NEGATIVE_INFINITY;
+  #soundAt = Number.NEGATIVE_INFINITY;
+  #sent: { readonly places: ReadonlyMap<number, ConsumedPlace>; readonly at: number } | undefined;
 
-  const deadNow = async (): Promise<number> => (parkedQueueUrl === '' ? 0 : queues.depth(parkedQueueUrl));
-  const shards = async (): Promise<number> => (await requireDatastore(run.context.topology, datastore)).shards;
+  constructor(work: TailWork, run: MindedRun, watches: TailWatches) {
+    this.#work = work;
+    this.#run = run;
+    this.#watches = watches;
+    this.#name = { datastore: work.datastore, trigger: work.deployed.definition.name };
+  }
+
+  async look(): Promise<void> {
+    const status = this.#watches.watch.status();
+    if (!status) return;
+    if (!isAtWork(status)) this.#sent = undefined;
+    if (!(await this.#isAimed(status)) || this.#run.slot !== 0) return;
+    if (status.resend?.id !== undefined) return this.#resend();
+    if (performance.now() - this.#deadAt >= this.#work.settings.lagEveryMs) {
+      await this.#lookAtDead(status);
+      this.#deadAt = performance.now();
+    }
+    // While it is halted nothing tells a queue that was emptied by its consumers from one that was purged.
+    if (isAtWork(status)) await this.#lookAtEmpty(status);
+  }
 
   /** Whether cells go, or are to go again, to the queue that is deployed. */
-  async function isAimed(status: TriggerStatus): Promise<boolean> {
+  async #isAimed(status: TriggerStatus): Promise<boolean> {
+    const { deployed, store, settings } = this.#work;
+    const { queueUrl } = deployed;
     const aim = aimOf(status);
     if (isSameQueue(aim, queueUrl)) {
-      otherSince = undefined;
+      this.#otherSince = undefined;
       return true;
     }
     if (aim === undefined)
@@ -70,75 +92,63 @@ function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatch
     else {
       // A worker that has not read yet where the queue is now is not to lead the cells back to the old one. A deploy
       // that wanted them on another queue may have been taken back.
-      otherSince ??= performance.now();
-      if (performance.now() - otherSince < 2 * settings.listMs) return false;
+      this.#otherSince ??= performance.now();
+      if (performance.now() - this.#otherSince < 2 * settings.listMs) return false;
       await store.wantResend({ why: 'its queue was replaced', seen: status, queueUrl });
     }
-    await watch.look();
+    await this.#watches.watch.look();
     return false;
   }
 
-  async function resend(): Promise<void> {
-    if (
-      !(await resendUnconsumed({
-        stateTable: run.stateTable,
-        name,
-        shards: await shards(),
-        queueUrl,
-        dead: await deadNow(),
-      }))
-    )
-      return;
-    report({ kind: 'resent' });
-    await watch.look();
+  async #resend(): Promise<void> {
+    const isResent = await resendUnconsumed({
+      stateTable: this.#run.stateTable,
+      name: this.#name,
+      shards: await this.#shards(),
+      queueUrl: this.#work.deployed.queueUrl,
+      dead: await this.#deadNow(),
+    });
+    if (!isResent) return;
+    this.#work.report({ kind: 'resent' });
+    await this.#watches.watch.look();
   }
 
   /** Where our function consumes, nothing but a queue that was left alone gives up on messages. */
-  async function lookAtDead(status: TriggerStatus): Promise<void> {
+  async #lookAtDead(status: TriggerStatus): Promise<void> {
+    const { definition } = this.#work.deployed;
     const seen = status.dead_seen ?? 0;
-    const dead = await deadNow();
+    const dead = await this.#deadNow();
     // What a resend left in the queue is void, and has been received nearly as often as SQS lets it be.
     const isLeft =
       status.resend?.done_at !== undefined && Date.now() - Date.parse(status.resend.done_at) < safeHaltMs(definition);
-    if (dead < seen || (dead > seen && isLeft)) await writeDeadSeen(run.stateTable, name, dead);
+    if (dead < seen || (dead > seen && isLeft)) await writeDeadSeen(this.#run.stateTable, this.#name, dead);
     else if (dead > seen && definition.function !== undefined && status.state === 'running') {
-      await wishAgain(`SQS moved ${dead - seen} messages to the last queue`, status);
+      await this.#wishAgain(`SQS moved ${dead - seen} messages to the last queue`, status);
     }
-  }
-
-  async function wishAgain(why: string, seen: TriggerStatus): Promise<void> {
-    await store.wantResend({ why, seen });
-    await watch.look();
-  }
-
-  async function confirmSound(): Promise<void> {
-    if (performance.now() - soundAt < soundEveryMs) return;
-    await store.confirmSound();
-    soundAt = performance.now();
   }
 
   /** What was committed before the queue was found empty had been sent before. */
-  async function lookAtEmpty(status: TriggerStatus): Promise<void> {
-    const empty = depth.empty();
-    if (!empty) sent = undefined;
-    else if (!sent) sent = { places: await sentPlaces(), at: performance.now() };
-    else if (empty.at - Math.max(empty.since, sent.at) >= settings.emptyMs) {
+  async #lookAtEmpty(status: TriggerStatus): Promise<void> {
+    const { store, settings, deployed } = this.#work;
+    const { definition } = deployed;
+    const empty = this.#watches.depth.empty();
+    if (!empty) this.#sent = undefined;
+    else if (!this.#sent) this.#sent = { places: await this.#sentPlaces(), at: performance.now() };
+    else if (empty.at - Math.max(empty.since, this.#sent.at) >= settings.emptyMs) {
       // Messages that nobody consumed for as long as they may wait may have expired, which leaves a queue as empty.
       if (isUnsound(status, definition.function === undefined ? KEPT_MS : safeHaltMs(definition)))
-        return wishAgain('its messages were not consumed for longer than is safe', status);
-      await store.consumed.raise(sent.places);
-      sent = undefined;
-      await confirmSound();
+        return this.#wishAgain('its messages were not consumed for longer than is safe', status);
+      await store.consumed.raise(this.#sent.places);
+      this.#sent = undefined;
+      await this.#confirmSound();
     }
   }
 
-  async function sentPlaces(): Promise<ReadonlyMap<number, ConsumedPlace>> {
-    const places = await committedPlaces(
-      run.stateTable,
-      { name: triggerFollower(definition.name), datastore },
-      await shards(),
-    );
-    const marks = await store.consumed.read(places.keys().toArray());
+  async #sentPlaces(): Promise<ReadonlyMap<number, ConsumedPlace>> {
+    const { datastore, trigger } = this.#name;
+    const follower = { name: triggerFollower(trigger), datastore };
+    const places = await committedPlaces(this.#run.stateTable, follower, await this.#shards());
+    const marks = await this.#work.store.consumed.read(places.keys().toArray());
     return new Map(
       places.flatMap((place, shard): [number, ConsumedPlace][] => {
         const mark = marks.get(shard);
@@ -149,19 +159,24 @@ function queueMinder(work: TailWork, run: MindedRun, { watch, depth }: TailWatch
     );
   }
 
-  return {
-    async look(): Promise<void> {
-      const status = watch.status();
-      if (!status) return;
-      if (!isAtWork(status)) sent = undefined;
-      if (!(await isAimed(status)) || run.slot !== 0) return;
-      if (status.resend?.id !== undefined) return resend();
-      if (performance.now() - deadAt >= settings.lagEveryMs) {
-        await lookAtDead(status);
-        deadAt = performance.now();
-      }
-      // While it is halted nothing tells a queue that was emptied by its consumers from one that was purged.
-      if (isAtWork(status)) await lookAtEmpty(status);
-    },
-  };
+  async #wishAgain(why: string, seen: TriggerStatus): Promise<void> {
+    await this.#work.store.wantResend({ why, seen });
+    await this.#watches.watch.look();
+  }
+
+  async #confirmSound(): Promise<void> {
+    const { store, deployed } = this.#work;
+    if (performance.now() - this.#soundAt < safeHaltMs(deployed.definition) / TOLD_IN_TIME) return;
+    await store.confirmSound();
+    this.#soundAt = performance.now();
+  }
+
+  async #deadNow(): Promise<number> {
+    const { queues, deployed } = this.#work;
+    return deployed.parkedQueueUrl === '' ? 0 : queues.depth(deployed.parkedQueueUrl);
+  }
+
+  async #shards(): Promise<number> {
+    return (await requireDatastore(this.#run.context.topology, this.#work.datastore)).shards;
+  }
 }

@@ -20,93 +20,107 @@ export interface TriggerWatch {
   run(signal: AbortSignal): Promise<void>;
 }
 
+/** What a watch needs of the tailing for a trigger. */
+type WatchWork = Pick<TailWork, 'store' | 'settings' | 'report'>;
+
 /**
  * Looks at a trigger's status, and at the items of those of this worker's shards that are not in order. While DynamoDB
  * is away what was last seen holds.
  */
-export function watchTrigger({
-  store,
-  settings,
-  report,
-}: Pick<TailWork, 'store' | 'settings' | 'report'>): TriggerWatch {
-  const asked = new Map<number, number>();
-  const pastOld = new Map<number, { readonly at: string; readonly limit: number }>();
-  let status: TriggerStatus | undefined;
-  let troubled = new Set<number>();
-  let shards = new Map<number, TroubledShard>();
-  /** Troubled shards whose items were asked for, whatever came of it. */
-  let looked = new Set<number>();
-  let looking: Promise<void> | undefined;
-  let failing = false;
+export function watchTrigger(work: WatchWork): TriggerWatch {
+  return new LastSeen(work);
+}
 
-  async function lookOnce(): Promise<void> {
-    const at = performance.now();
-    for (const [shard, when] of asked) if (at - when > MINE_MS) asked.delete(shard);
-    status = await store.status();
-    troubled = new Set(status.troubled);
-    const mine = status.troubled.filter((shard) => asked.has(shard));
-    try {
-      shards = new Map((await store.shards(mine)).map((item) => [item.shard, item]));
-    } finally {
-      looked = new Set(mine);
+/** A trigger's state as it was last seen. */
+class LastSeen implements TriggerWatch {
+  readonly #work: WatchWork;
+  /** When each shard was last asked about. */
+  readonly #asked = new Map<number, number>();
+  readonly #pastOld = new Map<number, { readonly at: string; readonly limit: number }>();
+  #status: TriggerStatus | undefined;
+  #troubled = new Set<number>();
+  #shards = new Map<number, TroubledShard>();
+  /** Troubled shards whose items were asked for, whatever came of it. */
+  #looked = new Set<number>();
+  #looking: Promise<void> | undefined;
+  #failing = false;
+
+  constructor(work: WatchWork) {
+    this.#work = work;
+  }
+
+  status(): TriggerStatus | undefined {
+    return this.#status;
+  }
+
+  limitOf(shard: number, after: number): number {
+    this.#asked.set(shard, performance.now());
+    if (!this.#troubled.has(shard)) return Number.POSITIVE_INFINITY;
+    if (!this.#looked.has(shard)) {
+      void this.look();
+      return 0;
+    }
+    const mark = this.#shards.get(shard)?.mark;
+    if (!mark) return Number.POSITIVE_INFINITY;
+    const { pastMark, oldMarkMs } = this.#work.settings;
+    const limit = mark.added_id + pastMark;
+    const age = Date.now() - Date.parse(mark.at);
+    // One from times to come was made by another clock, which says nothing of its age.
+    return age < oldMarkMs && age > -CLOCKS_DIFFER_MS
+      ? limit
+      : this.#limitPastOld(shard, after, { at: mark.at, limit });
+  }
+
+  troubled(): readonly TroubledShard[] {
+    return [...this.#shards.values()];
+  }
+
+  look(): Promise<void> {
+    this.#looking ??= this.#lookOnce()
+      .then(() => {
+        this.#failing = false;
+      })
+      .catch((error: unknown) => {
+        if (!this.#failing) this.#work.report({ kind: 'failed', what: 'looking at its state', error });
+        this.#failing = true;
+      })
+      .finally(() => {
+        this.#looking = undefined;
+      });
+    return this.#looking;
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.look();
+      await pauseFor(this.#work.settings.lookMs, signal);
     }
   }
 
-  function look(): Promise<void> {
-    looking ??= lookOnce()
-      .then(() => {
-        failing = false;
-      })
-      .catch((error: unknown) => {
-        if (!failing) report({ kind: 'failed', what: 'looking at its state', error });
-        failing = true;
-      })
-      .finally(() => {
-        looking = undefined;
-      });
-    return looking;
+  async #lookOnce(): Promise<void> {
+    const { store } = this.#work;
+    const at = performance.now();
+    for (const [shard, when] of this.#asked) if (at - when > MINE_MS) this.#asked.delete(shard);
+    const status = await store.status();
+    this.#status = status;
+    this.#troubled = new Set(status.troubled);
+    const mine = status.troubled.filter((shard) => this.#asked.has(shard));
+    try {
+      this.#shards = new Map((await store.shards(mine)).map((item) => [item.shard, item]));
+    } finally {
+      this.#looked = new Set(mine);
+    }
   }
 
   /**
    * A mark as old as this may be one of a consumer that died with an empty queue: some cells more let the next one set
    * it right.
    */
-  function limitPastOld(
-    shard: number,
-    after: number,
-    { at, limit }: { readonly at: string; readonly limit: number },
-  ): number {
-    const known = pastOld.get(shard);
+  #limitPastOld(shard: number, after: number, { at, limit }: { readonly at: string; readonly limit: number }): number {
+    const known = this.#pastOld.get(shard);
     if (known?.at === at) return known.limit;
-    pastOld.set(shard, { at, limit: Math.max(limit, after) + settings.pastOldMark });
-    return pastOld.get(shard)?.limit ?? limit;
+    const further = Math.max(limit, after) + this.#work.settings.pastOldMark;
+    this.#pastOld.set(shard, { at, limit: further });
+    return further;
   }
-
-  return {
-    status: () => status,
-    limitOf(shard, after) {
-      asked.set(shard, performance.now());
-      if (!troubled.has(shard)) return Number.POSITIVE_INFINITY;
-      if (!looked.has(shard)) {
-        void look();
-        return 0;
-      }
-      const mark = shards.get(shard)?.mark;
-      if (!mark) return Number.POSITIVE_INFINITY;
-      const limit = mark.added_id + settings.pastMark;
-      const age = Date.now() - Date.parse(mark.at);
-      // One from times to come was made by another clock, which says nothing of its age.
-      return age < settings.oldMarkMs && age > -CLOCKS_DIFFER_MS
-        ? limit
-        : limitPastOld(shard, after, { at: mark.at, limit });
-    },
-    troubled: () => [...shards.values()],
-    look,
-    async run(signal) {
-      while (!signal.aborted) {
-        await look();
-        await pauseFor(settings.lookMs, signal);
-      }
-    },
-  };
 }
