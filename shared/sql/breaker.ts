@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SqlError } from './client.ts';
+import { SignOfLife } from './sign-of-life.ts';
 import type { Standstill } from './standstill.ts';
 
 export interface BreakerSettings {
@@ -77,157 +78,137 @@ const FROZEN_MS = 1000;
  * (Lambda freezes what has no request) finds the question overdue; then, and only then, the first statements wait for
  * its answer, as statements do when somebody else found the server down.
  */
-export function breaker({ name, probe, settings, standstill, onOpen }: BreakerOptions): Breaker {
-  const { failures: mostFailures, slowMs, silentMs, probeAfterMs, probeMostMs } = settings;
-  let isOpen = false;
-  let failures = 0;
-  let closedAt = 0;
-  let answeredAt = performance.now();
-  /** Both by the wall clock: a steady one may stand still in an instance that is frozen. */
-  let lookedAt = 0;
-  let dueAt = 0;
-  let pauseMs = probeAfterMs;
-  const life = signOfLife({ probe, timeoutMs: settings.probeTimeoutMs, standstill, answeredAt: () => answeredAt });
-  /** A clock that was set back, too, says nothing of how much time has passed. */
-  const isFrozen = (): boolean => Math.abs(Date.now() - lookedAt) > FROZEN_MS + settings.probeTimeoutMs;
-  /** What statements wait for before they are run, or refused. */
-  let awaited: Promise<void> | undefined;
+export function breaker(options: BreakerOptions): Breaker {
+  return new CircuitBreaker(options);
+}
 
-  function waitFor(asking: Promise<void>): void {
-    awaited ??= asking.finally(() => {
-      awaited = undefined;
+class CircuitBreaker implements Breaker {
+  readonly #name: string;
+  readonly #settings: BreakerSettings;
+  readonly #onOpen: BreakerOptions['onOpen'];
+  readonly #life: SignOfLife;
+  #isOpen = false;
+  #failures = 0;
+  #closedAt = 0;
+  #answeredAt = performance.now();
+  /** Both by the wall clock: a steady one may stand still in an instance that is frozen. */
+  #lookedAt = 0;
+  #dueAt = 0;
+  #pauseMs: number;
+  /** What statements wait for before they are run, or refused. */
+  #awaited: Promise<void> | undefined;
+
+  constructor({ name, probe, settings, standstill, onOpen }: BreakerOptions) {
+    this.#name = name;
+    this.#settings = settings;
+    this.#onOpen = onOpen;
+    this.#pauseMs = settings.probeAfterMs;
+    this.#life = new SignOfLife({
+      probe,
+      timeoutMs: settings.probeTimeoutMs,
+      standstill,
+      answeredAt: () => this.#answeredAt,
     });
   }
 
-  const state = (): CircuitName => (isOpen ? 'open' : 'closed');
-
-  async function suspect(by: SuspectedBy): Promise<void> {
-    if (await life.comes()) failures = 0;
-    else if (!isOpen) open(by);
-  }
-
-  function open(by: SuspectedBy): void {
-    isOpen = true;
-    failures = 0;
-    pauseMs = probeAfterMs;
-    lookedAt = Date.now();
-    dueAt = lookedAt + pauseMs;
-    onOpen(by);
-    void keepAsking();
-  }
-
-  async function keepAsking(): Promise<void> {
-    while (state() === 'open') {
-      await sleep(TICK_MS, undefined, { ref: false });
-      await look();
+  async run<T>(statement: () => Promise<T>): Promise<T> {
+    if (this.#isOpen || this.#awaited) await this.#pass();
+    const begun = performance.now();
+    try {
+      const value = await statement();
+      this.#answeredAt = performance.now();
+      if (this.#answeredAt - begun <= this.#settings.slowMs) this.#failures = 0;
+      else this.#fail(begun, false);
+      return value;
+    } catch (error) {
+      if (error instanceof SqlError) this.#judge(error, begun);
+      throw error;
     }
   }
 
-  function look(): Promise<void> {
-    const wasFrozen = isFrozen();
-    lookedAt = Date.now();
-    if (wasFrozen) dueAt = lookedAt;
-    const asking = askIfDue();
-    if (wasFrozen) waitFor(asking);
-    return asking;
+  doubt(): void {
+    if (!this.#isOpen) this.#waitFor(this.#suspect('elsewhere'));
   }
 
-  async function askIfDue(): Promise<void> {
-    if (!isOpen || Date.now() < dueAt) return;
-    if (await life.comes()) {
-      isOpen = false;
-      closedAt = performance.now();
-      return;
-    }
-    pauseMs = Math.min(2 * pauseMs, probeMostMs);
-    dueAt = Date.now() + pauseMs * (0.5 + Math.random() / 2);
+  state(): CircuitName {
+    return this.#isOpen ? 'open' : 'closed';
   }
 
   /** Throws while the circuit is open. */
-  async function pass(): Promise<void> {
-    if (isOpen && isFrozen()) void look();
-    await awaited;
-    if (isOpen) throw new SqlError('unreachable', `the circuit of ${name} is open`);
+  async #pass(): Promise<void> {
+    if (this.#isOpen && this.#isFrozen()) void this.#look();
+    await this.#awaited;
+    if (this.#isOpen) throw new SqlError('unreachable', `the circuit of ${this.#name} is open`);
+  }
+
+  #judge(error: SqlError, begun: number): void {
+    // All connections are in use and none has been answered for a while: they hang, whatever time limits have yet to
+    // pass.
+    const isSilent = error.poolExhausted && performance.now() - this.#answeredAt > this.#settings.silentMs;
+    if (isSilent || isOutage(error)) this.#fail(begun, isSilent || error.timedOut);
+    else if (!error.poolExhausted && !error.stoodStill) this.#answeredAt = performance.now();
   }
 
   /** Takes note of a failure, or of an answer that took long. */
-  function fail(begun: number, isLimit: boolean): void {
+  #fail(begun: number, isLimit: boolean): void {
     // What began before the circuit last closed says nothing of how it is now.
-    if (isOpen || life.isAskedFor() || begun < closedAt) return;
-    failures += 1;
-    if (isLimit || failures >= mostFailures) void suspect('here');
+    if (this.#isOpen || this.#life.isAskedFor() || begun < this.#closedAt) return;
+    this.#failures += 1;
+    if (isLimit || this.#failures >= this.#settings.failures) void this.#suspect('here');
   }
 
-  return {
-    async run(statement) {
-      if (isOpen || awaited) await pass();
-      const begun = performance.now();
-      try {
-        const value = await statement();
-        answeredAt = performance.now();
-        if (answeredAt - begun <= slowMs) failures = 0;
-        else fail(begun, false);
-        return value;
-      } catch (error) {
-        if (error instanceof SqlError) {
-          // All connections are in use and none has been answered for a while: they hang, whatever time limits have yet
-          // to pass.
-          const isSilent = error.poolExhausted && performance.now() - answeredAt > silentMs;
-          if (isSilent || isOutage(error)) fail(begun, isSilent || error.timedOut);
-          else if (!error.poolExhausted && !error.stoodStill) answeredAt = performance.now();
-        }
-        throw error;
-      }
-    },
+  async #suspect(by: SuspectedBy): Promise<void> {
+    if (await this.#life.comes()) this.#failures = 0;
+    else if (!this.#isOpen) this.#open(by);
+  }
 
-    doubt() {
-      if (!isOpen) waitFor(suspect('elsewhere'));
-    },
+  #open(by: SuspectedBy): void {
+    this.#isOpen = true;
+    this.#failures = 0;
+    this.#pauseMs = this.#settings.probeAfterMs;
+    this.#lookedAt = Date.now();
+    this.#dueAt = this.#lookedAt + this.#pauseMs;
+    this.#onOpen(by);
+    void this.#keepAsking();
+  }
 
-    state,
-  };
-}
-
-interface SignOfLife {
-  readonly probe: () => Promise<unknown>;
-  readonly timeoutMs: number;
-  readonly standstill: Standstill;
-  /** When a statement was answered last: that is one, too, however busy the server is. */
-  readonly answeredAt: () => number;
-}
-
-/**
- * Asks for one at a time; who asks meanwhile gets the same answer. One that this process was not awake to hear is asked
- * for again.
- */
-function signOfLife({ probe, timeoutMs, standstill, answeredAt }: SignOfLife): {
-  comes(): Promise<boolean>;
-  isAskedFor(): boolean;
-} {
-  let asking: Promise<boolean> | undefined;
-
-  async function ask(): Promise<boolean> {
-    for (;;) {
-      const begun = performance.now();
-      try {
-        await within(timeoutMs, probe());
-        return true;
-      } catch {
-        if (answeredAt() > begun) return true;
-        if (!standstill.since(begun)) return false;
-      }
+  async #keepAsking(): Promise<void> {
+    while (this.#isOpen) {
+      await sleep(TICK_MS, undefined, { ref: false });
+      await this.#look();
     }
   }
 
-  return {
-    comes() {
-      asking ??= ask().finally(() => {
-        asking = undefined;
-      });
-      return asking;
-    },
-    isAskedFor: () => asking !== undefined,
-  };
+  #look(): Promise<void> {
+    const wasFrozen = this.#isFrozen();
+    this.#lookedAt = Date.now();
+    if (wasFrozen) this.#dueAt = this.#lookedAt;
+    const asking = this.#askIfDue();
+    if (wasFrozen) this.#waitFor(asking);
+    return asking;
+  }
+
+  async #askIfDue(): Promise<void> {
+    if (!this.#isOpen || Date.now() < this.#dueAt) return;
+    if (await this.#life.comes()) {
+      this.#isOpen = false;
+      this.#closedAt = performance.now();
+      return;
+    }
+    this.#pauseMs = Math.min(2 * this.#pauseMs, this.#settings.probeMostMs);
+    this.#dueAt = Date.now() + this.#pauseMs * (0.5 + Math.random() / 2);
+  }
+
+  /** A clock that was set back, too, says nothing of how much time has passed. */
+  #isFrozen(): boolean {
+    return Math.abs(Date.now() - this.#lookedAt) > FROZEN_MS + this.#settings.probeTimeoutMs;
+  }
+
+  #waitFor(asking: Promise<void>): void {
+    this.#awaited ??= asking.finally(() => {
+      this.#awaited = undefined;
+    });
+  }
 }
 
 /**
@@ -236,18 +217,4 @@ function signOfLife({ probe, timeoutMs, standstill, answeredAt }: SignOfLife): {
  */
 function isOutage({ failure, poolExhausted, stoodStill }: SqlError): boolean {
   return (failure === 'unclear' || failure === 'unreachable') && !poolExhausted && !stoodStill;
-}
-
-async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  const end = new AbortController();
-  try {
-    await Promise.race([
-      work,
-      sleep(milliseconds, undefined, { signal: end.signal, ref: false }).then(() =>
-        Promise.reject(new SqlError('unreachable', `no sign of life in ${milliseconds} ms`, { timedOut: true })),
-      ),
-    ]);
-  } finally {
-    end.abort();
-  }
 }
