@@ -1,6 +1,7 @@
 import type { ConnectionOptions, ResultSetHeader } from 'mysql2';
 
 import type { Endpoint, GroupEndpoints } from './endpoints.ts';
+import { EndpointPools } from './endpoint-pools.ts';
 import { checkParameters } from './check-parameters.ts';
 import {
   SqlError,
@@ -12,7 +13,6 @@ import {
   type Statement,
   type Target,
 } from './client.ts';
-import { toSqlError } from './mysql-error.ts';
 import { MysqlPool } from './mysql-pool.ts';
 import { ownStandstill, type Standstill } from './standstill.ts';
 
@@ -59,7 +59,6 @@ export interface MysqlSettings {
   readonly standstill?: Standstill;
 }
 
-const ACCESS_DENIED = 1045;
 /**
  * Of connections for transactions: rows, and whole tables that somebody locked, are waited for as short as servers can.
  */
@@ -81,45 +80,21 @@ export function mysqlClient(
   settings: MysqlSettings = {},
 ): SqlClient {
   const options = { ...DEFAULTS, standstill: ownStandstill(), ...settings };
-  const pools = new Map<string, Promise<MysqlPool>>();
-  /** Those of `pools` that are there already, by the endpoint itself: what is asked for with every statement. */
-  const open = new Map<Endpoint, MysqlPool>();
   /** Where transactions go: the writer, over connections of their own. */
   const lanes: Endpoint = { ...address.writer };
-  const keyOf = (endpoint: Endpoint): string =>
-    `${endpoint === lanes ? 'lanes ' : ''}${endpoint.host}:${endpoint.port}`;
-
-  async function openPool(endpoint: Endpoint): Promise<MysqlPool> {
-    const key = keyOf(endpoint);
-    let opening = pools.get(key);
-    if (!opening) {
-      opening = login().then((known) => {
-        const connection = connectionOptions(endpoint, known, options);
-        if (endpoint !== lanes) return new MysqlPool({ ...options, connection });
-        return new MysqlPool({
-          ...options,
-          connection: { ...connection, multipleStatements: true },
-          connections: options.lanes,
-          begin: SHORT_LOCK_WAITS,
-        });
+  const pools = new EndpointPools({
+    keyOf: (endpoint) => `${endpoint === lanes ? 'lanes ' : ''}${endpoint.host}:${endpoint.port}`,
+    open: async (endpoint) => {
+      const connection = connectionOptions(endpoint, await login(), options);
+      if (endpoint !== lanes) return new MysqlPool({ ...options, connection });
+      return new MysqlPool({
+        ...options,
+        connection: { ...connection, multipleStatements: true },
+        connections: options.lanes,
+        begin: SHORT_LOCK_WAITS,
       });
-      pools.set(key, opening);
-      // A failed look-up of the credentials must not be remembered.
-      opening.catch(() => pools.delete(key));
-    }
-    const pool = await opening;
-    if (pools.get(key) === opening) open.set(endpoint, pool);
-    return pool;
-  }
-
-  /** A password that no longer holds was rotated: the next statement asks for the credentials again. */
-  async function forget(endpoint: Endpoint, pool: MysqlPool): Promise<void> {
-    const key = keyOf(endpoint);
-    if ((await pools.get(key)) !== pool) return;
-    pools.delete(key);
-    open.clear();
-    void pool.end();
-  }
+    },
+  });
 
   function endpointOf(target: Target): Endpoint {
     if (target === 'writer') return address.writer;
@@ -129,24 +104,9 @@ export function mysqlClient(
     return endpoint;
   }
 
-  /** Asks the pool of an endpoint, which is opened if it is not yet. */
-  async function onPool<T>(endpoint: Endpoint, ask: (pool: MysqlPool) => Promise<T>): Promise<T> {
-    const pool =
-      open.get(endpoint) ??
-      (await openPool(endpoint).catch((error: unknown) => {
-        throw error instanceof SqlError ? error : toSqlError(error, false);
-      }));
-    try {
-      return await ask(pool);
-    } catch (error) {
-      if (error instanceof SqlError && error.errno === ACCESS_DENIED) await forget(endpoint, pool);
-      throw error;
-    }
-  }
-
   function run<T>(statement: Statement, target: Target): Promise<T> {
     checkParameters(statement.parameters);
-    return onPool(endpointOf(target), (pool) =>
+    return pools.ask(endpointOf(target), (pool) =>
       statement.apart === true ? pool.runApart<T>(statement) : pool.run<T>(statement),
     );
   }
@@ -156,7 +116,7 @@ export function mysqlClient(
     spare: Math.floor(options.lanes / 2),
     async run(statements) {
       for (const { parameters } of statements) checkParameters(parameters);
-      const done = await onPool(lanes, (pool) => pool.runTogether(statements));
+      const done = await pools.ask(lanes, (pool) => pool.runTogether(statements));
       return done.map(toChange);
     },
   };
@@ -175,12 +135,7 @@ export function mysqlClient(
     },
     change: async (statement) => toChange(await run<ResultSetHeader>(statement, 'writer')),
     ...(options.lanes > 0 && { transactions }),
-    async close(): Promise<void> {
-      const opened = await Promise.allSettled(pools.values());
-      pools.clear();
-      open.clear();
-      await Promise.all(opened.map((pool) => (pool.status === 'fulfilled' ? pool.value.end() : undefined)));
-    },
+    close: () => pools.close(),
   };
 }
 
