@@ -36,17 +36,6 @@ interface Running {
   isOverdue: boolean;
 }
 
-interface Lane {
-  /** Those that hold a place, in the order in which they began. */
-  readonly running: Set<Running>;
-  overdue: number;
-  /** While somebody waits. */
-  timer: NodeJS.Timeout | undefined;
-  readonly queue: Waiting[];
-  /** When last somebody came and nobody waited: a queue that stays is no burst. */
-  emptyAt: number;
-}
-
 /**
  * Bounds what is under way, by controlled delay: a burst waits its turn for up to a second; once somebody has been
  * waiting for all of that time, whoever comes waits a tenth of it and is refused then, so that those let in are served
@@ -59,87 +48,119 @@ export function openAdmission(
   settings: Partial<AdmissionSettings> = {},
   now: () => number = () => performance.now(),
 ): Admission {
-  const { atOnce, burstMs, overloadMs } = { ...ADMISSION_SETTINGS, ...settings };
+  const whole = { ...ADMISSION_SETTINGS, ...settings };
   const lanes = new Map<string, Lane>();
-
-  function laneOf(group: string): Lane {
+  return async (group, work) => {
     let lane = lanes.get(group);
-    if (!lane)
-      lanes.set(group, (lane = { running: new Set(), overdue: 0, timer: undefined, queue: [], emptyAt: now() }));
-    return lane;
-  }
-
-  const mayWaitMs = (lane: Lane): number => (now() - lane.emptyAt > burstMs ? overloadMs : burstMs);
-
-  /** Takes the place of work that begins. */
-  function begin(lane: Lane, since: number): Running {
-    const work: Running = { since, isOverdue: false };
-    lane.running.add(work);
-    return work;
-  }
-
-  /** Has work give up its place that has had it for longer than a burst, and comes again when the next will have. */
-  function clear(lane: Lane): void {
-    clearTimeout(lane.timer);
-    lane.timer = undefined;
-    for (const work of lane.running) {
-      const leftMs = work.since + burstMs - now();
-      if (lane.overdue >= MOST_OVERDUE * atOnce) return;
-      if (leftMs > 0) {
-        if (lane.queue.length > 0) lane.timer = setTimeout(clear, leftMs, lane);
-        return;
-      }
-      work.isOverdue = true;
-      lane.overdue += 1;
-      release(lane, work);
+    if (!lane) lanes.set(group, (lane = new Lane(group, whole, now)));
+    const running = lane.enter() ?? (await lane.wait());
+    try {
+      return await work();
+    } finally {
+      lane.leave(running);
     }
+  };
+}
+
+/** The work of one group. */
+class Lane {
+  readonly #group: string;
+  readonly #settings: AdmissionSettings;
+  readonly #now: () => number;
+  /** Those that hold a place, in the order in which they began. */
+  readonly #running = new Set<Running>();
+  #overdue = 0;
+  /** While somebody waits. */
+  #timer: NodeJS.Timeout | undefined;
+  readonly #queue: Waiting[] = [];
+  /** When last somebody came and nobody waited: a queue that stays is no burst. */
+  #emptyAt: number;
+  /** One for all timers. */
+  readonly #clearLater = (): void => this.#clear();
+
+  constructor(group: string, settings: AdmissionSettings, now: () => number) {
+    this.#group = group;
+    this.#settings = settings;
+    this.#now = now;
+    this.#emptyAt = now();
   }
 
-  function hasRoom(lane: Lane): boolean {
-    if (lane.queue.length > 0) return false;
-    lane.emptyAt = now();
-    if (lane.running.size >= atOnce) clear(lane);
-    return lane.running.size < atOnce;
+  /** Takes a place at once; undefined where there is none. */
+  enter(): Running | undefined {
+    if (this.#queue.length > 0) return undefined;
+    this.#emptyAt = this.#now();
+    if (this.#running.size >= this.#settings.atOnce) this.#clear();
+    return this.#running.size < this.#settings.atOnce ? this.#begin(this.#emptyAt) : undefined;
   }
 
-  function wait(lane: Lane, group: string): Promise<Running> {
+  /** Waits for a place. */
+  wait(): Promise<Running> {
     return new Promise((resolve, reject) => {
       const refuse = (): void =>
         reject(
           new SchemalessError(
             'overloaded',
-            `more requests of ${group} than can be served: this one waited for its turn in vain`,
+            `more requests of ${this.#group} than can be served: this one waited for its turn in vain`,
           ),
         );
       const leave = (): void => {
-        lane.queue.splice(lane.queue.indexOf(waiting), 1);
+        this.#queue.splice(this.#queue.indexOf(waiting), 1);
         refuse();
       };
-      const waiting: Waiting = { since: now(), enter: resolve, refuse, timer: setTimeout(leave, mayWaitMs(lane)) };
-      lane.queue.push(waiting);
-      if (!lane.timer) clear(lane);
+      const waiting: Waiting = {
+        since: this.#now(),
+        enter: resolve,
+        refuse,
+        timer: setTimeout(leave, this.#mayWaitMs()),
+      };
+      this.#queue.push(waiting);
+      if (!this.#timer) this.#clear();
     });
   }
 
-  /** Passes a place on, to the first whose time is not up. */
-  function release(lane: Lane, work: Running): void {
-    lane.running.delete(work);
-    while (lane.queue.length > 0) {
-      const next = lane.queue.shift() as Waiting;
-      clearTimeout(next.timer);
-      if (now() - next.since <= mayWaitMs(lane)) return next.enter(begin(lane, now()));
-      next.refuse();
+  /** Work has ended. */
+  leave(work: Running): void {
+    if (work.isOverdue) this.#overdue -= 1;
+    else this.#release(work);
+  }
+
+  #mayWaitMs(): number {
+    const { burstMs, overloadMs } = this.#settings;
+    return this.#now() - this.#emptyAt > burstMs ? overloadMs : burstMs;
+  }
+
+  /** Takes the place of work that begins. */
+  #begin(since: number): Running {
+    const work: Running = { since, isOverdue: false };
+    this.#running.add(work);
+    return work;
+  }
+
+  /** Has work give up its place that has had it for longer than a burst, and comes again when the next will have. */
+  #clear(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const work of this.#running) {
+      const leftMs = work.since + this.#settings.burstMs - this.#now();
+      if (this.#overdue >= MOST_OVERDUE * this.#settings.atOnce) return;
+      if (leftMs > 0) {
+        if (this.#queue.length > 0) this.#timer = setTimeout(this.#clearLater, leftMs);
+        return;
+      }
+      work.isOverdue = true;
+      this.#overdue += 1;
+      this.#release(work);
     }
   }
 
-  return async (group, work) => {
-    const lane = laneOf(group);
-    const running = hasRoom(lane) ? begin(lane, lane.emptyAt) : await wait(lane, group);
-    try {
-      return await work();
-    } finally {
-      if (running.isOverdue) lane.overdue -= 1;
-      else release(lane, running);
+  /** Passes a place on, to the first whose time is not up. */
+  #release(work: Running): void {
+    this.#running.delete(work);
+    while (this.#queue.length > 0) {
+      const next = this.#queue.shift() as Waiting;
+      clearTimeout(next.timer);
+      if (this.#now() - next.since <= this.#mayWaitMs()) return next.enter(this.#begin(this.#now()));
+      next.refuse();
     }
-  };
+  }
 }
