@@ -83,89 +83,125 @@ export async function readWanted<Item extends { readonly shard: number }>(
   decodesEarly = true,
 ): Promise<WantedCells> {
   const share = Math.max(LEAST_SHARE_BYTES, Math.floor(LIMITS.answerBytes / Math.max(1, items.length)));
-  const answers: GroupItem[] = [];
-  const leftOut = new Map<number, number>();
-  const early = new Map<StoredCell, DecodedCell>();
-  let earlyRoom: number = decodesEarly ? LIMITS.answerBytes : 0;
-
-  function decodeEarly(answer: GroupItem): void {
-    for (const stored of answer.error ? [] : answer.cells) {
-      if (earlyRoom <= 0) return;
-      const decoded = decodeOrMark(stored);
-      early.set(stored, decoded);
-      earlyRoom -= decoded.atMostBytes;
-    }
-  }
-
-  async function ask(places: readonly number[], share?: number): Promise<void> {
-    const wanted = places.flatMap((place) =>
-      items[place] ? [{ place, item: items[place], shard: items[place].shard }] : [],
-    );
-    await Promise.all(
-      [...byGroup(wanting.topology, wanted)].map(async ([group, ofGroup]) => {
-        try {
-          const client = await wanting.context.groups.client(group);
-          const page = pageBytes(client);
-          const most = Math.min(share ?? page, page);
-          const bound: BodyBound = { bytes: most, withBeginnings: most * ofGroup.length <= page };
-          const found = await wanting.context.admit(group, () =>
-            readGroup(client, group, {
-              statement: (some) =>
-                wanting.statement(
-                  some.flatMap((at) => ofGroup[at]?.item ?? []),
-                  bound,
-                ),
-              minima: ofGroup.map(({ item }) => wanting.minimumOf(item)),
-              read: wanting.read,
-            }),
-          );
-          for (const [at, answer] of found.entries()) {
-            const place = ofGroup[at]?.place ?? -1;
-            answers[place] = answer;
-            const bytes = answer.error ? undefined : wanting.leftOut(answer, most);
-            if (bytes === undefined) {
-              leftOut.delete(place);
-              decodeEarly(answer);
-            } else leftOut.set(place, share === undefined ? Number.POSITIVE_INFINITY : bytes);
-          }
-        } catch (error) {
-          if (!(error instanceof SchemalessError)) throw error;
-          for (const { place } of ofGroup) {
-            answers[place] = { error };
-            leftOut.delete(place);
-          }
-        }
-      }),
-    );
-  }
-
-  await ask(
+  const cells = new CellsOfGroups(wanting, items, decodesEarly ? LIMITS.answerBytes : 0);
+  await cells.ask(
     items.map((_, place) => place),
     items.length === 1 ? undefined : share,
   );
-  return {
-    answer: (place) => answers[place] ?? { cells: [], head: 0, served_by: 'writer', stale: false },
-    isLeftOut: (place) => leftOut.has(place),
-    async complete({ from, to }, room) {
-      if (
-        leftOut.size === 0 ||
-        !Array.from({ length: to - from }, (_, at) => from + at).some((place) => leftOut.has(place))
-      )
-        return;
-      const places: number[] = [];
-      let left = room;
-      for (const [place, bytes] of [...leftOut].sort(([one], [other]) => one - other)) {
-        if (place < from) continue;
-        left -= bytes;
-        if (left < 0) break;
-        places.push(place);
-      }
-      if (places.length > 0) await ask(places);
-    },
-    decode: (stored) => early.get(stored) ?? decodeOrMark(stored),
-    atMostBytes: (stored) => (early.get(stored) ?? { atMostBytes: atMostBytesOf(stored) }).atMostBytes,
-  };
+  return cells;
 }
 
 /** Nearly all cells are shorter, so that one statement is enough. */
 const LEAST_SHARE_BYTES = 8 * 1024;
+
+/** An item, and where it is among those that are wanted. */
+interface Placed<Item> {
+  readonly place: number;
+  readonly item: Item;
+}
+
+class CellsOfGroups<Item extends { readonly shard: number }> implements WantedCells {
+  readonly #wanting: Wanting<Item>;
+  readonly #items: readonly Item[];
+  readonly #answers: GroupItem[] = [];
+  /** By place, how many bytes of an item are likely to be missing. */
+  readonly #leftOut = new Map<number, number>();
+  readonly #early = new Map<StoredCell, DecodedCell>();
+  #earlyRoom: number;
+
+  constructor(wanting: Wanting<Item>, items: readonly Item[], earlyRoom: number) {
+    this.#wanting = wanting;
+    this.#items = items;
+    this.#earlyRoom = earlyRoom;
+  }
+
+  answer(place: number): GroupItem {
+    return this.#answers[place] ?? { cells: [], head: 0, served_by: 'writer', stale: false };
+  }
+
+  isLeftOut(place: number): boolean {
+    return this.#leftOut.has(place);
+  }
+
+  async complete({ from, to }: { readonly from: number; readonly to: number }, room: number): Promise<void> {
+    const leftOut = this.#leftOut;
+    if (
+      leftOut.size === 0 ||
+      !Array.from({ length: to - from }, (_, at) => from + at).some((place) => leftOut.has(place))
+    )
+      return;
+    const places: number[] = [];
+    let left = room;
+    for (const [place, bytes] of [...leftOut].sort(([one], [other]) => one - other)) {
+      if (place < from) continue;
+      left -= bytes;
+      if (left < 0) break;
+      places.push(place);
+    }
+    if (places.length > 0) await this.ask(places);
+  }
+
+  decode(stored: StoredCell): DecodedCell {
+    return this.#early.get(stored) ?? decodeOrMark(stored);
+  }
+
+  atMostBytes(stored: StoredCell): number {
+    return (this.#early.get(stored) ?? { atMostBytes: atMostBytesOf(stored) }).atMostBytes;
+  }
+
+  /** @param share bytes that an item brings at most @default what a page holds */
+  async ask(places: readonly number[], share?: number): Promise<void> {
+    const items = this.#items;
+    const wanted = places.flatMap((place) =>
+      items[place] ? [{ place, item: items[place], shard: items[place].shard }] : [],
+    );
+    await Promise.all(
+      [...byGroup(this.#wanting.topology, wanted)].map(([group, ofGroup]) => this.#askGroup(group, ofGroup, share)),
+    );
+  }
+
+  async #askGroup(group: string, ofGroup: readonly Placed<Item>[], share: number | undefined): Promise<void> {
+    const wanting = this.#wanting;
+    try {
+      const client = await wanting.context.groups.client(group);
+      const page = pageBytes(client);
+      const most = Math.min(share ?? page, page);
+      const bound: BodyBound = { bytes: most, withBeginnings: most * ofGroup.length <= page };
+      const found = await wanting.context.admit(group, () =>
+        readGroup(client, group, {
+          statement: (some) =>
+            wanting.statement(
+              some.flatMap((at) => ofGroup[at]?.item ?? []),
+              bound,
+            ),
+          minima: ofGroup.map(({ item }) => wanting.minimumOf(item)),
+          read: wanting.read,
+        }),
+      );
+      for (const [at, answer] of found.entries()) {
+        const place = ofGroup[at]?.place ?? -1;
+        this.#answers[place] = answer;
+        const bytes = answer.error ? undefined : wanting.leftOut(answer, most);
+        if (bytes === undefined) {
+          this.#leftOut.delete(place);
+          this.#decodeEarly(answer);
+        } else this.#leftOut.set(place, share === undefined ? Number.POSITIVE_INFINITY : bytes);
+      }
+    } catch (error) {
+      if (!(error instanceof SchemalessError)) throw error;
+      for (const { place } of ofGroup) {
+        this.#answers[place] = { error };
+        this.#leftOut.delete(place);
+      }
+    }
+  }
+
+  #decodeEarly(answer: GroupItem): void {
+    for (const stored of answer.error ? [] : answer.cells) {
+      if (this.#earlyRoom <= 0) return;
+      const decoded = decodeOrMark(stored);
+      this.#early.set(stored, decoded);
+      this.#earlyRoom -= decoded.atMostBytes;
+    }
+  }
+}
