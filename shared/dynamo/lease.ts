@@ -1,9 +1,4 @@
-import {
-  ConditionalCheckFailedException,
-  GetItemCommand,
-  UpdateItemCommand,
-  type AttributeValue,
-} from '@aws-sdk/client-dynamodb';
+import { readLease, writeLease, type LeaseItem } from './lease-item.ts';
 import type { DynamoTable } from './table.ts';
 
 /** The right to do something alone for now. */
@@ -51,128 +46,92 @@ export interface Leases {
  * @param durationMs how long a holder may be silent
  */
 export function leases(
-  { client, table }: DynamoTable,
+  table: DynamoTable,
   owner: string,
   durationMs: number,
   now: () => number = () => performance.now(),
 ): Leases {
-  const seen = new Map<string, HeldLease>();
+  return new LeasesOfTable(table, owner, durationMs, now);
+}
 
-  /** Writes the item if it is still as it was seen, and gives what it is now; undefined if it was not. */
-  async function write(
-    name: string,
-    update: { readonly set: string; readonly condition: string; readonly values: Record<string, number | string> },
-  ): Promise<LeaseItem | undefined> {
-    try {
-      const { Attributes } = await client.send(
-        new UpdateItemCommand({
-          TableName: table,
-          Key: { pk: { S: `lease#${name}` } },
-          UpdateExpression: update.set,
-          ConditionExpression: update.condition,
-          ExpressionAttributeNames: namesIn(`${update.set} ${update.condition}`),
-          ExpressionAttributeValues: Object.fromEntries(
-            Object.entries(update.values).map(([key, value]) => [
-              key,
-              typeof value === 'number' ? { N: String(value) } : { S: value },
-            ]),
-          ),
-          ReturnValues: 'ALL_NEW',
-        }),
-      );
-      return toItem(Attributes);
-    } catch (error) {
-      if (error instanceof ConditionalCheckFailedException) return undefined;
-      throw error;
+class LeasesOfTable implements Leases {
+  readonly #table: DynamoTable;
+  readonly #owner: string;
+  readonly #durationMs: number;
+  readonly #now: () => number;
+  readonly #seen = new Map<string, HeldLease>();
+
+  constructor(table: DynamoTable, owner: string, durationMs: number, now: () => number) {
+    this.#table = table;
+    this.#owner = owner;
+    this.#durationMs = durationMs;
+    this.#now = now;
+  }
+
+  async take(name: string): Promise<Lease | undefined> {
+    const item = await readLease(this.#table, name);
+    if (!item) return this.#takeFirst(name);
+    const isExpired = this.#isExpired(name, item);
+    if (item.owner === '' || isExpired) return this.#takeOver(name, item);
+    if (item.heir !== this.#owner) {
+      await writeLease(this.#table, name, {
+        set: 'SET #heir = :me',
+        condition: '#token = :token AND #owner <> :me',
+        values: { ':me': this.#owner, ':token': item.token },
+      });
     }
+    return undefined;
   }
 
-  async function read(name: string): Promise<LeaseItem | undefined> {
-    const { Item } = await client.send(
-      new GetItemCommand({ TableName: table, Key: { pk: { S: `lease#${name}` } }, ConsistentRead: true }),
-    );
-    return Item && toItem(Item);
+  async renew(lease: Lease): Promise<'held' | 'wanted' | 'lost'> {
+    const held = await writeLease(this.#table, lease.name, {
+      set: 'SET #beat = #beat + :one',
+      condition: '#owner = :me AND #token = :token',
+      values: { ':me': this.#owner, ':token': lease.token, ':one': 1 },
+    });
+    if (!held) return 'lost';
+    return held.heir !== '' && held.heir !== this.#owner ? 'wanted' : 'held';
   }
 
-  return {
-    async take(name: string): Promise<Lease | undefined> {
-      const item = await read(name);
-      if (!item) {
-        const first = await write(name, {
-          set: 'SET #owner = :me, #token = :one, #beat = :zero',
-          condition: 'attribute_not_exists(#owner) AND attribute_not_exists(#token)',
-          values: { ':me': owner, ':one': 1, ':zero': 0 },
-        });
-        return first ? { name, token: 1 } : undefined;
-      }
-      const known = seen.get(name);
-      const silent = known && known.token === item.token && known.beat === item.beat;
-      if (!silent) seen.set(name, { token: item.token, beat: item.beat, seenAt: now() });
-      const expired = silent && now() - known.seenAt >= durationMs;
-      if (item.owner !== '' && !expired) {
-        if (item.heir !== owner) {
-          await write(name, {
-            set: 'SET #heir = :me',
-            condition: '#token = :token AND #owner <> :me',
-            values: { ':me': owner, ':token': item.token },
-          });
-        }
-        return undefined;
-      }
-      const token = item.token + 1;
-      const taken = await write(name, {
-        set: 'SET #owner = :me, #token = :next, #beat = :zero REMOVE #heir',
-        condition: '#token = :token AND #owner = :holder AND #beat = :beat',
-        values: {
-          ':me': owner,
-          ':next': token,
-          ':zero': 0,
-          ':token': item.token,
-          ':holder': item.owner,
-          ':beat': item.beat,
-        },
-      });
-      return taken ? { name, token } : undefined;
-    },
+  async release(lease: Lease): Promise<void> {
+    await writeLease(this.#table, lease.name, {
+      set: 'SET #owner = :nobody, #beat = #beat + :one',
+      condition: '#owner = :me AND #token = :token',
+      values: { ':nobody': '', ':one': 1, ':me': this.#owner, ':token': lease.token },
+    });
+  }
 
-    async renew(lease: Lease): Promise<'held' | 'wanted' | 'lost'> {
-      const held = await write(lease.name, {
-        set: 'SET #beat = #beat + :one',
-        condition: '#owner = :me AND #token = :token',
-        values: { ':me': owner, ':token': lease.token, ':one': 1 },
-      });
-      if (!held) return 'lost';
-      return held.heir !== '' && held.heir !== owner ? 'wanted' : 'held';
-    },
+  /** Remembers when this beat was first seen. */
+  #isExpired(name: string, { token, beat }: LeaseItem): boolean {
+    const known = this.#seen.get(name);
+    if (known?.token === token && known.beat === beat) return this.#now() - known.seenAt >= this.#durationMs;
+    this.#seen.set(name, { token, beat, seenAt: this.#now() });
+    return false;
+  }
 
-    async release(lease: Lease): Promise<void> {
-      await write(lease.name, {
-        set: 'SET #owner = :nobody, #beat = #beat + :one',
-        condition: '#owner = :me AND #token = :token',
-        values: { ':nobody': '', ':one': 1, ':me': owner, ':token': lease.token },
-      });
-    },
-  };
-}
+  async #takeFirst(name: string): Promise<Lease | undefined> {
+    const first = await writeLease(this.#table, name, {
+      set: 'SET #owner = :me, #token = :one, #beat = :zero',
+      condition: 'attribute_not_exists(#owner) AND attribute_not_exists(#token)',
+      values: { ':me': this.#owner, ':one': 1, ':zero': 0 },
+    });
+    return first ? { name, token: 1 } : undefined;
+  }
 
-/** A lease as the table has it; nobody and nothing are empty. */
-interface LeaseItem {
-  readonly owner: string;
-  readonly token: number;
-  readonly beat: number;
-  readonly heir: string;
-}
-
-function toItem(item: Record<string, AttributeValue> = {}): LeaseItem {
-  return {
-    owner: item['owner']?.S ?? '',
-    token: Number(item['token']?.N ?? 0),
-    beat: Number(item['beat']?.N ?? 0),
-    heir: item['heir']?.S ?? '',
-  };
-}
-
-/** DynamoDB refuses names that an expression does not use. */
-function namesIn(expression: string): Record<string, string> {
-  return Object.fromEntries([...expression.matchAll(/#(\w+)/g)].map(([placeholder, name = '']) => [placeholder, name]));
+  async #takeOver(name: string, item: LeaseItem): Promise<Lease | undefined> {
+    const token = item.token + 1;
+    const taken = await writeLease(this.#table, name, {
+      set: 'SET #owner = :me, #token = :next, #beat = :zero REMOVE #heir',
+      condition: '#token = :token AND #owner = :holder AND #beat = :beat',
+      values: {
+        ':me': this.#owner,
+        ':next': token,
+        ':zero': 0,
+        ':token': item.token,
+        ':holder': item.owner,
+        ':beat': item.beat,
+      },
+    });
+    return taken ? { name, token } : undefined;
+  }
 }
