@@ -1,15 +1,16 @@
 import { parseAddress, parseColumnName, parseRowKey } from '../address.ts';
 import { isPathColumnName } from '../api/path-column-name.ts';
 import { checkBody } from '../body/measure.ts';
-import type { CellKey, Location, NewCell, PutResult } from '../cell.ts';
+import type { CellKey, NewCell, PutResult } from '../cell.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import type { BufferOperations, Datastore, Found, IndexOperations, ReadOptions } from '../contract/datastore.ts';
 import type { TriggerOperations } from '../contract/trigger-operations.ts';
-import { toBatchItems, toFound, toPage, toPutResult, toServed, toShardHeads, toShardLogs } from './answers.ts';
+import { toBatchItems, toFound, toPage, toPutResult, toServed } from './answers.ts';
 import { connect, type Call, type Connection } from './connection.ts';
 import type { ClientOptions } from './options.ts';
 import { bufferCalls } from './buffer-calls.ts';
 import { indexCalls } from './index-calls.ts';
+import { logCalls } from './log-calls.ts';
 import { putNextOver, type PutNext } from './put-next.ts';
 import { triggerCalls } from './trigger-calls.ts';
 
@@ -44,6 +45,7 @@ export function schemalessClient(options: ClientOptions): SchemalessClient {
     get,
     getLatest,
     ...otherReads,
+    ...logCalls(send),
     ...indexCalls(send),
     ...bufferCalls(send),
     ...triggerCalls(send),
@@ -78,9 +80,7 @@ function toKey({ row_key, column_name, ref_key, min_added_id }: CellKey): CellKe
   return { row_key, column_name, ref_key, min_added_id };
 }
 
-function reads(
-  send: Connection,
-): Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet' | 'log' | 'heads'> {
+function reads(send: Connection): Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'> {
   const row: Datastore['row'] = async (rowKey, { columns, after, ...options } = {}) =>
     toPage<string>(
       await send({
@@ -135,20 +135,6 @@ function reads(
           path: ['cells', row_key, column_name, 'versions'],
           query: { limit, order, after, ...read(options) },
         }),
-      );
-    },
-    async log(locations: readonly Location[], options = {}) {
-      const { json } = await send({
-        method: 'POST',
-        path: ['log'],
-        query: { read: options.read },
-        body: { locations, limit: options.limit },
-      });
-      return toShardLogs(json['logs']);
-    },
-    async heads(options = {}) {
-      return toShardHeads(
-        (await send({ method: 'GET', path: ['shards'], query: { read: options.read } })).json['shards'],
       );
     },
   };

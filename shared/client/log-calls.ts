@@ -1,0 +1,23 @@
+import type { Datastore } from '../contract/datastore.ts';
+import { toShardHeads, toShardLogs } from './answers.ts';
+import type { Connection } from './connection.ts';
+
+/** The logs of shards, over HTTP. */
+export function logCalls(send: Connection): Pick<Datastore, 'log' | 'heads'> {
+  return {
+    async log(locations, options = {}) {
+      const { json } = await send({
+        method: 'POST',
+        path: ['log'],
+        query: { read: options.read },
+        body: { locations, limit: options.limit },
+      });
+      return toShardLogs(json['logs']);
+    },
+    async heads(options = {}) {
+      return toShardHeads(
+        (await send({ method: 'GET', path: ['shards'], query: { read: options.read } })).json['shards'],
+      );
+    },
+  };
+}
