@@ -61,8 +61,11 @@ export interface MysqlSettings {
 
 /**
  * Of connections for transactions: rows, and whole tables that somebody locked, are waited for as short as servers can.
+ * A process that was frozen before it could take back a transaction that failed is waited for little longer than a pool
+ * trusts an idle connection.
  */
-const SHORT_LOCK_WAITS = 'SET SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1';
+const OF_TRANSACTIONS =
+  'SET SESSION innodb_lock_wait_timeout = 1, SESSION lock_wait_timeout = 1, SESSION wait_timeout = 40';
 
 const DEFAULTS = { connections: 8, lanes: 4, connectTimeoutMs: 1000, queryTimeoutMs: 4000, acquireTimeoutMs: 2000 };
 
@@ -91,7 +94,7 @@ export function mysqlClient(
         ...options,
         connection: { ...connection, multipleStatements: true },
         connections: options.lanes,
-        begin: SHORT_LOCK_WAITS,
+        begin: OF_TRANSACTIONS,
       });
     },
   });

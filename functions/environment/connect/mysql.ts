@@ -11,9 +11,9 @@ import { secretOf, type Connector } from './connector.ts';
 export const MYSQL: Connector = {
   guard: guardWith(),
   open({ environment, databaseUser, databaseAuth, connections }, { statementMs, acquireMs } = {}) {
-    // One request at a time comes to an instance: what its transactions need is one connection, out of those it may
-    // have.
-    const lanes = connections > 1 ? 1 : 0;
+    // One request at a time comes to an instance, for which one connection does its transactions; a loop has more under
+    // way. They are part of what an instance may have.
+    const lanes = Math.min(2, Math.floor(connections / 2));
     const settings: MysqlSettings = {
       connections: connections - lanes,
       lanes,
