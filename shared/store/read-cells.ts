@@ -1,22 +1,21 @@
-import { parseAddress, parseColumnName, parseKey, parseMinimum, parseRefKey, parseRowKey } from '../address.ts';
-import { LIMITS, type CellKey, type Role, type Served } from '../cell.ts';
-import { invalidField, SchemalessError } from '../errors.ts';
+import { parseAddress, parseColumnName, parseMinimum, parseRefKey, parseRowKey } from '../address.ts';
+import { LIMITS, type Served } from '../cell.ts';
+import { invalidField } from '../errors.ts';
 import { shardOf } from '../shard.ts';
-import type { ItemRows, StoredCell } from '../sql/cell-rows.ts';
-import { selectCells, type ShardKey } from '../sql/statements/select-cells.ts';
+import type { ItemRows } from '../sql/cell-rows.ts';
 import { selectRow } from '../sql/statements/select-row.ts';
 import { selectVersions } from '../sql/statements/select-versions.ts';
 import type { Statement } from '../sql/client.ts';
 import { requireDatastore } from '../access/groups.ts';
-import { answerRoom, noRoomLeft } from '../access/answer-room.ts';
+import { noRoomLeft } from '../access/answer-room.ts';
 import type { AnswerRoom } from '../contract/answer-room.ts';
 import { placeOf, type StoreContext } from '../access/context.ts';
-import { joinedByKey } from '../access/joined.ts';
-import type { BatchItem, Datastore, Found, Page, ReadOptions } from '../contract/datastore.ts';
-import { decodeSizedCell, decodeUntilFull } from '../access/decode.ts';
-import { parseBatch, parseLimit, parseRead } from '../access/parse.ts';
-import { pageBytes, readGroup, type GroupItem } from '../access/read-group.ts';
-import { readWanted, wantingCells, type WantedCells } from '../access/wanted-cells.ts';
+import type { Datastore, Page, ReadOptions } from '../contract/datastore.ts';
+import { decodeUntilFull } from '../access/decode.ts';
+import { parseLimit, parseRead } from '../access/parse.ts';
+import { pageBytes, readGroup } from '../access/read-group.ts';
+import { cellLookUps } from './look-up-cells.ts';
+import { readBatch } from './read-batch.ts';
 
 type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
 
@@ -46,20 +45,8 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
     return { ...answer, bytes };
   }
 
-  const lookUp = joinLookUps(context, name);
-
-  async function find({ row_key, column_name, ref_key }: CellKey, options: ReadOptions): Promise<Found> {
-    const key: CellKey = { row_key, column_name, ref_key, min_added_id: parseMinimum(options.min_added_id) };
-    const read = parseRead(options.read);
-    const shard = shardOf(row_key, shards);
-    const { group } = placeOf(await requireDatastore(context.topology, name), shard);
-    const found = await context.admit(group, () => lookUp({ group, read, wanted: { key, shard } }));
-    if (found.error) throw found.error;
-    const { cells, served_by, stale } = found;
-    const decoded = cells[0] && decodeSizedCell(cells[0]);
-    if (decoded && options.room?.take(decoded) === false) throw noRoomLeft();
-    return { cell: decoded?.cell ?? null, served_by, stale };
-  }
+  const find = cellLookUps(context, name, shards);
+  const source = { context, name, shards };
 
   return {
     get: (address, options = {}) => rejectable(() => find(parseAddress(address), options)),
@@ -100,24 +87,7 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
       return toPage(answer, { limit: LIMITS.listCells, room: options.room }, ({ column_name }) => column_name);
     },
 
-    async batchGet(keys, options = {}): Promise<readonly BatchItem[]> {
-      const read = parseRead(options.read);
-      const wanted = parseBatch(keys, 'keys', parseKey).map((key): ShardKey => ({
-        key,
-        shard: shardOf(key.row_key, shards),
-      }));
-      const cells = await readWanted(
-        wantingCells({ context, name, topology: await requireDatastore(context.topology, name), read }),
-        wanted,
-      );
-      const full: FullAnswer = { room: answerRoom(), refused: false };
-      const items: BatchItem[] = [];
-      for (const place of wanted.keys()) {
-        if (cells.isLeftOut(place)) await cells.complete({ from: place, to: place + 1 }, full.room.left());
-        items.push(toBatchItem(cells, place, full));
-      }
-      return items;
-    },
+    batchGet: (keys, options = {}) => readBatch(source, keys, options),
   };
 }
 
@@ -126,39 +96,6 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
  * alone.
  */
 const SHARERS = 8;
-/** Statements that look up cells of a group at a time: as many as its servers may work on side by side. */
-const LOOK_UPS_OF_A_GROUP = 2;
-
-interface LookUp {
-  readonly group: string;
-  readonly read: Role;
-  readonly wanted: ShardKey;
-}
-
-/** Looks up single cells, those that are wanted of a group at the same time in one statement. */
-function joinLookUps(context: StoreContext, name: string): (one: LookUp) => Promise<GroupItem> {
-  return joinedByKey<LookUp, GroupItem>(
-    {
-      atOnce: LOOK_UPS_OF_A_GROUP,
-      fits: ({ length }) => length < LIMITS.batchCells,
-      async run(some) {
-        const [{ group, read }] = some;
-        const statement = (places: readonly number[]): Statement =>
-          selectCells(
-            name,
-            places.flatMap((place) => some[place]?.wanted ?? []),
-            true,
-          );
-        return readGroup(await context.groups.client(group), group, {
-          statement,
-          minima: some.map(({ wanted }) => wanted.key.min_added_id),
-          read,
-        });
-      },
-    },
-    ({ group, read }) => `${group}/${read}`,
-  );
-}
 
 /** Arguments are checked in the same turn; a failed check must still reach the caller as a rejection. */
 async function rejectable<T>(work: () => Promise<T>): Promise<T> {
@@ -184,37 +121,6 @@ function toPage<Next>(
   if (room && (cells.length < wanted.length || (encoded >= answer.bytes && answer.cells.length <= limit)))
     throw noRoomLeft();
   return { cells, next: last && more ? nextOf(last) : null, served_by: answer.served_by, stale: answer.stale };
-}
-
-/** An item of a batch, if the answer still has room for it; one that fails does so alone. */
-function toBatchItem(cells: WantedCells, place: number, full: FullAnswer): BatchItem {
-  const { room } = full;
-  const answer = cells.answer(place);
-  if (answer.error) return { error: answer.error };
-  const [stored] = answer.cells;
-  if (!stored) return null;
-  // Behind one that had no room only such are decoded that fit in any case: a hundred may be large, to be thrown away.
-  if (cells.isLeftOut(place) || (full.refused && cells.atMostBytes(stored) > room.left()))
-    return { error: noRoomFor(stored) };
-  const decoded = cells.decode(stored);
-  if (decoded.cell.error) return { error: decoded.cell.error };
-  if (room.take(decoded)) return { ...decoded.cell, served_by: answer.served_by, stale: answer.stale };
-  full.refused = true;
-  return { error: noRoomFor(stored) };
-}
-
-interface FullAnswer {
-  readonly room: AnswerRoom;
-  /** An item had no room. */
-  refused: boolean;
-}
-
-function noRoomFor({ row_key, column_name, ref_key }: StoredCell): SchemalessError {
-  return new SchemalessError(
-    'answer_too_large',
-    "the batch's answer has no room for this cell: ask for it alone, or with fewer",
-    { address: { row_key, column_name, ref_key } },
-  );
 }
 
 function parseOrder(value: unknown): 'asc' | 'desc' {

@@ -27,21 +27,88 @@ const SERVED: Served = { served_by: 'writer', stale: false };
  * Read this to know what the store does; the real one does the same over many MySQL servers.
  */
 export function referenceStore(name: string, shards: number, indexes: readonly IndexDefinition[] = []): Datastore {
-  /** Each shard's log: the cell with added id n is at n - 1. */
-  const logs: Cell[][] = Array.from({ length: shards }, () => []);
-  const cellsOf = (rowKey: string): readonly Cell[] =>
-    (logs[shardOf(rowKey, shards)] ?? []).filter((cell) => cell.row_key === rowKey);
-  const columnOf = (rowKey: string, column: string): readonly Cell[] =>
-    cellsOf(rowKey)
-      .filter((cell) => cell.column_name === column)
-      .sort((a, b) => a.ref_key - b.ref_key);
+  const logs = new MemoryLogs(shards);
 
-  function append(cell: NewCell): PutResult {
-    const shard = shardOf(cell.row_key, shards);
-    const old = columnOf(cell.row_key, cell.column_name).find((candidate) => candidate.ref_key === cell.ref_key);
+  return {
+    name,
+    shards,
+
+    async put(cell: NewCell): Promise<PutResult> {
+      const address = parseAddress(cell);
+      checkBody(cell.body);
+      return logs.append({ ...address, body: cell.body });
+    },
+
+    async batchPut(cells: readonly NewCell[]): Promise<readonly PutResult[]> {
+      return parseBatch(cells, 'cells', (cell, prefix) => {
+        checkBody(cell.body, `${prefix}body`);
+        return { ...parseAddress(cell, prefix), body: cell.body };
+      }).map((cell) => logs.append(cell));
+    },
+
+    async get(address): Promise<Found> {
+      return { cell: logs.find(parseAddress(address)), ...SERVED };
+    },
+
+    async getLatest(key): Promise<Found> {
+      const latest = { row_key: parseRowKey(key.row_key), column_name: parseColumnName(key.column_name) };
+      return { cell: logs.find(latest), ...SERVED };
+    },
+
+    async versions(key, options: VersionsOptions = {}): Promise<Page<number>> {
+      const limit = parseLimit(options.limit);
+      const after = options.after === undefined ? undefined : parseRefKey(options.after, 'after');
+      const all = logs.column(parseRowKey(key.row_key), parseColumnName(key.column_name));
+      return versionsOf(all, { limit, after, order: options.order });
+    },
+
+    async row(rowKey, options: RowOptions = {}): Promise<Page<string>> {
+      const all = logs.row(parseRowKey(rowKey));
+      const columns = options.columns?.map((column, place) => parseColumnName(column, `column[${place}]`));
+      return latestOf(all, { columns, after: options.after });
+    },
+
+    async batchGet(keys: readonly CellKey[]): Promise<readonly BatchItem[]> {
+      return parseBatch(keys, 'keys', parseKey).map((key) => {
+        const cell = logs.find(key);
+        return cell && { ...cell, ...SERVED };
+      });
+    },
+
+    async log(locations: readonly Location[], options: LogOptions = {}): Promise<readonly ShardLog[]> {
+      const limit = parseLimit(options.limit);
+      return parseBatch(
+        locations,
+        'locations',
+        (location, prefix) => parseLocation(location, shards, prefix),
+        LIMITS.logCells,
+      ).map((location) => readLog(logs.all[location.shard] ?? [], location, limit));
+    },
+
+    async query(query: IndexQuery): Promise<IndexAnswer> {
+      return referenceQuery(indexes, logs.all.flat(), shards, query);
+    },
+
+    async heads(): Promise<readonly ShardHead[]> {
+      return logs.all.map((log, shard) => ({ shard, group: 'memory', head: log.length }));
+    },
+  };
+}
+
+class MemoryLogs {
+  /** Each shard's log: the cell with added id n is at n - 1. */
+  readonly all: readonly Cell[][];
+
+  constructor(shards: number) {
+    this.all = Array.from({ length: shards }, () => []);
+  }
+
+  append(cell: NewCell): PutResult {
+    const shard = this.#shardOf(cell.row_key);
+    const old = this.find(cell);
     if (old)
       return { outcome: equalJson(old.body, cell.body) ? 'stored_before' : 'conflict', shard, added_id: old.added_id };
-    const log = logs[shard] ?? [];
+    const log = this.all[shard] ?? [];
     const now = new Date().toISOString().replace('Z', '000Z');
     const last = log.at(-1)?.created_at ?? now;
     log.push({
@@ -54,105 +121,63 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
     return { outcome: 'stored', shard, added_id: log.length };
   }
 
-  function find(key: CellKey): Cell | null {
-    const column = columnOf(key.row_key, key.column_name);
+  /** The cell of that ref key, or the latest. */
+  find(key: CellKey): Cell | null {
+    const column = this.column(key.row_key, key.column_name);
     return (key.ref_key === undefined ? column.at(-1) : column.find((cell) => cell.ref_key === key.ref_key)) ?? null;
   }
 
-  async function batchPut(cells: readonly NewCell[]): Promise<readonly PutResult[]> {
-    return parseBatch(cells, 'cells', (cell, prefix) => {
-      checkBody(cell.body, `${prefix}body`);
-      return { ...parseAddress(cell, prefix), body: cell.body };
-    }).map(append);
+  /** By ref key. */
+  column(rowKey: string, column: string): readonly Cell[] {
+    return this.row(rowKey)
+      .filter((cell) => cell.column_name === column)
+      .sort((a, b) => a.ref_key - b.ref_key);
   }
 
+  row(rowKey: string): Cell[] {
+    return (this.all[this.#shardOf(rowKey)] ?? []).filter((cell) => cell.row_key === rowKey);
+  }
+
+  #shardOf(rowKey: string): number {
+    return shardOf(rowKey, this.all.length);
+  }
+}
+
+/** @param all of a column, by ref key */
+function versionsOf(
+  all: readonly Cell[],
+  { limit, after, order }: VersionsOptions & { readonly limit: number },
+): Page<number> {
+  const ascending = order === 'asc';
+  const ordered = ascending ? all : all.toReversed();
+  const beyond = ordered.filter(
+    (cell) => after === undefined || (ascending ? cell.ref_key > after : cell.ref_key < after),
+  );
+  const cells = beyond.slice(0, limit);
+  return { cells, next: beyond.length > limit ? (cells.at(-1)?.ref_key ?? null) : null, ...SERVED };
+}
+
+/** @param all of a row */
+function latestOf(all: readonly Cell[], { columns, after }: RowOptions): Page<string> {
+  const latest = new Map<string, Cell>();
+  for (const cell of all) {
+    if ((latest.get(cell.column_name)?.ref_key ?? -1) < cell.ref_key) latest.set(cell.column_name, cell);
+  }
+  const cells = [...latest.values()]
+    .filter((cell) => !columns?.length || columns.includes(cell.column_name))
+    .filter((cell) => after === undefined || byBytes(cell.column_name, after) > 0)
+    .sort((a, b) => byBytes(a.column_name, b.column_name));
   return {
-    name,
-    shards,
-    batchPut,
-
-    async put(cell: NewCell): Promise<PutResult> {
-      const address = parseAddress(cell);
-      checkBody(cell.body);
-      return append({ ...address, body: cell.body });
-    },
-
-    async get(address): Promise<Found> {
-      return { cell: find(parseAddress(address)), ...SERVED };
-    },
-
-    async getLatest(key): Promise<Found> {
-      return {
-        cell: find({ row_key: parseRowKey(key.row_key), column_name: parseColumnName(key.column_name) }),
-        ...SERVED,
-      };
-    },
-
-    async versions(key, options: VersionsOptions = {}): Promise<Page<number>> {
-      const limit = parseLimit(options.limit);
-      const after = options.after === undefined ? undefined : parseRefKey(options.after, 'after');
-      const ascending = options.order === 'asc';
-      const all = columnOf(parseRowKey(key.row_key), parseColumnName(key.column_name));
-      const ordered = ascending ? all : all.toReversed();
-      const beyond = ordered.filter(
-        (cell) => after === undefined || (ascending ? cell.ref_key > after : cell.ref_key < after),
-      );
-      const cells = beyond.slice(0, limit);
-      return { cells, next: beyond.length > limit ? (cells.at(-1)?.ref_key ?? null) : null, ...SERVED };
-    },
-
-    async row(rowKey, options: RowOptions = {}): Promise<Page<string>> {
-      const latest = new Map<string, Cell>();
-      for (const cell of cellsOf(parseRowKey(rowKey))) {
-        if ((latest.get(cell.column_name)?.ref_key ?? -1) < cell.ref_key) latest.set(cell.column_name, cell);
-      }
-      const wanted = options.columns?.map((column, place) => parseColumnName(column, `column[${place}]`));
-      const cells = [...latest.values()]
-        .filter((cell) => !wanted?.length || wanted.includes(cell.column_name))
-        .filter((cell) => options.after === undefined || byBytes(cell.column_name, options.after) > 0)
-        .sort((a, b) => byBytes(a.column_name, b.column_name));
-      return {
-        cells: cells.slice(0, LIMITS.listCells),
-        next: cells.length > LIMITS.listCells ? (cells[LIMITS.listCells - 1]?.column_name ?? null) : null,
-        ...SERVED,
-      };
-    },
-
-    async batchGet(keys: readonly CellKey[]): Promise<readonly BatchItem[]> {
-      const parsed = parseBatch(keys, 'keys', parseKey);
-      return parsed.map(find).map((cell) => cell && { ...cell, ...SERVED });
-    },
-
-    async log(locations: readonly Location[], options: LogOptions = {}): Promise<readonly ShardLog[]> {
-      const limit = parseLimit(options.limit);
-      return parseBatch(
-        locations,
-        'locations',
-        (location, prefix) => parseLocation(location, shards, prefix),
-        LIMITS.logCells,
-      ).map((location) => {
-        const log = logs[location.shard] ?? [];
-        const since = location.since;
-        const from = since === undefined ? (location.after ?? 0) : log.filter((cell) => cell.created_at < since).length;
-        const cells = log.slice(from, from + limit);
-        return {
-          shard: location.shard,
-          cells,
-          next: from + cells.length,
-          more: from + cells.length < log.length,
-          ...SERVED,
-        };
-      });
-    },
-
-    async query(query: IndexQuery): Promise<IndexAnswer> {
-      return referenceQuery(indexes, logs.flat(), shards, query);
-    },
-
-    async heads(): Promise<readonly ShardHead[]> {
-      return logs.map((log, shard) => ({ shard, group: 'memory', head: log.length }));
-    },
+    cells: cells.slice(0, LIMITS.listCells),
+    next: cells.length > LIMITS.listCells ? (cells[LIMITS.listCells - 1]?.column_name ?? null) : null,
+    ...SERVED,
   };
+}
+
+function readLog(log: readonly Cell[], { shard, after, since }: Location, limit: number): ShardLog {
+  const from = since === undefined ? (after ?? 0) : log.filter((cell) => cell.created_at < since).length;
+  const cells = log.slice(from, from + limit);
+  return { shard, cells, next: from + cells.length, more: from + cells.length < log.length, ...SERVED };
 }
 
 function byBytes(a: string, b: string): number {

@@ -1,0 +1,75 @@
+import { parseKey } from '../address.ts';
+import type { CellKey } from '../cell.ts';
+import { SchemalessError } from '../errors.ts';
+import { shardOf } from '../shard.ts';
+import type { StoredCell } from '../sql/cell-rows.ts';
+import type { ShardKey } from '../sql/statements/select-cells.ts';
+import { answerRoom } from '../access/answer-room.ts';
+import type { StoreContext } from '../access/context.ts';
+import { requireDatastore } from '../access/groups.ts';
+import { parseBatch, parseRead } from '../access/parse.ts';
+import { readWanted, wantingCells, type WantedCells } from '../access/wanted-cells.ts';
+import type { AnswerRoom } from '../contract/answer-room.ts';
+import type { BatchItem, ReadOptions } from '../contract/datastore.ts';
+
+/** Whose cells are read. */
+interface BatchSource {
+  readonly context: StoreContext;
+  readonly name: string;
+  readonly shards: number;
+}
+
+/** Cells at many keys, each group asked once, and again for what was too much at once; items in the keys' order. */
+export async function readBatch(
+  { context, name, shards }: BatchSource,
+  keys: readonly CellKey[],
+  options: Pick<ReadOptions, 'read'>,
+): Promise<readonly BatchItem[]> {
+  const read = parseRead(options.read);
+  const wanted = parseBatch(keys, 'keys', parseKey).map((key): ShardKey => ({
+    key,
+    shard: shardOf(key.row_key, shards),
+  }));
+  const cells = await readWanted(
+    wantingCells({ context, name, topology: await requireDatastore(context.topology, name), read }),
+    wanted,
+  );
+  const full: FullAnswer = { room: answerRoom(), refused: false };
+  const items: BatchItem[] = [];
+  for (const place of wanted.keys()) {
+    if (cells.isLeftOut(place)) await cells.complete({ from: place, to: place + 1 }, full.room.left());
+    items.push(toBatchItem(cells, place, full));
+  }
+  return items;
+}
+
+/** An item of a batch, if the answer still has room for it; one that fails does so alone. */
+function toBatchItem(cells: WantedCells, place: number, full: FullAnswer): BatchItem {
+  const { room } = full;
+  const answer = cells.answer(place);
+  if (answer.error) return { error: answer.error };
+  const [stored] = answer.cells;
+  if (!stored) return null;
+  // Behind one that had no room only such are decoded that fit in any case: a hundred may be large, to be thrown away.
+  if (cells.isLeftOut(place) || (full.refused && cells.atMostBytes(stored) > room.left()))
+    return { error: noRoomFor(stored) };
+  const decoded = cells.decode(stored);
+  if (decoded.cell.error) return { error: decoded.cell.error };
+  if (room.take(decoded)) return { ...decoded.cell, served_by: answer.served_by, stale: answer.stale };
+  full.refused = true;
+  return { error: noRoomFor(stored) };
+}
+
+interface FullAnswer {
+  readonly room: AnswerRoom;
+  /** An item had no room. */
+  refused: boolean;
+}
+
+function noRoomFor({ row_key, column_name, ref_key }: StoredCell): SchemalessError {
+  return new SchemalessError(
+    'answer_too_large',
+    "the batch's answer has no room for this cell: ask for it alone, or with fewer",
+    { address: { row_key, column_name, ref_key } },
+  );
+}
