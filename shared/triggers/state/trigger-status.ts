@@ -54,6 +54,24 @@ function toResend(item: StateItem | undefined): Resend | undefined {
   };
 }
 
+/** @param at when a rewind was asked for: RFC 3339, UTC, six decimals */
+export async function markRewound(table: DynamoTable, name: TriggerName, at: string): Promise<void> {
+  await updateState(table, {
+    key: statusKey(name),
+    update: 'SET #rewound_at = :at',
+    values: { ':at': { S: at } },
+  });
+}
+
+/** Messages leave the queue by being consumed, as of now. */
+export async function confirmSound(table: DynamoTable, name: TriggerName): Promise<void> {
+  await updateState(table, {
+    key: statusKey(name),
+    update: 'SET #sound_at = :now',
+    values: { ':now': { S: new Date().toISOString() } },
+  });
+}
+
 /**
  * Where cells are sent to, unless somebody has said it.
  *
