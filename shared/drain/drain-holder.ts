@@ -1,10 +1,11 @@
+import type { SqlClient } from '../sql/client.ts';
 import { failBuffered } from '../sql/statements/change-buffered.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
 import { selectWaiting, type WaitingPlace } from '../sql/statements/select-waiting.ts';
 import { selectWaitingShards, toWaitingShards, type WaitingShard } from '../sql/statements/select-waiting-shards.ts';
 import type { StoreContext } from '../access/context.ts';
 import { appendPace, rateFor, type Backlog } from './append-pace.ts';
-import { openArrivals, type Arrival } from './arrivals.ts';
+import { openArrivals, type Arrival, type Arrivals } from './arrivals.ts';
 import type { Lane } from './drain-lane.ts';
 import { emptyReport, type DrainReport, type DrainSettings } from './drain-settings.ts';
 import { nameOf, openTurns } from './turns.ts';
@@ -35,91 +36,126 @@ export async function openHolderDrain(
   settings: DrainSettings = {},
   progress: DrainProgress = { arrivals: [], places: {} },
 ): Promise<HolderDrain> {
-  const { minimumAgeSeconds = 2, pageRows = 100, appendsPerSecond, maxAttempts = 5 } = settings;
-  const client = await context.groups.client(holder);
-  const arrivals = openArrivals(progress.arrivals);
-  const lanes = new Map<string, Lane>();
-  const rates = new Map<string, number>();
-  const report = emptyReport();
-  const upTo = (): number => arrivals.idAt(minimumAgeSeconds * 1000);
-  let oldest: number | null = null;
-  const backlogOf = (rows: number, first: number): Backlog => ({
-    rows,
-    seconds: arrivals.ageOf(first) / 1000,
-    isWatched: arrivals.sawComing(first),
-  });
+  return new BufferDrain(context, await context.groups.client(holder), settings, progress);
+}
 
-  function laneOf(primary: string): Lane {
-    let lane = lanes.get(primary);
+type FullSettings = DrainSettings & Required<Omit<DrainSettings, 'appendsPerSecond'>>;
+
+class BufferDrain implements HolderDrain {
+  readonly lanes = new Map<string, Lane>();
+  readonly #context: StoreContext;
+  readonly #holder: SqlClient;
+  readonly #settings: FullSettings;
+  /** Where a former drain stood. */
+  readonly #places: DrainProgress['places'];
+  readonly #arrivals: Arrivals;
+  /** Appends a second, by primary. */
+  readonly #rates = new Map<string, number>();
+  readonly #report = emptyReport();
+  #oldest: number | null = null;
+
+  constructor(context: StoreContext, holder: SqlClient, settings: DrainSettings, progress: DrainProgress) {
+    const { minimumAgeSeconds = 2, pageRows = 100, maxAttempts = 5 } = settings;
+    this.#context = context;
+    this.#holder = holder;
+    this.#settings = { ...settings, minimumAgeSeconds, pageRows, maxAttempts };
+    this.#places = progress.places;
+    this.#arrivals = openArrivals(progress.arrivals);
+  }
+
+  async watch(): Promise<void> {
+    const { shards, last, areMany } = toWaitingShards(await this.#holder.select(selectWaitingShards(), 'writer'));
+    this.#arrivals.note(last);
+    const first = Math.min(...shards.map((shard) => shard.first));
+    this.#oldest = shards.length === 0 ? null : this.#arrivals.ageOf(first);
+    const { placed, lost } = await findPrimaries(this.#context, shards);
+    for (const primary of new Set([...placed.keys(), ...this.lanes.keys()])) {
+      const ofPrimary = placed.get(primary) ?? [];
+      this.#laneOf(primary).turns.have(ofPrimary);
+      this.#rates.set(primary, this.#settings.appendsPerSecond ?? this.#rateOf(ofPrimary, last, areMany));
+    }
+    await this.#failLost(
+      lost.slice(0, this.#settings.pageRows).map(({ datastore, shard }) => ({ datastore, shard, after: 0 })),
+    );
+  }
+
+  oldest(): number | null {
+    return this.#oldest;
+  }
+
+  progress(): DrainProgress {
+    return {
+      arrivals: this.#arrivals.saved(),
+      places: Object.fromEntries(
+        [...this.lanes.values()].flatMap(({ turns }) =>
+          [...turns.shards.values()].filter(({ after }) => after > 0).map((turn) => [nameOf(turn), turn.after]),
+        ),
+      ),
+    };
+  }
+
+  report(): DrainReport {
+    const report = this.#report;
+    const done = { ...report, unreachable: new Set(report.unreachable), refused: new Set(report.refused) };
+    Object.assign(report, { seen: 0, drained: 0, appended: 0, conflicts: 0, failed: 0 });
+    report.unreachable.clear();
+    report.refused.clear();
+    return done;
+  }
+
+  #laneOf(primary: string): Lane {
+    let lane = this.lanes.get(primary);
     if (!lane) {
-      const pace = appendPace(() => rates.get(primary) ?? rateFor([]));
+      const { pageRows, maxAttempts } = this.#settings;
       lane = {
-        context,
-        holder: client,
+        context: this.#context,
+        holder: this.#holder,
         primary,
-        turns: openTurns((name) => progress.places[name]),
-        pace,
-        report,
+        turns: openTurns((name) => this.#places[name]),
+        pace: appendPace(() => this.#rates.get(primary) ?? rateFor([])),
+        report: this.#report,
         pageRows,
         maxAttempts,
-        upTo,
+        upTo: () => this.#upTo(),
       };
-      lanes.set(primary, lane);
+      this.lanes.set(primary, lane);
     }
     return lane;
   }
 
-  /** Rows of shards that there are not are at fault themselves. */
-  async function failLost(lost: readonly WaitingPlace[]): Promise<void> {
-    if (lost.length === 0) return;
-    const rows = (await client.select(selectWaiting(lost, upTo(), Math.ceil(pageRows / lost.length)), 'writer')).map(
-      toWaitingRow,
-    );
-    for (const row of rows)
-      await client.change(failBuffered(row, `no shard ${row.shard} of datastore ${row.datastore}`, maxAttempts));
-    report.seen += rows.length;
-    report.failed += rows.length;
+  /** The highest id that is old enough to be looked at. */
+  #upTo(): number {
+    return this.#arrivals.idAt(this.#settings.minimumAgeSeconds * 1000);
   }
 
-  return {
-    lanes,
-    async watch() {
-      const { shards, last, areMany } = toWaitingShards(await client.select(selectWaitingShards(), 'writer'));
-      arrivals.note(last);
-      const first = Math.min(...shards.map((shard) => shard.first));
-      oldest = shards.length === 0 ? null : arrivals.ageOf(first);
-      const { placed, lost } = await findPrimaries(context, shards);
-      for (const primary of new Set([...placed.keys(), ...lanes.keys()])) {
-        const ofPrimary = placed.get(primary) ?? [];
-        laneOf(primary).turns.have(ofPrimary);
-        const firstOf = Math.min(last, ...ofPrimary.map((shard) => shard.first));
-        const counted = rateFor(ofPrimary.map(({ rows, first: ofShard }) => backlogOf(rows, ofShard)));
-        // Where not all are counted, whatever came since the first of them may wait.
-        rates.set(
-          primary,
-          appendsPerSecond ??
-            (areMany ? Math.max(counted, rateFor([backlogOf(last - firstOf + 1, firstOf)])) : counted),
-        );
-      }
-      await failLost(lost.slice(0, pageRows).map(({ datastore, shard }) => ({ datastore, shard, after: 0 })));
-    },
-    oldest: () => oldest,
-    progress: () => ({
-      arrivals: arrivals.saved(),
-      places: Object.fromEntries(
-        [...lanes.values()].flatMap(({ turns }) =>
-          [...turns.shards.values()].filter(({ after }) => after > 0).map((turn) => [nameOf(turn), turn.after]),
-        ),
-      ),
-    }),
-    report() {
-      const done = { ...report, unreachable: new Set(report.unreachable), refused: new Set(report.refused) };
-      Object.assign(report, { seen: 0, drained: 0, appended: 0, conflicts: 0, failed: 0 });
-      report.unreachable.clear();
-      report.refused.clear();
-      return done;
-    },
-  };
+  /**
+   * Appends a second that suit what waits for a primary.
+   *
+   * @param last the highest id of all rows
+   * @param areMany so many rows wait that not all are counted
+   */
+  #rateOf(shards: readonly WaitingShard[], last: number, areMany: boolean): number {
+    const firstOf = Math.min(last, ...shards.map((shard) => shard.first));
+    const counted = rateFor(shards.map(({ rows, first }) => this.#backlogOf(rows, first)));
+    // Where not all are counted, whatever came since the first of them may wait.
+    return areMany ? Math.max(counted, rateFor([this.#backlogOf(last - firstOf + 1, firstOf)])) : counted;
+  }
+
+  #backlogOf(rows: number, first: number): Backlog {
+    return { rows, seconds: this.#arrivals.ageOf(first) / 1000, isWatched: this.#arrivals.sawComing(first) };
+  }
+
+  /** Rows of shards that there are not are at fault themselves. */
+  async #failLost(lost: readonly WaitingPlace[]): Promise<void> {
+    if (lost.length === 0) return;
+    const { pageRows, maxAttempts } = this.#settings;
+    const statement = selectWaiting(lost, this.#upTo(), Math.ceil(pageRows / lost.length));
+    const rows = (await this.#holder.select(statement, 'writer')).map(toWaitingRow);
+    for (const row of rows)
+      await this.#holder.change(failBuffered(row, `no shard ${row.shard} of datastore ${row.datastore}`, maxAttempts));
+    this.#report.seen += rows.length;
+    this.#report.failed += rows.length;
+  }
 }
 
 /** Shards with rows that wait, by the group that owns them, and those that there are not. */

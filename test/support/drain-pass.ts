@@ -19,13 +19,13 @@ export async function drainPass(
   settings: DrainSettings = {},
   drain?: HolderDrain,
 ): Promise<DrainReport> {
-  const { lanes, watch, report } = drain ?? (await openHolderDrain(context, holder, settings));
-  await watch();
+  const going = drain ?? (await openHolderDrain(context, holder, settings));
+  await going.watch();
   await Promise.all(
-    [...lanes.values()].map(async (lane) => {
+    [...going.lanes.values()].map(async (lane) => {
       await sleep(Math.max(0, lane.turns.wait()));
       while (mayGoOn() && (await laneTurn(lane)) <= 0);
     }),
   );
-  return report();
+  return going.report();
 }
