@@ -8,9 +8,9 @@ import type { PhysicalIndex } from '../index-table.ts';
 import type { Leases } from '../../dynamo/lease.ts';
 import { underLease } from '../../dynamo/under-lease.ts';
 import type { IndexCatalogue } from '../../topology/index-catalogue.ts';
-import { buildFollower, throttleTo } from './build-follower.ts';
+import { buildFollower, throttleTo, type Throttle } from './build-follower.ts';
 import { doChores } from './chores.ts';
-import { pendingMarks } from './pending-marks.ts';
+import { pendingMarks, type PendingMarks } from './pending-marks.ts';
 import { repairFollower } from './repair-follower.ts';
 import type { RepairWork } from './repair-work.ts';
 
@@ -51,39 +51,99 @@ interface RunningFollower {
 
 /** Repairs the indexes of one datastore: the followers of its logs, and under a lease what one run alone does. */
 export function repairDatastore(work: RepairWork, run: DatastoreRun): DatastoreRepair {
-  const { datastore, report, settings } = work;
-  const pending = pendingMarks(work.stateTable, datastore);
-  const throttle = throttleTo(settings.buildCellsPerSecond);
-  const running = new Map<string, RunningFollower>();
-  const tasks = new Set<Promise<void>>();
-  let choring = false;
-  spawn(work.mistyped.keep(run.signal));
+  return new RunningRepair(work, run);
+}
 
-  function spawn(task: Promise<void>): void {
-    tasks.add(task);
-    void task.finally(() => tasks.delete(task));
+class RunningRepair implements DatastoreRepair {
+  readonly ended: Promise<void>;
+  readonly #work: RepairWork;
+  readonly #run: DatastoreRun;
+  readonly #pending: PendingMarks;
+  readonly #throttle: Throttle;
+  readonly #running = new Map<string, RunningFollower>();
+  readonly #tasks = new Set<Promise<void>>();
+  #isChoring = false;
+
+  constructor(work: RepairWork, run: DatastoreRun) {
+    this.#work = work;
+    this.#run = run;
+    this.#pending = pendingMarks(work.stateTable, work.datastore);
+    this.#throttle = throttleTo(work.settings.buildCellsPerSecond);
+    this.#spawn(work.mistyped.keep(run.signal));
+    this.ended = this.#end();
+  }
+
+  look(catalogues: readonly IndexCatalogue[], isSucceeded: boolean): void {
+    const building = buildsOf(catalogues);
+    for (const [name, { end }] of this.#running) if (name.startsWith('build/') && !building.has(name)) end();
+    if (isSucceeded) return;
+    // Handed over to a successor that is gone again.
+    for (const [name, { over }] of this.#running) if (over) this.#running.delete(name);
+    if (!this.#isChoring) this.#doChores();
+    const hasLive = catalogues.some(({ versions }) => versions.some(({ state }) => state === 'live'));
+    if (!this.#running.has('repair')) this.#repair(hasLive);
+    for (const [name, index] of building) if (!this.#running.has(name)) this.#build(name, index);
+  }
+
+  isOver(): boolean {
+    return [...this.#running.values()].every(({ over }) => over);
+  }
+
+  async #end(): Promise<void> {
+    const { signal } = this.#run;
+    await new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      else signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    while (this.#tasks.size > 0) await Promise.allSettled(this.#tasks);
+  }
+
+  #spawn(task: Promise<void>): void {
+    this.#tasks.add(task);
+    void task.finally(() => this.#tasks.delete(task));
+  }
+
+  #repair(hasLive: boolean): void {
+    const { behindMs, commitEveryMs } = this.#work.settings;
+    this.#follow('repair', () => repairFollower(this.#work, this.#pending, hasLive), {
+      behindMs,
+      pageCells: REPAIR_CELLS,
+      pauses: REPAIR_PAUSES,
+      commitEveryMs,
+    });
+  }
+
+  #build(name: string, index: PhysicalIndex): void {
+    const { stateTable, datastore } = this.#work;
+    this.#follow(
+      name,
+      (signal) => buildFollower(this.#work, index, this.#throttle, signal),
+      { behindMs: 0, pageCells: BUILD_CELLS },
+      () => forgetFollower(stateTable, { name, datastore }),
+    );
   }
 
   /** Runs a follower; one that fails is begun anew at the next look. */
-  function follow(
+  #follow(
     name: string,
     make: (signal: AbortSignal) => Follower,
     rest: Pick<FollowerRun, 'behindMs' | 'pageCells' | 'pauses' | 'commitEveryMs'>,
     whenEnded: () => Promise<void> = async () => undefined,
   ): void {
-    const { signal, end } = untilEnd(run.signal);
+    const { context, stateTable, topologyTable, datastore, report } = this.#work;
+    const { owner, deadline, workers, signal: ending } = this.#run;
+    const { signal, end } = untilEnd(ending);
     const entry: RunningFollower = { end, over: false };
-    running.set(name, entry);
-    const { context, stateTable, topologyTable } = work;
+    this.#running.set(name, entry);
     const options: FollowerRun = {
       follower: make(signal),
       context,
       stateTable,
       topologyTable,
-      owner: run.owner,
-      deadline: run.deadline,
+      owner,
+      deadline,
       signal,
-      workers: run.workers,
+      workers,
       read: 'reader',
       ...rest,
       report: (event) => report({ datastore, kind: 'followed', follower: name, event }),
@@ -92,77 +152,46 @@ export function repairDatastore(work: RepairWork, run: DatastoreRun): DatastoreR
       try {
         await runFollower(options);
         entry.over = !signal.aborted;
-        if (!run.signal.aborted && signal.aborted) await whenEnded();
+        if (!ending.aborted && signal.aborted) await whenEnded();
       } catch (error) {
         report({ datastore, kind: 'failed', what: name, error });
       }
       end();
       // What is not followed any more keeps no successor waiting.
-      run.workers.ready(`${name}#${datastore}`, true);
-      if (!entry.over) running.delete(name);
+      workers.ready(`${name}#${datastore}`, true);
+      if (!entry.over) this.#running.delete(name);
     };
-    spawn(following());
+    this.#spawn(following());
   }
 
-  function build(index: PhysicalIndex): void {
-    const name = `build/${index.name}/${index.hash}`;
-    const forget = (): Promise<void> => forgetFollower(work.stateTable, { name, datastore });
-    follow(
-      name,
-      (signal) => buildFollower(work, index, throttle, signal),
-      { behindMs: 0, pageCells: BUILD_CELLS },
-      forget,
-    );
-  }
-
-  function doChoresOnce(): void {
-    choring = true;
+  #doChores(): void {
+    this.#isChoring = true;
+    const { datastore, report } = this.#work;
+    const { leases, renewMs, signal: ending } = this.#run;
     const leased = {
-      leases: run.leases,
+      leases,
       name: `repair/${datastore}`,
-      renewMs: run.renewMs,
+      renewMs,
       takeEveryMs: TAKE_PAUSE_MS,
       isPatient: true,
-      signal: run.signal,
+      signal: ending,
     };
-    const chores = underLease(leased, (signal) => doChores(work, pending, run.leases, run.renewMs, signal));
+    const chores = underLease(leased, (signal) => doChores(this.#work, this.#pending, leases, renewMs, signal));
     const done = async (): Promise<void> => {
       const end = await chores.catch((error: unknown) => report({ datastore, kind: 'failed', what: 'chores', error }));
       // Lost, and no successor in sight: it is taken again.
-      if (!end?.isWanted) choring = false;
+      if (!end?.isWanted) this.#isChoring = false;
     };
-    spawn(done());
+    this.#spawn(done());
   }
+}
 
-  return {
-    look(catalogues, isSucceeded) {
-      const building = new Map<string, PhysicalIndex>();
-      for (const { name, versions } of catalogues) {
-        for (const { hash, definition, state } of versions)
-          if (state === 'building') building.set(`build/${name}/${hash}`, { name, hash, definition });
-      }
-      for (const [name, { end }] of running) if (name.startsWith('build/') && !building.has(name)) end();
-      if (isSucceeded) return;
-      // Handed over to a successor that is gone again.
-      for (const [name, { over }] of running) if (over) running.delete(name);
-      if (!choring) doChoresOnce();
-      const hasLive = catalogues.some(({ versions }) => versions.some(({ state }) => state === 'live'));
-      if (!running.has('repair'))
-        follow('repair', () => repairFollower(work, pending, hasLive), {
-          behindMs: settings.behindMs,
-          pageCells: REPAIR_CELLS,
-          pauses: REPAIR_PAUSES,
-          commitEveryMs: settings.commitEveryMs,
-        });
-      for (const [name, index] of building) if (!running.has(name)) build(index);
-    },
-    isOver: () => [...running.values()].every(({ over }) => over),
-    ended: (async () => {
-      await new Promise<void>((resolve) => {
-        if (run.signal.aborted) resolve();
-        else run.signal.addEventListener('abort', () => resolve(), { once: true });
-      });
-      while (tasks.size > 0) await Promise.allSettled(tasks);
-    })(),
-  };
+/** The versions that are to be built, by the names of their followers. */
+function buildsOf(catalogues: readonly IndexCatalogue[]): ReadonlyMap<string, PhysicalIndex> {
+  const building = new Map<string, PhysicalIndex>();
+  for (const { name, versions } of catalogues) {
+    for (const { hash, definition, state } of versions)
+      if (state === 'building') building.set(`build/${name}/${hash}`, { name, hash, definition });
+  }
+  return building;
 }

@@ -13,6 +13,7 @@ import { SqlError } from '../../sql/client.ts';
 import type { RowOfShard } from '../../sql/statements/select-row-states.ts';
 import { placeOf } from '../../access/context.ts';
 import { requireDatastore } from '../../access/groups.ts';
+import type { DatastoreTopology } from '../../topology/topology.ts';
 import type { RepairWork } from './repair-work.ts';
 
 /** Rows that one statement reads; each takes a branch for its epoch and one for each column. */
@@ -49,55 +50,90 @@ export async function repairRows(
   rows: readonly RowOfShard[],
   only?: string,
 ): Promise<RowsRepaired> {
-  const { context, datastore, away, slow } = work;
-  const topology = await requireDatastore(context.topology, datastore);
-  const groupOf = ({ shard }: PlacedEntry): string => placeOf(topology, shard).group;
-  const missed = new Map<string, Set<string>>();
-  const unread = new Map<number, unknown>();
-  const mistyped: MistypedField[] = [];
-  const miss = ({ group, entries, error }: MissedEntries): void => {
-    if (isOfGroup(error)) away.add(group);
-    const ofGroup = missed.get(group) ?? new Set();
-    for (const { row } of entries) ofGroup.add(row.row_key);
-    missed.set(group, ofGroup);
-  };
-  let differing: PlacedEntry[] = [];
-  let written = 0;
+  const topology = await requireDatastore(work.context.topology, work.datastore);
+  return new RowsRepair(work, indexes, topology, only).repair(rows);
+}
 
-  async function compare(part: Wanted): Promise<void> {
-    for (const { rows: some, error } of part.unread) for (const { shard } of some) unread.set(shard, error);
-    for (const field of part.mistyped) mistyped.push(field);
-    const [asked, left]: [PlacedEntry[], PlacedEntry[]] = [[], []];
-    for (const entry of part.entries)
-      if (only === undefined || groupOf(entry) === only) (away.has(groupOf(entry)) ? left : asked).push(entry);
-    for (const [group, entries] of Map.groupBy(left, groupOf)) miss({ group, entries, error: undefined });
-    const { differences, unasked } = await differencesOf(context, datastore, asked);
-    for (const one of unasked) miss(one);
-    for (const { wanted } of differences) differing.push(wanted);
+/** One comparison of some rows, and what came of it so far. */
+class RowsRepair {
+  readonly #work: RowsWork;
+  readonly #indexes: readonly PhysicalIndex[];
+  readonly #topology: DatastoreTopology;
+  readonly #only: string | undefined;
+  readonly #missed = new Map<string, Set<string>>();
+  readonly #unread = new Map<number, unknown>();
+  readonly #mistyped: MistypedField[] = [];
+  /** To be written. */
+  #differing: PlacedEntry[] = [];
+  #written = 0;
+
+  constructor(
+    work: RowsWork,
+    indexes: readonly PhysicalIndex[],
+    topology: DatastoreTopology,
+    only: string | undefined,
+  ) {
+    this.#work = work;
+    this.#indexes = indexes;
+    this.#topology = topology;
+    this.#only = only;
+  }
+
+  async repair(rows: readonly RowOfShard[]): Promise<RowsRepaired> {
+    const { slow } = this.#work;
+    const distinct = [...new Map(rows.map((row) => [row.row_key, row])).values()];
+    for (const page of slices(
+      distinct.filter(({ shard }) => !slow.has(shard)),
+      ROWS_A_STATEMENT,
+    ))
+      await this.#compareAll(page);
+    await this.#writeAll();
+    for (const { shard } of distinct)
+      if (slow.has(shard))
+        this.#unread.set(shard, new Error(`reading rows of shard ${shard} took a whole time limit a moment ago`));
+    return { written: this.#written, missed: this.#missed, unread: this.#unread, mistyped: this.#mistyped };
   }
 
   /**
    * Rows that take a whole time limit are divided by their shards, until the one that is slow stands alone: locked,
    * perhaps.
    */
-  async function compareAll(page: readonly RowOfShard[]): Promise<void> {
+  async #compareAll(page: readonly RowOfShard[]): Promise<void> {
+    const { context, datastore, slow } = this.#work;
     const shards = [...Map.groupBy(page, ({ shard }) => shard).values()];
     try {
-      for await (const part of wantedInParts(context, datastore, indexes, page, DEPTH.all)) {
-        await compare(part);
-        if (part.more || differing.length >= ENTRIES_AT_ONCE) await writeAll();
+      for await (const part of wantedInParts(context, datastore, this.#indexes, page, DEPTH.all)) {
+        await this.#compare(part);
+        if (part.more || this.#differing.length >= ENTRIES_AT_ONCE) await this.#writeAll();
       }
     } catch (error) {
       if (!(error instanceof SqlError) || error.failure !== 'unclear' || !error.timedOut) throw error;
       if (shards.length === 1) return page.forEach(({ shard }) => slow.add(shard));
       const half = Math.ceil(shards.length / 2);
-      for (const some of [shards.slice(0, half), shards.slice(half)]) await compareAll(some.flat());
+      for (const some of [shards.slice(0, half), shards.slice(half)]) await this.#compareAll(some.flat());
     }
   }
 
-  async function writeAll(): Promise<void> {
-    const tables = [...Map.groupBy(differing, ({ index, shard }) => `${index.name}_${index.hash}/${shard}`).values()];
-    differing = [];
+  async #compare(part: Wanted): Promise<void> {
+    const { context, datastore, away } = this.#work;
+    for (const { rows, error } of part.unread) for (const { shard } of rows) this.#unread.set(shard, error);
+    for (const field of part.mistyped) this.#mistyped.push(field);
+    const groupOf = ({ shard }: PlacedEntry): string => placeOf(this.#topology, shard).group;
+    const [asked, left]: [PlacedEntry[], PlacedEntry[]] = [[], []];
+    for (const entry of part.entries)
+      if (this.#only === undefined || groupOf(entry) === this.#only)
+        (away.has(groupOf(entry)) ? left : asked).push(entry);
+    for (const [group, entries] of Map.groupBy(left, groupOf)) this.#miss({ group, entries, error: undefined });
+    const { differences, unasked } = await differencesOf(context, datastore, asked);
+    for (const one of unasked) this.#miss(one);
+    for (const { wanted } of differences) this.#differing.push(wanted);
+  }
+
+  async #writeAll(): Promise<void> {
+    const { context, datastore } = this.#work;
+    const byTable = Map.groupBy(this.#differing, ({ index, shard }) => `${index.name}_${index.hash}/${shard}`);
+    const tables = [...byTable.values()];
+    this.#differing = [];
     // A table with many entries comes in several rounds: `writeEntries` makes one statement of each table.
     const longest = Math.max(0, ...tables.map(({ length }) => length));
     for (let start = 0; start < longest; start += ENTRIES_A_STATEMENT) {
@@ -106,23 +142,18 @@ export async function repairRows(
         .filter(({ length }) => length > 0);
       for (const beside of slices(parts, TABLES_AT_ONCE)) {
         const failed = await writeEntries(context, datastore, beside.flat());
-        for (const one of failed) miss(one);
-        written += beside.flat().length - failed.reduce((sum, { entries }) => sum + entries.length, 0);
+        for (const one of failed) this.#miss(one);
+        this.#written += beside.flat().length - failed.reduce((sum, { entries }) => sum + entries.length, 0);
       }
     }
   }
 
-  const distinct = [...new Map(rows.map((row) => [row.row_key, row])).values()];
-  for (const page of slices(
-    distinct.filter(({ shard }) => !slow.has(shard)),
-    ROWS_A_STATEMENT,
-  ))
-    await compareAll(page);
-  await writeAll();
-  for (const { shard } of distinct)
-    if (slow.has(shard))
-      unread.set(shard, new Error(`reading rows of shard ${shard} took a whole time limit a moment ago`));
-  return { written, missed, unread, mistyped };
+  #miss({ group, entries, error }: MissedEntries): void {
+    if (isOfGroup(error)) this.#work.away.add(group);
+    const ofGroup = this.#missed.get(group) ?? new Set();
+    for (const { row } of entries) ofGroup.add(row.row_key);
+    this.#missed.set(group, ofGroup);
+  }
 }
 
 /** Whether a failure is one of the whole group. A refused statement, or a lock that was met, is one of its table. */
