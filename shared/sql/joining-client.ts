@@ -44,8 +44,9 @@ interface Turn {
 
 /**
  * One group's client, where changes that come together are committed together: those that may (`mayShareCommit`), of
- * whatever tables and callers, while as many transactions as should be are under way. What a commit costs, and on Aurora
- * that is a quorum of storage nodes, is then paid once. Nobody waits for company: what comes alone goes alone, at once.
+ * whatever tables and callers, while as many transactions as should be are under way. What a commit costs, and on
+ * Aurora that is a quorum of storage nodes, is then paid once. Nobody waits for company: what comes alone goes alone,
+ * at once.
  *
  * **Who is at fault stands alone.** A transaction that fails is taken back, and its statements are done one by one, so
  * that each has its own answer. The table that a server refused, or that somebody had locked, goes by itself for half a

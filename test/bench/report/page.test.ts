@@ -16,12 +16,7 @@ it('has every row that is kept, with its figure, its bar and its verdict', () =>
     for (const text of said) expect(PAGE).toContain(html`${text}`.markup);
     for (const { what, figure, bar, passed } of measured) {
       const verdict = passed ? html`<td class="passed">PASS</td>` : html`<td class="failed">FAIL</td>`;
-      expect(PAGE).toContain(
-        html`<th scope="row">${what}</th>
-          <td>${figure}</td>
-          <td>${bar}</td>
-          ${verdict}`.markup,
-      );
+      expect(PAGE).toContain(html`<th scope="row">${what}</th><td>${figure}</td><td>${bar}</td>${verdict}`.markup);
     }
     for (const { title } of plots) expect(PAGE).toContain(html`<figcaption>${title}</figcaption>`.markup);
   }

@@ -12,7 +12,10 @@ export async function dropUniqueKeys(groups: readonly GroupAccess[]): Promise<vo
   );
 }
 
-/** URL of this module, for an access whose appends leave out nothing: on tables without unique keys each stores its cell once more. */
+/**
+ * URL of this module, for an access whose appends leave out nothing: on tables without unique keys each stores its cell
+ * once more.
+ */
 export const REPEATS_APPENDS = import.meta.url;
 
 /** A client whose appends leave out nothing. A control. */

@@ -67,7 +67,10 @@ export async function judgeTruth(
   };
 }
 
-/** First nobody tries again what ended unclear; then it is tried again where nothing keeps a cell from being stored twice. */
+/**
+ * First nobody tries again what ended unclear; then it is tried again where nothing keeps a cell from being stored
+ * twice.
+ */
 export async function truthControls(stage: Stage, access: StoreAccess): Promise<TruthControls> {
   const { groups } = stage.access;
   const { seed } = stage.world;
