@@ -144,7 +144,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     proxy: true,
     // No function may read a password.
     databaseAuth: 'iam',
-    // An instance answers one request at a time; what a batch does on one group goes three by three.
+    // An instance answers one request at a time; what a batch does on one group is a transaction.
     connections: { request: 3, loop: 8 },
     // 360 of the 1,000 that an account may have as a rule, and 1,440 connections, with one each for signs of life.
     instances: { 'write-cells': 180, 'read-cells': 120, 'query-index': 55, 'manage-triggers': 5 },

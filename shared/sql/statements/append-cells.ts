@@ -34,9 +34,9 @@ export function sharing({ anyWriter = false }: ShardFence): Pick<Statement, 'may
  * Appends cells to their shard's log, in one statement: takes the shard's lock row, checks that this group still owns
  * the shard, leaves out the cells that exist, numbers the rest without holes and inserts them.
  *
- * - The lock row is held to the statement's commit, so ids become visible in their own order; and as nothing burns an
- *   id, a reader that meets a hole knows that it is a commit not visible yet. AUTO_INCREMENT gives ids before the
- *   commit: readers of `added_id > ?` then skip cells as soon as two writers meet.
+ * - The lock row is held to the commit, its own or that of its transaction, so ids become visible in their own order;
+ *   and as nothing burns an id, a reader that meets a hole knows that it is a commit not visible yet. AUTO_INCREMENT
+ *   gives ids before the commit: readers of `added_id > ?` then skip cells as soon as two writers meet.
  * - `first_id` keeps the lookup of the last cell at the end of the log.
  * - SYSDATE, not NOW: the time is taken under the lock. It never goes back within a shard.
  * - The result's insert id is the last added id; of n rows, the n ids up to it are ours, in the order of `cells`.
