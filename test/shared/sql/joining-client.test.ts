@@ -259,11 +259,12 @@ describe('a table that somebody locked', { timeout: 30_000 }, () => {
   });
 
   it('keeps nobody waiting where there is one connection for transactions', async () => {
-    const { transactions } = direct;
-    client = joiningClient({
-      ...direct,
-      transactions: { atOnce: 1, spare: 0, run: (some) => transactions?.run(some) ?? Promise.reject(new Error()) },
-    });
+    const [group] = inject('servers').groups;
+    if (!group) throw new Error('wanted a group');
+    await using parts = new AsyncDisposableStack();
+    const login = async () => ({ username: group.user, password: group.password });
+    const narrow = parts.adopt(mysqlClient(group, login, { lanes: 1 }), (one) => one.close());
+    client = joiningClient(narrow);
     await holder.query(`LOCK TABLES ${tableOf(9)} WRITE`);
     try {
       const stuck = all([insertInto(tableOf(30)), insertInto(tableOf(9)), insertInto(tableOf(2))]);
@@ -278,6 +279,23 @@ describe('a table that somebody locked', { timeout: 30_000 }, () => {
     } finally {
       await holder.query('UNLOCK TABLES');
     }
+  });
+});
+
+describe('a transaction that does not end', () => {
+  it('keeps nobody waiting for over two seconds: nothing was sent', async () => {
+    client = joiningClient({
+      ...direct,
+      transactions: { atOnce: 1, spare: 0, run: () => new Promise(() => undefined) },
+    });
+    void all([insertInto(tableOf(1)), insertInto(tableOf(2)), insertInto(tableOf(3))]);
+    await sleep(50);
+    const begun = performance.now();
+    const ends = await all([insertInto(tableOf(2)), insertInto(tableOf(3))]);
+    expect(failures(ends)).toHaveLength(2);
+    for (const failure of failures(ends))
+      expect(failure).toMatchObject({ failure: 'unreachable', poolExhausted: true });
+    expect(performance.now() - begun).toBeLessThan(3500);
   });
 });
 
