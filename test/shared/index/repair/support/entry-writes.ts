@@ -17,11 +17,14 @@ export const noEntries: Wrap = onEntries(async () => {
   throw new SqlError('unreachable', 'no entries are written');
 });
 
-/** A share of the writes is lost, and the others come late, in any order. */
+/**
+ * A share of the writes is lost, and the others come late, in any order. Told to be lost for certain: what ends
+ * unclear is written once more.
+ */
 export function unreliableEntries(lost: number, latestMs: number): Wrap {
   return onEntries(async (statement, client) => {
     await new Promise((resolve) => setTimeout(resolve, Math.random() * latestMs));
-    if (Math.random() < lost) throw new SqlError('unclear', 'lost');
+    if (Math.random() < lost) throw new SqlError('unreachable', 'lost');
     return client.change(statement);
   });
 }
