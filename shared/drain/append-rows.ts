@@ -41,7 +41,7 @@ export async function appendRows(context: StoreContext, rows: readonly OpenRow[]
   const [head] = first;
   if (!head || refusesAll(done)) return;
   try {
-    const results = await appendToPrimary(context, head.datastore, head.shard, first);
+    const { results } = await appendToPrimary(context, head.datastore, head.shard, first);
     done.taken += results.length;
     for (const [place, { outcome }] of results.entries()) {
       if (outcome === 'conflict') done.conflicts.push(first[place] as OpenRow);

@@ -138,7 +138,7 @@ async function append(
   done: Done,
 ): Promise<void> {
   if (rows.length === 0) return;
-  const results = await appendToPrimary(context, datastore, shard, rows, { anyWriter: true });
+  const { results } = await appendToPrimary(context, datastore, shard, rows, { anyWriter: true });
   done.appended += results.filter(({ outcome }) => outcome === 'stored').length;
   await keepEntries(
     context,

@@ -1,6 +1,6 @@
 import { byGroup, placeOf, type StoreContext } from '../access/context.ts';
 import { SqlError, type SqlClient, type Statement } from '../sql/client.ts';
-import type { RowOfShard } from '../sql/statements/select-row-states.ts';
+import type { RowOfShard, RowState } from '../sql/statements/select-row-states.ts';
 import { putEntries, type IndexRow } from './statements/put-entries.ts';
 import { requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
@@ -8,7 +8,15 @@ import type { RowEntries } from './entry.ts';
 import { shardOfValue } from './field-value.ts';
 import type { PhysicalIndex } from './index-table.ts';
 import { readLongRow } from './long-row.ts';
-import { readRows, type RowRead, type RowsRead, type RowsUnread, type RowsWanted } from './read-rows.ts';
+import {
+  readRows,
+  takeStates,
+  type FirstRead,
+  type RowRead,
+  type RowsRead,
+  type RowsUnread,
+  type RowsWanted,
+} from './read-rows.ts';
 
 /** How many cells of the shard field's column are looked at for former values. */
 export const DEPTH = {
@@ -76,36 +84,50 @@ export async function* wantedInParts(
   }
 }
 
-/** The same for few rows, or a small depth: all of it, groups side by side. */
+/**
+ * The same for few rows, or a small depth: all of it, groups side by side.
+ *
+ * @param known states of some of the rows, that were read just now of the columns that the indexes need, or more
+ */
 export async function wantedEntries(
   context: StoreContext,
-  datastore: string,
-  indexes: readonly PhysicalIndex[],
+  wanted: RowsWanted,
   rows: readonly RowOfShard[],
-  depth: number,
+  known: ReadonlyMap<string, RowState> = NONE,
 ): Promise<Wanted> {
-  if (indexes.length === 0 || rows.length === 0) return { entries: [], mistyped: [], unread: [] };
-  const topology = await requireDatastore(context.topology, datastore);
-  const rowsWanted: RowsWanted = { datastore, indexes, depth };
+  if (wanted.indexes.length === 0 || rows.length === 0) return { entries: [], mistyped: [], unread: [] };
+  const topology = await requireDatastore(context.topology, wanted.datastore);
   const groups = [...byGroup(topology, rows)];
   const [only] = groups;
   const read =
     only && groups.length === 1
-      ? await readAll(context, only, rowsWanted)
-      : together(await Promise.all(groups.map((one) => readAll(context, one, rowsWanted))));
-  return wantedOf(read, indexes, topology);
+      ? await readAll(context, only, wanted, known)
+      : together(await Promise.all(groups.map((one) => readAll(context, one, wanted, known))));
+  return wantedOf(read, wanted.indexes, topology);
 }
+
+const NONE: ReadonlyMap<string, RowState> = new Map();
 
 async function readAll(
   context: StoreContext,
   [group, rows]: readonly [string, readonly RowOfShard[]],
   wanted: RowsWanted,
+  known: ReadonlyMap<string, RowState>,
 ): Promise<RowsRead> {
   const client = await context.groups.client(group);
-  const first = await readRows(client, rows, wanted);
-  if (first.long.length === 0) return first;
-  const all: RowsRead[] = [first];
-  for (const one of first.long) all.push(await readLongRow(client, one, wanted));
+  const [states, asked]: [RowState[], RowOfShard[]] = [[], []];
+  for (const row of rows) {
+    const state = known.get(row.row_key);
+    if (state) states.push(state);
+    else asked.push(row);
+  }
+  const parts: FirstRead[] = [];
+  if (states.length > 0) parts.push(await takeStates({ states, unread: [] }, wanted));
+  if (asked.length > 0) parts.push(await readRows(client, asked, wanted));
+  const [first] = parts;
+  if (first && parts.length === 1 && first.long.length === 0) return first;
+  const all: RowsRead[] = [...parts];
+  for (const one of parts.flatMap(({ long }) => long)) all.push(await readLongRow(client, one, wanted));
   return together(all);
 }
 

@@ -95,13 +95,24 @@ const TURN_MS = 20;
  * @throws SqlError when the group cannot be asked; what it refuses costs the rows concerned alone
  */
 export async function readRows(client: SqlClient, rows: readonly RowOfShard[], wanted: RowsWanted): Promise<FirstRead> {
-  const { indexes } = wanted;
   const columns = depthsOf(wanted);
   const answer = await selectStates(client, rows, columns, wanted);
-  const { states, unread } =
+  return takeStates(
     answer.refused.size === 0
       ? { states: toRowStates(answer.rows, rows), unread: [] }
-      : await divideRefused(client, { rows, columns, wanted, answer });
+      : await divideRefused(client, { rows, columns, wanted, answer }),
+    wanted,
+  );
+}
+
+/** What indexes should hold of rows, of their states: of the columns that the indexes need, or more. */
+export async function takeStates(
+  { states, unread: refused }: StatesRead,
+  wanted: Pick<RowsWanted, 'indexes' | 'depth'>,
+): Promise<FirstRead> {
+  const { indexes } = wanted;
+  const columns = depthsOf(wanted);
+  const unread = [...refused];
   const read: RowRead[] = [];
   const long: LongRow[] = [];
   const takesTurns = states.length > 1 ? turns() : undefined;
@@ -130,7 +141,7 @@ export async function readRows(client: SqlClient, rows: readonly RowOfShard[], w
 }
 
 /** The columns that any of the indexes needs, each as deep as the one that needs it deepest. */
-function depthsOf({ indexes, depth }: RowsWanted): readonly ColumnDepth[] {
+export function depthsOf({ indexes, depth }: Pick<RowsWanted, 'indexes' | 'depth'>): readonly ColumnDepth[] {
   const depths: { column: string; cells: number }[] = [];
   for (const {
     definition: { fields },
@@ -162,9 +173,10 @@ function selectStates(
   );
 }
 
+/** States of rows, and rows that could not be read. */
 interface StatesRead {
   readonly states: readonly RowState[];
-  readonly unread: RowsUnread[];
+  readonly unread: readonly RowsUnread[];
 }
 
 /**

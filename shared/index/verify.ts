@@ -212,7 +212,7 @@ function wantedOf(
     row_key,
     shard: shardOf(row_key, topology.shards),
   }));
-  return wantedEntries(context, datastore, [index], rows, 1);
+  return wantedEntries(context, { datastore, indexes: [index], depth: 1 }, rows);
 }
 
 /** A tombstone for each, of a version that wins over what is there: the row may have lost the cell it came from. */

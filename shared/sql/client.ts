@@ -29,6 +29,11 @@ export interface Statement {
    * @default on any
    */
   readonly apart?: true;
+  /**
+   * Of a change: what is to be read of the writer once it is committed, in the same round trip where the way to MySQL
+   * has such a thing; it brings little, and need not be read at all. @default nothing
+   */
+  readonly thenSelect?: Statement;
 }
 
 /** A value of a result: integers, decimals and times come as strings, binary columns as bytes. */
@@ -41,6 +46,8 @@ export interface SqlChange {
   readonly affectedRows: number;
   /** What LAST_INSERT_ID(…) was set to, or 0. */
   readonly insertId: number;
+  /** What `thenSelect` brought, of a snapshot taken after the commit. @default it was not read */
+  readonly rows?: readonly SqlRow[];
 }
 
 /** Which node of the group runs a statement: its writer, any reader, or the nth node (from 0), whatever its role is. */
@@ -79,7 +86,8 @@ export interface SqlTransactions {
   readonly spare: number;
   /**
    * Runs statements that change rows, on the writer, in their order. Waits for a lock for a second at most, since what
-   * the statements before have locked is held meanwhile.
+   * the statements before have locked is held meanwhile. Then, once they are committed, what each of them wants to be
+   * read; where that fails, the changes are told without it.
    *
    * @throws SqlError with the `position` of the statement that the server refused; nothing was done, but after
    *   `unclear`

@@ -40,6 +40,8 @@ interface Waiting {
 interface Turn {
   readonly since: number;
   readonly statements: readonly Statement[];
+  /** On one of the connections for transactions. */
+  readonly isTransaction: boolean;
 }
 
 /**
@@ -93,15 +95,17 @@ class JoinedChanges {
   change(statement: Statement): Promise<SqlChange> {
     if (statement.mayShareCommit !== true) return this.#client.change(statement);
     if (this.#apart.has(tableOf(statement))) return this.#changeApart(statement);
-    if (this.#isLonely && this.#running.size === 0 && this.#overdue.size === 0 && this.#waiting.length === 0) {
-      return this.#runAlone(statement);
-    }
+    const isAlone =
+      this.#isLonely && this.#running.size === 0 && this.#overdue.size === 0 && this.#waiting.length === 0;
+    if (isAlone && !statement.thenSelect) return this.#runAlone(statement);
     const bytes = bytesOf(statement.parameters);
-    if (bytes > MOST_BYTES) return this.#client.change(statement);
+    if (bytes > MOST_BYTES) return isAlone ? this.#runAlone(statement) : this.#client.change(statement);
     return new Promise((resolve, reject) => {
       // One that no driver takes is to fail nobody else.
       checkParameters(statement.parameters);
-      this.#waiting.push({ statement, since: performance.now(), bytes, resolve, reject });
+      const one: Waiting = { statement, since: performance.now(), bytes, resolve, reject };
+      if (isAlone) return void this.#runTogether([one]);
+      this.#waiting.push(one);
       if (this.#isDue) return;
       if (this.#running.size >= this.#transactions.atOnce) return this.#lookLater();
       this.#isDue = true;
@@ -128,7 +132,8 @@ class JoinedChanges {
       const some = this.#take();
       if (some.length === 0) break;
       const hasConnection = this.#overdue.size <= this.#transactions.spare;
-      if (some.length > 1 && hasConnection) void this.#runTogether(some);
+      const isMore = some.length > 1 || some[0]?.statement.thenSelect;
+      if (isMore && hasConnection) void this.#runTogether(some);
       else for (const { statement, resolve } of some) resolve(this.#runAlone(statement));
     }
     if (this.#waiting.length > 0) this.#lookLater();
@@ -162,7 +167,7 @@ class JoinedChanges {
   }
 
   async #runAlone(statement: Statement): Promise<SqlChange> {
-    const turn = this.#begin([statement]);
+    const turn = this.#begin([statement], false);
     try {
       return await this.#changeApart(statement);
     } finally {
@@ -173,7 +178,10 @@ class JoinedChanges {
   async #runTogether(some: readonly Waiting[]): Promise<void> {
     // In one order everywhere: two that meet wait for each other, and not in a circle.
     const ordered = some.toSorted((a, b) => compare(tableOf(a.statement), tableOf(b.statement)));
-    const turn = this.#begin(ordered.map(({ statement }) => statement));
+    const turn = this.#begin(
+      ordered.map(({ statement }) => statement),
+      true,
+    );
     try {
       const changes = await this.#transactions.run(turn.statements);
       for (const [place, { resolve }] of ordered.entries()) resolve(changes[place] as SqlChange);
@@ -208,8 +216,8 @@ class JoinedChanges {
     }
   }
 
-  #begin(statements: readonly Statement[]): Turn {
-    const turn: Turn = { since: performance.now(), statements };
+  #begin(statements: readonly Statement[], isTransaction: boolean): Turn {
+    const turn: Turn = { since: performance.now(), statements, isTransaction };
     this.#isLonely = statements.length === 1;
     this.#running.add(turn);
     return turn;
@@ -228,7 +236,7 @@ class JoinedChanges {
       if (now - turn.since < OVERDUE_MS) break;
       this.#running.delete(turn);
       const [only] = turn.statements;
-      if (turn.statements.length === 1 && only) this.#apart.keep(tableOf(only));
+      if (only && !turn.isTransaction) this.#apart.keep(tableOf(only));
       else this.#overdue.add(turn);
     }
     const [longest] = this.#waiting;

@@ -6,7 +6,7 @@ import {
   type PoolConnection,
   type ResultSetHeader,
 } from 'mysql2';
-import { SqlError, type SqlParameter, type Statement } from './client.ts';
+import { SqlError, type SqlParameter, type SqlRow, type Statement } from './client.ts';
 import { toSqlError } from './mysql-error.ts';
 import type { Standstill } from './standstill.ts';
 import { GRACE_MS, timeLimit, type TimeLimit } from './time-limit.ts';
@@ -41,6 +41,21 @@ interface Used {
   usedAt: number;
   /** `losses` of the pool when it last answered. */
   losses: number;
+}
+
+/** What is sent at once. */
+interface Text {
+  readonly sql: string;
+  readonly values: readonly SqlParameter[];
+  /** Of a transaction: statements before the first of those that were asked for. */
+  readonly before?: number;
+}
+
+/** What one statement of several did. */
+export interface DoneTogether {
+  readonly change: ResultSetHeader;
+  /** @default it wanted nothing to be read, or that failed */
+  readonly rows?: readonly SqlRow[];
 }
 
 type Give = (error: SqlError | undefined, used?: Used) => void;
@@ -108,28 +123,31 @@ export class MysqlPool {
   }
 
   /**
-   * Runs statements that change rows as one transaction, sent as one text: the connections have to allow several
-   * statements. Throws `SqlError`, with the `position` of the statement that was refused.
+   * Runs statements that change rows as one transaction, sent as one text, and behind it what is to be read then: the
+   * connections have to allow several statements. Throws `SqlError`, with the `position` of the statement that was
+   * refused.
    */
-  runTogether(statements: readonly Statement[]): Promise<readonly ResultSetHeader[]> {
-    const sql = `START TRANSACTION;${statements.map((statement) => statement.sql).join(';')};COMMIT`;
-    const values = statements.flatMap(({ parameters }) => parameters);
+  runTogether(statements: readonly Statement[]): Promise<readonly DoneTogether[]> {
+    const together = textTogether(statements);
     return new Promise((resolve, reject) => {
       this.#acquire(NO_TABLE, (error, used) => {
         if (!used) return reject(error as SqlError);
         const { connection } = used;
         const leave = (isOver: boolean): void =>
           this.#leave(NO_TABLE, () => (isOver ? connection.release() : connection.destroy()));
-        this.#query<readonly ResultSetHeader[]>(used, { sql, values }, (failure, results = [], isOver) => {
-          if (!failure) {
-            const isWhole = Array.isArray(results) && results.length === statements.length + 2;
-            leave(isWhole);
-            // Between those of the beginning and of the commit.
-            if (isWhole) return resolve(results.slice(1, -1));
-            return reject(new SqlError('unclear', `not one answer to each of ${statements.length} statements`));
+        this.#query<unknown>(used, together, (failure, results, isOver, changes) => {
+          if (changes.length >= together.changes) {
+            // Committed, and so done, whatever became of what was read then.
+            leave(isOver);
+            return resolve(doneTogether(statements, together, changes, failure ? undefined : results));
           }
-          if (!isOver) {
+          if (!failure || !isOver) {
             leave(false);
+            const few = `${changes.length} answers to ${statements.length} statements`;
+            return reject(failure ?? new SqlError('unclear', few));
+          }
+          if (together.before === 0) {
+            leave(true);
             return reject(failure);
           }
           // What was done before the refusal holds its locks until it is taken back: nobody is to meet them.
@@ -148,27 +166,33 @@ export class MysqlPool {
    */
   #query<T>(
     used: Used,
-    { sql, values }: { readonly sql: string; readonly values: readonly SqlParameter[] },
-    tell: (failure: SqlError | undefined, result: T | undefined, isOver: boolean) => void,
+    { sql, values, before }: Text,
+    tell: (
+      failure: SqlError | undefined,
+      result: T | undefined,
+      isOver: boolean,
+      changes: readonly ResultSetHeader[],
+    ) => void,
   ): void {
     const { connection, limit } = used;
-    limit.begin((stoodStill) => tell(this.#late(used, stoodStill), undefined, false));
-    let results = 0;
+    /** As they are answered: what is read brings none. */
+    const changes: ResultSetHeader[] = [];
+    limit.begin((stoodStill) => tell(this.#late(used, stoodStill), undefined, false, changes));
     const query = connection.query({ sql, values: [...values] }, (failure, result) => {
       if (!limit.end()) return;
       if (!failure) {
         used.losses = this.#losses;
-        return tell(undefined, result as T, true);
+        return tell(undefined, result as T, true, changes);
       }
-      // The first of several is what begins their transaction.
-      const sorted = toSqlError(failure, true, results > 0 ? results - 1 : undefined);
+      const position = before === undefined || changes.length < before ? undefined : changes.length - before;
+      const sorted = toSqlError(failure, true, position);
       if (sorted.failure === 'unclear' && sorted.errno === 0) this.#losses += 1;
       // A server that has turned read-only is no writer any more, so that the next connection must be made anew.
       const isOver = sorted.failure !== 'unclear' && sorted.failure !== 'unreachable';
       if (isOver) used.losses = this.#losses;
-      tell(sorted, undefined, isOver);
+      tell(sorted, undefined, isOver, changes);
     });
-    query.on('result', () => (results += 1));
+    query.on('result', (header) => changes.push(header as unknown as ResultSetHeader));
   }
 
   /** Runs a small statement on a connection that is opened for it, beyond those of the pool. Throws `SqlError`. */
@@ -303,4 +327,47 @@ export class MysqlPool {
 
 function ended(): SqlError {
   return new SqlError('unreachable', 'the pool has ended: nothing was sent');
+}
+
+/** A transaction and what is read behind it; of a single statement, that is its own transaction. */
+interface TextTogether extends Text {
+  readonly before: number;
+  /** Answers that are no rows: with the last of them all of it is committed. */
+  readonly changes: number;
+}
+
+function textTogether(statements: readonly Statement[]): TextTogether {
+  const isLone = statements.length === 1;
+  const texts = statements.map(({ sql }) => sql);
+  const values = statements.flatMap(({ parameters }) => parameters);
+  if (!isLone) {
+    texts.unshift('START TRANSACTION');
+    texts.push('COMMIT');
+  }
+  for (const { thenSelect } of statements) {
+    if (!thenSelect) continue;
+    texts.push(thenSelect.sql);
+    values.push(...thenSelect.parameters);
+  }
+  return {
+    sql: texts.join(';'),
+    values,
+    before: isLone ? 0 : 1,
+    changes: isLone ? 1 : statements.length + 2,
+  };
+}
+
+/** @param results of all statements; undefined: of those that read, some failed */
+function doneTogether(
+  statements: readonly Statement[],
+  { before, changes: all }: TextTogether,
+  changes: readonly ResultSetHeader[],
+  results: unknown,
+): readonly DoneTogether[] {
+  let next = all;
+  return statements.map(({ thenSelect }, position) => {
+    const change = changes[before + position] as ResultSetHeader;
+    if (!thenSelect || !Array.isArray(results)) return { change };
+    return { change, rows: results[next++] as readonly SqlRow[] };
+  });
 }

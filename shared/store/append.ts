@@ -3,7 +3,7 @@ import { equalJson } from '../body/equal.ts';
 import type { PutResult } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
-import { SqlError, type SqlChange, type SqlClient } from '../sql/client.ts';
+import { SqlError, type SqlChange, type SqlClient, type SqlRow, type Statement } from '../sql/client.ts';
 import { appendCell } from '../sql/statements/append-cell.ts';
 import { appendCells, type EncodedCell, type ShardFence } from '../sql/statements/append-cells.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
@@ -14,6 +14,17 @@ import { refreshSoon } from '../topology/refresh-soon.ts';
 
 /** What the primary said of a cell; `undefined` where the primary failed, whatever the reason. */
 export type AppendResult = Extract<PutResult, { outcome: 'stored' | 'stored_before' | 'conflict' }>;
+
+/** What became of cells, in their order. */
+export interface Appended {
+  readonly results: readonly AppendResult[];
+  /** Of the shard, when they were appended. */
+  readonly epoch: number;
+  /** What was read behind the append. @default it was not read */
+  readonly rows?: readonly SqlRow[];
+}
+
+interface AppendOptions extends Pick<ShardFence, 'anyWriter'>, Pick<Statement, 'thenSelect'> {}
 
 /** Tries of one append before the primary counts as failing: the first, and one on a fresh connection. */
 const TRIES = 2;
@@ -35,7 +46,6 @@ const GONE = new Set([1049, 1146]);
  * moved or gone refreshes the topology and is tried where it is now.
  *
  * @param cells of this shard, no address twice
- * @param anyWriter also to one that may lack acknowledged cells @default such a writer counts as a primary that fails
  * @throws SqlError or SchemalessError when the primary failed: the cells may or may not be there
  */
 export async function appendToPrimary(
@@ -43,14 +53,14 @@ export async function appendToPrimary(
   datastore: string,
   shard: number,
   cells: readonly EncodedCell[],
-  { anyWriter = false }: Pick<ShardFence, 'anyWriter'> = {},
-): Promise<readonly AppendResult[]> {
+  { anyWriter = false, thenSelect }: AppendOptions = {},
+): Promise<Appended> {
   for (let attempt = 1; ; attempt += 1) {
     const place = placeOf(await requireDatastore(context.topology, datastore), shard);
     const fence: ShardFence = { datastore, shard, epoch: place.epoch, anyWriter };
     try {
       const client = await context.groups.client(place.group);
-      const done = await appendOnce(client, fence, cells);
+      const done = await appendOnce(client, fence, cells, thenSelect);
       if (done) return done;
       moved(context, fence, attempt);
     } catch (error) {
@@ -81,9 +91,11 @@ async function appendOnce(
   client: SqlClient,
   fence: ShardFence,
   cells: readonly EncodedCell[],
-): Promise<readonly AppendResult[] | undefined> {
+  thenSelect?: Statement,
+): Promise<Appended | undefined> {
   const [only] = cells;
-  const change = await client.change(cells.length === 1 && only ? appendCell(fence, only) : appendCells(fence, cells));
+  const append = cells.length === 1 && only ? appendCell(fence, only) : appendCells(fence, cells);
+  const change = await client.change(thenSelect ? { ...append, thenSelect } : append);
   if (change.affectedRows > 0 && change.insertId < change.affectedRows)
     throw new SqlError(
       'unclear',
@@ -91,13 +103,21 @@ async function appendOnce(
     );
   if (change.affectedRows === cells.length) {
     const first = change.insertId - cells.length + 1;
-    return cells.map((_, position) => ({ outcome: 'stored', shard: fence.shard, added_id: first + position }));
+    const results = cells.map((_, position): AppendResult => ({
+      outcome: 'stored',
+      shard: fence.shard,
+      added_id: first + position,
+    }));
+    return { results, epoch: fence.epoch, ...(change.rows && { rows: change.rows }) };
   }
   for (let look = 1; look <= LOOKS; look += 1) {
     if (look > 1) await sleep(LOOK_PAUSE_MS * look);
     const found = await lookUp(client, fence, cells);
-    if (found.every((cell) => cell !== undefined))
-      return found.map((cell, position) => judge(cell, cells[position] as EncodedCell, change));
+    if (found.every((cell) => cell !== undefined)) {
+      const results = found.map((cell, position) => judge(cell, cells[position] as EncodedCell, change));
+      // What else was read came before this look.
+      return { results, epoch: fence.epoch };
+    }
     // None of them there and none inserted: the shard's row did not match.
     if (look >= SURE_LOOKS && change.affectedRows === 0 && found.every((cell) => cell === undefined)) return undefined;
   }

@@ -1,5 +1,7 @@
 import { LIMITS } from '../cell.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
+import { concernedIndexes } from '../index/keep-entries.ts';
+import { wantRowsAfter, type RowsAfter } from '../index/rows-after.ts';
 import { appendToPrimary, type AppendResult } from './append.ts';
 import { bufferOn } from './buffer-writes.ts';
 import type { StoreContext } from '../access/context.ts';
@@ -18,9 +20,15 @@ const JOINED_BYTES = 256 * 1024;
 /** The two statements of the write path that several writes can share. */
 export interface JoinedWrites {
   /** As `appendToPrimary`: cells of one shard, no address twice. */
-  append(shard: number, cells: readonly BufferedCell[]): Promise<readonly AppendResult[]>;
+  append(shard: number, cells: readonly BufferedCell[]): Promise<AppendedShare>;
   /** As `bufferOn`. */
   buffer(group: string, cells: readonly BufferedCell[]): Promise<boolean>;
+}
+
+/** Cells of one write, and of their rows what indexes want to know, if it was read. */
+export interface AppendedShare {
+  readonly results: readonly AppendResult[];
+  readonly after?: RowsAfter;
 }
 
 interface Share<Where extends number | string> {
@@ -35,7 +43,16 @@ interface Share<Where extends number | string> {
  * a time, and so has nothing to join.
  */
 export function joinWrites(context: StoreContext, datastore: string): JoinedWrites {
-  const append = joinedByKey<Share<number>, readonly AppendResult[]>(
+  async function appendAll(shard: number, cells: readonly BufferedCell[]): Promise<AppendedShare> {
+    const indexes = await concernedIndexes(context.topology, datastore, cells);
+    if (indexes.length === 0) return appendToPrimary(context, datastore, shard, cells);
+    const wanted = wantRowsAfter(datastore, shard, cells, indexes);
+    const thenSelect = wanted.statement;
+    const { results, epoch, rows } = await appendToPrimary(context, datastore, shard, cells, { thenSelect });
+    return rows ? { results, after: wanted.toRowsAfter(rows, epoch) } : { results };
+  }
+
+  const append = joinedByKey<Share<number>, AppendedShare>(
     {
       atOnce: APPENDS_OF_A_SHARD,
       // A second write to an address is judged by the cell that the first one left there.
@@ -43,10 +60,13 @@ export function joinWrites(context: StoreContext, datastore: string): JoinedWrit
         isSmall(taken, next) &&
         !taken.some(({ cells }) => cells.some((cell) => next.cells.some((other) => isSameAddress(cell, other)))),
       async run(shares) {
-        const appended = await appendToPrimary(context, datastore, shares[0].where, cellsOf(shares));
+        const appended = await appendAll(shares[0].where, cellsOf(shares));
         if (shares.length === 1) return [appended];
         let start = 0;
-        return shares.map(({ cells }) => appended.slice(start, (start += cells.length)));
+        return shares.map(({ cells }) => ({
+          ...appended,
+          results: appended.results.slice(start, (start += cells.length)),
+        }));
       },
     },
     ({ where }) => where,

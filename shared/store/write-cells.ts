@@ -4,6 +4,7 @@ import { equalJson } from '../body/equal.ts';
 import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { keepEntries } from '../index/keep-entries.ts';
+import type { RowsAfter } from '../index/rows-after.ts';
 import { shardOf } from '../shard.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
@@ -130,12 +131,15 @@ async function writeToGroup(
     // The primary is not tried: a cell on it alone could be lost with it.
     return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: 'no other group could take a copy' }));
   }
+  const found: RowsAfter[] = [];
   const results = await inParts(
     cells,
     ({ shard }) => shard,
     async (shard, ofShard): Promise<readonly PutResult[]> => {
       try {
-        return await context.append(shard, ofShard);
+        const { results, after } = await context.append(shard, ofShard);
+        if (after) found.push(after);
+        return results;
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
         context.report({ kind: 'primary_failed', group, error });
@@ -143,7 +147,7 @@ async function writeToGroup(
       }
     },
   );
-  if (results.every(isStored)) await keepEntries(context, datastore, cells);
+  if (results.every(isStored)) await keepEntries(context, datastore, cells, found);
   else {
     const whose = (isSo: (result: PutResult) => boolean): BufferedCell[] =>
       cells.filter((_, place) => isSo(results[place] as PutResult));
@@ -154,7 +158,7 @@ async function writeToGroup(
         whose(({ outcome }) => outcome === 'conflict'),
         holders,
       ),
-      keepEntries(context, datastore, whose(isStored)),
+      keepEntries(context, datastore, whose(isStored), found),
     ]);
   }
   return results;

@@ -54,29 +54,45 @@ export function selectRowStates(
     ({ shard }) => shard,
   );
   return [...byShard].map(([shard, ofShard]): Statement => {
-    const entity = entityTable(datastore, shard);
-    const parameters: SqlParameter[] = [datastore, shard];
-    const selects = [
+    const { sql, parameters, table } = selectRowsOfShard(datastore, shard, ofShard, columns, bodyBytes);
+    const epoch =
       `(SELECT ${ofShard[0]?.item ?? 0} AS item, epoch AS added_id, NULL AS column_name, NULL AS body, NULL AS ref_key, NULL AS bytes ` +
-        `FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?)`,
-    ];
-    for (const { row_key, item } of ofShard) {
-      const key = rowKeyBytes(row_key);
-      for (const { column, cells } of columns) {
-        parameters.push(key, Buffer.from(column), cells);
-        selects.push(
-          `(SELECT ${item}, added_id, column_name, IF(LENGTH(body) > ${bodyBytes}, NULL, body), ref_key, LENGTH(body) ` +
-            `FROM ${entity} WHERE row_key = ? AND column_name = ? ORDER BY ref_key DESC LIMIT ?)`,
-        );
-      }
-    }
-    return { sql: selects.join(' UNION ALL '), parameters, table: entity };
+      `FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?)`;
+    return { sql: `${epoch} UNION ALL ${sql}`, parameters: [datastore, shard, ...parameters], table };
   });
 }
 
-/** By row, in the order of `wanted`. */
-export function toRowStates(rows: readonly SqlRow[], wanted: readonly RowOfShard[]): RowState[] {
-  const states = wanted.map((row) => ({ row, epoch: 0, cells: new Map<string, CellOfRow[]>() }));
+/** The same of rows of one shard, without its epoch. */
+export function selectRowsOfShard(
+  datastore: string,
+  shard: number,
+  rows: readonly { readonly row_key: string; readonly item: number }[],
+  columns: readonly ColumnDepth[],
+  bodyBytes: number,
+): Required<Pick<Statement, 'sql' | 'parameters' | 'table'>> {
+  const table = entityTable(datastore, shard);
+  const parameters: SqlParameter[] = [];
+  const selects: string[] = [];
+  for (const { row_key, item } of rows) {
+    const key = rowKeyBytes(row_key);
+    for (const { column, cells } of columns) {
+      parameters.push(key, Buffer.from(column), cells);
+      selects.push(
+        `(SELECT ${item}, added_id, column_name, IF(LENGTH(body) > ${bodyBytes}, NULL, body), ref_key, LENGTH(body) ` +
+          `FROM ${table} WHERE row_key = ? AND column_name = ? ORDER BY ref_key DESC LIMIT ?)`,
+      );
+    }
+  }
+  return { sql: selects.join(' UNION ALL '), parameters, table };
+}
+
+/**
+ * By row, in the order of `wanted`.
+ *
+ * @param epoch of the shards, where it is not among the rows
+ */
+export function toRowStates(rows: readonly SqlRow[], wanted: readonly RowOfShard[], epoch = 0): RowState[] {
+  const states = wanted.map((row) => ({ row, epoch, cells: new Map<string, CellOfRow[]>() }));
   const epochs = new Map<number, number>();
   for (const [item, added_id, column_name, body, ref_key, bytes] of rows) {
     const state = states[toNumber(item)];
@@ -96,7 +112,7 @@ export function toRowStates(rows: readonly SqlRow[], wanted: readonly RowOfShard
     else state.cells.set(column, [cell]);
   }
   for (const state of states) {
-    state.epoch = epochs.get(state.row.shard) ?? 0;
+    state.epoch = epochs.get(state.row.shard) ?? epoch;
     // A union promises no order.
     for (const cells of state.cells.values())
       if (cells.length > 1) cells.sort((one, other) => other.ref_key - one.ref_key);

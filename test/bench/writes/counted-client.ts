@@ -30,7 +30,7 @@ export function counted(client: SqlClient, sent: Sent): SqlClient {
       transactions: {
         ...transactions,
         run(statements) {
-          count(statements.length, 1);
+          count(statements.length + statements.filter(({ thenSelect }) => thenSelect).length, 1);
           return transactions.run(statements);
         },
       },

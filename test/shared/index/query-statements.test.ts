@@ -36,6 +36,46 @@ beforeAll(async () => {
 afterEach(() => broken.behaviours.clear());
 afterAll(() => store.close());
 
+describe('a put', () => {
+  it.skipIf(WRITER_ONLY)(
+    'reads nothing by itself for its index entries: what its row holds comes with the append',
+    async () => {
+      const statements: string[] = [];
+      const watched = await openRealStore({
+        datastores: { trips: SHARDS },
+        indexes: { trips: SUITE_INDEXES.slice(0, 1) },
+        bufferCopies: 0,
+        wrap: (client) => ({
+          ...client,
+          select: (statement, target) => (statements.push(statement.sql), client.select(statement, target)),
+        }),
+      });
+      try {
+        const datastore = await watched.deployment.datastore(watched.nameOf('trips'));
+        const [first, second] = [randomUUID(), randomUUID()];
+        const found = async (value: string): Promise<number> =>
+          (
+            await datastore.query({
+              ...query,
+              where: [{ field: 'driver_uuid', operator: 'eq', values: [value] }],
+            })
+          ).entries.length;
+        const cell = cellOf({ body: { driver_uuid: first } });
+        await datastore.put(cell);
+        await datastore.put({ ...cell, ref_key: cell.ref_key + 1, body: { driver_uuid: second } });
+        const others = Array.from({ length: 30 }, () => cellOf({ body: { driver_uuid: second } }));
+        await datastore.batchPut(others.slice(0, 20));
+        await Promise.all(others.slice(20).map((one) => datastore.put(one)));
+        expect(statements).toEqual([]);
+        await expect.poll(() => found(second), { timeout: 15_000 }).toBe(31);
+        expect(await found(first)).toBe(0);
+      } finally {
+        await watched.close();
+      }
+    },
+  );
+});
+
 describe('a query', () => {
   it('is one statement to one shard, however many rows it finds', async () => {
     broken.statements.length = 0;

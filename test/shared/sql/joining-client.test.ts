@@ -105,6 +105,40 @@ describe('changes that come together', () => {
   });
 });
 
+describe('what is to be read behind a change', () => {
+  const readBehind = (statement: Statement): Statement => ({
+    ...statement,
+    thenSelect: {
+      sql: `SELECT id FROM ${statement.table ?? ''} WHERE id = ?`,
+      parameters: statement.parameters.slice(0, 1),
+    },
+  });
+
+  it('comes with it, of one that comes alone and of each of several', async () => {
+    const statements = Array.from({ length: 4 }, (_, number) => insertInto(tableOf(number))).map((one, place) =>
+      place === 2 ? one : readBehind(one),
+    );
+    const [first, ...others] = statements as [Statement, ...Statement[]];
+    const wanted = ({ parameters: [id], thenSelect }: Statement): unknown => ({
+      affectedRows: 1,
+      insertId: id,
+      ...(thenSelect && { rows: [[id]] }),
+    });
+    expect(await client.change(first)).toEqual(wanted(first));
+    expect((await all(others)).map((end) => end.status === 'fulfilled' && end.value)).toEqual(others.map(wanted));
+  });
+
+  it('is left out where the change goes by itself: a large one, or one of a table at fault', async () => {
+    const large = readBehind(insertInto(tableOf(5), Buffer.alloc(300 * 1024)));
+    expect(await client.change(large)).toEqual({ affectedRows: 1, insertId: large.parameters[0] });
+    const twice = readBehind({ ...insertInto(tableOf(6)), parameters: [last, ''] });
+    await client.change(twice);
+    await expect(client.change(twice)).rejects.toMatchObject({ failure: 'duplicate', errno: 1062 });
+    const next = readBehind(insertInto(tableOf(6)));
+    expect(await client.change(next)).toEqual({ affectedRows: 1, insertId: next.parameters[0] });
+  });
+});
+
 describe('a statement at fault', () => {
   const absent = `\`${DATABASE}\`.nowhere`;
 

@@ -166,7 +166,11 @@ describe('over the RDS Data API, an index', () => {
     await putAll([...versions, beside]);
     const indexes = await maintainedIndexes(store.topology, store.nameOf('trips'));
     const rows = [row_key, beside.row_key].map((key) => ({ row_key: key, shard: shardOf(key, SHARDS) }));
-    const { entries } = await wantedEntries(store.context, store.nameOf('trips'), indexes, rows, DEPTH.all);
+    const { entries } = await wantedEntries(
+      store.context,
+      { datastore: store.nameOf('trips'), indexes, depth: DEPTH.all },
+      rows,
+    );
     const values = (tombstone: boolean): unknown[] =>
       entries
         .filter(({ row }) => row.tombstone === tombstone)
