@@ -6,7 +6,9 @@ import { HandleError } from './give-cells.ts';
 import type { HeldShard } from './held-shard.ts';
 import type { Holdings } from './holdings.ts';
 import { pauseFor } from '../pause-for.ts';
+import type { BellTower } from './bells.ts';
 import { adaptivePause, untilMultiple, type PassEnd, type Pauses } from './pace.ts';
+import { rungShards, type RungShards } from './rung-shards.ts';
 import { afterFailedPage, isAlone, isWaiting } from './trouble.ts';
 
 /** Shards that one statement reads: 64 take about 1 ms, far more take longer each. */
@@ -18,6 +20,12 @@ const PAGES_AT_ONCE = 4;
 /** Shards in trouble that are tried at once, each alone: they never take the place of a page. */
 const ALONE_AT_ONCE = 4;
 
+/** How often each shard is looked at where bells are heard: what is missed of them is found so late at most. */
+export const SLOW_MS = 10_000;
+/** After a pass that somebody rang for; a longer one where it had many shards. */
+const LEAST_REST_MS = 5;
+const REST_MS_A_SHARD = 0.5;
+
 const ORDER: readonly PassEnd[] = ['none', 'failed', 'some', 'full'];
 
 type OpenShard = Omit<ShardAtWork, 'tenure'>;
@@ -26,30 +34,63 @@ type OpenShard = Omit<ShardAtWork, 'tenure'>;
  * Follows the shards of one group among those held, again and again until the signal. Each group has a loop of its own,
  * so that one that is away, or slow to be handled, keeps nobody waiting; a page that is slow keeps its own shards
  * waiting, and a shard in trouble itself.
+ *
+ * Where its bells are heard, a shard is read when it rings, while cells of it come, and else every ten seconds; where
+ * they are not, with each pass.
  */
 export async function followGroup(
   work: FollowWork,
   group: string,
   holdings: Holdings,
-  pauses: Pauses,
+  { pauses, bells }: Pace,
   signal: AbortSignal,
 ): Promise<void> {
   const pauseAfter = adaptivePause(pauses);
   const pages = pagesUnderWay(work, group);
+  const rung = rungShards(bells?.of(group), work.follower.datastore);
+  /** When all are looked at that are due, whether or not they rang. */
+  let nextAt = work.now();
   while (!signal.aborted) {
+    const isTimed = work.now() >= nextAt;
     const shards = await shardsOf(work, group, holdings).catch(() => []);
-    pages.beginAlone(shards.filter(({ held }) => isAlone(held.trouble)));
-    const well = shards.filter(({ held }) => !isAlone(held.trouble));
-    for (let start = 0; start < well.length && !signal.aborted; start += SHARDS_A_PAGE)
-      await pages.begin(well.slice(start, start + SHARDS_A_PAGE));
+    if (isTimed) pages.beginAlone(shards.filter(({ held }) => isAlone(held.trouble)));
+    const isDue = dueShards(rung, isTimed, work.now());
+    const due = shards.filter(({ held }) => !isAlone(held.trouble) && isDue(held));
+    rung.take(due.map(({ held }) => held.shard));
+    for (let start = 0; start < due.length && !signal.aborted; start += SHARDS_A_PAGE)
+      await pages.begin(due.slice(start, start + SHARDS_A_PAGE));
     // Holding nothing costs nothing: what is taken next is not to wait for a long pause to end.
     const end = pages.ended(holdings.open().length === 0 ? 'some' : 'none');
-    const pause = pauseAfter(end);
-    await pauseFor(pauses.aligned ? untilMultiple(pause) : pause, signal);
+    if (isTimed || due.length > 0) {
+      const pause = pauseAfter(isTimed ? end : 'some');
+      const at = work.now() + (end === 'full' ? 0 : pauses.aligned ? untilMultiple(pause) : pause);
+      nextAt = isTimed ? at : Math.min(at, nextAt);
+    }
+    if (rung.since() !== undefined) {
+      const restMs = Math.min(Math.max(LEAST_REST_MS, due.length * REST_MS_A_SHARD), nextAt - work.now());
+      await pauseFor(Math.max(0, restMs), signal);
+    }
+    await rung.orAfter(nextAt - work.now(), signal);
     // A pause of none still lets timers and other groups have their turn.
     if (end === 'full') await sleep(0);
   }
+  rung.stop();
   await pages.allEnded();
+}
+
+/** How often shards are looked at. */
+export interface Pace {
+  readonly pauses: Pauses;
+  /** @default none are heard */
+  readonly bells?: BellTower;
+}
+
+/** Whether a shard is to be read in a pass. */
+function dueShards(rung: RungShards, isTimed: boolean, now: number): (held: HeldShard) => boolean {
+  const since = rung.since();
+  if (since === undefined) return () => isTimed;
+  return ({ shard, readAt, busyUntil }) =>
+    rung.has(shard) || (isTimed && (readAt < since || now < busyUntil || now - readAt >= SLOW_MS));
 }
 
 /** Those whose cells are wanted now; a shard whose place to begin is not known yet finds it in any case. */
@@ -60,8 +101,14 @@ async function shardsOf(
 ): Promise<OpenShard[]> {
   const topology = await requireDatastore(context.topology, follower.datastore);
   const time = now();
-  const isWanted = ({ shard, offset }: HeldShard): boolean =>
-    placeOf(topology, shard).group === group && (!offset || follower.wants?.(shard, offset) !== false);
+  const isWanted = (held: HeldShard): boolean => {
+    const { shard, offset } = held;
+    if (placeOf(topology, shard).group !== group) return false;
+    if (!offset || follower.wants?.(shard, offset) !== false) return true;
+    // It is read as soon as its cells are wanted.
+    held.readAt = Number.NEGATIVE_INFINITY;
+    return false;
+  };
   return holdings
     .open()
     .flatMap((partition) =>
@@ -169,6 +216,8 @@ async function busy(
   for (const { partition, held } of page) {
     partition.enter();
     held.isBusy = true;
+    // Until it is known to be read to its end.
+    held.readAt = Number.NEGATIVE_INFINITY;
   }
   try {
     return await work(page);

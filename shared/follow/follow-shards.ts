@@ -39,6 +39,8 @@ export interface ShardAtWork {
 
 /** A hole that lasts longer is told: a commit becomes visible within milliseconds. */
 const HOLE_MS = 10_000;
+/** More is expected of a shard for so long after cells of it came, or a ring did that a lagging reader is ahead of. */
+const BUSY_MS = 300;
 /** How long a cell at the offset, or an epoch, may be behind on a node before the writer is asked about it. */
 const DOUBT_MS = 1000;
 /**
@@ -68,6 +70,8 @@ export async function followShards(work: FollowWork, group: string, shards: read
   for (const [item, { at, log }] of whole.entries()) {
     const { count = 0, given = at.held.offset?.given } = done[item] ?? {};
     const last = log.places[count - 1];
+    if (log.places.length > 0) at.held.busyUntil = now + BUSY_MS;
+    if (isReadToEnd(log, count)) at.held.readAt = now;
     at.partition.move(
       at.held,
       {
@@ -81,6 +85,12 @@ export async function followShards(work: FollowWork, group: string, shards: read
   for (const [item, { held }] of shards.entries()) if (held.trouble === troubles[item]) held.trouble = undefined;
   if (done.every(({ count }) => count === 0)) return 'none';
   return whole.some(({ log }, item) => log.full && done[item]?.count === log.places.length) ? 'full' : 'some';
+}
+
+/** Nothing is left of it: not handled, not known for long enough yet, behind a hole, or on the next page. */
+function isReadToEnd({ places, offset, full, hole, head = 0 }: LogRead, done: number): boolean {
+  const last = places.at(-1)?.added_id ?? offset.added_id;
+  return done === places.length && !full && hole === undefined && head <= last;
 }
 
 interface WholeLog {
@@ -108,6 +118,7 @@ async function readWhole(
     const at = shards[item]?.at;
     if (!at) continue;
     if (log.refusal) refuse(work, at.held, log.refusal, role);
+    else if (log.state === 'quiet') at.held.readAt = work.now();
     if (log.state !== 'quiet' && log.state !== 'refused' && (await isSound(work, at, role, log)))
       whole.push({ at, log: behindMs > 0 ? onlyKnown(work, at.held, log) : log });
   }

@@ -21,6 +21,10 @@ export interface HeldShard {
   isBusy: boolean;
   /** Until when, by the local clock, it is read from the writer whatever was wished: a reader was found wrong. */
   writerUntil: number;
+  /** When, by the local clock, it was last read to its end with nothing left to do or to doubt. */
+  readAt: number;
+  /** Until when, by the local clock, more is expected of it: cells just came. */
+  busyUntil: number;
 }
 
 /** A hole in the log; the cell at the offset gone; an epoch that does not fit. */
@@ -49,6 +53,8 @@ export function heldShard(
     trouble: undefined,
     isBusy: false,
     writerUntil: Number.NEGATIVE_INFINITY,
+    readAt: Number.NEGATIVE_INFINITY,
+    busyUntil: Number.NEGATIVE_INFINITY,
   };
 }
 
@@ -79,6 +85,7 @@ export function moveTo(shard: HeldShard, offset: ShardOffset): boolean {
 export function setAnew(shard: HeldShard, offset: ShardOffset | undefined): void {
   shard.offset = offset;
   shard.start = undefined;
+  shard.readAt = Number.NEGATIVE_INFINITY;
   shard.checkpoints = shard.checkpoints.filter(({ added_id }) => added_id < (offset?.added_id ?? 0));
   shard.doubts.clear();
 }

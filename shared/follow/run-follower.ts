@@ -2,6 +2,7 @@ import type { Role } from '../cell.ts';
 import type { StoreContext } from '../access/context.ts';
 import { requireDatastore } from '../access/groups.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
+import type { BellTower } from './bells.ts';
 import { followGroup } from './follow-group.ts';
 import type { FollowWork } from './follow-shards.ts';
 import type { Follower, FollowEvent } from './follower.ts';
@@ -43,6 +44,8 @@ export interface FollowerRun {
   /** Of each shard at a time. @default 100 */
   readonly pageCells?: number;
   readonly pauses?: Pauses;
+  /** Where it is heard which shards have new cells. @default all are looked at, again and again */
+  readonly bells?: BellTower;
   /** Lets followers share statements: see `shareFetches`. @default statements of its own */
   readonly fetch?: FetchPlaces;
   /**
@@ -177,13 +180,14 @@ async function holdShare({
 /** A loop for each group that the topology names, as they come. */
 async function followGroups(
   work: FollowWork,
-  { holdings, context, follower, pauses = {}, signal }: RunState,
+  { holdings, context, follower, pauses = {}, bells, signal }: RunState,
 ): Promise<void> {
   const loops = new Map<string, Promise<void>>();
   while (!signal.aborted) {
     const topology = await requireDatastore(context.topology, follower.datastore).catch(() => undefined);
     for (const { group } of topology?.places ?? []) {
-      if (!loops.has(group)) loops.set(group, followGroup(work, group, holdings, pauses, signal));
+      if (!loops.has(group))
+        loops.set(group, followGroup(work, group, holdings, { pauses, ...(bells && { bells }) }, signal));
     }
     await pauseFor(ALIGN_EVERY_MS, signal);
   }

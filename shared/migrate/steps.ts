@@ -49,6 +49,13 @@ export const CONTROL_STEPS: readonly (readonly string[])[] = [
     'ALTER TABLE `schemaless`.buffer ADD KEY place (state, datastore, shard, id)',
     'ALTER TABLE `schemaless`.buffer DROP KEY state',
   ],
+  [
+    // Which shards have new cells, for who follows their logs: the last rings alone.
+    'CREATE TABLE IF NOT EXISTS `schemaless`.bell (' +
+      'id BIGINT UNSIGNED NOT NULL AUTO_INCREMENT PRIMARY KEY, ' +
+      'datastore VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin NOT NULL, ' +
+      'shards VARBINARY(512) NOT NULL) ENGINE=InnoDB',
+  ],
 ];
 
 /** What the database of a shard needs, step by step. */

@@ -34,6 +34,17 @@ export interface Statement {
    * has such a thing; it brings little, and need not be read at all. @default nothing
    */
   readonly thenSelect?: Statement;
+  /**
+   * Of a change: a shard whose followers are to hear that it has new cells, once it is committed. @default nobody is
+   * told
+   */
+  readonly moves?: Moved;
+}
+
+/** A shard to whose log cells were appended. */
+export interface Moved {
+  readonly datastore: string;
+  readonly shard: number;
 }
 
 /** A value of a result: integers, decimals and times come as strings, binary columns as bytes. */
@@ -48,6 +59,8 @@ export interface SqlChange {
   readonly insertId: number;
   /** What `thenSelect` brought, of a snapshot taken after the commit. @default it was not read */
   readonly rows?: readonly SqlRow[];
+  /** The followers of the shard that it moves hear of it. @default they do not */
+  readonly hasRung?: true;
 }
 
 /** Which node of the group runs a statement: its writer, any reader, or the nth node (from 0), whatever its role is. */
@@ -58,6 +71,8 @@ export interface SqlAbilities {
   readonly readsFromReaders: boolean;
   /** An acknowledged write outlives the writer's disk, since each reader can be asked for it. */
   readonly survivesDiskLoss: boolean;
+  /** Followers hear of new cells, see `Statement.moves`. @default they look for themselves */
+  readonly hasBells?: boolean;
   readonly bounds: SqlBounds;
 }
 

@@ -1,5 +1,6 @@
 import { ApartTables } from './apart-tables.ts';
 import { checkParameters } from './check-parameters.ts';
+import { BELLS, dropBells, ringBells } from './statements/ring-bells.ts';
 import {
   SqlError,
   type SqlChange,
@@ -22,6 +23,9 @@ const OVERDUE_MS = 250;
 const MOST_WAIT_MS = 2000;
 /** How often it is looked again where somebody waits and nothing ends. */
 const LOOK_MS = 50;
+
+/** How many transactions ring before one takes old rings away: that takes more than came meanwhile. */
+const RINGS_A_DROP = 100;
 
 /** ER_LOCK_WAIT_TIMEOUT */
 const LOCK_WAIT = 1205;
@@ -86,6 +90,8 @@ class JoinedChanges {
   #timer: NodeJS.Timeout | undefined;
   /** Whether the last turn was a lone statement: the next that comes is then not likely to have company either. */
   #isLonely = true;
+  /** Also clients that do not live for long come to it, in all. */
+  #untilDrop = Math.ceil(Math.random() * RINGS_A_DROP);
 
   constructor(client: SqlClient, transactions: SqlTransactions) {
     this.#client = client;
@@ -97,7 +103,7 @@ class JoinedChanges {
     if (this.#apart.has(tableOf(statement))) return this.#changeApart(statement);
     const isAlone =
       this.#isLonely && this.#running.size === 0 && this.#overdue.size === 0 && this.#waiting.length === 0;
-    if (isAlone && !statement.thenSelect) return this.#runAlone(statement);
+    if (isAlone && !hasMore(statement)) return this.#runAlone(statement);
     const bytes = bytesOf(statement.parameters);
     if (bytes > MOST_BYTES) return isAlone ? this.#runAlone(statement) : this.#client.change(statement);
     return new Promise((resolve, reject) => {
@@ -132,7 +138,7 @@ class JoinedChanges {
       const some = this.#take();
       if (some.length === 0) break;
       const hasConnection = this.#overdue.size <= this.#transactions.spare;
-      const isMore = some.length > 1 || some[0]?.statement.thenSelect;
+      const isMore = some.length > 1 || some.some(({ statement }) => hasMore(statement));
       if (isMore && hasConnection) void this.#runTogether(some);
       else for (const { statement, resolve } of some) resolve(this.#runAlone(statement));
     }
@@ -182,14 +188,33 @@ class JoinedChanges {
       ordered.map(({ statement }) => statement),
       true,
     );
+    const bells = this.#bellsOf(turn.statements);
     try {
-      const changes = await this.#transactions.run(turn.statements);
-      for (const [place, { resolve }] of ordered.entries()) resolve(changes[place] as SqlChange);
+      const changes = await this.#transactions.run([...turn.statements, ...bells]);
+      for (const [place, { statement, resolve }] of ordered.entries()) {
+        const change = changes[place] as SqlChange;
+        resolve(bells.length > 0 && statement.moves ? { ...change, hasRung: true } : change);
+      }
+      if (bells.length > 0) this.#dropBells(changes.at(-1)?.insertId ?? 0);
     } catch (error) {
       this.#settleSingly(ordered, error);
     } finally {
       this.#end(turn);
     }
+  }
+
+  /** What tells followers of the shards that statements move: none where the last transaction failed for that. */
+  #bellsOf(statements: readonly Statement[]): readonly Statement[] {
+    const moved = statements.flatMap(({ moves }) => (moves ? [moves] : []));
+    return moved.length === 0 || this.#apart.has(BELLS) ? [] : [ringBells(moved)];
+  }
+
+  /** Once in a while, for all who ring: nobody waits for it, and what is left of it another one does. */
+  #dropBells(newest: number): void {
+    this.#untilDrop -= 1;
+    if (this.#untilDrop > 0) return;
+    this.#untilDrop = RINGS_A_DROP;
+    this.#client.change(dropBells(newest)).catch(() => undefined);
   }
 
   /** One by one where none of them was done; where that is not known, or there is no writer, all are told. */
@@ -199,6 +224,7 @@ class JoinedChanges {
       return;
     }
     const atFault = error.position === undefined ? undefined : some[error.position];
+    if (error.position === some.length) this.#apart.keep(BELLS);
     if (atFault && (error.failure !== 'contention' || error.errno === LOCK_WAIT)) {
       this.#apart.keep(tableOf(atFault.statement));
     }
@@ -255,6 +281,11 @@ class JoinedChanges {
     const leftMs = first ? first.since + OVERDUE_MS - performance.now() : 0;
     this.#timer = setTimeout(() => this.#beginDue(), Math.max(LOOK_MS, leftMs));
   }
+}
+
+/** More than itself goes with it, for which there have to be transactions. */
+function hasMore({ thenSelect, moves }: Statement): boolean {
+  return thenSelect !== undefined || moves !== undefined;
 }
 
 /** What locks it waits for, and takes; those of the control database are rows of a table for all shards. */

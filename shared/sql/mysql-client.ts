@@ -126,7 +126,7 @@ export function mysqlClient(
   };
 
   return {
-    abilities: { readsFromReaders: true, survivesDiskLoss: !address.sharedStorage, bounds: UNBOUNDED },
+    abilities: { readsFromReaders: true, survivesDiskLoss: !address.sharedStorage, hasBells: true, bounds: UNBOUNDED },
     nodes: address.nodes.length,
     async select(statement, target) {
       try {

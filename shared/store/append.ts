@@ -3,9 +3,10 @@ import { equalJson } from '../body/equal.ts';
 import type { PutResult } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { byItem, type StoredCell } from '../sql/cell-rows.ts';
-import { SqlError, type SqlChange, type SqlClient, type SqlRow, type Statement } from '../sql/client.ts';
+import { SqlError, type SqlChange, type SqlClient, type Moved, type SqlRow, type Statement } from '../sql/client.ts';
 import { appendCell } from '../sql/statements/append-cell.ts';
 import { appendCells, type EncodedCell, type ShardFence } from '../sql/statements/append-cells.ts';
+import { ringBells } from '../sql/statements/ring-bells.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
 import { placeOf, type StoreContext } from '../access/context.ts';
 import { decodeCell } from '../access/decode.ts';
@@ -55,12 +56,13 @@ export async function appendToPrimary(
   cells: readonly EncodedCell[],
   { anyWriter = false, thenSelect }: AppendOptions = {},
 ): Promise<Appended> {
+  const isFollowed = (await context.topology.triggers(datastore)).length > 0;
   for (let attempt = 1; ; attempt += 1) {
     const place = placeOf(await requireDatastore(context.topology, datastore), shard);
     const fence: ShardFence = { datastore, shard, epoch: place.epoch, anyWriter };
     try {
       const client = await context.groups.client(place.group);
-      const done = await appendOnce(client, fence, cells, thenSelect);
+      const done = await appendOnce(client, fence, cells, { thenSelect, isFollowed });
       if (done) return done;
       moved(context, fence, attempt);
     } catch (error) {
@@ -91,11 +93,13 @@ async function appendOnce(
   client: SqlClient,
   fence: ShardFence,
   cells: readonly EncodedCell[],
-  thenSelect?: Statement,
+  { thenSelect, isFollowed }: { readonly thenSelect: Statement | undefined; readonly isFollowed: boolean },
 ): Promise<Appended | undefined> {
   const [only] = cells;
   const append = cells.length === 1 && only ? appendCell(fence, only) : appendCells(fence, cells);
-  const change = await client.change(thenSelect ? { ...append, thenSelect } : append);
+  const moves = isFollowed && client.abilities.hasBells ? { moves: fence } : {};
+  const change = await client.change({ ...append, ...(thenSelect && { thenSelect }), ...moves });
+  if (change.affectedRows > 0 && moves.moves && !change.hasRung) await ring(client, fence);
   if (change.affectedRows > 0 && change.insertId < change.affectedRows)
     throw new SqlError(
       'unclear',
@@ -123,6 +127,11 @@ async function appendOnce(
   }
   if (change.affectedRows === 0) return undefined;
   throw new SqlError('unclear', 'cells that an append met, or wrote, cannot be seen');
+}
+
+/** By itself, where it did not go with the append; without it followers find the cells with their next slow look. */
+async function ring(client: SqlClient, moved: Moved): Promise<void> {
+  await client.change(ringBells([moved])).catch(() => undefined);
 }
 
 async function lookUp(

@@ -1,5 +1,6 @@
 import { joinWorkers, type Workers } from '../../follow/workers.ts';
 import { pauseFor } from '../../pause-for.ts';
+import { bellTower } from '../../follow/bells.ts';
 import { peekFirst } from '../../follow/peek-first.ts';
 import { shareFetches } from '../../follow/share-fetches.ts';
 import { untilEnd } from '../../until-end.ts';
@@ -45,7 +46,14 @@ export async function runTailers(run: TailRun): Promise<void> {
       owner,
       onError: (error) => report('announcing itself', error),
     });
-    const crew: TailCrew = { run, settings, workers, fetch: shareFetches(peekFirst()), signal };
+    const crew: TailCrew = {
+      run,
+      settings,
+      workers,
+      fetch: shareFetches(peekFirst()),
+      bells: bellTower(run.context, { read: 'reader' }),
+      signal,
+    };
     while (!signal.aborted && (await wished())) {
       const isSucceeded = workers.share(1).successor !== undefined;
       // One that ended by itself may have been forgotten: it is looked at which there are before it is begun again.

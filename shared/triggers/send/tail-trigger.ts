@@ -1,5 +1,6 @@
 import { pauseFor } from '../../pause-for.ts';
 import { runFollower } from '../../follow/run-follower.ts';
+import type { BellTower } from '../../follow/bells.ts';
 import type { FetchPlaces } from '../../follow/read-places.ts';
 import { untilEnd } from '../../until-end.ts';
 import type { Workers } from '../../follow/workers.ts';
@@ -22,6 +23,7 @@ export interface TailCrew {
   readonly settings: TailSettings;
   readonly workers: Workers;
   readonly fetch: FetchPlaces;
+  readonly bells: BellTower;
   readonly signal: AbortSignal;
 }
 
@@ -85,6 +87,7 @@ export function tailTrigger(crew: TailCrew, listed: ListedTrigger): TriggerTail 
         pauses,
         read: 'reader',
         fetch: crew.fetch,
+        bells: crew.bells,
         report: (event) => report({ kind: 'followed', event }),
         ...(partitions === undefined ? {} : { partitions }),
       });

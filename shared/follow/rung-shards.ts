@@ -1,0 +1,51 @@
+import type { BellsOfGroup } from './bells.ts';
+
+/** The shards of a datastore that rang and were not read since. */
+export interface RungShards {
+  /** See `Listening`. */
+  since(): number | undefined;
+  has(shard: number): boolean;
+  /**
+   * They are read now: only what rings from here on counts. What rang and is not read, since it is being read just now,
+   * or is not this worker's, wakes nobody any more.
+   */
+  take(shards: readonly number[]): void;
+  /** Until a shard rings anew, the time is over, or the signal comes. */
+  orAfter(milliseconds: number, signal: AbortSignal): Promise<void>;
+  stop(): void;
+}
+
+/** @param bells @default none are heard */
+export function rungShards(bells: BellsOfGroup | undefined, datastore: string): RungShards {
+  const rung = new Set<number>();
+  let isNews = false;
+  let wake: (() => void) | undefined;
+  const listening = bells?.listen(datastore, (shards) => {
+    for (const shard of shards) rung.add(shard);
+    isNews = true;
+    wake?.();
+  });
+  return {
+    since: () => listening?.since(),
+    has: (shard) => rung.has(shard),
+    take(shards) {
+      for (const shard of shards) rung.delete(shard);
+      isNews = false;
+    },
+    orAfter(milliseconds, signal) {
+      return new Promise((resolve) => {
+        const end = (): void => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', end);
+          wake = undefined;
+          resolve();
+        };
+        const timer = setTimeout(end, Math.max(0, milliseconds));
+        signal.addEventListener('abort', end, { once: true });
+        wake = end;
+        if (isNews || signal.aborted) end();
+      });
+    },
+    stop: () => listening?.stop(),
+  };
+}

@@ -1,0 +1,75 @@
+import { toBytes, toNumber, toText } from '../cell-rows.ts';
+import type { Moved, SqlRow, Statement } from '../client.ts';
+import { CONTROL } from '../names.ts';
+
+export const BELLS = `${CONTROL}.bell`;
+/** Rings that are kept: those of the last seconds, for whoever was late. */
+const KEPT = 10_000;
+/** Rings that are taken away at a time. */
+const TAKEN = 500;
+/** Rings that come at a time: more than that, and all shards have rung. */
+const PAGE = 1000;
+
+/**
+ * Says that cells were appended to shards, in the transaction that appends them: who reads them from a node finds the
+ * cells there, too. The numbers order nothing, since a transaction may become visible after one with a higher number: a
+ * ring that is missed for it costs one slow look at the log.
+ *
+ * The result's insert id is the number of the first ring.
+ */
+export function ringBells(moved: readonly Moved[]): Statement {
+  const shards = [...Map.groupBy(moved, ({ datastore }) => datastore)].map(
+    ([datastore, some]) => [datastore, pack(some.map(({ shard }) => shard))] as const,
+  );
+  return {
+    table: BELLS,
+    mayShareCommit: true,
+    sql: `INSERT INTO ${BELLS} (datastore, shards) VALUES ${shards.map(() => '(?, ?)').join(', ')}`,
+    parameters: shards.flat(),
+  };
+}
+
+/** Takes away old rings, of which nobody wants to know any more. @param newest the number of one that was just rung */
+export function dropBells(newest: number): Statement {
+  return { sql: `DELETE FROM ${BELLS} WHERE id < ? LIMIT ${TAKEN}`, parameters: [Math.max(0, newest - KEPT)] };
+}
+
+/** The rings after a number, in their order, and the number of the newest. */
+export function selectBells(after: number): Statement {
+  return {
+    sql:
+      `(SELECT id, datastore, shards FROM ${BELLS} WHERE id > ? ORDER BY id LIMIT ${PAGE}) ` +
+      `UNION ALL SELECT COALESCE(MAX(id), 0), NULL, NULL FROM ${BELLS}`,
+    parameters: [after],
+  };
+}
+
+export interface Bells {
+  readonly rings: readonly { readonly id: number; readonly datastore: string; readonly shards: readonly number[] }[];
+  /** 0 where none is kept. */
+  readonly newest: number;
+  /** As many rings came as are asked for at a time. */
+  readonly areMore: boolean;
+}
+
+export function toBells(rows: readonly SqlRow[]): Bells {
+  const rings: Bells['rings'][number][] = [];
+  let newest = 0;
+  for (const [id, datastore, shards] of rows) {
+    if (datastore === null || datastore === undefined) newest = toNumber(id);
+    else rings.push({ id: toNumber(id), datastore: toText(datastore), shards: unpack(toBytes(shards)) });
+  }
+  return { rings, newest, areMore: rings.length >= PAGE };
+}
+
+/** Two bytes each, the higher one first. */
+function pack(shards: readonly number[]): Uint8Array {
+  const bytes = Buffer.alloc(shards.length * 2);
+  for (const [place, shard] of shards.entries()) bytes.writeUInt16BE(shard, place * 2);
+  return bytes;
+}
+
+function unpack(packed: Uint8Array): readonly number[] {
+  const bytes = Buffer.from(packed);
+  return Array.from({ length: Math.floor(bytes.length / 2) }, (_, place) => bytes.readUInt16BE(place * 2));
+}

@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { bellTower, type BellTower } from '../../../shared/follow/bells.ts';
+import type { FollowerRun } from '../../../shared/follow/run-follower.ts';
+import type { SqlClient } from '../../../shared/sql/client.ts';
+import { WRITER_ONLY } from '../../support/writer-only.ts';
+import {
+  newDeeds,
+  openFollowedStore,
+  startWorker,
+  until,
+  type Deeds,
+  type FollowedStore,
+} from './support/followed-store.ts';
+
+const SHARDS = 24;
+/** Longer than a look at the bells, and far shorter than a look at a shard that did not ring. */
+const SOON_MS = 3000;
+let followed: FollowedStore;
+let bells: BellTower;
+/** What followers ask the groups. */
+let asked: string[] = [];
+/** No ring arrives. */
+let isMute = false;
+
+const isRing = (sql: string): boolean => sql.startsWith('INSERT INTO `schemaless`.bell ');
+
+function watched(client: SqlClient): SqlClient {
+  const { transactions } = client;
+  return {
+    ...client,
+    select: (statement, target) => (asked.push(statement.sql), client.select(statement, target)),
+    change: (statement) =>
+      isMute && isRing(statement.sql) ? Promise.reject(new Error('mute')) : client.change(statement),
+    ...(transactions && {
+      transactions: {
+        ...transactions,
+        run: async (statements) =>
+          isMute && statements.some(({ sql }) => isRing(sql))
+            ? [
+                ...(await transactions.run(statements.filter(({ sql }) => !isRing(sql)))),
+                { affectedRows: 1, insertId: 1 },
+              ]
+            : transactions.run(statements),
+      },
+    }),
+  };
+}
+
+beforeAll(async () => {
+  followed = await openFollowedStore(SHARDS, watched, [
+    {
+      definition: {
+        name: 'heard',
+        columns: undefined,
+        start: 'start',
+        maxAttempts: 5,
+        stopAfterParked: 100,
+        retryParkedEverySeconds: undefined,
+        timeoutSeconds: 30,
+      } as never,
+      queueUrl: 'http://127.0.0.1:1/queue',
+      parkedQueueUrl: 'http://127.0.0.1:1/parked',
+    },
+  ]);
+});
+beforeEach(() => {
+  isMute = false;
+  bells = bellTower(followed.store.context, { read: 'reader' });
+});
+afterAll(() => followed.close());
+
+/** A worker that has read all shards, so that nothing but a ring, or the slow look, makes it read one again. */
+async function heardBy(run: Partial<Pick<FollowerRun, 'bells'>>): Promise<{ deeds: Deeds; stop: () => Promise<void> }> {
+  const deeds = newDeeds();
+  const worker = startWorker(followed, deeds, { ...run, pauses: { leastMs: 5, mostMs: 100 } });
+  await until('all that is there is handled', async () => deeds.names().size === (await followed.stored()).length);
+  await new Promise((resolve) => setTimeout(resolve, 2000));
+  return { deeds, stop: () => worker.stop() };
+}
+
+describe.skipIf(WRITER_ONLY)('bells', () => {
+  it('bring cells of shards at rest at once, of single puts, batches, and appends that go by themselves', async () => {
+    const { deeds, stop } = await heardBy({ bells });
+    const before = deeds.handled.length;
+    const begun = performance.now();
+    await followed.write(3, 1);
+    await until('the first is there', () => deeds.handled.length === before + 1, SOON_MS);
+    await Promise.all(Array.from({ length: SHARDS }, (_, shard) => followed.write(shard, 20)));
+    await until('all are there', () => deeds.handled.length === before + 1 + 20 * SHARDS, SOON_MS);
+    expect(performance.now() - begun).toBeLessThan(SOON_MS);
+    await stop();
+  });
+
+  it('that are lost cost a slow look at the log, and no cell', async () => {
+    const { deeds, stop } = await heardBy({ bells });
+    const before = deeds.handled.length;
+    isMute = true;
+    await followed.write(5, 1);
+    await new Promise((resolve) => setTimeout(resolve, SOON_MS));
+    expect(deeds.handled.length, 'nobody heard of it').toBe(before);
+    await until('it is found', () => deeds.handled.length === before + 1, 15_000);
+    await stop();
+  }, 40_000);
+
+  it('let a store at rest be: a tenth of the statements that looking takes', async () => {
+    const countOf = async (run: Partial<Pick<FollowerRun, 'bells'>>): Promise<number> => {
+      const { stop } = await heardBy(run);
+      asked = [];
+      await new Promise((resolve) => setTimeout(resolve, 4000));
+      const logs = asked.filter((sql) => sql.includes('entity'));
+      await stop();
+      return logs.length;
+    };
+    const without = await countOf({});
+    expect(without).toBeGreaterThan(30);
+    expect(await countOf({ bells })).toBeLessThan(without / 10);
+  }, 40_000);
+
+  it('are few: old rings are taken away', async () => {
+    const client = await followed.groupOf(0);
+    const rows = async (): Promise<number> =>
+      Number((await client.select({ sql: 'SELECT COUNT(*) FROM schemaless.bell', parameters: [] }, 'writer'))[0]?.[0]);
+    await client.change({
+      sql: `INSERT INTO schemaless.bell (datastore, shards) SELECT 'none', X'0000' FROM (${'SELECT 1 UNION ALL '.repeat(99)}SELECT 1) AS a CROSS JOIN (${'SELECT 1 UNION ALL '.repeat(199)}SELECT 1) AS b`,
+      parameters: [],
+    });
+    const before = await rows();
+    expect(before).toBeGreaterThan(15_000);
+    await until(
+      'old ones go',
+      async () => {
+        await Promise.all(Array.from({ length: SHARDS }, (_, shard) => followed.write(shard, 1)));
+        return (await rows()) < before - 400;
+      },
+      60_000,
+    );
+  }, 70_000);
+});
