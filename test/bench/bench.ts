@@ -54,5 +54,7 @@ export interface LinePlot {
   readonly y: string;
   /** @default false, a linear axis */
   readonly logX?: boolean;
+  /** Of values above 0. @default false, a linear axis */
+  readonly logY?: boolean;
   readonly lines: readonly { readonly name: string; readonly points: readonly (readonly [x: number, y: number])[] }[];
 }

@@ -11,7 +11,7 @@ import type { Bench, Findings, LinePlot, Measured } from './bench.ts';
 import { startStack } from './http/start-stack.ts';
 import { writeCalmTrips } from './lags/calm-trips.ts';
 import { startsInLog } from './lags/handler-starts.ts';
-import { percentile } from './lags/percentile.ts';
+import { percentile } from './percentile.ts';
 
 /**
  * Trips written each second; of each the trigger writes two more cells, so that the store takes three times as many

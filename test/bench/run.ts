@@ -16,6 +16,7 @@ import { growthBench } from './growth.ts';
 import { httpBench } from './http.ts';
 import { idleBench } from './idle.ts';
 import { lagsBench } from './lags.ts';
+import { loadBench } from './load.ts';
 import { readOptions } from './options.ts';
 import { FORMAT, type BenchReport, type Circumstances } from './report/findings.ts';
 import { keepFindings } from './report/findings-file.ts';
@@ -29,6 +30,7 @@ const BENCHES: readonly Bench[] = [
   storeBench,
   writesBench,
   httpBench,
+  loadBench,
   lagsBench,
   backlogBench,
   codecBench,

@@ -8,7 +8,7 @@ import { createStore, startServers } from '../support/cluster.ts';
 import { DATASTORE, openStore, type OpenStore } from '../support/store-access.ts';
 import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import { byHand } from './by-hand.ts';
-import { percentile } from './lags/percentile.ts';
+import { percentile } from './percentile.ts';
 import { sideBySide, warmUp, type Sides } from './side-by-side.ts';
 import { counted, type Sent } from './writes/counted-client.ts';
 import { plainInserts } from './writes/plain-inserts.ts';

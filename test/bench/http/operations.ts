@@ -77,7 +77,7 @@ export async function prepareOperations(store: Store, seed: string): Promise<rea
 }
 
 /** Makes BASE cells of new rows. */
-function tripMaker(seed: string): (driver?: string) => NewCell {
+export function tripMaker(seed: string): (driver?: string) => NewCell {
   const bodies: readonly { readonly [field: string]: Json }[] = Array.from({ length: BODIES }, (_, n) =>
     baseBody(seed, tripFacts(seed, n), 'usual'),
   );
@@ -129,6 +129,6 @@ function isStored({ outcome }: PutResult): boolean {
 }
 
 /** Buffered counts, too: it is kept, and took longer than to be stored. */
-function isKept(result: PutResult): boolean {
+export function isKept(result: PutResult): boolean {
   return isStored(result) || result.outcome === 'buffered';
 }

@@ -23,6 +23,7 @@ const plot: z.ZodType<Plot> = z.discriminatedUnion('kind', [
     x: text,
     y: text,
     logX: flag.exactOptional(),
+    logY: flag.exactOptional(),
     lines: z.array(line),
   }),
 ]);

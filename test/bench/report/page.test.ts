@@ -98,6 +98,7 @@ it('shows lines by name, with both axes and few dots', async () => {
     ],
   };
   expect(await textsOf(early)).toContain('cells (logarithmic; 0 and less at its start)');
+  expect(await textsOf({ ...plot, logY: true })).toContain('ms (logarithmic)');
   const long = { name: 'many', points: Array.from({ length: 100 }, (_, at) => [at, at] as const) };
   const svg = await svgOf({ ...plot, lines: [p50, long] });
   expect(svg.match(/aria-roledescription="point"/g)).toHaveLength(3);

@@ -104,7 +104,7 @@ function barSpec({ unit, bars }: BarPlot): TopLevelSpec {
 }
 
 /** One line for each name, with a dot for each point where there are few. */
-function lineSpec({ x, y, logX, lines }: LinePlot): TopLevelSpec {
+function lineSpec({ x, y, logX, logY, lines }: LinePlot): TopLevelSpec {
   const places = [...new Set(lines.flatMap(({ points }) => points.map(([at]) => at)))].sort(
     (one, other) => one - other,
   );
@@ -134,7 +134,13 @@ function lineSpec({ x, y, logX, lines }: LinePlot): TopLevelSpec {
         axis: { format: '~s', ...ticks },
         scale: logX ? { type: 'log', nice: false } : { zero: true },
       },
-      y: { field: 'value', type: 'quantitative', title: y, axis: { format: '~s', tickCount: 5 } },
+      y: {
+        field: 'value',
+        type: 'quantitative',
+        title: logY ? `${y} (logarithmic)` : y,
+        axis: { format: '~s', tickCount: 5 },
+        ...(logY && { scale: { type: 'log' } }),
+      },
       color: {
         ...name,
         scale: { domain, range: DASHES.map((_, place) => `var(--line-${place})`) },

@@ -1,0 +1,71 @@
+import type { LinePlot, Measured } from '../bench.ts';
+import { BEARABLE, kneeOf, type AtRate } from './knee.ts';
+import type { RisingLoad } from './rising-load.ts';
+
+type Row = Omit<Measured, 'engine'>;
+
+/** The rows of one kind of request, the lowest rate first, then the knee. @param what "put through HTTP" */
+export function rowsOf(what: string, { closed, rates }: RisingLoad): readonly Row[] {
+  const knee = kneeOf(rates);
+  return [
+    {
+      what: `${what}; closed loop, ${closed.callers} callers`,
+      figure: `${closed.perSecond.toFixed(0)} a second; ${timesOf(closed)}`,
+      bar: 'printed',
+      passed: true,
+    },
+    ...rates.map((rate): Row => ({
+      what: `${what}; open loop, ${percent(rate.share)} of that`,
+      figure: rateLine(rate),
+      bar: 'printed',
+      passed: true,
+    })),
+    {
+      what: `${what}; knee`,
+      figure: knee ? kneeLine(knee, rates) : 'none',
+      bar: `p99 ≤ ${BEARABLE.times} × the lowest rate's, ≥ ${percent(BEARABLE.share)} answered`,
+      passed: knee !== undefined,
+    },
+  ];
+}
+
+/** "120 of 120 a second; p50 2.1, p99 9.4, p99.9 14.0 ms of 720; 3 failed" */
+export function rateLine(rate: AtRate): string {
+  const { offered, achieved, requests, failed } = rate;
+  return `${achieved.toFixed(0)} of ${offered.toFixed(0)} a second; ${timesOf(rate)} of ${requests.toLocaleString('en-US')}${failed > 0 ? `; ${failed} failed` : ''}`;
+}
+
+/** "350 a second, 85 % of the closed loop's; p99 31.0 ms, 4.2 ms at the lowest rate" */
+function kneeLine(knee: AtRate, rates: readonly AtRate[]): string {
+  const [lowest = knee, highest = knee] = [rates[0], rates.at(-1)];
+  const orMore = knee === highest ? ' or more' : '';
+  return `${knee.offered.toFixed(0)} a second${orMore}, ${percent(knee.share)} of the closed loop's; p99 ${milliseconds(knee.p99)} ms, ${milliseconds(lowest.p99)} ms at the lowest rate`;
+}
+
+/** Leaves out what took for ever: no axis has a place for it. */
+export function plotOf(what: string, rates: readonly AtRate[]): LinePlot {
+  const line = (name: string, timeOf: (rate: AtRate) => number): LinePlot['lines'][number] => ({
+    name,
+    points: rates.flatMap((rate) => (Number.isFinite(timeOf(rate)) ? [[rate.offered, timeOf(rate)] as const] : [])),
+  });
+  return {
+    kind: 'lines',
+    title: `${what}: how long at which rate`,
+    x: 'offered, requests a second',
+    y: 'from when it was due, ms',
+    logY: true,
+    lines: [line('p50', ({ p50 }) => p50), line('p99', ({ p99 }) => p99), line('p99.9', ({ p999 }) => p999)],
+  };
+}
+
+function timesOf({ p50, p99, p999 }: Pick<AtRate, 'p50' | 'p99' | 'p999'>): string {
+  return `p50 ${milliseconds(p50)}, p99 ${milliseconds(p99)}, p99.9 ${milliseconds(p999)} ms`;
+}
+
+function milliseconds(time: number): string {
+  return Number.isFinite(time) ? time.toFixed(1) : 'for ever';
+}
+
+function percent(share: number): string {
+  return `${(share * 100).toFixed(0)} %`;
+}
