@@ -3,8 +3,6 @@ import { crc32 } from 'node:zlib';
 import { rowKeyBytes, rowKeyOf } from '../../shared/address.ts';
 import { decodeBody, encodeBody } from '../../shared/body/codec.ts';
 import { LIMITS, type NewCell } from '../../shared/cell.ts';
-import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
-import { maintainedIndexes } from '../../shared/index/maintained-indexes.ts';
 import { parseQuery } from '../../shared/index/query.ts';
 import type { IndexQuery } from '../../shared/contract/index-query.ts';
 import { shardDatabase, shardOf } from '../../shared/shard.ts';
@@ -12,16 +10,13 @@ import { quoteName } from '../../shared/sql/names.ts';
 import { selectCells, type ShardKey } from '../../shared/sql/statements/select-cells.ts';
 import { selectEntries } from '../../shared/index/statements/select-entries.ts';
 import { selectRow } from '../../shared/sql/statements/select-row.ts';
-import { requireDatastore } from '../../shared/access/groups.ts';
-import { createStore, startServers } from '../support/cluster.ts';
 import { DATASTORE, openStore, type OpenStore } from '../support/store-access.ts';
 import type { BarPlot, Bench, BenchWorld, Findings, Measured } from './bench.ts';
-import { byHand, type ByHand } from './by-hand.ts';
+import type { ByHand } from './by-hand.ts';
+import { CONNECTIONS, DRIVER_INDEX as INDEX, GROUPS, openBesideHand, SHARDS } from './open-beside-hand.ts';
+import type { PlainTables } from './plain-tables.ts';
 import { sideBySide, warmUp, type Ratio, type Sides } from './side-by-side.ts';
 
-const GROUPS = 3;
-const SHARDS = 256;
-const CONNECTIONS = 8;
 const BATCH = 100;
 const AT_ONCE = 32;
 const WRITERS = 64;
@@ -31,38 +26,22 @@ const WARM_PUTS_MS = 2000;
 const WARM_MS = 1500;
 /** Of 32 puts each takes 15 to 110 ms, by the disk: several turns of a round on a fast one, one on a slow one. */
 const PUTS_ROUND_MS = 360;
+const INSTEAD = 'next to two plain inserts, what a user would do instead';
 const HOT_SHARD = 7;
 /** Rows that are read back. */
 const ROWS = 400;
 const FOUND = 50;
-const INDEX: IndexDefinition = {
-  name: 'driver_index',
-  fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }],
-  keys: [],
-};
 
 export const storeBench: Bench = {
   name: 'store',
-  what: `what the store costs next to its own statements by hand: ${GROUPS} groups, ${SHARDS} shards`,
+  what: `what the store costs next to its own statements by hand, and to plain tables: ${GROUPS} groups, ${SHARDS} shards`,
   limitMinutes: 5,
 
-  async measure({ folder, engine: wish, say, signal }: BenchWorld): Promise<Findings> {
+  async measure(world: BenchWorld): Promise<Findings> {
+    const { say, signal } = world;
     await using parts = new AsyncDisposableStack();
-    const { servers, groups, engine } = await startServers({
-      folder,
-      engine: wish,
-      groups: GROUPS,
-      readers: 1,
-      shards: SHARDS,
-    });
-    parts.defer(() => servers.stop());
-    const { access } = parts.use(await createStore(groups, { shards: SHARDS, bufferCopies: 1, indexes: [INDEX] }));
-    const store = parts.use(await openStore(access, { connections: CONNECTIONS }));
+    const { engine, access, store, topology, index, hand, plain } = parts.use(await openBesideHand(world));
     const bare = parts.use(await openStore({ ...access, bufferCopies: 0 }, { connections: CONNECTIONS }));
-    const topology = await requireDatastore(store.context.topology, DATASTORE);
-    const [index] = await maintainedIndexes(store.context.topology, DATASTORE);
-    if (!index) throw new Error('wanted an index, got none');
-    const hand = parts.use(byHand({ groups, topology, index, connections: CONNECTIONS }));
 
     const measured: Measured[] = [];
     const bars: BarPlot['bars'][number][] = [];
@@ -89,11 +68,12 @@ export const storeBench: Bench = {
       () => stored(bare, note()),
       () => once(hand.put(trip())),
       () => once(hand.append(note())),
+      () => once(plain.put(trip())),
     ];
     await warmUp(puts, { atOnce: AT_ONCE, milliseconds: WARM_PUTS_MS }, signal);
-    await compareWrites({ store, bare, hand }, compare);
+    await compareWrites({ store, bare, hand, plain }, compare);
     await compareAppends(hand, compare);
-    await compareReads({ store, hand }, topology.shards, index, compare);
+    await compareReads({ store, hand, plain }, topology.shards, index, compare);
     /** Many times the other rather than a share of it: on one axis with the rest nobody could read those. */
     const isMany = ({ bar, value }: BarPlot['bars'][number]): boolean => (bar ?? value) > 2;
     const plots = [
@@ -106,14 +86,26 @@ export const storeBench: Bench = {
 
 type Compare = (what: string, least: number | undefined, sides: Sides) => Promise<Ratio>;
 
+/** A store, and what it is held against. */
+interface Beside {
+  readonly store: OpenStore;
+  readonly hand: ByHand;
+  readonly plain: PlainTables;
+}
+
 async function compareWrites(
-  { store, bare, hand }: { readonly store: OpenStore; readonly bare: OpenStore; readonly hand: ByHand },
+  { store, bare, hand, plain }: Beside & { readonly bare: OpenStore },
   compare: Compare,
 ): Promise<void> {
   for (const together of [{ atOnce: 1 }, { atOnce: AT_ONCE, roundMs: PUTS_ROUND_MS }]) {
     await compare(`put: buffer, append, an entry; ${together.atOnce} at once`, 0.85, {
       ours: () => stored(store, trip()),
       theirs: () => once(hand.put(trip())),
+      ...together,
+    });
+    await compare(`put, ${INSTEAD}; ${together.atOnce} at once`, undefined, {
+      ours: () => stored(store, trip()),
+      theirs: () => once(plain.put(trip())),
       ...together,
     });
     await compare(`put: append alone; ${together.atOnce} at once`, 0.9, {
@@ -183,7 +175,7 @@ async function compareAppends(hand: ByHand, compare: Compare): Promise<void> {
 }
 
 async function compareReads(
-  { store: { datastore }, hand }: { readonly store: OpenStore; readonly hand: ByHand },
+  { store: { datastore }, hand, plain }: Beside,
   shards: number,
   index: Parameters<typeof selectEntries>[1],
   compare: Compare,
@@ -191,6 +183,7 @@ async function compareReads(
   const driver = randomUUID();
   const rows = Array.from({ length: ROWS }, (_, place) => trip(randomUUID(), place < FOUND ? driver : randomUUID()));
   for (let start = 0; start < ROWS; start += BATCH) await datastore.batchPut(rows.slice(start, start + BATCH));
+  await Promise.all(rows.map((row) => plain.put(row)));
   const anyRow = (): NewCell => rows[Math.floor(Math.random() * ROWS)] as NewCell;
   const placed = ({ row_key, column_name }: NewCell): ShardKey => ({
     key: { row_key, column_name },
@@ -212,6 +205,11 @@ async function compareReads(
     await compare(`get latest; ${atOnce} at once`, 0.85, {
       ours: async () => ((await datastore.getLatest(anyRow())).cell ? 1 : 0),
       ...sidesOf(() => select([placed(anyRow())])),
+      atOnce,
+    });
+    await compare(`get latest, next to a plain SELECT; ${atOnce} at once`, undefined, {
+      ours: async () => ((await datastore.getLatest(anyRow())).cell ? 1 : 0),
+      theirs: async () => ((await plain.latest(anyRow())) === undefined ? 0 : 1),
       atOnce,
     });
   }

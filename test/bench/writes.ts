@@ -1,21 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { NewCell } from '../../shared/cell.ts';
-import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
-import { maintainedIndexes } from '../../shared/index/maintained-indexes.ts';
 import { shardOf } from '../../shared/shard.ts';
-import { requireDatastore } from '../../shared/access/groups.ts';
-import { createStore, startServers } from '../support/cluster.ts';
-import { DATASTORE, openStore, type OpenStore } from '../support/store-access.ts';
+import type { OpenStore } from '../support/store-access.ts';
 import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
-import { byHand } from './by-hand.ts';
+import { GROUPS, openBesideHand, SHARDS } from './open-beside-hand.ts';
 import { percentile } from './percentile.ts';
 import { sideBySide, warmUp, type Sides } from './side-by-side.ts';
 import { counted, type Sent } from './writes/counted-client.ts';
-import { plainInserts } from './writes/plain-inserts.ts';
 
-const [GROUPS, SHARDS] = [3, 256];
-/** To each group's writer, of the store and by hand. */
-const CONNECTIONS = 8;
 const BATCH = 100;
 const AT_ONCE = 64;
 const CALLERS = 32;
@@ -24,37 +16,17 @@ const WARM_MS = 2000;
 const ROUND_MS = 600;
 const COUNTED = 50;
 const CALLS_MS = 4000;
-const INDEX: IndexDefinition = {
-  name: 'driver_index',
-  fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }],
-  keys: [],
-};
 
 export const writesBench: Bench = {
   name: 'writes',
   what: `what is committed together, and what a write costs: ${GROUPS} groups, ${SHARDS} shards`,
   limitMinutes: 5,
 
-  async measure({ folder, engine: wish, say, signal }: BenchWorld): Promise<Findings> {
-    await using parts = new AsyncDisposableStack();
-    const { servers, groups, engine } = await startServers({
-      folder,
-      engine: wish,
-      groups: GROUPS,
-      readers: 1,
-      shards: SHARDS,
-    });
-    parts.defer(() => servers.stop());
-    const { access } = parts.use(await createStore(groups, { shards: SHARDS, bufferCopies: 1, indexes: [INDEX] }));
+  async measure(world: BenchWorld): Promise<Findings> {
+    const { say, signal } = world;
     const sent: Sent = { statements: 0, commits: 0, roundTrips: 0 };
-    const store = parts.use(
-      await openStore(access, { connections: CONNECTIONS, wrap: (client) => counted(client, sent) }),
-    );
-    const topology = await requireDatastore(store.context.topology, DATASTORE);
-    const [index] = await maintainedIndexes(store.context.topology, DATASTORE);
-    if (!index) throw new Error('wanted an index, got none');
-    const hand = parts.use(byHand({ groups, topology, index, connections: CONNECTIONS }));
-    const plain = parts.use(await plainInserts(groups, topology, AT_ONCE));
+    await using beside = await openBesideHand(world, (client) => counted(client, sent));
+    const { engine, store, topology, hand, plain } = beside;
 
     const measured: Measured[] = [];
     const row = (what: string, figure: string, bar: string, passed: boolean): void => {
