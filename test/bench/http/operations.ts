@@ -13,6 +13,8 @@ export interface Operation {
   readonly what: string;
   /** Calls under way at a time. @default 32 */
   readonly atOnce?: number;
+  /** Through HTTP, of the library's rate. @default 0.5 */
+  readonly least?: number;
   /** Does it once. Returns how many units that was: cells, rows, calls. */
   readonly once: (store: Store) => Promise<number>;
 }
@@ -27,22 +29,38 @@ const INDEX = 'driver_partner_index';
 const ATTEMPTS = 5;
 const AGAIN_MS = 100;
 
+/** Trips to be written and asked for. */
+export interface Trips {
+  /** Of a row that there is not yet. */
+  next(): NewCell;
+  /** That were written before. */
+  readonly written: readonly NewCell[];
+}
+
+/** One of a number of trips. */
+export function anyOf(trips: readonly NewCell[]): NewCell {
+  return trips[Math.floor(Math.random() * trips.length)] as NewCell;
+}
+
 /**
  * Writes the rows to be read, and says what can be asked. Trips are those of the demo, some 2 KB of JSON, with the
  * indexes as shipped.
  */
-export async function prepareOperations(store: Store, seed: string): Promise<readonly Operation[]> {
+export async function prepareOperations(
+  store: Store,
+  seed: string,
+): Promise<{ readonly operations: readonly Operation[]; readonly trips: Trips }> {
   const newTrip = tripMaker(seed);
   const driver = randomUUID();
   const rows = Array.from({ length: ROWS }, (_, place) => newTrip(place < FOUND ? driver : randomUUID()));
   for (let start = 0; start < ROWS; start += BATCH) await putAll(store, rows.slice(start, start + BATCH), isStored);
-  const anyRow = (): NewCell => rows[Math.floor(Math.random() * ROWS)] as NewCell;
+  const anyRow = (): NewCell => anyOf(rows);
   const anyKey = ({ row_key, column_name } = anyRow()): Pick<NewCell, 'row_key' | 'column_name'> => ({
     row_key,
     column_name,
   });
 
-  return [
+  const operations: readonly Operation[] = [
     { what: 'put', once: (to) => putOne(to, newTrip()) },
     // More would be more than the servers of one machine can take: some would be refused.
     {
@@ -54,7 +72,7 @@ export async function prepareOperations(store: Store, seed: string): Promise<rea
           Array.from({ length: BATCH }, () => newTrip()),
         ),
     },
-    { what: 'get latest', once: async (from) => ((await from.getLatest(anyKey())).cell ? 1 : 0) },
+    { what: 'get latest', least: 0.75, once: async (from) => ((await from.getLatest(anyKey())).cell ? 1 : 0) },
     { what: 'get row', once: async (from) => (await from.row(anyRow().row_key)).cells.length },
     {
       what: `batch get of ${BATCH}`,
@@ -74,6 +92,7 @@ export async function prepareOperations(store: Store, seed: string): Promise<rea
         ).entries.length,
     },
   ];
+  return { operations, trips: { next: () => newTrip(), written: rows } };
 }
 
 /** Makes BASE cells of new rows. */
@@ -93,7 +112,7 @@ export function tripMaker(seed: string): (driver?: string) => NewCell {
   };
 }
 
-async function putOne(store: Store, cell: NewCell): Promise<number> {
+export async function putOne(store: Store, cell: NewCell): Promise<number> {
   await untilDone(async () => [await store.put(cell)], isKept);
   return 1;
 }
