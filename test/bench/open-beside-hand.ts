@@ -1,5 +1,4 @@
 import { requireDatastore } from '../../shared/access/groups.ts';
-import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
 import type { PhysicalIndex } from '../../shared/index/index-table.ts';
 import { maintainedIndexes } from '../../shared/index/maintained-indexes.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
@@ -8,17 +7,12 @@ import { createStore, startServers } from '../support/cluster.ts';
 import { DATASTORE, openStore, type OpenStore, type StoreAccess } from '../support/store-access.ts';
 import type { BenchWorld } from './bench.ts';
 import { byHand, type ByHand } from './by-hand.ts';
+import { DRIVER_INDEX } from './growth/numbered-trips.ts';
 import { plainTables, type PlainTables } from './plain-tables.ts';
 
 export const [GROUPS, SHARDS] = [3, 256];
 /** To each group's writer, of the store and by hand. */
 export const CONNECTIONS = 8;
-/** Of trips, in the column `BASE`. */
-export const DRIVER_INDEX: IndexDefinition = {
-  name: 'driver_index',
-  fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }],
-  keys: [],
-};
 
 /** A store on servers started for it, and beside it what it is held against. */
 export interface StoreBesideHand extends AsyncDisposable {

@@ -13,7 +13,8 @@ import { selectRow } from '../../shared/sql/statements/select-row.ts';
 import { DATASTORE, openStore, type OpenStore } from '../support/store-access.ts';
 import type { BarPlot, Bench, BenchWorld, Findings, Measured } from './bench.ts';
 import type { ByHand } from './by-hand.ts';
-import { CONNECTIONS, DRIVER_INDEX as INDEX, GROUPS, openBesideHand, SHARDS } from './open-beside-hand.ts';
+import { DRIVER_INDEX } from './growth/numbered-trips.ts';
+import { CONNECTIONS, GROUPS, openBesideHand, SHARDS } from './open-beside-hand.ts';
 import type { PlainTables } from './plain-tables.ts';
 import { sideBySide, warmUp, type Ratio, type Sides } from './side-by-side.ts';
 
@@ -237,11 +238,11 @@ async function compareReads(
   });
 
   const query: IndexQuery = {
-    index: INDEX.name,
+    index: DRIVER_INDEX.name,
     where: [{ field: 'driver_uuid', operator: 'eq', values: [driver] }],
     limit: FOUND,
   };
-  const parsed = parseQuery(query, INDEX, shards);
+  const parsed = parseQuery(query, DRIVER_INDEX, shards);
   const entries = (): Promise<Rows> => hand.run(hand.groupOf(parsed.shard), selectEntries(DATASTORE, index, parsed));
   await compare(`query of ${FOUND} rows`, 0.8, {
     ours: async () => (await datastore.query(query)).entries.length,

@@ -3,10 +3,12 @@ import type { NewCell } from '../../shared/cell.ts';
 import { shardOf } from '../../shared/shard.ts';
 import type { OpenStore } from '../support/store-access.ts';
 import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
+import { DRIVER_INDEX } from './growth/numbered-trips.ts';
 import { GROUPS, openBesideHand, SHARDS } from './open-beside-hand.ts';
 import { percentile } from './percentile.ts';
 import { sideBySide, warmUp, type Sides } from './side-by-side.ts';
 import { counted, type Sent } from './writes/counted-client.ts';
+import { countCalls, type Asked } from './writes/counted-dynamo.ts';
 
 const BATCH = 100;
 const AT_ONCE = 64;
@@ -25,6 +27,7 @@ export const writesBench: Bench = {
   async measure(world: BenchWorld): Promise<Findings> {
     const { say, signal } = world;
     const sent: Sent = { statements: 0, commits: 0, roundTrips: 0 };
+    const asked: Asked = { calls: 0, ofTopology: 0 };
     await using beside = await openBesideHand(world, (client) => counted(client, sent));
     const { engine, store, topology, hand, plain } = beside;
 
@@ -50,11 +53,17 @@ export const writesBench: Bench = {
     ];
     await warmUp([one, hundred, byHandOne, plainOne], { atOnce: 8, milliseconds: WARM_MS }, signal);
 
-    for (const [what, work, cells] of [
-      ['a put', one, 1],
-      [`a batch of ${BATCH} rows`, hundred, BATCH],
-    ] as const) {
+    const known = trip();
+    await stored(store, [known]);
+    countCalls(store.topologyTable, asked);
+    for (const { what, work, cells = 1 } of [
+      { what: 'a put', work: one },
+      { what: `a batch of ${BATCH} rows`, work: hundred, cells: BATCH },
+      { what: 'a latest read', work: () => found(store, known) },
+      { what: 'a query of one row', work: () => queried(store, known) },
+    ]) {
       Object.assign(sent, { statements: 0, commits: 0, roundTrips: 0 });
+      Object.assign(asked, { calls: 0, ofTopology: 0 });
       for (let time = 0; time < COUNTED; time += 1) await work();
       const each = (count: number): string => (count / COUNTED / cells).toFixed(2);
       row(
@@ -63,7 +72,17 @@ export const writesBench: Bench = {
         'printed',
         true,
       );
+      row(
+        `${what}: DynamoDB calls, of them reads of the topology, a cell`,
+        `${each(asked.calls)}, ${each(asked.ofTopology)}`,
+        'printed',
+        true,
+      );
     }
+    // What counts nothing would find none of them either.
+    store.context.topology.refresh();
+    await found(store, known);
+    if (asked.ofTopology === 0) throw new Error('wanted a topology that was forgotten to be read, got no read');
     const singly = 'next to the same statements, each with its commit';
     await compare(`batch of ${BATCH} rows (copy, append, entry), ${singly}`, 4, {
       ours: hundred,
@@ -130,6 +149,21 @@ async function stored({ datastore }: OpenStore, cells: readonly NewCell[]): Prom
   const other = results.find(({ outcome }) => outcome !== 'stored');
   if (other) throw new Error(`a put was answered ${other.outcome}`);
   return cells.length;
+}
+
+async function found({ datastore }: OpenStore, { row_key, column_name }: NewCell): Promise<number> {
+  if ((await datastore.getLatest({ row_key, column_name })).cell === null) throw new Error('a cell was not found');
+  return 1;
+}
+
+async function queried({ datastore }: OpenStore, { body }: NewCell): Promise<number> {
+  const { entries } = await datastore.query({
+    index: DRIVER_INDEX.name,
+    where: [{ field: 'driver_uuid', operator: 'eq', values: [String(Object(body).driver_uuid)] }],
+    limit: 10,
+  });
+  if (entries.length !== 1) throw new Error(`wanted one entry, got ${entries.length}`);
+  return 1;
 }
 
 async function done(work: Promise<void>): Promise<number> {
