@@ -4,9 +4,8 @@ import type { IndexDefinition } from '../../../shared/definitions/definitions.ts
 import { maintainedIndexes } from '../../../shared/index/maintained-indexes.ts';
 import { requireDatastore } from '../../../shared/access/groups.ts';
 import { startCluster } from '../../support/cluster.ts';
-import type { DrainCounts } from '../../support/workers/drain-thread.ts';
 import { DATASTORE, openStore, type OpenStore, type StoreAccess } from '../../support/store-access.ts';
-import { startWorker } from '../../support/workers/running-worker.ts';
+import { startDrain } from '../../support/workers/start-drain.ts';
 import type { BenchWorld } from '../bench.ts';
 import { fill } from './fill.ts';
 
@@ -56,12 +55,7 @@ export async function startFilledStore(
     cells,
     signal,
   });
-  const drain = parts.use(
-    startWorker<StoreAccess, 'stop', DrainCounts, DrainCounts>(
-      new URL('../../support/workers/drain-thread.ts', import.meta.url),
-      access,
-    ),
-  );
+  const drain = parts.use(startDrain({ access }));
   await drain.ready;
   const kept = parts.move();
   return { servers, engine, access, store, [Symbol.asyncDispose]: () => kept.disposeAsync() };
