@@ -1,7 +1,11 @@
 import type { RunWorld } from '../support/run-world.ts';
+import type { YcsbSettings } from './ycsb/settings.ts';
 
 /** What a measurement is given; its folder is removed afterwards. */
-export type BenchWorld = Pick<RunWorld, 'engine' | 'seed' | 'folder' | 'signal' | 'say'>;
+export interface BenchWorld extends Pick<RunWorld, 'engine' | 'seed' | 'folder' | 'signal' | 'say'> {
+  /** What was asked for of the bench of that name. @default nothing */
+  readonly ycsb?: YcsbSettings;
+}
 
 export interface Bench {
   readonly name: string;

@@ -16,7 +16,12 @@ const bench = (name: string): Bench => ({
   limitMinutes: 5,
   measure: () => Promise.reject(new Error('nobody asked for it')),
 });
-const BENCHES: readonly Bench[] = [bench('store'), { ...bench('soak'), apart: true }, bench('idle')];
+const BENCHES: readonly Bench[] = [
+  bench('store'),
+  { ...bench('soak'), apart: true },
+  bench('idle'),
+  { ...bench('ycsb'), apart: true },
+];
 
 /** As the command line would, but throws instead of ending the process. */
 function read(...argv: readonly string[]): BenchOptions {
@@ -46,8 +51,22 @@ it('writes what it found alone if it is asked to, and keeps it with the rest unl
   expect(readdirSync(folder)).toEqual(['broken.json']);
 });
 
+it('takes what YCSB is to be run with', () => {
+  expect(read('--no-findings', 'store').ycsb).toEqual({});
+  expect(
+    read('--no-findings', 'ycsb', '--records', '1000', '--operations=500', '--threads', '4', '--through', 'http').ycsb,
+  ).toEqual({ records: 1000, operations: 500, threads: 4, through: 'http' });
+});
+
 it.each([
   [['stor'], /'stor' is invalid.*store, soak, idle/],
+  [['ycsb', '--records', '0'], /--records.*Wanted a whole number from 1 to 10000000, got "0"/],
+  [['ycsb', '--threads', '2.5'], /--threads.*Wanted a whole number/],
+  [['ycsb', '--through', 'grpc'], /--through.*library, http/],
+  [
+    ['--no-findings', 'store', '--seconds', '5', '--records', '1'],
+    /--records 1 --seconds 5: wanted ycsb among the names, got store/,
+  ],
   [['--engine', 'oracle'], /--engine.*mysql, mariadb/],
   [['--json', folder], /--json.*Wanted a file that can be written, got .*EISDIR/],
   [['--json', join(folder, 'none', 'findings.json')], /--json.*ENOENT/],

@@ -3,6 +3,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { wishedEngine, type EngineKind } from '../../infra/setup/engine.mjs';
 import type { Bench } from './bench.ts';
 import { FINDINGS_FILE, readFindings } from './report/findings-file.ts';
+import { readYcsbSettings, settingsLine, ycsbOptions, type YcsbSettings } from './ycsb/settings.ts';
 
 export interface BenchOptions {
   readonly benches: readonly Bench[];
@@ -12,6 +13,8 @@ export interface BenchOptions {
   readonly json: string | undefined;
   /** File that keeps what this run and others found. */
   readonly findings: string | undefined;
+  /** Of the bench of that name. */
+  readonly ycsb: YcsbSettings;
 }
 
 /** Reads the command line. Ends the process with a message that names what cannot be used. */
@@ -21,24 +24,26 @@ export function readOptions(
   command = benchCommand(benches),
 ): BenchOptions {
   command.parse([...argv], { from: 'user' });
-  const { engine, seed, json, findings } = command.opts<{
-    engine?: EngineKind;
-    seed?: string;
-    json?: string;
-    findings: string | false;
-  }>();
+  const options = command.opts<
+    YcsbSettings & { engine?: EngineKind; seed?: string; json?: string; findings: string | false }
+  >();
+  const { engine, seed, json, findings } = options;
   const names = command.processedArgs[0] as readonly string[];
+  const ycsb = readYcsbSettings(options);
   try {
     // What is given has been looked at by then.
     if (findings !== false && command.getOptionValueSource('findings') === 'default') findingsFile(findings);
     if (json !== undefined && json === findings)
       throw new Error(`--json and --findings: wanted two files, got ${json} twice`);
+    if (settingsLine(ycsb) !== '' && !names.includes('ycsb'))
+      throw new Error(`${settingsLine(ycsb)}: wanted ycsb among the names, got ${names.join(', ') || 'none'}`);
     return {
       benches: benches.filter(({ name, apart }) => (names.length === 0 ? !apart : names.includes(name))),
       engine: engine ?? wishedEngine([], process.env),
       seed: seed ?? String(Math.floor(Math.random() * 1_000_000)),
       json,
       findings: findings === false ? undefined : findings,
+      ycsb,
     };
   } catch (error) {
     return command.error(`error: ${error instanceof Error ? error.message : String(error)}`);
@@ -51,7 +56,7 @@ export function benchCommand(benches: readonly Bench[]): Command {
     ({ name, what, apart, limitMinutes }) =>
       `  ${name.padEnd(width)}  ${what}${apart ? ` (only by name, up to ${limitMinutes} minutes)` : ''}`,
   );
-  return new Command('npm run bench --')
+  const command = new Command('npm run bench --')
     .description('Measures a store started for this, and holds the figures against their bars.')
     .addArgument(
       new Argument('[names...]', 'what to measure (default: all but what takes long)').choices(
@@ -74,6 +79,8 @@ export function benchCommand(benches: readonly Bench[]): Command {
     .addOption(new Option('--no-findings', 'keep nothing'))
     .addHelpText('after', `\nWhat there is:\n${lines.join('\n')}`)
     .showHelpAfterError('(--help lists what there is)');
+  for (const option of ycsbOptions()) command.addOption(option);
+  return command;
 }
 
 /** Known before anything is measured, rather than afterwards. */

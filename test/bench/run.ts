@@ -18,12 +18,13 @@ import { idleBench } from './idle.ts';
 import { lagsBench } from './lags.ts';
 import { loadBench } from './load.ts';
 import { readOptions } from './options.ts';
-import { FORMAT, type BenchReport, type Circumstances } from './report/findings.ts';
+import { commandOf, engineKind, FORMAT, type BenchReport, type Circumstances } from './report/findings.ts';
 import { keepFindings } from './report/findings-file.ts';
 import { shardsBench } from './shards.ts';
 import { soakBench } from './soak.ts';
 import { storeBench } from './store-speed.ts';
 import { writesBench } from './writes.ts';
+import { settingsLine } from './ycsb/settings.ts';
 import { ycsbBench } from './ycsb.ts';
 
 const BENCHES: readonly Bench[] = [
@@ -42,7 +43,7 @@ const BENCHES: readonly Bench[] = [
   ycsbBench,
 ];
 
-const { benches, engine, seed, json, findings } = readOptions(BENCHES, process.argv.slice(2));
+const { benches, engine, seed, json, findings, ycsb } = readOptions(BENCHES, process.argv.slice(2));
 const found = findEngine({ wish: engine });
 const run: Circumstances = {
   engine: found ? engineName(found) : 'no engine',
@@ -67,9 +68,10 @@ for (const bench of benches) {
   folders.add(folder);
   console.log(`${bench.name}: ${bench.what} (seed ${seed})`);
   try {
-    done.push(
-      await carryOut(bench, { engine, seed, folder, signal, say: (line) => console.log(`  ${line}`) }, run.engine),
-    );
+    const say = (line: string): void => console.log(`  ${line}`);
+    const report = await carryOut(bench, { engine, seed, folder, signal, say, ycsb }, run.engine);
+    const settings = bench.name === 'ycsb' ? settingsLine(ycsb) : '';
+    done.push(settings === '' ? report : { ...report, settings });
     // After each, so that what was measured is kept when a later one is cut off.
     keep();
   } catch (error) {
@@ -82,15 +84,17 @@ for (const bench of benches) {
 }
 if (signal.aborted) process.exit(130);
 const rows = done.flatMap(({ measured }) => measured);
-const cells = rows.map(({ what, figure, bar, passed, engine: on }) => [
-  what,
-  figure,
-  bar,
-  passed ? 'PASS' : 'FAIL',
-  seed,
-  on,
-]);
-for (const line of textTable([['what', 'figure', 'bar', 'verdict', 'seed', 'engine'], ...cells])) console.log(line);
+const cells = done.flatMap((report) =>
+  report.measured.map(({ what, figure, bar, passed, engine: on }) => [
+    what,
+    figure,
+    bar,
+    passed ? 'PASS' : 'FAIL',
+    on,
+    commandOf(report, engineKind({ ...report, run }), seed),
+  ]),
+);
+for (const line of textTable([['what', 'figure', 'bar', 'verdict', 'engine', 'command'], ...cells])) console.log(line);
 if (findings !== undefined) console.log(`kept in ${findings}; npm run report makes a page of it`);
 process.exit(process.exitCode ?? (rows.every(({ passed }) => passed) ? 0 : 1));
 

@@ -1,54 +1,72 @@
+import { join } from 'node:path';
 import type { BarPlot, Bench, BenchWorld, Findings, Measured } from './bench.ts';
-import { GROUPS, SHARDS, startFilledStore } from './growth/filled-store.ts';
+import { GROUPS, SHARDS } from './growth/filled-store.ts';
+import { openRecords } from './ycsb/open-records.ts';
 import { RecordNumbers } from './ycsb/record-numbers.ts';
-import { newRecords, THREAD_INDEX, type RecordColumn } from './ycsb/records.ts';
 import { runWorkload, type WorkloadResult } from './ycsb/run-workload.ts';
-import { RECORDS, WORKLOADS } from './ycsb/workloads.ts';
+import { WAYS, type Way } from './ycsb/settings.ts';
+import { readWorkloads } from './ycsb/workloads.ts';
 
-const CONNECTIONS = 16;
-const COLUMNS: readonly RecordColumn[] = ['BASE', 'POST'];
 const PERCENTILES = [50, 95, 99];
+const RECORDS = 100_000;
+const THREADS = 32;
+const SECONDS = 20;
+/** More than a bench may take: operations that are counted end by themselves. */
+const NO_END_SECONDS = 86_400;
+const NAMES: Readonly<Record<Way, string>> = { library: 'through the library', http: 'through HTTP' };
 
 /**
- * YCSB's core workloads, to be held against what others publish: see `workloads.ts` for the parameters, and
- * `record-operations.ts` for what became of the operations. Clients, store and drain share this one process, and the
- * machine with the database servers.
+ * YCSB's core workloads, to be held against what others publish: see `ycsb/workloads/` for the parameters, and
+ * `record-operations.ts` for what became of the operations.
  */
 export const ycsbBench: Bench = {
   name: 'ycsb',
-  what: `YCSB's core workloads A to F: ${RECORDS.toLocaleString('en-US')} records of 1 KB, ${GROUPS} groups, ${SHARDS} shards`,
+  what: `YCSB's core workloads A to F, records of 1 KB, through the library and through HTTP: ${GROUPS} groups, ${SHARDS} shards`,
   apart: true,
-  limitMinutes: 8,
+  limitMinutes: 60,
 
   async measure(world: BenchWorld): Promise<Findings> {
-    const { seed, say, signal } = world;
-    await using filled = await startFilledStore(world, {
-      index: THREAD_INDEX,
-      cells: newRecords(COLUMNS, RECORDS),
-      connections: CONNECTIONS,
-    });
-    const {
-      engine,
-      store: { datastore },
-    } = filled;
-    say(`${RECORDS.toLocaleString('en-US')} records are there, and as many to be scanned`);
-    const numbers = { BASE: new RecordNumbers(RECORDS), POST: new RecordNumbers(RECORDS) };
-    const results: WorkloadResult[] = [];
-    for (const workload of WORKLOADS) {
-      const result = await runWorkload({ workload, datastore, numbers, seed, signal });
-      say(`${workload.name}: ${figureOf(result)}`);
-      results.push(result);
+    const { through } = world.ycsb ?? {};
+    const measured: Measured[] = [];
+    const plots: BarPlot[] = [];
+    for (const way of through === undefined ? WAYS : [through]) {
+      const { engine, results } = await measureWay(way, world);
+      measured.push(...results.map((result) => rowOf(result, way, world, engine)));
+      plots.push(throughputPlot(results, way), latencyPlot(results, way));
     }
-    results.sort((one, other) => one.workload.name.localeCompare(other.workload.name));
-    return {
-      measured: results.map((result) => rowOf(result, engine)),
-      plots: [throughputPlot(results), latencyPlot(results)],
-    };
+    return { measured, plots };
   },
 };
 
-function rowOf(result: WorkloadResult, engine: string): Measured {
-  return { what: `YCSB ${result.workload.name}`, figure: figureOf(result), bar: 'printed', passed: true, engine };
+async function measureWay(
+  way: Way,
+  world: BenchWorld,
+): Promise<{ readonly engine: string; readonly results: readonly WorkloadResult[] }> {
+  const { seed, say, signal, ycsb = {} } = world;
+  const { records = RECORDS, threads = THREADS, operations } = ycsb;
+  const seconds = ycsb.seconds ?? (operations === undefined ? SECONDS : NO_END_SECONDS);
+  await using opened = await openRecords(way, { ...world, folder: join(world.folder, way) }, records);
+  const { datastore, engine } = opened;
+  say(`${NAMES[way]}: ${records.toLocaleString('en-US')} records are there, and as many to be scanned`);
+  const numbers = { BASE: new RecordNumbers(records), POST: new RecordNumbers(records) };
+  const results: WorkloadResult[] = [];
+  for (const workload of readWorkloads()) {
+    const result = await runWorkload({ workload, datastore, numbers, threads, operations, seconds, seed, signal });
+    say(`${workload.name}, ${NAMES[way]}: ${figureOf(result)}`);
+    results.push(result);
+  }
+  return { engine, results: results.toSorted((one, other) => one.workload.name.localeCompare(other.workload.name)) };
+}
+
+function rowOf(result: WorkloadResult, way: Way, { ycsb = {} }: BenchWorld, engine: string): Measured {
+  const { records = RECORDS, threads = THREADS } = ycsb;
+  return {
+    what: `YCSB ${result.workload.name}; ${NAMES[way]}, ${records.toLocaleString('en-US')} records, ${threads} threads`,
+    figure: figureOf(result),
+    bar: 'printed',
+    passed: true,
+    engine,
+  };
 }
 
 /** "3,412 a second; read 1.10, 2.31, 4.52 ms (p50, p95, p99); hottest record 3.8 %, 3.8 % in theory" */
@@ -70,21 +88,21 @@ function figureOf({ perSecond, latencies, failed, overtaken, hottest }: Workload
   ].join('; ');
 }
 
-function throughputPlot(results: readonly WorkloadResult[]): BarPlot {
+function throughputPlot(results: readonly WorkloadResult[], way: Way): BarPlot {
   return {
     kind: 'bars',
-    title: 'YCSB: throughput',
+    title: `YCSB ${NAMES[way]}: throughput`,
     unit: 'operations a second',
     bars: results.map(({ workload, perSecond }) => ({ label: workload.name, value: perSecond })),
   };
 }
 
-function latencyPlot(results: readonly WorkloadResult[]): BarPlot {
+function latencyPlot(results: readonly WorkloadResult[], way: Way): BarPlot {
   const bars = results.flatMap(({ workload, latencies }) =>
     [...latencies].map(([operation, ofOperation]) => ({
       label: `${workload.name}: ${operation}`,
       value: ofOperation.percentile(99),
     })),
   );
-  return { kind: 'bars', title: 'YCSB: p99', unit: 'milliseconds', bars };
+  return { kind: 'bars', title: `YCSB ${NAMES[way]}: p99`, unit: 'milliseconds', bars };
 }

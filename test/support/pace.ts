@@ -26,15 +26,17 @@ export async function openLoop({ perSecond, milliseconds, send }: OpenLoop): Pro
 export interface ClosedLoop {
   readonly clients: number;
   readonly milliseconds: number;
+  /** Ends it before its time. @default nothing does */
+  readonly isOver?: () => boolean;
   /** One request, from its start to its end. */
   readonly send: () => Promise<void>;
 }
 
 /** So many clients, each with one request under way at a time. */
-export async function closedLoop({ clients, milliseconds, send }: ClosedLoop): Promise<void> {
+export async function closedLoop({ clients, milliseconds, isOver = () => false, send }: ClosedLoop): Promise<void> {
   const end = performance.now() + milliseconds;
   const client = async (): Promise<void> => {
-    while (performance.now() < end) await send();
+    while (performance.now() < end && !isOver()) await send();
   };
   await Promise.all(Array.from({ length: clients }, client));
 }

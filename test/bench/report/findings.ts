@@ -43,6 +43,8 @@ const bench = z.object({
   what: text,
   /** How long it took. */
   seconds: number,
+  /** What it was asked for besides, as it was typed: "--records 1000". */
+  settings: text.exactOptional(),
   measured: z.array(row).readonly(),
   plots: z.array(plot).readonly().exactOptional(),
 }) satisfies z.ZodType<Findings>;
@@ -63,6 +65,12 @@ export interface RunReport extends Circumstances {
   /** False while benches are still to come, and for good in a run that was stopped. */
   readonly complete: boolean;
   readonly benches: readonly BenchReport[];
+}
+
+/** What measures a row again. @param engine as `engineKind` says */
+export function commandOf({ name, settings }: BenchReport, engine: string | undefined, seed: string): string {
+  const flags = [engine === undefined ? '' : ` --engine ${engine}`, settings === undefined ? '' : ` ${settings}`];
+  return `npm run bench -- ${name}${flags.join('')} --seed ${seed}`;
 }
 
 /** The kept findings, read back. */

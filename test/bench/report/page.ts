@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plot } from '../bench.ts';
-import { engineKind, type Section } from './findings.ts';
+import { commandOf, engineKind, type Section } from './findings.ts';
 import { html, type Markup } from './markup.ts';
 import { svgOf } from './plots.ts';
 
@@ -59,15 +59,13 @@ ${what.map((text) => html`<p>${text}</p>`)}
 }
 
 async function onEngine(section: Section): Promise<Markup> {
-  const { name, measured, plots = [], run, seconds } = section;
-  const kind = engineKind(section);
-  const engine = kind === undefined ? '' : ` --engine ${kind}`;
+  const { measured, plots = [], run, seconds } = section;
   return html`
 <article>
 <h3>${subjectOf(section)}</h3>
 <p class="run"><time datetime="${run.started_at}">${run.started_at.slice(0, 16).replace('T', ' ')} UTC</time>,
 ${Math.round(seconds)} s, ${run.cpu.model}, ${run.cpu.count === 1 ? 'one processor' : `${run.cpu.count} processors`}, Node ${run.node}<br>
-<code>npm run bench -- ${name}${engine} --seed ${run.seed}</code></p>
+<code>${commandOf(section, engineKind(section), run.seed)}</code></p>
 <div class="plots">${await Promise.all(plots.map(figureOf))}</div>
 <div class="scroll"><table>
 <thead><tr><th scope="col">what</th><th scope="col">figure</th><th scope="col">bar</th><th scope="col">verdict</th></tr></thead>

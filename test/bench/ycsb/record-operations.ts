@@ -4,15 +4,20 @@ import type { Random } from '../../support/random.ts';
 import { numberedRowKey } from '../growth/numbered-trips.ts';
 import type { RecordNumbers } from './record-numbers.ts';
 import { newFieldText, newRecord, placeInThread, THREAD_INDEX, type RecordColumn } from './records.ts';
-import { MOST_SCANNED, type YcsbOperation } from './workloads.ts';
+import type { YcsbOperation } from './workloads.ts';
+
+/** What the library and a client over HTTP do alike. */
+export type RecordStore = Pick<Datastore, 'put' | 'getLatest' | 'query'>;
 
 export interface RecordOperationsOptions {
-  readonly datastore: Datastore;
+  readonly datastore: RecordStore;
   readonly column: RecordColumn;
   readonly numbers: RecordNumbers;
   readonly random: Random;
   /** Which record is asked for. */
   readonly choose: () => number;
+  /** Records of a scan: 1 to this. */
+  readonly mostScanned: number;
 }
 
 /** Each does one operation, and returns whether it was answered as it must be. */
@@ -40,6 +45,7 @@ export function recordOperations({
   numbers,
   random,
   choose,
+  mostScanned,
 }: RecordOperationsOptions): RecordOperations {
   let [overtaken, lastRefKey] = [0, 0];
 
@@ -74,7 +80,7 @@ export function recordOperations({
         index: THREAD_INDEX.name,
         where,
         order: 'post',
-        limit: random.integer(1, MOST_SCANNED),
+        limit: random.integer(1, mostScanned),
         columns: [column],
       });
       return entries.length > 0 && entries.every(({ cells }) => Array.isArray(cells) && cells.length === 1);

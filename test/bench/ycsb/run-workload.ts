@@ -1,12 +1,11 @@
 import { SchemalessError } from '../../../shared/errors.ts';
-import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { Random } from '../../support/random.ts';
 import { closedLoop } from '../../support/pace.ts';
 import { Latencies } from '../growth/latencies.ts';
-import { recordOperations } from './record-operations.ts';
+import { recordOperations, type RecordStore } from './record-operations.ts';
 import type { RecordNumbers } from './record-numbers.ts';
 import type { RecordColumn } from './records.ts';
-import { EXPECTED_INSERTS, RECORDS, type Workload, type YcsbOperation } from './workloads.ts';
+import { expectedInserts, type Workload, type YcsbOperation } from './workloads.ts';
 import { latestZipfian, scatteredZipfian } from './zipfian.ts';
 
 /** What a workload's clients saw. */
@@ -31,36 +30,59 @@ export interface HottestRecord {
 
 export interface WorkloadRun {
   readonly workload: Workload;
-  readonly datastore: Datastore;
+  readonly datastore: RecordStore;
   /** The records of each column, as the workloads before have left them. */
   readonly numbers: Readonly<Record<RecordColumn, RecordNumbers>>;
+  /** Clients with one operation under way each. */
+  readonly threads: number;
+  /** @default as many as the time allows */
+  readonly operations?: number | undefined;
+  /** At most. */
+  readonly seconds: number;
   readonly seed: string;
   readonly signal: AbortSignal;
 }
 
-const CLIENTS = 32;
 const WARM_UP_MS = 3000;
-const SECONDS = 20;
+/** Of the operations that are asked for, so that few of them are not preceded by many. */
+const WARM_UP_SHARE = 0.1;
 
 export async function runWorkload({
   workload,
   datastore,
   numbers: ofColumns,
+  threads,
+  operations: most,
+  seconds,
   seed,
   signal,
 }: WorkloadRun): Promise<WorkloadResult> {
   const column: RecordColumn = workload.mix.scan === undefined ? 'BASE' : 'POST';
-  const random = new Random(seed, workload.name, RECORDS);
+  const random = new Random(seed, workload.name, 0);
   const numbers = ofColumns[column];
-  const choice = workload.chosen === 'latest' ? newestFirst(numbers) : countedZipfian(workload, numbers);
-  const operations = recordOperations({ datastore, column, numbers, random, choose: () => choice.next(random) });
+  const choice =
+    workload.chosen === 'latest'
+      ? newestFirst(numbers)
+      : countedZipfian(numbers, expectedInserts(workload, { operations: most, seconds }));
+  const operations = recordOperations({
+    datastore,
+    column,
+    numbers,
+    random,
+    choose: () => choice.next(random),
+    mostScanned: workload.mostScanned,
+  });
   const mix = Object.entries(workload.mix) as [YcsbOperation, number][];
 
-  async function load(milliseconds: number): Promise<Pick<WorkloadResult, 'perSecond' | 'latencies' | 'failed'>> {
+  async function load(
+    milliseconds: number,
+    wanted = Number.POSITIVE_INFINITY,
+  ): Promise<Pick<WorkloadResult, 'perSecond' | 'latencies' | 'failed'>> {
     const latencies = new Map(mix.map(([operation]) => [operation, new Latencies()]));
-    let failed = 0;
+    let [begun, failed] = [0, 0];
     const send = async (): Promise<void> => {
       signal.throwIfAborted();
+      begun += 1;
       const operation = drawn(mix, random.next());
       const start = performance.now();
       const isDone = await operations[operation]().catch(refused);
@@ -68,14 +90,14 @@ export async function runWorkload({
       else failed += 1;
     };
     const start = performance.now();
-    await closedLoop({ clients: CLIENTS, milliseconds, send });
+    await closedLoop({ clients: threads, milliseconds, isOver: () => begun >= wanted, send });
     const done = [...latencies.values()].reduce((sum, { count }) => sum + count, 0);
     return { perSecond: (done * 1000) / (performance.now() - start), latencies, failed };
   }
 
-  await load(WARM_UP_MS);
+  await load(WARM_UP_MS, most === undefined ? undefined : most * WARM_UP_SHARE);
   const before = operations.overtaken;
-  const result = await load(SECONDS * 1000);
+  const result = await load(seconds * 1000, most);
   return { workload, ...result, overtaken: operations.overtaken - before, hottest: choice.hottest() };
 }
 
@@ -90,8 +112,8 @@ function newestFirst(numbers: RecordNumbers): Choice {
   return { next: (random) => draw(random, numbers.count), hottest: () => undefined };
 }
 
-function countedZipfian({ mix }: Workload, numbers: RecordNumbers): Choice {
-  const zipfian = scatteredZipfian(numbers.count + (mix.insert === undefined ? 0 : EXPECTED_INSERTS));
+function countedZipfian(numbers: RecordNumbers, inserts: number): Choice {
+  const zipfian = scatteredZipfian(numbers.count + inserts);
   const asked = new Map<number, number>();
   let all = 0;
   return {
