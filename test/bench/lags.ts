@@ -26,7 +26,7 @@ const SECONDS = 40;
 const WARM = { trips: 150, perSecond: 50 };
 const BILLING_PATIENCE_MS = 20_000;
 const INDEX = 'driver_partner_index';
-const BAR = { indexP99: 20, triggerP50: 150, triggerP99: 500 };
+const BAR = { indexP99: 5, triggerP50: 20, triggerP99: 100 };
 /** The function's log has whole milliseconds, and a logarithmic axis no place for none. */
 const LEAST_DRAWN_MS = 1;
 const UNSEEN: Progress = { advance: () => undefined, note: () => undefined, stop: () => undefined };

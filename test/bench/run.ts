@@ -23,6 +23,7 @@ import { keepFindings } from './report/findings-file.ts';
 import { shardsBench } from './shards.ts';
 import { soakBench } from './soak.ts';
 import { storeBench } from './store-speed.ts';
+import { triggerLoadBench } from './trigger-load.ts';
 import { writesBench } from './writes.ts';
 import { settingsLine } from './ycsb/settings.ts';
 import { ycsbBench } from './ycsb.ts';
@@ -38,6 +39,7 @@ const BENCHES: readonly Bench[] = [
   coldBench,
   shardsBench,
   idleBench,
+  triggerLoadBench,
   growthBench,
   soakBench,
   ycsbBench,

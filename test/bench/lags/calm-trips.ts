@@ -24,20 +24,25 @@ export async function writeCalmTrips(
   }: { readonly samples: number; readonly signal: AbortSignal; readonly sampled: (trip: NewCell) => void },
 ): Promise<void> {
   for (let sample = 0; sample < samples; sample += 1) {
-    const trip = {
-      row_key: rowKeyOfGoodCard(),
-      column_name: 'BASE',
-      ref_key: 1,
-      body: {
-        driver_partner_uuid: randomUUID(),
-        trip_created_at: new Date().toISOString(),
-        fare: { currency: 'USD', total: 12.5 },
-      },
-    };
+    const trip = calmTrip();
     const { outcome } = await persist(signal, () => store.put(trip));
     if (outcome === 'stored') sampled(trip);
     await sleep(PAUSE_MS, undefined, { signal });
   }
+}
+
+/** A trip whose card is not declined. */
+export function calmTrip(): NewCell {
+  return {
+    row_key: rowKeyOfGoodCard(),
+    column_name: 'BASE',
+    ref_key: 1,
+    body: {
+      driver_partner_uuid: randomUUID(),
+      trip_created_at: new Date().toISOString(),
+      fare: { currency: 'USD', total: 12.5 },
+    },
+  };
 }
 
 /**

@@ -30,7 +30,7 @@ export function rowsOf(what: string, { closed, rates }: RisingLoad): readonly Ro
 }
 
 /** "120 of 120 a second; p50 2.1, p99 9.4, p99.9 14.0 ms of 720; 3 failed" */
-export function rateLine(rate: AtRate): string {
+export function rateLine(rate: Omit<AtRate, 'share'>): string {
   const { offered, achieved, requests, failed } = rate;
   return `${achieved.toFixed(0)} of ${offered.toFixed(0)} a second; ${timesOf(rate)} of ${requests.toLocaleString('en-US')}${failed > 0 ? `; ${failed} failed` : ''}`;
 }

@@ -18,6 +18,8 @@ export interface RisingLoadOptions {
   /** How long each of them is offered: longer where few requests are. @default 6000 to 15000 */
   readonly spanMs?: { readonly least: number; readonly most: number };
   readonly signal: AbortSignal;
+  /** Before each rate, where the one before left something to be done. @default nothing */
+  readonly between?: () => Promise<void>;
   /** Told of each rate. */
   readonly seen?: (rate: AtRate) => void;
 }
@@ -57,6 +59,7 @@ export async function risingLoad(
     shares = SHARES,
     spanMs: { least, most } = SPAN_MS,
     signal,
+    between = () => Promise.resolve(),
     seen = () => undefined,
   }: RisingLoadOptions,
 ): Promise<RisingLoad> {
@@ -65,6 +68,7 @@ export async function risingLoad(
   const rates: AtRate[] = [];
   let beyond = 0;
   for (const share of shares) {
+    await between();
     const offered = closed.perSecond * share;
     const milliseconds = Math.min(most, Math.max(least, (WANTED_REQUESTS * 1000) / offered));
     const rate = { share, ...(await atRate(send, { offered, milliseconds, signal })) };

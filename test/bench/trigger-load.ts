@@ -1,0 +1,122 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { dataFolder } from '../../infra/local/stack/data-folder.ts';
+import type { NewCell } from '../../shared/cell.ts';
+import { schemalessClient } from '../../shared/client/client.ts';
+import { SchemalessError } from '../../shared/errors.ts';
+import { DATASTORE } from '../support/store-access.ts';
+import type { Bench, Findings, LinePlot, Measured } from './bench.ts';
+import { isKept } from './http/operations.ts';
+import { startStack } from './http/start-stack.ts';
+import { calmTrip } from './lags/calm-trips.ts';
+import { startsInLog } from './lags/handler-starts.ts';
+import { kneeOf } from './load/knee.ts';
+import { plotOf, rateLine, rowsOf } from './load/load-findings.ts';
+import { atRate, risingLoad } from './load/rising-load.ts';
+import { percentile } from './percentile.ts';
+import { backlogBySecond, courseOf, lagsOf, type Triggered } from './trigger-load/backlog.ts';
+
+const TRIGGER = 'bill_rider';
+/** Of the rate up to which puts of a triggered column are borne. */
+const SHARE = 0.7;
+const SECONDS = 60;
+/** For the last functions to be started: later ones count as never. */
+const [LAST_MS, LOOK_MS] = [20_000, 250];
+/** After a rewind, until the trigger works on what comes. */
+const REST_MS = 3000;
+const MOST_P99_MS = 1000;
+
+/** Whether a trigger keeps up with puts for as long as they are borne. Its function writes two cells more for each. */
+export const triggerLoadBench: Bench = {
+  name: 'trigger-load',
+  what: `whether a trigger keeps up, ${SECONDS} s at ${SHARE * 100} % of the rate up to which puts of its column through HTTP are borne, on a whole local stack`,
+  apart: true,
+  limitMinutes: 5,
+
+  async measure(world): Promise<Findings> {
+    const { signal, say } = world;
+    await using started = await startStack(world);
+    const { stack, data, engine } = started;
+    const client = schemalessClient({ url: stack.url, datastore: DATASTORE, attempts: 1 });
+    const answered: { readonly trip: NewCell; readonly at: number }[] = [];
+    const put = async (): Promise<boolean> => {
+      const trip = calmTrip();
+      const isAnswered = await client.put(trip).then(isKept, refused);
+      if (isAnswered) answered.push({ trip, at: Date.now() });
+      return isAnswered;
+    };
+    const what = 'put of a triggered column through HTTP';
+    const patient = schemalessClient({ url: stack.url, datastore: DATASTORE });
+    // What it has not yet done of the rate before is no work of the next: it may be that of a minute.
+    const forget = async (): Promise<void> => {
+      await patient.pauseTrigger(TRIGGER, 'a measurement');
+      await patient.rewindTrigger(TRIGGER, { since: new Date().toISOString() });
+      await patient.resumeTrigger(TRIGGER);
+      await sleep(REST_MS, undefined, { signal });
+    };
+    const load = await risingLoad(put, { signal, between: forget, seen: (rate) => say(`${what}: ${rateLine(rate)}`) });
+    const measured: Measured[] = rowsOf(what, load).map((row) => ({ ...row, engine }));
+    const knee = kneeOf(load.rates);
+    // Its row says that there is none, and fails: there is no rate to go on at.
+    if (!knee) return { measured, plots: [plotOf(what, load.rates)] };
+
+    await forget();
+    const starts = await startsInLog(dataFolder(data).functionLog);
+    answered.length = 0;
+    const offered = knee.offered * SHARE;
+    const from = Date.now();
+    const rate = await atRate(put, { offered, milliseconds: SECONDS * 1000, signal });
+    say(`${what}: ${rateLine(rate)}`);
+    const deadline = performance.now() + LAST_MS;
+    do {
+      await sleep(LOOK_MS, undefined, { signal });
+      await starts.read();
+    } while (performance.now() < deadline && answered.some(({ trip }) => starts.startOf(trip) === undefined));
+
+    const cells = answered.map(({ trip, at }): Triggered => ({ answeredAt: at, startedAt: starts.startOf(trip) }));
+    const backlog = backlogBySecond(cells, { from, to: from + SECONDS * 1000 });
+    measured.push(...judge(cells, backlog, offered).map((row) => ({ ...row, engine })));
+    return { measured, plots: [plotOf(what, load.rates), backlogPlot(backlog)] };
+  },
+};
+
+function judge(
+  cells: readonly Triggered[],
+  backlog: readonly number[],
+  offered: number,
+): readonly Omit<Measured, 'engine'>[] {
+  const lags = lagsOf(cells);
+  const [p50, p99] = [percentile(lags, 0.5), percentile(lags, 0.99)];
+  const { middle, late, isFlat } = courseOf(backlog, offered);
+  const never = lags.filter((lag) => !Number.isFinite(lag)).length;
+  const at = `${SHARE * 100} % of the knee for ${SECONDS} s`;
+  const milliseconds = (lag: number): string => (Number.isFinite(lag) ? `${lag.toFixed(0)} ms` : 'for ever');
+  return [
+    {
+      what: `trigger lag, from a put's answer to the start of the function; ${at}`,
+      figure: `p50 ${milliseconds(p50)}, p99 ${milliseconds(p99)} of ${lags.length.toLocaleString('en-US')} (${offered.toFixed(0)} a second); ${never} not started`,
+      bar: `p99 < ${MOST_P99_MS} ms`,
+      passed: p99 < MOST_P99_MS,
+    },
+    {
+      what: `trigger backlog, cells answered and not started; ${at}`,
+      figure: `${late.toFixed(0)} in the last third, ${middle.toFixed(0)} in the one before`,
+      bar: `flat: at most half a second's worth more, ${(offered / 2).toFixed(0)}`,
+      passed: isFlat,
+    },
+  ];
+}
+
+function backlogPlot(backlog: readonly number[]): LinePlot {
+  return {
+    kind: 'lines',
+    title: `Backlog of the trigger at ${SHARE * 100} % of the knee`,
+    x: 'second',
+    y: 'cells',
+    lines: [{ name: 'answered and not started', points: backlog.map((cells, second) => [second + 1, cells]) }],
+  };
+}
+
+function refused(error: unknown): false {
+  if (error instanceof SchemalessError && error.retry === 'later') return false;
+  throw error;
+}
