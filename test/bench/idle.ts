@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { committedOffsets } from '../../shared/follow/follower-lag.ts';
+import type { NewCell } from '../../shared/cell.ts';
 import { shardOf } from '../../shared/shard.ts';
 import { triggerFollower } from '../../shared/triggers/state/follower-name.ts';
 import { sqsTriggerQueues } from '../../shared/triggers/state/sqs-trigger-queues.ts';
@@ -13,7 +14,9 @@ import type { TailerInput, TailerProgress } from '../support/triggers/tailer-pro
 import { startTriggerStage, type TriggerStage } from '../support/triggers/trigger-stage.ts';
 import { openTriggered, type TriggeredStore } from '../support/triggers/triggered-access.ts';
 import type { Bench, BenchWorld, Findings, Measured } from './bench.ts';
+import { watchRestingStack, type RestingStack } from './idle/resting-stack.ts';
 import { readServerLoad, type ServerLoad } from './server-load.ts';
+import { median } from './side-by-side.ts';
 
 const SHARDS = 4096;
 const GROUPS = 3;
@@ -27,37 +30,44 @@ const BAR = { statements: 200, megabytes: 4, tailerCpu: 60, serverCpu: 150, shar
 
 export const idleBench: Bench = {
   name: 'idle',
-  what: `tailing ${SHARDS} shards on ${GROUPS} groups for ${TRIGGERS.length} triggers while nothing is written`,
+  what: `tailing ${SHARDS} shards on ${GROUPS} groups for ${TRIGGERS.length} triggers while nothing is written, by one tailer and on a whole local stack`,
   apart: true,
-  limitMinutes: 3,
+  limitMinutes: 9,
 
   async measure(world): Promise<Findings> {
-    await using stage = await startTriggerStage(world, { groups: GROUPS, readers: 1, shards: SHARDS });
-    const access = await stage.define('trips', { triggers: TRIGGERS });
-    await using store = await openTriggered(access);
-    await fillEach(store, world);
-    world.say('a cell in each shard; nothing is written from now on');
-    const input: TailerInput = { access, slots: [0], sends: join(world.folder, 'sends'), seed: world.seed };
-    using tailer = startProcess<TailerInput, TailerProgress>(
-      new URL('../support/triggers/tailer-process.ts', import.meta.url),
-      world.folder,
-      input,
-    );
-    await tailer.ready;
-    await untilDone(store, world);
-
-    const both = await during(stage, tailer, world);
-    const operations = await triggerManagement({
-      context: store.context,
-      stateTable: store.stateTable,
-      queues: sqsTriggerQueues(store.sqs),
-    }).triggers(access.datastore);
-    await operations.pauseTrigger(TRIGGERS[1] ?? '');
-    const one = await during(stage, tailer, world);
-    await tailer.stop();
-    return { measured: measured(both, one, stage.engine) };
+    const ofTailer = await measureTailer(world);
+    const cells = cellOfEachShard(world).map((cell) => ({ ...cell, column_name: 'NOTE' }));
+    const whole = await watchRestingStack(world, SHARDS, cells);
+    return { measured: [...ofTailer, ...measuredWhole(whole)] };
   },
 };
+
+async function measureTailer(world: BenchWorld): Promise<readonly Measured[]> {
+  await using stage = await startTriggerStage(world, { groups: GROUPS, readers: 1, shards: SHARDS });
+  const access = await stage.define('trips', { triggers: TRIGGERS });
+  await using store = await openTriggered(access);
+  await fillEach(store, cellOfEachShard(world));
+  world.say('a cell in each shard; nothing is written from now on');
+  const input: TailerInput = { access, slots: [0], sends: join(world.folder, 'sends'), seed: world.seed };
+  using tailer = startProcess<TailerInput, TailerProgress>(
+    new URL('../support/triggers/tailer-process.ts', import.meta.url),
+    world.folder,
+    input,
+  );
+  await tailer.ready;
+  await untilDone(store, world);
+
+  const both = await during(stage, tailer, world);
+  const operations = await triggerManagement({
+    context: store.context,
+    stateTable: store.stateTable,
+    queues: sqsTriggerQueues(store.sqs),
+  }).triggers(access.datastore);
+  await operations.pauseTrigger(TRIGGERS[1] ?? '');
+  const one = await during(stage, tailer, world);
+  await tailer.stop();
+  return measured(both, one, stage.engine);
+}
 
 /** By the second. */
 interface Rates {
@@ -101,20 +111,45 @@ function measured(both: Rates, one: Rates, engine: string): readonly Measured[] 
   ];
 }
 
-/** A cell in each shard, so that there is one at each offset to be looked at. */
-async function fillEach({ datastore }: TriggeredStore, { seed }: BenchWorld): Promise<void> {
+function measuredWhole({ statements, engine, firstMs }: RestingStack): readonly Measured[] {
+  const row = (what: string, figure: string, passed = true): Measured => ({
+    what,
+    figure,
+    bar: 'printed',
+    passed,
+    engine,
+  });
+  const [loading = Number.NaN, ...others] = firstMs;
+  return [
+    row(
+      `whole stack: statements a second on all servers, ${SHARDS} idle shards, ${TRIGGERS.length} triggers`,
+      statements.toFixed(0),
+    ),
+    row(
+      "whole stack: the first cell after a rest, from its put's answer to the start of its function",
+      `${median(others).toFixed(0)} ms (${Math.min(...others)} to ${Math.max(...others)} ms of ${others.length}; the first of all ${loading} ms)`,
+      firstMs.every(Number.isFinite),
+    ),
+  ];
+}
+
+/** So that there is a cell at each offset to be looked at. */
+function cellOfEachShard({ seed }: BenchWorld): readonly NewCell[] {
   const random = new Random(seed, 'rows of all shards', 0);
   const rows = new Map<number, string>();
   while (rows.size < SHARDS) {
     const row = randomRowKey(random);
     rows.set(shardOf(row, SHARDS), row);
   }
-  const cells = [...rows.values()].map((row_key) => ({
+  return [...rows.values()].map((row_key) => ({
     row_key,
     column_name: 'BASE',
     ref_key: 1,
     body: { written_by: 'bench' },
   }));
+}
+
+async function fillEach({ datastore }: TriggeredStore, cells: readonly NewCell[]): Promise<void> {
   for (let start = 0; start < cells.length; start += BATCH) {
     const refused = (await datastore.batchPut(cells.slice(start, start + BATCH))).find(
       ({ outcome }) => outcome !== 'stored',
@@ -147,7 +182,10 @@ async function during(
   const clients = groups.map(({ name }) => groupClient(groups, name));
   try {
     const now = async (): Promise<ServerLoad & { readonly tailerMs: number; readonly at: number }> => ({
-      ...(await readServerLoad(servers, clients)),
+      ...(await readServerLoad(
+        servers.status().map(({ pid }) => pid),
+        clients,
+      )),
       tailerMs: tailer.progress?.cpuMs ?? 0,
       at: performance.now(),
     });

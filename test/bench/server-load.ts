@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import type { ShardGroups } from '../../infra/local/mysql/shard-groups.ts';
 import { toNumber, toText } from '../../shared/sql/cell-rows.ts';
 import type { SqlClient } from '../../shared/sql/client.ts';
 
@@ -15,8 +14,13 @@ export interface ServerLoad {
 const TICK_MS = 10;
 const COUNTERS = `SHOW GLOBAL STATUS WHERE Variable_name IN ('Questions', 'Bytes_sent', 'Bytes_received')`;
 
-/** Since the servers began. @param clients one for each group that has a writer and a reader */
-export async function readServerLoad(servers: ShardGroups, clients: readonly SqlClient[]): Promise<ServerLoad> {
+/**
+ * Since the servers began.
+ *
+ * @param pids of the servers
+ * @param clients one for each group that has a writer and a reader
+ */
+export async function readServerLoad(pids: readonly number[], clients: readonly SqlClient[]): Promise<ServerLoad> {
   let [statements, bytes] = [0, 0];
   for (const client of clients) {
     for (const role of ['writer', 'reader'] as const) {
@@ -26,7 +30,7 @@ export async function readServerLoad(servers: ShardGroups, clients: readonly Sql
       }
     }
   }
-  return { statements, bytes, cpuMs: servers.status().reduce((sum, { pid }) => sum + cpuMsOf(pid), 0) };
+  return { statements, bytes, cpuMs: pids.reduce((sum, pid) => sum + cpuMsOf(pid), 0) };
 }
 
 /** Processor time of a process so far: its own and the kernel's for it. */
