@@ -112,9 +112,9 @@ export async function atRate(
   send: Send,
   { offered, milliseconds, signal }: OfferedRate,
 ): Promise<Omit<AtRate, 'share'>> {
-  const times: number[] = [];
+  const answers: { readonly took: number; readonly at: number }[] = [];
   const broken: unknown[] = [];
-  const counted = { requests: 0, ended: 0, failed: 0, inTime: 0 };
+  const counted = { requests: 0, ended: 0, failed: 0 };
   const start = performance.now();
   const one = async (dueAt: number): Promise<void> => {
     counted.requests += 1;
@@ -122,10 +122,7 @@ export async function atRate(
       const isAnswered = await send();
       const now = performance.now();
       if (!isAnswered) counted.failed += 1;
-      else {
-        times.push(now - dueAt);
-        if (now - start <= milliseconds) counted.inTime += 1;
-      }
+      else answers.push({ took: now - dueAt, at: now - start });
     } catch (error) {
       broken.push(error);
     }
@@ -142,10 +139,20 @@ export async function atRate(
   while (counted.ended < counted.requests && performance.now() < deadline) await sleep(LOOK_MS, undefined, { signal });
   signal.throwIfAborted();
   if (broken.length > 0) throw broken[0];
-  const { requests, ended, inTime } = counted;
+  const { requests, ended } = counted;
   const failed = counted.failed + requests - ended;
   const never = Array.from({ length: failed }, () => Number.POSITIVE_INFINITY);
-  return { offered, achieved: (inTime * 1000) / milliseconds, ...percentiles([...times, ...never]), requests, failed };
+  const times = answers.map(({ took }) => took);
+  // The first answers come as much later than the first requests as the last than the last.
+  const later = times.length === 0 ? 0 : percentile(times, 0.5);
+  const meanwhile = answers.filter(({ at }) => at >= later && at < later + milliseconds).length;
+  return {
+    offered,
+    achieved: (meanwhile * 1000) / milliseconds,
+    ...percentiles([...times, ...never]),
+    requests,
+    failed,
+  };
 }
 
 function percentiles(times: readonly number[]): Pick<AtRate, 'p50' | 'p99' | 'p999'> {
