@@ -6,9 +6,13 @@ import { writeJson, type JsonText } from '../../shared/body/json.ts';
 export interface Answer {
   readonly status: number;
   /** Written as JSON; members that are undefined are left out. */
-  readonly body: unknown;
+  readonly body?: unknown;
   /** The body, where it is written already. @default that of `body` */
   readonly json?: JsonText;
+  /** The same, in the gateway's form. @default that of `json` */
+  readonly made?: MadeBody;
+  /** Besides those that every answer has. @default none */
+  readonly headers?: Readonly<Record<string, string>>;
   /** @default application/json */
   readonly contentType?: string;
   /** Seconds after which the request should be repeated. @default no such header */
@@ -16,6 +20,9 @@ export interface Answer {
   /** How the writes of this request ended, for the counters. */
   readonly outcomes?: readonly string[];
 }
+
+/** A body as the gateway takes it. */
+export type MadeBody = Required<Pick<APIGatewayProxyStructuredResultV2, 'body' | 'isBase64Encoded'>>;
 
 /** What a function's whole answer may take as JSON: 6 MB. */
 const PAYLOAD_BYTES = 6_000_000;
@@ -27,14 +34,9 @@ const AS_TEXT_BYTES = PAYLOAD_BYTES / 2 - 10_000;
 /** UTF-8 takes three bytes for a UTF-16 unit at most. */
 const MOST_BYTES = 3;
 
-/**
- * An answer in the gateway's form. Every one carries the request id, and ends its line, for those who look at it in a
- * terminal.
- */
+/** An answer in the gateway's form. Every one carries the request id. */
 export function gatewayResult(answer: Answer, requestId: string): APIGatewayProxyStructuredResultV2 {
-  const { text, isPlain } = answer.json ?? writeJson(answer.body);
-  const body = `${text}\n`;
-  const isLong = body.length * MOST_BYTES > AS_TEXT_BYTES && Buffer.byteLength(body) > AS_TEXT_BYTES;
+  const { isPlain, made } = answer.made ? { isPlain: false, made: answer.made } : inJson(answer);
   return {
     statusCode: answer.status,
     headers: {
@@ -42,8 +44,19 @@ export function gatewayResult(answer: Answer, requestId: string): APIGatewayProx
       'x-request-id': requestId,
       ...(isPlain && PLAIN_JSON),
       ...(answer.retryAfter === undefined ? {} : { 'retry-after': String(answer.retryAfter) }),
+      ...answer.headers,
     },
-    body: isLong ? Buffer.from(body).toString('base64') : body,
-    isBase64Encoded: isLong,
+    ...made,
+  };
+}
+
+/** It ends its line, for those who look at it in a terminal. */
+function inJson({ json, body: value }: Answer): { readonly isPlain: boolean; readonly made: MadeBody } {
+  const { text, isPlain } = json ?? writeJson(value);
+  const body = `${text}\n`;
+  const isLong = body.length * MOST_BYTES > AS_TEXT_BYTES && Buffer.byteLength(body) > AS_TEXT_BYTES;
+  return {
+    isPlain,
+    made: { body: isLong ? Buffer.from(body).toString('base64') : body, isBase64Encoded: isLong },
   };
 }

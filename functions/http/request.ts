@@ -17,6 +17,8 @@ export interface HttpRequest {
    * undefined: it came alone
    */
   readonly room?: AnswerRoom;
+  /** A header, by its name in lower case. */
+  header(name: string): string | undefined;
   /** A parameter of the route's path, decoded. Throws `missing_field`, `invalid_field`. */
   path(name: string): string;
   /** The query parameters, of which these may come. Throws `unknown_field`, `invalid_field`. */
@@ -31,6 +33,7 @@ export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
   return {
     id: requestIdOf(event),
     isSigned: isSigned(event),
+    header: (name) => event.headers?.[name],
     path: (name) => pathValue(event.pathParameters?.[name], name),
     query: (names = {}) => readQuery(event.rawQueryString, names),
     hasBody: (event.body ?? '') !== '',

@@ -96,6 +96,7 @@ async function answerOf(
   const request: HttpRequest = {
     id: whole.id,
     isSigned: whole.isSigned,
+    header: whole.header,
     ...(whole.room && { room: whole.room }),
     path: (name) => (name === 'datastore' ? whole.path(name) : pathValue(values[parts.indexOf(`{${name}}`)], name)),
     query: (names = {}) => readQuery(query, names),

@@ -1,8 +1,52 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { openApi } from '../../../shared/api/openapi.ts';
+import { PLAIN_JSON } from '../../../shared/api/plain-json.ts';
+import { namesTag, qualityOf } from '../accepts.ts';
+import type { MadeBody } from '../answer.ts';
 import type { HttpOperation } from './operation.ts';
 
-/** GET /v1/openapi.json: this API, as OpenAPI 3.1; that requests are signed is in it where they are. */
+/**
+ * GET /v1/openapi.json: this API, as OpenAPI 3.1; that requests are signed is in it where they are. It is written,
+ * compressed and named once in the life of an instance.
+ */
 export const getOpenApi: HttpOperation = async (request) => {
   request.query();
-  return { status: 200, body: openApi({ isSigned: request.isSigned }) };
+  const document = request.isSigned ? signed() : unsigned();
+  const { made, headers } = qualityOf(request.header('accept-encoding'), ['gzip']) > 0 ? document.gzip : document.plain;
+  if (namesTag(request.header('if-none-match'), headers.etag)) return { status: 304, made: NOTHING, headers };
+  return { status: 200, made, headers };
 };
+
+interface Written {
+  readonly plain: Form;
+  readonly gzip: Form;
+}
+
+interface Form {
+  readonly made: MadeBody;
+  readonly headers: { readonly etag: string; readonly [name: string]: string };
+}
+
+const NOTHING: MadeBody = { body: '', isBase64Encoded: false };
+const OF_BOTH = { ...PLAIN_JSON, vary: 'accept-encoding' };
+const signed = once(() => written(true));
+const unsigned = once(() => written(false));
+
+function written(isSigned: boolean): Written {
+  const text = `${JSON.stringify(openApi({ isSigned }))}\n`;
+  const tag = createHash('sha256').update(text).digest('base64url').slice(0, 22);
+  return {
+    plain: { made: { body: text, isBase64Encoded: false }, headers: { ...OF_BOTH, etag: `"${tag}"` } },
+    gzip: {
+      made: { body: gzipSync(text).toString('base64'), isBase64Encoded: true },
+      // Other bytes, so that their name is another.
+      headers: { ...OF_BOTH, etag: `"${tag}-gzip"`, 'content-encoding': 'gzip' },
+    },
+  };
+}
+
+function once<Made>(make: () => Made): () => Made {
+  let made: Made | undefined;
+  return () => (made ??= make());
+}

@@ -172,7 +172,8 @@ function send(
   const bytes = Buffer.byteLength(body);
   response.writeHead(status, {
     ...headers,
-    'content-length': bytes,
+    // That of a 304 would be the length of what is not sent.
+    ...(status !== 304 && { 'content-length': bytes }),
     ...(requestId !== '' && { 'apigw-requestid': requestId }),
   });
   // Of ASCII alone both encodings give the same bytes, this one without a look at each character.

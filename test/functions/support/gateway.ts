@@ -1,4 +1,5 @@
 import './quiet.ts';
+import { gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
 import { makeTriggersHandler } from '../../../functions/manage-triggers.ts';
 import { makeQueryHandler } from '../../../functions/query-index.ts';
@@ -25,6 +26,8 @@ export interface GatewayAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
+  /** The body as it goes over the network. */
+  readonly bytes: Buffer;
   /** What the handler's whole answer takes. */
   readonly payloadBytes: number;
   /** The answer's body, parsed. */
@@ -64,22 +67,30 @@ export function gateway(deployment: Everything | (() => Everything)): Gateway {
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : Buffer.from(body).toString('base64') }),
     } as unknown as APIGatewayProxyEventV2;
     const result = await handlers[found?.route.handler ?? DEFAULT_HANDLER](event, {} as Context);
-    const text = bodyOf(result);
+    const bytes = bytesOf(result);
+    const text = bytes.toString();
     const payloadBytes = Buffer.byteLength(JSON.stringify(result));
     return {
       operation: found?.route.operation,
       status: result.statusCode ?? 0,
       headers: result.headers ?? {},
       text,
+      bytes,
       payloadBytes,
-      json: JSON.parse(text) as Record<string, unknown>,
+      json: readAnswer(result.headers ?? {}, bytes),
     };
   };
 }
 
 /** As the gateway passes it on. */
-export function bodyOf({ body = '', isBase64Encoded = false }: APIGatewayProxyStructuredResultV2): string {
-  return isBase64Encoded ? Buffer.from(body, 'base64').toString() : body;
+function bytesOf({ body = '', isBase64Encoded = false }: APIGatewayProxyStructuredResultV2): Buffer {
+  return Buffer.from(body, isBase64Encoded ? 'base64' : 'utf8');
+}
+
+function readAnswer(headers: Readonly<Record<string, unknown>>, bytes: Buffer): Record<string, unknown> {
+  if (bytes.length === 0) return {};
+  const plain = headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes;
+  return JSON.parse(plain.toString()) as Record<string, unknown>;
 }
 
 /** Literal parts of a path win over parameters. */
