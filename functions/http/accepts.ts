@@ -1,3 +1,5 @@
+import { MESSAGE_PACK_NAMES } from '../../shared/api/message-pack.ts';
+
 /**
  * How much a header such as `Accept` wants one of these names, 0 to 1. Wildcards count for nothing: who is sent
  * something out of the ordinary has to have named it.
@@ -14,6 +16,13 @@ export function qualityOf(header: string | undefined, names: readonly string[]):
     most = Math.max(most, quality === undefined ? 1 : Number(quality.slice(2)) || 0);
   }
   return most;
+}
+
+/** Whether an answer goes in MessagePack: where `Accept` names it, and does not name JSON before it. */
+export function wantsMessagePack(accept: string | undefined): boolean {
+  if (accept === undefined || !/msgpack/i.test(accept)) return false;
+  const quality = qualityOf(accept, MESSAGE_PACK_NAMES);
+  return quality > 0 && quality >= qualityOf(accept, ['application/json']);
 }
 
 /** Whether `If-None-Match` names what would be answered. */

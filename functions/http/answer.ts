@@ -1,6 +1,8 @@
 import type { APIGatewayProxyStructuredResultV2 } from 'aws-lambda';
 import { PLAIN_JSON } from '../../shared/api/plain-json.ts';
+import { MESSAGE_PACK } from '../../shared/api/message-pack.ts';
 import { writeJson, type JsonText } from '../../shared/body/json.ts';
+import { writeMessagePack } from '../../shared/body/write-message-pack.ts';
 
 /** What an operation answers. */
 export interface Answer {
@@ -9,6 +11,11 @@ export interface Answer {
   readonly body?: unknown;
   /** The body, where it is written already. @default that of `body` */
   readonly json?: JsonText;
+  /**
+   * True: in MessagePack, where that can be. False: it could have been, if it had been asked for. @default there is JSON
+   * alone
+   */
+  readonly packed?: boolean;
   /** The same, in the gateway's form. @default that of `json` */
   readonly made?: MadeBody;
   /** Besides those that every answer has. @default none */
@@ -31,27 +38,57 @@ const PAYLOAD_BYTES = 6_000_000;
  * not fit is sent in base64, of which nothing is escaped and whose size is known: `LIMITS.answerBytes` make 5.6 MB.
  */
 const AS_TEXT_BYTES = PAYLOAD_BYTES / 2 - 10_000;
+/** So many bytes make a payload as base64, with headers beside it. */
+const AS_BYTES = Math.floor(((PAYLOAD_BYTES - 10_000) / 4) * 3);
 /** UTF-8 takes three bytes for a UTF-16 unit at most. */
 const MOST_BYTES = 3;
 
 /** An answer in the gateway's form. Every one carries the request id. */
 export function gatewayResult(answer: Answer, requestId: string): APIGatewayProxyStructuredResultV2 {
-  const { isPlain, made } = answer.made ? { isPlain: false, made: answer.made } : inJson(answer);
+  const { type, isPlain, made } = writtenBody(answer);
   return {
     statusCode: answer.status,
     headers: {
-      'content-type': answer.contentType ?? 'application/json',
+      'content-type': type,
       'x-request-id': requestId,
       ...(isPlain && PLAIN_JSON),
       ...(answer.retryAfter === undefined ? {} : { 'retry-after': String(answer.retryAfter) }),
+      ...(answer.packed !== undefined && VARY),
       ...answer.headers,
     },
     ...made,
   };
 }
 
+const VARY = { vary: 'accept' };
+
+interface Written {
+  readonly type: string;
+  /** JSON.parse loses nothing of it. */
+  readonly isPlain: boolean;
+  readonly made: MadeBody;
+}
+
+function writtenBody(answer: Answer): Written {
+  const { contentType = 'application/json', made } = answer;
+  if (made) return { type: contentType, isPlain: false, made };
+  const packed = answer.packed === true ? inMessagePack(answer.body) : undefined;
+  return packed ? { type: MESSAGE_PACK, isPlain: false, made: packed } : { type: contentType, ...inJson(answer) };
+}
+
+/**
+ * Undefined for what only JSON can say, and for what would be too long: 0.5 takes nine bytes in MessagePack, and three
+ * in JSON.
+ */
+function inMessagePack(value: unknown): MadeBody | undefined {
+  const bytes = writeMessagePack(value);
+  return bytes === undefined || bytes.length > AS_BYTES
+    ? undefined
+    : { body: bytes.toString('base64'), isBase64Encoded: true };
+}
+
 /** It ends its line, for those who look at it in a terminal. */
-function inJson({ json, body: value }: Answer): { readonly isPlain: boolean; readonly made: MadeBody } {
+function inJson({ json, body: value }: Answer): Omit<Written, 'type'> {
   const { text, isPlain } = json ?? writeJson(value);
   const body = `${text}\n`;
   const isLong = body.length * MOST_BYTES > AS_TEXT_BYTES && Buffer.byteLength(body) > AS_TEXT_BYTES;

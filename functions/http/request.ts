@@ -2,6 +2,7 @@ import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import type { Json } from '../../shared/cell.ts';
 import { invalidField, missingField } from '../../shared/errors.ts';
 import type { AnswerRoom } from '../../shared/contract/answer-room.ts';
+import { wantsMessagePack } from './accepts.ts';
 import { readJsonBody } from './request-body.ts';
 import { requestIdOf } from './request-id.ts';
 import { readQuery, type Query, type QueryNames } from './query.ts';
@@ -17,6 +18,8 @@ export interface HttpRequest {
    * undefined: it came alone
    */
   readonly room?: AnswerRoom;
+  /** The answer may go in MessagePack, so that bodies need not be read. */
+  readonly packed: boolean;
   /** A header, by its name in lower case. */
   header(name: string): string | undefined;
   /** A parameter of the route's path, decoded. Throws `missing_field`, `invalid_field`. */
@@ -33,6 +36,7 @@ export function httpRequest(event: APIGatewayProxyEventV2): HttpRequest {
   return {
     id: requestIdOf(event),
     isSigned: isSigned(event),
+    packed: wantsMessagePack(event.headers?.['accept']),
     header: (name) => event.headers?.[name],
     path: (name) => pathValue(event.pathParameters?.[name], name),
     query: (names = {}) => readQuery(event.rawQueryString, names),

@@ -1,5 +1,6 @@
-import { decodeSized, JSON_GROWTH, plainBytesOf } from '../body/codec.ts';
+import { decodeSized, JSON_GROWTH, plainBytesOf, unpackSized } from '../body/codec.ts';
 import { jsonBytes } from '../body/measure.ts';
+import { unpacked } from '../body/packed-body.ts';
 import type { Cell, Json } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import type { StoredCell } from '../sql/cell-rows.ts';
@@ -18,14 +19,18 @@ export function decodeCell(stored: StoredCell): Cell {
   return decodeSizedCell(stored).cell;
 }
 
-/** The same, with its size. */
-export function decodeSizedCell(stored: StoredCell): DecodedCell {
+/**
+ * The same, with its size.
+ *
+ * @param packed a body that can be handed on as it is stays packed
+ */
+export function decodeSizedCell(stored: StoredCell, packed = false): DecodedCell {
   const { shard, added_id, row_key, column_name, ref_key, created_at } = stored;
   if (stored.body === null)
     return withSize({ row_key, column_name, ref_key, body: null, added_id, shard, created_at, erased: true }, 0);
   let decoded: { readonly body: Json; readonly plainBytes: number };
   try {
-    decoded = decodeSized(stored.body);
+    decoded = packed ? unpackSized(stored.body) : decodeSized(stored.body);
   } catch (cause) {
     const address = { row_key, column_name, ref_key };
     throw new SchemalessError(
@@ -65,13 +70,13 @@ export function atMostBytesOf({ column_name, body }: StoredCell): number {
 
 /** The size of a cell in an answer, in bytes of JSON: a little over what it really takes. */
 function answerBytes(cell: Cell): number {
-  return ENVELOPE_BYTES + Buffer.byteLength(cell.column_name) * 2 + jsonBytes(cell.body);
+  return ENVELOPE_BYTES + Buffer.byteLength(cell.column_name) * 2 + jsonBytes(unpacked(cell.body));
 }
 
 /** In a list, a damaged cell keeps its place and says what is wrong: it must not hide those behind it. */
-export function decodeOrMark(stored: StoredCell): DecodedCell {
+export function decodeOrMark(stored: StoredCell, packed = false): DecodedCell {
   try {
-    return decodeSizedCell(stored);
+    return decodeSizedCell(stored, packed);
   } catch (error) {
     if (!(error instanceof SchemalessError)) throw error;
     const { shard, added_id, row_key, column_name, ref_key, created_at } = stored;
@@ -85,10 +90,15 @@ export function decodeOrMark(stored: StoredCell): DecodedCell {
  *
  * @returns the cells that fit; fewer than given means that the list goes on after the last one
  */
-export function decodeUntilFull(stored: readonly StoredCell[], room: AnswerRoom = answerRoom(), anyway = true): Cell[] {
+export function decodeUntilFull(
+  stored: readonly StoredCell[],
+  packed = false,
+  room: AnswerRoom = answerRoom(),
+  anyway = true,
+): Cell[] {
   const cells: Cell[] = [];
   for (const one of stored) {
-    const decoded = decodeOrMark(one);
+    const decoded = decodeOrMark(one, packed);
     if (!room.take(decoded, anyway && cells.length === 0)) break;
     cells.push(decoded.cell);
   }

@@ -15,6 +15,8 @@ export interface Wanting<Item extends { readonly shard: number }> {
   readonly context: StoreContext;
   readonly topology: DatastoreTopology;
   readonly read: Role;
+  /** Bodies stay packed, where they can. */
+  readonly packed: boolean | undefined;
   /** @param bound of the bodies of each item */
   readonly statement: (items: readonly Item[], bound: BodyBound) => Statement;
   readonly minimumOf: (item: Item) => number | undefined;
@@ -50,7 +52,7 @@ export function wantingRows({ name, ...of }: ReadOf): Wanting<{ readonly row_key
   };
 }
 
-type ReadOf = Pick<Wanting<never>, 'context' | 'topology' | 'read'> & { readonly name: string };
+type ReadOf = Pick<Wanting<never>, 'context' | 'topology' | 'read' | 'packed'> & { readonly name: string };
 
 /** Cells of many groups, of which the large ones are fetched once it is known that an answer has room for them. */
 export interface WantedCells {
@@ -142,7 +144,7 @@ class CellsOfGroups<Item extends { readonly shard: number }> implements WantedCe
   }
 
   decode(stored: StoredCell): DecodedCell {
-    return this.#early.get(stored) ?? decodeOrMark(stored);
+    return this.#early.get(stored) ?? decodeOrMark(stored, this.#wanting.packed);
   }
 
   atMostBytes(stored: StoredCell): number {
@@ -199,7 +201,7 @@ class CellsOfGroups<Item extends { readonly shard: number }> implements WantedCe
   #decodeEarly(answer: GroupItem): void {
     for (const stored of answer.error ? [] : answer.cells) {
       if (this.#earlyRoom <= 0) return;
-      const decoded = decodeOrMark(stored);
+      const decoded = decodeOrMark(stored, this.#wanting.packed);
       this.#early.set(stored, decoded);
       this.#earlyRoom -= decoded.atMostBytes;
     }

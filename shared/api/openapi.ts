@@ -40,6 +40,7 @@ const PARTS: { readonly [member: string]: Json } = {
     version: API_VERSION,
     description:
       'An append-only, sharded store of versioned JSON cells. Every request can be repeated safely. Every answer carries `x-request-id`, which is that of the request where it has one. ' +
+      'Answers with bodies of cells go in MessagePack where `accept` names it (`application/vnd.msgpack`) and does not prefer JSON; what only JSON can say, or what would be too long, comes as JSON all the same. ' +
       'Paths and methods that are not here are answered 404, `unknown_route`.',
     license: { name: 'MIT', identifier: 'MIT' },
   },

@@ -1,5 +1,6 @@
 import type { Json } from '../cell.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
+import { MESSAGE_PACK } from './message-pack.ts';
 import type { Description } from './describe/description.ts';
 import { schema } from './schema.ts';
 import { problemWith } from './schemas.ts';
@@ -13,6 +14,12 @@ const PLAIN = {
   'x-json': {
     description: '`plain`: a reader that makes a double of each number loses nothing of this answer.',
     schema: { const: 'plain' },
+  },
+};
+const VARY = {
+  vary: {
+    description: 'Where `accept` names MessagePack the answer is that, if it can be; problems are JSON in any case.',
+    schema: { const: 'accept' },
   },
 };
 const RETRY_AFTER = {
@@ -33,8 +40,11 @@ export function responsesOf(description: Description): Readonly<Record<string, J
   for (const [status, { means, schema, example }] of Object.entries(description.answers)) {
     responses[Number(status)] = {
       description: means,
-      headers: { ...REQUEST_ID, ...PLAIN },
-      content: { 'application/json': { schema, example } },
+      headers: { ...REQUEST_ID, ...PLAIN, ...(description.bodies === true && VARY) },
+      content: {
+        'application/json': { schema, example },
+        ...(description.bodies === true && { [MESSAGE_PACK]: { schema } }),
+      },
     };
   }
   for (const [status, codes] of byStatus(description.problems)) {

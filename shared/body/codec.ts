@@ -3,6 +3,7 @@ import { Decoder, Encoder } from '@msgpack/msgpack';
 import { LIMITS, type Json } from '../cell.ts';
 import { parseJson, stringifyJson } from './json.ts';
 import { checkBody } from './measure.ts';
+import { packedBody } from './packed-body.ts';
 
 /**
  * How a body is stored: one byte that names the format, then the value. Formats are never renumbered, and new ones may
@@ -80,6 +81,17 @@ export function decodeBody(stored: Uint8Array): Json {
 export function decodeSized(stored: Uint8Array): { readonly body: Json; readonly plainBytes: number } {
   const plain = plainOf(stored);
   return { body: decodePlain(stored[0], plain), plainBytes: plain.length };
+}
+
+/**
+ * As `decodeSized`, but for whoever hands the body on in MessagePack: a `PackedBody` in the place of the value where the
+ * stored bytes can go as they are, only inflated. What has no checksum, and JSON text, is decoded here. Throws as
+ * `decodeBody`.
+ */
+export function unpackSized(stored: Uint8Array): { readonly body: Json; readonly plainBytes: number } {
+  if (stored[0] !== FORMAT.messagePackZlib) return decodeSized(stored);
+  const plain = plainOf(stored);
+  return { body: packedBody(plain) ?? decodePlain(stored[0], plain), plainBytes: plain.length };
 }
 
 /** How many bytes a stored body takes without compression; 0 where it is damaged. */

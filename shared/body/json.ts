@@ -2,6 +2,7 @@ import { LIMITS, type Json } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { readCanonicalJson } from './canonical-json.ts';
 import { readNumber } from './number.ts';
+import { PackedBody } from './packed-body.ts';
 
 export interface ParseOptions {
   /** How messages name the text. @default 'body' */
@@ -83,6 +84,7 @@ function bigintAsInteger(_key: string, value: unknown): unknown {
 function write(value: unknown): string {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (value instanceof PackedBody) return write(value.toJSON());
   if (Array.isArray(value)) return `[${value.map((item) => (item === undefined ? 'null' : write(item))).join(',')}]`;
   const object = value as { readonly [key: string]: Json };
   const members = keysOf(object).filter((key) => object[key] !== undefined);

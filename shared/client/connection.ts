@@ -1,5 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { isMessagePack, MESSAGE_PACK } from '../api/message-pack.ts';
 import { parseJson, stringifyJson } from '../body/json.ts';
+import { readMessagePack } from '../body/read-message-pack.ts';
 import { LIMITS, type Json } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import type { Attempt, Reply } from './attempt.ts';
@@ -33,8 +35,9 @@ export type Connection = (call: Call) => Promise<Reply>;
 const DEPTH_AROUND = 9;
 const TIMEOUT_MS = 31_000;
 const ATTEMPTS = 5;
-const NO_HEADERS = {};
-const JSON_HEADERS = { 'content-type': 'application/json' };
+const ACCEPT_JSON = { accept: 'application/json' };
+const ACCEPT_MESSAGE_PACK = { accept: `${MESSAGE_PACK}, application/json;q=0.9` };
+const OF_BODY = { 'content-type': 'application/json' };
 
 /** Every request of the API can be repeated safely, so that each is, while there is hope. */
 export function connect(options: ClientOptions): Connection {
@@ -45,7 +48,8 @@ export function connect(options: ClientOptions): Connection {
   const budget = typeof wished === 'object' ? wished : retryBudget(wished);
   const { sign, timeoutMs = TIMEOUT_MS, signal } = options;
   const exchange = options.fetch ? exchangeByFetch(options.fetch, origin, signal) : exchangeByHttp(origin, signal);
-  const sender: Sender = { exchange, origin, sign, timeoutMs };
+  const accept = options.messagePack === false ? ACCEPT_JSON : ACCEPT_MESSAGE_PACK;
+  const sender: Sender = { exchange, origin, sign, timeoutMs, headers: { ...accept, ...OF_BODY }, bare: accept };
   const alone = (target: string): Promise<Attempt> =>
     tryOnce(sender, { method: 'GET', target: `${base}/${target}`, body: undefined });
   const together = (route: BatchRoute, targets: readonly string[]): Promise<Attempt> =>
@@ -73,13 +77,16 @@ interface Sender {
   readonly origin: string;
   readonly sign: ClientOptions['sign'] | undefined;
   readonly timeoutMs: number;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Those of requests without a body. */
+  readonly bare: Readonly<Record<string, string>>;
 }
 
 async function tryOnce(
-  { exchange, origin, sign, timeoutMs }: Sender,
+  { exchange, origin, sign, timeoutMs, ...sent }: Sender,
   { method, target, body }: Omit<Outgoing, 'headers'>,
 ): Promise<Attempt> {
-  const plain = body === undefined ? NO_HEADERS : JSON_HEADERS;
+  const plain = body === undefined ? sent.bare : sent.headers;
   const headers =
     sign === undefined ? plain : await sign({ method, url: new URL(target, origin), headers: plain, body });
   let answer: Incoming;
@@ -92,9 +99,9 @@ async function tryOnce(
       retryAfter: null,
     };
   }
-  const { status, text, retryAfter } = answer;
+  const { status, bytes, retryAfter } = answer;
   if (status >= 200 && status < 300) return readReply(answer);
-  return failed(status, readProblem(text), retryAfter);
+  return failed(status, readProblem(textOf(bytes)), retryAfter);
 }
 
 /** Undefined for what is no JSON, whose error is then the usual one. */
@@ -115,16 +122,35 @@ function failed(status: number, problem: Reply['json'], retryAfter: string | nul
   return { error: errorOf(problem, status), status, again: mayHelp(status, problem), retryAfter };
 }
 
-function readReply({ status, text, isPlain }: Incoming): Attempt {
-  const json =
-    (isPlain ? readPlain(text) : undefined) ??
-    parseJson(text, { field: 'answer', maxDepth: LIMITS.bodyDepth + DEPTH_AROUND });
+function readReply(answer: Incoming): Attempt {
+  const { status } = answer;
+  const json = isMessagePack(answer.contentType) ? readPacked(answer.bytes) : readJson(answer);
   if (isJsonObject(json)) return { reply: { status, json } };
   return {
     error: new SchemalessError('internal', `Answered ${status} with something else than an object`),
     again: false,
     retryAfter: null,
   };
+}
+
+function readJson({ bytes, isPlain }: Incoming): Json {
+  const text = textOf(bytes);
+  return (
+    (isPlain ? readPlain(text) : undefined) ??
+    parseJson(text, { field: 'answer', maxDepth: LIMITS.bodyDepth + DEPTH_AROUND })
+  );
+}
+
+function readPacked(bytes: Uint8Array): Json {
+  try {
+    return readMessagePack(bytes);
+  } catch (cause) {
+    throw new SchemalessError('internal', `The answer is no MessagePack: ${reason(cause)}`, { cause });
+  }
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }
 
 /** Whether the same request can succeed later: as the problem says, else by its status. */

@@ -13,7 +13,8 @@ export function exchangeByFetch(send: typeof fetch, origin: string, signal: Abor
     });
     return {
       status: response.status,
-      text: await response.text(),
+      bytes: new Uint8Array(await response.arrayBuffer()),
+      contentType: response.headers.get('content-type'),
       retryAfter: response.headers.get('retry-after'),
       isPlain: isPlainJson(response.headers.get('x-json')),
     };

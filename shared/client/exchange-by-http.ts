@@ -72,10 +72,10 @@ function readAnswer(response: IncomingMessage): Promise<Incoming> {
     response.on('error', reject);
     response.on('end', () => {
       const [only = Buffer.of(), ...more] = chunks;
-      const bytes = more.length === 0 ? only : Buffer.concat(chunks);
       resolve({
         status: response.statusCode ?? 0,
-        text: bytes.toString(),
+        bytes: more.length === 0 ? only : Buffer.concat(chunks),
+        contentType: response.headers['content-type'] ?? null,
         retryAfter: response.headers['retry-after'] ?? null,
         isPlain: isPlainJson(response.headers['x-json']),
       });

@@ -10,7 +10,8 @@ export interface Outgoing {
 /** An answer as it came, whole. */
 export interface Incoming {
   readonly status: number;
-  readonly text: string;
+  readonly bytes: Uint8Array;
+  readonly contentType: string | null;
   readonly retryAfter: string | null;
   /** JSON.parse loses nothing of it. */
   readonly isPlain: boolean;

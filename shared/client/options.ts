@@ -28,6 +28,11 @@ export interface ClientOptions {
    * Sends reads that are begun in the same turn of the event loop, as with `Promise.all`, in one request. @default true
    */
   readonly joinReads?: boolean;
+  /**
+   * Takes answers with bodies in MessagePack, of which the server reads nothing; values are the same. False: in JSON,
+   * as for a look at what goes over the network. @default true
+   */
+  readonly messagePack?: boolean;
   /** How often a request is sent at most, when it was not answered or may succeed later. @default 5 */
   readonly attempts?: number;
   /**

@@ -48,7 +48,7 @@ export interface Datastore {
   row(rowKey: string, options?: RowOptions): Promise<Page<string>>;
 
   /** Up to 100 cells, or latest cells, in the order asked for; null where there is none. */
-  batchGet(keys: readonly CellKey[], options?: Pick<ReadOptions, 'read'>): Promise<readonly BatchItem[]>;
+  batchGet(keys: readonly CellKey[], options?: Pick<ReadOptions, 'read' | 'packed'>): Promise<readonly BatchItem[]>;
 
   /**
    * Reads the logs of up to 1000 shards, `limit` cells of each at most, in added-id order. Stops at a hole: a cell
@@ -80,6 +80,11 @@ export interface ReadOptions {
    * cut where it would not be alone, throws `answer_too_large`. @default an answer of its own
    */
   readonly room?: AnswerRoom | undefined;
+  /**
+   * Bodies that need not be read to be written in MessagePack stay as they are: a `PackedBody` in the place of the
+   * value. A datastore may decode them all the same. @default false
+   */
+  readonly packed?: boolean | undefined;
 }
 
 export interface VersionsOptions extends ReadOptions {
@@ -101,6 +106,8 @@ export interface LogOptions {
   readonly limit?: number | undefined;
   /** @default 'writer' */
   readonly read?: Role | undefined;
+  /** As that of other reads. */
+  readonly packed?: boolean | undefined;
 }
 
 export interface Found extends Served {

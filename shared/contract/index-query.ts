@@ -44,6 +44,8 @@ export interface IndexQuery {
   readonly together?: boolean | undefined;
   /** As that of other reads. */
   readonly room?: AnswerRoom | undefined;
+  /** As that of other reads, of the cells that come along. */
+  readonly packed?: boolean | undefined;
   /** Answer also which shard, group and statement it was, and its plan. Such a query shares its statement with none. */
   readonly explain?: boolean | undefined;
 }

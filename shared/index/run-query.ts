@@ -59,7 +59,7 @@ export async function runQuery(
     parsed.columns === undefined
       ? untilFull(found, shape, room)
       : await withCells(
-          { context, name: datastore, topology, read, room, anyway: query.room === undefined },
+          { context, name: datastore, topology, read, packed: query.packed, room, anyway: query.room === undefined },
           found,
           parsed.columns,
           shape,
@@ -98,6 +98,7 @@ interface Bringing {
   readonly name: string;
   readonly topology: DatastoreTopology;
   readonly read: Role;
+  readonly packed: boolean | undefined;
   readonly room: AnswerRoom;
   /** The room is this query's alone, and the first entry comes whatever its size. */
   readonly anyway: boolean;

@@ -39,7 +39,7 @@ export function cellLookUps(
     const found = await context.admit(group, () => lookUp({ group, read, wanted: { key, shard } }));
     if (found.error) throw found.error;
     const { cells, served_by, stale } = found;
-    const decoded = cells[0] && decodeSizedCell(cells[0]);
+    const decoded = cells[0] && decodeSizedCell(cells[0], options.packed);
     if (decoded && options.room?.take(decoded) === false) throw noRoomLeft();
     return { cell: decoded?.cell ?? null, served_by, stale };
   };

@@ -28,16 +28,22 @@ export function openLog({ shard, after = 0, since }: Location): OpenLog {
   return { shard, since, cells: [], next: after, head: 0, stored: [], isCut: false, role: undefined, error: undefined };
 }
 
+/** How cells are taken into an answer. */
+export interface Taking {
+  readonly room: AnswerRoom;
+  /** Bodies stay packed, where they can. */
+  readonly packed: boolean | undefined;
+  /** The first cell is taken whatever its size. */
+  readonly anyway: boolean;
+}
+
 /**
  * Moves what was fetched into the answer: a cell of each log, then the next of each, until none is left or one does not
  * fit. Decodes one at a time, so that bodies that deflate a thousandfold cannot fill memory.
- *
- * @param anyway the first cell is taken whatever its size
  */
 export function takeInTurn(
   logs: readonly OpenLog[],
-  room: AnswerRoom,
-  anyway: boolean,
+  { room, packed, anyway }: Taking,
 ): { readonly cells: number; readonly isFull: boolean } {
   let cells = 0;
   for (let turn = 0; ; turn += 1) {
@@ -45,7 +51,7 @@ export function takeInTurn(
     for (const log of logs) {
       const stored = log.stored[turn];
       if (!stored) continue;
-      const decoded = decodeOrMark(stored);
+      const decoded = decodeOrMark(stored, packed);
       if (!room.take(decoded, anyway && cells === 0)) return { cells, isFull: true };
       log.cells.push(decoded.cell);
       log.next = stored.added_id;

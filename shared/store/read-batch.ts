@@ -23,7 +23,7 @@ interface BatchSource {
 export async function readBatch(
   { context, name, shards }: BatchSource,
   keys: readonly CellKey[],
-  options: Pick<ReadOptions, 'read'>,
+  options: Pick<ReadOptions, 'read' | 'packed'>,
 ): Promise<readonly BatchItem[]> {
   const read = parseRead(options.read);
   const wanted = parseBatch(keys, 'keys', parseKey).map((key): ShardKey => ({
@@ -31,7 +31,13 @@ export async function readBatch(
     shard: shardOf(key.row_key, shards),
   }));
   const cells = await readWanted(
-    wantingCells({ context, name, topology: await requireDatastore(context.topology, name), read }),
+    wantingCells({
+      context,
+      name,
+      topology: await requireDatastore(context.topology, name),
+      read,
+      packed: options.packed,
+    }),
     wanted,
   );
   const full: FullAnswer = { room: answerRoom(), refused: false };

@@ -68,7 +68,7 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
       const answer = await readOne(range.row_key, options, (shard, heads, bytes) =>
         selectVersions(name, shard, { ...range, bytes }, heads),
       );
-      return toPage(answer, { limit, room: options.room }, ({ ref_key }) => ref_key);
+      return toPage(answer, { limit, room: options.room, packed: options.packed }, ({ ref_key }) => ref_key);
     },
 
     async row(rowKey, options = {}): Promise<Page<string>> {
@@ -84,7 +84,11 @@ export function cellReads(context: StoreContext, name: string, shards: number): 
       const answer = await readOne(range.row_key, options, (shard, heads, bytes) =>
         selectRow(name, shard, { ...range, bytes }, heads),
       );
-      return toPage(answer, { limit: LIMITS.listCells, room: options.room }, ({ column_name }) => column_name);
+      return toPage(
+        answer,
+        { limit: LIMITS.listCells, room: options.room, packed: options.packed },
+        ({ column_name }) => column_name,
+      );
     },
 
     batchGet: (keys, options = {}) => readBatch(source, keys, options),
@@ -105,15 +109,16 @@ async function rejectable<T>(work: () => Promise<T>): Promise<T> {
 interface PageWanted {
   readonly limit: number;
   readonly room: AnswerRoom | undefined;
+  readonly packed: boolean | undefined;
 }
 
 function toPage<Next>(
   answer: ItemRows & Served & { readonly bytes: number },
-  { limit, room }: PageWanted,
+  { limit, room, packed }: PageWanted,
   nextOf: (cell: { readonly ref_key: number; readonly column_name: string }) => Next,
 ): Page<Next> {
   const wanted = answer.cells.slice(0, limit);
-  const cells = decodeUntilFull(wanted, room, room === undefined);
+  const cells = decodeUntilFull(wanted, packed, room, room === undefined);
   const last = cells.at(-1);
   // One row more than asked for says whether the list goes on; a list that was cut by its bytes may, too.
   const encoded = answer.cells.reduce((sum, { body }) => sum + (body?.length ?? 0), 0);

@@ -37,7 +37,7 @@ export function logReads(context: StoreContext, name: string, shards: number): P
       );
       const topology = await requireDatastore(context.topology, name);
       const logs = wanted.map(openLog);
-      const reading: Reading = { context, name, topology, limit, read };
+      const reading: Reading = { context, name, topology, limit, read, packed: options.packed };
       await locate(
         reading,
         logs.filter(({ since }) => since !== undefined),
@@ -80,6 +80,7 @@ interface Reading {
   /** Cells a shard. */
   readonly limit: number;
   readonly read: Role;
+  readonly packed: boolean | undefined;
 }
 
 /** Where times stand in the logs. */
@@ -121,7 +122,7 @@ async function readInTurn(reading: Reading, logs: readonly OpenLog[]): Promise<v
   for (let round = 0; round < MOST_ROUNDS && queue.length > 0 && (isEmpty || room.left() > FULL_BYTES); round += 1) {
     const asked = queue.splice(0, size);
     await fetchNext(reading, asked, Math.max(0, room.left()));
-    const { cells, isFull } = takeInTurn(asked, room, isEmpty);
+    const { cells, isFull } = takeInTurn(asked, { room, packed: reading.packed, anyway: isEmpty });
     if (isFull) break;
     isEmpty &&= cells === 0;
     queue.push(...asked.filter((log) => log.isCut && log.cells.length < reading.limit));

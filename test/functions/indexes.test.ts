@@ -54,6 +54,7 @@ describe('the query string of an index', () => {
       `driver_uuid=${DRIVER}&fields=city,fare.total&column=BASE&column=FARE+ADJUSTMENT&order=-city&limit=7&after=abc&read=reader&explain=true`,
     );
     expect(query).toEqual({
+      packed: false,
       index: 'driver_index',
       where: [{ field: 'driver_uuid', operator: 'eq', values: [DRIVER] }],
       fields: ['city', 'fare.total'],

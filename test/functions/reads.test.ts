@@ -195,7 +195,7 @@ describe('reads', () => {
         batchGet: async (keys, options) => (seen.push({ ...options, min_added_id: keys[0]?.min_added_id }), []),
       }),
     );
-    const asked = { read: 'reader', min_added_id: 9 };
+    const asked = { read: 'reader', min_added_id: 9, packed: false };
     await spying({ method: 'GET', path: `/v1/trips/cells/${ROW}/BASE/1?read=reader&min_added_id=9` });
     await spying({ method: 'GET', path: `/v1/trips/cells/${ROW}/BASE?read=reader&min_added_id=9` });
     await spying({

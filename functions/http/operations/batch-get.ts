@@ -17,6 +17,7 @@ export const batchGet: HttpOperation = async (request, deployment) => {
     parseKey,
   );
   const datastore = await deployment.datastore(request.path('datastore'));
-  const cells = await datastore.batchGet(parsed, { read });
-  return { status: 200, body: { cells: shownItems(cells) } };
+  const { packed } = request;
+  const cells = await datastore.batchGet(parsed, { read, packed });
+  return { status: 200, body: { cells: shownItems(cells) }, packed };
 };

@@ -1,5 +1,7 @@
 import { ROUTES, type Operation } from '../../../shared/api/routes.ts';
-import { writeJson } from '../../../shared/body/json.ts';
+import { writeJson, type JsonText } from '../../../shared/body/json.ts';
+import { PackedBody } from '../../../shared/body/packed-body.ts';
+import { writeMessagePack } from '../../../shared/body/write-message-pack.ts';
 import { LIMITS, type Json } from '../../../shared/cell.ts';
 import { invalidField } from '../../../shared/errors.ts';
 import { answerRoom } from '../../../shared/access/answer-room.ts';
@@ -53,19 +55,16 @@ export function batchOfReads(operations: { readonly [operation in Operation]?: H
     // One for all: each by itself may be as long as any answer, and all of them would be in memory together.
     const room = answerRoom();
     const answers = await soonDone(
-      reads.map(async (read) => {
-        const answer = await answerOf(read, { ...request, room }, deployment);
-        if (answer === undefined) return undefined;
-        const { text, isPlain } = writeJson(answer.body);
-        return { text: `{"status":${answer.status},"body":${text}}`, isPlain, failure: answer.failure };
-      }),
+      // Each is written while others are still waited for.
+      reads.map(async (read) => writtenEarly(await answerOf(read, { ...request, room }, deployment))),
       PATIENCE_MS,
     );
-    const json = {
-      text: `{"answers":[${untilFull(answers.map((answer) => answer?.text)).join(',')}]}`,
-      isPlain: answers.every((answer) => answer?.isPlain !== false),
+    const body = answers.some((one) => one?.bytes) ? inMessagePack(answers) : undefined;
+    return {
+      status: 200,
+      ...(body ? { body, packed: true } : { json: inJson(answers), packed: false }),
+      outcomes: answers.flatMap((one) => one?.failure ?? []),
     };
-    return { status: 200, body: undefined, json, outcomes: answers.flatMap((answer) => answer?.failure ?? []) };
   };
 }
 
@@ -96,6 +95,7 @@ async function answerOf(
   const request: HttpRequest = {
     id: whole.id,
     isSigned: whole.isSigned,
+    packed: whole.packed,
     header: whole.header,
     ...(whole.room && { room: whole.room }),
     path: (name) => (name === 'datastore' ? whole.path(name) : pathValue(values[parts.indexOf(`{${name}}`)], name)),
@@ -117,22 +117,60 @@ function literals({ parts }: Template): number {
   return parts.filter((part) => !part.startsWith('{')).length;
 }
 
+/** An answer, written in one of the two ways, or in both. */
+interface WrittenRead {
+  readonly answer: Answer;
+  readonly failure: string | undefined;
+  readonly bytes?: Uint8Array | undefined;
+  readonly json?: JsonText;
+}
+
+function writtenEarly(answer: Awaited<ReturnType<typeof answerOf>>): WrittenRead | undefined {
+  if (answer === undefined) return undefined;
+  const { failure } = answer;
+  const bytes = answer.packed === true ? writeMessagePack(shownRead(answer)) : undefined;
+  return bytes ? { answer, failure, bytes } : { answer, failure, json: writeJson(shownRead(answer)) };
+}
+
+function shownRead({ status, body }: Answer): object {
+  return { status, body };
+}
+
+type WrittenReads = readonly (WrittenRead | undefined)[];
+
+/** Undefined where one of them is nothing for MessagePack. */
+function inMessagePack(answers: WrittenReads): object | undefined {
+  const all = answers.map((one) => one && (one.bytes ?? writeMessagePack(shownRead(one.answer))));
+  if (all.some((bytes, place) => bytes === undefined && answers[place] !== undefined)) return undefined;
+  const fitting = untilFull(all, (bytes) => bytes.length);
+  return { answers: fitting.map((bytes) => (bytes ? new PackedBody(bytes) : null)) };
+}
+
+function inJson(answers: WrittenReads): JsonText {
+  const all = answers.map((one) => one && (one.json ?? writeJson(shownRead(one.answer))));
+  const fitting = untilFull(all, bytesOfText(all));
+  return {
+    text: `{"answers":[${fitting.map((json) => json?.text ?? 'null').join(',')}]}`,
+    isPlain: all.every((json) => json?.isPlain !== false),
+  };
+}
+
 /** UTF-8 takes three bytes for a UTF-16 unit at most. */
 const MOST_BYTES = 3;
 
-/**
- * The texts that an answer has room for, in order; null in the place of the others, and of those that are not there.
- */
-function untilFull(texts: readonly (string | undefined)[]): readonly string[] {
-  const units = texts.reduce((sum, text) => sum + (text?.length ?? 0), 0);
-  // To measure them takes a look at each character.
-  const fitAnyway = units * MOST_BYTES <= LIMITS.answerBytes;
+/** To measure texts takes a look at each character: not where all of them fit in any case. */
+function bytesOfText(texts: readonly (JsonText | undefined)[]): (json: JsonText) => number {
+  const units = texts.reduce((sum, json) => sum + (json?.text.length ?? 0), 0);
+  return units * MOST_BYTES <= LIMITS.answerBytes ? () => 0 : ({ text }) => Buffer.byteLength(text);
+}
+
+/** What an answer has room for, in order; undefined in the place of the others, and of those that are not there. */
+function untilFull<Some>(all: readonly (Some | undefined)[], bytesOf: (one: Some) => number): (Some | undefined)[] {
   let left: number = LIMITS.answerBytes;
-  return texts.map((text) => {
-    if (text === undefined) return 'null';
-    const bytes = fitAnyway ? 0 : Buffer.byteLength(text);
-    if (bytes > left) return 'null';
+  return all.map((one) => {
+    const bytes = one === undefined ? 0 : bytesOf(one);
+    if (bytes > left) return undefined;
     left -= bytes;
-    return text;
+    return one;
   });
 }

@@ -11,7 +11,7 @@ export const getCell: HttpOperation = async (request, deployment) => {
   const address = pathAddress(request);
   const options = readOptions(request, request.query({ once: READ_NAMES }));
   const datastore = await deployment.datastore(request.path('datastore'));
-  return answerFound(address, await datastore.get(address, options));
+  return answerFound(address, await datastore.get(address, options), request.packed);
 };
 
 /** GET /cells/{row_key}/{column_name}: the latest cell of the column. */
@@ -19,12 +19,16 @@ export const getLatestCell: HttpOperation = async (request, deployment) => {
   const key = pathColumn(request);
   const options = readOptions(request, request.query({ once: READ_NAMES }));
   const datastore = await deployment.datastore(request.path('datastore'));
-  return answerFound(key, await datastore.getLatest(key, options));
+  return answerFound(key, await datastore.getLatest(key, options), request.packed);
 };
 
-function answerFound(address: Omit<CellAddress, 'ref_key'> & { readonly ref_key?: number }, found: Found): Answer {
+function answerFound(
+  address: Omit<CellAddress, 'ref_key'> & { readonly ref_key?: number },
+  found: Found,
+  packed: boolean,
+): Answer {
   const { cell, served_by, stale } = found;
-  if (cell !== null) return { status: 200, body: { ...cell, served_by, stale } };
+  if (cell !== null) return { status: 200, body: { ...cell, served_by, stale }, packed };
   const { row_key, column_name, ref_key } = address;
   const place = ref_key === undefined ? `${row_key}, ${column_name}` : `${row_key}, ${column_name}, ${ref_key}`;
   const doubt = stale ? '; the answer may be behind: ask again, of the writer' : '';

@@ -16,5 +16,5 @@ export const listVersions: HttpOperation = async (request, deployment) => {
   };
   const datastore = await deployment.datastore(request.path('datastore'));
   const { cells, next, served_by, stale } = await datastore.versions(key, options);
-  return { status: 200, body: { cells: shownItems(cells), next, served_by, stale } };
+  return { status: 200, body: { cells: shownItems(cells), next, served_by, stale }, packed: request.packed };
 };

@@ -11,7 +11,8 @@ import { readLimit, readRole } from './read-options.ts';
 export const readShardLog: HttpOperation = async (request, deployment) => {
   const shard = pathShard(request);
   const query = request.query({ once: ['after', 'since', 'limit', 'read'] });
-  const options = { limit: readLimit(query), read: readRole(query) };
+  const { packed } = request;
+  const options = { limit: readLimit(query), read: readRole(query), packed };
   const after = query.integer('after', 0, Number.MAX_SAFE_INTEGER);
   const datastore = await deployment.datastore(request.path('datastore'));
   // The datastore checks it again, as one of a batch: whoever sends a path is told of `after`, not of
@@ -21,7 +22,7 @@ export const readShardLog: HttpOperation = async (request, deployment) => {
   if (log === undefined) throw new Error('The datastore answered no log where one was asked for');
   if (log.error !== undefined) throw log.error;
   const { cells, next, more, served_by, stale } = log;
-  return { status: 200, body: { cells: shownItems(cells), next, more, served_by, stale } };
+  return { status: 200, body: { cells: shownItems(cells), next, more, served_by, stale }, packed };
 };
 
 /** POST /log `{locations: […], limit}`: the logs of many shards; the limit is per shard. */
@@ -29,11 +30,12 @@ export const readLog: HttpOperation = async (request, deployment) => {
   const read = readRole(request.query({ once: ['read'] }));
   const { locations, limit } = readMembers(request.json(), ['locations', 'limit']);
   const perShard = parseLimit(limit);
+  const { packed } = request;
   const items = readItems(locations, 'locations', LIMITS.logCells, ['shard', 'after', 'since'], (members) => members);
   const datastore = await deployment.datastore(request.path('datastore'));
   // As they came: the datastore, which knows its shards, checks each, and names it as the request does.
-  const logs = await datastore.log(items as readonly Location[], { limit: perShard, read });
-  return { status: 200, body: { logs: shownItems(logs.map(shownLog)) } };
+  const logs = await datastore.log(items as readonly Location[], { limit: perShard, read, packed });
+  return { status: 200, body: { logs: shownItems(logs.map(shownLog)) }, packed };
 };
 
 function shownLog(log: ShardLog): object {

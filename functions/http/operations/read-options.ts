@@ -7,8 +7,13 @@ import type { HttpRequest } from '../request.ts';
 export const READ_NAMES = ['read', 'min_added_id'] as const;
 
 /** Who is asked, what it must have seen, and what room there is for the answer. Throws `invalid_field`. */
-export function readOptions({ room }: HttpRequest, query: Query): ReadOptions {
-  return { room, read: readRole(query), min_added_id: query.integer('min_added_id', 0, Number.MAX_SAFE_INTEGER) };
+export function readOptions({ room, packed }: HttpRequest, query: Query): ReadOptions {
+  return {
+    room,
+    packed,
+    read: readRole(query),
+    min_added_id: query.integer('min_added_id', 0, Number.MAX_SAFE_INTEGER),
+  };
 }
 
 /** `read`: the writer or a reader; undefined when it does not come. Throws `invalid_field`. */

@@ -40,6 +40,7 @@ export const BATCHES = {
     problems: [...OF_DATASTORE, ...OF_BODY, 'body_too_large', 'undecodable_body'],
   },
   batchGet: {
+    bodies: true,
     summary: 'Read many cells, or latest cells',
     more: 'A key without ref_key asks for the latest cell of its column.',
     query: ['read'],
@@ -82,6 +83,7 @@ interface ManyReads {
 function manyReads({ summary, targets, example, answers }: ManyReads): Description {
   return {
     summary,
+    bodies: true,
     more:
       'What comes of each read is what a GET of it answers, problems included; they are independent. A read is answered null when it was not done soon after ' +
       `another was, or has no room in the answer of ${LIMITS.answerBytes} bytes: ask for it alone.`,

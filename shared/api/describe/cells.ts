@@ -28,12 +28,14 @@ export const CELLS = {
     problems: [...OF_DATASTORE, ...OF_BODY, 'conflict', 'body_too_large', 'undecodable_body'],
   },
   getCell: {
+    bodies: true,
     summary: 'Read one cell',
     query: ['read', 'minAddedId'],
     answers: { 200: { means: 'The cell.', schema: schema('ReadCell'), example: { ...CELL, ...SERVED } } },
     problems: [...OF_DATASTORE, 'invalid_field', 'cell_not_found', 'undecodable_body'],
   },
   getLatestCell: {
+    bodies: true,
     summary: 'Read the latest cell of a column',
     query: ['read', 'minAddedId'],
     answers: {
@@ -42,6 +44,7 @@ export const CELLS = {
     problems: [...OF_DATASTORE, 'invalid_field', 'cell_not_found', 'undecodable_body'],
   },
   listVersions: {
+    bodies: true,
     summary: 'List the cells of a column',
     query: ['limit', 'order', 'afterRefKey', 'read', 'minAddedId'],
     answers: {
@@ -54,6 +57,7 @@ export const CELLS = {
     problems: [...OF_DATASTORE, 'invalid_field', 'undecodable_body'],
   },
   getRow: {
+    bodies: true,
     summary: 'Read the latest cell of each column of a row',
     query: ['column', 'afterColumn', 'read', 'minAddedId'],
     answers: {

@@ -17,6 +17,8 @@ export interface Description {
   readonly answers: Readonly<
     Record<number, { readonly means: string; readonly schema: Schema; readonly example: Json }>
   >;
+  /** Its answers hold bodies of cells, and go in MessagePack to who asks for that. @default false */
+  readonly bodies?: boolean;
   /** The codes of the problems that can come. */
   readonly problems: readonly ErrorCode[];
 }

@@ -38,6 +38,7 @@ export const INDEXES = {
     problems: OF_DATASTORE,
   },
   queryIndex: {
+    bodies: true,
     summary: 'Find rows by their fields, or see one index',
     more:
       'With parameters, a query: it asks one shard, that of the value of the shard field. Without any, the status of the index. ' +

@@ -11,6 +11,7 @@ const LOCATION = {
 /** The routes of shards and their logs. */
 export const SHARDS = {
   readShardLog: {
+    bodies: true,
     summary: "Read one shard's log",
     more: 'In the order of added ids. Going on from `next` never skips a cell; `more` says whether there is one.',
     query: ['afterAddedId', 'since', 'limit', 'read'],
@@ -24,6 +25,7 @@ export const SHARDS = {
     problems: [...OF_DATASTORE, 'invalid_field', 'missing_field', 'unknown_shard', 'undecodable_body'],
   },
   readLog: {
+    bodies: true,
     summary: 'Read the logs of many shards',
     more: `The limit is per shard, the ${LIMITS.answerBytes} bytes of the answer are shared: a cell of each, then the next of each, until it is full. \`more\` says which to ask again for.`,
     query: ['read'],

@@ -67,12 +67,12 @@ async function serve(deployment: FakeDeployment): Promise<{ readonly url: string
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString();
-    const { status, headers, text } = await answer({
+    const { status, headers, bytes } = await answer({
       method: request.method ?? 'GET',
       path: request.url ?? '/',
       body: body === '' ? undefined : body,
     });
-    response.writeHead(status, headers as Record<string, string>).end(text);
+    response.writeHead(status, headers as Record<string, string>).end(bytes);
   });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', () => resolve());

@@ -6,6 +6,8 @@ import { makeQueryHandler } from '../../../functions/query-index.ts';
 import { makeReadHandler } from '../../../functions/read-cells.ts';
 import { makeWriteHandler } from '../../../functions/write-cells.ts';
 import { DEFAULT_HANDLER, ROUTES, type Operation, type Route } from '../../../shared/api/routes.ts';
+import { MESSAGE_PACK } from '../../../shared/api/message-pack.ts';
+import { readMessagePack } from '../../../shared/body/read-message-pack.ts';
 import type { Everything } from './fake-deployment.ts';
 
 export interface GatewayRequest {
@@ -90,6 +92,7 @@ function bytesOf({ body = '', isBase64Encoded = false }: APIGatewayProxyStructur
 function readAnswer(headers: Readonly<Record<string, unknown>>, bytes: Buffer): Record<string, unknown> {
   if (bytes.length === 0) return {};
   const plain = headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes;
+  if (headers['content-type'] === MESSAGE_PACK) return readMessagePack(plain) as Record<string, unknown>;
   return JSON.parse(plain.toString()) as Record<string, unknown>;
 }
 
@@ -118,11 +121,12 @@ function route(
 export function gatewayFetch(answer: Gateway): typeof globalThis.fetch {
   return async (input, init) => {
     const url = new URL(String(input));
-    const { status, headers, text } = await answer({
+    const { status, headers, bytes } = await answer({
       method: init?.method ?? 'GET',
       path: `${url.pathname}${url.search}`,
       body: init?.body as string | undefined,
+      headers: Object.fromEntries(new Headers(init?.headers)),
     });
-    return new Response(text, { status, headers: headers as Record<string, string> });
+    return new Response(bytes, { status, headers: headers as Record<string, string> });
   };
 }

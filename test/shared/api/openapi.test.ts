@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { MESSAGE_PACK } from '../../../shared/api/message-pack.ts';
 import { openApi } from '../../../shared/api/openapi.ts';
 import { ROUTES } from '../../../shared/api/routes.ts';
 import type { Cell, PutResult } from '../../../shared/cell.ts';
@@ -202,6 +203,7 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
     answers.push(
       await ask(request),
       await ask(request),
+      await ask({ ...request, headers: { accept: MESSAGE_PACK } }),
       await odd(request),
       await broken(request),
       await dead(request),
@@ -227,6 +229,16 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
   const index = { method: 'GET', path: '/v1/trips/indexes/driver_index' };
   answers.push(
     await ask(index),
+    await ask({
+      ...index,
+      path: `${REQUESTS['queryIndex']?.path}&column=BASE`,
+      headers: { accept: MESSAGE_PACK },
+    }),
+    await ask({
+      ...(REQUESTS['batchQuery'] ?? index),
+      body: REQUESTS['batchQuery']?.body?.toString().replace('driver_uuid', 'column=*&driver_uuid'),
+      headers: { accept: MESSAGE_PACK },
+    }),
     await ask({ ...index, path: `${index.path}?city=Lisbon` }),
     await ask({ ...index, path: '/v1/trips/indexes/nope' }),
   );
@@ -283,6 +295,14 @@ describe('the OpenAPI document', () => {
     );
     expect([...new Set(answers.map(({ operation, status }) => `${operation} ${status}`))].sort()).toEqual(
       documented.sort(),
+    );
+  });
+
+  it('names MessagePack where it can come, and nowhere else', () => {
+    const documented = OPERATIONS.filter(({ responses }) => MESSAGE_PACK in (responses['200']?.content ?? {}));
+    const packed = answers.filter(({ headers }) => headers['content-type'] === MESSAGE_PACK);
+    expect([...new Set(packed.map(({ operation }) => operation))].sort()).toEqual(
+      documented.map(({ operationId }) => operationId).sort(),
     );
   });
 

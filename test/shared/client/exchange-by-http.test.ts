@@ -51,7 +51,8 @@ describe('an exchange', () => {
     };
     expect(await exchangeByHttp(origin, undefined)(PUT, 1000)).toEqual({
       status: 503,
-      text,
+      bytes: Buffer.from(text),
+      contentType: null,
       retryAfter: '2',
       isPlain: true,
     });

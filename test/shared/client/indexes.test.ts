@@ -57,7 +57,7 @@ describe('the indexes of a client', () => {
     };
     await trips.query(query);
     await trips.query({ index: 'driver_index', where: [], columns: '*', fields: [] });
-    expect(seen[0]).toEqual({ ...query, together: false });
+    expect(seen[0]).toEqual({ ...query, together: false, packed: true });
     expect(seen[1]).toMatchObject({ where: [], columns: '*', fields: [], limit: 100, explain: false });
   });
 

@@ -1,0 +1,146 @@
+import type { Json } from '../cell.ts';
+import { needsText } from './json.ts';
+import { PackedBody } from './packed-body.ts';
+
+/**
+ * Writes a value as MessagePack, and bodies that are packed already as they are. As in JSON, members that are undefined
+ * are left out.
+ *
+ * @returns undefined for what MessagePack's readers refuse or reorder: the key `__proto__`, and objects whose keys stand
+ *   in another order than that of JavaScript's
+ */
+export function writeMessagePack(value: unknown): Buffer | undefined {
+  const writer = new MessagePackWriter();
+  return writer.write(value) ? writer.taken() : undefined;
+}
+
+const [FIRST_BYTES, NAMES_KEPT, LONGEST_NAME] = [4096, 512, 32];
+/** Names of members as they are written, with their heads: a list has the same in each of its items. */
+const names = new Map<string, Buffer>();
+
+class MessagePackWriter {
+  #bytes = Buffer.allocUnsafe(FIRST_BYTES);
+  #at = 0;
+
+  taken(): Buffer {
+    return this.#bytes.subarray(0, this.#at);
+  }
+
+  /** False where it cannot be written; what was written until then is of no use. */
+  write(value: unknown): boolean {
+    switch (typeof value) {
+      case 'string':
+        this.#string(value);
+        return true;
+      case 'number':
+        this.#number(value);
+        return true;
+      case 'boolean':
+        this.#byte(value ? 0xc3 : 0xc2);
+        return true;
+      case 'bigint':
+        this.#bigint(value);
+        return true;
+      case 'object':
+        if (value === null) break;
+        if (value instanceof PackedBody) this.#raw(value.bytes);
+        else if (Array.isArray(value)) return this.#array(value);
+        else return this.#object(value as { readonly [key: string]: Json });
+        return true;
+      default:
+    }
+    this.#byte(0xc0);
+    return true;
+  }
+
+  #array(items: readonly unknown[]): boolean {
+    this.#head(items.length, 0x90, 16, 0xdc);
+    return items.every((item) => this.write(item));
+  }
+
+  #object(object: { readonly [key: string]: unknown }): boolean {
+    if (needsText(object as { readonly [key: string]: Json })) return false;
+    const written = Object.keys(object).filter((name) => object[name] !== undefined);
+    this.#head(written.length, 0x80, 16, 0xde);
+    for (const name of written) {
+      this.#name(name);
+      if (!this.write(object[name])) return false;
+    }
+    return true;
+  }
+
+  #name(name: string): void {
+    const known = names.get(name);
+    if (known !== undefined) return this.#raw(known);
+    this.#room(name.length * 3 + 5);
+    const start = this.#at;
+    this.#string(name);
+    if (name.length <= LONGEST_NAME && names.size < NAMES_KEPT)
+      names.set(name, Buffer.from(this.#bytes.subarray(start, this.#at)));
+  }
+
+  #string(text: string): void {
+    const bytes = Buffer.byteLength(text);
+    this.#room(bytes + 5);
+    if (bytes >= 32 && bytes < 0x100) {
+      this.#byte(0xd9);
+      this.#byte(bytes);
+    } else this.#head(bytes, 0xa0, 32, 0xda);
+    this.#at += this.#bytes.write(text, this.#at, bytes, bytes === text.length ? 'latin1' : 'utf8');
+  }
+
+  /** Integers of more than 32 bits go as doubles, as those of stored bodies do. */
+  #number(value: number): void {
+    this.#room(9);
+    if (!Number.isFinite(value)) this.#byte(0xc0);
+    else if (!Number.isInteger(value) || value > 0xffff_ffff || value < -0x8000_0000) {
+      this.#byte(0xcb);
+      this.#at = this.#bytes.writeDoubleBE(value, this.#at);
+    } else if (value >= -32 && value < 128) this.#byte(value < 0 ? value + 0x100 : value);
+    else if (value < 0) {
+      this.#byte(0xd2);
+      this.#at = this.#bytes.writeInt32BE(value, this.#at);
+    } else {
+      this.#byte(0xce);
+      this.#at = this.#bytes.writeUInt32BE(value, this.#at);
+    }
+  }
+
+  #bigint(value: bigint): void {
+    this.#room(9);
+    this.#byte(value < 0n ? 0xd3 : 0xcf);
+    this.#at = this.#bytes.writeBigUInt64BE(BigInt.asUintN(64, value), this.#at);
+  }
+
+  /** The head of an array, a map or a text. */
+  #head(length: number, short: number, shorterThan: number, of16Bits: number): void {
+    this.#room(5);
+    if (length < shorterThan) this.#byte(short | length);
+    else if (length < 0x1_0000) {
+      this.#byte(of16Bits);
+      this.#at = this.#bytes.writeUInt16BE(length, this.#at);
+    } else {
+      this.#byte(of16Bits + 1);
+      this.#at = this.#bytes.writeUInt32BE(length, this.#at);
+    }
+  }
+
+  #byte(byte: number): void {
+    this.#room(1);
+    this.#bytes[this.#at] = byte;
+    this.#at += 1;
+  }
+
+  #raw(bytes: Uint8Array): void {
+    this.#room(bytes.length);
+    this.#bytes.set(bytes, this.#at);
+    this.#at += bytes.length;
+  }
+
+  #room(more: number): void {
+    if (this.#at + more <= this.#bytes.length) return;
+    const longer = Buffer.allocUnsafe(Math.max(this.#at + more, this.#bytes.length * 2));
+    longer.set(this.#bytes.subarray(0, this.#at));
+    this.#bytes = longer;
+  }
+}
