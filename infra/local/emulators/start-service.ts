@@ -7,8 +7,8 @@ import type { ServiceThreadData } from './service-thread.ts';
 const STOP_MS = 5000;
 
 /**
- * Starts an emulator in a thread of its own: in the stack's own thread, where every byte to and from MySQL passes, a
- * round of offsets committed to DynamoDB held up every statement for tens of milliseconds.
+ * Starts an emulator in a thread of its own: in the stack's own thread, where every request passes, a round of
+ * offsets committed to DynamoDB held up every request for tens of milliseconds.
  *
  * @param folder where its data is
  */

@@ -47,8 +47,11 @@ export class ForwardedConnection {
 
   /** The client sees a reset connection. */
   reset(): void {
-    this.#client.resetAndDestroy();
-    this.#server.resetAndDestroy();
+    for (const socket of [this.#client, this.#server]) {
+      // A socket that is ending cannot be reset any more: the system's handle would stay, and its thread never end.
+      if (socket.writableEnded) socket.destroy();
+      else socket.resetAndDestroy();
+    }
   }
 
   /** The client hears of it when it sends something, and then sees a reset connection. */

@@ -25,7 +25,13 @@ export interface ForwarderOptions {
   /** 0 = any that is free. */
   readonly port: number;
   /** Asked once for every connection; undefined: there is no server, the connection is reset. */
-  readonly target: () => { readonly host: string; readonly port: number } | undefined;
+  readonly target: () => Target | undefined | Promise<Target | undefined>;
+}
+
+/** A server's address. */
+export interface Target {
+  readonly host: string;
+  readonly port: number;
 }
 
 /** Starts to listen. Rejects with the system's error (EADDRINUSE, EADDRNOTAVAIL) when it cannot. */
@@ -92,11 +98,20 @@ class TcpForwarder implements Forwarder {
       socket.once('close', () => this.#waiting.delete(socket));
       return;
     }
-    const target = this.#fault?.kind === 'refuse' ? undefined : this.#target();
-    if (target === undefined) {
-      socket.resetAndDestroy();
-      return;
-    }
+    if (this.#fault?.kind === 'refuse') return void socket.resetAndDestroy();
+    const target = this.#target();
+    if (!(target instanceof Promise)) return this.#forward(socket, target);
+    this.#waiting.add(socket);
+    void target.then((found) => {
+      // A fault that has begun meanwhile holds for this one, too.
+      if (!this.#waiting.delete(socket) || socket.destroyed) return;
+      if (this.#fault?.kind === 'refuse' || this.#fault?.kind === 'blackhole') return this.#take(socket);
+      this.#forward(socket, found);
+    });
+  }
+
+  #forward(socket: Socket, target: Target | undefined): void {
+    if (target === undefined) return void socket.resetAndDestroy();
     const connection: ForwardedConnection = new ForwardedConnection(socket, target, () =>
       this.#connections.delete(connection),
     );

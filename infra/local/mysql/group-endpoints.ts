@@ -1,10 +1,11 @@
-import { type Forwarder, type ForwarderOptions, openForwarder } from './forwarder.ts';
+import type { Forwarder } from './forwarder.ts';
+import { openForwarderApart, type ApartOptions } from './forwarders-apart.ts';
 
 const ATTEMPTS = 20;
 
 export interface EndpointWish {
   readonly host: string;
-  readonly target: ForwarderOptions['target'];
+  readonly target: ApartOptions['target'];
 }
 
 /**
@@ -15,7 +16,7 @@ export async function openOnOnePort(wishes: readonly EndpointWish[], port: numbe
     const open: Forwarder[] = [];
     try {
       for (const wish of wishes) {
-        open.push(await openForwarder({ ...wish, port: open[0]?.port ?? (attempt === 1 ? port : 0) }));
+        open.push(await openForwarderApart({ ...wish, port: open[0]?.port ?? (attempt === 1 ? port : 0) }));
       }
       return open;
     } catch (error) {

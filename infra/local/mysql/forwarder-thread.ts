@@ -1,0 +1,64 @@
+/** Runs in a thread of its own: the forwarders of a stack, as the thread that has them opened says. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { ForwarderThreadData, FromForwarders, ToForwarders } from './forwarder-messages.ts';
+import { openForwarder, type Forwarder, type Target } from './forwarder.ts';
+
+const { done } = workerData as ForwarderThreadData;
+const forwarders = new Map<number, Forwarder>();
+/** Connections that wait to be told where they lead. */
+const asking = new Map<number, (target: Target | undefined) => void>();
+let asked = 0;
+
+parentPort?.on('message', (message: ToForwarders) => {
+  switch (message.kind) {
+    case 'open':
+      return void open(message);
+    case 'close':
+      return void close(message.id);
+    case 'end':
+      return void parentPort?.close();
+    case 'target':
+      asking.get(message.ask)?.(message.target);
+      return void asking.delete(message.ask);
+    default:
+      carryOut(message);
+      // Whoever said so waits until it holds.
+      Atomics.add(done, 0, 1);
+      Atomics.notify(done, 0);
+  }
+});
+
+function tell(message: FromForwarders): void {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort?.postMessage(message);
+}
+
+async function open({ id, host, port }: Extract<ToForwarders, { kind: 'open' }>): Promise<void> {
+  const target = (): Promise<Target | undefined> =>
+    new Promise((resolve) => {
+      asked += 1;
+      asking.set(asked, resolve);
+      tell({ kind: 'ask', id, ask: asked });
+    });
+  try {
+    const forwarder = await openForwarder({ host, port, target });
+    forwarders.set(id, forwarder);
+    tell({ kind: 'opened', id, port: forwarder.port });
+  } catch (error) {
+    const { message, code } = error as NodeJS.ErrnoException;
+    tell({ kind: 'failed', id, message, code });
+  }
+}
+
+async function close(id: number): Promise<void> {
+  await forwarders.get(id)?.close();
+  forwarders.delete(id);
+  tell({ kind: 'closed', id });
+}
+
+function carryOut(message: Extract<ToForwarders, { kind: 'fault' | 'drop' | 'forget' }>): void {
+  const forwarder = forwarders.get(message.id);
+  if (message.kind === 'fault') forwarder?.setFault(message.fault);
+  else if (message.kind === 'drop') forwarder?.dropConnections();
+  else forwarder?.forgetConnections();
+}

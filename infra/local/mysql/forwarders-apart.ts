@@ -1,0 +1,130 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { checkFault } from './fault.ts';
+import type { ForwarderThreadData, FromForwarders, ToForwarders } from './forwarder-messages.ts';
+import type { Forwarder, ForwarderOptions, Target } from './forwarder.ts';
+
+/** A thread that has so much to do that a fault takes longer to be set has gone, or will never get to it. */
+const CARRIED_OUT_MS = 10_000;
+
+export interface ApartOptions extends ForwarderOptions {
+  readonly target: () => Target | undefined;
+}
+
+/** One for all forwarders of this process, as long as there are any. */
+let thread: ForwarderThread | undefined;
+
+/**
+ * As `openForwarder`, in a thread of its own: in the stack's own, each statement and its answer would wait for the
+ * gateway, and the gateway for them.
+ */
+export async function openForwarderApart(options: ApartOptions): Promise<Forwarder> {
+  thread ??= new ForwarderThread(() => (thread = undefined));
+  return thread.open(options);
+}
+
+interface Opening {
+  readonly resolve: (port: number) => void;
+  readonly reject: (error: Error) => void;
+}
+
+class ForwarderThread {
+  readonly #worker: Worker;
+  readonly #done = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+  readonly #targets = new Map<number, ApartOptions['target']>();
+  readonly #opening = new Map<number, Opening>();
+  readonly #closing = new Map<number, () => void>();
+  readonly #ended: () => void;
+  #opened = 0;
+
+  constructor(ended: () => void) {
+    this.#ended = ended;
+    this.#worker = new Worker(new URL('forwarder-thread.ts', import.meta.url), {
+      workerData: { done: this.#done } satisfies ForwarderThreadData,
+      execArgv: [],
+      name: 'forwarders',
+    });
+    // What it fails of is this process's failure, as it was in its own thread.
+    this.#worker.on('message', (message: FromForwarders) => this.#hear(message));
+  }
+
+  async open({ host, port, target }: ApartOptions): Promise<Forwarder> {
+    this.#opened += 1;
+    const id = this.#opened;
+    this.#targets.set(id, target);
+    try {
+      const bound = await new Promise<number>((resolve, reject) => {
+        this.#opening.set(id, { resolve, reject });
+        this.#tell({ kind: 'open', id, host, port });
+      });
+      return this.#forwarder(id, host, bound);
+    } catch (error) {
+      await this.#leave(id);
+      throw error;
+    }
+  }
+
+  #forwarder(id: number, host: string, port: number): Forwarder {
+    return {
+      host,
+      port,
+      setFault: (fault) => {
+        if (fault !== undefined) checkFault(fault);
+        this.#carryOut({ kind: 'fault', id, fault });
+      },
+      dropConnections: () => this.#carryOut({ kind: 'drop', id }),
+      forgetConnections: () => this.#carryOut({ kind: 'forget', id }),
+      close: async () => {
+        if (!this.#targets.has(id)) return;
+        await new Promise<void>((resolve) => {
+          this.#closing.set(id, resolve);
+          this.#tell({ kind: 'close', id });
+        });
+        await this.#leave(id);
+      },
+    };
+  }
+
+  /** Returns once it holds: what is sent afterwards meets it. */
+  #carryOut(message: Extract<ToForwarders, { kind: 'fault' | 'drop' | 'forget' }>): void {
+    if (!this.#targets.has(message.id)) return;
+    const before = Atomics.load(this.#done, 0);
+    this.#tell(message);
+    if (Atomics.wait(this.#done, 0, before, CARRIED_OUT_MS) === 'timed-out')
+      throw new Error(`the forwarders did not carry out ${message.kind} within ${CARRIED_OUT_MS / 1000} s`);
+  }
+
+  #hear(message: FromForwarders): void {
+    switch (message.kind) {
+      case 'ask':
+        return this.#tell({ kind: 'target', ask: message.ask, target: this.#targets.get(message.id)?.() });
+      case 'opened':
+        return this.#opening.get(message.id)?.resolve(message.port);
+      case 'failed':
+        return this.#opening
+          .get(message.id)
+          ?.reject(Object.assign(new Error(message.message), message.code !== undefined && { code: message.code }));
+      case 'closed':
+        return this.#closing.get(message.id)?.();
+      default:
+        return message satisfies never;
+    }
+  }
+
+  /** The last one ends the thread. */
+  async #leave(id: number): Promise<void> {
+    this.#targets.delete(id);
+    this.#opening.delete(id);
+    this.#closing.delete(id);
+    if (this.#targets.size > 0) return;
+    this.#ended();
+    const ended = once(this.#worker, 'exit');
+    this.#tell({ kind: 'end' });
+    await ended;
+  }
+
+  #tell(message: ToForwarders): void {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+    this.#worker.postMessage(message);
+  }
+}
