@@ -112,7 +112,7 @@ export async function openGateway(
         call(event).finally(() => (load.calls -= 1)),
       );
       if (result === undefined) return refuse(503, 'Service Unavailable', requestId);
-      if (tooLong(result.text, result.body)) {
+      if (tooLong(result.text, result.body, result.decoded)) {
         onError(`${match.routeKey}: the function's answer is over ${GATEWAY_LIMITS.functionBytes} bytes`);
         return refuse(500, 'Internal Server Error', requestId);
       }
@@ -200,11 +200,12 @@ function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
 }
 
 /** Whether a function could not take or give this as JSON text. */
-function tooLong(text: string, body: string | Uint8Array = ''): boolean {
+function tooLong(text: string, body: string | Uint8Array = '', decoded = false): boolean {
   // Six bytes are the most that one UTF-16 unit takes, as an escape: most texts need not be measured.
   if ((text.length + body.length) * 6 <= GATEWAY_LIMITS.functionBytes) return false;
   return (
-    Buffer.byteLength(text) + (body === '' ? 0 : Buffer.byteLength(JSON.stringify({ body: textOf(body) })) - 1) >
+    Buffer.byteLength(text) +
+      (body === '' ? 0 : Buffer.byteLength(JSON.stringify({ body: textOf(body, decoded) })) - 1) >
     GATEWAY_LIMITS.functionBytes
   );
 }

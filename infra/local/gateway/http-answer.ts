@@ -38,7 +38,11 @@ export function httpAnswer(result: FunctionResult): HttpAnswer {
   const body =
     result.body ??
     (typeof answer.body === 'string' ? answer.body : answer.body === undefined ? '' : JSON.stringify(answer.body));
-  return { status, headers, body: answer.isBase64Encoded === true ? Buffer.from(textOf(body), 'base64') : body };
+  return {
+    status,
+    headers,
+    body: answer.isBase64Encoded === true && result.decoded !== true ? Buffer.from(textOf(body), 'base64') : body,
+  };
 }
 
 /** Anything without a status code is the body of a 200. */

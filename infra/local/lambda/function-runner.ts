@@ -52,10 +52,18 @@ async function call({ id, event, requestId, timeoutMs }: CallMessage): Promise<v
   }
 }
 
-/** With a large body as bytes of its own, in a thread: to other processes text is what goes best. */
+/** In a thread with a large body, or one of bytes, as bytes of its own: to other processes text is what goes best. */
 function inBytes(result: ReturnType<typeof functionResult>): FunctionResult {
-  if (!parentPort || result.body === undefined || result.body.length < LARGE) return result;
+  if (!parentPort || result.body === undefined) return result;
+  if (result.isBase64) return { text: result.text, body: fromBase64(result.body), decoded: true };
+  if (result.body.length < LARGE) return result;
   return { ...result, body: new TextEncoder().encode(result.body) };
+}
+
+/** Of memory that is this body's alone, since it is handed over whole. */
+function fromBase64(text: string): Uint8Array {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text, 'base64'));
+  return bytes.subarray(0, bytes.write(text, 'base64'));
 }
 
 function handedOver(message: AnswerMessage | typeof READY): ArrayBuffer[] {

@@ -90,6 +90,14 @@ describe('the gateway', () => {
     ]);
   });
 
+  it.each([0, 1, 1000, 100_000, 4_700_000])('gives %i bytes that came in base64 as they are', async (bytes) => {
+    const answer = await ask(`/echo/a/b?binary=${bytes}`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-length')).toBe(String(bytes));
+    const wanted = Buffer.alloc(bytes, Uint8Array.of(0xff, 0x00, 0x80));
+    expect(wanted.equals(new Uint8Array(await answer.arrayBuffer()))).toBe(true);
+  });
+
   it.each([
     ['no route', '/other', {}, 404, 'Not Found'],
     ['another method', '/echo', {}, 404, 'Not Found'],
@@ -98,6 +106,7 @@ describe('the gateway', () => {
     ['a function that takes too long', '/hurried?sleep=300', {}, 503, 'Service Unavailable'],
     ['more than a function takes', '/echo', { method: 'POST', body: 'x'.repeat(6_291_556) }, 413, 'Request Too Long'],
     ['more than a function gives', '/echo/a/b?bytes=6291556', {}, 500, 'Internal Server Error'],
+    ['more in base64', '/echo/a/b?binary=4718700', {}, 500, 'Internal Server Error'],
   ])('answers %s by itself', async (_, path, init, status, message) => {
     const answer = await ask(path, init);
     expect([answer.status, await answer.json()]).toEqual([status, { message }]);

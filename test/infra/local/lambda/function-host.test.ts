@@ -76,6 +76,29 @@ describe.each(['threads', 'process'] as const)('functions in %s', (mode) => {
     expect(bodies).toEqual(bodies.map(() => true));
   });
 
+  it('give answers of bytes as the base64 that they are, whatever their size', async () => {
+    const sizes = [0, 1, 2, 3, 1000, 100_000];
+    const answers = await Promise.all(
+      sizes.map((binary) =>
+        host.functions.invoke('shared', JSON.stringify({ queryStringParameters: { binary: String(binary) } })),
+      ),
+    );
+    expect(answers.map((answer) => JSON.parse(answer))).toEqual(
+      sizes.map((size) => ({
+        statusCode: 200,
+        body: Buffer.alloc(size, Uint8Array.of(0xff, 0x00, 0x80)).toString('base64'),
+        isBase64Encoded: true,
+      })),
+    );
+  });
+
+  it('decode answers of bytes where they run, if that is a thread', async () => {
+    const event = JSON.stringify({ queryStringParameters: { binary: '1000' } });
+    const { body, decoded = false } = await host.functions.caller('shared')(event);
+    expect(decoded).toBe(mode === 'threads');
+    expect(typeof body).toBe(mode === 'threads' ? 'object' : 'string');
+  });
+
   it('fail the call that throws, and write why into the log', async () => {
     await expect(invoke('shared', { throw: 'a reason' })).rejects.toThrow('shared threw Error: a reason');
     await expect(invoke('broken', {})).rejects.toThrow(

@@ -12,6 +12,8 @@ export async function handler(event: Event): Promise<unknown> {
   if (query['exit'] !== undefined) process.exit(1);
   if (query['bytes'] !== undefined) return { statusCode: 200, body: 'x'.repeat(Number(query['bytes'])) };
   if (query['text'] !== undefined) return { statusCode: 200, body: query['text'].repeat(Number(query['times'])) };
+  if (query['binary'] !== undefined)
+    return { statusCode: 200, body: bytesOf(Number(query['binary'])).toString('base64'), isBase64Encoded: true };
   if (query['plain'] !== undefined) return { plain: query['plain'] };
   answered += 1;
   return {
@@ -20,4 +22,9 @@ export async function handler(event: Event): Promise<unknown> {
     cookies: ['a=1', 'b=2'],
     body: JSON.stringify({ event, answered, pid: process.pid, environment: process.env }),
   };
+}
+
+/** So many bytes that are no UTF-8. */
+function bytesOf(length: number): Buffer {
+  return Buffer.alloc(length, Uint8Array.of(0xff, 0x00, 0x80));
 }
