@@ -35,19 +35,21 @@ export interface BellOptions {
 }
 
 const PAUSES: Pauses = { leastMs: 10, mostMs: 160 };
-/** Rings before the last one that are looked at again: what became visible after one with a higher number. */
-const LATE_RINGS = 100;
-/** The newest ring may have a lower number for a while, on a reader that lags; for longer, on a server without them. */
-const FEWER_MS = 2000;
+/** A number that was left out may still come: its transaction becomes visible after one with a higher number. */
+const LATE_MS = 2000;
+/** So many of them are looked for: each is a value of the statement. */
+const MOST_LATE = 200;
+/** Told once more after a newest ring had a lower number than one before: on another node, or after a promotion. */
+const TOLD_AGAIN = 100;
 /** Before all that will ever ring. */
 const NONE_YET = Number.MAX_SAFE_INTEGER;
 
 export function bellTower(context: StoreContext, { read, ...options }: BellOptions): BellTower {
   const groups = new Map<string, HeardGroup>();
-  const ask = async (group: string, after: number): Promise<Bells | undefined> => {
+  const ask = async (group: string, ...[after, late]: Parameters<AskBells>): ReturnType<AskBells> => {
     const client = await context.groups.client(group);
     if (client.abilities.hasBells !== true) return undefined;
-    const { rows, refused } = await askParts(client, group, read, partsOf(selectBells(after)));
+    const { rows, refused } = await askParts(client, group, read, partsOf(selectBells(after, late)));
     const refusal = refused.get(0);
     if (refusal && !refusal.isAnswered) throw refusal.error;
     return toBells(rows);
@@ -55,11 +57,14 @@ export function bellTower(context: StoreContext, { read, ...options }: BellOptio
   return {
     of(group) {
       let heard = groups.get(group);
-      if (!heard) groups.set(group, (heard = new HeardGroup((after) => ask(group, after), options)));
+      if (!heard) groups.set(group, (heard = new HeardGroup((...which) => ask(group, ...which), options)));
       return heard;
     },
   };
 }
+
+/** Undefined where there are no bells. */
+type AskBells = (after: number, late: readonly number[]) => Promise<Bells | undefined>;
 
 interface Listener {
   readonly datastore: string;
@@ -67,21 +72,17 @@ interface Listener {
 }
 
 class HeardGroup implements BellsOfGroup {
-  readonly #ask: (after: number) => Promise<Bells | undefined>;
+  readonly #ask: AskBells;
   readonly #pauses: Pauses;
   readonly #now: () => number;
   readonly #listeners = new Set<Listener>();
-  /** Rings that are not to be told again, of the last ones. */
-  #told = new Set<number>();
+  /** Numbers that were left out, and since when. */
+  #late = new Map<number, number>();
   #newest: number | undefined;
   #since: number | undefined;
-  #fewerSince: number | undefined;
   #running: AbortController | undefined;
 
-  constructor(
-    ask: (after: number) => Promise<Bells | undefined>,
-    { pauses = PAUSES, now = () => performance.now() }: Omit<BellOptions, 'read'>,
-  ) {
+  constructor(ask: AskBells, { pauses = PAUSES, now = () => performance.now() }: Omit<BellOptions, 'read'>) {
     this.#ask = ask;
     this.#pauses = pauses;
     this.#now = now;
@@ -120,36 +121,33 @@ class HeardGroup implements BellsOfGroup {
   async #look(signal: AbortSignal): Promise<PassEnd> {
     const begun = this.#now();
     const before = this.#newest;
-    const bells = await this.#ask(before === undefined ? NONE_YET : Math.max(0, before - LATE_RINGS));
+    const bells = await this.#ask(before ?? NONE_YET, [...this.#late.keys()]);
     if (signal.aborted) return 'none';
     if (!bells) {
       this.#forget();
       return 'failed';
     }
-    if (before === undefined || this.#areFewer(bells.newest, before)) {
+    if (before === undefined) {
       // Cells that were appended before are found by looking.
-      this.#forget();
       this.#newest = bells.newest;
       this.#since = begun;
       return 'none';
     }
-    const fresh = bells.rings.filter(({ id }) => !this.#told.has(id));
-    this.#newest = Math.max(before, bells.rings.at(-1)?.id ?? 0);
-    const oldest = this.#newest - LATE_RINGS;
-    for (const id of this.#told) if (id <= oldest) this.#told.delete(id);
-    for (const { id } of fresh) if (id > oldest) this.#told.add(id);
-    this.#tell(fresh);
-    return bells.areMore ? 'full' : fresh.length > 0 ? 'some' : 'none';
+    for (const { id } of bells.rings) this.#hear(id, begun);
+    for (const [id, since] of this.#late) {
+      if (begun - since > LATE_MS || this.#late.size > MOST_LATE) this.#late.delete(id);
+    }
+    if (bells.newest < before) this.#newest = Math.max(0, bells.newest - TOLD_AGAIN);
+    this.#tell(bells.rings);
+    return bells.areMore ? 'full' : bells.rings.length > 0 ? 'some' : 'none';
   }
 
-  /** A writer that was promoted without the last rings begins with lower numbers. */
-  #areFewer(newest: number, before: number): boolean {
-    if (newest >= before) {
-      this.#fewerSince = undefined;
-      return false;
-    }
-    this.#fewerSince ??= this.#now();
-    return this.#now() - this.#fewerSince >= FEWER_MS;
+  /** Remembers which numbers were left out before it. */
+  #hear(id: number, now: number): void {
+    if (this.#late.delete(id)) return;
+    const newest = this.#newest ?? id;
+    for (let late = Math.max(newest + 1, id - MOST_LATE); late < id; late += 1) this.#late.set(late, now);
+    this.#newest = Math.max(newest, id);
   }
 
   #tell(rings: Bells['rings']): void {
@@ -160,9 +158,8 @@ class HeardGroup implements BellsOfGroup {
   }
 
   #forget(): void {
-    this.#told = new Set();
+    this.#late.clear();
     this.#newest = undefined;
     this.#since = undefined;
-    this.#fewerSince = undefined;
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { placeOf } from '../access/context.ts';
 import { requireDatastore } from '../access/groups.ts';
-import { fail, followShards, type FollowWork, type ShardAtWork } from './follow-shards.ts';
+import { BUSY_MS, fail, followShards, type FollowWork, type ShardAtWork } from './follow-shards.ts';
 import { HandleError } from './give-cells.ts';
 import type { HeldShard } from './held-shard.ts';
 import type { Holdings } from './holdings.ts';
@@ -22,6 +22,8 @@ const ALONE_AT_ONCE = 4;
 
 /** How often each shard is looked at where bells are heard: what is missed of them is found so late at most. */
 export const SLOW_MS = 10_000;
+/** It is looked once more so long after a ring: a reader may lag behind the one that rang. */
+const LAGS_MS = 2000;
 /** After a pass that somebody rang for; a longer one where it had many shards. */
 const LEAST_REST_MS = 5;
 const REST_MS_A_SHARD = 0.5;
@@ -52,10 +54,16 @@ export async function followGroup(
   let nextAt = work.now();
   while (!signal.aborted) {
     const isTimed = work.now() >= nextAt;
-    const shards = await shardsOf(work, group, holdings).catch(() => []);
+    const shards = await shardsOf(work, group, holdings, isTimed ? undefined : rung).catch(() => []);
     if (isTimed) pages.beginAlone(shards.filter(({ held }) => isAlone(held.trouble)));
     const isDue = dueShards(rung, isTimed, work.now());
     const due = shards.filter(({ held }) => !isAlone(held.trouble) && isDue(held));
+    // What answers first may be a moment older than the ring: another reader, or a statement that was shared.
+    for (const { held } of due)
+      if (rung.has(held.shard)) {
+        held.rungAt = work.now();
+        held.busyUntil = held.rungAt + BUSY_MS;
+      }
     rung.take(due.map(({ held }) => held.shard));
     for (let start = 0; start < due.length && !signal.aborted; start += SHARDS_A_PAGE)
       await pages.begin(due.slice(start, start + SHARDS_A_PAGE));
@@ -89,8 +97,16 @@ export interface Pace {
 function dueShards(rung: RungShards, isTimed: boolean, now: number): (held: HeldShard) => boolean {
   const since = rung.since();
   if (since === undefined) return () => isTimed;
-  return ({ shard, readAt, busyUntil }) =>
-    rung.has(shard) || (isTimed && (readAt < since || now < busyUntil || now - readAt >= SLOW_MS));
+  return ({ shard, readAt, busyUntil, rungAt }) =>
+    rung.has(shard) ||
+    // What was begun later than so has to have found the end.
+    (isTimed &&
+      (readAt < Math.max(since, busyUntil) || now - readAt >= SLOW_MS || isPast(rungAt + LAGS_MS, readAt, now)));
+}
+
+/** A time has come, and it was not read since. */
+function isPast(time: number, readAt: number, now: number): boolean {
+  return readAt < time && time <= now;
 }
 
 /** Those whose cells are wanted now; a shard whose place to begin is not known yet finds it in any case. */
@@ -98,6 +114,7 @@ async function shardsOf(
   { context, follower, now }: FollowWork,
   group: string,
   holdings: Holdings,
+  only?: RungShards,
 ): Promise<OpenShard[]> {
   const topology = await requireDatastore(context.topology, follower.datastore);
   const time = now();
@@ -113,7 +130,9 @@ async function shardsOf(
     .open()
     .flatMap((partition) =>
       partition.shards
-        .filter((held) => !held.isBusy && !isWaiting(held.trouble, time) && isWanted(held))
+        .filter(
+          (held) => only?.has(held.shard) !== false && !held.isBusy && !isWaiting(held.trouble, time) && isWanted(held),
+        )
         .map((held) => ({ partition, held })),
     );
 }
@@ -209,6 +228,8 @@ async function busy(
   shards: readonly OpenShard[],
   work: (page: readonly ShardAtWork[]) => Promise<PassEnd>,
 ): Promise<PassEnd> {
+  // Until it is known that they are read to their end; one whose partition was closed meanwhile is read later.
+  for (const { held } of shards) if (!held.isBusy) held.readAt = Number.NEGATIVE_INFINITY;
   const page = shards
     .filter(({ partition, held }) => partition.isOpen() && !held.isBusy)
     .map((at) => ({ ...at, tenure: at.partition.tenure() }));
@@ -216,8 +237,6 @@ async function busy(
   for (const { partition, held } of page) {
     partition.enter();
     held.isBusy = true;
-    // Until it is known to be read to its end.
-    held.readAt = Number.NEGATIVE_INFINITY;
   }
   try {
     return await work(page);

@@ -39,8 +39,8 @@ export interface ShardAtWork {
 
 /** A hole that lasts longer is told: a commit becomes visible within milliseconds. */
 const HOLE_MS = 10_000;
-/** More is expected of a shard for so long after cells of it came, or a ring did that a lagging reader is ahead of. */
-const BUSY_MS = 300;
+/** More is expected of a shard for so long after it rang, or cells of it came. */
+export const BUSY_MS = 300;
 /** How long a cell at the offset, or an epoch, may be behind on a node before the writer is asked about it. */
 const DOUBT_MS = 1000;
 /**
@@ -70,8 +70,8 @@ export async function followShards(work: FollowWork, group: string, shards: read
   for (const [item, { at, log }] of whole.entries()) {
     const { count = 0, given = at.held.offset?.given } = done[item] ?? {};
     const last = log.places[count - 1];
-    if (log.places.length > 0) at.held.busyUntil = now + BUSY_MS;
-    if (isReadToEnd(log, count)) at.held.readAt = now;
+    if (log.places.length > 0) at.held.busyUntil = work.now() + BUSY_MS;
+    if (isReadToEnd(log, count)) readToEnd(at, now);
     at.partition.move(
       at.held,
       {
@@ -93,6 +93,13 @@ function isReadToEnd({ places, offset, full, hole, head = 0 }: LogRead, done: nu
   return done === places.length && !full && hole === undefined && head <= last;
 }
 
+/** @param begun when the read began, by the local clock */
+function readToEnd({ partition, held, tenure }: ShardAtWork, begun: number): void {
+  const { token, generation } = partition.tenure();
+  // What was rewound meanwhile is to be read from there.
+  if (held.doubts.size === 0 && token === tenure.token && generation === tenure.generation) held.readAt = begun;
+}
+
 interface WholeLog {
   readonly at: ShardAtWork;
   readonly log: LogRead;
@@ -106,6 +113,7 @@ async function readWhole(
   shards: readonly { readonly at: ShardAtWork; readonly shard: number; readonly offset: ShardOffset }[],
 ): Promise<WholeLog[]> {
   const { follower, behindMs, fetch, pageCells: limit } = work;
+  const readBegun = work.now();
   const from = { datastore: follower.datastore, limit, withHead: behindMs > 0, read, fetch };
   const { role, logs } = await readPlaces(
     work.context,
@@ -118,7 +126,7 @@ async function readWhole(
     const at = shards[item]?.at;
     if (!at) continue;
     if (log.refusal) refuse(work, at.held, log.refusal, role);
-    else if (log.state === 'quiet') at.held.readAt = work.now();
+    else if (log.state === 'quiet') readToEnd(at, readBegun);
     if (log.state !== 'quiet' && log.state !== 'refused' && (await isSound(work, at, role, log)))
       whole.push({ at, log: behindMs > 0 ? onlyKnown(work, at.held, log) : log });
   }

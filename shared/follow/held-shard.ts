@@ -21,10 +21,12 @@ export interface HeldShard {
   isBusy: boolean;
   /** Until when, by the local clock, it is read from the writer whatever was wished: a reader was found wrong. */
   writerUntil: number;
-  /** When, by the local clock, it was last read to its end with nothing left to do or to doubt. */
+  /** When, by the local clock, the last read began that came to its end, with nothing left to do or to doubt. */
   readAt: number;
-  /** Until when, by the local clock, more is expected of it: cells just came. */
+  /** Until when, by the local clock, more is expected of it: it rang, or cells just came. */
   busyUntil: number;
+  /** When, by the local clock, it last rang. */
+  rungAt: number;
 }
 
 /** A hole in the log; the cell at the offset gone; an epoch that does not fit. */
@@ -55,6 +57,7 @@ export function heldShard(
     writerUntil: Number.NEGATIVE_INFINITY,
     readAt: Number.NEGATIVE_INFINITY,
     busyUntil: Number.NEGATIVE_INFINITY,
+    rungAt: Number.NEGATIVE_INFINITY,
   };
 }
 

@@ -53,7 +53,10 @@ export function rowsOf(cells: readonly BufferedCell[]): readonly RowOfShard[] {
   }));
 }
 
-/** The states of rows that were read for all of the indexes at least, by row. */
+/**
+ * The states of rows that were read for all of the indexes at least, by row. Those of which a body was too long to come
+ * along are read by themselves, which brings more at a time.
+ */
 export function statesAfter(
   after: readonly RowsAfter[],
   indexes: readonly PhysicalIndex[],
@@ -61,7 +64,11 @@ export function statesAfter(
   const known = new Map<string, RowState>();
   for (const { indexes: read, states } of after) {
     if (!indexes.every((index) => read.includes(index))) continue;
-    for (const state of states) known.set(state.row.row_key, state);
+    for (const state of states) if (isWhole(state)) known.set(state.row.row_key, state);
   }
   return known;
+}
+
+function isWhole({ cells }: RowState): boolean {
+  return cells.values().every((ofColumn) => ofColumn.every(({ body }) => body !== 'left_out'));
 }

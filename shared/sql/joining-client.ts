@@ -1,6 +1,6 @@
 import { ApartTables } from './apart-tables.ts';
 import { checkParameters } from './check-parameters.ts';
-import { BELLS, dropBells, ringBells } from './statements/ring-bells.ts';
+import { BELLS, dropBells, ringBells, RINGS_A_DROP } from './statements/ring-bells.ts';
 import {
   SqlError,
   type SqlChange,
@@ -23,9 +23,6 @@ const OVERDUE_MS = 250;
 const MOST_WAIT_MS = 2000;
 /** How often it is looked again where somebody waits and nothing ends. */
 const LOOK_MS = 50;
-
-/** How many transactions ring before one takes old rings away: that takes more than came meanwhile. */
-const RINGS_A_DROP = 100;
 
 /** ER_LOCK_WAIT_TIMEOUT */
 const LOCK_WAIT = 1205;
@@ -100,6 +97,7 @@ class JoinedChanges {
 
   change(statement: Statement): Promise<SqlChange> {
     if (statement.mayShareCommit !== true) return this.#client.change(statement);
+    if (tableOf(statement) === BELLS) return this.#ring(statement);
     if (this.#apart.has(tableOf(statement))) return this.#changeApart(statement);
     const isAlone =
       this.#isLonely && this.#running.size === 0 && this.#overdue.size === 0 && this.#waiting.length === 0;
@@ -118,6 +116,17 @@ class JoinedChanges {
       // Once everybody is here who comes in this turn of the event loop, from any connection.
       setImmediate(() => this.#beginDue());
     });
+  }
+
+  /** By itself. Where that failed just now nobody is told for half a minute: it is not worth a second wait. */
+  async #ring(statement: Statement): Promise<SqlChange> {
+    if (this.#apart.has(BELLS)) return { affectedRows: 0, insertId: 0 };
+    try {
+      return await this.#client.change(statement);
+    } catch (error) {
+      this.#apart.keep(BELLS);
+      throw error;
+    }
   }
 
   /** Who waits was not sent, and never will be. */
@@ -197,6 +206,7 @@ class JoinedChanges {
       }
       if (bells.length > 0) this.#dropBells(changes.at(-1)?.insertId ?? 0);
     } catch (error) {
+      if (bells.length > 0 && error instanceof SqlError && error.position === ordered.length) this.#apart.keep(BELLS);
       this.#settleSingly(ordered, error);
     } finally {
       this.#end(turn);
@@ -224,7 +234,6 @@ class JoinedChanges {
       return;
     }
     const atFault = error.position === undefined ? undefined : some[error.position];
-    if (error.position === some.length) this.#apart.keep(BELLS);
     if (atFault && (error.failure !== 'contention' || error.errno === LOCK_WAIT)) {
       this.#apart.keep(tableOf(atFault.statement));
     }

@@ -6,7 +6,7 @@ import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { SqlError, type SqlChange, type SqlClient, type Moved, type SqlRow, type Statement } from '../sql/client.ts';
 import { appendCell } from '../sql/statements/append-cell.ts';
 import { appendCells, type EncodedCell, type ShardFence } from '../sql/statements/append-cells.ts';
-import { ringBells } from '../sql/statements/ring-bells.ts';
+import { dropBells, ringBells, RINGS_A_DROP } from '../sql/statements/ring-bells.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
 import { placeOf, type StoreContext } from '../access/context.ts';
 import { decodeCell } from '../access/decode.ts';
@@ -35,6 +35,8 @@ const LOOKS = 5;
 const SURE_LOOKS = 3;
 const LOOK_PAUSE_MS = 4;
 const CONTENTION_PAUSE_MS = 20;
+/** How long an append that is done waits for its ring. */
+const RING_MS = 50;
 
 /** Database or table unknown: the shard is not here, or not any more. */
 const GONE = new Set([1049, 1146]);
@@ -62,7 +64,7 @@ export async function appendToPrimary(
     const fence: ShardFence = { datastore, shard, epoch: place.epoch, anyWriter };
     try {
       const client = await context.groups.client(place.group);
-      const done = await appendOnce(client, fence, cells, { thenSelect, isFollowed });
+      const done = await appendOnce(client, fence, cells, { thenSelect, isFollowed, isRepeated: attempt > 1 });
       if (done) return done;
       moved(context, fence, attempt);
     } catch (error) {
@@ -88,18 +90,26 @@ function moved(context: StoreContext, { datastore, shard }: ShardFence, attempt:
   context.report({ kind: 'topology_refreshed', datastore, shard });
 }
 
+interface AppendOnce {
+  readonly thenSelect: Statement | undefined;
+  /** Somebody wants to hear of the cells. */
+  readonly isFollowed: boolean;
+  readonly isRepeated: boolean;
+}
+
 /** One append; undefined when this group does not own the shard at this epoch. */
 async function appendOnce(
   client: SqlClient,
   fence: ShardFence,
   cells: readonly EncodedCell[],
-  { thenSelect, isFollowed }: { readonly thenSelect: Statement | undefined; readonly isFollowed: boolean },
+  { thenSelect, isFollowed, isRepeated }: AppendOnce,
 ): Promise<Appended | undefined> {
   const [only] = cells;
   const append = cells.length === 1 && only ? appendCell(fence, only) : appendCells(fence, cells);
   const moves = isFollowed && client.abilities.hasBells ? { moves: fence } : {};
   const change = await client.change({ ...append, ...(thenSelect && { thenSelect }), ...moves });
-  if (change.affectedRows > 0 && moves.moves && !change.hasRung) await ring(client, fence);
+  // Nobody knows what became of the ring of a try before.
+  if (moves.moves && !change.hasRung && (change.affectedRows > 0 || isRepeated)) await ring(client, fence);
   if (change.affectedRows > 0 && change.insertId < change.affectedRows)
     throw new SqlError(
       'unclear',
@@ -129,9 +139,14 @@ async function appendOnce(
   throw new SqlError('unclear', 'cells that an append met, or wrote, cannot be seen');
 }
 
-/** By itself, where it did not go with the append; without it followers find the cells with their next slow look. */
+/**
+ * By itself, where it did not go with the append. The cells are stored: nobody waits for it for long, and without it
+ * followers find them with their next slow look.
+ */
 async function ring(client: SqlClient, moved: Moved): Promise<void> {
-  await client.change(ringBells([moved])).catch(() => undefined);
+  const rung = client.change(ringBells([moved])).catch(() => undefined);
+  const change = await Promise.race([rung, sleep(RING_MS, undefined)]);
+  if (change && Math.random() * RINGS_A_DROP < 1) client.change(dropBells(change.insertId)).catch(() => undefined);
 }
 
 async function lookUp(

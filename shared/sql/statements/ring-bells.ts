@@ -5,7 +5,8 @@ import { CONTROL } from '../names.ts';
 export const BELLS = `${CONTROL}.bell`;
 /** Rings that are kept: those of the last seconds, for whoever was late. */
 const KEPT = 10_000;
-/** Rings that are taken away at a time. */
+/** Of so many who ring one takes old rings away: more of them than came meanwhile. */
+export const RINGS_A_DROP = 100;
 const TAKEN = 500;
 /** Rings that come at a time: more than that, and all shards have rung. */
 const PAGE = 1000;
@@ -31,16 +32,27 @@ export function ringBells(moved: readonly Moved[]): Statement {
 
 /** Takes away old rings, of which nobody wants to know any more. @param newest the number of one that was just rung */
 export function dropBells(newest: number): Statement {
-  return { sql: `DELETE FROM ${BELLS} WHERE id < ? LIMIT ${TAKEN}`, parameters: [Math.max(0, newest - KEPT)] };
+  return {
+    sql: `DELETE FROM ${BELLS} WHERE id < ? ORDER BY id LIMIT ${TAKEN}`,
+    parameters: [Math.max(0, newest - KEPT)],
+  };
 }
 
-/** The rings after a number, in their order, and the number of the newest. */
-export function selectBells(after: number): Statement {
+/**
+ * The rings after a number, and the number of the newest.
+ *
+ * @param missing numbers before that one which were not there yet
+ */
+export function selectBells(after: number, missing: readonly number[]): Statement {
+  const late =
+    missing.length === 0
+      ? ''
+      : `UNION ALL SELECT id, datastore, shards FROM ${BELLS} WHERE id IN (${missing.map(() => '?').join(', ')}) `;
   return {
     sql:
-      `(SELECT id, datastore, shards FROM ${BELLS} WHERE id > ? ORDER BY id LIMIT ${PAGE}) ` +
+      `(SELECT id, datastore, shards FROM ${BELLS} WHERE id > ? ORDER BY id LIMIT ${PAGE}) ${late}` +
       `UNION ALL SELECT COALESCE(MAX(id), 0), NULL, NULL FROM ${BELLS}`,
-    parameters: [after],
+    parameters: [after, ...missing],
   };
 }
 
@@ -48,7 +60,7 @@ export interface Bells {
   readonly rings: readonly { readonly id: number; readonly datastore: string; readonly shards: readonly number[] }[];
   /** 0 where none is kept. */
   readonly newest: number;
-  /** As many rings came as are asked for at a time. */
+  /** There may be more than came. */
   readonly areMore: boolean;
 }
 
@@ -59,6 +71,8 @@ export function toBells(rows: readonly SqlRow[]): Bells {
     if (datastore === null || datastore === undefined) newest = toNumber(id);
     else rings.push({ id: toNumber(id), datastore: toText(datastore), shards: unpack(toBytes(shards)) });
   }
+  // A union promises no order.
+  rings.sort((one, other) => one.id - other.id);
   return { rings, newest, areMore: rings.length >= PAGE };
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bellTower, type BellTower } from '../../../shared/follow/bells.ts';
 import type { FollowerRun } from '../../../shared/follow/run-follower.ts';
+import type { StoreContext } from '../../../shared/access/context.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import {
@@ -77,6 +78,43 @@ async function heardBy(run: Partial<Pick<FollowerRun, 'bells'>>): Promise<{ deed
   await new Promise((resolve) => setTimeout(resolve, 2000));
   return { deeds, stop: () => worker.stop() };
 }
+
+describe('what is heard of bells', () => {
+  /** Numbers as a node shows them, one look after another; the last one again and again. */
+  const heardOf = async (...looks: readonly (readonly number[])[]): Promise<number[]> => {
+    const heard: number[] = [];
+    let look = 0;
+    const select: SqlClient['select'] = async ({ parameters: [after = 0, ...late] }) => {
+      const shown = looks[Math.min(look, looks.length - 1)] ?? [];
+      look += 1;
+      const rows = shown
+        .filter((id) => id > Number(after) || late.map(Number).includes(id))
+        .map((id) => [String(id), 'trips', Buffer.from([0, id % 256])]);
+      return [...rows, [String(Math.max(0, ...shown)), null, null]];
+    };
+    const client = { abilities: { hasBells: true, readsFromReaders: true }, nodes: 2, select } as unknown as SqlClient;
+    const context = { groups: { client: async () => client } } as unknown as StoreContext;
+    const listening = bellTower(context, { read: 'reader', pauses: { leastMs: 1, mostMs: 1 } })
+      .of('group-1')
+      .listen('trips', (shards) => heard.push(...shards));
+    await until('all looks are over', () => look > looks.length + 3);
+    listening.stop();
+    return heard;
+  };
+
+  it('is each ring once, and none of before', async () => {
+    expect(await heardOf([1, 2], [1, 2, 3], [1, 2, 3, 4, 5])).toEqual([3, 4, 5]);
+  });
+
+  it('is also a ring whose number was left out, once it is visible', async () => {
+    expect(await heardOf([1], [1, 4], [1, 4, 5], [1, 3, 4, 5], [1, 2, 3, 4, 5])).toEqual([4, 5, 3, 2]);
+  });
+
+  it('goes on with lower numbers, of another node or a promoted one', async () => {
+    const heard = await heardOf([500], [500, 501], [401], [401, 402], [401, 402, 403]);
+    expect(heard).toEqual(expect.arrayContaining([501 % 256, 402 % 256, 403 % 256]));
+  });
+});
 
 describe.skipIf(WRITER_ONLY)('bells', () => {
   it('bring cells of shards at rest at once, of single puts, batches, and appends that go by themselves', async () => {
