@@ -14,7 +14,7 @@ sqlClientConformance('mysql', async () => {
   const credentials = async () => ({ username: group.user, password: group.password });
   const clients = [
     mysqlClient(group, credentials),
-    mysqlClient(group, credentials, { queryTimeoutMs: 1000 }),
+    mysqlClient(group, credentials, { queryTimeoutMs: 2000 }),
     mysqlClient({ ...group, writer: NOWHERE }, credentials),
   ] as const;
   const [client, hasty, nowhere] = clients;
@@ -27,7 +27,7 @@ sqlClientConformance('the RDS Data API', async () => {
   const [sdk, lost] = [clientOf(api.url), clientOf(`http://${NOWHERE.host}:${NOWHERE.port}`)];
   return {
     client: dataApiClient(sdk, cluster),
-    hasty: dataApiClient(sdk, cluster, { callTimeoutMs: 1000 }),
+    hasty: dataApiClient(sdk, cluster, { callTimeoutMs: 2000 }),
     nowhere: dataApiClient(lost, cluster),
     async close() {
       sdk.destroy();
