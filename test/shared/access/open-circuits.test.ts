@@ -1,4 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { beforeEach, describe, expect, inject, it } from 'vitest';
 import { openCircuits, type OpenCircuits } from '../../../shared/access/open-circuits.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
@@ -6,11 +7,29 @@ import { dynamoClient, newTable } from '../../support/dynamo.ts';
 
 let table: DynamoTable;
 let time: number;
+/** What was asked of a table, and may not be answered yet. */
+const asked = new Set<Promise<unknown>>();
 
 beforeEach(async () => {
-  table = await newTable(dynamoClient(inject('servers').dynamo));
+  table = watched(await newTable(dynamoClient(inject('servers').dynamo)));
   time = 1_000_000;
 });
+
+function watched({ client, table: name }: DynamoTable): DynamoTable {
+  const send = (...given: unknown[]): Promise<unknown> => {
+    const answer = (client.send as (...given: unknown[]) => Promise<unknown>).apply(client, given);
+    asked.add(answer);
+    return answer;
+  };
+  return { client: { send } as unknown as DynamoDBClient, table: name };
+}
+
+/** Until everything is answered, and who asked has gone on with it. */
+async function answered(): Promise<void> {
+  await Promise.allSettled(asked);
+  asked.clear();
+  await turn();
+}
 
 const instance = () => openCircuits(table, () => time);
 
@@ -18,7 +37,7 @@ const instance = () => openCircuits(table, () => time);
 async function heard(circuits: OpenCircuits): Promise<string[]> {
   const news: string[] = [];
   circuits.look((group, role) => news.push(`${group} ${role}`));
-  await sleep(150);
+  await answered();
   return news;
 }
 
@@ -27,7 +46,7 @@ describe('circuits that instances tell each other of', () => {
     const [one, other] = [instance(), instance()];
     await heard(other);
     one.tell('group-1', 'writer');
-    await sleep(100);
+    await answered();
     time += 3000;
     expect(await heard(other)).toEqual(['group-1 writer']);
     expect(await heard(one)).toEqual([]);
@@ -35,17 +54,17 @@ describe('circuits that instances tell each other of', () => {
     expect(await heard(other)).toEqual([]);
     one.tell('group-1', 'writer');
     one.tell('group-2', 'reader');
-    await sleep(100);
+    await answered();
     time += 3000;
     expect((await heard(other)).sort()).toEqual(['group-1 writer', 'group-2 reader']);
   });
 
   it('are no news to a new instance when they are old, and are when they are not', async () => {
     instance().tell('group-1', 'writer');
-    await sleep(100);
+    await answered();
     time += 60_000;
     instance().tell('group-2', 'writer');
-    await sleep(100);
+    await answered();
     expect(await heard(instance())).toEqual(['group-2 writer']);
   });
 
@@ -53,11 +72,11 @@ describe('circuits that instances tell each other of', () => {
     const slept = instance();
     await heard(slept);
     instance().tell('group-1', 'writer');
-    await sleep(100);
+    await answered();
     time += 90_000;
     expect(await heard(slept)).toEqual([]);
     instance().tell('group-1', 'writer');
-    await sleep(100);
+    await answered();
     time += 3000;
     expect(await heard(slept)).toEqual(['group-1 writer']);
   });
@@ -66,13 +85,13 @@ describe('circuits that instances tell each other of', () => {
     const [one, other] = [instance(), instance()];
     await heard(other);
     one.tell('group-1', 'writer');
-    await sleep(100);
+    await answered();
     time += 500;
     expect(await heard(other)).toEqual([]);
   });
 
   it('harm nobody while the table is away', async () => {
-    const circuits = openCircuits({ client: dynamoClient('http://127.0.0.1:9'), table: 'away' });
+    const circuits = openCircuits(watched({ client: dynamoClient('http://127.0.0.1:9'), table: 'away' }));
     circuits.tell('group-1', 'writer');
     expect(await heard(circuits)).toEqual([]);
   });
