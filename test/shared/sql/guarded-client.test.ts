@@ -161,14 +161,14 @@ describe('a guarded client', () => {
 
   it('answers statements as before while it asks for a sign of life', async () => {
     const fake = fakeClient();
-    const client = guardedClient(fake.client, 'group-1', { settings: { ...QUICK, probeTimeoutMs: 200 } });
+    const client = guardedClient(fake.client, 'group-1', { settings: { ...QUICK, probeTimeoutMs: 2000 } });
     fake.alive = () => new Promise(() => undefined);
     fake.answer = () => Promise.reject(timeout());
     const begun = performance.now();
     await failureOf(client.select(STATEMENT, 'writer'));
     fake.answer = async () => [['answered']];
     expect(await client.select(STATEMENT, 'writer')).toEqual([['answered']]);
-    expect(performance.now() - begun).toBeLessThan(100);
+    expect(performance.now() - begun).toBeLessThan(1000);
     expect(fake.probes).toBe(1);
   });
 
@@ -214,7 +214,8 @@ describe('a guarded client', () => {
 
   it('makes nobody wait for a sign of life that does not come', async () => {
     const fake = fakeClient();
-    const client = guardedClient(fake.client, 'group-1', { settings: QUICK });
+    const settings = { ...QUICK, probeTimeoutMs: 600 };
+    const client = guardedClient(fake.client, 'group-1', { settings });
     fake.answer = () => Promise.reject(timeout());
     await failureOf(client.select(STATEMENT, 'writer'));
     await opens(client);
@@ -228,7 +229,7 @@ describe('a guarded client', () => {
       await sleep(2);
     }
     expect(fake.probes).toBeGreaterThan(0);
-    expect(slowest).toBeLessThan(QUICK.probeTimeoutMs / 2);
+    expect(slowest).toBeLessThan(settings.probeTimeoutMs / 2);
   });
 
   it('does not open again for what began before it closed', async () => {
@@ -301,15 +302,16 @@ describe('a guarded client', () => {
   it('asks again for a sign of life that this process was not awake to hear', async () => {
     const circuitAfterStall = async (standstill: Standstill): Promise<string> => {
       const fake = fakeClient();
-      const client = guardedClient(fake.client, 'group-1', { settings: QUICK, standstill });
+      const settings = { ...QUICK, probeAfterMs: 10_000, probeTimeoutMs: 300 };
+      const client = guardedClient(fake.client, 'group-1', { settings, standstill });
       // The answer is due long before the time limit, which fires first when the process wakes.
-      fake.alive = () => sleep(QUICK.probeTimeoutMs / 2).then(() => sleep(1, [['alive']]));
+      fake.alive = () => sleep(settings.probeTimeoutMs / 3).then(() => sleep(1, [['alive']]));
       fake.answer = () => Promise.reject(timeout());
       await failureOf(client.select(STATEMENT, 'writer'));
       await expect.poll(() => fake.probes, { interval: 1 }).toBe(1);
       const end = performance.now() + 700;
       while (performance.now() < end);
-      await sleep(QUICK.probeTimeoutMs + 5);
+      await sleep(settings.probeTimeoutMs + 5);
       return client.circuit('writer');
     };
     expect(await circuitAfterStall(watchStandstill())).toBe('closed');
