@@ -7,6 +7,8 @@ export default defineConfig({
     globalSetup: ['test/support/servers.ts'],
     testTimeout: 20_000,
     hookTimeout: 60_000,
+    // As long as a busy machine may take; a second by default.
+    expect: { poll: { timeout: 15_000 } },
     // Tests that wait for much of their time, and are marked so, go beside others of their file.
     maxConcurrency: 20,
     // One more than two cores, since many tests wait; they share them with the servers they talk to.

@@ -46,5 +46,5 @@ it('a consumer is kept for as long as its trigger is deployed as it is, and what
   });
   passed += 120_000;
   await open();
-  await vi.waitFor(async () => expect((await open()).consumer.definition.timeoutSeconds).toBe(7));
+  await vi.waitFor(async () => expect((await open()).consumer.definition.timeoutSeconds).toBe(7), 10_000);
 });

@@ -149,20 +149,20 @@ describe('times', () => {
   it('or goes on where that is wished', async () => {
     const other = await startDataApi({ clusters: () => serverLogin(), limits: { statementMs: 300 } });
     const client = clientOf(other.url);
-    const sql = 'INSERT INTO t (id) SELECT 2000 FROM (SELECT SLEEP(1)) AS s';
+    const sql = 'INSERT INTO t (id) SELECT 2000 FROM (SELECT SLEEP(2.5)) AS s';
     await expect(
       client.send(new ExecuteStatementCommand({ ...TARGET, database: api.database, sql, continueAfterTimeout: true })),
     ).rejects.toMatchObject({ name: 'StatementTimeoutException' });
     expect((await api.run('SELECT id FROM t WHERE id = 2000')).records).toEqual([]);
     await expect
-      .poll(async () => (await api.run('SELECT id FROM t WHERE id = 2000')).records, { timeout: 5000 })
+      .poll(async () => (await api.run('SELECT id FROM t WHERE id = 2000')).records)
       .toEqual([[{ longValue: 2000 }]]);
     client.destroy();
     await other.stop();
   });
 
   it('a batch ends with the set that is under way', async () => {
-    const other = await startDataApi({ clusters: () => serverLogin(), limits: { statementMs: 500 } });
+    const other = await startDataApi({ clusters: () => serverLogin(), limits: { statementMs: 1500 } });
     const client = clientOf(other.url);
     const parameterSets = [3001, 3002, 3003].map((id) => [{ name: 'id', value: { longValue: id } }]);
     await expect(
@@ -170,7 +170,7 @@ describe('times', () => {
         new BatchExecuteStatementCommand({
           ...TARGET,
           database: api.database,
-          sql: 'INSERT INTO t (id) SELECT :id FROM (SELECT SLEEP(0.3)) AS s',
+          sql: 'INSERT INTO t (id) SELECT :id FROM (SELECT SLEEP(0.9)) AS s',
           parameterSets,
         }),
       ),

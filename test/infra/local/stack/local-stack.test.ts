@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
 import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
 import { isRunning } from '../../../../infra/local/process-table.ts';
@@ -10,6 +10,8 @@ import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
 import { STAND_INS } from '../../support/synthesized.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
+/** A whole stack, on a machine that has other things to do. */
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
 const SECRET = expect.stringMatching(/^arn:aws:secretsmanager:/u);
 const folder = temporaryFolder();
 const data = join(folder.path, 'data');
