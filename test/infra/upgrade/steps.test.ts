@@ -245,10 +245,14 @@ describe('a store that a later release has changed', () => {
       expect((await trips.batchGet(cells)).map((item) => item && 'body' in item && item.body)).toEqual(
         cells.map(({ body }) => body),
       );
-      expect(
-        (await trips.query({ index: 'city_index', where: [{ field: 'city', operator: 'eq', values: ['Lisbon'] }] }))
-          .entries,
-      ).toHaveLength(2);
+      // A write waits for its entries for a moment only.
+      await expect
+        .poll(
+          async () =>
+            (await trips.query({ index: 'city_index', where: [{ field: 'city', operator: 'eq', values: ['Lisbon'] }] }))
+              .entries,
+        )
+        .toHaveLength(2);
     } finally {
       await deployment.close();
     }

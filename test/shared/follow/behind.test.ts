@@ -59,6 +59,10 @@ describe('a follower that keeps behind the logs', () => {
         },
       },
     });
+    await until(
+      'it holds its partitions',
+      () => deeds.events.filter(({ kind }) => kind === 'partition_taken').length >= SHARDS,
+    );
     const written = new Map<number, number>();
     for (let id = 1; id <= 10; id += 1) {
       written.set(id, performance.now());

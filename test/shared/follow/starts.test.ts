@@ -53,8 +53,9 @@ describe('where a follower begins', () => {
         (item) => item?.owner === first.owner,
       ),
     );
-    // Ample for a first read of the logs, which is where they begin.
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    await until('it knows where they begin', async () =>
+      (await committed(deeds)).every((offset) => offset !== undefined),
+    );
     await followed.write(0, 5);
     await until('the first worker has handled them', () => idsOf(deeds, first.owner).length === 5);
     first.gate.state = 'paused';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { shardOfValue } from '../../../shared/index/field-value.ts';
 import type { IndexQuery } from '../../../shared/contract/index-query.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
@@ -31,6 +31,10 @@ beforeAll(async () => {
   await trips.batchPut(Array.from({ length: 40 }, () => cellOf({ body: { driver_uuid: driver } })));
   group =
     (await store.topology.datastore(store.nameOf('trips')))?.places[shardOfValue(driver, 'UUID', SHARDS)]?.group ?? '';
+  // A write waits for its entries for a moment only.
+  await vi.waitFor(async () => {
+    if ((await trips.query(query)).entries.length < 40) throw new Error('entries are missing');
+  }, 15_000);
 });
 
 afterEach(() => broken.behaviours.clear());

@@ -31,7 +31,8 @@ describe('verification', () => {
       body: { driver: randomUUID(), city: 'Faro' },
     }));
     await indexed.write(trips);
-    expect(await indexed.problems()).toEqual([]);
+    // A write waits for its entries for a moment only.
+    await expect.poll(() => indexed.problems()).toEqual([]);
     const [lost, moved, altered] = trips;
     if (!lost || !moved || !altered) throw new Error('three trips');
     const change = async (driver: string, sql: string, parameters: readonly (string | Uint8Array)[]): Promise<void> => {

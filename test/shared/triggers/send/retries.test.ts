@@ -55,7 +55,13 @@ describe('parked cells', { timeout: 120_000 }, () => {
     expect(retries(trigger)).toEqual([]);
     const wanted = [1, 3].map((added_id) => ({ shard: 1, added_id }));
     await trigger.store.setState('paused');
-    await sleep(300);
+    await until('both workers know', () =>
+      tailers.every(({ events }) =>
+        events.some(
+          (event) => event.kind === 'held_back' && event.trigger === 'by_hand' && event.why === 'it is paused',
+        ),
+      ),
+    );
     expect(await trigger.store.wantRetry(wanted)).toBe(2);
     await sleep(300);
     await trigger.receive();

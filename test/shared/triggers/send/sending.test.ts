@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { committedOffsets } from '../../../../shared/follow/follower-lag.ts';
 import { sqsQueues } from '../../../../shared/triggers/send/sqs-queues.ts';
 import { sqsTriggerQueues } from '../../../../shared/triggers/state/sqs-trigger-queues.ts';
+import { triggerFollower } from '../../../../shared/triggers/state/follower-name.ts';
 import { triggerManagement } from '../../../../shared/triggers/manage/trigger-management.ts';
 import { startSqs, type LocalSqs } from '../../../support/sqs.ts';
 import {
@@ -101,7 +103,19 @@ describe("a trigger's queue", { timeout: 120_000 }, () => {
         tailer.events.filter((event) => event.kind === 'followed' && event.event.kind === 'partition_taken').length >=
         3 * SHARDS,
     );
-    await sleep(500);
+    await until('every trigger knows where its logs begin', async () =>
+      (
+        await Promise.all(
+          ['from_start', 'from_now', 'from_time'].map((trigger) =>
+            committedOffsets(
+              tailed.stateTable,
+              { name: triggerFollower(trigger), datastore: tailed.datastore },
+              SHARDS,
+            ),
+          ),
+        )
+      ).every((offsets) => offsets.every((offset) => offset !== undefined)),
+    );
     await tailed.write(3, 1);
     await until('the new cell is received', async () =>
       (await Promise.all(ends.map((end) => end.receive()))).every((received) =>
@@ -127,7 +141,9 @@ describe("a trigger's queue", { timeout: 120_000 }, () => {
     await paused.store.resume();
     await until('it gets all', async () => (await paused.receive()).length === 30);
     await paused.store.setState('stopped', 'too many');
-    await sleep(300);
+    await until('it is held back again', () =>
+      tailer.events.some((event) => event.kind === 'held_back' && event.why === 'it is stopped: too many'),
+    );
     await tailed.write(1, 5);
     await until('the other one goes on', async () => (await other.receive()).length === 35);
     await sleep(200);
