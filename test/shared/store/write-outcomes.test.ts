@@ -151,8 +151,9 @@ describe('a write', () => {
   });
 
   it('of many cells costs one statement a shard, and at most one a group for the buffer', async () => {
+    const rows = Array.from({ length: SHARDS }, (_, shard) => rowsOfShard(shard, SHARDS, 11)).flat();
     broken.statements.length = 0;
-    await trips.batchPut(Array.from({ length: 100 }, () => cellOf()));
+    await trips.batchPut(rows.map((row_key) => cellOf({ row_key })));
     expect(broken.statements.filter(({ sql }) => sql.includes('INTO `schemaless`.buffer')).length).toBeLessThanOrEqual(
       store.groups.length,
     );

@@ -86,7 +86,7 @@ describe('an index added to a datastore', () => {
     through = noEntries;
     const stopWriting = keepWriting();
 
-    const first = indexed.repair({ settings: { buildCellsPerSecond: 200 } });
+    const first = indexed.repair({ settings: { buildCellsPerSecond: 100 } });
     await until('it is under way', async () => (await offsets()) > 100);
     const progress = await (async () => {
       let { progress: shown } = await indexed.store.topology.indexNow(indexed.datastore, 'drivers');
