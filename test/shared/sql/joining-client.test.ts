@@ -242,8 +242,9 @@ describe('a table that somebody locked', { timeout: 30_000 }, () => {
       const others = all(Array.from({ length: 30 }, (_, number) => insertInto(tableOf(3 + number))));
       expect(await Promise.race([others, Promise.race(stuck)])).toHaveLength(30);
       expect(failures(await others)).toEqual([]);
-      // Each of the locked table by itself, those of the others together, and without it.
-      expect(sent).toEqual([1, 1, 1, 1, 30]);
+      // Each of the locked table by itself; of the others perhaps the first, alone as far as anybody knew, then all together.
+      expect(sent.slice(0, 4)).toEqual([1, 1, 1, 1]);
+      expect(sent.at(-1)).toBeGreaterThanOrEqual(29);
       await holder.query('UNLOCK TABLES');
       await Promise.all(stuck);
     } finally {
