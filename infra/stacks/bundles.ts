@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { buildSync } from 'esbuild';
 import type { Definitions } from '../../shared/definitions/definitions.ts';
@@ -19,6 +19,9 @@ export interface BundlesProps {
   /** Where the bundles go, a folder for each. */
   readonly folder: string;
 }
+
+/** Beside the bundles: a JSON list of the paths of all files that went into them. */
+export const BUNDLED_FILES = 'bundled-files.json';
 
 /** The function of a trigger: its module is loaded by ours, see `loadedTrigger`. */
 export interface BundledTrigger {
@@ -48,8 +51,9 @@ const NAMING =
  */
 export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> {
   const functions = { ...props.functions, ...triggerEntries(props) };
-  const { outputFiles } = buildSync({
+  const { outputFiles, metafile } = buildSync({
     write: false,
+    metafile: true,
     entryPoints: Object.fromEntries(Object.entries(functions).map(([name, path]) => [join(name, 'index'), path])),
     outdir: props.folder,
     outExtension: { '.js': '.mjs' },
@@ -78,6 +82,8 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, namingFirst(text, path));
   }
+  const bundled = Object.keys(metafile.inputs).map((path) => resolve(path));
+  writeFileSync(join(props.folder, BUNDLED_FILES), JSON.stringify(bundled));
   return new Map(
     Object.keys(functions).map((name) => {
       const folder = join(props.folder, name);

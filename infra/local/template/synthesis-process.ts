@@ -1,10 +1,12 @@
 /** Runs in a process of its own: synthesizes an app as the CDK's command line would, with the settings of cdk.json. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { App } from 'aws-cdk-lib';
 import { PROJECT_ROOT } from '../../app-context.ts';
-import type { SynthesisOrder } from './synthesize.ts';
+import { BUNDLED_FILES } from '../../stacks/bundles.ts';
+import { loadedModules } from './loaded-modules.ts';
+import type { SynthesisOrder, SynthesisReport } from './synthesis-order.ts';
 
 const { app: path, context, folder }: SynthesisOrder = JSON.parse(process.argv[2] ?? '');
 const settings: { readonly context?: object } = JSON.parse(readFileSync(join(PROJECT_ROOT, 'cdk.json'), 'utf8'));
@@ -23,8 +25,17 @@ const { buildApp }: { readonly buildApp: (app: App) => unknown } = await import(
 try {
   buildApp(app);
   app.synth();
+  const report: SynthesisReport = { read: [...loadedModules(), ...bundledFiles()] };
+  process.send?.(report);
 } catch (error) {
   // The bundler has said what is wrong, and where; the way to it through the CDK is nobody's business.
   if (!(error instanceof Error && 'errors' in error && Array.isArray(error.errors))) throw error;
   process.exitCode = 1;
+}
+
+function bundledFiles(): readonly string[] {
+  return readdirSync(folder)
+    .map((name) => join(folder, name, BUNDLED_FILES))
+    .filter((file) => existsSync(file))
+    .flatMap((file) => JSON.parse(readFileSync(file, 'utf8')) as readonly string[]);
 }
