@@ -6,8 +6,10 @@ import { Command } from 'commander';
 import type { StackStatus } from '../control/commands.ts';
 import { sendCommand } from '../control/control-client.ts';
 import { showStatus } from '../control/show-status.ts';
+import { showUsage } from '../control/show-usage.ts';
+import { usageOf } from '../control/usage.ts';
 import { isDataFolder } from '../stack/data-folder.ts';
-import { dataFlag } from './flags.ts';
+import { dataFlag, wholeNumberFlag } from './flags.ts';
 import { lockFolder } from '../stack/folder-lock.ts';
 import { stopOrphansBelow } from '../control/leftovers.ts';
 
@@ -24,6 +26,20 @@ program
     run(async () => {
       const status = (await sendCommand(resolve(data), 'status')) as StackStatus;
       console.log(json ? JSON.stringify(status, undefined, 2) : showStatus(status));
+    }),
+  );
+
+program
+  .command('usage')
+  .description('shows what the stack takes of disk, memory and processor, part by part')
+  .addOption(dataFlag())
+  .addOption(wholeNumberFlag('--seconds <count>', 'that the processor is looked at', 1, 3600).default(10))
+  .option('--json', 'as JSON')
+  .action(({ data, seconds, json }: { data: string; seconds: number; json?: true }) =>
+    run(async () => {
+      const status = (await sendCommand(resolve(data), 'status')) as StackStatus;
+      const usage = await usageOf(status, resolve(data), seconds);
+      console.log(json ? JSON.stringify(usage, undefined, 2) : showUsage(usage));
     }),
   );
 
