@@ -22,7 +22,14 @@ export async function startInUse(
   options: Partial<LocalStackOptions>,
 ): Promise<StackInUse> {
   await using parts = new AsyncDisposableStack();
-  const stack = await startLocalStack({ data: join(folder, name), port: 0, shards: SHARDS, engine, ...options });
+  const stack = await startLocalStack({
+    data: join(folder, name),
+    port: 0,
+    shards: SHARDS,
+    engine,
+    serverSize: 'full',
+    ...options,
+  });
   parts.defer(() => stack.stop());
   const requests = new FirstRequests(stack.url, stack.functionLog);
   await requests.warmUp();

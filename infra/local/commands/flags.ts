@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { ACCESSES } from '../../../shared/environment.ts';
 import { MAX_TAILERS } from '../../environments.ts';
+import { SERVER_SIZES } from '../mysql/server-size.ts';
 import { DEFAULT_OPTIONS } from '../stack/local-stack-options.ts';
 
 /** A flag whose value is a whole number; anything else is refused with what was wanted and what came. */
@@ -47,6 +48,9 @@ export function startFlags(): readonly Option[] {
       'mysql',
       'mariadb',
     ]),
+    choiceFlag('--server-size <size>', 'of the MySQL servers: small, or full, for figures', SERVER_SIZES).default(
+      DEFAULT_OPTIONS.serverSize,
+    ),
     secondsFlag('--restart-after <seconds>', 'when a server that died is started again, 0 for never').default(
       DEFAULT_OPTIONS.restartAfterSeconds,
     ),

@@ -6,6 +6,7 @@ import { awsLogin } from '../stack/aws-login.ts';
 import { startFlags } from './flags.ts';
 import { localSigner } from '../stack/local-signer.ts';
 import { startLocalStack } from '../stack/local-stack.ts';
+import type { ServerSize } from '../mysql/server-size.ts';
 import type { LocalStack } from '../stack/running-stack.ts';
 import type { LocalStackOptions } from '../stack/local-stack-options.ts';
 import { loadTriggers } from '../stack/load-triggers.ts';
@@ -18,6 +19,7 @@ interface Flags {
   readonly readers: number;
   readonly shards: number;
   readonly engine?: 'mysql' | 'mariadb';
+  readonly serverSize: ServerSize;
   readonly restartAfter: number;
   readonly functions: 'threads' | 'process';
   readonly functionMemory?: number;

@@ -5,7 +5,9 @@ import { userInfo } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder, type InstalledEngine } from '../../setup/engine.mjs';
+import { copySparsely } from './copy-sparsely.ts';
 import { REDO_SETTINGS, asRoot } from './server-settings.ts';
+import type { ServerSize } from './server-size.ts';
 
 const run = promisify(execFile);
 
@@ -37,12 +39,16 @@ export async function blankData(engine: InstalledEngine, log: (line: string) => 
   return folder;
 }
 
-/** Copies the blank folder; `to` is there in full or not at all. */
-export async function copyBlankData(blank: string, to: string): Promise<void> {
+/**
+ * Copies the blank folder; `to` is there in full or not at all. Files of small servers take room as they are filled:
+ * most of an empty folder is logs to come.
+ */
+export async function copyBlankData(blank: string, to: string, size: ServerSize): Promise<void> {
   const copying = `${to}.copying`;
   await rm(copying, { recursive: true, force: true });
   await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-  await cp(blank, copying, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  if (size === 'full') await cp(blank, copying, { recursive: true, mode: constants.COPYFILE_FICLONE });
+  else await copySparsely(blank, copying);
   await rename(copying, to);
 }
 

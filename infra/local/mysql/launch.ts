@@ -24,6 +24,7 @@ export interface LaunchOptions {
   /** The program, and what comes before its own arguments. */
   readonly command: readonly string[];
   readonly argumentsFor: (port: number) => readonly string[];
+  readonly environment: NodeJS.ProcessEnv;
   /** The node's folder; its `server.log` gets what the server prints. */
   readonly folder: string;
   /** Tried first; 0 = any. */
@@ -73,6 +74,7 @@ function spawnServer(options: LaunchOptions, port: number): { server: RunningSer
     detached: true,
     stdio: ['ignore', log, log],
     cwd: options.folder,
+    env: options.environment,
   });
   closeSync(log);
   let failure = '';

@@ -9,6 +9,7 @@ import { type NodeStatus, SERVER_HOST } from './node-status.ts';
 import { stopOrphans } from './orphans.ts';
 import { replicationOf } from './replication-of.ts';
 import { ServerNode } from './server-node.ts';
+import type { ServerSize } from './server-size.ts';
 
 const RETRY_MS = 1000;
 
@@ -22,6 +23,7 @@ export interface RunningGroupOptions {
   readonly blank: string;
   readonly passwords: Passwords;
   readonly shards: number;
+  readonly size: ServerSize;
   readonly extraArguments: readonly string[];
   /** 0 = never. */
   readonly restartAfterSeconds: number;

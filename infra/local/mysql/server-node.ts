@@ -6,7 +6,8 @@ import { copyBlankData } from './blank-data.ts';
 import { launch, type RunningServer, stopServer } from './launch.ts';
 import type { NodeState } from './node-status.ts';
 import { asOperator, type Operator } from './operator.ts';
-import { accountsFile, dataFolder, serverArguments, temporaryFolder } from './server-settings.ts';
+import { accountsFile, dataFolder, serverArguments, serverEnvironment, temporaryFolder } from './server-settings.ts';
+import type { ServerSize } from './server-size.ts';
 
 export interface ServerNodeOptions {
   readonly name: string;
@@ -16,6 +17,7 @@ export interface ServerNodeOptions {
   readonly blank: string;
   readonly passwords: Passwords;
   readonly shards: number;
+  readonly size: ServerSize;
   readonly extraArguments: readonly string[];
   /** Its state, process or port is another now. */
   readonly changed: () => void;
@@ -67,12 +69,12 @@ export class ServerNode {
   /** Replaces its data by the empty folder. Its server must not run. */
   async makeData(): Promise<void> {
     await rm(this.data, { recursive: true, force: true });
-    await copyBlankData(this.#options.blank, this.data);
+    await copyBlankData(this.#options.blank, this.data, this.#options.size);
   }
 
   /** Starts the server, read-only and without replication; it is `starting` until `serve`. */
   async start(serverId: number): Promise<void> {
-    const { engine, folder, passwords, shards, extraArguments } = this.#options;
+    const { engine, folder, passwords, shards, size, extraArguments } = this.#options;
     // Nothing there outlives its server. MySQL's replication does not start where one that was killed left its trial
     // file.
     rmSync(temporaryFolder(folder), { recursive: true, force: true });
@@ -86,7 +88,8 @@ export class ServerNode {
         command: engine.command,
         folder,
         port: this.#port,
-        argumentsFor: (port) => serverArguments({ engine, folder, port, serverId, shards, extraArguments }),
+        argumentsFor: (port) => serverArguments({ engine, folder, port, serverId, shards, size, extraArguments }),
+        environment: serverEnvironment(size),
         answers: async (port) =>
           await asOperator(port, passwords.operator, async (operator) => {
             await operator.run('SELECT 1');

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EngineKind, InstalledEngine } from '../../setup/engine.mjs';
 import { SERVER_HOST } from './node-status.ts';
+import type { ServerSize } from './server-size.ts';
 
 const MAX_CONNECTIONS = 600;
 /** An entity table and what belongs to it: index tables, a second datastore. */
@@ -24,6 +25,7 @@ export interface ServerSettings {
   readonly serverId: number;
   /** Sizes caches and the number of open files. */
   readonly shards: number;
+  readonly size: ServerSize;
   /** Later arguments win. */
   readonly extraArguments: readonly string[];
 }
@@ -56,6 +58,7 @@ export function serverArguments(settings: ServerSettings): readonly string[] {
     ...common(settings.shards),
     ...REDO_SETTINGS[engine.kind],
     ...(engine.kind === 'mysql' ? MYSQL : MARIADB),
+    ...(settings.size === 'small' ? small(engine.kind, settings.shards) : full(settings.shards)),
     ...settings.extraArguments,
   ];
 }
@@ -96,11 +99,52 @@ function common(shards: number): readonly string[] {
     '--character-set-server=utf8mb4',
     '--max-allowed-packet=64M',
     '--performance-schema=OFF',
-    `--innodb-buffer-pool-size=${Math.max(128, 64 + Math.ceil((shards * 3) / 32))}M`,
     '--innodb-buffer-pool-dump-at-shutdown=OFF',
     '--innodb-buffer-pool-load-at-startup=OFF',
     ...tableCaches(shards, openFilesLimit()),
   ];
+}
+
+function full(shards: number): readonly string[] {
+  return [`--innodb-buffer-pool-size=${Math.max(128, 64 + Math.ceil((shards * 3) / 32))}M`];
+}
+
+/** Sizes alone: of caches, which are read again from files, and of the steps in which files grow. */
+function small(kind: EngineKind, shards: number): readonly string[] {
+  return [
+    // Pages that do not fit are read again, from the machine's own cache.
+    `--innodb-buffer-pool-size=${Math.max(48, 24 + Math.ceil((shards * 3) / 32))}M`,
+    // A commit writes the log out whole, however much of it fits in memory.
+    '--innodb-log-buffer-size=2M',
+    // By 64 MB at a time an empty server's own file would take six times its content.
+    '--innodb-autoextend-increment=1',
+    // Threads of connections that have ended, and what they have allocated.
+    '--thread-cache-size=4',
+    ...(kind === 'mysql' ? SMALL_MYSQL : SMALL_MARIADB),
+  ];
+}
+
+const SMALL_MYSQL = [
+  // Written in full at each start, unlike MariaDB's, which fills it as it goes. What is committed is in it either way;
+  // with less of it pages are written out sooner.
+  '--loose-innodb-redo-log-capacity=16M',
+];
+
+const SMALL_MARIADB = [
+  // Made anew at each start, for temporary tables; 12 MB otherwise.
+  '--innodb-temp-data-file-path=ibtmp1:5M:autoextend',
+  // None of the store's tables are of these engines, and the server's own are small.
+  '--key-buffer-size=1M',
+  '--aria-pagecache-buffer-size=8M',
+];
+
+/**
+ * What a server's process gets beside our environment. Each of its threads may allocate from a heap of its own, up to
+ * eight for each core, none of which gives to the others: after a load of large statements most of a writer's memory
+ * was free room in them.
+ */
+export function serverEnvironment(size: ServerSize): NodeJS.ProcessEnv {
+  return size === 'small' ? { ...process.env, MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '131072' } : process.env;
 }
 
 const MYSQL = [

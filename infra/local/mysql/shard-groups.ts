@@ -9,6 +9,7 @@ import { GroupsFile } from './groups-file.ts';
 import type { NodeStatus } from './node-status.ts';
 import { RunningGroup } from './running-group.ts';
 import type { ServerNode } from './server-node.ts';
+import type { ServerSize } from './server-size.ts';
 
 export type { Fault, Forwarder } from './forwarder.ts';
 export type { NodeRole, NodeState, NodeStatus } from './node-status.ts';
@@ -28,6 +29,8 @@ export interface ShardGroupsOptions {
   readonly restartAfterSeconds: number;
   /** How many shards a group may come to hold; sizes table caches and open files. */
   readonly shards: number;
+  /** May be another at each start. @default full */
+  readonly size?: ServerSize | undefined;
   /** Further server arguments; later ones win over ours. */
   readonly extraArguments?: readonly string[];
   readonly log: (line: string) => void;
@@ -110,7 +113,7 @@ async function prepare(
   const file = new GroupsFile(folder, engine, options.groups);
   const blank = await blankData(engine, options.log);
   const passwords = passwordsOf(folder);
-  const { shards, extraArguments = [], restartAfterSeconds, log } = options;
+  const { shards, size = 'full', extraArguments = [], restartAfterSeconds, log } = options;
   return options.groups.map(
     (group) =>
       new RunningGroup({
@@ -121,6 +124,7 @@ async function prepare(
         blank,
         passwords,
         shards,
+        size,
         extraArguments,
         restartAfterSeconds,
         changed,

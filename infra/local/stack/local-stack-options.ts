@@ -1,5 +1,6 @@
 import type { Access } from '../../../shared/environment.ts';
 import type { FunctionMode } from '../lambda/function-definition.ts';
+import type { ServerSize } from '../mysql/server-size.ts';
 
 /** What a local stack is started with; `npm start` has a flag for what people want to change. */
 export interface LocalStackOptions {
@@ -42,6 +43,8 @@ export interface LocalStackOptions {
   readonly projectFolder: string | undefined;
   /** Folder of the functions. @default functions */
   readonly functionsFolder: string | undefined;
+  /** What the MySQL servers take of the machine. @default small */
+  readonly serverSize: ServerSize;
   /** Further arguments of the MySQL servers: unsafe flushing, as a control of what durability is worth. */
   readonly serverArguments: readonly string[];
   /** Told what is going on. */
@@ -67,6 +70,7 @@ export const DEFAULT_OPTIONS: LocalStackOptions = {
   app: undefined,
   projectFolder: undefined,
   functionsFolder: undefined,
+  serverSize: 'small',
   serverArguments: [],
   log: () => {},
 };

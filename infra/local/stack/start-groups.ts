@@ -38,6 +38,7 @@ export async function startWantedGroups({
       restartAfterSeconds: options.restartAfterSeconds,
       // Any group may come to hold every shard.
       shards: definitions.datastores.reduce((sum, { shards }) => sum + shards, 0),
+      size: options.serverSize,
       extraArguments: options.serverArguments,
       log: options.log,
     });

@@ -40,6 +40,7 @@ export async function firstCalls(
     port: 0,
     data: join(folder, 'stack'),
     shards: SHARDS,
+    serverSize: 'full',
     engine: wish,
     functions: 'process',
     access,

@@ -31,7 +31,19 @@ export async function startStack(
     program: START,
     data,
     signal,
-    args: ['--data', data, '--port', '0', ...(wish === undefined ? [] : ['--engine', wish]), ...flags],
+    args: [
+      '--data',
+      data,
+      '--port',
+      '0',
+      // What is measured is the store on servers that have what they want.
+      '--server-size',
+      'full',
+      '--shards',
+      '256',
+      ...(wish === undefined ? [] : ['--engine', wish]),
+      ...flags,
+    ],
   });
   return {
     stack,

@@ -80,6 +80,8 @@ async function attackStack({ folder, engine, seed, signal, say }: RunWorld): Pro
     '0',
     '--shards',
     String(SHARDS),
+    '--server-size',
+    'full',
     '--restart-after',
     '0',
     '--functions',

@@ -16,7 +16,7 @@ export interface OverloadStackOptions extends Partial<LocalStackOptions> {
 
 const { delayMs, isOpenDoor, ...options } = JSON.parse(process.argv[2] ?? '{}') as OverloadStackOptions;
 if (isOpenDoor) Object.assign(GATEWAY_LIMITS, { callsAtOnce: Number.POSITIVE_INFINITY });
-const starting = startLocalStack(options);
+const starting = startLocalStack({ serverSize: 'full', ...options });
 process.on('SIGTERM', () => {
   void starting.then((stack) => stack.stop()).finally(() => process.exit(0));
 });

@@ -61,6 +61,8 @@ async function endInEveryWay({ folder, engine, seed, history, signal, say }: Run
       '0',
       '--shards',
       String(SHARDS),
+      '--server-size',
+      'full',
       '--restart-after',
       String(RESTART_AFTER_SECONDS),
       '--functions',

@@ -19,6 +19,7 @@ const PROCESS_EVERY_MS = 5000;
 
 const options = JSON.parse(process.argv[2] ?? '{}') as Partial<LocalStackOptions>;
 const starting = startLocalStack({
+  serverSize: 'full',
   ...options,
   serverArguments: SMALL_CACHES,
   functionArguments: ['--import', new URL('collect-garbage.mjs', import.meta.url).href],
