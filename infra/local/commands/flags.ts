@@ -64,6 +64,10 @@ export function startFlags(): readonly Option[] {
       64,
       10_240,
     ),
+    secondsFlag(
+      '--function-idle <seconds>',
+      'when an instance that nobody calls is let go, as in the cloud; 0 for never',
+    ).default(DEFAULT_OPTIONS.functionIdleSeconds),
     wholeNumberFlag(
       '--tailers <count>',
       'workers that send cells to the triggers (default: as many as last time, 1 at first)',

@@ -23,6 +23,7 @@ interface Flags {
   readonly restartAfter: number;
   readonly functions: 'threads' | 'process';
   readonly functionMemory?: number;
+  readonly functionIdle: number;
   readonly tailers?: number;
   readonly access: Access;
   readonly checkSignatures: boolean;
@@ -34,13 +35,14 @@ const command = new Command('npm start --')
   .showHelpAfterError();
 for (const flag of startFlags()) command.addOption(flag);
 command.parse();
-const { engine, datastores, tailers, functionMemory, restartAfter, ...flags } = command.opts<Flags>();
+const { engine, datastores, tailers, functionMemory, functionIdle, restartAfter, ...flags } = command.opts<Flags>();
 const options: Partial<LocalStackOptions> = {
   ...flags,
   engine,
   datastores,
   tailers,
   functionMemory,
+  functionIdleSeconds: functionIdle,
   restartAfterSeconds: restartAfter,
   log: (line) => console.log(line),
 };

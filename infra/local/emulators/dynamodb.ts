@@ -4,10 +4,17 @@ import { closeDynalite } from './close-dynalite.ts';
 import type { Emulator } from './emulator.ts';
 import { openDynalite } from './open-dynalite.ts';
 
+/**
+ * Longer than any client here waits between two requests. After Node's own five seconds each would connect anew, ten
+ * times a second while nothing is written.
+ */
+const KEEP_ALIVE_MS = 10 * 60_000;
+
 /** Starts DynamoDB (dynalite, mended) on the loopback interface, with its tables in a folder. */
 export async function startDynamoDb(folder: string, port: number): Promise<Emulator> {
   mkdirSync(folder, { recursive: true });
   const server = openDynalite(folder);
+  server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

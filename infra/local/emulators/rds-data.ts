@@ -25,7 +25,12 @@ export async function startRdsData(groups: readonly ShardGroup[], secretsManager
       password,
     })),
   };
-  const worker = new Worker(new URL('rds-data-thread.ts', import.meta.url), { workerData, execArgv: [] });
+  const worker = new Worker(new URL('rds-data-thread.ts', import.meta.url), {
+    workerData,
+    execArgv: [],
+    name: 'rds-data',
+    resourceLimits: { maxYoungGenerationSizeMb: 12 },
+  });
   const [url] = (await Promise.race([
     once(worker, 'message'),
     once(worker, 'exit').then(() => {

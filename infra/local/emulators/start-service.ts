@@ -42,7 +42,13 @@ export async function startService(name: ServiceName, folder: string): Promise<S
 }
 
 async function startThread(workerData: ServiceThreadData): Promise<{ worker: Worker; url: string }> {
-  const worker = new Worker(new URL('service-thread.ts', import.meta.url), { workerData, execArgv: [] });
+  const worker = new Worker(new URL('service-thread.ts', import.meta.url), {
+    workerData,
+    execArgv: [],
+    name: workerData.name,
+    // As in `instance.ts`: what lives briefly is to take little room.
+    resourceLimits: { maxYoungGenerationSizeMb: 12 },
+  });
   const [url] = (await Promise.race([
     once(worker, 'message'),
     once(worker, 'exit').then(() => {

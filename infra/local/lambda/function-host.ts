@@ -9,6 +9,8 @@ export interface FunctionHostOptions {
   /** ARNs of the functions whose instances answer many calls at once, in as many instances as `sharedInstances`. */
   readonly shared: ReadonlySet<string>;
   readonly sharedInstances: number;
+  /** See `FunctionPoolOptions.idleMs`. */
+  readonly idleMs: number;
   /** Environment variables that say where the services of AWS are. */
   readonly services: Readonly<Record<string, string>>;
   readonly log: FunctionLog;
@@ -38,6 +40,7 @@ export function startFunctionHost({
   mode,
   shared,
   sharedInstances,
+  idleMs,
   services,
   log,
 }: FunctionHostOptions): FunctionHost {
@@ -50,6 +53,7 @@ export function startFunctionHost({
         mode,
         environment: instanceEnvironment(definition, services),
         shared: shared.has(definition.arn) ? sharedInstances : undefined,
+        idleMs,
         onOutput: (chunk, instance) => log.write(definition.title, instance, chunk),
       }),
     ]),

@@ -14,6 +14,8 @@ export interface FunctionPoolOptions {
    * Undefined: one call per instance, as many instances as calls, as Lambda has it.
    */
   readonly shared: number | undefined;
+  /** An instance that is not called for so long is let go, as Lambda does; 0 = never. */
+  readonly idleMs: number;
   readonly onOutput: (chunk: Buffer, instance: number) => void;
 }
 
@@ -47,6 +49,9 @@ interface Call {
   timer: NodeJS.Timeout | undefined;
 }
 
+/** An instance that is not called for so long gives back what it does not need. */
+const TIDY_MS = 5000;
+
 /** A bundle that takes longer to load takes it from the time of its calls. */
 const LOAD_MS = 10_000;
 
@@ -54,13 +59,22 @@ interface Member {
   readonly instance: Instance;
   readonly calls: Map<number, Call>;
   readonly loading: NodeJS.Timeout;
+  /** What becomes of it while nobody calls it; none while somebody does. */
+  resting: readonly NodeJS.Timeout[];
   /** Its bundle is loaded; from then on the time of calls runs, as Lambda leaves out the time that loading takes. */
   ready: boolean;
   /** Takes no more calls, and goes when it has none. */
   retired: boolean;
 }
 
-export function functionPool({ definition, mode, environment, shared, onOutput }: FunctionPoolOptions): FunctionPool {
+export function functionPool({
+  definition,
+  mode,
+  environment,
+  shared,
+  idleMs,
+  onOutput,
+}: FunctionPoolOptions): FunctionPool {
   const { title, timeoutMs } = definition;
   const members = new Set<Member>();
   let callCount = 0;
@@ -71,6 +85,7 @@ export function functionPool({ definition, mode, environment, shared, onOutput }
     const member = pick();
     callCount += 1;
     const id = callCount;
+    wake(member);
     return new Promise((resolve, reject) => {
       member.calls.set(id, { resolve, reject, timer: member.ready ? limit(member, id) : undefined });
       member.instance.send({ id, event, requestId: randomUUID(), timeoutMs });
@@ -88,6 +103,23 @@ export function functionPool({ definition, mode, environment, shared, onOutput }
     for (const [id, call] of member.calls) call.timer = limit(member, id);
   }
 
+  function wake(member: Member): void {
+    for (const timer of member.resting) clearTimeout(timer);
+    member.resting = [];
+  }
+
+  /** Whoever has been let go is started again by the next call. */
+  function rest(member: Member): void {
+    const letGo = (): void => {
+      member.retired = true;
+      void member.instance.kill();
+    };
+    member.resting = [
+      setTimeout(() => member.instance.tidy(), TIDY_MS).unref(),
+      ...(idleMs > 0 ? [setTimeout(letGo, idleMs).unref()] : []),
+    ];
+  }
+
   function pick(): Member {
     const free = [...members].filter((member) => !member.retired && (shared !== undefined || member.calls.size === 0));
     if (free.length < (shared ?? 1)) return start();
@@ -103,6 +135,7 @@ export function functionPool({ definition, mode, environment, shared, onOutput }
       onMessage: (message) => (message === READY ? makeReady(member) : settle(member, message)),
       onExit: (reason) => {
         clearTimeout(member.loading);
+        wake(member);
         members.delete(member);
         for (const id of calls.keys())
           finish(member, id)?.reject(new FunctionError(`${title} ended before it answered: ${reason}`));
@@ -110,8 +143,9 @@ export function functionPool({ definition, mode, environment, shared, onOutput }
       onOutput: (chunk) => onOutput(chunk, number),
     });
     const loading = setTimeout(() => makeReady(member), LOAD_MS);
-    const member: Member = { instance, calls, loading, ready: false, retired: false };
+    const member: Member = { instance, calls, loading, resting: [], ready: false, retired: false };
     members.add(member);
+    rest(member);
     return member;
   }
 
@@ -130,7 +164,9 @@ export function functionPool({ definition, mode, environment, shared, onOutput }
     if (!call) return undefined;
     clearTimeout(call.timer);
     member.calls.delete(id);
-    if (member.retired && member.calls.size === 0) void member.instance.kill();
+    if (member.calls.size > 0) return call;
+    if (member.retired) void member.instance.kill();
+    else rest(member);
     return call;
   }
 

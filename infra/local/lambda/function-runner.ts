@@ -1,9 +1,11 @@
 /** Runs in a thread or process of its own: loads one function's bundle and answers calls with it. */
 import { pathToFileURL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { parentPort, workerData } from 'node:worker_threads';
 import { functionResult, type FunctionResult } from './function-result.ts';
 import { togetherInATurn } from './together-in-a-turn.ts';
-import { READY, type AnswerMessage, type CallMessage, type RunnerStart } from './messages.ts';
+import { READY, TIDY, type AnswerMessage, type CallMessage, type RunnerStart } from './messages.ts';
 
 type Handler = (event: unknown, context: object) => unknown;
 
@@ -38,7 +40,18 @@ async function loadHandler(): Promise<Handler> {
 }
 
 function callAll(messages: unknown): void {
+  if (messages === TIDY) return collectGarbage();
   for (const message of messages as readonly CallMessage[]) void call(message);
+}
+
+let collect: (() => void) | undefined;
+
+function collectGarbage(): void {
+  if (collect === undefined) {
+    setFlagsFromString('--expose-gc');
+    collect = runInNewContext('gc') as () => void;
+  }
+  collect();
 }
 
 async function call({ id, event, requestId, timeoutMs }: CallMessage): Promise<void> {

@@ -14,6 +14,9 @@ export interface CallMessage {
 /** The first thing a runner says: its bundle is loaded, or cannot be. */
 export const READY = 'ready';
 
+/** Said to a runner that nobody calls: it collects its garbage. */
+export const TIDY = 'tidy';
+
 export type AnswerMessage =
   | { readonly id: number; readonly result: FunctionResult; readonly error?: undefined }
   | {
@@ -26,6 +29,7 @@ export interface RunnerStart {
   readonly module: string;
   readonly exportName: string;
   readonly name: string;
+  readonly title: string;
   readonly arn: string;
   readonly memoryMb: number;
 }

@@ -35,6 +35,11 @@ export interface LocalStackOptions {
    * the function
    */
   readonly functionMemory: number | undefined;
+  /**
+   * An instance that is not called for so long is let go; 0 for never. Functions that are started each minute keep
+   * theirs with anything over that. @default 75
+   */
+  readonly functionIdleSeconds: number;
   /** Further flags of Node for the processes of functions, as to look for leaks. @default none */
   readonly functionArguments: readonly string[];
   /** Module that exports `buildApp(app)`. @default the app that is deployed */
@@ -66,6 +71,7 @@ export const DEFAULT_OPTIONS: LocalStackOptions = {
   datastores: undefined,
   functionInstances: 1,
   functionMemory: undefined,
+  functionIdleSeconds: 75,
   functionArguments: [],
   app: undefined,
   projectFolder: undefined,

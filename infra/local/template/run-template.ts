@@ -82,6 +82,7 @@ export async function runTemplate({
     mode: options.functions,
     shared: behindRoutes,
     sharedInstances: options.functionInstances,
+    idleMs: options.functionIdleSeconds * 1000,
     services: {
       AWS_ENDPOINT_URL_DYNAMODB: services.dynamodb,
       AWS_ENDPOINT_URL_SQS: services.sqs,

@@ -80,6 +80,7 @@ export function emptyCallable(module: string): Callable {
     mode: 'process',
     environment: instanceEnvironment(definition, {}),
     shared: undefined,
+    idleMs: 0,
     onOutput: () => {},
   });
   return { title, kill: () => pool.kill(), call: () => pool.invoke('{}') };

@@ -11,7 +11,7 @@ export interface StandInHost {
 }
 
 /** Two functions, `shared` and `alone`, with the code of the stand-in for read-cells. */
-export function startStandIns(folder: string, mode: FunctionMode, timeoutMs = 5000): StandInHost {
+export function startStandIns(folder: string, mode: FunctionMode, timeoutMs = 5000, idleMs = 0): StandInHost {
   const module = join(folder, 'index.mjs');
   buildSync({
     entryPoints: [join(STAND_INS, 'read-cells.ts')],
@@ -36,6 +36,7 @@ export function startStandIns(folder: string, mode: FunctionMode, timeoutMs = 50
     mode,
     shared: new Set(['shared']),
     sharedInstances: 1,
+    idleMs,
     services: { AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:1' },
     log,
   });

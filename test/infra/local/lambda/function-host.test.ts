@@ -136,3 +136,42 @@ describe.each(['threads', 'process'] as const)('functions in %s', (mode) => {
     );
   });
 });
+
+describe.each(['threads', 'process'] as const)('idle functions in %s', (mode) => {
+  it('are let go, one by one, and start again at the next call', async () => {
+    using folder = temporaryFolder();
+    const { functions, log } = startStandIns(folder.path, mode, 5000, 1000);
+    const instances = (title: string) => functions.status().find((one) => one.title === title)?.instances.length;
+    const invoke = async (title: string, query: Record<string, string>) =>
+      JSON.parse(JSON.parse(await functions.invoke(title, JSON.stringify({ queryStringParameters: query }))).body) as {
+        readonly answered: number;
+      };
+    try {
+      await Promise.all([invoke('alone', { sleep: '10' }), invoke('alone', { sleep: '2500' })]);
+      // The one that slept has just ended, the other had nothing to do for longer than it may.
+      expect(instances('alone')).toBe(1);
+      await expect.poll(() => instances('alone'), { timeout: 5000 }).toBe(0);
+      await expect.poll(() => instances('shared'), { timeout: 5000 }).toBe(0);
+      expect(await invoke('shared', {})).toMatchObject({ answered: 1 });
+      expect(instances('shared')).toBe(1);
+    } finally {
+      await functions.stop();
+      await log.close();
+    }
+  });
+
+  it('that are called again in time stay', async () => {
+    using folder = temporaryFolder();
+    const { functions, log } = startStandIns(folder.path, mode, 5000, 1500);
+    try {
+      for (let call = 1; call <= 4; call += 1) {
+        const { body } = JSON.parse(await functions.invoke('shared', JSON.stringify({ queryStringParameters: {} })));
+        expect(JSON.parse(body)).toMatchObject({ answered: call });
+        await sleep(600);
+      }
+    } finally {
+      await functions.stop();
+      await log.close();
+    }
+  });
+});
