@@ -36,7 +36,7 @@ export interface AppContext {
   readonly groups?: unknown;
   /** `local` alone: readers of each group, 0 to 5. @default 1 */
   readonly readers?: unknown;
-  /** `local` alone: the most shards that a datastore gets, 1 to 65,536. @default 256 */
+  /** `local` alone: the most shards that a datastore gets, 1 to 65,536. @default 64 */
   readonly shards?: unknown;
   /** `local` alone: how functions reach MySQL, `mysql` or `data-api`. @default mysql */
   readonly access?: unknown;

@@ -96,8 +96,9 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     throttle: { ratePerSecond: 10_000, burst: 5000 },
     logDays: 7,
     shards: {},
-    // 4096 databases take half a minute to create; 256 are there at once, and spread as well over a few groups.
-    maxShards: 256,
+    // 4096 databases take half a minute to create, and gigabytes; 64 are there at once, and spread as well over a few
+    // groups.
+    maxShards: 64,
   },
 
   /** Cheap: one cluster, so no buffer; writes answer 503 while it is down. */

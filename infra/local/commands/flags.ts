@@ -41,8 +41,11 @@ export function startFlags(): readonly Option[] {
       DEFAULT_OPTIONS.groups,
     ),
     wholeNumberFlag('--readers <count>', 'readers of each group', 0, 5).default(DEFAULT_OPTIONS.readers),
-    wholeNumberFlag('--shards <count>', 'the most that a datastore gets; fixed at the first start', 1, 65_536).default(
-      DEFAULT_OPTIONS.shards,
+    wholeNumberFlag(
+      '--shards <count>',
+      'the most that a datastore gets; fixed once it exists (default: as many as last time, 64 at first)',
+      1,
+      65_536,
     ),
     choiceFlag('--engine <name>', 'mysql or mariadb (default: MySQL if it is on the machine, else MariaDB)', [
       'mysql',

@@ -17,7 +17,7 @@ interface Flags {
   readonly data: string;
   readonly groups: number;
   readonly readers: number;
-  readonly shards: number;
+  readonly shards?: number;
   readonly engine?: 'mysql' | 'mariadb';
   readonly serverSize: ServerSize;
   readonly restartAfter: number;
@@ -35,11 +35,13 @@ const command = new Command('npm start --')
   .showHelpAfterError();
 for (const flag of startFlags()) command.addOption(flag);
 command.parse();
-const { engine, datastores, tailers, functionMemory, functionIdle, restartAfter, ...flags } = command.opts<Flags>();
+const { engine, datastores, shards, tailers, functionMemory, functionIdle, restartAfter, ...flags } =
+  command.opts<Flags>();
 const options: Partial<LocalStackOptions> = {
   ...flags,
   engine,
   datastores,
+  shards,
   tailers,
   functionMemory,
   functionIdleSeconds: functionIdle,

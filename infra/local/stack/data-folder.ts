@@ -15,6 +15,7 @@ export interface DataFolder {
   readonly customResources: string;
   readonly queues: string;
   readonly control: string;
+  readonly mostShards: string;
 }
 
 export function dataFolder(root: string): DataFolder {
@@ -28,6 +29,7 @@ export function dataFolder(root: string): DataFolder {
     customResources: join(root, 'custom-resources.json'),
     queues: join(root, 'queues.json'),
     control: join(root, 'control.json'),
+    mostShards: join(root, 'most-shards'),
   };
 }
 

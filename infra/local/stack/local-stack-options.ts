@@ -1,6 +1,6 @@
 import type { Access } from '../../../shared/environment.ts';
-import type { FunctionMode } from '../lambda/function-definition.ts';
 import type { ServerSize } from '../mysql/server-size.ts';
+import type { FunctionMode } from '../lambda/function-definition.ts';
 
 /** What a local stack is started with; `npm start` has a flag for what people want to change. */
 export interface LocalStackOptions {
@@ -12,8 +12,11 @@ export interface LocalStackOptions {
   readonly groups: number;
   /** Readers of each group, 0 to 5. @default 1 */
   readonly readers: number;
-  /** The most shards that a datastore gets, 1 to 65,536; fixed at the first start. @default 256 */
-  readonly shards: number;
+  /**
+   * The most shards that a datastore gets, 1 to 65,536; fixed once it exists. @default as many as last time, 64 at
+   * first
+   */
+  readonly shards: number | undefined;
   /** @default a real MySQL if there is one on the machine, else MariaDB */
   readonly engine: 'mysql' | 'mariadb' | undefined;
   /** After how many seconds a server that died is started again, as a managed cluster would; 0 for never. @default 2 */
@@ -61,7 +64,7 @@ export const DEFAULT_OPTIONS: LocalStackOptions = {
   data: '.local',
   groups: 3,
   readers: 1,
-  shards: 256,
+  shards: undefined,
   engine: undefined,
   restartAfterSeconds: 2,
   functions: 'threads',

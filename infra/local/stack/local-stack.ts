@@ -3,7 +3,7 @@ import { readAppContext, type AppContext } from '../../app-context.ts';
 import { awsLogin } from './aws-login.ts';
 import { commandsOf } from '../control/commands.ts';
 import { startControlServer } from '../control/control-server.ts';
-import { makeDataFolder } from './data-folder.ts';
+import { dataFolder, makeDataFolder } from './data-folder.ts';
 import { startSecretsManager } from '../emulators/secrets-manager.ts';
 import { startRdsData } from '../emulators/rds-data.ts';
 import { openService } from '../emulators/open-service.ts';
@@ -15,6 +15,7 @@ import { openGateway } from '../gateway/gateway.ts';
 import { DEFAULT_OPTIONS, type LocalStackOptions } from './local-stack-options.ts';
 import { startWantedGroups } from './start-groups.ts';
 import { checkTypes, localResources } from '../template/resources/local-resources.ts';
+import { mostShards, rememberMostShards } from './most-shards.ts';
 import type { LocalStack } from './running-stack.ts';
 import { runTemplate } from '../template/run-template.ts';
 import { stackQueues } from '../template/stack-queues.ts';
@@ -26,7 +27,8 @@ import { undefinedDatastores } from './undefined-datastores.ts';
  * API serves when this returns. Throws, with everything stopped again, when any part of it does not start.
  */
 export async function startLocalStack(given: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
-  const options = { ...DEFAULT_OPTIONS, ...given };
+  const wished = { ...DEFAULT_OPTIONS, ...given };
+  const options = { ...wished, shards: mostShards(dataFolder(resolve(wished.data)), wished.shards) };
   const context = appContext(options);
   const { environment, definitions } = readAppContext(context, (warning) => options.log(`warning: ${warning}`));
   const folder = makeDataFolder(resolve(options.data));
@@ -40,6 +42,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       definitions: definitions.datastores,
       datastores: options.datastores,
     });
+    rememberMostShards(folder, options.shards);
     const log = openFunctionLog(folder.functionLog);
     parts.defer(() => log.close());
     const closing = <T extends { close(): Promise<void> }>(part: T): T => {
@@ -123,7 +126,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
   }
 }
 
-function appContext(options: LocalStackOptions): AppContext {
+function appContext(options: LocalStackOptions & { readonly shards: number }): AppContext {
   return {
     environment: 'local',
     groups: options.groups,

@@ -114,7 +114,10 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     for (const { Metadata } of functions) {
       const bundle = join(folder.path, environment, String(Metadata?.['aws:asset:path']));
       expect(existsSync(join(bundle, 'index.mjs'))).toBe(true);
-      const shards: Readonly<Record<string, number>> = { smoke: 16, trips: environment === 'prod' ? 4096 : 256 };
+      const shards: Readonly<Record<string, number>> = {
+        smoke: 16,
+        trips: { prod: 4096, local: 64 }[environment as string] ?? 256,
+      };
       expect(JSON.parse(readFileSync(join(bundle, 'definitions.json'), 'utf8'))).toEqual({
         datastores: definitions.datastores.map((datastore) => ({ ...datastore, shards: shards[datastore.name] })),
       });
