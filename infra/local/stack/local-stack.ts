@@ -16,6 +16,7 @@ import { DEFAULT_OPTIONS, type LocalStackOptions } from './local-stack-options.t
 import { startWantedGroups } from './start-groups.ts';
 import { checkTypes, localResources } from '../template/resources/local-resources.ts';
 import { mostShards, rememberMostShards } from './most-shards.ts';
+import { showProgress } from './progress.ts';
 import type { LocalStack } from './running-stack.ts';
 import { runTemplate } from '../template/run-template.ts';
 import { stackQueues } from '../template/stack-queues.ts';
@@ -33,6 +34,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
   const { environment, definitions } = readAppContext(context, (warning) => options.log(`warning: ${warning}`));
   const folder = makeDataFolder(resolve(options.data));
 
+  const progress = showProgress(options.log);
   const parts = new AsyncDisposableStack();
   try {
     const lock = lockFolder(folder.root);
@@ -57,15 +59,21 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     );
     parts.defer(() => gateway.close());
 
-    const synthesis = synthesize({ app: options.app ?? DEPLOYED_APP, context, folder: folder.assembly }).then(
-      (stacks) => {
+    const synthesis = progress
+      .during(
+        'making templates and bundles',
+        synthesize({ app: options.app ?? DEPLOYED_APP, context, folder: folder.assembly }),
+      )
+      .then((stacks) => {
         checkTypes(stacks);
         return stacks;
-      },
-    );
+      });
     const [stacks, groups, dynamodb, sqs, secretsManager] = await allOrFirstError([
       synthesis,
-      startWantedGroups({ options, environment, definitions, folder, synthesis, defer: (stop) => parts.defer(stop) }),
+      progress.during(
+        'starting servers',
+        startWantedGroups({ options, environment, definitions, folder, synthesis, defer: (stop) => parts.defer(stop) }),
+      ),
       openService('dynamodb', folder, options.log).then(closing),
       openService('sqs', folder, options.log).then(closing),
       startSecretsManager().then(closing),
@@ -81,7 +89,10 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     });
     secretsManager.setSecrets(local.secrets);
     const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url, rdsData: rdsData.url };
-    const running = await runTemplate({ local, options, folder, services, log, gateway });
+    const running = await progress.during(
+      'making tables and queues, bringing the databases up to date',
+      runTemplate({ local, options, folder, services, log, gateway }),
+    );
     parts.defer(() => running.stop());
 
     const places = {
@@ -123,6 +134,8 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
   } catch (error) {
     await parts.disposeAsync();
     throw error;
+  } finally {
+    progress.end();
   }
 }
 
