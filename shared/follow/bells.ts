@@ -34,7 +34,8 @@ export interface BellOptions {
   readonly now?: () => number;
 }
 
-const PAUSES: Pauses = { leastMs: 10, mostMs: 160 };
+/** A group that gets a cell every few seconds is asked as one that gets many: at rest it is after ten. */
+const PAUSES: Pauses = { leastMs: 10, mostMs: 160, shareOfQuiet: 1 / 64 };
 /** A number that was left out may still come: its transaction becomes visible after one with a higher number. */
 const LATE_MS = 2000;
 /** So many of them are looked for: each is a value of the statement. */

@@ -8,20 +8,24 @@ export interface Pauses {
    * the same moments and can share statements. Lengths should be multiples of each other. @default false
    */
   readonly aligned?: boolean;
+  /**
+   * A pause is at most this share of the time for which nothing has come: who came a moment ago comes again soon.
+   * @default 1/4
+   */
+  readonly shareOfQuiet?: number;
 }
 
 /** What came of a pass: more is waiting, something came, nothing came, or it failed. */
 export type PassEnd = 'full' | 'some' | 'none' | 'failed';
-
-/** A pause is at most this share of the time for which nothing has come: who came a moment ago comes again soon. */
-const SHARE_OF_QUIET = 1 / 4;
 
 /**
  * How long to pause after a pass: not at all while a page was full, shortly while cells come, then ever longer, twice
  * as long at a time. To double with every pass that found nothing made a group that gets a few cells a second wait
  * longest.
  */
-export function adaptivePause({ leastMs = 20, mostMs = 500 }: Pauses = {}): (end: PassEnd) => number {
+export function adaptivePause({ leastMs = 20, mostMs = 500, shareOfQuiet = 1 / 4 }: Pauses = {}): (
+  end: PassEnd,
+) => number {
   let pause = leastMs;
   let quietMs = 0;
   return (end) => {
@@ -31,7 +35,7 @@ export function adaptivePause({ leastMs = 20, mostMs = 500 }: Pauses = {}): (end
     } else {
       quietMs += pause;
       const longer = Math.max(leastMs, 1, pause * 2);
-      if (end === 'failed' || pause < Math.max(leastMs, 1) || longer <= quietMs * SHARE_OF_QUIET) pause = longer;
+      if (end === 'failed' || pause < Math.max(leastMs, 1) || longer <= quietMs * shareOfQuiet) pause = longer;
     }
     pause = Math.min(pause, mostMs);
     return pause;

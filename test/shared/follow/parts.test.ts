@@ -148,16 +148,25 @@ describe('the pause', () => {
     expect(pausesOf(['none', 'none'], { leastMs: 0 })).toEqual([1, 1]);
   });
 
-  it('is at most a quarter of the time for which nothing has come, and comes to its most in the end', () => {
-    const pauses = pausesOf(Array.from({ length: 40 }, () => 'none'));
-    let quiet = 0;
-    for (const pause of pauses) {
-      quiet += pause;
-      expect(pause).toBeLessThanOrEqual(Math.max(10, quiet / 4));
-    }
-    expect(pauses.at(-1)).toBe(100);
-    expect(new Set(pauses)).toEqual(new Set([10, 20, 40, 80, 100]));
-  });
+  it.each([
+    [1 / 4, {}],
+    [1 / 64, { shareOfQuiet: 1 / 64 }],
+  ])(
+    'is at most a share of the time for which nothing has come (%d), and comes to its most in the end',
+    (share, more) => {
+      const pauses = pausesOf(
+        Array.from({ length: 600 }, () => 'none'),
+        { leastMs: 10, mostMs: 100, ...more },
+      );
+      let quiet = 0;
+      for (const pause of pauses) {
+        quiet += pause;
+        expect(pause).toBeLessThanOrEqual(Math.max(10, quiet * share));
+      }
+      expect(pauses.at(-1)).toBe(100);
+      expect(new Set(pauses)).toEqual(new Set([10, 20, 40, 80, 100]));
+    },
+  );
 });
 
 describe('giving cells', () => {
