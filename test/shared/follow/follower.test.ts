@@ -259,10 +259,10 @@ describe('a follower', () => {
     await followed.write(3, 3, 'NOTES');
     await followed.write(2, 3, 'NOTES');
     const places = (): ReturnType<typeof committedPlaces> => committedPlaces(followed.stateTable, idOf(deeds), SHARDS);
-    await until(
-      'the others are passed',
-      async () => (await places())[3]?.added_id === (deeds.handled[1]?.added_id ?? 0) + 3,
-    );
+    await until('the others are passed', async () => {
+      const [, , second, third] = await places();
+      return third?.added_id === (deeds.handled[1]?.added_id ?? 0) + 3 && second?.added_id === (begun[2] ?? 0) + 3;
+    });
     await worker.stop();
     expect(deeds.handled.map(({ column_name }) => column_name)).toEqual(['BASE', 'BASE']);
     // What comes after the last one that it wanted is known to be none of its own.
