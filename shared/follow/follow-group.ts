@@ -21,7 +21,7 @@ const PAGES_AT_ONCE = 4;
 const ALONE_AT_ONCE = 4;
 
 /** How often each shard is looked at where bells are heard: what is missed of them is found so late at most. */
-export const SLOW_MS = 10_000;
+const SLOW_MS = 10_000;
 /** It is looked once more so long after a ring: a reader may lag behind the one that rang. */
 const LAGS_MS = 2000;
 /** After a pass that somebody rang for; a longer one where it had many shards. */

@@ -106,10 +106,14 @@ async function appendOnce(
 ): Promise<Appended | undefined> {
   const [only] = cells;
   const append = cells.length === 1 && only ? appendCell(fence, only) : appendCells(fence, cells);
-  const moves = isFollowed && client.abilities.hasBells ? { moves: fence } : {};
-  const change = await client.change({ ...append, ...(thenSelect && { thenSelect }), ...moves });
+  const isToRing = isFollowed && client.abilities.hasBells === true;
+  const change = await client.change({
+    ...append,
+    ...(thenSelect && { thenSelect }),
+    ...(isToRing && { moves: fence }),
+  });
   // Nobody knows what became of the ring of a try before.
-  if (moves.moves && !change.hasRung && (change.affectedRows > 0 || isRepeated)) await ring(client, fence);
+  if (isToRing && !change.hasRung && (change.affectedRows > 0 || isRepeated)) await ring(client, fence);
   if (change.affectedRows > 0 && change.insertId < change.affectedRows)
     throw new SqlError(
       'unclear',
@@ -146,7 +150,9 @@ async function appendOnce(
 async function ring(client: SqlClient, moved: Moved): Promise<void> {
   const rung = client.change(ringBells([moved])).catch(() => undefined);
   const change = await Promise.race([rung, sleep(RING_MS, undefined)]);
-  if (change && Math.random() * RINGS_A_DROP < 1) client.change(dropBells(change.insertId)).catch(() => undefined);
+  // 0: it was not rung.
+  if (change && change.insertId > 0 && Math.random() * RINGS_A_DROP < 1)
+    client.change(dropBells(change.insertId)).catch(() => undefined);
 }
 
 async function lookUp(

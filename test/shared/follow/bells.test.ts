@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { bellTower, type BellTower } from '../../../shared/follow/bells.ts';
 import type { FollowerRun } from '../../../shared/follow/run-follower.ts';
 import type { StoreContext } from '../../../shared/access/context.ts';
 import type { SqlClient } from '../../../shared/sql/client.ts';
+import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
 import {
   newDeeds,
@@ -127,6 +129,12 @@ describe.skipIf(WRITER_ONLY)('bells', () => {
     await Promise.all(Array.from({ length: SHARDS }, (_, shard) => followed.write(shard, 20)));
     await until('all are there', () => deeds.handled.length >= before + 1 + 20 * SHARDS, SOON_MS);
     expect(deeds.names().size, 'each once').toBe(deeds.handled.length);
+    // Too large to share a transaction, and so to ring in one.
+    const handled = deeds.handled.length;
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    const [row_key = ''] = rowsOfShard(7, SHARDS, 1);
+    await followed.trips.put(cellOf({ row_key, ref_key: 1_000_000, body: randomBytes(400 * 1024).toString('hex') }));
+    await until('the large one is there', () => deeds.handled.length === handled + 1, SOON_MS);
     await stop();
   });
 
