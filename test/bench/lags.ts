@@ -2,12 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { dataFolder } from '../../infra/local/stack/data-folder.ts';
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
 import type { NewCell } from '../../shared/cell.ts';
+import type { Datastore } from '../../shared/contract/datastore.ts';
 import { BillWatch } from '../support/billing/bill-watch.ts';
 import { persist } from '../support/persist.ts';
 import type { Progress } from '../support/progress.ts';
 import { openLoop } from '../support/pace.ts';
 import { DATASTORE } from '../support/store-access.ts';
 import type { Bench, Findings, LinePlot, Measured } from './bench.ts';
+import { openLibrary } from './http/open-library.ts';
 import { startStack } from './http/start-stack.ts';
 import { writeCalmTrips } from './lags/calm-trips.ts';
 import { startsInLog } from './lags/handler-starts.ts';
@@ -46,16 +48,20 @@ export const lagsBench: Bench = {
     const watching = { store, patienceMs: BILLING_PATIENCE_MS, signal };
     const [before, watch] = [new BillWatch(watching), new BillWatch(watching)];
 
+    // Asked on the table itself: through HTTP a query takes longer by itself than what is looked for.
+    await using library = await openLibrary(stack);
     const indexMs: number[] = [];
+    const queryMs: number[] = [];
     const answered: { readonly trip: NewCell; readonly at: number }[] = [];
     const write = async (trip: NewCell): Promise<void> => {
       answered.push({ trip, at: Date.now() });
       watch.acknowledged(trip);
-      indexMs.push(await untilFound(store, trip, signal));
+      indexMs.push(await untilFound(library.datastore, trip, signal));
+      queryMs.push(await untilFound(store, trip, signal));
     };
     await writeAtRate(store, { ...WARM, signal }, async (trip) => {
       before.acknowledged(trip);
-      await untilFound(store, trip, signal);
+      await Promise.all([library.datastore, store].map((datastore) => untilFound(datastore, trip, signal)));
     });
     await before.finish(UNSEEN);
     say(`warmed up with ${WARM.trips} trips`);
@@ -68,7 +74,7 @@ export const lagsBench: Bench = {
       return start === undefined ? [] : [Math.max(0, start - at)];
     });
     say(`${indexMs.length} trips, ${unbilled.length} not billed`);
-    return { measured: measured(indexMs, triggerMs, engine), plots: [plot(indexMs, triggerMs)] };
+    return { measured: measured({ indexMs, queryMs, triggerMs }, engine), plots: [plot(indexMs, triggerMs)] };
   },
 };
 
@@ -108,7 +114,11 @@ async function writeAtRate(
 /**
  * How long it takes, from now on, until the answer of a query shows the trip's row: the query's own time is part of it.
  */
-async function untilFound(store: SchemalessClient, { row_key, body }: NewCell, signal: AbortSignal): Promise<number> {
+async function untilFound(
+  store: Pick<Datastore, 'query'>,
+  { row_key, body }: NewCell,
+  signal: AbortSignal,
+): Promise<number> {
   const start = performance.now();
   const driver = String(Object(body).driver_partner_uuid);
   for (;;) {
@@ -125,21 +135,34 @@ async function untilFound(store: SchemalessClient, { row_key, body }: NewCell, s
   }
 }
 
-function measured(indexMs: readonly number[], triggerMs: readonly number[], engine: string): readonly Measured[] {
+interface Lags {
+  readonly indexMs: readonly number[];
+  readonly queryMs: readonly number[];
+  readonly triggerMs: readonly number[];
+}
+
+function measured({ indexMs, queryMs, triggerMs }: Lags, engine: string): readonly Measured[] {
   const wanted = TRIPS_A_SECOND * SECONDS;
-  const row = (what: string, lags: readonly number[], share: number, bar: number): Measured => {
+  const row = (what: string, lags: readonly number[], share: number, bar?: number): Measured => {
     const lag = percentile(lags, share);
     return {
       what: `${what}, p${share * 100} of ${lags.length}`,
       figure: `${lag.toFixed(1)} ms`,
-      bar: `< ${bar} ms`,
-      passed: lag < bar && lags.length === wanted,
+      bar: bar === undefined ? 'printed' : `< ${bar} ms`,
+      passed: (bar === undefined || lag < bar) && lags.length === wanted,
       engine,
     };
   };
   const load = `${TRIPS_A_SECOND} trips a second`;
   return [
-    row(`index lag, from a put's answer to that of a query that shows it; ${load}`, indexMs, 0.99, BAR.indexP99),
+    row(
+      `index lag, from a put's answer to that of a query of the library that shows it; ${load}`,
+      indexMs,
+      0.99,
+      BAR.indexP99,
+    ),
+    row('a query through HTTP behind it', queryMs, 0.5),
+    row('… the same', queryMs, 0.99),
     row(`trigger lag, from a put's answer to the start of the function; ${load}`, triggerMs, 0.5, BAR.triggerP50),
     row('… the same', triggerMs, 0.99, BAR.triggerP99),
   ];
