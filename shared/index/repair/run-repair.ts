@@ -76,8 +76,13 @@ async function repairAll(run: RepairRun, going: Going, repairs: Map<string, Data
   const indexes = watchIndexes(run.topologyTable, settings.versionsAgeMs, settings.retiredForMs);
   const away = awayGroups(run.context.groups, signal);
   let failing = false;
+  let readAt = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
-    run.context.topology.refresh();
+    // A reading scans the table.
+    if (performance.now() - readAt >= settings.lookMs) {
+      run.context.topology.refresh();
+      readAt = performance.now();
+    }
     try {
       const isSucceeded = workers.share(1).successor !== undefined;
       for (const datastore of await indexes.datastores()) {
