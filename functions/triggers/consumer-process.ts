@@ -72,14 +72,13 @@ export async function runConsumer({ config, trigger, fn, stopping }: ConsumerPro
       );
     };
     // Not `once` of node:events: that fails with the first error, and polling goes on after it.
-    const stopped = Promise.withResolvers<void>();
-    polling.once('stopped', () => stopped.resolve());
+    const stopped = new Promise<void>((resolve) => void polling.once('stopped', () => resolve()));
     polling.on('error', (error) => logger.warn('queue', { trigger, error }));
     // However a poll ends: a queue that was replaced may be empty, or gone.
     for (const end of ['response_processed', 'empty', 'error'] as const) polling.on(end, look);
     stopping.addEventListener('abort', stop, { once: true });
     polling.start();
-    await stopped.promise;
+    await stopped;
     stopping.removeEventListener('abort', stop);
   }
 

@@ -18,15 +18,17 @@ export interface FunctionCall {
  */
 export async function callFunction({ fn, client, message, attempt, timeoutMs }: FunctionCall): Promise<void> {
   const time = new AbortController();
-  const timeUp = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    const error = new Error(`it did not answer within ${timeoutMs / 1000} s`);
-    timeUp.reject(error);
-    time.abort(error);
-  }, timeoutMs);
+  let timer: NodeJS.Timeout | undefined;
+  const timeUp = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const error = new Error(`it did not answer within ${timeoutMs / 1000} s`);
+      reject(error);
+      time.abort(error);
+    }, timeoutMs);
+  });
   try {
     const call = (async () => fn(message.row_key, message, client(time.signal), { signal: time.signal, attempt }))();
-    await Promise.race([call, timeUp.promise]);
+    await Promise.race([call, timeUp]);
   } finally {
     clearTimeout(timer);
   }

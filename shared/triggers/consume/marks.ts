@@ -59,7 +59,8 @@ export function marks(
     async done({ message: { shard, added_id }, sentAt, view }) {
       if (!view.hasMark || Date.now() - sentAt >= keepsUpMs) return;
       // One before this cell has left the queue in some other way, since a group is consumed in order.
-      if (view.cells.values().some((cell) => cell.parked_at === undefined && cell.message.added_id > added_id)) return;
+      if ([...view.cells.values()].some((cell) => cell.parked_at === undefined && cell.message.added_id > added_id))
+        return;
       view.hasMark = false;
       markedAt.delete(shard);
       await store.mark(shard, undefined).catch(failed);

@@ -1,3 +1,4 @@
+import { groupBy } from '../../group-by.ts';
 import { readState, updateState } from '../../dynamo/state-table.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { changeItem, pack, unpack } from '../../dynamo/change-item.ts';
@@ -77,7 +78,7 @@ export function consumedMarks(table: DynamoTable, name: TriggerName): ConsumedMa
   }
 
   async function change(shards: readonly number[], how: MarkChange): Promise<ReadonlyMap<number, ConsumedMark>> {
-    const pages = Map.groupBy(shards, pageOf);
+    const pages = groupBy(shards, pageOf);
     const changed = await Promise.all([...pages].map(([page, some]) => changePage(page, some, how)));
     return new Map(changed.flatMap((marks) => [...marks]));
   }

@@ -1,3 +1,4 @@
+import { groupBy } from '../../group-by.ts';
 import type { CellPlace } from '../../contract/trigger-operations.ts';
 import type { FailingCell } from './trigger-store.ts';
 import type { ShardChange, TroubledShards } from './troubled-shards.ts';
@@ -15,7 +16,7 @@ export function changeParked(
   wanted: readonly CellPlace[] | undefined,
   change: (cell: FailingCell) => FailingCell | undefined,
 ): Promise<number> {
-  const ids = wanted && Map.groupBy(wanted, ({ shard }) => shard);
+  const ids = wanted && groupBy(wanted, ({ shard }) => shard);
   const isWanted = ({ message }: FailingCell): boolean =>
     !ids || ids.get(message.shard)?.some(({ added_id }) => added_id === message.added_id) === true;
   return changeCells(

@@ -1,0 +1,43 @@
+import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import { CONSUMER_KEYS, readConfig } from '../environment/config.ts';
+import type { TriggerHandler } from './trigger-handler.ts';
+
+export interface ConsumeOptions {
+  /** @default the environment variable SCHEMALESS_DATASTORE */
+  readonly datastore?: string | undefined;
+  /** Of the HTTP API. @default the environment variable SCHEMALESS_API_URL */
+  readonly url?: string | undefined;
+  /** Aborted to stop. @default SIGTERM and SIGINT (Ctrl-C) stop it */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Consumes a trigger's queue in this process, as its Lambda function would: one batch at a time, one call at a time.
+ * Start more processes for more at a time. Needs the package `sqs-consumer` and the environment variables of the
+ * trigger's function, which the local stack prints by `npm run consume -- --print-environment`.
+ *
+ * ```ts
+ * await consume(triggerHandler('bill_rider', async (rowKey, message, schemaless) => { … }));
+ * ```
+ *
+ * @returns once it was told to stop, and the call under way is done; what else was received goes back to the queue
+ * @throws an Error when an environment variable is missing or wrong, or the datastore has no such trigger
+ */
+export async function consume(
+  { trigger, fn }: Pick<TriggerHandler, 'trigger' | 'fn'>,
+  { datastore, url, signal }: ConsumeOptions = {},
+): Promise<void> {
+  const config = readConfig(CONSUMER_KEYS, {
+    [ENVIRONMENT_VARIABLES.datastore]: datastore,
+    [ENVIRONMENT_VARIABLES.apiUrl]: url,
+  });
+  // A Lambda function needs no queue of its own, nor what asks it.
+  const { runConsumer } = await import('./consumer-process.ts');
+  await runConsumer({ config, trigger, fn, stopping: signal ?? stopSignals() });
+}
+
+function stopSignals(): AbortSignal {
+  const stopping = new AbortController();
+  for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => stopping.abort());
+  return stopping.signal;
+}

@@ -1,0 +1,42 @@
+/**
+ * `npm run build`, before the package is packed: compiles the entries of `entries.json`, with all that they import and
+ * nothing else, into `dist`, and puts beside them the OpenAPI document and the JSON Schemas of the YAML.
+ */
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, join, relative } from 'node:path';
+import { openApi } from '../../shared/api/openapi.ts';
+
+const PACKAGE = import.meta.dirname;
+const ROOT = join(PACKAGE, '../..');
+const DIST = join(PACKAGE, 'dist');
+
+const entries: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(PACKAGE, 'entries.json'), 'utf8'));
+
+rmSync(DIST, { recursive: true, force: true });
+mkdirSync(DIST);
+compile(Object.values(entries));
+mkdirSync(join(DIST, 'entries'));
+for (const [entry, source] of Object.entries(entries)) writeEntry(entry, source);
+writeFileSync(join(DIST, 'openapi.json'), `${JSON.stringify(openApi({ isSigned: true }), undefined, 2)}\n`);
+mkdirSync(join(DIST, 'schemas'));
+for (const schema of globSync(join(ROOT, 'infra/schemas/*.schema.json')))
+  copyFileSync(schema, join(DIST, 'schemas', basename(schema)));
+
+function compile(sources: readonly string[]): void {
+  const project = join(DIST, 'tsconfig.json');
+  const files = sources.map((source) => relative(DIST, join(ROOT, source)));
+  writeFileSync(project, JSON.stringify({ extends: '../tsconfig.build.json', files }));
+  const tsc = join(dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc');
+  execFileSync(process.execPath, [tsc, '-p', project], { stdio: ['ignore', 2, 2] });
+  rmSync(project);
+}
+
+/** What a program imports, and nothing else can: `entries/triggers.js` for `schemaless/triggers`. */
+function writeEntry(entry: string, source: string): void {
+  const name = entry === '.' ? 'index' : entry.slice('./'.length);
+  const compiled = `../${source.replace(/\.ts$/u, '.js')}`;
+  for (const extension of ['js', 'd.ts'])
+    writeFileSync(join(DIST, 'entries', `${name}.${extension}`), `export * from '${compiled}';\n`);
+}
