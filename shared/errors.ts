@@ -6,130 +6,33 @@ export type Retry = 'never' | 'later';
 interface ErrorKind {
   readonly status: number;
   readonly retry: Retry;
-  /** What it means, one line. */
-  readonly title: string;
-  /** What the caller can do about it, one line. */
-  readonly cure: string;
 }
 
 /**
- * Every error code there is. Codes never change their meaning; the table in `infra/docs/api.md` is made from this list.
+ * Every error code there is. Codes never change their meaning; the table in `infra/docs/api.md` is made from this list,
+ * and from what `error-texts.ts` says of each, which a client need not carry.
  */
 export const ERRORS = {
-  invalid_json: {
-    status: 400,
-    retry: 'never',
-    title: 'The request body is not JSON that can be kept',
-    cure: 'Mend the JSON at the place that the detail names',
-  },
-  invalid_field: {
-    status: 400,
-    retry: 'never',
-    title: 'A field or parameter has a value that cannot be used',
-    cure: 'Send what `wanted` says in the field that `field` names',
-  },
-  unknown_field: {
-    status: 400,
-    retry: 'never',
-    title: 'A field or query parameter that this route does not know',
-    cure: 'Leave it out, or correct its name',
-  },
-  missing_field: {
-    status: 400,
-    retry: 'never',
-    title: 'A field or parameter that this route needs is not there',
-    cure: 'Send it',
-  },
-  unknown_route: {
-    status: 404,
-    retry: 'never',
-    title: 'No such path',
-    cure: 'See `GET /v1/openapi.json` for the routes',
-  },
-  unknown_datastore: {
-    status: 404,
-    retry: 'never',
-    title: 'No datastore of this name',
-    cure: 'Use one that is defined, or define and deploy it',
-  },
-  unknown_shard: {
-    status: 404,
-    retry: 'never',
-    title: 'The datastore has no shard of this number',
-    cure: 'Use 0 to the number of shards less one',
-  },
-  unknown_index: {
-    status: 404,
-    retry: 'never',
-    title: 'The datastore has no index of this name',
-    cure: 'Use one that is defined, or define and deploy it',
-  },
-  unknown_trigger: {
-    status: 404,
-    retry: 'never',
-    title: 'The datastore has no trigger of this name',
-    cure: 'Use one that is defined, or define and deploy it',
-  },
-  cell_not_found: {
-    status: 404,
-    retry: 'never',
-    title: 'No cell is at this address',
-    cure: 'With `stale: true` it may be there: ask again, of the writer',
-  },
-  conflict: {
-    status: 409,
-    retry: 'never',
-    title: 'Another body is at this address; cells never change',
-    cure: 'Read the cell, then write a higher ref key',
-  },
-  body_too_large: {
-    status: 413,
-    retry: 'never',
-    title: "The cell's body is over its limit",
-    cure: 'Split the value over several columns or ref keys',
-  },
-  request_too_large: {
-    status: 413,
-    retry: 'never',
-    title: 'The request is over its limit',
-    cure: 'Send fewer cells a request',
-  },
-  answer_too_large: {
-    status: 413,
-    retry: 'never',
-    title: 'The item does not fit into this answer',
-    cure: 'Ask for it alone, or in a smaller batch',
-  },
-  undecodable_body: {
-    status: 500,
-    retry: 'never',
-    title: 'The stored body of this cell cannot be decoded',
-    cure: 'Look at the cell at the address given: its bytes were damaged',
-  },
-  index_building: {
-    status: 503,
-    retry: 'later',
-    title: 'The index, or the definition of it that can answer this, is being built',
-    cure: 'Repeat it once the build is complete; `progress` says how far it is',
-  },
-  internal: {
-    status: 500,
-    retry: 'later',
-    title: 'An error that should not happen',
-    cure: 'Repeat it; report it with the request id',
-  },
-  overloaded: {
-    status: 503,
-    retry: 'later',
-    title: 'More requests at once than the group of this row can serve',
-    cure: 'Repeat it after `Retry-After` seconds, and send fewer at once: nothing was begun',
-  },
-  unavailable: {
-    status: 503,
-    retry: 'later',
-    title: 'Not confirmed: no node that could answer was reached in time',
-    cure: 'Repeat it after `Retry-After` seconds: every request can be repeated safely',
-  },
+  invalid_json: { status: 400, retry: 'never' },
+  invalid_field: { status: 400, retry: 'never' },
+  invalid_body: { status: 400, retry: 'never' },
+  unknown_field: { status: 400, retry: 'never' },
+  missing_field: { status: 400, retry: 'never' },
+  unknown_route: { status: 404, retry: 'never' },
+  unknown_datastore: { status: 404, retry: 'never' },
+  unknown_shard: { status: 404, retry: 'never' },
+  unknown_index: { status: 404, retry: 'never' },
+  unknown_trigger: { status: 404, retry: 'never' },
+  cell_not_found: { status: 404, retry: 'never' },
+  conflict: { status: 409, retry: 'never' },
+  body_too_large: { status: 413, retry: 'never' },
+  request_too_large: { status: 413, retry: 'never' },
+  answer_too_large: { status: 413, retry: 'never' },
+  undecodable_body: { status: 500, retry: 'never' },
+  index_building: { status: 503, retry: 'later' },
+  internal: { status: 500, retry: 'later' },
+  overloaded: { status: 503, retry: 'later' },
+  unavailable: { status: 503, retry: 'later' },
 } as const satisfies Record<string, ErrorKind>;
 
 export type ErrorCode = keyof typeof ERRORS;
@@ -166,6 +69,27 @@ export class SchemalessError extends Error {
 
   get retry(): Retry {
     return ERRORS[this.code].retry;
+  }
+
+  /** As `details.field`. */
+  get field(): string | undefined {
+    return this.details.field;
+  }
+
+  /** As `details.wanted`. */
+  get wanted(): string | undefined {
+    return this.details.wanted;
+  }
+
+  /** As `details.got`. */
+  get got(): string | undefined {
+    return this.details.got;
+  }
+
+  /** What the server's log calls the request, where an answer came. */
+  get requestId(): string | undefined {
+    const id = this.details.more?.['request_id'];
+    return typeof id === 'string' ? id : undefined;
   }
 }
 

@@ -1,4 +1,5 @@
-import { ERRORS, SchemalessError } from '../../shared/errors.ts';
+import { ERROR_TEXTS } from '../../shared/error-texts.ts';
+import { SchemalessError } from '../../shared/errors.ts';
 import type { Answer } from './answer.ts';
 
 /** Seconds that a caller should wait before it repeats what was not confirmed. */
@@ -20,7 +21,7 @@ export function problemAnswer(error: SchemalessError, requestId: string): Answer
     contentType: 'application/problem+json',
     body: {
       type: 'about:blank',
-      title: ERRORS[code].title,
+      title: ERROR_TEXTS[code].title,
       status,
       detail: message,
       code,
@@ -43,7 +44,7 @@ export function shownItems(items: readonly unknown[]): readonly unknown[] {
 }
 
 function shownError({ code, details, message, retry }: SchemalessError): object {
-  return { code, title: ERRORS[code].title, detail: message, retry, ...particulars(details) };
+  return { code, title: ERROR_TEXTS[code].title, detail: message, retry, ...particulars(details) };
 }
 
 function particulars({ field, wanted, got, address, more }: SchemalessError['details']): object {

@@ -1,4 +1,5 @@
 import type { Json } from '../cell.ts';
+import { ERROR_TEXTS } from '../error-texts.ts';
 import { ERRORS, type ErrorCode } from '../errors.ts';
 import { MESSAGE_PACK } from './message-pack.ts';
 import type { Description } from './describe/description.ts';
@@ -56,7 +57,7 @@ export function responsesOf(description: Description): Readonly<Record<string, J
 }
 
 function withProblems(answer: Response | undefined, status: number, codes: readonly ErrorCode[]): Response {
-  const problems = codes.map((code) => `\`${code}\`: ${ERRORS[code].title}.`).join(' ');
+  const problems = codes.map((code) => `\`${code}\`: ${ERROR_TEXTS[code].title}.`).join(' ');
   // A 503 can also be the gateway's own, unless the operation already answers JSON with it.
   const content = answer?.['content'] ?? (status === 503 ? REFUSAL : {});
   return {
@@ -74,6 +75,7 @@ function byStatus(codes: readonly ErrorCode[]): ReadonlyMap<number, readonly Err
 }
 
 function exampleOf(code: ErrorCode): Json {
-  const { title, status, retry } = ERRORS[code];
+  const { status, retry } = ERRORS[code];
+  const { title } = ERROR_TEXTS[code];
   return { type: 'about:blank', title, status, detail: title, code, retry, request_id: 'JKJaXmPLvHcESHA=' };
 }

@@ -1,5 +1,6 @@
 import type { Json } from '../cell.ts';
-import { isWellFormed, readMessagePack } from './read-message-pack.ts';
+import { isWellFormed } from './check-message-pack.ts';
+import { readMessagePack } from './read-message-pack.ts';
 
 /**
  * A body as MessagePack, as it is stored, which stands in the place of its value: for whoever hands it on in MessagePack

@@ -8,13 +8,23 @@ export interface Reply {
 }
 
 /** What came of sending a request once. */
-export type Attempt =
-  | { readonly reply: Reply; readonly error?: undefined; readonly again?: undefined; readonly retryAfter?: undefined }
-  | {
-      readonly reply?: undefined;
-      readonly error: SchemalessError;
-      /** Of the answer, if one came. */
-      readonly status?: number;
-      readonly again: boolean;
-      readonly retryAfter: string | null;
-    };
+export type Attempt = AnsweredAttempt | FailedAttempt;
+
+interface AnsweredAttempt {
+  readonly reply: Reply;
+  readonly error?: undefined;
+  readonly again?: undefined;
+  readonly retryAfter?: undefined;
+  readonly elsewhere?: undefined;
+}
+
+export interface FailedAttempt {
+  readonly reply?: undefined;
+  readonly error: SchemalessError;
+  /** Of the answer, if one came. */
+  readonly status?: number;
+  readonly again: boolean;
+  readonly retryAfter: string | null;
+  /** Nothing says that the store had a part in it: another endpoint may answer. */
+  readonly elsewhere?: boolean;
+}

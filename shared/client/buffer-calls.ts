@@ -1,6 +1,6 @@
 import type { BufferConflict, BufferOperations } from '../contract/datastore.ts';
 import { toGroupBuffers } from './answers.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './calls.ts';
 
 /** The operator's view of the buffer, over HTTP. */
 export function bufferCalls(send: Connection): BufferOperations {

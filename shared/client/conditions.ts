@@ -1,5 +1,5 @@
 import { QUERY_WORDS } from '../definitions/query-words.ts';
-import { invalidField, unknownField } from '../errors.ts';
+import { invalidField, SchemalessError } from '../errors.ts';
 import type { Condition } from '../contract/index-query.ts';
 
 /**
@@ -13,7 +13,7 @@ import type { Condition } from '../contract/index-query.ts';
 export function toParameters(where: readonly Condition[]): Readonly<Record<string, readonly string[]>> {
   const parameters = new Map<string, readonly string[]>();
   for (const { field, operator, values } of where) {
-    if (QUERY_WORDS.includes(field) || !/^[^[\]]+$/.test(field)) throw unknownField(field, ['the fields of the index']);
+    if (QUERY_WORDS.includes(field) || !/^[^[\]]+$/.test(field)) throw notKnown(field);
     const name = operator === 'eq' ? field : `${field}[${operator}]`;
     if (values.length === 0)
       throw invalidField(name, operator === 'in' ? 'at least one value' : 'one value', 'no values');
@@ -24,6 +24,15 @@ export function toParameters(where: readonly Condition[]): Readonly<Record<strin
     );
   }
   return Object.fromEntries(parameters);
+}
+
+function notKnown(field: string): SchemalessError {
+  const wanted = 'the name of a field of the index';
+  return new SchemalessError('unknown_field', `${field} is not known here: wanted ${wanted}`, {
+    field,
+    wanted,
+    got: field,
+  });
 }
 
 function toText(value: unknown, field: string): string {

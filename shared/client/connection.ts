@@ -1,32 +1,17 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { isMessagePack, MESSAGE_PACK } from '../api/message-pack.ts';
 import { parseJson, stringifyJson } from '../body/json.ts';
 import { readMessagePack } from '../body/read-message-pack.ts';
 import { LIMITS, type Json } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
-import type { Attempt, Reply } from './attempt.ts';
-import { exchangeByFetch } from './exchange-by-fetch.ts';
-import { exchangeByHttp } from './exchange-by-http.ts';
-import type { Exchange, Incoming, Outgoing } from './exchange.ts';
+import type { Attempt, FailedAttempt, Reply } from './attempt.ts';
+import type { BoundedConnection, Call } from './calls.ts';
+import { boundsOf, isOver, isTurn, leftMs, noAnswer, within, type Bounds } from './bounds.ts';
+import { endpointsOf, type Endpoint, type Endpoints } from './endpoints.ts';
+import type { Incoming, Outgoing } from './exchange.ts';
 import type { ClientOptions } from './options.ts';
-import { pauseMs } from './pause.ts';
 import { joinReads, type BatchRoute } from './join-reads.ts';
 import { errorOf, isJsonObject } from './problem.ts';
 import { RETRY_SHARE, retryBudget } from './retry-budget.ts';
-
-export interface Call {
-  readonly method: 'GET' | 'PUT' | 'POST';
-  /** Parts of the path after the datastore; each is encoded. */
-  readonly path: readonly (string | number)[];
-  /** Those that are undefined are left out; a list is repeated. */
-  readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
-  readonly body?: unknown;
-  /** Which route answers many of these at once. @default none does */
-  readonly joins?: BatchRoute;
-}
-
-/** Sends a call until it is answered, and returns the answer. Throws SchemalessError. */
-export type Connection = (call: Call) => Promise<Reply>;
 
 /**
  * What an answer puts around a cell's body at most: many answers, their list, the one, its body, a list, an entry, its
@@ -40,68 +25,86 @@ const ACCEPT_MESSAGE_PACK = { accept: `${MESSAGE_PACK}, application/json;q=0.9` 
 const OF_BODY = { 'content-type': 'application/json' };
 
 /** Every request of the API can be repeated safely, so that each is, while there is hope. */
-export function connect(options: ClientOptions): Connection {
-  const { origin, pathname } = new URL(options.url);
-  const base = `${pathname.replace(/\/+$/, '')}/v1/${encodeURIComponent(options.datastore)}`;
-  const most = options.attempts ?? ATTEMPTS;
-  const { retryBudget: wished = RETRY_SHARE } = options;
+export function connect(options: ClientOptions): BoundedConnection {
+  const { retryBudget: wished = RETRY_SHARE, sign, timeoutMs = TIMEOUT_MS } = options;
   const budget = typeof wished === 'object' ? wished : retryBudget(wished);
-  const { sign, timeoutMs = TIMEOUT_MS, signal } = options;
-  const exchange = options.fetch ? exchangeByFetch(options.fetch, origin, signal) : exchangeByHttp(origin, signal);
   const accept = options.messagePack === false ? ACCEPT_JSON : ACCEPT_MESSAGE_PACK;
-  const sender: Sender = { exchange, origin, sign, timeoutMs, headers: { ...accept, ...OF_BODY }, bare: accept };
+  const endpoints = endpointsOf(options);
+  const sender: Sender = { endpoints, sign, headers: { ...accept, ...OF_BODY }, bare: accept };
+  const whole: Bounds = { signal: options.signal, end: undefined, timeoutMs };
   const alone = (target: string): Promise<Attempt> =>
-    tryOnce(sender, { method: 'GET', target: `${base}/${target}`, body: undefined });
+    tryEach(sender, { method: 'GET', target, body: undefined }, whole);
   const together = (route: BatchRoute, targets: readonly string[]): Promise<Attempt> =>
-    tryOnce(sender, { method: 'POST', target: `${base}/${route}`, body: stringifyJson({ targets }) });
+    tryEach(sender, { method: 'POST', target: route, body: stringifyJson({ targets }) }, whole);
   const join = options.joinReads === false ? undefined : joinReads({ together, alone, attemptOf });
-  return async ({ method, path, query, body: value, joins }) => {
+  return async ({ method, path, query, body: value, joins }, limits) => {
     const target = `${path.map(encodeURIComponent).join('/')}${queryString(query)}`;
     const body = value === undefined ? undefined : stringifyJson(value);
+    const bounds =
+      limits === undefined && options.deadlineMs === undefined ? whole : boundsOf({ ...options, timeoutMs }, limits);
+    const most = options.attempts ?? (bounds.end === undefined ? ATTEMPTS : Infinity);
     budget.earn();
     for (let attempt = 1; ; attempt += 1) {
       // What did not come of the first attempt together is tried again alone.
       const isJoined = join && joins !== undefined && attempt === 1;
-      const { reply, error, again, retryAfter } = await (isJoined
-        ? join(joins, target)
-        : tryOnce(sender, { method, target: `${base}/${target}`, body }));
+      const tried = isJoined ? within(bounds, join(joins, target)) : tryEach(sender, { method, target, body }, bounds);
+      const { reply, error, again, retryAfter } = await tried;
       if (reply !== undefined) return reply;
-      if (!again || attempt >= most || signal?.aborted === true || !budget.spend()) throw error;
-      await wait(pauseMs(attempt, retryAfter));
+      const mayWait = again && attempt < most;
+      if (!mayWait || !(await isTurn({ budget, bounds, attempt, retryAfter }))) throw error;
     }
   };
 }
 
 interface Sender {
-  readonly exchange: Exchange;
-  readonly origin: string;
+  readonly endpoints: Endpoints;
   readonly sign: ClientOptions['sign'] | undefined;
-  readonly timeoutMs: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Those of requests without a body. */
   readonly bare: Readonly<Record<string, string>>;
 }
 
+/** A request; its target is a path of the datastore. */
+type Asked = Omit<Outgoing, 'headers'>;
+
+/** Once, of each endpoint in turn until one answers. */
+async function tryEach(sender: Sender, asked: Asked, bounds: Bounds): Promise<Attempt> {
+  const { endpoints } = sender;
+  let last: Attempt | undefined;
+  for (const endpoint of endpoints.inOrder()) {
+    if (last && isOver(bounds)) break;
+    last = await tryOnce(sender, endpoint, asked, bounds);
+    if (last.elsewhere !== true) {
+      endpoints.answered(endpoint);
+      break;
+    }
+    // What the caller ended says nothing of the endpoint.
+    if (!isOver(bounds)) endpoints.failed(endpoint);
+  }
+  return last as Attempt;
+}
+
 async function tryOnce(
-  { exchange, origin, sign, timeoutMs, ...sent }: Sender,
-  { method, target, body }: Omit<Outgoing, 'headers'>,
+  { sign, ...sent }: Sender,
+  { origin, base, exchange }: Endpoint,
+  { method, target: path, body }: Asked,
+  bounds: Bounds,
 ): Promise<Attempt> {
   const plain = body === undefined ? sent.bare : sent.headers;
+  const target = `${base}/${path}`;
   const headers =
     sign === undefined ? plain : await sign({ method, url: new URL(target, origin), headers: plain, body });
   let answer: Incoming;
   try {
-    answer = await exchange({ method, target, headers, body }, timeoutMs);
+    answer = await exchange({ method, target, headers, body }, leftMs(bounds), bounds.signal);
   } catch (cause) {
-    return {
-      error: new SchemalessError('unavailable', `No answer from ${origin}: ${reason(cause)}`, { cause }),
-      again: true,
-      retryAfter: null,
-    };
+    return { ...noAnswer(`No answer from ${origin}: ${reason(cause)}`, cause), elsewhere: true };
   }
-  const { status, bytes, retryAfter } = answer;
+  const { status, bytes, retryAfter, requestId } = answer;
   if (status >= 200 && status < 300) return readReply(answer);
-  return failed(status, readProblem(textOf(bytes)), retryAfter);
+  const problem = readProblem(textOf(bytes));
+  const elsewhere = status >= 502 && status <= 504 && problem['code'] === undefined;
+  return { ...failed(status, problem, retryAfter, requestId), elsewhere };
 }
 
 /** Undefined for what is no JSON, whose error is then the usual one. */
@@ -115,11 +118,16 @@ function readPlain(text: string): Json | undefined {
 
 /** What an answer means that came among others. */
 function attemptOf(status: number, body: Reply['json']): Attempt {
-  return status === 200 ? { reply: { status, json: body } } : failed(status, body, null);
+  return status === 200 ? { reply: { status, json: body } } : failed(status, body, null, null);
 }
 
-function failed(status: number, problem: Reply['json'], retryAfter: string | null): Attempt {
-  return { error: errorOf(problem, status), status, again: mayHelp(status, problem), retryAfter };
+function failed(
+  status: number,
+  problem: Reply['json'],
+  retryAfter: string | null,
+  requestId: string | null,
+): FailedAttempt {
+  return { error: errorOf(problem, status, requestId), status, again: mayHelp(status, problem), retryAfter };
 }
 
 function readReply(answer: Incoming): Attempt {

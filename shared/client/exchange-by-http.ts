@@ -1,5 +1,6 @@
 import { Agent as HttpAgent, request as requestByHttp, type ClientRequest, type IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as requestByHttps } from 'node:https';
+import type { Socket } from 'node:net';
 import { urlToHttpOptions } from 'node:url';
 import { isPlainJson } from '../api/plain-json.ts';
 import type { Exchange, Incoming } from './exchange.ts';
@@ -9,6 +10,8 @@ import type { Exchange, Incoming } from './exchange.ts';
  * many say so themselves.
  */
 const IDLE_MS = 4000;
+/** A host that is gone answers nothing at all. */
+const CONNECT_MS = 2000;
 
 const HTTP = { agent: new HttpAgent({ keepAlive: true, timeout: IDLE_MS }), request: requestByHttp };
 const HTTPS = { agent: new HttpsAgent({ keepAlive: true, timeout: IDLE_MS }), request: requestByHttps };
@@ -16,15 +19,18 @@ const HTTPS = { agent: new HttpsAgent({ keepAlive: true, timeout: IDLE_MS }), re
 /**
  * Over Node's own HTTP client, which takes about half of the time of its fetch. Connections are kept open, shared by
  * all clients of the process, and do not keep the process running.
+ *
+ * @param isOneOfMany a host that does not take a connection in good time is given up, since another one may
  */
-export function exchangeByHttp(origin: string, signal: AbortSignal | undefined): Exchange {
+export function exchangeByHttp(origin: string, isOneOfMany: boolean): Exchange {
   const { protocol, hostname, port } = urlToHttpOptions(new URL(origin));
   const { agent, request } = protocol === 'https:' ? HTTPS : HTTP;
 
-  return async ({ method, target, headers, body }, timeoutMs) => {
+  return async ({ method, target, headers, body }, timeoutMs, signal) => {
     for (;;) {
       signal?.throwIfAborted();
       const sent = request({ protocol, hostname, port, agent, method, path: target, headers });
+      if (isOneOfMany) sent.once('socket', (socket) => giveUpUnconnected(sent, socket));
       const answer = await answerTo(sent, body, timeoutMs, signal);
       if (answer !== undefined) return answer;
     }
@@ -77,10 +83,21 @@ function readAnswer(response: IncomingMessage): Promise<Incoming> {
         bytes: more.length === 0 ? only : Buffer.concat(chunks),
         contentType: response.headers['content-type'] ?? null,
         retryAfter: response.headers['retry-after'] ?? null,
+        requestId: first(response.headers['x-request-id']),
         isPlain: isPlainJson(response.headers['x-json']),
       });
     });
   });
+}
+
+function first(header: string | readonly string[] | undefined): string | null {
+  return (typeof header === 'object' ? header[0] : header) ?? null;
+}
+
+function giveUpUnconnected(sent: ClientRequest, socket: Socket): void {
+  if (!socket.connecting) return;
+  const timer = setTimeout(() => sent.destroy(new Error(`no connection within ${CONNECT_MS} ms`)), CONNECT_MS);
+  for (const end of ['connect', 'close'] as const) socket.once(end, () => clearTimeout(timer));
 }
 
 function isClosed(error: NodeJS.ErrnoException): boolean {

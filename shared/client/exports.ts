@@ -1,6 +1,16 @@
 /** What `import … from 'schemaless'` gives. */
 export { schemalessClient, type SchemalessClient } from './client.ts';
-export type { ClientOptions, UnsignedRequest } from './options.ts';
+export type { CallLimits, ClientOptions, UnsignedRequest } from './options.ts';
+export type { NextCell, Put, PutNext } from './put-next.ts';
+export { putAll, type PutAllOptions, type PutAllResult, type PutEnd } from './put-all.ts';
+export { getAll, type GetAllOptions } from './get-all.ts';
+export { queryAll, versions } from './pages.ts';
+export { tail, type TailedCell, type TailOffset, type TailOptions } from './tail.ts';
+export { explain, type Explained } from './explain.ts';
+export { defineDatastore } from './datastore-definition.ts';
+export { openDatastore, type FoundOf, type OpenedDatastore, type OpenOptions, type PageOf } from './open-datastore.ts';
+export type * from './datastore-definition.ts';
+export type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 export { retryBudget, type RetryBudget } from './retry-budget.ts';
 export { ERRORS, SchemalessError, type ErrorCode, type ErrorDetails, type Retry } from '../errors.ts';
 export { LIMITS } from '../cell.ts';

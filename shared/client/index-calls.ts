@@ -4,7 +4,7 @@ import { invalidField, SchemalessError } from '../errors.ts';
 import type { IndexStatus } from '../contract/index-status.ts';
 import type { Datastore, IndexOperations } from '../contract/datastore.ts';
 import { toIndexAnswer } from './answers.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './calls.ts';
 import { toParameters } from './conditions.ts';
 
 /**

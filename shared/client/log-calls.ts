@@ -1,6 +1,6 @@
 import type { Datastore } from '../contract/datastore.ts';
 import { toShardHeads, toShardLogs } from './answers.ts';
-import type { Connection } from './connection.ts';
+import type { Connection } from './calls.ts';
 
 /** The logs of shards, over HTTP. */
 export function logCalls(send: Connection): Pick<Datastore, 'log' | 'heads'> {

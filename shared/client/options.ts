@@ -8,9 +8,21 @@ export interface UnsignedRequest {
   readonly body: string | undefined;
 }
 
+/** What bounds one call. */
+export interface CallLimits {
+  /** Ends the call. */
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds for the whole call, with all its retries. @default that of the client */
+  readonly deadlineMs?: number | undefined;
+}
+
 export interface ClientOptions {
-  /** Where the API is: `http://127.0.0.1:4000`, or the invoke URL of the deployed one. */
-  readonly url: string;
+  /**
+   * Where the API is: `http://127.0.0.1:4000`, or the invoke URL of the deployed one. Of several, each request goes to
+   * the first; where it gives no answer, or only a gateway's 502 to 504, at once to the next. One that failed is tried
+   * last for ten seconds.
+   */
+  readonly url: string | readonly string[];
   /** The name of the datastore. */
   readonly datastore: string;
   /** Sends each request in place of the client's own connections, which are Node's and kept open. */
@@ -33,8 +45,22 @@ export interface ClientOptions {
    * as for a look at what goes over the network. @default true
    */
   readonly messagePack?: boolean;
-  /** How often a request is sent at most, when it was not answered or may succeed later. @default 5 */
+  /**
+   * How often a request is sent at most, when it was not answered or may succeed later; to several endpoints in turn
+   * counts once. @default 5; with a deadline as often as it allows
+   */
   readonly attempts?: number;
+  /**
+   * Milliseconds for a whole call, with all its retries. A call with a deadline goes on until then: where the budget of
+   * retries is used up, it waits for more. @default none
+   */
+  readonly deadlineMs?: number;
+  /**
+   * Reads of rows that ask for a reader show what this client wrote: it remembers the highest added id that a write was
+   * answered for each shard, and asks for no less. Asks once for the number of shards. Index queries and logs are as
+   * they are. @default false
+   */
+  readonly readOwnWrites?: boolean;
   /**
    * Retries for each request that this client may make as a rule, besides a reserve of 20 and 2 a second; false: any
    * number; or a budget that clients share. @default 0.1

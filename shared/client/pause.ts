@@ -1,3 +1,5 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
 const FIRST_MS = 50;
 const LONGEST_MS = 2_000;
 /** More than this a server does not get, whatever its `Retry-After` says. */
@@ -16,4 +18,16 @@ export function pauseMs(attempt: number, retryAfter: string | null, random: () =
   const spread = Math.min(LONGEST_MS, FIRST_MS * 2 ** (attempt - 1)) * random();
   const asked = retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) * 1000 : 0;
   return Math.min(LONGEST_RETRY_AFTER_MS, asked) + spread;
+}
+
+/** Waits as before an attempt; false, at once, when the signal comes. */
+export async function pauseOrEnd(attempt: number, signal: AbortSignal | undefined): Promise<boolean> {
+  if (isAborted(signal)) return false;
+  await wait(pauseMs(attempt, null), undefined, { ...(signal && { signal }) }).catch(() => undefined);
+  return !isAborted(signal);
+}
+
+/** Asked anew after each wait. */
+export function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
 }

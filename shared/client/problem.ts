@@ -16,7 +16,7 @@ const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 };
 
 /** The error that a problem document, or an item's error, stands for. */
-export function errorOf(problem: JsonObject, status?: number): SchemalessError {
+export function errorOf(problem: JsonObject, status?: number, requestId: string | null = null): SchemalessError {
   const {
     code,
     detail,
@@ -35,7 +35,7 @@ export function errorOf(problem: JsonObject, status?: number): SchemalessError {
     ...(typeof wanted === 'string' ? { wanted } : {}),
     ...(typeof got === 'string' ? { got } : {}),
     ...(isJsonObject(address) ? { address: address as unknown as CellAddress } : {}),
-    more,
+    more: requestId === null ? more : { request_id: requestId, ...more },
   };
   if (typeof code === 'string' && isErrorCode(code)) return new SchemalessError(code, String(detail), details);
   // A newer server may have codes that this client does not know.

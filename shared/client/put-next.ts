@@ -13,6 +13,24 @@ import type { Datastore } from '../contract/datastore.ts';
  */
 export type PutNext = (cell: Omit<NewCell, 'ref_key'>) => Promise<PutResult & { readonly ref_key: number }>;
 
+/** A cell that takes the next ref key of its column. */
+export type NextCell = Omit<NewCell, 'ref_key'> & { readonly ref_key?: undefined };
+
+/** Writes a cell; one without a ref key at the next one of its column, as `putNext`. */
+export interface Put {
+  (cell: NewCell): Promise<PutResult>;
+  (cell: NextCell): ReturnType<PutNext>;
+}
+
+export function putOver(put: Datastore['put'], putNext: PutNext): Put {
+  function either(cell: NewCell): Promise<PutResult>;
+  function either(cell: NextCell): ReturnType<PutNext>;
+  function either(cell: NewCell | NextCell): Promise<PutResult> {
+    return cell.ref_key === undefined ? putNext(cell) : put(cell);
+  }
+  return either;
+}
+
 /** Ref keys tried at most: a column that many writers race for is better given ref keys by the application. */
 const TRIES = 32;
 

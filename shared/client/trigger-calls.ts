@@ -12,7 +12,7 @@ import type {
   TriggerSummary,
   TriggerSwitch,
 } from '../contract/trigger-operations.ts';
-import type { Call, Connection } from './connection.ts';
+import type { Call, Connection } from './calls.ts';
 
 /** The operator's view of a datastore's triggers, over HTTP. */
 export function triggerCalls(send: Connection): TriggerOperations {

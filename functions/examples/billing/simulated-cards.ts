@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Json } from '../../../shared/cell.ts';
-import type { SchemalessClient } from '../../../shared/client/client.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { CardDeclined, type CardService, type Charged } from './card-service.ts';
 import { declineReason } from './declines.ts';
 
@@ -14,7 +14,7 @@ export const CHARGES = 'CHARGE';
  * @param books of any datastore
  * @param declineRate the share of attempts that a card declines, 0 to 1
  */
-export function simulatedCards(books: Pick<SchemalessClient, 'put' | 'get'>, declineRate: number): CardService {
+export function simulatedCards(books: Pick<Datastore, 'put' | 'get'>, declineRate: number): CardService {
   return {
     async charge({ idempotencyKey, attempt, amount, currency }) {
       const reason = declineReason(idempotencyKey, attempt, declineRate);

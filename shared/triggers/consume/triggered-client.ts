@@ -2,6 +2,7 @@ import type { PutResult } from '../../cell.ts';
 import { schemalessClient, type SchemalessClient } from '../../client/client.ts';
 import type { ClientOptions } from '../../client/options.ts';
 import { RETRY_SHARE, retryBudget } from '../../client/retry-budget.ts';
+import type { Datastore } from '../../contract/datastore.ts';
 import { SchemalessError } from '../../errors.ts';
 
 /**
@@ -14,7 +15,8 @@ import { SchemalessError } from '../../errors.ts';
  * When the call's time is up nothing is sent any more: whatever then goes on in the function cannot mix with the next
  * attempt.
  */
-export interface TriggeredClient extends Pick<SchemalessClient, 'get' | 'put' | 'putNext' | 'query'> {
+export interface TriggeredClient extends Pick<SchemalessClient, 'get' | 'putNext' | 'query'> {
+  readonly put: Datastore['put'];
   /** The cell of a column with the highest ref key. */
   readonly latest: SchemalessClient['getLatest'];
 }

@@ -47,13 +47,14 @@ describe('an exchange', () => {
         request.headers['content-length'],
         await textOf(request),
       );
-      response.writeHead(503, { 'retry-after': '2', 'x-json': 'plain' }).end(text);
+      response.writeHead(503, { 'retry-after': '2', 'x-request-id': 'r-1', 'x-json': 'plain' }).end(text);
     };
-    expect(await exchangeByHttp(origin, undefined)(PUT, 1000)).toEqual({
+    expect(await exchangeByHttp(origin, false)(PUT, 1000)).toEqual({
       status: 503,
       bytes: Buffer.from(text),
       contentType: null,
       retryAfter: '2',
+      requestId: 'r-1',
       isPlain: true,
     });
     expect(got).toEqual(['PUT', GET.target, 'application/json', String(Buffer.byteLength(PUT.body ?? '')), PUT.body]);
@@ -61,7 +62,7 @@ describe('an exchange', () => {
 
   it('keeps its connections for those that follow', async () => {
     answer = (_request, response) => response.end('{}');
-    const exchange = exchangeByHttp(origin, undefined);
+    const exchange = exchangeByHttp(origin, false);
     for (let call = 0; call < 10; call += 1) await exchange(GET, 1000);
     expect(connections.size).toBe(1);
   });
@@ -73,7 +74,7 @@ describe('an exchange', () => {
       if (asked === 2) request.socket.resetAndDestroy();
       else response.end('{}');
     };
-    const exchange = exchangeByHttp(origin, undefined);
+    const exchange = exchangeByHttp(origin, false);
     await exchange(GET, 1000);
     expect(await exchange(PUT, 1000)).toMatchObject({ status: 200 });
     expect([asked, connections.size]).toEqual([3, 2]);
@@ -97,11 +98,11 @@ describe('an exchange', () => {
     ],
   ])('rejects where it %s', async (_case, message, withinMs, broken) => {
     answer = broken;
-    await expect(exchangeByHttp(origin, undefined)(GET, withinMs)).rejects.toThrow(message);
+    await expect(exchangeByHttp(origin, false)(GET, withinMs)).rejects.toThrow(message);
   });
 
   it('rejects where nobody listens', async () => {
-    const exchange = exchangeByHttp(origin, undefined);
+    const exchange = exchangeByHttp(origin, false);
     server.close();
     await once(server, 'close');
     await expect(exchange(GET, 1000)).rejects.toThrow(/ECONNREFUSED/);
@@ -113,7 +114,7 @@ describe('an exchange', () => {
     await once(secure.listen(0, '127.0.0.1'), 'listening');
     const { port } = secure.address() as AddressInfo;
     const outcomeAt = (host: string): Promise<unknown> =>
-      outcomeOf(exchangeByHttp(`https://${host}:${port}`, undefined), GET);
+      outcomeOf(exchangeByHttp(`https://${host}:${port}`, false), GET);
     expect(await outcomeAt('localhost')).toMatch(/self-signed/);
     setDefaultCACertificates([...trusted, CERTIFICATE]);
     expect(await outcomeAt('localhost')).toBe(200);
@@ -130,7 +131,8 @@ describe('an exchange', () => {
     const warn = (warning: Error): void => void warnings.push(warning);
     process.on('warning', warn);
     const interrupt = new AbortController();
-    const exchange = exchangeByHttp(origin, interrupt.signal);
+    const send = exchangeByHttp(origin, false);
+    const exchange: Exchange = (request, timeoutMs) => send(request, timeoutMs, interrupt.signal);
     const all = Array.from({ length: 40 }, () => outcomeOf(exchange, PUT));
     await vi.waitFor(() => expect(asked).toBe(40), 10_000);
     interrupt.abort(new Error('told to end'));

@@ -1,0 +1,45 @@
+import { LIMITS } from '../cell.ts';
+import { bytesOf, FORBIDDEN, isArray, isMap, isText, MessagePackReader } from './read-message-pack.ts';
+
+/**
+ * Whether `readMessagePack`, or any other reader, reads this as one value of JSON: for bytes that are handed on unread,
+ * in a fifth of the time that reading them takes.
+ */
+export function isWellFormed(bytes: Uint8Array): boolean {
+  const reader = new MessagePackPasser(bytes);
+  try {
+    reader.pass(0);
+    reader.end();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+class MessagePackPasser extends MessagePackReader {
+  /** Passes one value. */
+  pass(depth: number): void {
+    if (depth > LIMITS.bodyDepth + 1) throw new Error('it is nested too deep');
+    const type = this.byte();
+    if (type < 0x80 || type >= 0xe0) return;
+    if (isText(type)) this.skip(this.length(type));
+    else if (isMap(type))
+      for (let left = this.length(type); left > 0; left -= 1) {
+        this.#passName();
+        this.pass(depth + 1);
+      }
+    else if (isArray(type)) for (let left = this.length(type); left > 0; left -= 1) this.pass(depth + 1);
+    else if (type === 0xcb) {
+      if (!Number.isFinite(this.simple(type))) throw new Error('no number');
+    } else this.skip(bytesOf(type));
+  }
+
+  #passName(): void {
+    const type = this.byte();
+    if (!isText(type)) throw new Error('a name that is no text');
+    const length = this.length(type);
+    const start = this.skip(length);
+    if (length === FORBIDDEN.length && this.bytes[start] === 0x5f && this.string(start) === FORBIDDEN)
+      throw new Error(`the key ${FORBIDDEN}`);
+  }
+}

@@ -1,0 +1,99 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { SchemalessError } from '../errors.ts';
+import type { Attempt, FailedAttempt } from './attempt.ts';
+import type { BoundedConnection } from './calls.ts';
+import type { CallLimits } from './options.ts';
+import { pauseMs } from './pause.ts';
+import type { RetryBudget } from './retry-budget.ts';
+
+/** How long a call may take. */
+export interface Bounds {
+  readonly signal: AbortSignal | undefined;
+  /** When it ends, by `performance.now()`; undefined where it has no deadline. */
+  readonly end: number | undefined;
+  /** Milliseconds for one attempt. */
+  readonly timeoutMs: number;
+}
+
+/** What bounds a call: what it says itself, else its client. The signals of both end it. */
+export function boundsOf(client: CallLimits & Pick<Bounds, 'timeoutMs'>, call: CallLimits = {}): Bounds {
+  const { signal, deadlineMs } = both(client, call);
+  return {
+    signal,
+    end: deadlineMs === undefined ? undefined : performance.now() + deadlineMs,
+    timeoutMs: client.timeoutMs,
+  };
+}
+
+/** As a connection, with limits for every call. */
+export function boundedBy(send: BoundedConnection, outer: CallLimits): BoundedConnection {
+  return (call, inner) => send(call, inner === undefined ? outer : both(outer, inner));
+}
+
+function both(outer: CallLimits, inner: CallLimits): CallLimits {
+  const signals = [outer.signal, inner.signal].filter((one) => one !== undefined);
+  return {
+    signal: signals.length > 1 ? AbortSignal.any(signals) : signals[0],
+    deadlineMs: inner.deadlineMs ?? outer.deadlineMs,
+  };
+}
+
+/** Milliseconds for an attempt that begins now. */
+export function leftMs({ end, timeoutMs }: Bounds): number {
+  return end === undefined ? timeoutMs : Math.max(0, Math.min(timeoutMs, Math.ceil(end - performance.now())));
+}
+
+export function isOver({ signal, end }: Bounds): boolean {
+  return signal?.aborted === true || (end !== undefined && performance.now() >= end);
+}
+
+export function noAnswer(message: string, cause: unknown): FailedAttempt {
+  return { error: new SchemalessError('unavailable', message, { cause }), again: true, retryAfter: null };
+}
+
+/** An attempt that others share, which goes on without this call when the call's time is up. */
+export async function within(bounds: Bounds, shared: Promise<Attempt>): Promise<Attempt> {
+  const { signal, end } = bounds;
+  if (signal === undefined && end === undefined) return shared;
+  let giveUp = (): void => undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<Attempt>((resolve) => {
+    giveUp = () => {
+      const cause: unknown = signal?.reason ?? new Error('the time of the call is up');
+      resolve(noAnswer(`No answer yet: ${cause instanceof Error ? cause.message : String(cause)}`, cause));
+    };
+    if (end !== undefined) timer = setTimeout(giveUp, leftMs(bounds));
+    if (signal?.aborted === true) giveUp();
+    signal?.addEventListener('abort', giveUp);
+  });
+  try {
+    return await Promise.race([shared, over]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', giveUp);
+  }
+}
+
+interface Turn {
+  readonly budget: RetryBudget;
+  readonly bounds: Bounds;
+  /** How many attempts were made. */
+  readonly attempt: number;
+  readonly retryAfter: string | null;
+}
+
+/**
+ * Waits until the next attempt may be made; false when there is none to be. A budget that is used up ends a call
+ * without a deadline, and slows one that has a deadline.
+ */
+export async function isTurn({ budget, bounds, attempt, retryAfter }: Turn): Promise<boolean> {
+  const { signal, end } = bounds;
+  for (;;) {
+    const pause = pauseMs(attempt, retryAfter);
+    if (signal?.aborted === true || (end !== undefined && performance.now() + pause >= end)) return false;
+    const isMine = budget.spend();
+    if (!isMine && end === undefined) return false;
+    await wait(pause, undefined, { ...(signal && { signal }) }).catch(() => undefined);
+    if (isMine) return !isOver(bounds);
+  }
+}

@@ -1,0 +1,20 @@
+import type { Reply } from './attempt.ts';
+import type { BatchRoute } from './join-reads.ts';
+import type { CallLimits } from './options.ts';
+
+export interface Call {
+  readonly method: 'GET' | 'PUT' | 'POST';
+  /** Parts of the path after the datastore; each is encoded. */
+  readonly path: readonly (string | number)[];
+  /** Those that are undefined are left out; a list is repeated. */
+  readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
+  readonly body?: unknown;
+  /** Which route answers many of these at once. @default none does */
+  readonly joins?: BatchRoute;
+}
+
+/** Sends a call until it is answered, and returns the answer. Throws SchemalessError. */
+export type Connection = (call: Call) => Promise<Reply>;
+
+/** As a connection, of calls that are bounded each in its own way. */
+export type BoundedConnection = (call: Call, limits?: CallLimits) => Promise<Reply>;

@@ -1,0 +1,101 @@
+import { parseAddress, parseColumnName, parseRowKey } from '../address.ts';
+import { isPathColumnName } from '../api/path-column-name.ts';
+import type { CellKey, Role } from '../cell.ts';
+import type { Datastore, Found, ReadOptions } from '../contract/datastore.ts';
+import { invalidField, SchemalessError } from '../errors.ts';
+import { toBatchItems, toFound, toPage, toServed } from './answers.ts';
+import type { Call, Connection } from './calls.ts';
+import { firstOf } from './first-of.ts';
+import type { OwnWrites } from './own-writes.ts';
+
+/** Whole cells may be given as keys; the server knows no other members. */
+function toKey({ row_key, column_name, ref_key, min_added_id }: CellKey): CellKey {
+  return { row_key, column_name, ref_key, min_added_id };
+}
+
+interface SeenKeys {
+  readonly read: Role | undefined;
+  readonly body: { readonly keys: readonly CellKey[] };
+}
+
+export type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row' | 'batchGet'>;
+
+/** Reads of rows over HTTP. */
+export function cellReads(send: Connection, own: OwnWrites | undefined): CellReads {
+  /** The options that a read is sent with. */
+  const seen = async (rowKey: string, options: ReadOptions): Promise<NonNullable<Call['query']>> =>
+    own === undefined ? read(options) : read(await own.seen(rowKey, options));
+  const row: Datastore['row'] = async (rowKey, { columns, after, ...options } = {}) => {
+    const row_key = parseRowKey(rowKey);
+    const query = { column: columns, after, ...(await seen(row_key, options)) };
+    return toPage<string>(await send({ method: 'GET', path: ['rows', row_key], joins: 'batch-read', query }));
+  };
+  const batchGet: Datastore['batchGet'] = async (keys, { read } = {}) => {
+    const wanted = await seenKeys(keys.map(toKey), read);
+    const query = { read: wanted.read };
+    return toBatchItems((await send({ method: 'POST', path: ['batch-get'], query, body: wanted.body })).json['cells']);
+  };
+  /** Those of a batch are answered by one role. */
+  async function seenKeys(keys: readonly CellKey[], read: Role | undefined): Promise<SeenKeys> {
+    if (own === undefined || read !== 'reader') return { read, body: { keys } };
+    const shown = await Promise.all(
+      keys.map(({ row_key, min_added_id }) => own.seen(parseRowKey(row_key), { read, min_added_id })),
+    );
+    const least = keys.map((key, place) => ({ ...key, min_added_id: shown[place]?.min_added_id }));
+    return { read: shown.every((one) => one.read === 'reader') ? read : 'writer', body: { keys: least } };
+  }
+  const find = async (rowKey: string, path: Call['path'], options: ReadOptions): Promise<Found> =>
+    findCell(send, path, await seen(rowKey, options));
+
+  return {
+    row,
+    batchGet,
+    async get(address, options = {}) {
+      const { row_key, column_name, ref_key } = parseAddress(address);
+      if (isPathColumnName(column_name)) return find(row_key, ['cells', row_key, column_name, ref_key], options);
+      const item = firstOf(
+        await batchGet([{ row_key, column_name, ref_key, min_added_id: options.min_added_id }], options),
+      );
+      // The batch does not say who found nothing, so that it has to count as possibly behind.
+      if (item === null) return { cell: null, served_by: options.read ?? 'writer', stale: true };
+      if (!('row_key' in item)) throw item.error;
+      const { served_by, stale, ...cell } = item;
+      return { cell, served_by, stale };
+    },
+    async getLatest(key, options = {}) {
+      const [row_key, column_name] = [parseRowKey(key.row_key), parseColumnName(key.column_name)];
+      if (isPathColumnName(column_name)) return find(row_key, ['cells', row_key, column_name], options);
+      const { cells, served_by, stale } = await row(row_key, { columns: [column_name], ...options });
+      const [cell] = cells;
+      if (cell?.error !== undefined) throw cell.error;
+      return { cell: cell ?? null, served_by, stale };
+    },
+    async versions(key, { limit, order, after, ...options } = {}) {
+      const [row_key, column_name] = [parseRowKey(key.row_key), parseColumnName(key.column_name)];
+      if (!isPathColumnName(column_name))
+        throw invalidField('column_name', 'A-Z a-z 0-9 _ - space . over HTTP, and neither "." nor ".."', column_name);
+      return toPage<number>(
+        await send({
+          method: 'GET',
+          path: ['cells', row_key, column_name, 'versions'],
+          query: { limit, order, after, ...(await seen(row_key, options)) },
+        }),
+      );
+    },
+  };
+}
+
+/** One cell of the path; none is an answer, too. */
+async function findCell(send: Connection, path: Call['path'], query: Call['query'] = {}): Promise<Found> {
+  try {
+    return toFound(await send({ method: 'GET', path, joins: 'batch-read', query }));
+  } catch (error) {
+    if (error instanceof SchemalessError && error.code === 'cell_not_found')
+      return { cell: null, ...toServed(error.details.more ?? {}) };
+    throw error;
+  }
+}
+
+function read({ read, min_added_id }: ReadOptions): NonNullable<Call['query']> {
+  return { read, min_added_id };
+}

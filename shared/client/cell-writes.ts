@@ -1,0 +1,49 @@
+import { parseAddress } from '../address.ts';
+import { isPathColumnName } from '../api/path-column-name.ts';
+import { checkBody } from '../body/measure.ts';
+import type { NewCell, PutResult } from '../cell.ts';
+import type { Datastore } from '../contract/datastore.ts';
+import { SchemalessError } from '../errors.ts';
+import { toPutResult } from './answers.ts';
+import type { Connection } from './calls.ts';
+import { firstOf } from './first-of.ts';
+import type { OwnWrites } from './own-writes.ts';
+
+/** Writes over HTTP. What they are answered is noted for reads that have to show it. */
+export function cellWrites(send: Connection, own: OwnWrites | undefined): Pick<Datastore, 'put' | 'batchPut'> {
+  const noted = (result: PutResult): PutResult => {
+    own?.note(result);
+    return result;
+  };
+  const batchPut: Datastore['batchPut'] = async (cells) => {
+    const checked = cells.map((cell, place) => checkCell(cell, `cells[${place}].`));
+    const { json } = await send({ method: 'POST', path: ['batch-put'], body: { cells: checked } });
+    return (json['results'] as readonly { readonly [member: string]: unknown }[]).map((one) => noted(toPutResult(one)));
+  };
+  return {
+    batchPut,
+    async put(cell): Promise<PutResult> {
+      const { row_key, column_name, ref_key, body } = checkCell(cell);
+      if (!isPathColumnName(column_name)) return firstOf(await batchPut([cell]));
+      try {
+        const { json } = await send({ method: 'PUT', path: ['cells', row_key, column_name, ref_key], body });
+        return noted(toPutResult(json));
+      } catch (error) {
+        if (error instanceof SchemalessError && error.details.more?.['outcome'] !== undefined)
+          return noted(toPutResult({ reason: reasonOf(error), ...error.details.more }));
+        throw error;
+      }
+    },
+  };
+}
+
+/** What JSON text would quietly change (NaN, undefined, a Date) is refused here. */
+export function checkCell(cell: NewCell, prefix = ''): NewCell {
+  const address = parseAddress(cell, prefix);
+  checkBody(cell.body, `${prefix}body`);
+  return { ...address, body: cell.body };
+}
+
+function reasonOf(error: SchemalessError): string | undefined {
+  return error.code === 'unavailable' ? error.message : undefined;
+}

@@ -1,0 +1,125 @@
+import type { Cell } from '../cell.ts';
+import type { FieldValue, IndexEntry, IndexQuery } from '../contract/index-query.ts';
+import type { FieldType } from '../definitions/definitions.ts';
+import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
+
+/** A datastore as a program declares it; the YAML of the deployment says the same of indexes and triggers. */
+export interface DatastoreDefinition {
+  readonly name: string;
+  /** For each column the validator of its bodies. */
+  readonly columns: { readonly [column: string]: StandardSchema };
+  /** The first field of each is the shard field, which every query names. */
+  readonly indexes?: { readonly [index: string]: { readonly fields: { readonly [field: string]: FieldType } } };
+  readonly triggers?: { readonly [trigger: string]: { readonly columns: readonly string[] | '*' } };
+}
+
+/**
+ * Declares a datastore, for `openDatastore`, and for the types of its cells, queries and messages.
+ *
+ * ```ts
+ * const trips = defineDatastore({
+ *   name: 'trips',
+ *   columns: { BASE: z.object({ driver_partner_uuid: z.uuid(), fare: z.number() }) },
+ *   indexes: { driver_partner_index: { fields: { driver_partner_uuid: 'UUID' } } },
+ *   triggers: { bill_rider: { columns: ['BASE'] } },
+ * });
+ * ```
+ */
+export function defineDatastore<const Definition extends DatastoreDefinition>(
+  definition: Definition & { readonly triggers?: TriggersOver<Definition> },
+): Definition {
+  return definition;
+}
+
+/** A trigger over a column that is not declared does not compile. */
+type TriggersOver<D extends DatastoreDefinition> = {
+  readonly [trigger in keyof D['triggers']]: { readonly columns: readonly ColumnOf<D>[] | '*' };
+};
+
+export type ColumnOf<D extends DatastoreDefinition> = keyof D['columns'] & string;
+export type IndexOf<D extends DatastoreDefinition> = keyof D['indexes'] & string;
+export type TriggerOf<D extends DatastoreDefinition> = keyof D['triggers'] & string;
+
+/** What may be written to a column. */
+export type BodyInput<D extends DatastoreDefinition, Column extends ColumnOf<D>> = InputOf<D['columns'][Column]>;
+/** What a column holds. */
+export type BodyOf<D extends DatastoreDefinition, Column extends ColumnOf<D>> = OutputOf<D['columns'][Column]>;
+
+/** A cell of one of these columns, of whichever `column_name` says. One that cannot be decoded has an `error`. */
+export type CellOf<D extends DatastoreDefinition, Column extends ColumnOf<D> = ColumnOf<D>> = {
+  [Name in Column]: Omit<Cell, 'column_name' | 'body'> & { readonly column_name: Name; readonly body: BodyOf<D, Name> };
+}[Column];
+
+/** The message of a trigger: `triggerHandler<MessageOf<typeof trips, 'bill_rider'>>('bill_rider', …)`. */
+export type MessageOf<D extends DatastoreDefinition, Trigger extends TriggerOf<D>> = {
+  readonly datastore: D['name'];
+  readonly trigger: Trigger;
+  readonly column_name: NonNullable<D['triggers']>[Trigger]['columns'] extends readonly (infer Column)[]
+    ? Column & string
+    : string;
+  readonly row_key: string;
+  readonly ref_key: number;
+  readonly shard: number;
+  readonly added_id: number;
+  readonly created_at: string;
+  readonly replay: boolean;
+  readonly generation?: number;
+};
+
+interface ValueByType {
+  UUID: string;
+  string: string;
+  datetime: string;
+  integer: number | bigint;
+  number: number;
+  boolean: boolean;
+}
+type FieldsOf<D extends DatastoreDefinition, Index extends IndexOf<D>> = NonNullable<D['indexes']>[Index]['fields'];
+export type FieldOf<D extends DatastoreDefinition, Index extends IndexOf<D>> = keyof FieldsOf<D, Index> & string;
+type ValueOf<Type> = Type extends keyof ValueByType ? ValueByType[Type] : FieldValue;
+
+/** A value, which the field equals; or what it is compared with. */
+export type FieldCondition<Value> =
+  | Value
+  | {
+      readonly eq?: Value;
+      readonly ne?: Value;
+      readonly lt?: Value;
+      readonly lte?: Value;
+      readonly gt?: Value;
+      readonly gte?: Value;
+      /** 1 to 100. */
+      readonly in?: readonly Value[];
+    };
+
+/** A question to an index of the definition. */
+export interface QueryOf<
+  D extends DatastoreDefinition,
+  Index extends IndexOf<D>,
+  Field extends FieldOf<D, Index> = FieldOf<D, Index>,
+  Column extends ColumnOf<D> = ColumnOf<D>,
+> extends Pick<IndexQuery, 'limit' | 'after' | 'read'> {
+  /** Must name the shard field, the first one, by a value. All conditions have to be met. */
+  readonly where: {
+    readonly [Name in FieldOf<D, Index>]?: FieldCondition<ValueOf<FieldsOf<D, Index>[Name]>>;
+  };
+  /** Fields to answer. @default all */
+  readonly fields?: readonly Field[];
+  /** Columns whose latest cells are brought along. @default none */
+  readonly columns?: readonly Column[];
+  /** A field, `-field` for the highest first. @default the row key */
+  readonly order?: FieldOf<D, Index> | `-${FieldOf<D, Index>}`;
+}
+
+/** An entry as it was asked for. */
+export interface EntryOf<
+  D extends DatastoreDefinition,
+  Index extends IndexOf<D>,
+  Field extends FieldOf<D, Index>,
+  Column extends ColumnOf<D>,
+> {
+  readonly row_key: string;
+  readonly fields: { readonly [Name in Field]: ValueOf<FieldsOf<D, Index>[Name]> | null };
+  /** Where columns were asked for: the latest cell of each that the row has, or why they could not be read. */
+  readonly cells?: readonly CellOf<D, Column>[] | Extract<IndexEntry['cells'], { readonly error: unknown }>;
+}

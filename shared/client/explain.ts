@@ -1,0 +1,84 @@
+import { parseRowKey } from '../address.ts';
+import type { Explanation, IndexQuery } from '../contract/index-query.ts';
+import { shardDatabase, shardOf } from '../shard.ts';
+import type { Call } from './calls.ts';
+import { clientOver, type SchemalessClient } from './client.ts';
+
+/** What a call comes to. */
+export interface Explained {
+  readonly method: string;
+  /** From the root of the API, without its query. */
+  readonly path: string;
+  readonly query: NonNullable<Call['query']>;
+  readonly body?: unknown;
+  /** Where its rows are; none for calls that name no row. */
+  readonly rows: readonly {
+    readonly row_key: string;
+    readonly shard: number;
+    readonly group: string;
+    /** The MySQL database of the shard. */
+    readonly database: string;
+  }[];
+  /** Of a query: which shard of which group was asked, by what statement, and its plan. */
+  readonly found?: Explanation;
+}
+
+/**
+ * Says what a call would be sent as, and which shard of which group answers it, without making it. A query is made,
+ * since only the server knows its statement; the statements of other calls it does not tell. Of a call that would send
+ * several requests (`putNext`, a `put` without a ref key) it is the first.
+ *
+ * ```ts
+ * const { rows } = await explain(trips, (call) => call.getLatest({ row_key, column_name: 'BASE' }));
+ * ```
+ */
+export async function explain(
+  client: SchemalessClient,
+  call: (client: SchemalessClient) => Promise<unknown>,
+): Promise<Explained> {
+  let sent: Call | undefined;
+  const stopped = new Error('not sent');
+  const send = (one: Call): Promise<never> => {
+    sent = one;
+    return Promise.reject(stopped);
+  };
+  let asked: IndexQuery | undefined;
+  const recorder = clientOver({ name: client.name, send });
+  const query: SchemalessClient['query'] = (one) => {
+    asked = one;
+    return recorder.query(one);
+  };
+  await call({ ...recorder, query }).catch((error: unknown) => {
+    if (error !== stopped) throw error;
+  });
+  if (sent === undefined) throw new TypeError('explain: wanted a function that makes a call of the client it gets');
+  const { method, path, query: parameters = {}, body } = sent;
+  const rows = await placesOf(client, rowKeysOf(sent));
+  const found = asked && (await client.query({ ...asked, explain: true })).explain;
+  return {
+    method,
+    path: `/v1/${[client.name, ...path].map(encodeURIComponent).join('/')}`,
+    query: parameters,
+    ...(body !== undefined && { body }),
+    rows,
+    ...(found && { found }),
+  };
+}
+
+async function placesOf(client: SchemalessClient, rowKeys: readonly string[]): Promise<Explained['rows']> {
+  if (rowKeys.length === 0) return [];
+  const heads = await client.heads();
+  const groups = new Map(heads.map(({ shard, group }) => [shard, group]));
+  return rowKeys.map((row_key) => {
+    const shard = shardOf(row_key, heads.length);
+    return { row_key, shard, group: groups.get(shard) ?? 'unknown', database: shardDatabase(client.name, shard) };
+  });
+}
+
+/** Those of the path, or of the items of a batch. */
+function rowKeysOf({ path: [kind, rowKey], body }: Call): readonly string[] {
+  if ((kind === 'cells' || kind === 'rows') && rowKey !== undefined) return [String(rowKey)];
+  const { cells, keys }: { readonly [list in 'cells' | 'keys']?: readonly { readonly row_key: string }[] } =
+    Object(body);
+  return [...new Set((cells ?? keys ?? []).map(({ row_key }) => parseRowKey(row_key)))];
+}

@@ -1,0 +1,82 @@
+import { parseKey } from '../address.ts';
+import { LIMITS, type CellKey, type Role } from '../cell.ts';
+import type { BatchItem } from '../contract/datastore.ts';
+import { SchemalessError } from '../errors.ts';
+import type { SchemalessClient } from './client.ts';
+import { pauseOrEnd } from './pause.ts';
+
+export interface GetAllOptions {
+  /** @default 'writer' */
+  readonly read?: Role | undefined;
+  /** Batches under way at once, 1 or more. @default 4 */
+  readonly concurrency?: number | undefined;
+  /** Ends it: what was not read by then has that as its error. */
+  readonly signal?: AbortSignal | undefined;
+  /** How often an item is tried that cannot be answered now, with pauses of up to two seconds. @default 10 */
+  readonly tries?: number | undefined;
+}
+
+const CONCURRENCY = 4;
+const TRIES = 10;
+
+/**
+ * Reads any number of cells, or of latest cells, in batches. What cannot be answered now is asked for again; what had
+ * no room in an answer, with the next one.
+ *
+ * @returns in the order of the keys: the cell, null where there is none, or `{ error }` where it could not be read
+ * @throws SchemalessError `invalid_field` for a key that is none, before anything is read
+ */
+export async function getAll(
+  client: Pick<SchemalessClient, 'batchGet' | 'with'>,
+  keys: readonly CellKey[],
+  { read, concurrency = CONCURRENCY, signal, tries = TRIES }: GetAllOptions = {},
+): Promise<readonly BatchItem[]> {
+  const bounded = signal === undefined ? client : client.with({ signal });
+  const parsed = keys.map((key, place) => parseKey(key, `keys[${place}].`));
+  const items: BatchItem[] = keys.map(() => null);
+
+  /** Returns those of these places that have to be asked for again. */
+  async function readSome(places: readonly number[]): Promise<readonly number[]> {
+    const asked = places.map((place) => parsed[place] as CellKey);
+    try {
+      const got = await bounded.batchGet(asked, { read });
+      places.forEach((place, at) => (items[place] = got[at] ?? null));
+    } catch (thrown) {
+      const error = asError(thrown);
+      for (const place of places) items[place] = { error };
+    }
+    return places.filter((place) => isWorthAsking(items[place]));
+  }
+
+  async function readUntilTold(first: readonly number[]): Promise<void> {
+    let left = first;
+    for (let tried = 1; left.length > 0;) {
+      const again = await readSome(left);
+      // Where some came, there is room for others at once.
+      if (again.length === left.length) {
+        if (tried >= tries || !(await pauseOrEnd(tried, signal))) return;
+        tried += 1;
+      }
+      left = again;
+    }
+  }
+
+  const batches = Array.from({ length: Math.ceil(keys.length / LIMITS.batchCells) }, (_, batch) =>
+    Array.from(keys.keys()).slice(batch * LIMITS.batchCells, (batch + 1) * LIMITS.batchCells),
+  );
+  const lanes = Array.from({ length: concurrency }, async () => {
+    for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) await readUntilTold(batch);
+  });
+  await Promise.all(lanes);
+  return items;
+}
+
+function isWorthAsking(item: BatchItem | undefined): boolean {
+  if (item === null || item === undefined || 'row_key' in item) return false;
+  return item.error.retry === 'later' || item.error.code === 'answer_too_large';
+}
+
+function asError(thrown: unknown): SchemalessError {
+  if (thrown instanceof SchemalessError) return thrown;
+  return new SchemalessError('unavailable', `It was not read: ${String(thrown)}`, { cause: thrown });
+}

@@ -1,0 +1,185 @@
+import type { Cell, CellAddress, PutResult, Served } from '../cell.ts';
+import type { Found, Page, ReadOptions, RowOptions, VersionsOptions } from '../contract/datastore.ts';
+import type { Condition, IndexAnswer, IndexEntry, IndexQuery, Operator } from '../contract/index-query.ts';
+import { invalidField, type SchemalessError } from '../errors.ts';
+import { schemalessClient, type SchemalessClient } from './client.ts';
+import type {
+  BodyInput,
+  CellOf,
+  ColumnOf,
+  DatastoreDefinition,
+  EntryOf,
+  FieldOf,
+  IndexOf,
+  QueryOf,
+} from './datastore-definition.ts';
+import type { ClientOptions } from './options.ts';
+import { tail, type TailedCell, type TailOffset, type TailOptions } from './tail.ts';
+import { validate } from './validate.ts';
+
+export interface OpenOptions extends Omit<ClientOptions, 'datastore'> {
+  /** Bodies are validated when they are read, too: `invalid_body` is thrown for one that does not fit. @default false */
+  readonly validateReads?: boolean;
+}
+
+/** What names a column of a row. */
+interface KeyOf<Column> {
+  readonly row_key: string;
+  readonly column_name: Column;
+}
+
+/** A datastore whose cells, queries and messages have the types of its definition. */
+export interface OpenedDatastore<D extends DatastoreDefinition> {
+  readonly definition: D;
+  /** The same without types, for columns that are not declared, and for all else that a client does. */
+  readonly client: SchemalessClient;
+  /**
+   * Validates the body, and writes what the validator gives; without a ref key at the next one of the column.
+   *
+   * @throws SchemalessError `invalid_body` before anything is sent
+   */
+  put<Column extends ColumnOf<D>>(
+    cell: KeyOf<Column> & { readonly ref_key?: number | undefined; readonly body: BodyInput<D, Column> },
+  ): Promise<PutResult & { readonly ref_key: number }>;
+  get<Column extends ColumnOf<D>>(
+    address: KeyOf<Column> & { readonly ref_key: number },
+    options?: ReadOptions,
+  ): Promise<FoundOf<D, Column>>;
+  getLatest<Column extends ColumnOf<D>>(key: KeyOf<Column>, options?: ReadOptions): Promise<FoundOf<D, Column>>;
+  versions<Column extends ColumnOf<D>>(
+    key: KeyOf<Column>,
+    options?: VersionsOptions,
+  ): Promise<PageOf<CellOf<D, Column>, number>>;
+  /** The latest cells of columns of a row. @default all that are declared */
+  row<Column extends ColumnOf<D> = ColumnOf<D>>(
+    rowKey: string,
+    options?: Omit<RowOptions, 'columns'> & { readonly columns?: readonly Column[] },
+  ): Promise<PageOf<CellOf<D, Column>, string>>;
+  query<
+    Index extends IndexOf<D>,
+    Field extends FieldOf<D, Index> = FieldOf<D, Index>,
+    Column extends ColumnOf<D> = never,
+  >(
+    index: Index,
+    query: QueryOf<D, Index, Field, Column>,
+  ): Promise<Omit<IndexAnswer, 'entries'> & { readonly entries: readonly EntryOf<D, Index, Field, Column>[] }>;
+  /** As `tail`; cells of columns that are not declared are passed over. */
+  tail(options?: TailOptions): AsyncGenerator<{ readonly cell: CellOf<D>; readonly offset: TailOffset }, void>;
+}
+
+export interface FoundOf<D extends DatastoreDefinition, Column extends ColumnOf<D>> extends Served {
+  readonly cell: CellOf<D, Column> | null;
+}
+
+export interface PageOf<Item, Next> extends Served {
+  readonly cells: readonly Item[];
+  readonly next: Next | null;
+}
+
+/**
+ * Opens a datastore by its definition.
+ *
+ * ```ts
+ * const store = openDatastore(trips, { url: 'http://127.0.0.1:4000' });
+ * await store.put({ row_key, column_name: 'BASE', body: { driver_partner_uuid, fare: 12.5 } });
+ * ```
+ */
+export function openDatastore<D extends DatastoreDefinition>(
+  definition: D,
+  { validateReads = false, ...options }: OpenOptions,
+): OpenedDatastore<D> {
+  const client = schemalessClient({ ...options, datastore: definition.name });
+  return overClient(definition, client, validateReads) as unknown as OpenedDatastore<D>;
+}
+
+type Key = KeyOf<string>;
+
+/** What runs, the same for each definition. */
+interface UntypedDatastore {
+  readonly definition: DatastoreDefinition;
+  readonly client: SchemalessClient;
+  put(
+    cell: Key & { readonly ref_key?: number; readonly body: unknown },
+  ): Promise<PutResult & { readonly ref_key: number }>;
+  get(address: CellAddress, options?: ReadOptions): Promise<Found>;
+  getLatest(key: Key, options?: ReadOptions): Promise<Found>;
+  versions(key: Key, options?: VersionsOptions): Promise<Page<number>>;
+  row(rowKey: string, options?: RowOptions): Promise<Page<string>>;
+  query(
+    index: string,
+    query: Omit<IndexQuery, 'index' | 'where'> & { readonly where: Readonly<Record<string, unknown>> },
+  ): Promise<IndexAnswer>;
+  tail(options?: TailOptions): AsyncGenerator<TailedCell, void>;
+}
+
+function overClient(
+  definition: DatastoreDefinition,
+  client: SchemalessClient,
+  validateReads: boolean,
+): UntypedDatastore {
+  const { columns } = definition;
+  const schemaOf = (column: string): (typeof columns)[string] => {
+    const schema = Object.hasOwn(columns, column) ? columns[column] : undefined;
+    if (schema === undefined) throw notDeclared(column, columns);
+    return schema;
+  };
+  const read = async (cell: Cell): Promise<Cell> =>
+    validateReads && cell.error === undefined && cell.erased !== true
+      ? { ...cell, body: await validate(schemaOf(cell.column_name), cell.body) }
+      : cell;
+  const page = async <Next>(found: Page<Next>): Promise<Page<Next>> =>
+    validateReads ? { ...found, cells: await Promise.all(found.cells.map(read)) } : found;
+  const entry = async (one: IndexEntry): Promise<IndexEntry> =>
+    Array.isArray(one.cells) ? { ...one, cells: await Promise.all(one.cells.map(read)) } : one;
+
+  return {
+    definition,
+    client,
+    async put({ row_key, column_name, ref_key, body: given }) {
+      const body = await validate(schemaOf(column_name), given);
+      if (ref_key === undefined) return client.putNext({ row_key, column_name, body });
+      return { ...(await client.put({ row_key, column_name, ref_key, body })), ref_key };
+    },
+    async get(address, options) {
+      schemaOf(address.column_name);
+      const { cell, ...served } = await client.get(address, options);
+      return { cell: cell && (await read(cell)), ...served };
+    },
+    async getLatest(key, options) {
+      schemaOf(key.column_name);
+      const { cell, ...served } = await client.getLatest(key, options);
+      return { cell: cell && (await read(cell)), ...served };
+    },
+    async versions(key, options) {
+      schemaOf(key.column_name);
+      return page(await client.versions(key, options));
+    },
+    row: async (rowKey, options) => page(await client.row(rowKey, { columns: Object.keys(columns), ...options })),
+    async query(index, { where, ...query }) {
+      const answer = await client.query({ index, ...query, where: toConditions(where) });
+      return { ...answer, entries: validateReads ? await Promise.all(answer.entries.map(entry)) : answer.entries };
+    },
+    async *tail(options) {
+      for await (const { cell, offset } of tail(client, options))
+        if (Object.hasOwn(columns, cell.column_name)) yield { cell: await read(cell), offset };
+    },
+  };
+}
+
+/** For programs that the compiler does not check. */
+function notDeclared(column: string, columns: object): SchemalessError {
+  return invalidField('column_name', `a column that is declared: ${Object.keys(columns).join(', ')}`, column);
+}
+
+/** `{ city: 'Lisbon', fare: { gte: 10 } }` as the API takes it. */
+function toConditions(where: Readonly<Record<string, unknown>>): readonly Condition[] {
+  return Object.entries(where).flatMap(([field, wanted]): readonly Condition[] => {
+    if (wanted === undefined) return [];
+    if (typeof wanted !== 'object' || wanted === null) return [{ field, operator: 'eq', values: [wanted] }];
+    return Object.entries(wanted).flatMap(([operator, value]) =>
+      value === undefined
+        ? []
+        : [{ field, operator: operator as Operator, values: Array.isArray(value) ? value : [value] }],
+    );
+  });
+}

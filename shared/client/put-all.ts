@@ -1,0 +1,236 @@
+import { parseAddress } from '../address.ts';
+import { jsonBytes } from '../body/measure.ts';
+import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
+import { SchemalessError } from '../errors.ts';
+import { shardOf } from '../shard.ts';
+import { checkCell } from './cell-writes.ts';
+import type { SchemalessClient } from './client.ts';
+import { isAborted, pauseOrEnd } from './pause.ts';
+
+export interface PutAllOptions {
+  /** Batches under way at once, 1 or more. @default 4 */
+  readonly concurrency?: number | undefined;
+  /** Ends it: what was taken and is not known to be stored is returned as undone. */
+  readonly signal?: AbortSignal | undefined;
+  /** How often an item is tried that is unavailable, with pauses of up to two seconds. @default 10 */
+  readonly tries?: number | undefined;
+  /** Called once for each cell, as soon as its end is known. */
+  readonly onResult?: ((end: PutEnd) => void) | undefined;
+}
+
+/** What became of a cell; `place` is that in what was given, from 0. */
+export type PutEnd = { readonly cell: NewCell; readonly place: number } & (
+  | { readonly result: PutResult; readonly error?: undefined }
+  | { readonly error: SchemalessError; readonly result?: undefined }
+);
+
+export interface PutAllResult {
+  readonly stored: number;
+  readonly stored_before: number;
+  readonly buffered: number;
+  readonly conflict: number;
+  /** Every cell that is not there: what is in conflict, was refused, or was not confirmed. Empty: all is done. */
+  readonly undone: readonly { readonly cell: NewCell; readonly place: number; readonly error: SchemalessError }[];
+}
+
+/** What goes around a cell in a request, at most, besides its body and column name. */
+const AROUND_BYTES = 160;
+const REQUEST_BYTES = LIMITS.requestBytes - 64;
+const CONCURRENCY = 4;
+const TRIES = 10;
+
+/**
+ * Writes any number of cells, in batches. Cells of a row are written in the order in which they come. A cell that is
+ * refused costs itself alone; one that is unavailable is tried again. Never throws for what becomes of cells: what is
+ * not there afterwards is returned, item by item. Repeating it with the same cells is safe.
+ *
+ * Batches hold cells of neighbouring shards of a group, as far as the groups are known, so that few commits store them.
+ *
+ * ```ts
+ * const { stored, undone } = await putAll(trips, readCells(file), { concurrency: 8 });
+ * ```
+ *
+ * @param cells read as fast as they are written; what it throws is thrown on, once what was under way has ended
+ */
+export async function putAll(
+  client: Pick<SchemalessClient, 'batchPut' | 'heads' | 'with'>,
+  cells: Iterable<NewCell> | AsyncIterable<NewCell>,
+  options: PutAllOptions = {},
+): Promise<PutAllResult> {
+  const { concurrency = CONCURRENCY, signal } = options;
+  const writer = new Writer(client, options);
+  const laneOf = await lanesBy(client, concurrency);
+  const lanes = Array.from({ length: concurrency }, () => new Lane(writer));
+  let place = -1;
+  try {
+    if (!isAborted(signal))
+      for await (const cell of cells) {
+        place += 1;
+        const checked = writer.check({ cell, place });
+        if (checked) await lanes[laneOf(checked.cell.row_key)]?.add(checked);
+        if (isAborted(signal)) break;
+      }
+  } finally {
+    await Promise.all(lanes.map((lane) => lane.end()));
+  }
+  return writer.result;
+}
+
+/**
+ * Which lane takes a row: neighbouring shards of a group the same one. Where nobody says which shards there are, rows
+ * are divided all the same.
+ */
+async function lanesBy(client: Pick<SchemalessClient, 'heads'>, lanes: number): Promise<(rowKey: string) => number> {
+  const heads = await client.heads().catch(() => []);
+  if (heads.length === 0) return (rowKey) => shardOf(rowKey, lanes);
+  const inOrder = [...heads].sort((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : a.shard - b.shard));
+  const laneOfShard = new Map(inOrder.map(({ shard }, rank) => [shard, Math.floor((rank * lanes) / heads.length)]));
+  return (rowKey) => laneOfShard.get(shardOf(rowKey, heads.length)) ?? 0;
+}
+
+interface Item {
+  readonly cell: NewCell;
+  readonly place: number;
+  readonly bytes: number;
+}
+
+/** Batches that are written one after the other. */
+class Lane {
+  readonly #writer: Writer;
+  #waiting: Item[] = [];
+  #bytes = 0;
+  #underWay: Promise<void> = Promise.resolve();
+
+  constructor(writer: Writer) {
+    this.#writer = writer;
+  }
+
+  async add(item: Item): Promise<void> {
+    if (this.#bytes + item.bytes > REQUEST_BYTES) await this.#send();
+    this.#waiting.push(item);
+    this.#bytes += item.bytes;
+    if (this.#waiting.length === LIMITS.batchCells) await this.#send();
+  }
+
+  async end(): Promise<void> {
+    await this.#send();
+    await this.#underWay;
+  }
+
+  /** Once the batch before is done. */
+  async #send(): Promise<void> {
+    await this.#underWay;
+    const batch = this.#waiting;
+    [this.#waiting, this.#bytes] = [[], 0];
+    if (batch.length === 0) return;
+    this.#underWay = this.#writer.write(batch);
+    // It throws only what the caller's own function throws, to whoever waits for it.
+    this.#underWay.catch(() => undefined);
+  }
+}
+
+class Writer {
+  readonly #client: Pick<SchemalessClient, 'batchPut'>;
+  readonly #options: PutAllOptions;
+  readonly #counts = { stored: 0, stored_before: 0, buffered: 0, conflict: 0 };
+  readonly #undone: PutAllResult['undone'][number][] = [];
+
+  constructor(client: Pick<SchemalessClient, 'batchPut' | 'with'>, options: PutAllOptions) {
+    this.#client = options.signal === undefined ? client : client.with({ signal: options.signal });
+    this.#options = options;
+  }
+
+  get result(): PutAllResult {
+    return { ...this.#counts, undone: this.#undone };
+  }
+
+  /** A malformed cell would have its whole batch refused. */
+  check({ cell, place }: Omit<Item, 'bytes'>): Item | undefined {
+    try {
+      const checked = checkCell(cell);
+      const bytes = jsonBytes(checked.body) + 6 * checked.column_name.length + AROUND_BYTES;
+      return { cell: checked, place, bytes };
+    } catch (error) {
+      this.#end({ cell, place }, error);
+      return undefined;
+    }
+  }
+
+  /** Until each cell has its end. */
+  async write(batch: readonly Item[]): Promise<void> {
+    const { tries = TRIES, signal } = this.#options;
+    let left = batch;
+    for (let tried = 1; left.length > 0; tried += 1) {
+      const again = await this.#tryOnce(left);
+      const isLast = tried >= tries || !(again.length === 0 || (await pauseOrEnd(tried, signal)));
+      if (isLast) for (const { item, error } of again) this.#end(item, error);
+      left = isLast ? [] : again.map(({ item }) => item);
+    }
+  }
+
+  /** Returns those that may be stored if they are tried again, and why they were not. */
+  async #tryOnce(items: readonly Item[]): Promise<readonly Untold[]> {
+    try {
+      const results = await this.#client.batchPut(items.map(({ cell }) => cell));
+      return items.flatMap((item, place) => this.#take(item, results[place]));
+    } catch (thrown) {
+      return this.#untangle(items, thrown);
+    }
+  }
+
+  #take(item: Item, result: PutResult | undefined): readonly Untold[] {
+    if (result !== undefined && result.outcome !== 'unavailable') {
+      this.#end(item, result);
+      return [];
+    }
+    const reason = result === undefined ? 'the answer lacks this cell' : result.reason;
+    return [{ item, error: new SchemalessError('unavailable', `The write was not confirmed: ${reason}`) }];
+  }
+
+  /** A batch was refused: the cell at fault alone, where one is named; else in halves, where it is too large. */
+  async #untangle(items: readonly Item[], thrown: unknown): Promise<readonly Untold[]> {
+    if (!(thrown instanceof SchemalessError) || thrown.retry === 'later')
+      return items.map((item) => ({ item, error: thrown }));
+    const [, at] = /^cells\[(\d+)\]/.exec(thrown.field ?? '') ?? [];
+    const wrong = at === undefined ? undefined : items[Number(at)];
+    if (wrong !== undefined) {
+      this.#end(wrong, thrown);
+      const others = items.filter((item) => item !== wrong);
+      return others.length === 0 ? [] : this.#tryOnce(others);
+    }
+    if (thrown.code === 'request_too_large' && items.length > 1) {
+      const half = Math.ceil(items.length / 2);
+      const first = await this.#tryOnce(items.slice(0, half));
+      return [...first, ...(await this.#tryOnce(items.slice(half)))];
+    }
+    for (const item of items) this.#end(item, thrown);
+    return [];
+  }
+
+  #end({ cell, place }: Omit<Item, 'bytes'>, end: unknown): void {
+    const result = isResult(end) ? end : undefined;
+    if (result !== undefined && result.outcome !== 'unavailable') this.#counts[result.outcome] += 1;
+    const error = errorOf(cell, end);
+    if (error !== undefined) this.#undone.push({ cell, place, error });
+    if (result !== undefined) this.#options.onResult?.({ cell, place, result });
+    else if (error !== undefined) this.#options.onResult?.({ cell, place, error });
+  }
+}
+
+interface Untold {
+  readonly item: Item;
+  readonly error: unknown;
+}
+
+function isResult(end: unknown): end is PutResult {
+  return typeof end === 'object' && end !== null && 'outcome' in end;
+}
+
+/** Why a cell is not there; undefined where it is, or will be. */
+function errorOf(cell: NewCell, end: unknown): SchemalessError | undefined {
+  if (end instanceof SchemalessError) return end;
+  if (!isResult(end))
+    return new SchemalessError('unavailable', `The write was not confirmed: ${String(end)}`, { cause: end });
+  if (end.outcome !== 'conflict') return undefined;
+  return new SchemalessError('conflict', 'Another body is at this address', { address: parseAddress(cell) });
+}

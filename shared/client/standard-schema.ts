@@ -1,0 +1,29 @@
+/**
+ * What a validator is to be usable here: the shape that Standard Schema (https://standardschema.dev) asks for, which
+ * Zod, Valibot, ArkType and others have.
+ */
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly '~standard': {
+    readonly version: 1;
+    readonly vendor: string;
+    readonly validate: (value: unknown) => Validated<Output> | Promise<Validated<Output>>;
+    /** Of the compiler alone. */
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  };
+}
+
+/** A value, or why it is none. */
+export type Validated<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[] };
+
+export interface Issue {
+  readonly message: string;
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
+}
+
+type TypesOf<Schema extends StandardSchema> = NonNullable<Schema['~standard']['types']>;
+/** What may be written. */
+export type InputOf<Schema extends StandardSchema> = TypesOf<Schema>['input'];
+/** What is stored, and read. */
+export type OutputOf<Schema extends StandardSchema> = TypesOf<Schema>['output'];

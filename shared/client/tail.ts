@@ -1,0 +1,171 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { LIMITS, type Cell, type Location, type Role } from '../cell.ts';
+import type { ShardHead, ShardLog } from '../contract/datastore.ts';
+import { SchemalessError } from '../errors.ts';
+import type { SchemalessClient } from './client.ts';
+import { isAborted } from './pause.ts';
+
+/**
+ * How far a tail is: by shard, the added id of the last cell. JSON. A shard that is not there is at its start.
+ *
+ * ```json
+ * { "17": 1010, "233": 4 }
+ * ```
+ */
+export type TailOffset = { readonly [shard: string]: number };
+
+export interface TailOptions {
+  /** The shards to follow. @default all of them */
+  readonly shards?: readonly number[] | undefined;
+  /**
+   * Where to begin: at the start of the logs, at their ends, at a time (inclusive), or behind what an offset says.
+   *
+   * @default 'now'
+   */
+  readonly from?: 'start' | 'now' | { readonly since: string } | TailOffset | undefined;
+  /** Ends it. */
+  readonly signal?: AbortSignal | undefined;
+  /** The longest pause between two looks, in milliseconds; while cells come it is far shorter. @default 1000 */
+  readonly pollMs?: number | undefined;
+  /** False: ends once each shard was read to its end. @default true */
+  readonly follow?: boolean | undefined;
+  /** @default 'writer' */
+  readonly read?: Role | undefined;
+  /** Cells of a shard in one look, 1 to 1000. @default 100 */
+  readonly limit?: number | undefined;
+  /** Told what keeps it from going on for a while, as a group that is down. */
+  readonly onError?: ((error: SchemalessError) => void) | undefined;
+}
+
+export interface TailedCell {
+  readonly cell: Cell;
+  /**
+   * Where to go on once this cell is done with. It is one object that grows with each cell: copy it to keep it, as
+   * `JSON.stringify` does.
+   */
+  readonly offset: TailOffset;
+}
+
+const SHORTEST_MS = 20;
+const LONGEST_MS = 1000;
+
+/**
+ * Follows the logs of many shards, as `tail -f` does: every cell, in the order of its shard's log. Never skips one:
+ * what is not visible yet is waited for, and so is a group, or the API, that is away.
+ *
+ * ```ts
+ * for await (const { cell, offset } of tail(trips, { from: saved ?? 'start' })) {
+ *   await use(cell);
+ *   saved = JSON.stringify(offset);
+ * }
+ * ```
+ *
+ * @throws SchemalessError what no retry mends, as `unknown_shard`
+ */
+export async function* tail(
+  client: Pick<SchemalessClient, 'log' | 'heads' | 'with'>,
+  options: TailOptions = {},
+): AsyncGenerator<TailedCell, void, undefined> {
+  const { signal, follow = true, pollMs = LONGEST_MS, limit = LIMITS.defaultLimit, read } = options;
+  const bounded = signal === undefined ? client : client.with({ signal });
+  const untilAnswered = <T>(ask: () => Promise<T>): Promise<T | undefined> => patiently(ask, options);
+  const begun = await untilAnswered(() => begin(bounded, options));
+  if (begun === undefined) return;
+  const after = new Map(begun);
+  const offset: Record<string, number> = Object.fromEntries([...begun].filter(([, id]) => id > 0));
+  let pause = SHORTEST_MS;
+  for (;;) {
+    let [isWhole, hasMore, hasCells] = [true, false, false];
+    for (const some of inChunks([...after].map(([shard, id]) => ({ shard, after: id })))) {
+      const logs = await untilAnswered(() => bounded.log(some, { limit, read }));
+      if (logs === undefined) return;
+      for (const log of logs) {
+        const told = toldBy(log, options);
+        isWhole &&= told !== undefined && !told.more;
+        if (told === undefined) continue;
+        // Of cells that come again and again while nothing is ready behind them there are none.
+        hasMore ||= told.more && told.cells.length > 0;
+        hasCells ||= told.cells.length > 0;
+        for (const cell of told.cells) {
+          offset[log.shard] = cell.added_id;
+          yield { cell, offset };
+          if (isAborted(signal)) return;
+        }
+        after.set(log.shard, told.next);
+        if (told.next > 0) offset[log.shard] = told.next;
+      }
+    }
+    if (!follow && isWhole) return;
+    if (hasMore) continue;
+    pause = hasCells ? SHORTEST_MS : Math.min(pollMs, pause * 2);
+    if (!(await paused(Math.min(pollMs, pause), signal))) return;
+  }
+}
+
+/** For each shard the added id behind which to begin. Throws where one cannot be told yet. */
+async function begin(
+  client: Pick<SchemalessClient, 'heads' | 'log'>,
+  { shards, from = 'now', read }: TailOptions,
+): Promise<ReadonlyMap<number, number>> {
+  const heads = shards === undefined || from === 'now' ? await client.heads({ read }) : [];
+  const numbers = shards ?? heads.map(({ shard }) => shard);
+  if (from === 'start') return new Map(numbers.map((shard) => [shard, 0]));
+  if (from === 'now') {
+    const ends = new Map(heads.map((head) => [head.shard, head]));
+    return new Map(numbers.map((shard) => [shard, sound(ends.get(shard))?.head ?? 0]));
+  }
+  if (!isTime(from)) return new Map(numbers.map((shard) => [shard, from[shard] ?? 0]));
+  const { since } = from;
+  const begun = new Map<number, number>();
+  for (const some of inChunks(numbers.map((shard) => ({ shard, since }))))
+    for (const log of (await client.log(some, { limit: 1, read })).map(sound)) {
+      const [first] = log?.cells ?? [];
+      if (log) begun.set(log.shard, first === undefined ? log.next : first.added_id - 1);
+    }
+  return begun;
+}
+
+function sound<Told extends ShardLog | ShardHead>(
+  told: Told | undefined,
+): Exclude<Told, { error: SchemalessError }> | undefined {
+  if (told?.error !== undefined) throw told.error;
+  return told as Exclude<Told, { error: SchemalessError }> | undefined;
+}
+
+function isTime(from: { readonly since: string } | TailOffset): from is { readonly since: string } {
+  return typeof from['since'] === 'string';
+}
+
+/** Undefined for a shard that cannot be read now. */
+function toldBy(log: ShardLog, { onError }: TailOptions): Extract<ShardLog, { readonly more: boolean }> | undefined {
+  if (log.error === undefined) return log;
+  if (log.error.retry === 'never') throw log.error;
+  onError?.(log.error);
+  return undefined;
+}
+
+/** Asks until there is an answer; undefined when it is to end. */
+async function patiently<T>(ask: () => Promise<T>, options: TailOptions): Promise<T | undefined> {
+  const { signal, onError, pollMs = LONGEST_MS } = options;
+  while (!isAborted(signal)) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (isAborted(signal)) return undefined;
+      if (!(error instanceof SchemalessError) || error.retry === 'never') throw error;
+      onError?.(error);
+      await paused(pollMs, signal);
+    }
+  }
+  return undefined;
+}
+
+async function paused(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
+  await wait(ms, undefined, { ...(signal && { signal }) }).catch(() => undefined);
+  return !isAborted(signal);
+}
+
+function* inChunks(locations: readonly Location[]): Generator<readonly Location[]> {
+  for (let start = 0; start < locations.length; start += LIMITS.logCells)
+    yield locations.slice(start, start + LIMITS.logCells);
+}

@@ -1,0 +1,37 @@
+import type { Json } from '../cell.ts';
+import { describe, SchemalessError } from '../errors.ts';
+import type { Issue, StandardSchema } from './standard-schema.ts';
+
+/**
+ * A body as its column's validator gives it.
+ *
+ * @throws SchemalessError `invalid_body`, naming the first place that is wrong; the others stand in the message
+ */
+export async function validate(schema: StandardSchema, body: unknown): Promise<Json> {
+  const { validate } = schema['~standard'];
+  const validated = await validate(body);
+  if (validated.issues === undefined) return validated.value as Json;
+  const wrong = validated.issues.map((issue) => ({ field: placeOf(issue), wanted: issue.message }));
+  const { field = 'body', wanted = 'what its column takes' } = wrong[0] ?? {};
+  throw new SchemalessError('invalid_body', wrong.map((one) => `${one.field}: ${one.wanted}`).join('; '), {
+    field,
+    wanted,
+    got: describe(valueAt(body, validated.issues[0])),
+  });
+}
+
+function keysOf({ path = [] }: Issue): readonly PropertyKey[] {
+  return path.map((part) => (typeof part === 'object' ? part.key : part));
+}
+
+function placeOf(issue: Issue): string {
+  return keysOf(issue).reduce<string>(
+    (place, key) => (typeof key === 'number' ? `${place}[${key}]` : `${place}.${String(key)}`),
+    'body',
+  );
+}
+
+function valueAt(body: unknown, issue: Issue | undefined): unknown {
+  const keys = issue === undefined ? [] : keysOf(issue);
+  return keys.reduce<unknown>((value, key) => (Object(value) as Record<PropertyKey, unknown>)[key], body);
+}

@@ -1,0 +1,92 @@
+import type { ErrorCode } from './errors.ts';
+
+interface ErrorText {
+  /** What it means, one line. */
+  readonly title: string;
+  /** What the caller can do about it, one line. */
+  readonly cure: string;
+}
+
+/** What each error means, for documents, answers, and whoever is told of one. */
+export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
+  invalid_json: {
+    title: 'The request body is not JSON that can be kept',
+    cure: 'Mend the JSON at the place that the detail names',
+  },
+  invalid_field: {
+    title: 'A field or parameter has a value that cannot be used',
+    cure: 'Send what `wanted` says in the field that `field` names',
+  },
+  invalid_body: {
+    title: 'The body does not fit what the program declared of its column; the client says it, and sends nothing',
+    cure: 'Mend the body at the place that `field` names',
+  },
+  unknown_field: {
+    title: 'A field or query parameter that this route does not know',
+    cure: 'Leave it out, or correct its name',
+  },
+  missing_field: {
+    title: 'A field or parameter that this route needs is not there',
+    cure: 'Send it',
+  },
+  unknown_route: {
+    title: 'No such path',
+    cure: 'See `GET /v1/openapi.json` for the routes',
+  },
+  unknown_datastore: {
+    title: 'No datastore of this name',
+    cure: 'Use one that is defined, or define and deploy it',
+  },
+  unknown_shard: {
+    title: 'The datastore has no shard of this number',
+    cure: 'Use 0 to the number of shards less one',
+  },
+  unknown_index: {
+    title: 'The datastore has no index of this name',
+    cure: 'Use one that is defined, or define and deploy it',
+  },
+  unknown_trigger: {
+    title: 'The datastore has no trigger of this name',
+    cure: 'Use one that is defined, or define and deploy it',
+  },
+  cell_not_found: {
+    title: 'No cell is at this address',
+    cure: 'With `stale: true` it may be there: ask again, of the writer',
+  },
+  conflict: {
+    title: 'Another body is at this address; cells never change',
+    cure: 'Read the cell, then write a higher ref key',
+  },
+  body_too_large: {
+    title: "The cell's body is over its limit",
+    cure: 'Split the value over several columns or ref keys',
+  },
+  request_too_large: {
+    title: 'The request is over its limit',
+    cure: 'Send fewer cells a request',
+  },
+  answer_too_large: {
+    title: 'The item does not fit into this answer',
+    cure: 'Ask for it alone, or in a smaller batch',
+  },
+  undecodable_body: {
+    title: 'The stored body of this cell cannot be decoded',
+    cure: 'Look at the cell at the address given: its bytes were damaged',
+  },
+  index_building: {
+    title: 'The index, or the definition of it that can answer this, is being built',
+    cure: 'Repeat it once the build is complete; `progress` says how far it is',
+  },
+  internal: {
+    title: 'An error that should not happen',
+    cure: 'Repeat it; report it with the request id',
+  },
+  overloaded: {
+    title: 'More requests at once than the group of this row can serve',
+    cure: 'Repeat it after `Retry-After` seconds, and send fewer at once: nothing was begun',
+  },
+  unavailable: {
+    title: 'Not confirmed: no node that could answer was reached in time',
+    cure: 'Repeat it after `Retry-After` seconds: every request can be repeated safely',
+  },
+};
