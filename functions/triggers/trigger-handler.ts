@@ -3,6 +3,7 @@ import type { Context, SQSBatchResponse, SQSEvent, SQSRecord } from 'aws-lambda'
 import { openBatch } from '../../shared/triggers/consume/batch.ts';
 import type { QueueRecord } from '../../shared/triggers/consume/queue-record.ts';
 import type { TriggerFunction } from '../../shared/triggers/consume/trigger-function.ts';
+import type { TriggerMessage } from '../../shared/triggers/state/message.ts';
 import { CONSUMER_KEYS, readConfig } from '../environment/config.ts';
 import { consumerOpener, type OpenedConsumer } from './open-consumer.ts';
 import { consumedReport } from './report-consumed.ts';
@@ -33,9 +34,16 @@ export interface TriggerHandler {
  * ```
  *
  * @param name of the trigger, as in its definition
- * @param fn throws to be called again for the same cell, or `PermanentFailure` to have it parked at once
+ * With a declared datastore its messages have their types: `triggerHandler<MessageOf<typeof trips, 'bill_rider'>>(…)`.
+ *
+ * @param typed throws to be called again for the same cell, or `PermanentFailure` to have it parked at once
  */
-export function triggerHandler(name: string, fn: TriggerFunction): TriggerHandler {
+export function triggerHandler<Message extends TriggerMessage = TriggerMessage>(
+  name: Message['trigger'],
+  typed: TriggerFunction<Message>,
+): TriggerHandler {
+  // A trigger's queue carries its own messages alone.
+  const fn = typed as TriggerFunction;
   const { report, flush } = consumedReport(name);
   let open: (() => Promise<OpenedConsumer>) | undefined;
 

@@ -4,6 +4,7 @@ import type { Exchange } from './exchange.ts';
 /** Over a `fetch` of the caller's. */
 export function exchangeByFetch(send: typeof fetch, origin: string): Exchange {
   return async ({ method, target, headers, body }, timeoutMs, signal) => {
+    signal?.throwIfAborted();
     const timeout = AbortSignal.timeout(timeoutMs);
     const response = await send(new URL(target, origin), {
       method,

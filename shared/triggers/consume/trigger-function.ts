@@ -14,9 +14,9 @@ export interface TriggerCall {
  * throws, or does not answer in time, it is called again for the same cell, and the cells behind it in the shard wait.
  * It may be called more than once for a cell that it has done: what it does has to be safe to repeat.
  */
-export type TriggerFunction = (
+export type TriggerFunction<Message extends TriggerMessage = TriggerMessage> = (
   rowKey: string,
-  message: TriggerMessage,
+  message: Message,
   schemaless: TriggeredClient,
   call: TriggerCall,
 ) => unknown;

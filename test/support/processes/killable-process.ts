@@ -29,8 +29,8 @@ export function startProcess<Input, Progress>(module: URL, folder: string, input
   const child = fork(module, [join(folder, 'process')], {
     execArgv: [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-    // Some are killed hundreds of times: what they load is compiled once.
-    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled') },
+    // Some are killed hundreds of times: what they load is compiled once. One that a test starts is no test itself.
+    env: { ...process.env, NODE_COMPILE_CACHE: join(folder, 'compiled'), VITEST_WORKER_ID: undefined },
   });
   let progress: Progress | undefined;
   const whenReady = Promise.withResolvers<void>();

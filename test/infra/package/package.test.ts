@@ -1,0 +1,168 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { build } from 'esbuild';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENTRIES, MANIFEST, pack, tsc, unpack } from './packed.ts';
+
+const CLIENT_BYTES = 15 * 1024;
+/** Twice what was measured: 2,641. */
+const INSTANTIATIONS = 5300;
+
+const folder = mkdtempSync(join(tmpdir(), 'schemaless-package-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+/** With what the package names, and without anything. */
+const [app, bare] = [join(folder, 'app'), join(folder, 'bare')];
+let installed: string;
+
+beforeAll(() => {
+  const file = pack(folder);
+  const { dependencies, peerDependencies } = MANIFEST;
+  installed = unpack(file, app, [...Object.keys({ ...dependencies, ...peerDependencies }), '@types/node', 'zod']);
+  unpack(file, bare, []);
+}, 180_000);
+
+/** Ours, and the machine's own, which is often an older one. */
+function nodes(): readonly { readonly version: string; readonly path: string }[] {
+  const others = (process.env['PATH'] ?? '')
+    .split(delimiter)
+    .filter((one) => !one.includes('node_modules'))
+    .map((one) => join(one, 'node'))
+    .filter((path) => existsSync(path));
+  const all = [process.execPath, ...others.slice(0, 1)].map((path) => ({
+    path: realpathSync(path),
+    version: execFileSync(path, ['--version'], { encoding: 'utf8' }).trim(),
+  }));
+  return all.filter(
+    ({ version }, place) =>
+      Number(/\d+/u.exec(version)?.[0]) >= 20 && all.findIndex((one) => one.version === version) === place,
+  );
+}
+
+const USE = [
+  "import { openDatastore, defineDatastore, schemalessClient, SchemalessError, type Cell } from 'schemaless';",
+  "const trips = schemalessClient({ url: ['http://a.test', 'http://b.test'], datastore: 'trips' });",
+  "const { cell } = await trips.getLatest({ row_key: 'a', column_name: 'BASE' });",
+  'export const latest: Cell | null = cell;',
+  'export const code = (error: unknown) => (error instanceof SchemalessError ? error.requestId : undefined);',
+  '// @ts-expect-error -- there is no such call',
+  'await trips.delete();',
+  'export { openDatastore, defineDatastore };',
+];
+const USE_ALL = [
+  ...USE,
+  "import { requestSigner } from 'schemaless/sign';",
+  "import { consume, triggerHandler } from 'schemaless/triggers';",
+  "export const signed = schemalessClient({ url: 'https://a.test', datastore: 'trips', sign: requestSigner('eu-west-1') });",
+  "export const handler = triggerHandler('bill_rider', async (rowKey, message, schemaless) => {",
+  "  await schemaless.putNext({ row_key: rowKey, column_name: 'STATUS', body: message.added_id });",
+  '});',
+  '// @ts-expect-error -- it is a number',
+  "triggerHandler('bill_rider', async (_rowKey, { added_id }) => added_id.length);",
+  'export const run = () => consume(handler);',
+];
+
+describe('the package', () => {
+  it('holds what runs, types, the documents and its licence', () => {
+    for (const file of ['LICENSE', 'README.md', 'dist/openapi.json', 'dist/schemas/index.schema.json'])
+      expect(existsSync(join(installed, file)), file).toBe(true);
+    expect(
+      globSync('**/*.*', { cwd: installed }).filter(
+        (file) => !/^(?:dist\/.*(?:\.js|\.d\.ts|\.json)|README\.md|package\.json)$/u.test(file),
+      ),
+    ).toEqual([]);
+    expect(JSON.parse(readFileSync(join(installed, 'dist/openapi.json'), 'utf8'))).toMatchObject({ openapi: '3.1.0' });
+  });
+
+  it('has a client that is small, and needs nothing', async () => {
+    const { outputFiles, metafile } = await build({
+      entryPoints: [join(installed, 'dist/entries/index.js')],
+      bundle: true,
+      minify: true,
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+      write: false,
+      metafile: true,
+    });
+    const bytes = gzipSync(outputFiles[0]?.contents ?? '', { level: 9 }).length;
+    console.log(`the client: ${outputFiles[0]?.contents.length} bytes minified, ${bytes} zipped, of ${CLIENT_BYTES}`);
+    expect(bytes).toBeLessThan(CLIENT_BYTES);
+    const imported = Object.values(metafile.outputs).flatMap(({ imports }) => imports.map(({ path }) => path));
+    expect(imported.filter((path) => !path.startsWith('node:'))).toEqual([]);
+  });
+
+  it.each([
+    ['nodenext', { module: 'nodenext', types: ['node'], skipLibCheck: true }],
+    ['bundler', { module: 'esnext', moduleResolution: 'bundler', types: ['node'], skipLibCheck: true }],
+  ])('has types that say what is wrong, with %s', { timeout: 120_000 }, (_name, options) => {
+    writeFileSync(join(app, 'use.ts'), USE_ALL.join('\n'));
+    expect(tsc(app, options)).toBe('');
+  });
+
+  it(
+    'has types of the client that are whole, without those of Node where there are those of browsers',
+    {
+      timeout: 120_000,
+    },
+    () => {
+      writeFileSync(join(bare, 'use.ts'), USE.join('\n'));
+      expect(tsc(bare, { module: 'nodenext', types: [], lib: ['es2023', 'dom'], skipLibCheck: false })).toBe('');
+    },
+  );
+
+  it('has types that take the compiler little', { timeout: 120_000 }, () => {
+    const measured = (source: string): number => {
+      writeFileSync(join(app, 'use.ts'), source);
+      const said = tsc(app, { module: 'nodenext', types: ['node'], skipLibCheck: true }, ['--extendedDiagnostics']);
+      expect(said).not.toContain('error');
+      return Number(/^Instantiations:\s+(\d+)$/mu.exec(said)?.[1]);
+    };
+    const columns = Array.from({ length: 10 }, (_, n) => `C${n}: column<{ a${n}: string; b: { c: number[] } }>()`);
+    const fields = Array.from({ length: 8 }, (_, n) => `f${n}: 'string'`);
+    const before = [
+      "import { defineDatastore, openDatastore, type MessageOf, type StandardSchema } from 'schemaless';",
+      'declare const column: <T>() => StandardSchema<T>;',
+    ];
+    const program = [
+      ...before,
+      `const trips = defineDatastore({ name: 'trips', columns: { ${columns.join(', ')} },`,
+      `  indexes: { one: { fields: { ${fields.join(', ')} } } }, triggers: { t: { columns: ['C1', 'C2'] } } });`,
+      "const store = openDatastore(trips, { url: '' });",
+      "await store.put({ row_key: '', column_name: 'C3', body: { a3: '', b: { c: [1] } } });",
+      "export const a = (await store.getLatest({ row_key: '', column_name: 'C4' })).cell?.body.b.c;",
+      "export const b = (await store.query('one', { where: { f0: 'x', f1: { gte: 'y' } }, fields: ['f2'] })).entries;",
+      'for await (const { cell } of store.tail()) if (cell.column_name === "C5") console.log(cell.body.a5);',
+      "export type M = MessageOf<typeof trips, 't'>;",
+    ];
+    const instantiations = measured(program.join('\n')) - measured([...before, 'export {};'].join('\n'));
+    console.log(`the types of a datastore: ${instantiations} instantiations, of ${INSTANTIATIONS}`);
+    expect(instantiations).toBeLessThan(INSTANTIATIONS);
+  });
+});
+
+describe.each(nodes())('on Node $version', ({ path }) => {
+  const run = (cwd: string, script: string): string =>
+    execFileSync(path, ['--input-type=module', '-e', script], { cwd, encoding: 'utf8' });
+
+  it('has entries that can be imported, and nothing else', { timeout: 120_000 }, () => {
+    const names = ENTRIES.map((entry) => `${MANIFEST.name}${entry.slice(1)}`);
+    const script = `for (const name of ${JSON.stringify(names)}) console.log(name, Object.keys(await import(name)).length > 0);`;
+    expect(run(app, script).trim().split('\n')).toEqual(names.map((name) => `${name} true`));
+    expect(() => run(app, "await import('schemaless/dist/shared/cell.js')")).toThrow('ERR_MODULE_NOT_FOUND');
+  });
+
+  it('has a client that runs without any other package, and writes integers of 64 bits', { timeout: 60_000 }, () => {
+    const script = `
+      import { schemalessClient } from 'schemaless';
+      const fetch = async (url, { body }) => { console.log(String(url), body); return Response.json({ outcome: 'stored', shard: 1, added_id: 2 }); };
+      const trips = schemalessClient({ url: 'http://a.test', datastore: 'trips', fetch });
+      const row_key = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
+      console.log(await trips.put({ row_key, column_name: 'BASE', ref_key: 1, body: { n: 2n ** 64n - 1n } }));`;
+    const said = run(bare, script);
+    expect(said).toContain('/v1/trips/cells/6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0/BASE/1 {"n":18446744073709551615}');
+    expect(said).toContain("outcome: 'stored'");
+  });
+});

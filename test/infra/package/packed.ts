@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { PROJECT_ROOT } from '../../../infra/app-context.ts';
+
+export const PACKAGE = join(PROJECT_ROOT, 'infra/package');
+export const MANIFEST = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
+/** What a program imports. */
+export const ENTRIES: readonly string[] = Object.keys(JSON.parse(readFileSync(join(PACKAGE, 'entries.json'), 'utf8')));
+
+/** Packs the package, and returns the file. */
+export function pack(into: string): string {
+  const env = { ...process.env, npm_config_offline: 'true', npm_config_update_notifier: 'false' };
+  // What the compiler has to say is shown.
+  execFileSync('npm', ['pack', '--silent', '--pack-destination', into], { cwd: PACKAGE, env, stdio: ['ignore', 2, 2] });
+  const [packed = ''] = globSync('*.tgz', { cwd: into });
+  return join(into, packed);
+}
+
+/** An app that has the package as npm would bring it, and of other packages these. */
+export function unpack(file: string, app: string, others: readonly string[]): string {
+  const installed = join(app, 'node_modules', MANIFEST.name);
+  mkdirSync(installed, { recursive: true });
+  execFileSync('tar', ['-xzf', file, '-C', installed, '--strip-components', '1']);
+  for (const one of others) {
+    const path = join(app, 'node_modules', one);
+    mkdirSync(dirname(path), { recursive: true });
+    symlinkSync(join(PROJECT_ROOT, 'node_modules', one), path);
+  }
+  writeFileSync(join(app, 'package.json'), '{ "type": "module" }');
+  return installed;
+}
+
+/** What the compiler says of a program, without a word where all is well. */
+export function tsc(app: string, options: object, more: readonly string[] = []): string {
+  writeFileSync(
+    join(app, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: { target: 'es2022', lib: ['es2023'], strict: true, noEmit: true, ...options } }),
+  );
+  const compiler = join(PROJECT_ROOT, 'node_modules/typescript/bin/tsc');
+  try {
+    return execFileSync(process.execPath, [compiler, '-p', app, ...more], { encoding: 'utf8', stdio: 'pipe' });
+  } catch (error) {
+    return String(Object(error).stdout);
+  }
+}

@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import { defineDatastore, type MessageOf } from '../../../shared/client/datastore-definition.ts';
+import { openDatastore, type OpenOptions } from '../../../shared/client/open-datastore.ts';
+import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
+import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
+
+const trips = defineDatastore({
+  name: 'trips',
+  columns: {
+    BASE: z.object({
+      driver_partner_uuid: z.uuid(),
+      city_uuid: z.uuid().optional(),
+      fare: z.object({ total: z.number() }),
+      stops: z.array(z.object({ at: z.string() })).default([]),
+    }),
+    STATUS: z.enum(['billed', 'declined']),
+  },
+  indexes: {
+    driver_partner_index: {
+      fields: { driver_partner_uuid: 'UUID', city_uuid: 'UUID', trip_created_at: 'datetime', 'fare.total': 'number' },
+    },
+  },
+  triggers: { bill_rider: { columns: ['BASE'] } },
+});
+
+function opened(options: Partial<OpenOptions> = {}) {
+  const deployment = fakeDeployment();
+  const fetch = gatewayFetch(gateway(deployment));
+  return openDatastore(trips, { url: 'http://store.test', fetch, attempts: 1, ...options });
+}
+
+const row_key = randomUUID();
+const driver_partner_uuid = randomUUID();
+const BASE = { driver_partner_uuid, fare: { total: 12.5 } };
+
+describe('a datastore that is declared', () => {
+  it('gives cells the types of their columns, and writes what the validator gives', async () => {
+    const store = opened();
+    expect(await store.put({ row_key, column_name: 'BASE', body: BASE })).toMatchObject({
+      outcome: 'stored',
+      ref_key: 0,
+    });
+    await store.put({ row_key, column_name: 'STATUS', ref_key: 4, body: 'billed' });
+    const { cell } = await store.get({ row_key, column_name: 'BASE', ref_key: 0 });
+    expect(cell?.body).toEqual({ ...BASE, stops: [] });
+    expectTypeOf(cell?.body.fare.total).toEqualTypeOf<number | undefined>();
+    expectTypeOf(cell?.body.stops).toEqualTypeOf<{ at: string }[] | undefined>();
+    const status = (await store.getLatest({ row_key, column_name: 'STATUS' })).cell;
+    expectTypeOf(status?.body).toEqualTypeOf<'billed' | 'declined' | undefined>();
+    for (const one of (await store.row(row_key)).cells) {
+      if (one.column_name === 'STATUS') expectTypeOf(one.body).toEqualTypeOf<'billed' | 'declined'>();
+      else expectTypeOf(one.body.fare).toEqualTypeOf<{ total: number }>();
+    }
+    const [billed] = (await store.versions({ row_key, column_name: 'STATUS' })).cells;
+    expect(billed).toMatchObject({ ref_key: 4, body: 'billed' });
+  });
+
+  it('refuses a body that does not fit, by its place, before anything is sent', async () => {
+    const store = opened({ fetch: () => Promise.reject(new Error('sent')) });
+    const body = { driver_partner_uuid, fare: { total: 12.5 }, stops: [{ at: 'a' }, { at: 7 as unknown as string }] };
+    await expect(store.put({ row_key, column_name: 'BASE', ref_key: 0, body })).rejects.toMatchObject({
+      code: 'invalid_body',
+      status: 400,
+      field: 'body.stops[1].at',
+      got: '7',
+      wanted: expect.stringContaining('string'),
+    });
+  });
+
+  it('validates what it reads only where that is wished', async () => {
+    const deployment = fakeDeployment();
+    await deployment.trips.put({ row_key, column_name: 'STATUS', ref_key: 0, body: 'lost' });
+    const fetch = gatewayFetch(gateway(deployment));
+    const key = { row_key, column_name: 'STATUS' } as const;
+    expect((await opened({ fetch }).getLatest(key)).cell?.body).toBe('lost');
+    await expect(opened({ fetch, validateReads: true }).getLatest(key)).rejects.toMatchObject({
+      code: 'invalid_body',
+      got: '"lost"',
+    });
+    await expect(opened({ fetch, validateReads: true }).row(row_key)).rejects.toMatchObject({ code: 'invalid_body' });
+  });
+
+  it('finds rows by typed conditions, with the fields that were asked for', async () => {
+    const asked: string[] = [];
+    const store = opened({
+      fetch: async (url) => {
+        asked.push(decodeURIComponent(String(url).split('?')[1] ?? ''));
+        return Response.json({
+          entries: [{ row_key, fields: { 'fare.total': 3 } }],
+          next: null,
+          served_by: 'writer',
+          stale: false,
+        });
+      },
+    });
+    const { entries } = await store.query('driver_partner_index', {
+      where: {
+        driver_partner_uuid,
+        trip_created_at: { gte: '2026-01-01T00:00:00Z', lt: '2026-02-01T00:00:00Z' },
+        city_uuid: { in: ['a', 'b'] },
+      },
+      fields: ['fare.total'],
+      order: '-trip_created_at',
+    });
+    expect(asked).toEqual([
+      `driver_partner_uuid=${driver_partner_uuid}&trip_created_at[gte]=2026-01-01T00:00:00Z&trip_created_at[lt]=2026-02-01T00:00:00Z&city_uuid[in]=a&city_uuid[in]=b&fields=fare.total&order=-trip_created_at&limit=100`,
+    ]);
+    expectTypeOf(entries[0]?.fields).toEqualTypeOf<{ readonly 'fare.total': number | null } | undefined>();
+    expect(entries[0]?.fields['fare.total']).toBe(3);
+  });
+
+  it('tails the columns that are declared', async () => {
+    const store = opened();
+    await store.put({ row_key, column_name: 'BASE', body: BASE });
+    await store.client.put({ row_key, column_name: 'NOTES', body: 'not declared' });
+    await store.put({ row_key, column_name: 'STATUS', body: 'declined' });
+    const columns = await Array.fromAsync(store.tail({ from: 'start', follow: false }), ({ cell }) => cell.column_name);
+    expect(columns).toEqual(['BASE', 'STATUS']);
+  });
+
+  it('is refused where the compiler did not look', async () => {
+    const key = { row_key, column_name: 'BASIS' as 'BASE' };
+    await expect(opened().getLatest(key)).rejects.toMatchObject({ code: 'invalid_field', field: 'column_name' });
+  });
+});
+
+/** Never called: what does not compile is the test. */
+export async function misspelt(): Promise<void> {
+  const store = opened();
+  // @ts-expect-error -- a column that is not declared
+  await store.getLatest({ row_key, column_name: 'BASIS' });
+  // @ts-expect-error -- a field of the body is misspelt
+  await store.put({ row_key, column_name: 'BASE', body: { driver_partner_uid: '', fare: { total: 1 } } });
+  // @ts-expect-error -- the body of another column
+  await store.put({ row_key, column_name: 'STATUS', body: BASE });
+  // @ts-expect-error -- no such value
+  await store.put({ row_key, column_name: 'STATUS', body: 'payed' });
+  // @ts-expect-error -- no such index
+  await store.query('driver_index', { where: { driver_partner_uuid } });
+  // @ts-expect-error -- no such field
+  await store.query('driver_partner_index', { where: { driver_partner_uuid, city: 'x' } });
+  // @ts-expect-error -- no such operator
+  await store.query('driver_partner_index', { where: { driver_partner_uuid: { like: 'x' } } });
+  // @ts-expect-error -- a number is compared with a number
+  await store.query('driver_partner_index', { where: { driver_partner_uuid, 'fare.total': { gt: 'x' } } });
+  // @ts-expect-error -- no such field to answer
+  await store.query('driver_partner_index', { where: { driver_partner_uuid }, fields: ['fare'] });
+  // @ts-expect-error -- no such field to order by
+  await store.query('driver_partner_index', { where: { driver_partner_uuid }, order: '-created' });
+  const message = {} as MessageOf<typeof trips, 'bill_rider'>;
+  expectTypeOf(message.column_name).toEqualTypeOf<'BASE'>();
+  expectTypeOf(message.trigger).toEqualTypeOf<'bill_rider'>();
+  // @ts-expect-error -- no such trigger
+  expectTypeOf<MessageOf<typeof trips, 'bill_driver'>>();
+  // @ts-expect-error -- a trigger over a column that is not declared
+  defineDatastore({ name: 'x', columns: { BASE: z.string() }, triggers: { t: { columns: ['BASIS'] } } });
+}
