@@ -40,9 +40,10 @@ const CONCURRENCY = 4;
 const TRIES = 10;
 
 /**
- * Writes any number of cells, in batches. Cells of a row are written in the order in which they come. A cell that is
- * refused costs itself alone; one that is unavailable is tried again. Never throws for what becomes of cells: what is
- * not there afterwards is returned, item by item. Repeating it with the same cells is safe.
+ * Writes any number of cells, in batches. Cells of a row are written in the order in which they come; one that is
+ * buffered, or had to be tried again, may come behind others of its batch. A cell that is refused costs itself alone;
+ * one that is unavailable is tried again. Never throws for what becomes of cells: what is not there afterwards is
+ * returned, item by item. Repeating it with the same cells is safe.
  *
  * Batches hold cells of neighbouring shards of a group, as far as the groups are known, so that few commits store them.
  *
