@@ -113,7 +113,7 @@ export default {
     },
     ...orderOfTest,
     {
-      files: ['infra/setup/**', 'infra/local/**', 'test/**'],
+      files: ['infra/setup/**', 'infra/local/**', 'infra/examples/**', 'test/**'],
       rules: { 'no-console': 'off', 'max-lines-per-function': 'off' },
     },
   ],

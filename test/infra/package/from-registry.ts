@@ -40,7 +40,7 @@ console.log(process.version, outcome, triggerHandler('t', () => {}).trigger, typ
 
 const folder = mkdtempSync(join(tmpdir(), 'schemaless-registry-'));
 try {
-  const tarball = pack(folder);
+  const tarball = await pack(folder);
   const app = join(folder, 'app');
   const npm = (...args: string[]): unknown =>
     execFileSync('npm', args, { cwd: app, stdio: ['ignore', 'ignore', 'inherit'], env: withoutOurs() });

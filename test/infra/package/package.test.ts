@@ -17,8 +17,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const [app, bare] = [join(folder, 'app'), join(folder, 'bare')];
 let installed: string;
 
-beforeAll(() => {
-  const file = pack(folder);
+beforeAll(async () => {
+  const file = await pack(folder);
   const { dependencies, peerDependencies } = MANIFEST;
   installed = unpack(file, app, [...Object.keys({ ...dependencies, ...peerDependencies }), '@types/node', 'zod']);
   unpack(file, bare, []);

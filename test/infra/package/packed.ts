@@ -2,17 +2,21 @@ import { execFileSync } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
+import { singleRun } from '../../../infra/setup/single-run.mjs';
 
 export const PACKAGE = join(PROJECT_ROOT, 'infra/package');
 export const MANIFEST = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
 /** What a program imports. */
 export const ENTRIES: readonly string[] = Object.keys(JSON.parse(readFileSync(join(PACKAGE, 'entries.json'), 'utf8')));
 
-/** Packs the package, and returns the file. */
-export function pack(into: string): string {
+/** Packs the package, and returns the file. It is built in its own folder: by one at a time. */
+export async function pack(into: string): Promise<string> {
   const env = { ...process.env, npm_config_offline: 'true', npm_config_update_notifier: 'false' };
+  const parameters = ['pack', '--silent', '--pack-destination', into];
   // What the compiler has to say is shown.
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', into], { cwd: PACKAGE, env, stdio: ['ignore', 2, 2] });
+  await singleRun(`the package of ${PACKAGE}`, () =>
+    execFileSync('npm', parameters, { cwd: PACKAGE, env, stdio: ['ignore', 2, 2] }),
+  );
   const [packed = ''] = globSync('*.tgz', { cwd: into });
   return join(into, packed);
 }
