@@ -100,13 +100,11 @@ export function openGroups(
 export async function requireDatastore(topology: TopologySource, name: string): Promise<DatastoreTopology> {
   const found = await topology.datastore(name);
   if (found) return found;
-  throw new SchemalessError(
-    'unknown_datastore',
-    `datastore: wanted one of ${(await topology.datastores()).join(', ') || '(none defined)'}, got ${JSON.stringify(name.slice(0, 60))}`,
-    {
-      field: 'datastore',
-      wanted: 'the name of a datastore',
-      got: JSON.stringify(name.slice(0, 60)),
-    },
-  );
+  const wanted = `one of ${(await topology.datastores()).join(', ') || '(none defined)'}`;
+  const got = JSON.stringify(name.slice(0, 60));
+  throw new SchemalessError('unknown_datastore', `datastore: wanted ${wanted}, got ${got}`, {
+    field: 'datastore',
+    wanted,
+    got,
+  });
 }

@@ -43,7 +43,7 @@ export function errorOf(problem: JsonObject, status?: number, requestId: string 
   return new SchemalessError(
     BY_STATUS[status ?? 0] ?? 'internal',
     `Answered ${status ?? 'an item'} ${String(code ?? '')}: ${String(message)}`,
-    details,
+    { ...details, more: { ...details.more, answered: status } },
   );
 }
 

@@ -1,0 +1,99 @@
+import { Command, CommanderError } from 'commander';
+import { endingOf } from './ending-of.ts';
+import { EXIT_CODES, type Ending } from './exit-codes.ts';
+import { globalFlags } from './flags.ts';
+import { openSession, type GlobalFlags, type Session } from './session.ts';
+import { errorJson, errorText } from './show-error.ts';
+import { VERSION } from '../../shared/version.ts';
+
+/** Makes one command, with its arguments, flags and examples. */
+export type CommandOf = () => Command;
+
+/** What a command does. What it returns is how it ends. @default ok */
+export type Action<Parameters extends readonly unknown[], Flags> = (
+  session: Session,
+  parameters: Parameters,
+  flags: Flags,
+) => Promise<Ending | void>;
+
+/** An action as commander calls it: with a session, and with errors shown. */
+export function action<Parameters extends readonly unknown[], Flags = object>(
+  act: Action<Parameters, Flags>,
+): (this: Command) => Promise<void> {
+  return async function run(this: Command) {
+    const flags = flagsOf<Flags>(this);
+    try {
+      const ending = await act(openSession(flags), this.processedArgs as unknown as Parameters, flags);
+      process.exitCode = EXIT_CODES[ending ?? 'ok'].code;
+    } catch (error) {
+      const isForPrograms = flags.format === 'json' || flags.format === 'ndjson';
+      process.stderr.write(`${isForPrograms ? errorJson(error) : errorText(error)}\n`);
+      process.exitCode = EXIT_CODES[endingOf(error)].code;
+    }
+  };
+}
+
+/** A session for a command that has an action of its own kind. */
+export function sessionOf(command: Command): Session {
+  return openSession(flagsOf(command));
+}
+
+/** What was said behind the command, else before it. */
+function flagsOf<Flags>(command: Command): GlobalFlags & Flags {
+  const { parent } = command;
+  return { ...(parent ? flagsOf(parent) : {}), ...command.opts<GlobalFlags & Flags>() };
+}
+
+/** A command that has others below it. */
+export function commandGroup(name: string, description: string, commands: readonly Command[]): Command {
+  const group = new Command(name).description(description);
+  for (const command of commands) group.addCommand(command);
+  return group;
+}
+
+/** What follows the help of a command: one example a line, with what it does. */
+export function examples(...lines: readonly (readonly [command: string, does: string])[]): string {
+  const width = Math.max(...lines.map(([command]) => command.length));
+  const shown = lines.map(([command, does]) => `  ${command.padEnd(width)}  # ${does}`);
+  return `\nExamples:\n${shown.join('\n')}`;
+}
+
+/** The whole command line. */
+export function buildProgram(commands: readonly CommandOf[]): Command {
+  const program = new Command('schemaless')
+    .description('Reads, writes, follows and operates datastores of Schemaless.')
+    .version(VERSION, '-V, --version', 'the version of this command')
+    .helpOption('-h, --help', 'what a command does, with examples')
+    .helpCommand('help [command]', 'the same')
+    .enablePositionalOptions()
+    .showHelpAfterError('(--help says what is wanted)')
+    .exitOverride();
+  for (const flag of globalFlags()) program.addOption(flag);
+  for (const make of commands) program.addCommand(inheriting(make(), program));
+  return program;
+}
+
+/**
+ * Flags of the whole program may stand behind a command, too, which may have one of the same name that means another
+ * thing.
+ */
+function inheriting(command: Command, parent: Command): Command {
+  command.copyInheritedSettings(parent);
+  for (const child of command.commands) inheriting(child, command);
+  if (command.commands.length > 0) return command;
+  const own = command.options.map(({ long }) => long);
+  for (const flag of globalFlags())
+    if (!own.includes(flag.long)) command.addOption(flag.helpGroup('Options of all commands:'));
+  return command;
+}
+
+/** Runs it on the arguments of this process; the exit code is set once it is done. */
+export async function runProgram(program: Command): Promise<void> {
+  try {
+    await program.parseAsync();
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    // Shown already. Asking for help, or the version, is no mistake.
+    process.exitCode = error.exitCode === 0 ? EXIT_CODES.ok.code : EXIT_CODES.usage.code;
+  }
+}

@@ -1,0 +1,29 @@
+import type { Ending } from './exit-codes.ts';
+
+export interface CommandErrorDetails {
+  readonly ending: Ending;
+  /** What to do about it, one line. */
+  readonly cure?: string | undefined;
+  readonly field?: string;
+  readonly wanted?: string;
+  readonly got?: string;
+  readonly cause?: unknown;
+}
+
+/** An error of the command itself, before or beside what the API says. */
+export class CommandError extends Error {
+  readonly ending: Ending;
+  readonly details: CommandErrorDetails;
+
+  constructor(message: string, details: CommandErrorDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'CommandError';
+    this.ending = details.ending;
+    this.details = details;
+  }
+}
+
+/** What was typed cannot be used: the message says what, what was wanted, and what came. */
+export function badUsage(field: string, wanted: string, got: string, cure?: string): CommandError {
+  return new CommandError(`${field}: wanted ${wanted}, got ${got}`, { ending: 'usage', field, wanted, got, cure });
+}

@@ -1,0 +1,42 @@
+#!/usr/bin/env node
+/** `schemaless`: the command line of a datastore. */
+import { buildProgram, runProgram, type CommandOf } from './cli.ts';
+import { addCompletion } from './completion.ts';
+import { buffer } from './commands/buffer.ts';
+import { explain } from './commands/explain.ts';
+import { get } from './commands/get.ts';
+import { latest } from './commands/latest.ts';
+import { parked } from './commands/parked.ts';
+import { ping } from './commands/ping.ts';
+import { profile } from './commands/profile.ts';
+import { put } from './commands/put.ts';
+import { query } from './commands/query.ts';
+import { row } from './commands/row.ts';
+import { shards } from './commands/shards.ts';
+import { tail } from './commands/tail.ts';
+import { triggers } from './commands/triggers.ts';
+import { verifyIndex } from './commands/verify-index.ts';
+import { versions } from './commands/versions.ts';
+
+/** In the order in which help lists them. */
+const COMMANDS: readonly CommandOf[] = [
+  put,
+  get,
+  latest,
+  versions,
+  row,
+  query,
+  tail,
+  shards,
+  explain,
+  triggers,
+  parked,
+  buffer,
+  verifyIndex,
+  ping,
+  profile,
+];
+
+const program = buildProgram(COMMANDS);
+addCompletion(program);
+await runProgram(program);

@@ -1,0 +1,176 @@
+import { Command } from 'commander';
+import type {
+  CellPlace,
+  DeadCount,
+  DeadMessageShown,
+  MalformedMessage,
+  ParkedCell,
+  ParkedChoice,
+} from '../../../shared/contract/trigger-operations.ts';
+import { badUsage } from '../command-error.ts';
+import { action, commandGroup, examples } from '../cli.ts';
+import { confirmed } from '../confirm.ts';
+import type { Ending } from '../exit-codes.ts';
+import { limitFlag } from '../flags.ts';
+import type { Column } from '../output/output.ts';
+import { pagesOf } from '../pages.ts';
+import type { Session } from '../session.ts';
+
+interface ChoiceFlags {
+  readonly all?: true;
+  readonly dead?: true;
+  readonly yes?: true;
+}
+
+const DEAD = 'the messages that SQS gave up on instead, which lie in the last queue';
+
+/** `schemaless parked`. */
+export function parked(): Command {
+  return commandGroup('parked', 'what a trigger failed too often: lists it, sends it again, or forgets it', [
+    list(),
+    retry(),
+    discard(),
+  ]);
+}
+
+function list(): Command {
+  return new Command('list')
+    .description('lists the parked cells of a trigger, and messages that could not be read')
+    .argument('<trigger>', 'its name')
+    .option('--dead', DEAD)
+    .addOption(limitFlag('of them'))
+    .addHelpText(
+      'after',
+      examples(
+        ['schemaless parked list bill_rider', 'with their last errors'],
+        ['schemaless parked list bill_rider --dead', 'what SQS gave up on'],
+      ),
+    )
+    .action(
+      action<[name: string], { readonly dead?: true; readonly limit?: number }>(
+        async ({ output, connect }, [name], flags) => {
+          const client = await connect();
+          if (flags.dead === true) {
+            const { messages } = await client.deadMessages(name, { limit: Math.min(flags.limit ?? 1000, 1000) });
+            return output.list<DeadMessageShown>([messages], DEAD_COLUMNS);
+          }
+          const pages = pagesOf(async (limit, after: string | undefined) => {
+            const { cells, malformed, next } = await client.parkedCells(name, { limit, after });
+            return { items: [...cells, ...malformed], next };
+          }, flags.limit);
+          return output.list<ParkedCell | MalformedMessage>(pages, COLUMNS);
+        },
+      ),
+    );
+}
+
+function retry(): Command {
+  return new Command('retry')
+    .description('has parked cells sent again soon')
+    .argument('<trigger>', 'its name')
+    .argument('[place...]', 'SHARD:ADDED_ID of each')
+    .option('--all', 'all parked cells')
+    .option('--dead', DEAD)
+    .addHelpText(
+      'after',
+      examples(
+        ['schemaless parked retry bill_rider 3:120 17:9', 'two cells'],
+        ['schemaless parked retry bill_rider --all', 'all of them'],
+        ['schemaless parked retry bill_rider --dead', 'the cells of what SQS gave up on'],
+      ),
+    )
+    .action(
+      action<[name: string, places: readonly string[]], ChoiceFlags>(async (session, [name, places], flags) => {
+        const choice = readChoice(places, flags);
+        const client = await session.connect();
+        if (choice === 'dead') return emptied(session, 'replayed', () => client.replayDead(name));
+        return counted(session, 'wanted', await client.retryParked(name, choice));
+      }),
+    );
+}
+
+function discard(): Command {
+  return new Command('discard')
+    .description('forgets parked cells for good: the trigger is not called for them any more')
+    .argument('<trigger>', 'its name')
+    .argument('[place...]', 'SHARD:ADDED_ID of each')
+    .option('--all', 'all parked cells, and the messages that could not be read')
+    .option('--dead', DEAD)
+    .option('--yes', 'without asking')
+    .addHelpText(
+      'after',
+      examples(
+        ['schemaless parked discard bill_rider 3:120', 'one cell'],
+        ['schemaless parked discard bill_rider --all --yes', 'all of them, without being asked'],
+      ),
+    )
+    .action(
+      action<[name: string, places: readonly string[]], ChoiceFlags>(async (session, [name, places], flags) => {
+        const choice = readChoice(places, flags);
+        const isAll = choice === '*' || choice === 'dead';
+        const what = choice === 'dead' ? 'what SQS gave up on' : 'all parked cells';
+        if (isAll && !(await confirmed(`Forget ${what} of ${name} for good?`, flags.yes === true)))
+          return session.note('nothing was discarded');
+        const client = await session.connect();
+        if (choice === 'dead') return emptied(session, 'discarded', () => client.discardDead(name));
+        return counted(session, 'discarded', await client.discardParked(name, choice));
+      }),
+    );
+}
+
+function readChoice(places: readonly string[], { all, dead }: ChoiceFlags): ParkedChoice | 'dead' {
+  const said = [places.length > 0, all === true, dead === true].filter(Boolean).length;
+  if (said !== 1)
+    throw badUsage('place', 'SHARD:ADDED_ID of each cell, or --all, or --dead', said === 0 ? 'none' : 'more than one');
+  if (dead === true) return 'dead';
+  if (all === true) return '*';
+  return places.map((text) => {
+    const [, shard, id] = /^(\d{1,5}):(\d{1,16})$/u.exec(text) ?? [];
+    if (shard === undefined) throw badUsage('place', 'SHARD:ADDED_ID, like 3:120', JSON.stringify(text.slice(0, 60)));
+    return { shard: Number(shard), added_id: Number(id) };
+  });
+}
+
+async function counted(
+  { output, note }: Session,
+  what: string,
+  { count, not_parked }: { readonly count: number; readonly not_parked: readonly CellPlace[] },
+): Promise<Ending> {
+  await output.record({ [what]: count, not_parked });
+  if (not_parked.length === 0) return 'ok';
+  note(`not parked: ${not_parked.map(({ shard, added_id }) => `${shard}:${added_id}`).join(', ')}`);
+  return 'notFound';
+}
+
+/** One request takes out what it has time for. */
+async function emptied({ output }: Session, what: string, ask: () => Promise<DeadCount>): Promise<Ending> {
+  let [sum, left] = [0, 0];
+  for (;;) {
+    const answer = await ask();
+    sum += answer.count;
+    ({ left } = answer);
+    if (left === 0 || answer.count === 0) break;
+  }
+  await output.record({ [what]: sum, left });
+  return left === 0 ? 'ok' : 'unavailable';
+}
+
+const COLUMNS: readonly Column<ParkedCell | MalformedMessage>[] = [
+  { header: 'PLACE', value: (one) => ('shard' in one ? `${one.shard}:${one.added_id}` : one.message_id) },
+  { header: 'ROW KEY', value: (one) => ('shard' in one ? one.row_key : null) },
+  { header: 'COLUMN', value: (one) => ('shard' in one ? one.column_name : null) },
+  { header: 'REF', value: (one) => ('shard' in one ? one.ref_key : null) },
+  { header: 'ATTEMPTS', value: (one) => ('shard' in one ? one.attempts : null) },
+  { header: 'PARKED', value: ({ parked_at }) => parked_at },
+  { header: 'RETRY', value: (one) => ('shard' in one ? one.retry : null), wide: true },
+  { header: 'LAST ERROR', value: (one) => ('shard' in one ? one.last_error : one.error) },
+];
+
+const DEAD_COLUMNS: readonly Column<DeadMessageShown>[] = [
+  { header: 'MESSAGE', value: ({ message_id }) => message_id },
+  { header: 'SENT', value: ({ sent_at }) => sent_at },
+  { header: 'PLACE', value: ({ cell }) => cell && `${cell.shard}:${cell.added_id}` },
+  { header: 'ROW KEY', value: ({ cell }) => cell?.row_key },
+  { header: 'RESENT', value: ({ resent }) => resent },
+  { header: 'BODY', value: ({ body }) => body },
+];

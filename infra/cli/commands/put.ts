@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { Command } from 'commander';
+import { parseColumnName, parseRowKey } from '../../../shared/address.ts';
+import { LIMITS, type PutResult } from '../../../shared/cell.ts';
+import { badUsage } from '../command-error.ts';
+import { action, examples } from '../cli.ts';
+import type { Ending } from '../exit-codes.ts';
+import { readBody } from '../input/read-body.ts';
+
+const ENDINGS: Readonly<Record<PutResult['outcome'], Ending>> = {
+  stored: 'ok',
+  stored_before: 'ok',
+  buffered: 'ok',
+  conflict: 'conflict',
+  unavailable: 'unavailable',
+};
+
+const CURES: Partial<Record<PutResult['outcome'], string>> = {
+  buffered: 'buffered: kept by other groups, and not readable until its primary is back',
+  conflict: 'conflict: another body is at this address, and cells never change: write a higher ref key',
+  unavailable: 'unavailable: not confirmed; repeat it as it is, which is safe',
+};
+
+/** `schemaless put`. */
+export function put(): Command {
+  return new Command('put')
+    .description('writes one cell; repeating it is safe')
+    .argument('<row-key>', 'a UUID; `new` makes one')
+    .argument('<column>', 'its name')
+    .argument('<ref-key>', 'its version, 0 to 2^53-1; `next` takes the one after the latest')
+    .argument('[body]', 'JSON, @FILE, or - for standard input', '-')
+    .addHelpText(
+      'after',
+      examples(
+        [`schemaless put new BASE 1 '{"city": "Lisbon"}'`, 'a new row'],
+        ['schemaless put 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 BASE 2 @trip.json', 'a correction, of a file'],
+        ['jq .trip day.json | schemaless put new BASE 1', 'of standard input'],
+        [`schemaless put 6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0 NOTES next '{"rating": 5}'`, 'the next ref key'],
+      ),
+    )
+    .action(
+      action<[rowKey: string, column: string, refKey: string, body: string]>(async (session, parameters) => {
+        const [rowKey, column, refKey, given] = parameters;
+        const row_key = rowKey === 'new' ? randomUUID() : parseRowKey(rowKey);
+        const column_name = parseColumnName(column);
+        const ref_key = refKey === 'next' ? undefined : readRefKey(refKey);
+        const body = await readBody(given);
+        const client = await session.connect();
+        const result =
+          ref_key === undefined
+            ? await client.putNext({ row_key, column_name, body })
+            : { ...(await client.put({ row_key, column_name, ref_key, body })), ref_key };
+        const { outcome, ref_key: taken, ...rest } = result;
+        await session.output.record({ outcome, row_key, column_name, ref_key: taken, ...rest });
+        const cure = CURES[outcome];
+        if (cure !== undefined) session.note(cure);
+        return ENDINGS[outcome];
+      }),
+    );
+}
+
+export function readRefKey(text: string): number {
+  const value = Number(text);
+  if (/^\d{1,16}$/u.test(text) && value <= LIMITS.refKey) return value;
+  throw badUsage('ref-key', 'an integer from 0 to 2^53-1', JSON.stringify(text.slice(0, 60)));
+}

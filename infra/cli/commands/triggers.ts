@@ -1,0 +1,151 @@
+import { Command } from 'commander';
+import type {
+  RewindTo,
+  TriggerShard,
+  TriggerSummary,
+  TriggerSwitch,
+} from '../../../shared/contract/trigger-operations.ts';
+import { parseTime } from '../../../shared/time.ts';
+import { badUsage } from '../command-error.ts';
+import { action, commandGroup, examples } from '../cli.ts';
+import type { Column } from '../output/output.ts';
+import { pagesOf } from '../pages.ts';
+import type { Session } from '../session.ts';
+
+/** `schemaless triggers`. */
+export function triggers(): Command {
+  return commandGroup('triggers', 'lists, halts and sets back triggers', [list(), show(), pause(), resume(), rewind()]);
+}
+
+function list(): Command {
+  return new Command('list')
+    .description('lists the triggers: state, how far they are behind, parked cells')
+    .addHelpText('after', examples(['schemaless triggers list', 'all triggers of the datastore']))
+    .action(
+      action<[]>(async ({ output, connect }) => {
+        await output.list<TriggerSummary>([await (await connect()).triggers()], COLUMNS);
+      }),
+    );
+}
+
+function show(): Command {
+  return new Command('show')
+    .description('shows a trigger')
+    .argument('<trigger>', 'its name')
+    .option('--shards', 'its shards instead: how far each was sent and consumed')
+    .addHelpText(
+      'after',
+      examples(
+        ['schemaless triggers show bill_rider', 'its definition, state, lags and last error'],
+        ['schemaless triggers show bill_rider --shards | jq "select(.cells > 0)"', 'shards that are behind'],
+      ),
+    )
+    .action(
+      action<[name: string], { readonly shards?: true }>(async ({ output, connect }, [name], flags) => {
+        const client = await connect();
+        if (flags.shards !== true) {
+          const { shards: _shards, next: _next, ...summary } = await client.trigger(name, { limit: 1 });
+          return output.record(summary);
+        }
+        const pages = pagesOf(async (limit, after: number | undefined) => {
+          const { shards: items, next } = await client.trigger(name, { limit, after });
+          return { items, next };
+        });
+        return output.list<TriggerShard>(pages, SHARD_COLUMNS);
+      }),
+    );
+}
+
+function pause(): Command {
+  return new Command('pause')
+    .description('halts sending and consuming; messages stay')
+    .argument('<trigger>', 'its name')
+    .option('--reason <text>', 'which others are shown')
+    .addHelpText('after', examples(['schemaless triggers pause bill_rider --reason "card service is down"', '']))
+    .action(
+      action<[name: string], { readonly reason?: string }>(async (session, [name], { reason }) =>
+        printSwitch(session, await (await session.connect()).pauseTrigger(name, reason)),
+      ),
+    );
+}
+
+function resume(): Command {
+  return new Command('resume')
+    .description('lets a paused or stopped trigger go on; parked cells stay parked')
+    .argument('<trigger>', 'its name')
+    .addHelpText('after', examples(['schemaless triggers resume bill_rider', '']))
+    .action(
+      action<[name: string]>(async (session, [name]) =>
+        printSwitch(session, await (await session.connect()).resumeTrigger(name)),
+      ),
+    );
+}
+
+function rewind(): Command {
+  return new Command('rewind')
+    .description('sets a trigger to another place in the logs; cells that are sent again are marked as replays')
+    .argument('<trigger>', 'its name')
+    .argument('<to...>', 'start, a time, or SHARD=ADDED_ID for some shards: it goes on behind that cell')
+    .addHelpText(
+      'after',
+      examples(
+        ['schemaless triggers rewind bill_rider start', 'all cells again'],
+        ['schemaless triggers rewind bill_rider 2026-01-31T08:00:00Z', 'since a time'],
+        ['schemaless triggers rewind bill_rider 3=120 17=0', 'two shards'],
+      ),
+    )
+    .action(
+      action<[name: string, to: readonly string[]]>(async (session, [name, to]) => {
+        const place = readPlace(to);
+        await printSwitch(session, await (await session.connect()).rewindTrigger(name, place));
+      }),
+    );
+}
+
+async function printSwitch({ output }: Session, answer: TriggerSwitch): Promise<void> {
+  await output.record(answer);
+}
+
+function readPlace(texts: readonly string[]): RewindTo {
+  const [only = '', ...others] = texts;
+  if (only === 'start' && others.length === 0) return 'start';
+  const shards = texts.map((text) => /^(\d{1,5})=(\d{1,16})$/u.exec(text));
+  if (shards.every((matched) => matched !== null))
+    return { shards: new Map(shards.map(([, shard, id]) => [Number(shard), Number(id)])) };
+  try {
+    if (others.length === 0) return { since: parseTime(only, 'to') };
+  } catch {
+    // Neither of the three.
+  }
+  throw badUsage(
+    'to',
+    'start, a time with zone, or SHARD=ADDED_ID as often as wanted',
+    JSON.stringify(texts.join(' ')),
+  );
+}
+
+const COLUMNS: readonly Column<TriggerSummary>[] = [
+  { header: 'TRIGGER', value: ({ trigger }) => trigger },
+  { header: 'STATE', value: ({ state }) => state },
+  { header: 'COLUMNS', value: ({ columns }) => (columns === '*' ? '*' : columns.join(', ')) },
+  { header: 'BEHIND', value: ({ lag }) => `${lag.cells} cells` },
+  { header: 'OLDEST', value: ({ lag }) => `${Math.round(lag.seconds)} s` },
+  { header: 'WAITING', value: ({ waiting }) => waiting },
+  { header: 'FAILING', value: ({ failing }) => failing },
+  { header: 'PARKED', value: ({ parked }) => parked },
+  { header: 'DEAD', value: ({ dead }) => dead },
+  { header: 'FUNCTION', value: (summary) => summary.function, wide: true },
+  { header: 'REASON', value: ({ reason }) => reason, wide: true },
+  { header: 'LAST ERROR', value: ({ last_error }) => last_error?.error },
+];
+
+const SHARD_COLUMNS: readonly Column<TriggerShard>[] = [
+  { header: 'SHARD', value: ({ shard }) => shard },
+  { header: 'HEAD', value: ({ head }) => head },
+  { header: 'SENT', value: ({ offset }) => offset },
+  { header: 'CONSUMED', value: ({ consumed }) => consumed },
+  { header: 'BEHIND', value: ({ cells }) => cells },
+  { header: 'OLDEST', value: ({ seconds }) => (seconds === null ? null : `${Math.round(seconds)} s`) },
+  { header: 'FAILING', value: ({ failing }) => failing },
+  { header: 'PARKED', value: ({ parked }) => parked },
+];

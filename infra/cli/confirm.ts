@@ -1,0 +1,17 @@
+import { createInterface } from 'node:readline/promises';
+import { badUsage } from './command-error.ts';
+
+/**
+ * Whether somebody at the terminal says yes.
+ *
+ * @param yes the flag that says so beforehand
+ * @throws CommandError where there is nobody to ask
+ */
+export async function confirmed(question: string, yes: boolean): Promise<boolean> {
+  if (yes) return true;
+  if (!process.stdin.isTTY) throw badUsage('--yes', 'it, since there is nobody to ask', 'nothing');
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await lines.question(`${question} [y/N] `);
+  lines.close();
+  return /^y(es)?$/iu.test(answer.trim());
+}

@@ -1,0 +1,26 @@
+import { SchemalessError } from '../../shared/errors.ts';
+import { CommandError } from './command-error.ts';
+import type { Ending } from './exit-codes.ts';
+
+/** The status of an error says who is to do what, so that a new code needs no line here. */
+const BY_STATUS: Readonly<Record<number, Ending>> = {
+  400: 'usage',
+  403: 'denied',
+  404: 'notFound',
+  409: 'conflict',
+  413: 'usage',
+  503: 'unavailable',
+};
+
+/** What the gateway answers to who is not let in. */
+const DENIED: readonly unknown[] = [401, 403];
+
+/** How a command ends that failed with this. */
+export function endingOf(error: unknown): Ending {
+  if (error instanceof CommandError) return error.ending;
+  if (!(error instanceof SchemalessError)) return 'internal';
+  if (DENIED.includes(error.details.more?.['answered'])) return 'denied';
+  // Something that is no API of ours: what was sent is not at fault.
+  if (error.code === 'invalid_json' && error.details.field === 'answer') return 'internal';
+  return BY_STATUS[error.status] ?? 'internal';
+}

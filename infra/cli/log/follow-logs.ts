@@ -1,0 +1,97 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { LIMITS, type Cell, type Location, type Role } from '../../../shared/cell.ts';
+import type { Datastore, ShardLog } from '../../../shared/contract/datastore.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+
+export interface FollowOptions {
+  /** Where to go on in each shard. */
+  readonly locations: ReadonlyMap<number, Location>;
+  /** Goes on at the ends of the logs. False: ends once each was read to its end. */
+  readonly follow: boolean;
+  readonly read: Role | undefined;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** Told once when a shard, or all of them, cannot be read, and once when they can again (undefined). */
+  readonly trouble: (what: number | 'all', error: SchemalessError | undefined) => void;
+}
+
+/** Cells of one shard, in order, without a hole to those that came before. */
+export interface LogPage {
+  readonly shard: number;
+  readonly cells: readonly Cell[];
+  /** The added id of the last of them. */
+  readonly next: number;
+}
+
+/** Pauses at the ends of the logs, growing while nothing comes. */
+const [SHORTEST_MS, LONGEST_MS] = [50, 1000];
+/** Rounds without an answer of a shard, where nothing is followed. */
+const PATIENCE = 5;
+
+/**
+ * Reads logs on and on, many shards with a request. One that cannot be read holds up no other: it is asked again.
+ *
+ * @throws the error of a shard that could not be read to its end, where nothing is followed
+ */
+export async function* followLogs(
+  client: Pick<Datastore, 'log'>,
+  { locations, follow, read, signal, trouble }: FollowOptions,
+): AsyncGenerator<LogPage> {
+  const places = new Map(locations);
+  const failed = new Map<number, { readonly error: SchemalessError; readonly rounds: number }>();
+  let [pauseMs, isAway] = [SHORTEST_MS, false];
+  while (places.size > 0 && !signal.aborted) {
+    let came = false;
+    for (const some of chunks([...places.values()], LIMITS.logCells)) {
+      for (const log of await ask(some)) {
+        const page = take(log);
+        if (page === undefined) continue;
+        came ||= page.cells.length > 0;
+        yield page;
+        if (signal.aborted) return;
+      }
+    }
+    if (came) pauseMs = SHORTEST_MS;
+    else if (places.size > 0) {
+      await wait(pauseMs, undefined, { signal }).catch(() => undefined);
+      pauseMs = Math.min(LONGEST_MS, pauseMs * 2);
+    }
+  }
+  const [first] = failed.values();
+  if (first && !signal.aborted) throw first.error;
+
+  /** Who follows outlives an API that is away for a while. */
+  async function ask(some: readonly Location[]): Promise<readonly ShardLog[]> {
+    try {
+      const logs = await client.log(some, { limit: LIMITS.logCells, read });
+      if (isAway) trouble('all', undefined);
+      isAway = false;
+      return logs;
+    } catch (error) {
+      if (!follow || signal.aborted || !(error instanceof SchemalessError) || error.retry !== 'later') throw error;
+      if (!isAway) trouble('all', error);
+      isAway = true;
+      return [];
+    }
+  }
+
+  function take(log: ShardLog): LogPage | undefined {
+    const { shard } = log;
+    if (!('cells' in log)) {
+      const rounds = (failed.get(shard)?.rounds ?? 0) + 1;
+      if (rounds === 1) trouble(shard, log.error);
+      failed.set(shard, { error: log.error, rounds });
+      if (!follow && rounds >= PATIENCE) places.delete(shard);
+      return undefined;
+    }
+    if (failed.delete(shard)) trouble(shard, undefined);
+    places.set(shard, { shard, after: log.next });
+    // A hole, or no room in this answer, is not the end.
+    if (!follow && !log.more) places.delete(shard);
+    return { shard, cells: log.cells, next: log.next };
+  }
+}
+
+function* chunks<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size);
+}

@@ -1,0 +1,55 @@
+import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
+import type { ClientOptions } from '../../shared/client/options.ts';
+import { formatFor, surfaceOf, type Format } from './output/format.ts';
+import { openOutput, type Output } from './output/output.ts';
+import { writeTo } from './output/write-out.ts';
+import { onlyDatastore } from './target/choose-datastore.ts';
+import { chooseTarget, type Surroundings, type Target, type TargetFlags } from './target/choose-target.ts';
+import { USUAL_URL } from './target/find-local-stack.ts';
+import { signerOf } from './target/signer.ts';
+
+/** The flags that every command knows. */
+export interface GlobalFlags extends TargetFlags {
+  readonly format?: Format;
+  /** Seconds. */
+  readonly timeout?: number;
+}
+
+/** What a client may be opened with besides. */
+export type Connecting = Pick<ClientOptions, 'signal' | 'attempts' | 'joinReads' | 'retryBudget'>;
+
+/** One run of a command. */
+export interface Session {
+  readonly output: Output;
+  readonly at: Surroundings;
+  /** Which API, once somebody asks. Throws a CommandError. */
+  target(): Promise<Target>;
+  /** The datastore that is meant, over HTTP. Throws a CommandError where it is not clear which. */
+  connect(more?: Connecting): Promise<SchemalessClient>;
+  /** Says something to people, beside the results: a line on standard error. */
+  note(line: string): void;
+}
+
+export function openSession(flags: GlobalFlags): Session {
+  const at = { environment: process.env, folder: process.cwd(), usualUrl: USUAL_URL };
+  const surface = surfaceOf(process.stdout, process.env);
+  let target: Promise<Target> | undefined;
+  const choose = (): Promise<Target> => (target ??= chooseTarget(flags, at));
+  return {
+    output: openOutput(formatFor(flags.format, surface), surface, writeTo(process.stdout)),
+    at,
+    target: choose,
+    async connect(more = {}) {
+      const chosen = await choose();
+      const sign = await signerOf(chosen);
+      const options = {
+        ...more,
+        url: chosen.url,
+        ...(sign && { sign }),
+        ...(flags.timeout !== undefined && { timeoutMs: flags.timeout * 1000 }),
+      };
+      return schemalessClient({ ...options, datastore: chosen.datastore ?? (await onlyDatastore(options)) });
+    },
+    note: (line) => void process.stderr.write(`${line}\n`),
+  };
+}

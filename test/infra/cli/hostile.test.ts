@@ -1,0 +1,262 @@
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+import { linesOf, runCommand, runShell, startCommand, type Ran } from './run-command.ts';
+
+/** A process for each command, on a machine that has other things to do. */
+vi.setConfig({ testTimeout: 120_000 });
+
+const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
+const SERVED = { served_by: 'writer', stale: false };
+const folder = temporaryFolder();
+/** Nobody listens there. */
+const DEAD = 'http://127.0.0.1:1';
+let server: Server;
+let url: string;
+/** What came. */
+const requests: IncomingMessage[] = [];
+/** What the server answers next, in this test. */
+let answer: (request: IncomingMessage) => readonly [status: number, body: unknown];
+
+beforeAll(async () => {
+  server = createServer((request, response) => {
+    requests.push(request);
+    request.resume().on('end', () => send(response, answer(request)));
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+  folder[Symbol.dispose]();
+});
+
+function send(response: ServerResponse, [status, body]: readonly [number, unknown]): void {
+  response.writeHead(status, { 'content-type': typeof body === 'string' ? 'text/html' : 'application/json' });
+  response.end(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+const HERE = { folder: folder.path, environment: { AWS_EC2_METADATA_DISABLED: 'true' } };
+const run = (...parameters: string[]): Promise<Ran> => runCommand(parameters, HERE);
+const get = (...parameters: string[]): Promise<Ran> => run('get', ROW, 'BASE', '1', '-d', 'trips', ...parameters);
+
+describe('an API that does not answer well', () => {
+  it('is told from one that refuses: nobody there', async () => {
+    const { code, stdout, stderr } = await get('--url', DEAD);
+    expect([code, stdout]).toEqual([5, '']);
+    expect(stderr).toMatch(/^error: unavailable: No answer from http:\/\/127\.0\.0\.1:1: .*ECONNREFUSED/u);
+    expect(stderr).toMatch(/^ {2}repeat {6}yes, it is safe$/mu);
+    expect(stderr).toMatch(/^ {2}cure {8}.*npm start/mu);
+  });
+
+  it.each([
+    ['the gateway away', 502, '<html>Bad Gateway</html>', 5, 'error: unavailable: Answered 502'],
+    ['not let in', 403, { message: 'Forbidden' }, 6, 'error: denied: Answered 403'],
+    [
+      'an error nobody foresaw',
+      500,
+      { code: 'internal', detail: 'oops', retry: 'later', request_id: 'id-7' },
+      1,
+      'request id  id-7',
+    ],
+    [
+      'a code of a newer server',
+      418,
+      { code: 'teapot', detail: 'short', retry: 'never' },
+      1,
+      'Answered 418 teapot: short',
+    ],
+    ['something else', 200, '<html>Welcome</html>', 1, 'error: '],
+    ['a list that is none', 200, [], 1, 'error: internal'],
+  ] as const)('%s', async (_name, status, body, code, message) => {
+    answer = () => [status, body];
+    const ran = await get('--url', url);
+    expect(ran).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) });
+    expect(ran.stderr).not.toContain('    at ');
+  });
+
+  it('is followed until it answers again', async () => {
+    const cell = (added_id: number) => ({
+      row_key: ROW,
+      column_name: 'BASE',
+      ref_key: 1,
+      body: 0,
+      added_id,
+      shard: 0,
+      created_at: '',
+    });
+    const log = (cells: object[], next: number) => ({ logs: [{ shard: 0, cells, next, more: false, ...SERVED }] });
+    let reads = 0;
+    answer = (request) => {
+      if (request.method === 'GET') return [200, { shards: [{ shard: 0, group: 'group-1', head: 0 }] }];
+      reads += 1;
+      if (reads === 1) return [200, log([cell(1)], 1)];
+      // More than one request is tried for.
+      if (reads < 9) return [503, { message: 'Service Unavailable' }];
+      return [200, reads === 9 ? log([cell(2)], 2) : log([], 2)];
+    };
+    const following = startCommand(['tail', '-f', '-d', 'trips', '--url', url], HERE);
+    let said = '';
+    following.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    const lines = createInterface({ input: following.stdout ?? process.stdin })[Symbol.asyncIterator]();
+    expect(JSON.parse(String((await lines.next()).value))).toEqual(cell(1));
+    expect(JSON.parse(String((await lines.next()).value))).toEqual(cell(2));
+    following.kill('SIGTERM');
+    expect(await once(following, 'exit')).toEqual([0, null]);
+    expect(said).toMatch(/^the API does not answer, and is asked again: Answered 503.*\nthe API answers again\n$/u);
+  });
+
+  it('asks which datastore, where it has several', async () => {
+    const unknown = (wanted: string) => ({ code: 'unknown_datastore', detail: '?', wanted, retry: 'never' });
+    answer = () => [404, unknown('one of orders, shop, smoke')];
+    const several = await run('shards', '--url', url);
+    expect(several.code).toBe(2);
+    expect(several.stderr).toContain('datastore: wanted one of orders, shop, smoke, got none');
+    expect(several.stderr).toContain('--datastore NAME');
+    answer = (request) =>
+      request.url?.startsWith('/v1/shop/') === true
+        ? [200, { shards: [{ shard: 0, group: 'group-1', head: 7 }] }]
+        : [404, unknown('one of shop, smoke')];
+    expect(linesOf(await run('shards', '--url', url))).toMatchObject([{ database: 'shop_0000', head: 7 }]);
+  });
+});
+
+describe('signatures', () => {
+  it('are sent where they are asked for, with the credentials of AWS', async () => {
+    answer = () => [200, { shards: [] }];
+    const environment = { AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE', AWS_SECRET_ACCESS_KEY: 'secret', AWS_REGION: 'eu-west-1' };
+    const signed = await runCommand(['shards', '-d', 'trips', '--url', url, '--sign'], { ...HERE, environment });
+    expect(signed).toMatchObject({ code: 0, stderr: '' });
+    expect(requests.at(-1)?.headers.authorization).toMatch(
+      /^AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE\/\d{8}\/eu-west-1\/execute-api\/aws4_request/u,
+    );
+  });
+
+  it('that cannot be made say what is missing', async () => {
+    const [region, credentials] = await Promise.all([
+      get('--url', url, '--sign'),
+      get('--url', url, '--sign', '--region', 'eu-west-1'),
+    ]);
+    expect(region).toMatchObject({ code: 2, stderr: expect.stringContaining('region: wanted the region') });
+    expect(credentials).toMatchObject({ code: 6, stderr: expect.stringContaining('No credentials of AWS') });
+  });
+});
+
+describe('what cannot be used', () => {
+  it.each([
+    ['no command', [], 'Usage: schemaless'],
+    ['an unknown command', ['gte', ROW], "unknown command 'gte'"],
+    ['an unknown flag', ['get', '--rad', 'x', ROW, 'BASE', '1'], "unknown option '--rad'"],
+    ['a missing argument', ['get', ROW], "missing required argument 'column'"],
+    ['a row key that is none', ['get', 'x', 'BASE', '1'], 'row_key: wanted a UUID of 36 characters'],
+    ['a ref key that is none', ['get', ROW, 'BASE', '1e3'], 'ref-key: wanted an integer from 0 to 2^53-1, got "1e3"'],
+    ['an empty column', ['get', ROW, '', '1'], 'column_name: wanted a string of 1 to 255 bytes'],
+    ['a format that is none', ['shards', '--format', 'xml'], 'Allowed choices are table, wide, json, ndjson'],
+    ['a URL that is none', ['shards', '--url', 'trips.example'], '--url: wanted an http or https URL'],
+    ['a body that is no JSON', ['put', ROW, 'BASE', '1', '{'], 'invalid_json'],
+    ['a file that is not there', ['put', ROW, 'BASE', '1', '@none.json'], 'none.json cannot be read'],
+    ['a profile that is not there', ['shards', '--profile', 'none'], 'there are none'],
+  ] as const)('is refused before anything is sent: %s', async (_name, parameters, message) => {
+    const before = requests.length;
+    const profiled = parameters.some((one) => one === '--profile' || one === '--url');
+    const ran = await run(...parameters, ...(profiled ? [] : ['--url', url]));
+    expect(ran).toMatchObject({ code: parameters.at(-1) === 'none' ? 3 : 2, stdout: '' });
+    expect(ran.stderr).toContain(message);
+    expect(requests.length).toBe(before);
+  });
+
+  it('is refused as a body: too large, or not UTF-8', async () => {
+    const put = ['put', ROW, 'BASE', '1', '-d', 'trips', '--url', url];
+    const before = requests.length;
+    const [endless, large, bytes] = await Promise.all([
+      runShell(`yes | schemaless ${put.join(' ')} -; echo "code $?"`, HERE),
+      runCommand(put, { ...HERE, stdin: `"${'x'.repeat(1024 * 1024)}"` }),
+      runCommand(put, { ...HERE, stdin: Buffer.of(0x22, 0xff, 0x22) }),
+    ]);
+    expect(endless.stderr).toContain('body_too_large');
+    expect(endless.stdout).toMatch(/^code 2$/mu);
+    expect(large).toMatchObject({ code: 2, stderr: expect.stringContaining('body_too_large') });
+    expect(bytes).toMatchObject({ code: 2, stderr: expect.stringContaining('body: wanted UTF-8, got other bytes') });
+    expect(requests.length).toBe(before);
+  });
+
+  it('is refused as offsets', async () => {
+    answer = () => [200, { shards: [] }];
+    const file = join(folder.path, 'offsets.json');
+    for (const text of ['', '{}', '{"datastore":"shop","shards":{}}', '{"datastore":"trips","shards":{"0":"x"}}']) {
+      writeFileSync(file, text);
+      expect(await run('tail', '--offsets', file, '-d', 'trips', '--url', url)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('--offsets: wanted'),
+      });
+    }
+  });
+});
+
+it('a reader of results may have enough of them', async () => {
+  const cells = Array.from({ length: 1000 }, (_, ref_key) => ({
+    row_key: ROW,
+    column_name: 'BASE',
+    ref_key,
+    body: 'x'.repeat(500),
+    added_id: 1,
+    shard: 0,
+    created_at: '',
+  }));
+  answer = () => [200, { cells, next: 1, ...SERVED }];
+  const ran = await runShell(`schemaless versions ${ROW} BASE -d trips --url ${url} | head -n 2`, HERE);
+  expect(ran).toMatchObject({ code: 0, stderr: '' });
+  expect(linesOf(ran)).toMatchObject([{ ref_key: 0 }, { ref_key: 1 }]);
+});
+
+it.runIf(process.platform === 'linux')(
+  'who follows for a reader that has enough ends, though nothing more comes',
+  async () => {
+    const cell = { row_key: ROW, column_name: 'BASE', ref_key: 1, body: 0, added_id: 1, shard: 0, created_at: '' };
+    let reads = 0;
+    answer = (request) => {
+      if (request.method === 'GET') return [200, { shards: [{ shard: 0, group: 'group-1', head: 0 }] }];
+      reads += 1;
+      return [200, { logs: [{ shard: 0, cells: reads === 1 ? [cell] : [], next: 1, more: false, ...SERVED }] }];
+    };
+    const ran = await runShell(`schemaless tail -f -d trips --url ${url} | head -n 1`, HERE);
+    expect(ran).toMatchObject({ code: 0, stderr: '' });
+    expect(linesOf(ran)).toEqual([cell]);
+  },
+);
+
+describe('completion', () => {
+  it('answers with commands, flags and their values', async () => {
+    const complete = async (...words: string[]): Promise<readonly string[]> =>
+      (await run('complete', '--', ...words)).stdout.split('\n').map((line) => line.split('\t')[0] ?? '');
+    expect(await complete('verify')).toContain('verify-index');
+    expect(await complete('triggers', '')).toEqual(expect.arrayContaining(['list', 'pause', 'rewind']));
+    expect(await complete('tail', '--fo')).toEqual(expect.arrayContaining(['--follow', '--format']));
+    expect(await complete('tail', '--format', '')).toEqual(expect.arrayContaining(['table', 'ndjson']));
+    await run('profile', 'set', 'prod', '--url', url);
+    expect(await complete('get', '--profile', '')).toContain('prod');
+  });
+
+  it.each(['bash', 'zsh', 'fish'])('has a script for %s', async (shell) => {
+    const { code, stdout } = await run('complete', shell);
+    expect(code).toBe(0);
+    expect(stdout).toContain('schemaless complete --');
+  });
+});
+
+it('every command has help with examples', async () => {
+  const names = [...(await run('--help')).stdout.matchAll(/^ {2}([a-z][a-z-]+) /gmu)].map(([, name = '']) => name);
+  const own = names.filter((name) => !['complete', 'help'].includes(name));
+  expect(own.length).toBeGreaterThan(14);
+  const helps = await Promise.all(own.map(async (name) => [name, (await run(name, '--help')).stdout] as const));
+  const groups = helps.filter(([, text]) => /^Commands:$/mu.test(text)).map(([name]) => name);
+  expect(groups).toEqual(['triggers', 'parked', 'buffer', 'profile']);
+  for (const [name, text] of helps)
+    if (!groups.includes(name)) expect([name, text]).toEqual([name, expect.stringContaining('Examples:\n  ')]);
+});

@@ -1,0 +1,90 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { PROJECT_ROOT } from '../../../infra/app-context.ts';
+import { CommandError } from '../../../infra/cli/command-error.ts';
+import { endingOf } from '../../../infra/cli/ending-of.ts';
+import { exitCodeTable } from '../../../infra/cli/exit-codes.ts';
+import { tableOf } from '../../../infra/cli/explain-row.ts';
+import { readConditions } from '../../../infra/cli/input/conditions.ts';
+import { readStart } from '../../../infra/cli/log/start.ts';
+import { quantile } from '../../../infra/cli/ping-groups.ts';
+import { errorOf } from '../../../shared/client/problem.ts';
+import { ERRORS, SchemalessError, type ErrorCode } from '../../../shared/errors.ts';
+
+describe('conditions', () => {
+  it('are read with each sign, and with the brackets of the API', () => {
+    const read = (text: string): unknown => readConditions([text])[0];
+    expect(read('city=Lisbon')).toEqual({ field: 'city', operator: 'eq', values: ['Lisbon'] });
+    expect(read('fare.total>=10')).toEqual({ field: 'fare.total', operator: 'gte', values: ['10'] });
+    expect(read('fare.total[gte]=10')).toEqual(read('fare.total>=10'));
+    expect(read('a!=b=c')).toEqual({ field: 'a', operator: 'ne', values: ['b=c'] });
+    expect(read('a<')).toEqual({ field: 'a', operator: 'lt', values: [''] });
+  });
+
+  it('of the same field in a list are one', () => {
+    expect(readConditions(['x=1', 'a[in]=b', 'a[in]=c'])).toEqual([
+      { field: 'x', operator: 'eq', values: ['1'] },
+      { field: 'a', operator: 'in', values: ['b', 'c'] },
+    ]);
+  });
+
+  it.each(['', 'a', '=b', 'a[]=b', 'a[gt]>b', 'a[like]=b'])('that are none are refused: %j', (text) => {
+    expect(() => readConditions([text])).toThrow('condition: wanted FIELD=VALUE');
+  });
+});
+
+it('a log begins at its start, its end, an added id or a time', () => {
+  expect(['start', 'now', '1000', '2026-01-31T09:00:00+01:00'].map(readStart)).toEqual([
+    'start',
+    'now',
+    { id: 1000 },
+    { since: '2026-01-31T08:00:00.000000Z' },
+  ]);
+  for (const text of ['', 'then', '-1', '1.5', '2026-01-31'])
+    expect(() => readStart(text)).toThrow('--from: wanted start, now, an added id, or a time with zone');
+});
+
+it('quantiles are values that were measured', () => {
+  const hundred = Array.from({ length: 100 }, (_, place) => place + 1);
+  expect([quantile(hundred, 0.5), quantile(hundred, 0.99), quantile([7], 0.99), quantile([], 0.5)]).toEqual([
+    50,
+    99,
+    7,
+    null,
+  ]);
+});
+
+it('the table of a statement is found in it', () => {
+  expect(tableOf('SELECT f0 FROM `trips_0003`.`rider_index_1a2b3c4d` WHERE f0 = ?')).toBe(
+    'trips_0003.rider_index_1a2b3c4d',
+  );
+});
+
+describe('exit codes', () => {
+  it('are those of the documents', () => {
+    const page = readFileSync(join(PROJECT_ROOT, 'infra/docs/cli.md'), 'utf8');
+    expect(page).toContain(exitCodeTable());
+  });
+
+  it('follow from the status that a code has', () => {
+    const endings = {
+      400: 'usage',
+      404: 'notFound',
+      409: 'conflict',
+      413: 'usage',
+      500: 'internal',
+      503: 'unavailable',
+    };
+    for (const code of Object.keys(ERRORS) as ErrorCode[])
+      expect([code, endingOf(new SchemalessError(code, ''))]).toEqual([code, endings[ERRORS[code].status]]);
+  });
+
+  it('tell who was not let in, what the gateway refused, and what nobody foresaw', () => {
+    expect(endingOf(errorOf({ message: 'Forbidden' }, 403))).toBe('denied');
+    expect(endingOf(errorOf({ message: 'Too many requests' }, 429))).toBe('unavailable');
+    expect(endingOf(errorOf({ code: 'brand_new', detail: '?' }, 418))).toBe('internal');
+    expect(endingOf(new CommandError('', { ending: 'denied' }))).toBe('denied');
+    expect(endingOf(new TypeError())).toBe('internal');
+  });
+});

@@ -1,0 +1,117 @@
+import { mkdirSync, writeFileSync, statSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { chooseTarget } from '../../../infra/cli/target/choose-target.ts';
+import { profilesFile, readProfiles, writeProfiles } from '../../../infra/cli/target/profiles.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+const environment = { XDG_CONFIG_HOME: join(folder.path, 'config') };
+const file = profilesFile(environment);
+/** Nobody listens there. */
+const usualUrl = 'http://127.0.0.1:1';
+const at = { environment, folder: folder.path, usualUrl };
+const PROD = 'https://a1b2c3.execute-api.eu-central-1.amazonaws.com';
+let server: Server;
+let url: string;
+
+beforeAll(async () => {
+  server = createServer((_request, response) => response.end());
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.close();
+  folder[Symbol.dispose]();
+});
+beforeEach(() => {
+  writeProfiles(file, {
+    current: 'prod',
+    profiles: {
+      prod: { url: PROD, datastore: 'trips', aws_profile: 'operator' },
+      test: { url: 'http://test.example', datastore: 'shop' },
+    },
+  });
+});
+
+describe('which API is asked', () => {
+  it('is that of the flag, then the named profile, the environment, the current profile', async () => {
+    const set = { ...at, environment: { ...environment, SCHEMALESS_URL: 'http://env.example' } };
+    const chosen = async (flags: object, place = at): Promise<unknown> => (await chooseTarget(flags, place)).url;
+    expect(await chosen({ url: 'http://flag.example', profile: 'test' }, set)).toBe('http://flag.example');
+    expect(await chosen({ profile: 'test' }, set)).toBe('http://test.example');
+    expect(await chosen({}, set)).toBe('http://env.example');
+    expect(await chosen({}, { ...at, environment: { ...environment, SCHEMALESS_PROFILE: 'test' } as never })).toBe(
+      'http://test.example',
+    );
+    expect(await chosen({})).toBe(PROD);
+  });
+
+  it('has the datastore of the same place: of the flag, a profile that is named, the environment, the profile', async () => {
+    const set = { ...at, environment: { ...environment, SCHEMALESS_DATASTORE: 'orders' } };
+    const chosen = async (flags: object, place = at): Promise<unknown> => (await chooseTarget(flags, place)).datastore;
+    expect(await chosen({ datastore: 'flag', profile: 'test' }, set)).toBe('flag');
+    expect(await chosen({ profile: 'test' }, set)).toBe('shop');
+    expect(await chosen({}, set)).toBe('orders');
+    expect(await chosen({})).toBe('trips');
+    // The current profile is of another API.
+    expect(await chosen({ url: 'http://flag.example' })).toBeUndefined();
+  });
+
+  it('is signed for where the profile says so, or it is of API Gateway', async () => {
+    expect(await chooseTarget({}, at)).toMatchObject({ sign: true, region: 'eu-central-1', awsProfile: 'operator' });
+    expect(await chooseTarget({ profile: 'test' }, at)).toMatchObject({ sign: false });
+    expect(await chooseTarget({ profile: 'test', sign: true }, at)).toMatchObject({ sign: true });
+    expect(await chooseTarget({ sign: false }, at)).toMatchObject({ sign: false });
+    expect(await chooseTarget({ url: `${PROD}.evil.example` }, at)).toMatchObject({ sign: false });
+  });
+
+  it('is the local stack above this folder where nothing else says, if it runs', async () => {
+    writeProfiles(file, { profiles: {} });
+    await expect(chooseTarget({}, at)).rejects.toMatchObject({
+      message: 'No API: no URL is given, and no local stack was found',
+      details: { ending: 'usage', cure: expect.stringContaining('npm start') },
+    });
+    const [data, below] = [join(folder.path, '.local'), join(folder.path, 'a', 'b')];
+    for (const one of [data, below]) mkdirSync(one, { recursive: true });
+    writeFileSync(join(data, 'schemaless-local-stack'), '');
+    writeFileSync(join(data, 'endpoints.json'), JSON.stringify({ http: url }));
+    expect(await chooseTarget({}, { ...at, folder: below })).toMatchObject({
+      url,
+      by: `its data is in ${data}`,
+    });
+    writeFileSync(join(data, 'endpoints.json'), JSON.stringify({ http: usualUrl }));
+    await expect(chooseTarget({}, at)).rejects.toThrow('no local stack was found');
+    writeFileSync(join(data, 'endpoints.json'), '{"ht');
+    await expect(chooseTarget({}, at)).rejects.toThrow('no local stack was found');
+  });
+});
+
+describe('profiles', () => {
+  it('are kept for their owner alone, and come back as they were', () => {
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readProfiles(file)).toMatchObject({ current: 'prod', profiles: { prod: { url: PROD } } });
+  });
+
+  it.each([
+    ['profiles: [', 'wanted YAML'],
+    [
+      'profiles: { prod: { uri: x } }',
+      `${file}: prod: wanted the keys url, datastore, sign, region, aws_profile, got uri; did you mean url?`,
+    ],
+    ['profiles: { prod: { sign: "yes" } }', 'prod: sign: wanted true or false, got "yes"'],
+    ['profiles: { prod: { url: ftp://x } }', 'prod: url: wanted an http or https URL'],
+    ['profile: {}', 'wanted the keys current, profiles, got profile; did you mean profiles?'],
+  ])('that cannot be read name the place: %s', (yaml, message) => {
+    writeFileSync(file, yaml);
+    expect(() => readProfiles(file)).toThrow(message);
+  });
+
+  it('that are not there are named with those that are', async () => {
+    await expect(chooseTarget({ profile: 'prd' }, at)).rejects.toThrow(
+      'profile: wanted one of prod, test, got "prd"; did you mean prod?',
+    );
+  });
+});
