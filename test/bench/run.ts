@@ -12,6 +12,7 @@ import type { Bench } from './bench.ts';
 import { carryOut } from './carry-out.ts';
 import { codecBench } from './codec.ts';
 import { coldBench } from './cold.ts';
+import { filesBench } from './files.ts';
 import { growthBench } from './growth.ts';
 import { httpBench } from './http.ts';
 import { idleBench } from './idle.ts';
@@ -43,6 +44,7 @@ const BENCHES: readonly Bench[] = [
   growthBench,
   soakBench,
   ycsbBench,
+  filesBench,
 ];
 
 const { benches, engine, seed, json, findings, ycsb } = readOptions(BENCHES, process.argv.slice(2));

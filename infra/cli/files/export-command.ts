@@ -1,0 +1,112 @@
+import { Command, InvalidArgumentError } from 'commander';
+import type { Role } from '../../../shared/cell.ts';
+import type { Compression } from './compression.ts';
+import { athenaDdl } from './export/athena-ddl.ts';
+import { checkExport } from './export/check-export.ts';
+import { exportCells, type ExportReport } from './export/export-cells.ts';
+import { openTarget } from './export/open-target.ts';
+import type { ExportTarget } from './export/target.ts';
+import { typedColumns } from './export/typed-columns.ts';
+import { FilesError } from './files-error.ts';
+import type { ClientOf, CommandClient } from './import-command.ts';
+import { untilInterrupted } from './interrupt.ts';
+import { showProgress } from './progress.ts';
+
+interface Flags {
+  readonly format: 'ndjson' | 'parquet';
+  readonly compression?: Compression;
+  readonly sinceLast?: true;
+  readonly read?: Role;
+  readonly ddl?: true;
+  readonly check?: true;
+}
+
+const EXIT_INTERRUPTED = 130;
+
+/** `export TO`: the cells of the datastore into a folder, or a bucket. */
+export function exportCommand(clientOf: ClientOf): Command {
+  return new Command('export')
+    .description('Writes the cells of all shards, a file each, with a manifest, to a folder or to S3.')
+    .argument('<to>', 'a folder, or s3://bucket/prefix (any server that AWS_ENDPOINT_URL_S3 names)')
+    .option('--format <name>', 'ndjson or parquet', oneOf(['ndjson', 'parquet']), 'ndjson')
+    .option('--compression <name>', 'of NDJSON: gzip, zstd or none (default: gzip)', oneOf(['gzip', 'zstd', 'none']))
+    .option('--since-last', 'only what came since the last export to this place, as its next part')
+    .option('--read <role>', 'of whom: writer or reader (default: writer)', oneOf(['writer', 'reader']))
+    .option('--ddl', 'prints the statement that makes a table of Athena over such an export, and exports nothing')
+    .option('--check', 'compares what is there with its manifests, and exports nothing')
+    .addHelpText('after', EXAMPLES)
+    .action(async (to: string, flags: Flags, command: Command) => {
+      const interrupt = untilInterrupted();
+      const target = await openTarget(to);
+      try {
+        if (flags.check) await check(target);
+        else {
+          const found = await clientOf(command, interrupt.afterwards);
+          if (flags.ddl) await printDdl(to, flags, found);
+          else print(await run(target, flags, found, interrupt.signal));
+        }
+      } finally {
+        interrupt.end();
+        await target.close();
+      }
+    });
+}
+
+const EXAMPLES = `
+Killed and called again it goes on where it was. A part is complete once it has a _manifest.json. Exit codes: 0 done,
+1 it failed or the check found something, 130 interrupted.
+
+Examples:
+  export backup                                   the whole, as NDJSON
+  export backup --since-last                      what came since
+  export backup --check
+  export s3://lake/trips --format parquet --since-last
+  export s3://lake/trips --format parquet --ddl
+`;
+
+function run(
+  target: ExportTarget,
+  flags: Flags,
+  { client }: CommandClient,
+  signal: AbortSignal,
+): Promise<ExportReport> {
+  if (flags.format === 'parquet' && flags.compression !== undefined)
+    throw new FilesError(
+      'bad_option',
+      `compression: wanted none with parquet, which has its own, got ${flags.compression}`,
+    );
+  const { format, compression, sinceLast, read } = flags;
+  return exportCells(client, {
+    target,
+    format,
+    compression,
+    sinceLast,
+    read,
+    signal,
+    progress: showProgress(process.stderr),
+  });
+}
+
+function print(report: ExportReport): void {
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+  if (!report.complete) process.exitCode = EXIT_INTERRUPTED;
+}
+
+async function check(target: ExportTarget): Promise<void> {
+  const report = await checkExport(target);
+  process.stdout.write(`${JSON.stringify(report)}\n`);
+  if (report.faults.length > 0) process.exitCode = 1;
+}
+
+async function printDdl(to: string, { format }: Flags, { client }: CommandClient): Promise<void> {
+  if (format !== 'parquet') throw new FilesError('bad_option', `ddl: wanted --format parquet with it, got ${format}`);
+  process.stdout.write(`${athenaDdl(client.name, to, typedColumns(await client.indexes()))}\n`);
+}
+
+function oneOf<Choice extends string>(choices: readonly Choice[]): (value: string) => Choice {
+  return (value) => {
+    const found = choices.find((choice) => choice === value);
+    if (found !== undefined) return found;
+    throw new InvalidArgumentError(`Wanted ${choices.join(' or ')}, got ${JSON.stringify(value)}.`);
+  };
+}

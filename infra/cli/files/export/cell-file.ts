@@ -1,0 +1,40 @@
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import type { Cell } from '../../../../shared/cell.ts';
+
+/** The cells of a shard, as a file of some format. */
+export interface CellFile {
+  /** In the order of the log. Returns once there is room for more. */
+  write(cells: readonly Cell[]): Promise<void>;
+  /** Returns once the file is whole, and on disk. */
+  finish(): Promise<FileSum>;
+  /** Lets go of it. */
+  discard(): Promise<void>;
+}
+
+export interface FileSum {
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Makes sure that a file is on disk. */
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+/** What a file holds. */
+export async function sumFile(path: string): Promise<FileSum> {
+  const sum = createHash('sha256');
+  let bytes = 0;
+  for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
+    sum.update(piece);
+    bytes += piece.length;
+  }
+  return { bytes, sha256: sum.digest('hex') };
+}

@@ -1,0 +1,200 @@
+import type { Cell, Role } from '../../../../shared/cell.ts';
+import type { SchemalessClient } from '../../../../shared/client/client.ts';
+import { ENDING, type Compression } from '../compression.ts';
+import { FilesError } from '../files-error.ts';
+import type { FileProgress } from '../progress.ts';
+import type { CellFile } from './cell-file.ts';
+import {
+  DONE,
+  MANIFEST,
+  PLAN,
+  readDone,
+  type ExportedShard,
+  type Manifest,
+  type Plan,
+  type Range,
+} from './manifest.ts';
+import { ndjsonFile } from './ndjson-file.ts';
+import { parquetFile } from './parquet-file.ts';
+import { planPart, type PartWish } from './plan-part.ts';
+import { readShards } from './read-shards.ts';
+import type { ExportTarget } from './target.ts';
+
+export interface ExportOptions extends PartWish {
+  readonly target: ExportTarget;
+  /** Of whom the logs are read. @default writer */
+  readonly read?: Role | undefined;
+  /** When nothing came of logs that are to go on for so long, it is given up. @default 120,000 */
+  readonly patienceMs?: number | undefined;
+  /** Ends the export, which may be gone on with. @default nothing does */
+  readonly signal?: AbortSignal | undefined;
+  /** @default nobody is told */
+  readonly progress?: FileProgress | undefined;
+}
+
+export interface ExportReport {
+  /** Undefined where there was nothing new. */
+  readonly part: string | undefined;
+  /** Of this part. */
+  readonly cells: number;
+  readonly bytes: number;
+  /** False where it was ended by its signal. */
+  readonly complete: boolean;
+  readonly seconds: number;
+}
+
+const PATIENCE_MS = 120_000;
+const DONE_EVERY_MS = 1000;
+/** Files that are open at once for each request: those of Parquet hold rows back. */
+const FILES_AT_ONCE = { ndjson: 24, parquet: 6 } as const;
+
+/**
+ * Writes the cells of all shards, a file each, as they were when it began; what is written meanwhile is for the next
+ * part. Killed at any moment and called again it goes on; a part is there once its manifest is.
+ *
+ * @throws FilesError `other_export` where the target holds something else; `cut_log`, `log_too_short`
+ */
+export async function exportCells(
+  client: Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'indexes'>,
+  options: ExportOptions,
+): Promise<ExportReport> {
+  const began = performance.now();
+  const seconds = (): number => (performance.now() - began) / 1000;
+  const planned = await planPart(client, options);
+  if (!planned) return { part: undefined, cells: 0, bytes: 0, complete: true, seconds: seconds() };
+  const { part, plan } = planned;
+  const writing = await PartWriting.open(part, plan, options);
+  try {
+    await readShards(writing.left, writing, {
+      client,
+      read: options.read ?? 'writer',
+      atOnce: FILES_AT_ONCE[plan.format],
+      patienceMs: options.patienceMs ?? PATIENCE_MS,
+      signal: options.signal,
+    });
+  } finally {
+    await writing.close();
+  }
+  const complete = options.signal?.aborted !== true;
+  if (complete) await writing.complete();
+  return { part, ...writing.sums, complete, seconds: seconds() };
+}
+
+/** A part as it is written. */
+class PartWriting {
+  readonly #part: string;
+  readonly #plan: Plan;
+  readonly #options: ExportOptions;
+  readonly #done: Map<number, ExportedShard>;
+  readonly #open = new Map<number, { readonly file: CellFile; readonly scratch: string; last: Cell }>();
+  readonly #total: number;
+  #cells = 0;
+  #toldAt = performance.now();
+
+  private constructor(part: string, plan: Plan, options: ExportOptions, done: readonly ExportedShard[]) {
+    this.#part = part;
+    this.#plan = plan;
+    this.#options = options;
+    this.#done = new Map(done.map((shard) => [shard.shard, shard]));
+    this.#total = plan.ranges.reduce((sum, { after, to }) => sum + to - after, 0);
+    this.#cells = done.reduce((sum, { cells }) => sum + cells, 0);
+  }
+
+  static async open(part: string, plan: Plan, options: ExportOptions): Promise<PartWriting> {
+    return new PartWriting(part, plan, options, await readDone(options.target, part));
+  }
+
+  /** What is not written yet. */
+  get left(): readonly Range[] {
+    return this.#plan.ranges.filter(({ shard, after, to }) => to > after && !this.#done.has(shard));
+  }
+
+  get sums(): { readonly cells: number; readonly bytes: number } {
+    const done = [...this.#done.values()];
+    return {
+      cells: done.reduce((sum, { cells }) => sum + cells, 0),
+      bytes: done.reduce((sum, { file }) => sum + (file?.bytes ?? 0), 0),
+    };
+  }
+
+  async cells({ shard }: Range, cells: readonly Cell[]): Promise<void> {
+    const last = cells.at(-1);
+    if (!last) return;
+    let open = this.#open.get(shard);
+    if (!open) {
+      const scratch = await this.#options.target.scratch(this.#pathOf(shard));
+      open = { file: await this.#newFile(scratch), scratch, last };
+      this.#open.set(shard, open);
+    }
+    open.last = last;
+    await open.file.write(cells);
+    this.#cells += cells.length;
+    this.#options.progress?.tell({ cells: this.#cells, totalCells: this.#total });
+  }
+
+  async done(range: Range): Promise<void> {
+    const open = this.#open.get(range.shard);
+    if (!open) throw new Error(`shard ${range.shard} is done without a cell`);
+    const { file, scratch, last } = open;
+    const path = this.#pathOf(range.shard);
+    const sum = await file.finish();
+    await this.#options.target.store(scratch, path);
+    this.#open.delete(range.shard);
+    const name = path.slice(this.#part.length + 1);
+    this.#done.set(range.shard, {
+      ...range,
+      cells: range.to - range.after,
+      to_created_at: last.created_at,
+      file: { name, ...sum },
+    });
+    // What this does not say yet is written once more, and is the same then.
+    if (performance.now() - this.#toldAt > DONE_EVERY_MS) await this.#writeDone();
+  }
+
+  /** Whatever happened, the next one can go on. */
+  async close(): Promise<void> {
+    this.#options.progress?.stop();
+    for (const { file } of this.#open.values()) await file.discard();
+    await this.#writeDone();
+  }
+
+  /** The manifest comes last: what is named in it is there. */
+  async complete(): Promise<void> {
+    const { target } = this.#options;
+    const { ranges, ...content } = this.#plan;
+    const shards = ranges.map(
+      (range): ExportedShard =>
+        this.#done.get(range.shard) ?? { ...range, cells: 0, to_created_at: range.after_created_at },
+    );
+    const manifest: Manifest = {
+      ...content,
+      completed_at: new Date().toISOString(),
+      cells: shards.reduce((sum, { cells }) => sum + cells, 0),
+      shards,
+    };
+    await target.writeText(`${this.#part}/${MANIFEST}`, `${JSON.stringify(manifest, undefined, 1)}\n`);
+    for (const name of [DONE, PLAN]) await target.remove(`${this.#part}/${name}`);
+  }
+
+  async #writeDone(): Promise<void> {
+    this.#toldAt = performance.now();
+    await this.#options.target.writeText(`${this.#part}/${DONE}`, JSON.stringify([...this.#done.values()]));
+  }
+
+  async #newFile(scratch: string): Promise<CellFile> {
+    const { format, compression, typed_columns } = this.#plan;
+    if (format === 'parquet') return parquetFile(scratch, typed_columns);
+    if (compression === 'snappy') throw new FilesError('bad_manifest', 'compression: wanted one of NDJSON, got snappy');
+    return ndjsonFile(scratch, compression);
+  }
+
+  #pathOf(shard: number): string {
+    return `${this.#part}/${fileName(shard, this.#plan)}`;
+  }
+}
+
+/** `0233.ndjson.gz` */
+export function fileName(shard: number, { format, compression }: Pick<Plan, 'format' | 'compression'>): string {
+  const ending = format === 'parquet' ? 'parquet' : `ndjson${ENDING[compression as Compression]}`;
+  return `${String(shard).padStart(4, '0')}.${ending}`;
+}

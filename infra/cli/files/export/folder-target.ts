@@ -1,0 +1,37 @@
+import { createReadStream } from 'node:fs';
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { renameDurably, writeDurably } from '../write-durably.ts';
+import type { ExportTarget } from './target.ts';
+
+/** A folder, made with the first file. */
+export function folderTarget(folder: string): ExportTarget {
+  const at = (path: string): string => join(folder, path);
+  const make = async (path: string): Promise<string> => {
+    await mkdir(dirname(path), { recursive: true });
+    return path;
+  };
+  return {
+    name: folder,
+    folders: async () =>
+      (await orIfMissing(readdir(folder, { withFileTypes: true }), []))
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => name),
+    readText: (path) => orIfMissing(readFile(at(path), 'utf8'), undefined),
+    writeText: async (path, text) => writeDurably(await make(at(path)), text),
+    scratch: (path) => make(at(path.replace(/[^/]*$/u, (name) => `_unfinished-${name}`))),
+    store: (scratch, path) => renameDurably(scratch, at(path)),
+    open: async (path) => createReadStream(at(path)),
+    remove: (path) => rm(at(path), { force: true }),
+    close: async () => undefined,
+  };
+}
+
+async function orIfMissing<Found, Missing>(found: Promise<Found>, missing: Missing): Promise<Found | Missing> {
+  try {
+    return await found;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return missing;
+    throw error;
+  }
+}

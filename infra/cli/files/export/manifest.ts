@@ -1,0 +1,127 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { FIELD_TYPES } from '../../../../shared/definitions/definitions.ts';
+import { FilesError } from '../files-error.ts';
+import type { ExportTarget } from './target.ts';
+
+/** Of the layout of folders, manifests and lines. */
+export const FORMAT_VERSION = 1;
+
+/** Names that begin so are no data: what reads the files of a folder, as Athena does, passes them over. */
+export const MANIFEST = '_manifest.json';
+/** What a part is to hold, written before anything else, and what it holds so far. */
+export const PLAN = '_plan.json';
+export const DONE = '_done.json';
+
+const count = z.int().nonnegative();
+
+/** Of one shard the cells behind `after`, up to `to`. */
+const rangeSchema = z.object({
+  shard: count,
+  after: count,
+  to: count,
+  /** When the cell at `after` was stored: another time there means that the log was cut since. */
+  after_created_at: z.string().nullable(),
+});
+
+const shardSchema = rangeSchema.extend({
+  cells: count,
+  /** When the cell at `to` was stored; null where the log is empty. */
+  to_created_at: z.string().nullable(),
+  /** Missing where the range is empty. */
+  file: z.object({ name: z.string(), bytes: count, sha256: z.string() }).optional(),
+});
+
+const typedColumnSchema = z.object({
+  name: z.string(),
+  field: z.string(),
+  type: z.enum(FIELD_TYPES),
+  column_name: z.string(),
+});
+
+const contentSchema = z.object({
+  format_version: z.literal(FORMAT_VERSION),
+  datastore: z.string(),
+  /** Of the datastore: a row's shard is a matter of their number. */
+  shard_count: count,
+  format: z.enum(['ndjson', 'parquet']),
+  compression: z.enum(['none', 'gzip', 'zstd', 'snappy']),
+  /** Columns of Parquet that fields of indexes have become. */
+  typed_columns: z.array(typedColumnSchema),
+  began_at: z.string(),
+});
+
+const planSchema = contentSchema.extend({ ranges: z.array(rangeSchema) });
+const manifestSchema = contentSchema.extend({
+  completed_at: z.string(),
+  cells: count,
+  shards: z.array(shardSchema),
+});
+const doneSchema = z.array(shardSchema);
+
+export type Range = z.infer<typeof rangeSchema>;
+export type ExportedShard = z.infer<typeof shardSchema>;
+export type TypedColumn = z.infer<typeof typedColumnSchema>;
+export type ExportContent = z.infer<typeof contentSchema>;
+/** What a part is to hold. */
+export type Plan = z.infer<typeof planSchema>;
+/** What a part holds. Written last: a part without it is not complete. */
+export type Manifest = z.infer<typeof manifestSchema>;
+
+export interface Part {
+  /** `part-0001` */
+  readonly part: string;
+  readonly manifest: Manifest;
+}
+
+const PART = /^part-\d{4,}$/u;
+
+export function partName(place: number): string {
+  return `part-${String(place).padStart(4, '0')}`;
+}
+
+/** Whether an export made a folder, or began to. */
+export function isExport(folder: string): boolean {
+  return readdirSync(folder).some((name) => PART.test(name) && existsSync(join(folder, name, MANIFEST)));
+}
+
+/** The parts of a target, in their order; the last one may lack its manifest. */
+export async function listParts(target: ExportTarget): Promise<readonly string[]> {
+  const names = (await target.folders()).filter((name) => PART.test(name));
+  return names.toSorted((one, other) => Number(one.slice(5)) - Number(other.slice(5)));
+}
+
+/** Those that are complete, in their order. Throws `bad_manifest`. */
+export async function readManifests(target: ExportTarget): Promise<readonly Part[]> {
+  const parts: Part[] = [];
+  for (const part of await listParts(target)) {
+    const path = `${part}/${MANIFEST}`;
+    const text = await target.readText(path);
+    if (text !== undefined) parts.push({ part, manifest: read(manifestSchema, text, `${target.name}/${path}`) });
+  }
+  return parts;
+}
+
+/** Of a part that is not complete. */
+export async function readPlan(target: ExportTarget, part: string): Promise<Plan | undefined> {
+  const text = await target.readText(`${part}/${PLAN}`);
+  return text === undefined ? undefined : read(planSchema, text, `${target.name}/${part}/${PLAN}`);
+}
+
+export async function readDone(target: ExportTarget, part: string): Promise<readonly ExportedShard[]> {
+  const text = await target.readText(`${part}/${DONE}`);
+  return text === undefined ? [] : read(doneSchema, text, `${target.name}/${part}/${DONE}`);
+}
+
+function read<Value>(schema: z.ZodType<Value>, text: string, path: string): Value {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new FilesError('bad_manifest', `${path}: wanted JSON: ${String(cause)}`, { cause });
+  }
+  const { data, error } = schema.safeParse(json);
+  if (error) throw new FilesError('bad_manifest', `${path}:\n${z.prettifyError(error)}`);
+  return data;
+}

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { createWriteStream } from 'node:fs';
+import { PassThrough, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { stringifyJson } from '../../../../shared/body/json.ts';
+import type { Cell } from '../../../../shared/cell.ts';
+import { compressor, type Compression } from '../compression.ts';
+import { syncFile, type CellFile } from './cell-file.ts';
+
+/** A cell a line, with what an import needs and what else is known of it. */
+export function ndjsonFile(path: string, compression: Compression): CellFile {
+  const sum = createHash('sha256');
+  let bytes = 0;
+  const counted = new Transform({
+    transform(piece: Buffer, _encoding, done) {
+      sum.update(piece);
+      bytes += piece.length;
+      done(null, piece);
+    },
+  });
+  const input = compressor(compression) ?? new PassThrough();
+  const written = pipeline(input, counted, createWriteStream(path));
+  // Whoever writes or finishes is told.
+  written.catch(() => undefined);
+  return {
+    async write(cells) {
+      if (cells.length === 0) return;
+      const text = cells.map((cell) => `${lineOf(cell)}\n`).join('');
+      if (!input.write(text)) await Promise.race([once(input, 'drain'), written]);
+    },
+    async finish() {
+      input.end();
+      await written;
+      await syncFile(path);
+      return { bytes, sha256: sum.digest('hex') };
+    },
+    async discard() {
+      input.destroy();
+      await written.catch(() => undefined);
+    },
+  };
+}
+
+/** Where the body cannot be decoded, or was erased, it is null, and the line says so. */
+function lineOf({ row_key, column_name, ref_key, body, added_id, created_at, erased, error }: Cell): string {
+  return stringifyJson({ row_key, column_name, ref_key, body, added_id, created_at, erased, error: error?.code });
+}

@@ -1,0 +1,114 @@
+import type { SchemaElement } from 'hyparquet';
+import type { BasicType } from 'hyparquet-writer';
+import { stringifyJson } from '../../../../shared/body/json.ts';
+import type { Cell } from '../../../../shared/cell.ts';
+import type { FieldValue } from '../../../../shared/contract/index-query.ts';
+import type { FieldType } from '../../../../shared/definitions/definitions.ts';
+import { readField } from '../../../../shared/index/field-value.ts';
+import { sumFile, syncFile, type CellFile } from './cell-file.ts';
+import type { TypedColumn } from './manifest.ts';
+
+/** Rows of a group are held in memory until it is written. */
+const GROUP_ROWS = 20_000;
+const GROUP_BYTES = 3 * 1024 * 1024;
+
+type Stored = string | number | bigint | boolean | null;
+
+/** A column, and its value of a cell. */
+interface Column {
+  readonly element: SchemaElement;
+  readonly valueOf: (cell: Cell) => Stored;
+}
+
+/** The library is loaded with the first of these. */
+export async function parquetFile(path: string, typed: readonly TypedColumn[]): Promise<CellFile> {
+  const { fileWriter, ParquetWriter } = await import('hyparquet-writer');
+  let text = '';
+  const columns = columnsOf(typed, () => text);
+  const schema = [{ name: 'schema', num_children: columns.length }, ...columns.map(({ element }) => element)];
+  const writer = new ParquetWriter({ writer: fileWriter(path), schema });
+  let values: Stored[][] = columns.map(() => []);
+  let [rows, bytes] = [0, 0];
+  const flush = (): void => {
+    if (rows === 0) return;
+    const columnData = columns.map(({ element: { name } }, place) => ({ name, data: values[place] ?? [] }));
+    void writer.write({ columnData, rowGroupSize: rows });
+    values = columns.map(() => []);
+    [rows, bytes] = [0, 0];
+  };
+  return {
+    async write(cells) {
+      for (const cell of cells) {
+        text = hasBody(cell) ? stringifyJson(cell.body) : '';
+        for (const [place, { valueOf }] of columns.entries()) values[place]?.push(valueOf(cell));
+        rows += 1;
+        bytes += text.length + 200;
+        if (rows >= GROUP_ROWS || bytes >= GROUP_BYTES) flush();
+      }
+    },
+    async finish() {
+      flush();
+      await writer.finish();
+      await syncFile(path);
+      return sumFile(path);
+    },
+    discard: async () => undefined,
+  };
+}
+
+function hasBody({ erased, error }: Cell): boolean {
+  return erased !== true && error === undefined;
+}
+
+function columnsOf(typed: readonly TypedColumn[], bodyText: () => string): readonly Column[] {
+  return [
+    column('shard', INT32, ({ shard }) => shard),
+    column('added_id', INT64, ({ added_id }) => BigInt(added_id)),
+    column('row_key', TEXT, ({ row_key }) => row_key),
+    column('column_name', TEXT, ({ column_name }) => column_name),
+    column('ref_key', INT64, ({ ref_key }) => BigInt(ref_key)),
+    column('created_at', TIME, ({ created_at }) => microseconds(created_at)),
+    column('erased', { type: 'BOOLEAN' }, ({ erased }) => erased === true),
+    column('body', { ...TEXT, repetition_type: 'OPTIONAL' }, (cell) => (hasBody(cell) ? bodyText() : null)),
+    ...typed.map(({ name, field, type, column_name }) =>
+      column(name, { ...KIND[type], repetition_type: 'OPTIONAL' }, (cell) =>
+        cell.column_name === column_name && hasBody(cell)
+          ? stored(readField(cell.body, field, type) ?? null, type)
+          : null,
+      ),
+    ),
+  ];
+}
+
+type Kind = Omit<SchemaElement, 'name'>;
+
+function column(name: string, kind: Kind, valueOf: Column['valueOf']): Column {
+  return { element: { repetition_type: 'REQUIRED', ...kind, name }, valueOf };
+}
+
+const INT32: Kind = { type: 'INT32' };
+const INT64: Kind = { type: 'INT64' };
+const TEXT: Kind = { type: 'BYTE_ARRAY', converted_type: 'UTF8' };
+const TIME: Kind = { type: 'INT64', converted_type: 'TIMESTAMP_MICROS' };
+
+const KIND: Readonly<Record<FieldType, Kind>> = {
+  UUID: TEXT,
+  string: TEXT,
+  integer: INT64,
+  number: { type: 'DOUBLE' satisfies BasicType },
+  boolean: { type: 'BOOLEAN' },
+  datetime: TIME,
+};
+
+/** A field of another type than its index says is null, as it is in the index. */
+function stored(value: FieldValue, type: FieldType): Stored {
+  if (value === null) return null;
+  if (type === 'integer') return BigInt(value as number | bigint);
+  return type === 'datetime' ? microseconds(String(value)) : value;
+}
+
+/** Since 1970, of a time with six decimals in UTC: a Date would drop three of them. */
+function microseconds(time: string): bigint {
+  const [seconds = '', decimals = '0'] = time.replace(/Z$/u, '').split('.');
+  return BigInt(Date.parse(`${seconds}Z`)) * 1000n + BigInt(decimals.padEnd(6, '0').slice(0, 6));
+}

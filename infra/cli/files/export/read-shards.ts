@@ -1,0 +1,127 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Cell, Role } from '../../../../shared/cell.ts';
+import type { SchemalessClient } from '../../../../shared/client/client.ts';
+import { pauseMs } from '../../../../shared/client/pause.ts';
+import { ERRORS } from '../../../../shared/errors.ts';
+import { FilesError } from '../files-error.ts';
+import type { Range } from './manifest.ts';
+
+/** What is done with the cells of a shard. */
+export interface ShardSink {
+  /** In the order of the log, the next ones of the shard. Returns once there is room for more. */
+  cells(range: Range, cells: readonly Cell[]): Promise<void>;
+  /** All cells of the range have come. */
+  done(range: Range): Promise<void>;
+}
+
+export interface ReadShardsOptions {
+  readonly client: Pick<SchemalessClient, 'log'>;
+  readonly read: Role;
+  /** Shards of a request at most: each is a file that is open. */
+  readonly atOnce: number;
+  readonly patienceMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Requests under way at once: while one is answered, what another brought is written. */
+const REQUESTS = 2;
+/** An answer has room for so many cells as a rule: more shards, where they have few. */
+const CELLS_WANTED = 4000;
+const CELLS_A_SHARD = 1000;
+
+/** Reads ranges of logs, many shards a request, until all cells of each have come. Throws `log_too_short`, `cut_log`. */
+export async function readShards(ranges: readonly Range[], sink: ShardSink, options: ReadShardsOptions): Promise<void> {
+  const waiting = [...ranges];
+  const readers = Array.from({ length: REQUESTS }, async () => {
+    try {
+      await readSome(waiting, sink, options);
+    } catch (error) {
+      waiting.length = 0;
+      throw error;
+    }
+  });
+  const ends = await Promise.allSettled(readers);
+  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+}
+
+interface Reading {
+  readonly range: Range;
+  next: number;
+}
+
+async function readSome(waiting: Range[], sink: ShardSink, options: ReadShardsOptions): Promise<void> {
+  let open: Reading[] = [];
+  let idle = 0;
+  let cameAt = performance.now();
+  while (!options.signal?.aborted) {
+    fill(open, waiting, options.atOnce);
+    if (open.length === 0) return;
+    const came = await readOnce(open, sink, options);
+    for (const { range } of open.filter(isDone)) await sink.done(range);
+    open = open.filter((reading) => !isDone(reading));
+    idle = came > 0 ? 0 : idle + 1;
+    if (came > 0) cameAt = performance.now();
+    else if (open.length > 0) {
+      if (performance.now() - cameAt > options.patienceMs) throw tooShort(open, options.patienceMs);
+      await wait(pauseMs(idle, null));
+    }
+  }
+}
+
+function fill(open: Reading[], waiting: Range[], atOnce: number): void {
+  const left = ({ range, next }: Reading): number => Math.min(CELLS_A_SHARD, range.to - next);
+  let cells = open.reduce((sum, reading) => sum + left(reading), 0);
+  while (open.length < atOnce && (open.length === 0 || cells < CELLS_WANTED)) {
+    const range = waiting.shift();
+    if (!range) return;
+    // The cell at the place itself comes first, to be looked at.
+    const reading = { range, next: range.after_created_at === null ? range.after : range.after - 1 };
+    open.push(reading);
+    cells += left(reading);
+  }
+}
+
+/** Asks once, and returns how many cells came. */
+async function readOnce(open: readonly Reading[], sink: ShardSink, options: ReadShardsOptions): Promise<number> {
+  const locations = open.map(({ range: { shard }, next }) => ({ shard, after: next }));
+  const logs = await options.client.log(locations, { limit: CELLS_A_SHARD, read: options.read });
+  let came = 0;
+  for (const [place, log] of logs.entries()) {
+    const reading = open[place];
+    if (!reading) continue;
+    if (log.error !== undefined) {
+      if (ERRORS[log.error.code].retry === 'never') throw log.error;
+      continue;
+    }
+    const { range } = reading;
+    const cells = log.cells.filter(({ added_id }) => added_id <= range.to);
+    if (cells.length === 0) continue;
+    came += cells.length;
+    reading.next = cells.at(-1)?.added_id ?? reading.next;
+    await sink.cells(range, checkPlace(range, cells));
+  }
+  return came;
+}
+
+/** Without the cell at the place that the range begins behind, which has to be the one that was there before. */
+function checkPlace({ shard, after, after_created_at }: Range, cells: readonly Cell[]): readonly Cell[] {
+  const [first] = cells;
+  if (first?.added_id !== after) return cells;
+  if (first.created_at === after_created_at) return cells.slice(1);
+  throw new FilesError(
+    'cut_log',
+    `shard ${shard}: wanted the cell ${after} of ${after_created_at}, as the last export had it, got one of ${first.created_at}: the log was cut since, as when a writer was lost. Export the whole anew, elsewhere`,
+  );
+}
+
+function isDone({ range, next }: Reading): boolean {
+  return next >= range.to;
+}
+
+function tooShort(open: readonly Reading[], patienceMs: number): FilesError {
+  const [{ range, next } = { range: { shard: 0, to: 0 }, next: 0 }] = open;
+  return new FilesError(
+    'log_too_short',
+    `shard ${range.shard}: wanted its cells up to ${range.to}, got them up to ${next} and nothing more for ${Math.round(patienceMs / 1000)} s. The same command goes on where this one ended`,
+  );
+}

@@ -1,0 +1,83 @@
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { S3Client } from '@aws-sdk/client-s3';
+import type { ExportTarget } from './target.ts';
+
+const PART_BYTES = 8 * 1024 * 1024;
+
+/** `s3://bucket/prefix`; undefined for what is no such address. */
+export function readS3Address(text: string): { readonly bucket: string; readonly prefix: string } | undefined {
+  const [, bucket, prefix = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/(.*?))?\/?$/u.exec(text) ?? [];
+  return bucket === undefined ? undefined : { bucket, prefix: prefix === '' ? '' : `${prefix}/` };
+}
+
+/**
+ * A prefix of a bucket, of AWS or of whatever AWS_ENDPOINT_URL_S3 names. A file is written on this machine first, one for
+ * each shard that is under way, and is an object once it is complete. The SDK is loaded with the first of these.
+ */
+export async function s3Target(bucket: string, prefix: string): Promise<ExportTarget> {
+  const { S3Client } = await import('@aws-sdk/client-s3');
+  const endpoint = process.env['AWS_ENDPOINT_URL_S3'] ?? process.env['AWS_ENDPOINT_URL'];
+  const client = new S3Client({
+    ...(process.env['AWS_REGION'] === undefined && endpoint !== undefined ? { region: 'us-east-1' } : {}),
+    // Other servers are asked by one name, and know no checksums that come behind the body.
+    ...(endpoint === undefined ? {} : { forcePathStyle: true, requestChecksumCalculation: 'WHEN_REQUIRED' }),
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'schemaless-export-'));
+  return overS3(client, { bucket, prefix, folder });
+}
+
+interface Place {
+  readonly bucket: string;
+  readonly prefix: string;
+  readonly folder: string;
+}
+
+async function overS3(client: S3Client, { bucket, prefix, folder }: Place): Promise<ExportTarget> {
+  const { DeleteObjectCommand, GetObjectCommand, NoSuchKey, paginateListObjectsV2, PutObjectCommand } =
+    await import('@aws-sdk/client-s3');
+  const { Upload } = await import('@aws-sdk/lib-storage');
+  const at = (path: string): { Bucket: string; Key: string } => ({ Bucket: bucket, Key: `${prefix}${path}` });
+  const open = async (path: string): Promise<Readable> => {
+    const { Body } = await client.send(new GetObjectCommand(at(path)));
+    return Body as Readable;
+  };
+  return {
+    name: `s3://${bucket}/${prefix}`.replace(/\/$/u, ''),
+    async folders() {
+      const names: string[] = [];
+      const pages = paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: prefix, Delimiter: '/' });
+      for await (const { CommonPrefixes = [] } of pages)
+        names.push(...CommonPrefixes.map(({ Prefix = '' }) => Prefix.slice(prefix.length).replace(/\/$/u, '')));
+      return names;
+    },
+    async readText(path) {
+      try {
+        return (await (await open(path)).toArray()).join('');
+      } catch (error) {
+        if (error instanceof NoSuchKey) return undefined;
+        throw error;
+      }
+    },
+    async writeText(path, text) {
+      await client.send(new PutObjectCommand({ ...at(path), Body: text, ContentType: 'application/json' }));
+    },
+    scratch: async (path) => join(folder, path.replaceAll('/', '-')),
+    async store(scratch, path) {
+      const params = { ...at(path), Body: createReadStream(scratch, { highWaterMark: 256 * 1024 }) };
+      await new Upload({ client, params, partSize: PART_BYTES, queueSize: 2 }).done();
+      await rm(scratch);
+    },
+    open,
+    async remove(path) {
+      await client.send(new DeleteObjectCommand(at(path)));
+    },
+    async close() {
+      client.destroy();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

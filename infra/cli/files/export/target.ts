@@ -1,0 +1,22 @@
+import type { Readable } from 'node:stream';
+
+/** Where an export goes: a folder, or a prefix of a bucket. Paths are of two names at most: `part-0001/0233.ndjson.gz`. */
+export interface ExportTarget {
+  /** As messages name it. */
+  readonly name: string;
+  /** Names of the folders in it. */
+  folders(): Promise<readonly string[]>;
+  /** Undefined where nothing is. */
+  readText(path: string): Promise<string | undefined>;
+  /** Whoever reads it finds the old text or the new, after a crash, too. */
+  writeText(path: string, text: string): Promise<void>;
+  /** The file, on this machine, that something is written to first that is then to be stored. */
+  scratch(path: string): Promise<string>;
+  /** Gives a scratch file, whose bytes are on disk, its place; it is there whole or not at all. */
+  store(scratch: string, path: string): Promise<void>;
+  /** Throws where nothing is. */
+  open(path: string): Promise<Readable>;
+  remove(path: string): Promise<void>;
+  /** Leaves nothing behind on this machine. */
+  close(): Promise<void>;
+}

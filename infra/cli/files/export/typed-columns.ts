@@ -1,0 +1,47 @@
+import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
+import { FIELD_TYPES, type FieldType } from '../../../../shared/definitions/definitions.ts';
+import type { TypedColumn } from './manifest.ts';
+
+/** Columns that each file of Parquet has. */
+export const PLAIN_COLUMNS = [
+  'shard',
+  'added_id',
+  'row_key',
+  'column_name',
+  'ref_key',
+  'created_at',
+  'erased',
+  'body',
+] as const;
+
+/**
+ * A column for each field that some index has, named as the field: `fare.total` is `fare_total`. Where fields of several
+ * columns, or types, would be named alike, the name of the column comes first: `status_is_completed`.
+ */
+export function typedColumns(indexes: readonly Pick<IndexStatus, 'fields'>[]): readonly TypedColumn[] {
+  const fields = new Map(
+    indexes
+      .flatMap((index) => index.fields)
+      .map((field) => [`${field.field} ${field.type} ${field.column_key}`, field] as const),
+  );
+  const taken = new Map<string, number>(PLAIN_COLUMNS.map((name) => [name, 1]));
+  for (const { field } of fields.values()) taken.set(named(field), (taken.get(named(field)) ?? 0) + 1);
+  const used = new Set<string>(PLAIN_COLUMNS);
+  return [...fields.values()].map(({ field, type, column_key }) => {
+    const long = named(`${column_key}_${field}`);
+    let name = (taken.get(named(field)) ?? 0) > 1 ? long : named(field);
+    for (let place = 2; used.has(name); place += 1) name = `${long}_${place}`;
+    used.add(name);
+    return { name, field, type: toFieldType(type), column_name: column_key };
+  });
+}
+
+/** Names of Athena: letters, digits and underscores; it makes no difference of cases. */
+function named(text: string): string {
+  return text.toLowerCase().replace(/[^a-z0-9_]/gu, '_');
+}
+
+/** A newer server may have types that are not known here: they are text. */
+function toFieldType(type: string): FieldType {
+  return FIELD_TYPES.find((one) => one === type) ?? 'string';
+}

@@ -1,0 +1,145 @@
+import { parseRowKey } from '../../../../shared/address.ts';
+import { parseJson } from '../../../../shared/body/json.ts';
+import { readNumber } from '../../../../shared/body/number.ts';
+import type { Json } from '../../../../shared/cell.ts';
+import { parseTime } from '../../../../shared/time.ts';
+import type { Mapping, ValueType } from './csv-mapping.ts';
+import { uuid5 } from './uuid5.ts';
+
+export type CsvRecord = Readonly<Record<string, string>>;
+
+/** A value that is not of its type. */
+export class CsvValueError extends Error {
+  readonly field: string;
+
+  constructor(field: string, wanted: string, got: string) {
+    super(`${field}: wanted ${wanted}, got ${JSON.stringify(got.slice(0, 60))}`);
+    this.field = field;
+  }
+}
+
+/** What a record says, before its address is checked. */
+export interface UncheckedCell {
+  readonly row_key: unknown;
+  readonly column_name: unknown;
+  readonly ref_key: unknown;
+  readonly body: Json;
+}
+
+/**
+ * The cell of a record.
+ *
+ * @param place of the record in its file, from 1: the ref key where the mapping says `line`
+ */
+export function readRecord(record: CsvRecord, mapping: Mapping, place: number): UncheckedCell {
+  const { row_key, column_name, ref_key } = mapping;
+  const text = (column: string): string => record[column] ?? '';
+  return {
+    row_key: 'column' in row_key ? text(row_key.column) : uuidOf(row_key.uuid5, text),
+    column_name: typeof column_name === 'string' ? column_name : text(column_name.column),
+    ref_key:
+      typeof ref_key === 'object'
+        ? toValue(text(ref_key.column), 'integer', ref_key.column)
+        : ref_key === 'line'
+          ? place
+          : ref_key,
+    body: bodyOf(record, mapping),
+  };
+}
+
+/** Of one column its text, of several a JSON list of theirs: no two tuples give the same. */
+function uuidOf(
+  { namespace, columns }: { readonly namespace: string; readonly columns: readonly string[] },
+  text: (column: string) => string,
+): string {
+  const texts = columns.map((column) => {
+    const value = text(column);
+    // All rows without it would be one.
+    if (value === '') throw new CsvValueError(column, 'a value, since the row key is made of it', value);
+    return value;
+  });
+  return uuid5(namespace, texts.length === 1 ? (texts[0] ?? '') : JSON.stringify(texts));
+}
+
+function bodyOf(record: CsvRecord, { body: fields, empty }: Mapping): Json {
+  const body: Record<string, Json> = {};
+  for (const [path, { column, type }] of Object.entries(fields)) {
+    const text = record[column] ?? '';
+    if (text === '' && (empty !== 'keep' || type !== 'string')) {
+      if (empty === 'null') setAt(body, path, null);
+      continue;
+    }
+    setAt(body, path, toValue(text, type, column));
+  }
+  return body;
+}
+
+function setAt(body: Record<string, Json>, path: string, value: Json): void {
+  const steps = path.split('.');
+  const last = steps.pop() ?? '';
+  let at = body;
+  for (const step of steps) {
+    const next = Object.hasOwn(at, step) ? at[step] : undefined;
+    if (next === undefined) define(at, step, {});
+    at = at[step] as Record<string, Json>;
+  }
+  define(at, last, value);
+}
+
+/** `__proto__` is a name like any other. */
+function define(object: Record<string, Json>, key: string, value: Json): void {
+  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+const INTEGER = /^-?\d{1,20}$/u;
+const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/u;
+const WORDS: Readonly<Record<string, boolean>> = {
+  true: true,
+  t: true,
+  yes: true,
+  y: true,
+  '1': true,
+  false: false,
+  f: false,
+  no: false,
+  n: false,
+  '0': false,
+};
+
+function toValue(text: string, type: ValueType, column: string): Json {
+  switch (type) {
+    case 'string':
+      return text;
+    case 'integer':
+      return (INTEGER.test(text) ? numberOf(text) : undefined) ?? refuse(column, 'an integer of 64 bits', text);
+    case 'number':
+      return (NUMBER.test(text) ? numberOf(text) : undefined) ?? refuse(column, 'a number that 64 bits keep', text);
+    case 'boolean':
+      return WORDS[text.toLowerCase()] ?? refuse(column, 'true, t, yes, y, 1, false, f, no, n or 0', text);
+    case 'datetime':
+      return checked(() => (parseTime(text, column), text), column, 'a time as in RFC 3339, with its zone', text);
+    case 'UUID':
+      return checked(() => parseRowKey(text, column), column, 'a UUID', text);
+    case 'json':
+      return checked(() => parseJson(text, { field: column }), column, 'JSON', text);
+    default:
+      return type satisfies never;
+  }
+}
+
+/** As JSON has it, which knows no leading zeros. */
+function numberOf(text: string): number | bigint | undefined {
+  return readNumber(text.replace(/^(-?)0+(?=\d)/u, '$1'));
+}
+
+function checked(read: () => Json, column: string, wanted: string, text: string): Json {
+  try {
+    return read();
+  } catch {
+    return refuse(column, wanted, text);
+  }
+}
+
+function refuse(column: string, wanted: string, got: string): never {
+  throw new CsvValueError(column, wanted, got);
+}

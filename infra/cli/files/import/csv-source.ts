@@ -1,0 +1,119 @@
+import { parse, type CsvError, type Info } from 'csv-parse';
+import { parseAddress } from '../../../../shared/address.ts';
+import { SchemalessError } from '../../../../shared/errors.ts';
+import { FilesError } from '../files-error.ts';
+import { CsvValueError, readRecord, type CsvRecord } from './csv-record.ts';
+import { columnsOf, type Mapping } from './csv-mapping.ts';
+import type { OpenBytes } from './open-bytes.ts';
+import type { CellSource, Position, SourceItem } from './source.ts';
+
+/** A body is 1 MiB at most; that of a record is in some of its values. */
+const RECORD_BYTES = 8 * 1024 * 1024;
+const SHOWN = 200;
+
+export interface CsvOptions {
+  readonly name: string;
+  readonly size: number | undefined;
+  readonly open: () => OpenBytes;
+  readonly mapping: Mapping;
+}
+
+/**
+ * Cells as records of CSV, the first line of which names the columns. It is always read from its start: a record says
+ * nothing of where it lies, and reading is far faster than storing.
+ */
+export function csvSource({ name, size, open, mapping }: CsvOptions): CellSource {
+  let bytesRead = (): number => 0;
+  return {
+    name,
+    size,
+    bytesRead: () => bytesRead(),
+    async *read(from: Position) {
+      const opened = open();
+      ({ bytesRead } = opened);
+      const records = openParser(name, mapping);
+      for await (const piece of opened.stream) yield* some(await records.write(piece), from);
+      yield* some(await records.end(), from);
+    },
+  };
+}
+
+function* some(items: readonly SourceItem[], from: Position): Iterable<readonly SourceItem[]> {
+  const fresh = items.filter(({ end }) => end.items > from.items);
+  if (fresh.length > 0) yield fresh;
+}
+
+interface Records {
+  /** The records that are whole by then. */
+  write(piece: Buffer): Promise<readonly SourceItem[]>;
+  end(): Promise<readonly SourceItem[]>;
+}
+
+function openParser(file: string, mapping: Mapping): Records {
+  let found: SourceItem[] = [];
+  let items = 0;
+  const add = (info: Info, item: Pick<SourceItem, 'bytes'> & ItemPart): void => {
+    items += 1;
+    found.push({ line: info.lines, end: { items, bytes: info.bytes }, ...item });
+  };
+  const parser = parse({
+    delimiter: mapping.delimiter,
+    bom: true,
+    columns: (header: string[]) => checkHeader(file, header, mapping),
+    skip_empty_lines: true,
+    skip_records_with_error: true,
+    max_record_size: RECORD_BYTES,
+    raw: true,
+    info: true,
+    // Nothing comes out at the other end: records are taken here, in one order with those that are none.
+    on_record: (entry: unknown, info: Info) => {
+      const { record, raw } = entry as { record: CsvRecord; raw: string };
+      add(info, { bytes: raw.length, ...cellOf(record, raw, mapping, items + 1) });
+      return null;
+    },
+    on_skip: (error: CsvError | undefined, raw: string | undefined) => {
+      const text = (raw ?? '').slice(0, SHOWN);
+      add(parser.info, { bytes: 0, reject: { code: 'csv_record', reason: error?.message ?? 'no CSV', text } });
+    },
+  });
+  let failed: Error | undefined;
+  parser.on('error', (error) => (failed = error));
+  parser.resume();
+  const settled = async (work: (done: () => void) => void): Promise<readonly SourceItem[]> => {
+    // Called with an error, too, which the parser has told by then.
+    await new Promise<void>((resolve) => work(resolve));
+    if (failed) throw failed;
+    const all = found;
+    found = [];
+    return all;
+  };
+  return {
+    write: (piece) => settled((done) => parser.write(piece, () => done())),
+    end: () => settled((done) => parser.end(() => done())),
+  };
+}
+
+type ItemPart = { readonly cell: NonNullable<SourceItem['cell']>; readonly reject?: undefined } | RejectPart;
+type RejectPart = { readonly cell?: undefined; readonly reject: NonNullable<SourceItem['reject']> };
+
+function cellOf(record: CsvRecord, raw: string, mapping: Mapping, place: number): ItemPart {
+  try {
+    const { body, ...address } = readRecord(record, mapping, place);
+    return { cell: { ...parseAddress(address), body } };
+  } catch (error) {
+    const text = raw.slice(0, SHOWN);
+    if (error instanceof CsvValueError)
+      return { reject: { code: 'csv_value', reason: error.message, field: error.field, text } };
+    if (!(error instanceof SchemalessError)) throw error;
+    return { reject: { code: error.code, reason: error.message, field: error.details.field, text } };
+  }
+}
+
+function checkHeader(file: string, header: readonly string[], mapping: Mapping): string[] {
+  const missing = columnsOf(mapping).filter((column) => !header.includes(column));
+  if (missing.length === 0) return [...header];
+  throw new FilesError(
+    'bad_mapping',
+    `${file}: wanted the columns ${missing.join(', ')}, which the mapping names, got ${header.join(', ')}`,
+  );
+}

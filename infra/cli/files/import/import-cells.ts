@@ -1,0 +1,228 @@
+import { shardOf } from '../../../../shared/shard.ts';
+import type { SchemalessClient } from '../../../../shared/client/client.ts';
+import { FilesError } from '../files-error.ts';
+import type { FileProgress } from '../progress.ts';
+import { DoneItems, type Counts } from './done-items.ts';
+import { writeJournal, type Journal } from './journal.ts';
+import { Pipeline } from './pipeline.ts';
+import { readInTurn } from './read-in-turn.ts';
+import { RejectsFile } from './rejects-file.ts';
+import { START, type CellSource, type Position, type SourceItem } from './source.ts';
+
+export interface ImportOptions {
+  /** Read side by side, some at a time; order is kept within each. */
+  readonly sources: readonly CellSource[];
+  /** How far it came before; a new one otherwise. */
+  readonly journal: Journal;
+  /** Where the journal is kept; left out, it is not, as for what comes from a pipe. */
+  readonly journalPath?: string | undefined;
+  readonly rejectsPath: string;
+  /** More rejects end the import. @default 1000 */
+  readonly maxRejects?: number | undefined;
+  /** Batches under way at once. @default 8 */
+  readonly concurrency?: number | undefined;
+  /** When nothing was stored for so long, it is given up. @default 600,000 */
+  readonly patienceMs?: number | undefined;
+  /** Ends the import; what is under way is waited for. @default nothing does */
+  readonly signal?: AbortSignal | undefined;
+  /** @default nobody is told */
+  readonly progress?: FileProgress | undefined;
+}
+
+export interface ImportReport {
+  readonly counts: Counts;
+  readonly rejects: string;
+  /** False where it was ended by its signal. */
+  readonly complete: boolean;
+  readonly seconds: number;
+}
+
+const CONCURRENCY = 8;
+const MAX_REJECTS = 1000;
+const PATIENCE_MS = 600_000;
+const WINDOW_CELLS = 20_000;
+const WINDOW_BYTES = 12 * 1024 * 1024;
+const CHECKPOINT_MS = 500;
+
+/**
+ * Puts all cells of some sources. Cells of a row, and of a shard, are stored in the order of their source. Killed at any
+ * moment and called again with its journal it goes on, and each cell is there once, since a put can be repeated.
+ *
+ * Cells that are refused go to the rejects file with line, code and reason, and the others go on. Those that are
+ * answered `unavailable` are repeated with growing pauses; `buffered` counts as stored.
+ *
+ * @throws FilesError `too_many_rejects`, `no_progress`; SchemalessError where the datastore is not known, or what else
+ *   no cell is at fault for. The journal says how far it came in each case.
+ */
+export async function importCells(
+  client: Pick<SchemalessClient, 'batchPut' | 'heads'>,
+  options: ImportOptions,
+): Promise<ImportReport> {
+  const began = performance.now();
+  const heads = await client.heads();
+  const groups = new Map(heads.map(({ shard, group }) => [shard, group]));
+  const keeper = await Keeper.open(options);
+  const pipeline = new Pipeline({
+    client,
+    shardOf: (rowKey) => shardOf(rowKey, heads.length),
+    groupOf: (shard) => groups.get(shard) ?? '',
+    concurrency: options.concurrency ?? CONCURRENCY,
+    windowCells: WINDOW_CELLS,
+    windowBytes: WINDOW_BYTES,
+    patienceMs: options.patienceMs ?? PATIENCE_MS,
+  });
+  try {
+    const isWhole = await readAll(options, keeper, pipeline);
+    await keeper.close(isWhole);
+  } catch (error) {
+    await pipeline.stop();
+    // The first error says why.
+    await keeper.close(false).catch(() => undefined);
+    throw error;
+  }
+  const { counts } = keeper;
+  return {
+    counts,
+    rejects: options.rejectsPath,
+    complete: keeper.isComplete,
+    seconds: (performance.now() - began) / 1000,
+  };
+}
+
+/** Returns whether it came to the end of all sources. */
+async function readAll({ signal }: ImportOptions, keeper: Keeper, pipeline: Pipeline): Promise<boolean> {
+  for await (const { source, items } of readInTurn(keeper.open, { signal, idle: () => pipeline.flush() })) {
+    for (const item of items) {
+      const entry = keeper.begin(source, item);
+      if (item.cell) await pipeline.add({ cell: item.cell, bytes: item.bytes, entry });
+      if (signal?.aborted) break;
+    }
+    await keeper.checkpointIfDue();
+  }
+  if (signal?.aborted) await pipeline.stop();
+  else await keeper.whileDraining(pipeline.drain());
+  return signal?.aborted !== true;
+}
+
+/** Knows how far each source came, and writes it down. */
+class Keeper {
+  readonly #options: ImportOptions;
+  readonly #rejects: RejectsFile;
+  readonly #done = new Map<CellSource, DoneItems>();
+  #journal: Journal;
+  #counts: Record<keyof Counts, number>;
+  #dueAt = performance.now() + CHECKPOINT_MS;
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(options: ImportOptions, rejects: RejectsFile) {
+    this.#options = options;
+    this.#rejects = rejects;
+    this.#journal = options.journal;
+    this.#counts = { ...options.journal.counts };
+  }
+
+  static async open(options: ImportOptions): Promise<Keeper> {
+    return new Keeper(options, await RejectsFile.open(options.rejectsPath, options.journal.rejects_bytes));
+  }
+
+  get counts(): Counts {
+    return this.#counts;
+  }
+
+  get isComplete(): boolean {
+    return this.#journal.complete;
+  }
+
+  /** The sources, each from where it came to. */
+  get open(): readonly { readonly source: CellSource; readonly from: Position }[] {
+    const { sources, journal } = this.#options;
+    return sources.map((source) => ({ source, from: journal.positions[source.name] ?? START }));
+  }
+
+  begin(source: CellSource, item: SourceItem): ReturnType<DoneItems['begin']> {
+    let done = this.#done.get(source);
+    if (!done) this.#done.set(source, (done = new DoneItems(this.#journal.positions[source.name] ?? START)));
+    return done.begin(item);
+  }
+
+  async checkpointIfDue(): Promise<void> {
+    if (performance.now() >= this.#dueAt) await this.checkpoint();
+  }
+
+  /** Writes down how far it came meanwhile, too. */
+  async whileDraining(draining: Promise<void>): Promise<void> {
+    const timer = setInterval(() => void this.checkpoint().catch(() => undefined), CHECKPOINT_MS);
+    try {
+      await draining;
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  /** Returns once it is on disk. Throws `too_many_rejects`. */
+  checkpoint(): Promise<void> {
+    this.#dueAt = performance.now() + CHECKPOINT_MS;
+    this.#writing = this.#writing.then(() => this.#write(false));
+    return this.#writing;
+  }
+
+  /** @param isWhole nothing is left to be read, nor to be stored */
+  async close(isWhole: boolean): Promise<void> {
+    try {
+      await this.#writing.catch(() => undefined);
+      await this.#write(isWhole);
+    } finally {
+      await this.#rejects.close();
+      this.#options.progress?.stop();
+    }
+  }
+
+  async #write(mayBeComplete: boolean): Promise<void> {
+    const positions: Record<string, Position> = { ...this.#journal.positions };
+    const rejected: Parameters<RejectsFile['append']>[0][number][] = [];
+    for (const [source, done] of this.#done) {
+      const { position, ends, rejects } = done.advance();
+      positions[source.name] = position;
+      for (const end of Object.keys(ends) as (keyof Counts)[]) this.#counts[end] += ends[end];
+      for (const { line, reject } of rejects) rejected.push({ file: source.name, line, ...reject });
+    }
+    // What the journal says of rejects has to be on disk before it says so.
+    await this.#rejects.append(rejected);
+    const complete = mayBeComplete && [...this.#done.values()].every(({ isDone }) => isDone) && this.#isWithinRejects;
+    this.#journal = {
+      ...this.#journal,
+      positions,
+      counts: { ...this.#counts },
+      rejects_bytes: this.#rejects.bytes,
+      complete,
+    };
+    if (this.#options.journalPath !== undefined) await writeJournal(this.#options.journalPath, this.#journal);
+    this.#tell();
+    const { maxRejects = MAX_REJECTS } = this.#options;
+    if (!this.#isWithinRejects)
+      throw new FilesError(
+        'too_many_rejects',
+        `max-rejects: wanted at most ${maxRejects} cells that cannot be stored, got ${this.#counts.rejected}; they are in ${this.#rejects.path}. The same command with a higher --max-rejects goes on`,
+      );
+  }
+
+  get #isWithinRejects(): boolean {
+    return this.#counts.rejected <= (this.#options.maxRejects ?? MAX_REJECTS);
+  }
+
+  #tell(): void {
+    const { progress, sources } = this.#options;
+    if (!progress) return;
+    const counts = { ...this.#counts };
+    for (const { ahead } of this.#done.values())
+      for (const end of Object.keys(ahead) as (keyof Counts)[]) counts[end] += ahead[end];
+    const cells = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    const isKnown = sources.every(({ size }) => size !== undefined);
+    progress.tell({
+      cells,
+      bytes: sources.reduce((sum, { bytesRead }) => sum + bytesRead(), 0),
+      totalBytes: isKnown ? sources.reduce((sum, { size }) => sum + (size ?? 0), 0) : undefined,
+      counts,
+    });
+  }
+}

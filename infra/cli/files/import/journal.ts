@@ -1,0 +1,135 @@
+import { hash } from 'node:crypto';
+import { open, readFile } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { FilesError } from '../files-error.ts';
+import { writeDurably } from '../write-durably.ts';
+import { NO_COUNTS, type Counts } from './done-items.ts';
+import type { Position } from './source.ts';
+
+const FORMAT = 1;
+/** Of a file's beginning and its end. */
+const SAMPLE_BYTES = 64 * 1024;
+
+/** What tells that a file is the one that it was. */
+export interface Fingerprint {
+  readonly path: string;
+  readonly size: number;
+  /** When it was last changed, in milliseconds. */
+  readonly changed_ms: number;
+  /** SHA-256 of its first and last 64 KiB. */
+  readonly sample: string;
+}
+
+/** What is imported, and how: a journal belongs to one of these. */
+export interface ImportSubject {
+  readonly url: string;
+  readonly datastore: string;
+  readonly inputs: readonly Fingerprint[];
+  /** What else decides which cells the input is. */
+  readonly reading: Readonly<Record<string, unknown>>;
+}
+
+/** How far an import came. What it says is on disk; what was done after it is done again, which changes nothing. */
+export interface Journal extends ImportSubject {
+  readonly format: number;
+  /** By source; those that have not begun are missing. */
+  readonly positions: Readonly<Record<string, Position>>;
+  readonly counts: Counts;
+  /** Bytes of the rejects file that belong to what is done. */
+  readonly rejects_bytes: number;
+  readonly complete: boolean;
+  readonly at: string;
+}
+
+export function newJournal(subject: ImportSubject): Journal {
+  const { url, datastore, inputs, reading } = subject;
+  return {
+    format: FORMAT,
+    url,
+    datastore,
+    inputs,
+    reading,
+    positions: {},
+    counts: NO_COUNTS,
+    rejects_bytes: 0,
+    complete: false,
+    at: new Date().toISOString(),
+  };
+}
+
+/** Samples a file. Throws `bad_input` where it is none. */
+export async function fingerprint(path: string): Promise<Fingerprint> {
+  let file;
+  try {
+    file = await open(path, 'r');
+  } catch (cause) {
+    throw new FilesError('bad_input', `input: wanted a file that can be read, got ${path}: ${String(cause)}`, {
+      cause,
+    });
+  }
+  try {
+    const status = await file.stat();
+    if (!status.isFile()) throw new FilesError('bad_input', `input: wanted a file, got ${path}, which is none`);
+    const sample = Buffer.alloc(2 * SAMPLE_BYTES);
+    const first = await file.read(sample, 0, SAMPLE_BYTES, 0);
+    const last = await file.read(sample, first.bytesRead, SAMPLE_BYTES, Math.max(0, status.size - SAMPLE_BYTES));
+    const bytes = sample.subarray(0, first.bytesRead + last.bytesRead);
+    return {
+      path,
+      size: status.size,
+      changed_ms: Math.floor(status.mtimeMs),
+      sample: hash('sha256', bytes, 'hex'),
+    };
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * The journal of an import that was begun, undefined where there is none.
+ *
+ * @throws FilesError `changed_input` where a file is another one since; `other_import` where the journal belongs to
+ *   another datastore or other options; `bad_journal` where it cannot be read
+ */
+export async function readJournal(path: string, subject: ImportSubject): Promise<Journal | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  const journal = parse(path, text);
+  const cure = `--restart begins anew: cells that are there already are left as they are`;
+  if (!isDeepStrictEqual(journal.inputs, subject.inputs)) {
+    const changed = subject.inputs.find((input, place) => !isDeepStrictEqual(input, journal.inputs[place]));
+    throw new FilesError(
+      'changed_input',
+      `${changed?.path ?? 'the input'}: wanted the file as it was when its import began (${path}), got one that was changed since. ${cure}`,
+    );
+  }
+  for (const what of ['url', 'datastore', 'reading'] as const) {
+    if (isDeepStrictEqual(journal[what], subject[what])) continue;
+    const [wanted, got] = [journal[what], subject[what]].map((value) => JSON.stringify(value));
+    throw new FilesError(
+      'other_import',
+      `${what}: wanted ${wanted}, as when this import began (${path}), got ${got}. ${cure}; --journal names another file`,
+    );
+  }
+  return journal;
+}
+
+/** Returns once it is on disk. */
+export async function writeJournal(path: string, journal: Journal): Promise<void> {
+  await writeDurably(path, `${JSON.stringify({ ...journal, at: new Date().toISOString() })}\n`);
+}
+
+function parse(path: string, text: string): Journal {
+  try {
+    const journal = JSON.parse(text) as Journal;
+    if (journal.format === FORMAT) return journal;
+  } catch {
+    // Said below.
+  }
+  throw new FilesError('bad_journal', `${path}: wanted a journal of format ${FORMAT}, got something else; remove it`);
+}

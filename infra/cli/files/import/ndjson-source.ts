@@ -1,0 +1,90 @@
+import { isUtf8 } from 'node:buffer';
+import { parseAddress } from '../../../../shared/address.ts';
+import { parseJson } from '../../../../shared/body/json.ts';
+import { LIMITS, type Json } from '../../../../shared/cell.ts';
+import { invalidField, missingField, SchemalessError, unknownField } from '../../../../shared/errors.ts';
+import type { OpenBytes } from './open-bytes.ts';
+import { readLines, type Line } from './read-lines.ts';
+import { REJECT_CODES, type CellSource, type Position, type Reject, type SourceItem } from './source.ts';
+
+/** What a cell takes as text at most: a body of escapes alone is six times as long as what it stands for. */
+const LINE_BYTES = 6 * LIMITS.bodyBytes + 64 * 1024;
+/** Of a line that cannot be read, what is told of it. */
+const SHOWN = 200;
+
+/** Members of a line. Those behind `body` are what exports write besides; nothing is made of them. */
+const MEMBERS = ['row_key', 'column_name', 'ref_key', 'body', 'added_id', 'shard', 'created_at', 'erased', 'error'];
+
+/** The ref key of lines without one: a number, or the number of the line. */
+export type DefaultRefKey = number | 'line';
+
+export interface NdjsonOptions {
+  readonly name: string;
+  readonly size: number | undefined;
+  /** Opens it at a byte, of what it holds once decompressed; undefined where only its start can be opened. */
+  readonly openAt?: ((byte: number) => OpenBytes) | undefined;
+  readonly open: () => OpenBytes;
+  /** @default each line has to have one */
+  readonly defaultRefKey?: DefaultRefKey | undefined;
+}
+
+/** Cells as lines of JSON: row_key, column_name, ref_key, body. Blank lines are passed over. */
+export function ndjsonSource({ name, size, open, openAt, defaultRefKey }: NdjsonOptions): CellSource {
+  let bytesRead = (): number => 0;
+  return {
+    name,
+    size,
+    bytesRead: () => bytesRead(),
+    async *read(from: Position) {
+      const opened = openAt ? openAt(from.bytes) : open();
+      ({ bytesRead } = opened);
+      const start = openAt ? { line: from.items, byte: from.bytes } : { line: 0, byte: 0 };
+      for await (const lines of readLines(opened.stream, LINE_BYTES, start)) {
+        const items = lines
+          .filter(({ line, bytes }) => line > from.items && (bytes === undefined || !isBlank(bytes)))
+          .map((line) => readLine(line, defaultRefKey));
+        if (items.length > 0) yield items;
+      }
+    },
+  };
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.length === 0 || (bytes.length < 1024 && bytes.toString('latin1').trim() === '');
+}
+
+function readLine({ line, bytes, end }: Line, defaultRefKey: DefaultRefKey | undefined): SourceItem {
+  const place = { line, end: { items: line, bytes: end }, bytes: bytes?.length ?? 0 };
+  if (bytes === undefined) return { ...place, reject: rejectOf('line_too_long') };
+  if (!isUtf8(bytes)) return { ...place, reject: rejectOf('not_utf8') };
+  const text = bytes.toString();
+  try {
+    const json = parseJson(text, { field: 'line', maxDepth: LIMITS.bodyDepth + 1 });
+    return { ...place, ...readCell(json, defaultRefKey === 'line' ? line : defaultRefKey) };
+  } catch (error) {
+    if (!(error instanceof SchemalessError)) throw error;
+    const reject = { code: error.code, reason: error.message, field: error.details.field, text: text.slice(0, SHOWN) };
+    return { ...place, reject };
+  }
+}
+
+function rejectOf(code: keyof typeof REJECT_CODES): Reject {
+  return { code, reason: REJECT_CODES[code] };
+}
+
+function readCell(json: Json, defaultRefKey: number | undefined): SourceItemPart {
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    throw invalidField('line', 'an object with row_key, column_name, ref_key, body', json);
+  const members = json as { readonly [member: string]: Json | undefined };
+  for (const name of Object.keys(members)) if (!MEMBERS.includes(name)) throw unknownField(name, MEMBERS);
+  const { row_key, column_name, ref_key = defaultRefKey, body, erased, error } = members;
+  const address = parseAddress({ row_key, column_name, ref_key });
+  if (erased === true) return { reject: rejectOf('erased') };
+  if (error !== undefined) return { reject: rejectOf('undecodable_body') };
+  if (body === undefined) throw missingField('body', 'the JSON of the cell');
+  return { cell: { ...address, body } };
+}
+
+type SourceItemPart =
+  | { readonly cell: NonNullable<SourceItem['cell']>; readonly reject?: undefined }
+  | { readonly cell?: undefined; readonly reject: Reject };

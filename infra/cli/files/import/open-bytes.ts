@@ -1,0 +1,30 @@
+import { createReadStream } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { compressionOf, decompressor } from '../compression.ts';
+
+/** A file's bytes, decompressed as its name says. */
+export interface OpenBytes {
+  readonly stream: AsyncIterable<Buffer>;
+  /** Bytes of the file itself that were read so far. */
+  readonly bytesRead: () => number;
+}
+
+const PIECE_BYTES = 256 * 1024;
+
+/** @param start the first byte to be read, where nothing is compressed */
+export function openFile(path: string, start: number): OpenBytes {
+  return decompress(createReadStream(path, { start, highWaterMark: PIECE_BYTES }), path, start);
+}
+
+/** What comes of a stream, by the name of what it is. */
+export function decompress(input: Readable, name: string, start = 0): OpenBytes {
+  let bytes = start;
+  const transform = decompressor(compressionOf(name));
+  input.on('data', (piece: Buffer) => (bytes += piece.length));
+  input.pause();
+  const bytesRead = (): number => bytes;
+  if (!transform) return { stream: input, bytesRead };
+  // Its errors are those of what is read of it: a pipe passes on none.
+  input.on('error', (error) => transform.destroy(error));
+  return { stream: input.pipe(transform), bytesRead };
+}

@@ -1,0 +1,55 @@
+import type { CellSource, Position, SourceItem } from './source.ts';
+
+/** Sources that are open at once: files of an export are one for each shard, and are to be stored side by side. */
+const OPEN_AT_ONCE = 16;
+/** When nothing came for so long, as of a pipe that somebody writes to by hand. */
+const IDLE_MS = 100;
+
+export interface Read {
+  readonly source: CellSource;
+  readonly items: readonly SourceItem[];
+}
+
+export interface ReadOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called when nothing came for a while. */
+  readonly idle: () => void;
+}
+
+/** What sources hold, some sources at a time and in turn; each in its order. */
+export async function* readInTurn(
+  sources: readonly { readonly source: CellSource; readonly from: Position }[],
+  { signal, idle }: ReadOptions,
+): AsyncGenerator<Read, void, undefined> {
+  const waiting = sources.map(({ source, from }) => ({
+    source,
+    open: () => source.read(from)[Symbol.asyncIterator](),
+  }));
+  const open: { source: CellSource; iterator: AsyncIterator<readonly SourceItem[]> }[] = [];
+  try {
+    for (;;) {
+      while (open.length < OPEN_AT_ONCE) {
+        const next = waiting.shift();
+        if (!next) break;
+        open.push({ source: next.source, iterator: next.open() });
+      }
+      const turn = open.shift();
+      if (!turn || signal?.aborted) return;
+      const result = await unlessIdle(turn.iterator.next(), idle);
+      if (result.done === true) continue;
+      open.push(turn);
+      yield { source: turn.source, items: result.value };
+    }
+  } finally {
+    for (const { iterator } of open) void iterator.return?.();
+  }
+}
+
+async function unlessIdle<T>(next: Promise<T>, idle: () => void): Promise<T> {
+  const timer = setTimeout(idle, IDLE_MS);
+  try {
+    return await next;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,51 @@
+/** A line without its end, and where the next one begins. */
+export interface Line {
+  /** From 1. */
+  readonly line: number;
+  /** Undefined where it was longer than `mostBytes`. */
+  readonly bytes: Buffer | undefined;
+  /** Bytes of the stream up to the line's end, its line feed included. */
+  readonly end: number;
+}
+
+const LINE_FEED = 0x0a;
+
+/**
+ * The lines of a stream, those of a piece at a time. A line that is too long is passed over without being kept: of it
+ * comes only that it was there.
+ *
+ * @param from the line and the byte that the stream begins with
+ */
+export async function* readLines(
+  stream: AsyncIterable<Buffer>,
+  mostBytes: number,
+  from: { readonly line: number; readonly byte: number } = { line: 0, byte: 0 },
+): AsyncIterable<readonly Line[]> {
+  let { line, byte: end } = from;
+  let parts: Buffer[] = [];
+  let length = 0;
+  const ended = (last: Buffer, feed: number): Line => {
+    line += 1;
+    length += last.length;
+    end += last.length + feed;
+    const isWhole = length <= mostBytes;
+    const bytes = !isWhole ? undefined : parts.length === 0 ? last : Buffer.concat([...parts, last]);
+    [parts, length] = [[], 0];
+    return { line, bytes, end };
+  };
+  for await (const piece of stream) {
+    const lines: Line[] = [];
+    let at = 0;
+    for (let feed = piece.indexOf(LINE_FEED); feed >= 0; feed = piece.indexOf(LINE_FEED, at)) {
+      lines.push(ended(piece.subarray(at, feed), 1));
+      at = feed + 1;
+    }
+    const rest = piece.subarray(at);
+    length += rest.length;
+    end += rest.length;
+    if (length > mostBytes) parts = [];
+    else if (rest.length > 0) parts.push(rest);
+    if (lines.length > 0) yield lines;
+  }
+  if (length > 0) yield [ended(Buffer.alloc(0), 0)];
+}

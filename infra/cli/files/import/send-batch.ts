@@ -1,0 +1,85 @@
+import type { NewCell, PutResult } from '../../../../shared/cell.ts';
+import type { SchemalessClient } from '../../../../shared/client/client.ts';
+import { SchemalessError } from '../../../../shared/errors.ts';
+import type { End } from './done-items.ts';
+import type { Waiting } from './shard-queues.ts';
+import type { Reject } from './source.ts';
+
+/** What became of the cells of a batch: those that are missing are to be sent again, for a reason that may pass. */
+export type Settled = Map<Waiting, { readonly end: End; readonly reject?: Reject }>;
+
+/** The cell that a refusal is about. */
+const PLACE = /^cells\[(\d+)\]\.?/u;
+
+/**
+ * Sends cells, in their order, and says of each what became of it. A cell for which the whole request is refused is
+ * rejected, and the others are sent again without it.
+ *
+ * @throws SchemalessError where no cell is at fault, and to repeat it would not help: an unknown datastore
+ */
+export async function sendBatch(
+  client: Pick<SchemalessClient, 'batchPut'>,
+  items: readonly Waiting[],
+): Promise<Settled> {
+  const settled: Settled = new Map();
+  let rest = items;
+  while (rest.length > 0) {
+    try {
+      const results = await client.batchPut(rest.map(({ cell }) => cell));
+      for (const [place, result] of results.entries()) {
+        const item = rest[place];
+        const end = item && endOf(item.cell, result);
+        if (item && end) settled.set(item, end);
+      }
+      return settled;
+    } catch (error) {
+      if (!(error instanceof SchemalessError)) throw error;
+      if (error.retry === 'later') return settled;
+      const refused = await refusedOf(client, rest, error, settled);
+      rest = rest.filter((item) => item !== refused && !settled.has(item));
+      if (refused === undefined) return settled;
+    }
+  }
+  return settled;
+}
+
+/** The cell that was refused, settled. Undefined where the request was too large, and was sent in halves instead. */
+async function refusedOf(
+  client: Pick<SchemalessClient, 'batchPut'>,
+  items: readonly Waiting[],
+  error: SchemalessError,
+  settled: Settled,
+): Promise<Waiting | undefined> {
+  const { code, message, details } = error;
+  const place = PLACE.exec(details.field ?? '')?.[1];
+  const [only] = items;
+  const refused = place === undefined ? (items.length === 1 ? only : undefined) : items[Number(place)];
+  if (refused && (place !== undefined || code === 'request_too_large')) {
+    const field = details.field?.replace(PLACE, '');
+    settled.set(refused, { end: 'rejected', reject: { code, reason: message.replace(/^cells\[\d+\]\./u, ''), field } });
+    return refused;
+  }
+  if (code !== 'request_too_large') throw error;
+  const half = Math.ceil(items.length / 2);
+  for (const some of [items.slice(0, half), items.slice(half)]) {
+    const ends = await sendBatch(client, some);
+    for (const [item, end] of ends) settled.set(item, end);
+    // What follows may hold later cells of a row of which an earlier one is to be sent again.
+    if (ends.size < some.length) break;
+  }
+  return undefined;
+}
+
+function endOf(cell: NewCell, result: PutResult): { readonly end: End; readonly reject?: Reject } | undefined {
+  switch (result.outcome) {
+    case 'unavailable':
+      return undefined;
+    case 'conflict': {
+      const { row_key, column_name, ref_key } = cell;
+      const reason = `Another body is at ${row_key}/${column_name}/${ref_key}; cells never change`;
+      return { end: 'rejected', reject: { code: 'conflict', reason } };
+    }
+    default:
+      return { end: result.outcome };
+  }
+}

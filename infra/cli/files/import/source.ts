@@ -1,0 +1,53 @@
+import type { NewCell } from '../../../../shared/cell.ts';
+
+/** A place in a source: everything before it was dealt with. */
+export interface Position {
+  /** Items: lines of NDJSON that are not blank, records of CSV. */
+  readonly items: number;
+  /** Bytes, of what the file holds once decompressed. */
+  readonly bytes: number;
+}
+
+export const START: Position = { items: 0, bytes: 0 };
+
+/** Why a line, or a cell, was not stored. */
+export interface Reject {
+  /** A code of the API's errors, or one of `REJECT_CODES`. */
+  readonly code: string;
+  readonly reason: string;
+  readonly field?: string | undefined;
+  /** The beginning of a line that could not be read. */
+  readonly text?: string | undefined;
+}
+
+/** Codes that only an import gives, besides those of the API. */
+export const REJECT_CODES = {
+  line_too_long: 'The line is longer than a cell can be',
+  not_utf8: 'The line is not UTF-8',
+  erased: 'The cell was erased before it was exported: there is no body to import',
+  undecodable_body: 'The body could not be decoded when the cell was exported',
+  csv_record: 'The record is not CSV as the file has it otherwise',
+  csv_value: 'The value is not of the type that the mapping says',
+} as const;
+
+/** What one line, or one record, says. */
+export type SourceItem = {
+  /** From 1, in the file. */
+  readonly line: number;
+  /** Where the next one begins. */
+  readonly end: Position;
+  /** As text: what it takes of memory, about. */
+  readonly bytes: number;
+} & ({ readonly cell: NewCell; readonly reject?: undefined } | { readonly cell?: undefined; readonly reject: Reject });
+
+/** Cells to be imported, in an order that is kept within each row. */
+export interface CellSource {
+  /** Of the file, as reports name it. */
+  readonly name: string;
+  /** Bytes of the file, where they are known: what progress is measured by. */
+  readonly size: number | undefined;
+  /** Bytes of the file that were read so far. */
+  readonly bytesRead: () => number;
+  /** Items in their order, some at a time. May be called once. */
+  readonly read: (from: Position) => AsyncIterable<readonly SourceItem[]>;
+}

@@ -1,0 +1,26 @@
+import { open, rename } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Writes a file so that after a crash, of the machine too, it holds either the old text or the new. */
+export async function writeDurably(path: string, text: string): Promise<void> {
+  const next = `${path}.next`;
+  const file = await open(next, 'w');
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await renameDurably(next, path);
+}
+
+/** Gives a file, whose bytes are on disk, its name for good. */
+export async function renameDurably(from: string, to: string): Promise<void> {
+  await rename(from, to);
+  const folder = await open(dirname(to), 'r');
+  try {
+    await folder.sync();
+  } finally {
+    await folder.close();
+  }
+}

@@ -1,0 +1,98 @@
+import { join } from 'node:path';
+import { loadavg } from 'node:os';
+import { PROJECT_ROOT } from '../../infra/app-context.ts';
+import { CommandProcess, type CommandEnd } from '../support/files/command-process.ts';
+import { exportKilled, importKilled } from '../support/files/kill-and-resume.ts';
+import { writeReadings } from '../support/files/readings.ts';
+import type { Bench, Findings, Measured } from './bench.ts';
+import { differencesOfExport, differencesOfFile } from './files/compare.ts';
+import { startStack } from './http/start-stack.ts';
+
+const CELLS = 200_000;
+const ROWS = 20_000;
+const SHARDS = 64;
+const KILLS = 5;
+/** What a machine of two cores is to reach, each cell with a copy in another group. */
+const RATE = 5000;
+const MEMORY_MB = 200;
+
+export const filesBench: Bench = {
+  name: 'files',
+  what: `import of ${CELLS.toLocaleString('en-US')} cells into ${SHARDS} shards, killed ${KILLS} times, export of them, killed too, and import of the export`,
+  apart: true,
+  limitMinutes: 40,
+
+  async measure(world): Promise<Findings> {
+    const { folder, seed, say } = world;
+    const file = join(folder, 'readings.ndjson');
+    const exported = join(folder, 'exported');
+    const options = { cells: CELLS, rows: ROWS, seed };
+    await writeReadings(file, options);
+    const datastores = join(PROJECT_ROOT, 'test/support/files/datastores');
+    await using running = await startStack(world, ['--datastores', datastores, '--shards', String(SHARDS)]);
+    const { url } = running.stack;
+    say(`${running.engine}; load ${load()}`);
+
+    const imported = await importKilled({ url, datastore: 'readings' }, { path: file, cells: CELLS, kills: KILLS });
+    say(`imported in ${imported.seconds.toFixed(1)} s, killed ${imported.kills} times; load ${load()}`);
+    const ofFile = await differencesOfFile(url, options);
+    const left = await exportKilled({ url, datastore: 'readings' }, { folder: exported, kills: KILLS });
+    say(`exported in ${left.seconds.toFixed(1)} s, killed ${left.kills} times; load ${load()}`);
+    const ofExport = await differencesOfExport(url, exported);
+    const checked = await new CommandProcess(url, 'readings', ['export', exported, '--check']).ended;
+    const again = await new CommandProcess(url, 'copies', ['import', exported]).ended;
+    say(`imported again in ${again.seconds.toFixed(1)} s; load ${load()}`);
+    const ofCopy = await differencesOfExport(url, exported, 'copies');
+
+    const row = (what: string, figure: string, bar = 'printed', passed = true): Measured => ({
+      what,
+      figure,
+      bar,
+      passed,
+      engine: running.engine,
+    });
+    const none = (what: string, differences: readonly string[]): Measured =>
+      row(
+        what,
+        differences.length === 0 ? 'none' : differences.slice(0, 3).join('; '),
+        'none',
+        differences.length === 0,
+      );
+    const rate = (what: string, seconds: number, least?: number): Measured => {
+      const cells = CELLS / seconds;
+      const figure = `${cells.toFixed(0)} (load ${load()})`;
+      return least === undefined ? row(what, figure) : row(what, figure, `at least ${least}`, cells >= least);
+    };
+    const memory = (what: string, bytes: number): Measured => {
+      const megabytes = bytes / 1024 / 1024;
+      return row(what, `${megabytes.toFixed(0)} MB`, `under ${MEMORY_MB} MB`, megabytes < MEMORY_MB);
+    };
+    return {
+      measured: [
+        row(
+          'kills of the import, of the export',
+          `${imported.kills}, ${left.kills}`,
+          `${KILLS}, some`,
+          imported.kills === KILLS && left.kills > 0,
+        ),
+        none('lines that are not there once, or not in order in their row', [...endOf(imported.last), ...ofFile]),
+        none('cells in which the export is not as the logs are', [...endOf(left.last), ...ofExport, ...endOf(checked)]),
+        none('cells in which an import of the export is not as it', [...endOf(again), ...ofCopy]),
+        rate('cells a second: import, killed and resumed, all starts included', imported.seconds, RATE),
+        rate('cells a second: import of the export, not killed', again.seconds),
+        rate('cells a second: export, killed and resumed, all starts included', left.seconds),
+        memory('most memory of an import', Math.max(imported.peakBytes, again.peakBytes)),
+        memory('most memory of an export', left.peakBytes),
+      ],
+    };
+  },
+};
+
+function endOf({ code, stderr }: CommandEnd): readonly string[] {
+  return code === 0 ? [] : [`ended with ${code ?? 'a signal'}: ${stderr.slice(-200)}`];
+}
+
+/** Of the last minute: what else the machine had to do is in every rate. */
+function load(): string {
+  return (loadavg()[0] ?? 0).toFixed(1);
+}

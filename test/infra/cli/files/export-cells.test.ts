@@ -1,0 +1,342 @@
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
+import { asyncBufferFromFile, parquetReadObjects } from 'hyparquet';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { athenaDdl } from '../../../../infra/cli/files/export/athena-ddl.ts';
+import { checkExport } from '../../../../infra/cli/files/export/check-export.ts';
+import { exportCells, type ExportOptions, type ExportReport } from '../../../../infra/cli/files/export/export-cells.ts';
+import { folderTarget } from '../../../../infra/cli/files/export/folder-target.ts';
+import { openTarget } from '../../../../infra/cli/files/export/open-target.ts';
+import { typedColumns } from '../../../../infra/cli/files/export/typed-columns.ts';
+import { HAS_ZSTD } from '../../../../infra/cli/files/compression.ts';
+import { importCells } from '../../../../infra/cli/files/import/import-cells.ts';
+import { newJournal } from '../../../../infra/cli/files/import/journal.ts';
+import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
+import { startSqs } from '../../../../infra/local/emulators/sqs.ts';
+import type { Cell } from '../../../../shared/cell.ts';
+import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
+import type { Datastore } from '../../../../shared/contract/datastore.ts';
+import { openRealStore, type RealStore } from '../../../support/real-store.ts';
+import { readings } from '../../../support/files/readings.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const SHARDS = 4;
+const folder = temporaryFolder();
+let store: RealStore;
+let readingsStore: Datastore;
+let place: string;
+let count = 0;
+
+beforeAll(async () => {
+  store = await openRealStore({ datastores: { readings: SHARDS, copies: SHARDS } });
+  readingsStore = await store.deployment.datastore(store.nameOf('readings'));
+  await write(2000);
+});
+afterAll(async () => {
+  await store?.close();
+  folder[Symbol.dispose]();
+});
+beforeEach(() => {
+  count += 1;
+  place = join(folder.path, `export-${count}`);
+});
+
+type Source = Pick<Datastore, 'name' | 'heads' | 'log'> & { indexes(): Promise<readonly IndexStatus[]> };
+
+const FIELDS = [
+  { field: 'value', type: 'number', column_key: 'READING' },
+  { field: 'at', type: 'datetime', column_key: 'READING' },
+  { field: 'place.number', type: 'integer', column_key: 'READING' },
+  { field: 'status', type: 'boolean', column_key: 'READING' },
+];
+
+/** The datastore as a client gives it. */
+function source(): Source {
+  const { name, heads, log } = readingsStore;
+  return { name, heads, log, indexes: async () => [{ fields: FIELDS } as unknown as IndexStatus] };
+}
+
+async function write(cells: number): Promise<void> {
+  const all = [...readings({ cells, rows: 50, seed: `export ${count}` })];
+  for (let from = 0; from < all.length; from += 100) await readingsStore.batchPut(all.slice(from, from + 100));
+}
+
+function exported(wishes: Partial<ExportOptions> = {}, from: Source = source()): Promise<ExportReport> {
+  return exportCells(from, { target: folderTarget(place), format: 'ndjson', ...wishes });
+}
+
+async function logOf(datastore: Datastore): Promise<readonly Cell[]> {
+  const found: Cell[] = [];
+  for (let shard = 0; shard < SHARDS; shard += 1) {
+    let after = 0;
+    for (let more = true; more;) {
+      const [log] = await datastore.log([{ shard, after }], { limit: 1000 });
+      if (!log || log.error !== undefined) throw log?.error ?? new Error('no log');
+      found.push(...log.cells);
+      ({ next: after, more } = log);
+    }
+  }
+  return found;
+}
+
+/** What a line has of each: the shard is that of the file. */
+function linesOfLog(log: readonly Cell[]): readonly object[] {
+  return log.map(({ row_key, column_name, ref_key, body, added_id, created_at }) => ({
+    row_key,
+    column_name,
+    ref_key,
+    body,
+    added_id,
+    created_at,
+  }));
+}
+
+/** What the files of a part hold, by shard, in their order. */
+function linesOf(part = 'part-0001'): readonly Record<string, unknown>[] {
+  return readdirSync(join(place, part))
+    .filter((name) => !name.startsWith('_'))
+    .toSorted()
+    .flatMap((name) =>
+      String(gunzipSync(readFileSync(join(place, part, name))))
+        .trim()
+        .split('\n'),
+    )
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+const check = (): Promise<{ readonly faults: readonly string[]; readonly cells: number }> =>
+  checkExport(folderTarget(place));
+
+test('an export holds the logs as they are, with the times; imported, all but the times is as it was', async () => {
+  const report = await exported();
+
+  const log = await logOf(readingsStore);
+  expect(report).toMatchObject({ part: 'part-0001', cells: log.length, complete: true });
+  expect(linesOf()).toEqual(linesOfLog(log));
+  expect(readdirSync(join(place, 'part-0001')).filter((name) => name.startsWith('_'))).toEqual(['_manifest.json']);
+  expect(await check()).toMatchObject({ cells: log.length, faults: [] });
+
+  const copies = await store.deployment.datastore(store.nameOf('copies'));
+  const { sources } = await openInput(place, {});
+  const journal = newJournal({ url: '', datastore: '', inputs: [], reading: {} });
+  await importCells(copies, { sources, journal, rejectsPath: `${place}.rejects` });
+  const withoutTime = (cells: readonly Cell[]): readonly object[] =>
+    cells.map((cell) => ({ ...cell, created_at: undefined }));
+  expect(withoutTime(await logOf(copies))).toEqual(withoutTime(log));
+});
+
+test('the next part holds what came since, and nothing is written when nothing did', async () => {
+  await exported({ sinceLast: true });
+  const before = linesOf().length;
+  await write(300);
+
+  expect(await exported({ sinceLast: true })).toMatchObject({ part: 'part-0002', cells: 300 });
+  expect(await exported({ sinceLast: true })).toMatchObject({ part: undefined, cells: 0 });
+
+  expect(linesOf('part-0002')).toHaveLength(300);
+  expect(await check()).toMatchObject({ cells: before + 300, faults: [] });
+});
+
+test('a whole export is not written over another one, nor gone on with in another format', async () => {
+  await exported();
+  await expect(exported()).rejects.toMatchObject({ code: 'other_export' });
+  await expect(exported({ sinceLast: true, format: 'parquet' })).rejects.toMatchObject({ code: 'other_export' });
+});
+
+test('it ends where the logs ended when it began', async () => {
+  const before = (await logOf(readingsStore)).length;
+  let isWritten = false;
+  const from = source();
+  await exported(
+    {},
+    {
+      ...from,
+      async log(...asked) {
+        if (!isWritten) await write(200);
+        isWritten = true;
+        return from.log(...asked);
+      },
+    },
+  );
+  expect(linesOf()).toHaveLength(before);
+  expect(await check()).toMatchObject({ faults: [] });
+});
+
+test('a shard that had no room in an answer, failed, or was at a hole is asked again', async () => {
+  const from = source();
+  let asked = 0;
+  await exported(
+    {},
+    {
+      ...from,
+      async log(...parameters) {
+        asked += 1;
+        return (await from.log(...parameters)).map((log, at) =>
+          log.error === undefined && (asked + at) % 2 === 0
+            ? { ...log, cells: [], next: parameters[0][at]?.after ?? 0, more: asked % 3 > 0 }
+            : log,
+        );
+      },
+    },
+  );
+  expect(linesOf()).toEqual(linesOfLog(await logOf(readingsStore)));
+});
+
+test('ended in the middle it goes on, and is what it would have been', async () => {
+  const from = source();
+  const end = new AbortController();
+  const cut = await exported(
+    { signal: end.signal },
+    {
+      ...from,
+      async log(locations, options) {
+        // A few cells at a time, so that something is complete before the end, and something is not.
+        const logs = await from.log(locations.slice(0, 1), { ...options, limit: 1000 });
+        if (existsSync(join(place, 'part-0001/0000.ndjson.gz'))) end.abort();
+        return [...logs, ...locations.slice(1).map(({ shard, after = 0 }) => emptyLog(shard, after))];
+      },
+    },
+  );
+  expect(cut).toMatchObject({ complete: false });
+  await expect(check()).rejects.toMatchObject({ code: 'bad_input' });
+
+  await exported();
+  expect(linesOf()).toEqual(linesOfLog(await logOf(readingsStore)));
+  expect(await check()).toMatchObject({ faults: [] });
+});
+
+function emptyLog(shard: number, next: number): Awaited<ReturnType<Datastore['log']>>[number] {
+  return { shard, cells: [], next, more: true, served_by: 'writer', stale: false };
+}
+
+test('a log that was cut since the last part is noticed, whether it is shorter or has other cells', async () => {
+  await exported({ sinceLast: true });
+  await write(100);
+  const from = source();
+  const shorter = { ...from, heads: async () => (await from.heads()).map((head) => ({ ...head, head: 1 })) };
+  await expect(exported({ sinceLast: true }, shorter)).rejects.toMatchObject({ code: 'cut_log' });
+
+  const rewritten: Source = {
+    ...from,
+    log: async (...asked) =>
+      (await from.log(...asked)).map((log) =>
+        log.error === undefined
+          ? { ...log, cells: log.cells.map((cell) => ({ ...cell, created_at: '2026-01-01T00:00:00.000000Z' })) }
+          : log,
+      ),
+  };
+  await expect(exported({ sinceLast: true }, rewritten)).rejects.toMatchObject({ code: 'cut_log' });
+});
+
+test('the check finds a file that lacks a line, one that is gone, a part that is gone, and one that is not complete', async () => {
+  await exported({ sinceLast: true });
+  await write(100);
+  await exported({ sinceLast: true });
+  const path = join(place, 'part-0001/0001.ndjson.gz');
+  const good = readFileSync(path);
+
+  const lines = String(gunzipSync(good)).split('\n');
+  writeFileSync(path, gzipSync(lines.toSpliced(3, 1).join('\n')));
+  expect((await check()).faults).toEqual([expect.stringMatching(/^part-0001\/0001\.ndjson\.gz: wanted \d+ bytes/u)]);
+
+  rmSync(path);
+  expect((await check()).faults).toEqual([expect.stringContaining('ENOENT')]);
+  writeFileSync(path, good);
+  expect((await check()).faults).toEqual([]);
+
+  renameSync(join(place, 'part-0001'), join(place, 'part-0009'));
+  expect((await check()).faults).toContainEqual(expect.stringContaining('wanted cells after 0'));
+  renameSync(join(place, 'part-0009'), join(place, 'part-0001'));
+  rmSync(join(place, 'part-0002/_manifest.json'));
+  expect((await check()).faults).toEqual(['part-0002 is not complete']);
+});
+
+test.runIf(HAS_ZSTD)('zstd is imported as gzip is', async () => {
+  await exported({ compression: 'zstd' });
+  expect(await check()).toMatchObject({ faults: [] });
+  const { sources } = await openInput(place, {});
+  let cells = 0;
+  for (const one of sources) for await (const items of one.read({ items: 0, bytes: 0 })) cells += items.length;
+  expect(cells).toBe((await logOf(readingsStore)).length);
+});
+
+test('Parquet has fields of indexes as columns of their types, and the body as JSON', async () => {
+  await exported({ format: 'parquet' });
+  expect(await check()).toMatchObject({ faults: [] });
+
+  const rows = await parquetReadObjects({ file: await asyncBufferFromFile(join(place, 'part-0001/0000.parquet')) });
+
+  const cells = (await logOf(readingsStore)).filter(({ shard }) => shard === 0);
+  expect(rows).toHaveLength(cells.length);
+  const [row, cell] = [rows[0], cells[0]];
+  const body = Object(cell?.body);
+  expect(row).toMatchObject({
+    shard: 0,
+    added_id: BigInt(cell?.added_id ?? 0),
+    row_key: cell?.row_key,
+    column_name: 'READING',
+    ref_key: BigInt(cell?.ref_key ?? 0),
+    erased: false,
+    value: body.value,
+    at: new Date(body.at),
+    place_number: BigInt(body.place.number),
+    // Of another type than the index says.
+    status: null,
+  });
+  expect(JSON.parse(String(row?.['body']))).toEqual(body);
+  expect(Object(row?.['created_at']).toISOString()).toBe(`${cell?.created_at.slice(0, 23)}Z`);
+});
+
+test('the table of Athena has the columns of the files', () => {
+  const typed = typedColumns([
+    { fields: [...FIELDS, { field: 'value', type: 'string', column_key: 'NOTES' }] },
+    {
+      fields: [
+        { field: 'at', type: 'datetime', column_key: 'READING' },
+        { field: 'body', type: 'string', column_key: 'X' },
+      ],
+    },
+  ]);
+  expect(typed.map(({ name }) => name)).toEqual([
+    'reading_value',
+    'at',
+    'place_number',
+    'status',
+    'notes_value',
+    'x_body',
+  ]);
+  expect(athenaDdl('readings', 's3://lake/readings', typed)).toContain(
+    "  `place_number` bigint,\n  `status` boolean,\n  `notes_value` string,\n  `x_body` string\n)\nSTORED AS PARQUET\nLOCATION 's3://lake/readings/'",
+  );
+});
+
+test('a bucket holds what a folder does', async () => {
+  const s3 = await startSqs(join(folder.path, 's3'), 0);
+  try {
+    vi.stubEnv('AWS_ENDPOINT_URL_S3', s3.url);
+    vi.stubEnv('AWS_REGION', 'us-east-1');
+    vi.stubEnv('AWS_ACCESS_KEY_ID', 'test');
+    vi.stubEnv('AWS_SECRET_ACCESS_KEY', 'test');
+    const client = new S3Client({ forcePathStyle: true });
+    await client.send(new CreateBucketCommand({ Bucket: 'lake' }));
+    client.destroy();
+    const target = await openTarget('s3://lake/some/where');
+    try {
+      await exported({ target, sinceLast: true });
+      await write(100);
+      expect(await exported({ target, sinceLast: true })).toMatchObject({ part: 'part-0002', cells: 100 });
+      expect(await checkExport(target)).toMatchObject({
+        parts: 2,
+        cells: (await logOf(readingsStore)).length,
+        faults: [],
+      });
+    } finally {
+      await target.close();
+    }
+  } finally {
+    vi.unstubAllEnvs();
+    await s3.close();
+  }
+});

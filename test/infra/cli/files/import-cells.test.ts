@@ -1,0 +1,317 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { gzipSync } from 'node:zlib';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { importCells, type ImportOptions, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
+import { newJournal, readJournal, type ImportSubject } from '../../../../infra/cli/files/import/journal.ts';
+import { openInput, type InputOptions } from '../../../../infra/cli/files/import/open-input.ts';
+import { uuid5 } from '../../../../infra/cli/files/import/uuid5.ts';
+import type { Cell, NewCell, PutResult } from '../../../../shared/cell.ts';
+import type { Datastore } from '../../../../shared/contract/datastore.ts';
+import { Random } from '../../../support/random.ts';
+import { openRealStore, type RealStore } from '../../../support/real-store.ts';
+import { readings } from '../../../support/files/readings.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const SHARDS = 4;
+/** Each test has rows of its own. */
+const folder = temporaryFolder();
+let store: RealStore;
+let datastore: Datastore;
+let file: string;
+let seed = 0;
+
+beforeAll(async () => {
+  store = await openRealStore({ datastores: { readings: SHARDS } });
+  datastore = await store.deployment.datastore(store.nameOf('readings'));
+});
+afterAll(async () => {
+  await store?.close();
+  folder[Symbol.dispose]();
+});
+beforeEach(() => {
+  seed += 1;
+  file = join(folder.path, `${seed}.ndjson`);
+});
+
+interface Wishes extends Partial<ImportOptions>, InputOptions {
+  readonly client?: Pick<Datastore, 'batchPut' | 'heads'>;
+}
+
+/** As the command does it. */
+async function importFile(path: string, { client = datastore, ...wishes }: Wishes = {}): Promise<ImportReport> {
+  const { sources, fingerprints, reading } = await openInput(path, wishes);
+  const subject: ImportSubject = { url: 'here', datastore: 'readings', inputs: fingerprints, reading };
+  const journalPath = `${path}.import-journal`;
+  const journal = (await readJournal(journalPath, subject)) ?? newJournal(subject);
+  return importCells(client, { sources, journal, journalPath, rejectsPath: rejectsOf(path), ...wishes });
+}
+
+function rejectsOf(path: string): string {
+  return `${path}.rejects.ndjson`;
+}
+
+function rejected(path: string): readonly Record<string, unknown>[] {
+  return readFileSync(rejectsOf(path), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+function write(cells: Iterable<object | string>): void {
+  writeFileSync(file, [...cells].map((cell) => `${typeof cell === 'string' ? cell : JSON.stringify(cell)}\n`).join(''));
+}
+
+function some(cells: number, rows = 40): readonly NewCell[] {
+  return [...readings({ cells, rows, seed: `import ${seed}` })];
+}
+
+/** The logs of all shards, of these rows alone. */
+async function logged(cells: readonly NewCell[]): Promise<readonly Cell[]> {
+  const rows = new Set(cells.map(({ row_key }) => row_key));
+  const found: Cell[] = [];
+  for (let shard = 0; shard < SHARDS; shard += 1) {
+    let after = 0;
+    for (let more = true; more;) {
+      const [log] = await datastore.log([{ shard, after }], { limit: 1000 });
+      if (!log || log.error !== undefined) throw log?.error ?? new Error('no log');
+      found.push(...log.cells.filter(({ row_key }) => rows.has(row_key)));
+      ({ next: after, more } = log);
+    }
+  }
+  return found;
+}
+
+function byRow(cells: readonly NewCell[]): ReadonlyMap<string, readonly object[]> {
+  const rows = new Map<string, object[]>();
+  for (const { row_key, ref_key, body } of cells) rows.set(row_key, [...(rows.get(row_key) ?? []), { ref_key, body }]);
+  return rows;
+}
+
+interface Refusing extends Pick<Datastore, 'batchPut' | 'heads'> {
+  /** Batches that were not stored, and those whose answer got lost. */
+  readonly refused: { before: number; after: number };
+}
+
+/** The datastore, but that some batches are not stored, and the answers of some that are get lost. */
+function refusing(): Refusing {
+  const random = new Random(`import ${seed}`, 'refusals', 0);
+  const refused = { before: 0, after: 0 };
+  return {
+    refused,
+    heads: (options) => datastore.heads(options),
+    async batchPut(cells): Promise<readonly PutResult[]> {
+      const chance = random.next();
+      const unavailable = cells.map((): PutResult => ({ outcome: 'unavailable', shard: 0, reason: 'a test' }));
+      if (chance < 0.3) refused.before += 1;
+      else if (chance < 0.4) refused.after += 1;
+      if (chance < 0.3) return unavailable;
+      const results = await datastore.batchPut(cells);
+      return chance < 0.4 ? unavailable : results;
+    },
+  };
+}
+
+test('stores each line once, and the lines of a row in their order, while batches are refused', async () => {
+  const cells = some(3000);
+  write(cells);
+  const client = refusing();
+
+  const report = await importFile(file, { client });
+
+  expect(client.refused.before).toBeGreaterThan(0);
+  expect(client.refused.after).toBeGreaterThan(0);
+  expect(report.complete).toBe(true);
+  expect(report.counts.stored + report.counts.stored_before).toBe(cells.length);
+  expect(byRow(await logged(cells))).toEqual(byRow(cells));
+});
+
+test('says of each line that is not stored which it is and why, and stores the others', async () => {
+  const [first, second, third, fourth] = some(4, 4) as [NewCell, NewCell, NewCell, NewCell];
+  write([
+    first,
+    '',
+    '{"row_key": ',
+    { ...second, row_key: 'trip 17' },
+    second,
+    { ...first, body: 'another' },
+    { ...third, colum_name: 'READING' },
+    { ...third, body: 'x'.repeat(1024 * 1024) },
+    { ...third, erased: true },
+    third,
+    { ...fourth, ref_key: undefined },
+  ]);
+
+  const report = await importFile(file);
+
+  expect(report.counts).toEqual({ stored: 3, stored_before: 0, buffered: 0, rejected: 7 });
+  expect(rejected(file).map(({ line, code, field }) => ({ line, code, field }))).toEqual([
+    { line: 3, code: 'invalid_json', field: 'line' },
+    { line: 4, code: 'invalid_field', field: 'row_key' },
+    { line: 6, code: 'conflict', field: undefined },
+    { line: 7, code: 'unknown_field', field: 'colum_name' },
+    { line: 8, code: 'body_too_large', field: 'body' },
+    { line: 9, code: 'erased', field: undefined },
+    { line: 11, code: 'missing_field', field: 'ref_key' },
+  ]);
+  expect(rejected(file)[1]).toMatchObject({ reason: expect.stringContaining('got "trip 17"'), file: `${seed}.ndjson` });
+});
+
+test('ends where more lines are rejected than may be, and goes on with a higher number, telling each once', async () => {
+  const cells = some(50);
+  write(cells.flatMap((cell, place) => (place % 5 === 0 ? [cell, 'no JSON'] : [cell])));
+
+  await expect(importFile(file, { maxRejects: 3 })).rejects.toMatchObject({ code: 'too_many_rejects' });
+  const report = await importFile(file, { maxRejects: 10 });
+
+  expect(report).toMatchObject({ complete: true, counts: { rejected: 10 } });
+  expect(rejected(file)).toHaveLength(10);
+  expect(byRow(await logged(cells))).toEqual(byRow(cells));
+});
+
+test('ended in the middle it goes on from there', async () => {
+  const cells = some(1000);
+  write(cells);
+  const end = new AbortController();
+  let batches = 0;
+  const client: Pick<Datastore, 'batchPut' | 'heads'> = {
+    heads: (options) => datastore.heads(options),
+    async batchPut(some) {
+      batches += 1;
+      if (batches === 4) end.abort();
+      return datastore.batchPut(some);
+    },
+  };
+
+  expect(await importFile(file, { client, signal: end.signal, concurrency: 1 })).toMatchObject({ complete: false });
+  const report = await importFile(file);
+
+  expect(report).toMatchObject({ complete: true, counts: { rejected: 0 } });
+  expect(report.counts.stored + report.counts.stored_before).toBe(cells.length);
+  expect(byRow(await logged(cells))).toEqual(byRow(cells));
+});
+
+test('refuses to go on with a file that is another one by now, and with another datastore', async () => {
+  write(some(20));
+  await importFile(file);
+
+  const { sources: _, ...input } = await openInput(file, {});
+  const subject = { url: 'elsewhere', datastore: 'readings', inputs: input.fingerprints, reading: input.reading };
+  await expect(readJournal(`${file}.import-journal`, subject)).rejects.toMatchObject({ code: 'other_import' });
+
+  write(some(21));
+  await expect(importFile(file)).rejects.toMatchObject({
+    code: 'changed_input',
+    message: expect.stringContaining('--restart'),
+  });
+});
+
+test('counts what is buffered as stored', async () => {
+  write(some(10));
+  const client: Pick<Datastore, 'batchPut' | 'heads'> = {
+    heads: (options) => datastore.heads(options),
+    batchPut: async (cells) => cells.map(() => ({ outcome: 'buffered', shard: 0, copies: 2 })),
+  };
+  expect(await importFile(file, { client })).toMatchObject({ complete: true, counts: { buffered: 10 } });
+});
+
+test('gives up when nothing was stored for long, and says that it can be gone on with', async () => {
+  write(some(10));
+  const client: Pick<Datastore, 'batchPut' | 'heads'> = {
+    heads: (options) => datastore.heads(options),
+    batchPut: async (cells) => cells.map(() => ({ outcome: 'unavailable', shard: 0, reason: 'a test' })),
+  };
+  await expect(importFile(file, { client, patienceMs: 200 })).rejects.toMatchObject({ code: 'no_progress' });
+  expect(await importFile(file)).toMatchObject({ complete: true, counts: { stored: 10 } });
+});
+
+test('gives lines without a ref key the number of the line, from packed files, too', async () => {
+  const [cell] = some(1) as [NewCell];
+  const lines = ['one', 'two'].map((body) => JSON.stringify({ row_key: cell.row_key, column_name: 'NOTES', body }));
+  file += '.gz';
+  writeFileSync(file, gzipSync(`${lines.join('\n')}`));
+
+  await importFile(file, { defaultRefKey: 'line' });
+
+  expect((await logged([cell])).map(({ ref_key, body }) => ({ ref_key, body }))).toEqual([
+    { ref_key: 1, body: 'one' },
+    { ref_key: 2, body: 'two' },
+  ]);
+});
+
+const NAMESPACE = '6ba7b810-9dad-11d1-80b4-00c04fd430c8';
+const MAPPING = `
+row_key: { uuid5: { namespace: ${NAMESPACE}, columns: [vendor, pickup] } }
+column_name: BASE
+ref_key: { column: version }
+body:
+  fare.total: { column: total, type: number }
+  picked_up_at: { column: pickup, type: datetime }
+  shared: { column: shared, type: boolean }
+  note: note
+`;
+
+test('makes cells of the records of a CSV, and rejects those that are none', async () => {
+  file = join(folder.path, `${seed}.csv`);
+  const mapping = join(folder.path, `${seed}.yaml`);
+  writeFileSync(mapping, MAPPING);
+  writeFileSync(
+    file,
+    `\uFEFFvendor,pickup,version,total,shared,note
+${seed},2026-01-01T08:00:00Z,1,12.50,Y,"said ""thanks"",
+twice"
+${seed},2026-01-01T08:00:00Z,x,1,,
+${seed},2026-01-01T08:00:00Z,2,a lot,,
+${seed}
+${seed},2026-01-01T08:00:00Z,3,9007199254740993,,
+`,
+  );
+
+  const report = await importFile(file, { mapping });
+
+  expect(report.counts).toMatchObject({ stored: 2, rejected: 3 });
+  expect(rejected(file)).toMatchObject([
+    { line: 4, code: 'csv_value', field: 'version', reason: expect.stringContaining('got "x"') },
+    { line: 5, code: 'csv_value', field: 'total' },
+    { line: 6, code: 'csv_record' },
+  ]);
+  const row_key = uuid5(NAMESPACE, JSON.stringify([String(seed), '2026-01-01T08:00:00Z']));
+  const { cells } = await datastore.versions({ row_key, column_name: 'BASE' }, { order: 'asc' });
+  expect(cells.map(({ ref_key, body }) => ({ ref_key, body }))).toEqual([
+    {
+      ref_key: 1,
+      body: {
+        fare: { total: 12.5 },
+        picked_up_at: '2026-01-01T08:00:00Z',
+        shared: true,
+        note: 'said "thanks",\ntwice',
+      },
+    },
+    { ref_key: 3, body: { fare: { total: 9007199254740993n }, picked_up_at: '2026-01-01T08:00:00Z' } },
+  ]);
+});
+
+test('names every fault of a mapping, and a column that the CSV lacks', async () => {
+  file = join(folder.path, `${seed}.csv`);
+  const mapping = join(folder.path, `${seed}.yaml`);
+  writeFileSync(file, 'a,b\n1,2\n');
+  writeFileSync(
+    mapping,
+    'row_key: { column: a }\ncolumn_name: BASE\nref_key: -1\nbody: { n: { column: b, type: int } }\n',
+  );
+  await expect(openInput(file, { mapping })).rejects.toMatchObject({
+    code: 'bad_mapping',
+    message: expect.stringMatching(/ref_key[^]*body/u),
+  });
+
+  writeFileSync(mapping, 'row_key: { column: a }\ncolumn_name: BASE\nref_key: 1\nbody: { n: c }\n');
+  await expect(importFile(file, { mapping })).rejects.toMatchObject({
+    code: 'bad_mapping',
+    message: expect.stringContaining('wanted the columns c'),
+  });
+});
+
+test('makes the UUIDs of version 5 that others make', () => {
+  // As Python's `uuid.uuid5(uuid.NAMESPACE_DNS, 'python.org')`.
+  expect(uuid5(NAMESPACE, 'python.org')).toBe('886313e1-3b8a-5372-9b90-0c9aee199e5d');
+});
