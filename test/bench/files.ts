@@ -33,15 +33,17 @@ export const filesBench: Bench = {
     const { url } = running.stack;
     say(`${running.engine}; load ${load()}`);
 
-    const imported = await importKilled({ url, datastore: 'readings' }, { path: file, cells: CELLS, kills: KILLS });
-    say(`imported in ${imported.seconds.toFixed(1)} s, killed ${imported.kills} times; load ${load()}`);
+    const imported = await underLoad(
+      importKilled({ url, datastore: 'readings' }, { path: file, cells: CELLS, kills: KILLS }),
+    );
+    say(`imported in ${imported.seconds.toFixed(1)} s, killed ${imported.kills} times; load ${imported.load}`);
     const ofFile = await differencesOfFile(url, options);
-    const left = await exportKilled({ url, datastore: 'readings' }, { folder: exported, kills: KILLS });
-    say(`exported in ${left.seconds.toFixed(1)} s, killed ${left.kills} times; load ${load()}`);
+    const left = await underLoad(exportKilled({ url, datastore: 'readings' }, { folder: exported, kills: KILLS }));
+    say(`exported in ${left.seconds.toFixed(1)} s, killed ${left.kills} times; load ${left.load}`);
     const ofExport = await differencesOfExport(url, exported);
     const checked = await new CommandProcess(url, 'readings', ['export', exported, '--check']).ended;
-    const again = await new CommandProcess(url, 'copies', ['import', exported]).ended;
-    say(`imported again in ${again.seconds.toFixed(1)} s; load ${load()}`);
+    const again = await underLoad(new CommandProcess(url, 'copies', ['import', exported]).ended);
+    say(`imported again in ${again.seconds.toFixed(1)} s; load ${again.load}`);
     const ofCopy = await differencesOfExport(url, exported, 'copies');
 
     const row = (what: string, figure: string, bar = 'printed', passed = true): Measured => ({
@@ -58,9 +60,9 @@ export const filesBench: Bench = {
         'none',
         differences.length === 0,
       );
-    const rate = (what: string, seconds: number, least?: number): Measured => {
+    const rate = (what: string, { seconds, load }: Loaded, least?: number): Measured => {
       const cells = CELLS / seconds;
-      const figure = `${cells.toFixed(0)} (load ${load()})`;
+      const figure = `${cells.toFixed(0)} (load ${load})`;
       return least === undefined ? row(what, figure) : row(what, figure, `at least ${least}`, cells >= least);
     };
     const memory = (what: string, bytes: number): Measured => {
@@ -78,9 +80,9 @@ export const filesBench: Bench = {
         none('lines that are not there once, or not in order in their row', [...endOf(imported.last), ...ofFile]),
         none('cells in which the export is not as the logs are', [...endOf(left.last), ...ofExport, ...endOf(checked)]),
         none('cells in which an import of the export is not as it', [...endOf(again), ...ofCopy]),
-        rate('cells a second: import, killed and resumed, all starts included', imported.seconds, RATE),
-        rate('cells a second: import of the export, not killed', again.seconds),
-        rate('cells a second: export, killed and resumed, all starts included', left.seconds),
+        rate('cells a second: import, killed and resumed, all starts included', imported, RATE),
+        rate('cells a second: import of the export, not killed', again),
+        rate('cells a second: export, killed and resumed, all starts included', left),
         memory('most memory of an import', Math.max(imported.peakBytes, again.peakBytes)),
         memory('most memory of an export', left.peakBytes),
       ],
@@ -90,6 +92,16 @@ export const filesBench: Bench = {
 
 function endOf({ code, stderr }: CommandEnd): readonly string[] {
   return code === 0 ? [] : [`ended with ${code ?? 'a signal'}: ${stderr.slice(-200)}`];
+}
+
+interface Loaded {
+  readonly seconds: number;
+  readonly load: string;
+}
+
+async function underLoad<Run extends { readonly seconds: number }>(run: Promise<Run>): Promise<Run & Loaded> {
+  const ended = await run;
+  return { ...ended, load: load() };
 }
 
 /** Of the last minute: what else the machine had to do is in every rate. */

@@ -8,9 +8,10 @@ import { openTarget } from './export/open-target.ts';
 import type { ExportTarget } from './export/target.ts';
 import { typedColumns } from './export/typed-columns.ts';
 import { FilesError } from './files-error.ts';
-import type { ClientOf, CommandClient } from './import-command.ts';
+import type { ClientOf, CommandClient } from './client-of.ts';
 import { untilInterrupted } from './interrupt.ts';
 import { showProgress } from './progress.ts';
+import { keepHeapSmall } from './small-heap.ts';
 
 interface Flags {
   readonly format: 'ndjson' | 'parquet';
@@ -36,6 +37,7 @@ export function exportCommand(clientOf: ClientOf): Command {
     .option('--check', 'compares what is there with its manifests, and exports nothing')
     .addHelpText('after', EXAMPLES)
     .action(async (to: string, flags: Flags, command: Command) => {
+      keepHeapSmall();
       const interrupt = untilInterrupted();
       const target = await openTarget(to);
       try {
@@ -54,7 +56,7 @@ export function exportCommand(clientOf: ClientOf): Command {
 
 const EXAMPLES = `
 Killed and called again it goes on where it was. A part is complete once it has a _manifest.json. Exit codes: 0 done,
-1 it failed or the check found something, 130 interrupted.
+1 it failed, or the check found something, 2 what was said cannot be used, 5 it was given up for now, 130 interrupted.
 
 Examples:
   export backup                                   the whole, as NDJSON
@@ -64,7 +66,7 @@ Examples:
   export s3://lake/trips --format parquet --ddl
 `;
 
-function run(
+async function run(
   target: ExportTarget,
   flags: Flags,
   { client }: CommandClient,
@@ -83,7 +85,7 @@ function run(
     sinceLast,
     read,
     signal,
-    progress: showProgress(process.stderr),
+    progress: await showProgress(process.stderr),
   });
 }
 

@@ -1,20 +1,24 @@
-/** Why an import or an export cannot begin, or go on; each with what would do. */
-export type FilesErrorCode =
-  | 'changed_input'
-  | 'other_import'
-  | 'bad_journal'
-  | 'bad_mapping'
-  | 'bad_input'
-  | 'bad_manifest'
-  | 'bad_option'
-  | 'cut_log'
-  | 'failed_check'
-  | 'log_too_short'
-  | 'no_progress'
-  | 'nothing_before'
-  | 'other_export'
-  | 'too_many_rejects'
-  | 'zstd_missing';
+/** What somebody can do about an error, as the exit codes of the command line have it. */
+export type FilesEnding = 'usage' | 'unavailable' | 'internal';
+
+/** Why an import or an export cannot begin, or go on. */
+const ENDINGS = {
+  bad_input: 'usage',
+  bad_journal: 'usage',
+  bad_manifest: 'usage',
+  bad_mapping: 'usage',
+  bad_option: 'usage',
+  changed_input: 'usage',
+  cut_log: 'internal',
+  log_too_short: 'unavailable',
+  no_progress: 'unavailable',
+  other_export: 'usage',
+  other_import: 'usage',
+  too_many_rejects: 'usage',
+  zstd_missing: 'usage',
+} as const satisfies Record<string, FilesEnding>;
+
+export type FilesErrorCode = keyof typeof ENDINGS;
 
 /** An error of files in and out: a stable code, and a message that says what was wanted, what came, and the cure. */
 export class FilesError extends Error {
@@ -24,5 +28,10 @@ export class FilesError extends Error {
     super(message, options);
     this.name = 'FilesError';
     this.code = code;
+  }
+
+  /** `usage`: mend what was said; `unavailable`: the same command again goes on. */
+  get ending(): FilesEnding {
+    return ENDINGS[this.code];
   }
 }

@@ -1,21 +1,14 @@
+import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
+import type { ClientOf, CommandClient } from './client-of.ts';
+import { FilesError } from './files-error.ts';
 import { importCells, type ImportReport } from './import/import-cells.ts';
 import { newJournal, readJournal, type Journal } from './import/journal.ts';
 import type { DefaultRefKey } from './import/ndjson-source.ts';
 import { openInput, PIPE, type InputFormat } from './import/open-input.ts';
 import { untilInterrupted } from './interrupt.ts';
 import { showProgress } from './progress.ts';
-
-/** How a command reaches a datastore. */
-export interface CommandClient {
-  readonly url: string;
-  readonly datastore: string;
-  readonly client: SchemalessClient;
-}
-
-/** Makes the client that a command asks, by the flags that all commands have. */
-export type ClientOf = (command: Command, signal: AbortSignal) => CommandClient | Promise<CommandClient>;
+import { keepHeapSmall } from './small-heap.ts';
 
 interface Flags {
   readonly format?: InputFormat;
@@ -29,7 +22,7 @@ interface Flags {
 }
 
 /** Ended with rejects: all else is stored. */
-const EXIT_REJECTS = 3;
+const EXIT_REJECTS = 7;
 const EXIT_INTERRUPTED = 130;
 
 /** `import FILE`: cells of a file into the datastore. */
@@ -43,10 +36,11 @@ export function importCommand(clientOf: ClientOf): Command {
     .option('--journal <file>', 'where it is kept how far it came (default: INPUT.import-journal)')
     .option('--rejects <file>', 'what was not stored, and why (default: INPUT.rejects.ndjson)')
     .option('--max-rejects <count>', 'more of them end the import', readCount, 1000)
-    .option('--concurrency <count>', 'batches under way at once (default: 8)', readCount)
+    .option('--concurrency <count>', 'batches under way at once, 1 to 64 (default: 8)', readConcurrency)
     .option('--restart', 'from the start again, whatever the journal says')
     .addHelpText('after', EXAMPLES)
     .action(async (path: string, flags: Flags, command: Command) => {
+      keepHeapSmall();
       const interrupt = untilInterrupted();
       try {
         const report = await run(path, flags, await clientOf(command, interrupt.afterwards), interrupt.signal);
@@ -55,18 +49,20 @@ export function importCommand(clientOf: ClientOf): Command {
         else if (report.counts.rejected > 0) process.exitCode = EXIT_REJECTS;
       } finally {
         interrupt.end();
+        // One that was interrupted would hold the process.
+        if (path === PIPE) process.stdin.destroy();
       }
     });
 }
 
 const EXAMPLES = `
-Killed and called again it goes on where it was; each cell is there once. Exit codes: 0 all stored, 1 it failed,
-3 all stored but the rejects, 130 interrupted.
+Killed and called again it goes on where it was; each cell is there once. Exit codes: 0 all stored, 2 what was
+said cannot be used, 5 it was given up for now, 7 all stored but the rejects, 130 interrupted.
 
 Examples:
   import readings.ndjson.gz
   import trips.csv --mapping trips.import.yaml
-  export ... | jq -c ... | import - --ref-key line
+  jq -c '{row_key: .id, column_name: "BASE", body: .}' trips.json | import - --ref-key 1
 `;
 
 async function run(
@@ -82,6 +78,8 @@ async function run(
   });
   const base = path === PIPE ? 'stdin' : path.replace(/\/+$/u, '');
   const journalPath = path === PIPE ? undefined : (flags.journal ?? `${base}.import-journal`);
+  const rejectsPath = flags.rejects ?? `${base}.rejects.ndjson`;
+  checkPaths([path, journalPath, rejectsPath]);
   const subject = { url, datastore, inputs: fingerprints, reading };
   let journal: Journal | undefined;
   if (journalPath !== undefined && !flags.restart) journal = await readJournal(journalPath, subject);
@@ -89,12 +87,20 @@ async function run(
     sources,
     journal: journal ?? newJournal(subject),
     journalPath,
-    rejectsPath: flags.rejects ?? `${base}.rejects.ndjson`,
+    rejectsPath,
     maxRejects: flags.maxRejects,
     concurrency: flags.concurrency,
     signal,
-    progress: showProgress(process.stderr),
+    progress: await showProgress(process.stderr),
   });
+}
+
+/** Nothing is to be written over what is read. */
+function checkPaths(paths: readonly (string | undefined)[]): void {
+  const used = paths.flatMap((path) => (path === undefined || path === PIPE ? [] : [resolve(path)]));
+  const twice = used.find((path, place) => used.indexOf(path) !== place);
+  if (twice !== undefined)
+    throw new FilesError('bad_option', `input, journal and rejects: wanted a file each, got ${twice} for two of them`);
 }
 
 function readFormat(value: string): InputFormat {
@@ -106,13 +112,13 @@ function readRefKey(value: string): DefaultRefKey {
   return value === 'line' ? 'line' : readCount(value);
 }
 
-export function readCount(value: string): number {
+function readConcurrency(value: string): number {
+  const count = readCount(value);
+  if (count >= 1 && count <= 64) return count;
+  throw new InvalidArgumentError(`Wanted 1 to 64, got ${value}.`);
+}
+
+function readCount(value: string): number {
   if (/^\d{1,15}$/u.test(value)) return Number(value);
   throw new InvalidArgumentError(`Wanted a whole number, got ${JSON.stringify(value)}.`);
 }
-
-/** A client by `--url` and `--datastore`. */
-export const byFlags: ClientOf = (command, signal) => {
-  const { url, datastore } = command.optsWithGlobals<{ url: string; datastore: string }>();
-  return { url, datastore, client: schemalessClient({ url, datastore, signal }) };
-};

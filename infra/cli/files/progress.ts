@@ -1,5 +1,3 @@
-import { Presets, SingleBar } from 'cli-progress';
-
 /** How far it is. */
 export interface Progress {
   readonly cells: number;
@@ -24,11 +22,12 @@ const EVERY_MS = 1000;
 const RATE_MS = 10_000;
 
 /** A bar where a terminal is, else a line of NDJSON a second: `{"cells", "cells_per_second", "eta_seconds", …}`. */
-export function showProgress(stream: NodeJS.WriteStream): FileProgress {
+export async function showProgress(stream: NodeJS.WriteStream): Promise<FileProgress> {
   return stream.isTTY ? bar(stream) : lines(stream);
 }
 
-function bar(stream: NodeJS.WriteStream): FileProgress {
+async function bar(stream: NodeJS.WriteStream): Promise<FileProgress> {
+  const { Presets, SingleBar } = (await import('cli-progress')).default;
   const rate = new Rate();
   const single = new SingleBar(
     {

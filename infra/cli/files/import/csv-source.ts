@@ -1,11 +1,13 @@
 import { parse, type CsvError, type Info } from 'csv-parse';
 import { parseAddress } from '../../../../shared/address.ts';
+import { parseJson, stringifyJson } from '../../../../shared/body/json.ts';
+import { LIMITS, type NewCell } from '../../../../shared/cell.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import { FilesError } from '../files-error.ts';
 import { CsvValueError, readRecord, type CsvRecord } from './csv-record.ts';
 import { columnsOf, type Mapping } from './csv-mapping.ts';
 import type { OpenBytes } from './open-bytes.ts';
-import type { CellSource, Position, SourceItem } from './source.ts';
+import type { CellSource, PackedCell, Position, SourceItem } from './source.ts';
 
 /** A body is 1 MiB at most; that of a record is in some of its values. */
 const RECORD_BYTES = 8 * 1024 * 1024;
@@ -99,7 +101,7 @@ type RejectPart = { readonly cell?: undefined; readonly reject: NonNullable<Sour
 function cellOf(record: CsvRecord, raw: string, mapping: Mapping, place: number): ItemPart {
   try {
     const { body, ...address } = readRecord(record, mapping, place);
-    return { cell: { ...parseAddress(address), body } };
+    return { cell: pack({ ...parseAddress(address), body }) };
   } catch (error) {
     const text = raw.slice(0, SHOWN);
     if (error instanceof CsvValueError)
@@ -107,6 +109,13 @@ function cellOf(record: CsvRecord, raw: string, mapping: Mapping, place: number)
     if (!(error instanceof SchemalessError)) throw error;
     return { reject: { code: error.code, reason: error.message, field: error.details.field, text } };
   }
+}
+
+function pack(cell: NewCell): PackedCell {
+  const bytes = Buffer.from(stringifyJson(cell));
+  // What was written here, and is a body and its address.
+  const unpack = (): NewCell => parseJson(bytes.toString(), { maxDepth: LIMITS.bodyDepth + 1 }) as unknown as NewCell;
+  return { row_key: cell.row_key, unpack };
 }
 
 function checkHeader(file: string, header: readonly string[], mapping: Mapping): string[] {

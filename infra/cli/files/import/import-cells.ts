@@ -41,7 +41,7 @@ const CONCURRENCY = 8;
 const MAX_REJECTS = 1000;
 const PATIENCE_MS = 600_000;
 const WINDOW_CELLS = 20_000;
-const WINDOW_BYTES = 12 * 1024 * 1024;
+const WINDOW_BYTES = 8 * 1024 * 1024;
 const CHECKPOINT_MS = 500;
 
 /**
@@ -71,6 +71,9 @@ export async function importCells(
     windowBytes: WINDOW_BYTES,
     patienceMs: options.patienceMs ?? PATIENCE_MS,
   });
+  // Also when it waits for room, or for a group that does not answer.
+  const stop = (): void => void pipeline.stop();
+  options.signal?.addEventListener('abort', stop);
   try {
     const isWhole = await readAll(options, keeper, pipeline);
     await keeper.close(isWhole);
@@ -79,6 +82,8 @@ export async function importCells(
     // The first error says why.
     await keeper.close(false).catch(() => undefined);
     throw error;
+  } finally {
+    options.signal?.removeEventListener('abort', stop);
   }
   const { counts } = keeper;
   return {

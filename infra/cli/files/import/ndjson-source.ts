@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { parseAddress } from '../../../../shared/address.ts';
 import { parseJson } from '../../../../shared/body/json.ts';
-import { LIMITS, type Json } from '../../../../shared/cell.ts';
+import { LIMITS, type Json, type NewCell } from '../../../../shared/cell.ts';
 import { invalidField, missingField, SchemalessError, unknownField } from '../../../../shared/errors.ts';
 import type { OpenBytes } from './open-bytes.ts';
 import { readLines, type Line } from './read-lines.ts';
@@ -57,14 +57,15 @@ function readLine({ line, bytes, end }: Line, defaultRefKey: DefaultRefKey | und
   const place = { line, end: { items: line, bytes: end }, bytes: bytes?.length ?? 0 };
   if (bytes === undefined) return { ...place, reject: rejectOf('line_too_long') };
   if (!isUtf8(bytes)) return { ...place, reject: rejectOf('not_utf8') };
-  const text = bytes.toString();
+  const refKey = defaultRefKey === 'line' ? line : defaultRefKey;
   try {
-    const json = parseJson(text, { field: 'line', maxDepth: LIMITS.bodyDepth + 1 });
-    return { ...place, ...readCell(json, defaultRefKey === 'line' ? line : defaultRefKey) };
+    const read = readCell(bytes, refKey);
+    if (!('row_key' in read)) return { ...place, reject: read };
+    return { ...place, cell: { row_key: read.row_key, unpack: () => readCell(bytes, refKey) as NewCell } };
   } catch (error) {
     if (!(error instanceof SchemalessError)) throw error;
-    const reject = { code: error.code, reason: error.message, field: error.details.field, text: text.slice(0, SHOWN) };
-    return { ...place, reject };
+    const { code, message: reason, details } = error;
+    return { ...place, reject: { code, reason, field: details.field, text: bytes.toString().slice(0, SHOWN) } };
   }
 }
 
@@ -72,19 +73,16 @@ function rejectOf(code: keyof typeof REJECT_CODES): Reject {
   return { code, reason: REJECT_CODES[code] };
 }
 
-function readCell(json: Json, defaultRefKey: number | undefined): SourceItemPart {
+function readCell(bytes: Buffer, defaultRefKey: number | undefined): NewCell | Reject {
+  const json = parseJson(bytes.toString(), { field: 'line', maxDepth: LIMITS.bodyDepth + 1 });
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     throw invalidField('line', 'an object with row_key, column_name, ref_key, body', json);
   const members = json as { readonly [member: string]: Json | undefined };
   for (const name of Object.keys(members)) if (!MEMBERS.includes(name)) throw unknownField(name, MEMBERS);
   const { row_key, column_name, ref_key = defaultRefKey, body, erased, error } = members;
   const address = parseAddress({ row_key, column_name, ref_key });
-  if (erased === true) return { reject: rejectOf('erased') };
-  if (error !== undefined) return { reject: rejectOf('undecodable_body') };
+  if (erased === true) return rejectOf('erased');
+  if (error !== undefined) return rejectOf('undecodable_body');
   if (body === undefined) throw missingField('body', 'the JSON of the cell');
-  return { cell: { ...address, body } };
+  return { ...address, body };
 }
-
-type SourceItemPart =
-  | { readonly cell: NonNullable<SourceItem['cell']>; readonly reject?: undefined }
-  | { readonly cell?: undefined; readonly reject: Reject };

@@ -38,7 +38,7 @@ export class Pipeline {
 
   /** Takes a cell once there is room. Throws what made the import fail. */
   async add(item: Waiting): Promise<void> {
-    while (!this.#hasRoom && this.#error === undefined && !this.#isEnded) await this.#changed.wait();
+    while (!this.#hasRoom && !this.#isEnded) await this.#changed.wait();
     this.#throwError();
     if (this.#isEnded) return;
     if (this.#queues.cells === 0) this.#settledAt = performance.now();
@@ -53,10 +53,10 @@ export class Pipeline {
     this.#changed.ring();
   }
 
-  /** Returns once all is settled. */
+  /** Returns once all is settled, or it was stopped. */
   async drain(): Promise<void> {
     this.flush();
-    while (this.#queues.cells > 0 && this.#error === undefined) await this.#changed.wait();
+    while (this.#queues.cells > 0 && !this.#isEnded) await this.#changed.wait();
     await this.stop();
     this.#throwError();
   }

@@ -35,13 +35,29 @@ export async function* readInTurn(
       }
       const turn = open.shift();
       if (!turn || signal?.aborted) return;
-      const result = await unlessIdle(turn.iterator.next(), idle);
+      const result = await orEnd(unlessIdle(turn.iterator.next(), idle), signal);
+      if (result === undefined) return;
       if (result.done === true) continue;
       open.push(turn);
       yield { source: turn.source, items: result.value };
     }
   } finally {
     for (const { iterator } of open) void iterator.return?.();
+  }
+}
+
+/** Undefined once the signal comes: a pipe may say nothing for ever. */
+async function orEnd<T>(next: Promise<T>, signal: AbortSignal | undefined): Promise<T | undefined> {
+  if (!signal) return next;
+  let end: () => void = () => undefined;
+  const ended = new Promise<undefined>((resolve) => {
+    end = () => resolve(undefined);
+    signal.addEventListener('abort', end);
+  });
+  try {
+    return await Promise.race([next, ended]);
+  } finally {
+    signal.removeEventListener('abort', end);
   }
 }
 

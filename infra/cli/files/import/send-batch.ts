@@ -25,10 +25,10 @@ export async function sendBatch(
   let rest = items;
   while (rest.length > 0) {
     try {
-      const results = await client.batchPut(rest.map(({ cell }) => cell));
+      const results = await client.batchPut(rest.map(({ cell }) => cell.unpack()));
       for (const [place, result] of results.entries()) {
         const item = rest[place];
-        const end = item && endOf(item.cell, result);
+        const end = item && endOf(item.cell.unpack, result);
         if (item && end) settled.set(item, end);
       }
       return settled;
@@ -70,12 +70,12 @@ async function refusedOf(
   return undefined;
 }
 
-function endOf(cell: NewCell, result: PutResult): { readonly end: End; readonly reject?: Reject } | undefined {
+function endOf(unpack: () => NewCell, result: PutResult): { readonly end: End; readonly reject?: Reject } | undefined {
   switch (result.outcome) {
     case 'unavailable':
       return undefined;
     case 'conflict': {
-      const { row_key, column_name, ref_key } = cell;
+      const { row_key, column_name, ref_key } = unpack();
       const reason = `Another body is at ${row_key}/${column_name}/${ref_key}; cells never change`;
       return { end: 'rejected', reject: { code: 'conflict', reason } };
     }

@@ -1,9 +1,10 @@
-import { LIMITS, type NewCell } from '../../../../shared/cell.ts';
+import { LIMITS } from '../../../../shared/cell.ts';
 import type { Entry } from './done-items.ts';
+import type { PackedCell } from './source.ts';
 
 /** A cell that waits to be sent, and what is to be told of it. */
 export interface Waiting {
-  readonly cell: NewCell;
+  readonly cell: PackedCell;
   readonly bytes: number;
   readonly entry: Entry;
 }

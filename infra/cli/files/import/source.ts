@@ -30,6 +30,12 @@ export const REJECT_CODES = {
   csv_value: 'The value is not of the type that the mapping says',
 } as const;
 
+/** A cell as it waits: as text, which takes a part of the memory that its values would. */
+export interface PackedCell {
+  readonly row_key: string;
+  readonly unpack: () => NewCell;
+}
+
 /** What one line, or one record, says. */
 export type SourceItem = {
   /** From 1, in the file. */
@@ -38,7 +44,10 @@ export type SourceItem = {
   readonly end: Position;
   /** As text: what it takes of memory, about. */
   readonly bytes: number;
-} & ({ readonly cell: NewCell; readonly reject?: undefined } | { readonly cell?: undefined; readonly reject: Reject });
+} & (
+  | { readonly cell: PackedCell; readonly reject?: undefined }
+  | { readonly cell?: undefined; readonly reject: Reject }
+);
 
 /** Cells to be imported, in an order that is kept within each row. */
 export interface CellSource {
