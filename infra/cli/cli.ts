@@ -6,6 +6,8 @@ import { openSession, type GlobalFlags, type Session } from './session.ts';
 import { errorJson, errorText } from './show-error.ts';
 import { VERSION } from '../../shared/version.ts';
 
+const OF_ALL_COMMANDS = 'Options of all commands:';
+
 /** Makes one command, with its arguments, flags and examples. */
 export type CommandOf = () => Command;
 
@@ -22,20 +24,21 @@ export function action<Parameters extends readonly unknown[], Flags = object>(
 ): (this: Command) => Promise<void> {
   return async function run(this: Command) {
     const flags = flagsOf<Flags>(this);
+    const global = hasOwnFormat(this) ? { ...flags, format: undefined } : flags;
     try {
-      const ending = await act(openSession(flags), this.processedArgs as unknown as Parameters, flags);
+      const ending = await act(openSession(global), this.processedArgs as unknown as Parameters, flags);
       process.exitCode = EXIT_CODES[ending ?? 'ok'].code;
     } catch (error) {
-      const isForPrograms = flags.format === 'json' || flags.format === 'ndjson';
+      const isForPrograms = global.format === 'json' || global.format === 'ndjson';
       process.stderr.write(`${isForPrograms ? errorJson(error) : errorText(error)}\n`);
       process.exitCode = EXIT_CODES[endingOf(error)].code;
     }
   };
 }
 
-/** A session for a command that has an action of its own kind. */
-export function sessionOf(command: Command): Session {
-  return openSession(flagsOf(command));
+/** Of files, not of what is printed. */
+function hasOwnFormat({ options }: Command): boolean {
+  return options.some(({ long, helpGroupHeading }) => long === '--format' && helpGroupHeading !== OF_ALL_COMMANDS);
 }
 
 /** What was said behind the command, else before it. */
@@ -82,8 +85,7 @@ function inheriting(command: Command, parent: Command): Command {
   for (const child of command.commands) inheriting(child, command);
   if (command.commands.length > 0) return command;
   const own = command.options.map(({ long }) => long);
-  for (const flag of globalFlags())
-    if (!own.includes(flag.long)) command.addOption(flag.helpGroup('Options of all commands:'));
+  for (const flag of globalFlags()) if (!own.includes(flag.long)) command.addOption(flag.helpGroup(OF_ALL_COMMANDS));
   return command;
 }
 

@@ -17,6 +17,8 @@ import { tail } from './commands/tail.ts';
 import { triggers } from './commands/triggers.ts';
 import { verifyIndex } from './commands/verify-index.ts';
 import { versions } from './commands/versions.ts';
+import { exportCommand } from './files/export-command.ts';
+import { importCommand } from './files/import-command.ts';
 
 /** In the order in which help lists them. */
 const COMMANDS: readonly CommandOf[] = [
@@ -32,6 +34,8 @@ const COMMANDS: readonly CommandOf[] = [
   triggers,
   parked,
   buffer,
+  importCommand,
+  exportCommand,
   verifyIndex,
   ping,
   profile,

@@ -1,6 +1,7 @@
 import { SchemalessError } from '../../shared/errors.ts';
 import { CommandError } from './command-error.ts';
 import type { Ending } from './exit-codes.ts';
+import { FilesError } from './files/files-error.ts';
 
 /** The status of an error says who is to do what, so that a new code needs no line here. */
 const BY_STATUS: Readonly<Record<number, Ending>> = {
@@ -17,7 +18,7 @@ const DENIED: readonly unknown[] = [401, 403];
 
 /** How a command ends that failed with this. */
 export function endingOf(error: unknown): Ending {
-  if (error instanceof CommandError) return error.ending;
+  if (error instanceof CommandError || error instanceof FilesError) return error.ending;
   if (!(error instanceof SchemalessError)) return 'internal';
   if (DENIED.includes(error.details.more?.['answered'])) return 'denied';
   // Something that is no API of ours: what was sent is not at fault.

@@ -10,7 +10,7 @@ import { signerOf } from './target/signer.ts';
 
 /** The flags that every command knows. */
 export interface GlobalFlags extends TargetFlags {
-  readonly format?: Format;
+  readonly format?: Format | undefined;
   /** Seconds. */
   readonly timeout?: number;
 }

@@ -4,6 +4,7 @@ import { SchemalessError } from '../../shared/errors.ts';
 import { CommandError } from './command-error.ts';
 import { endingOf } from './ending-of.ts';
 import { EXIT_CODES } from './exit-codes.ts';
+import { FilesError } from './files/files-error.ts';
 import { printable } from './output/printable.ts';
 
 /** An error as it is shown. */
@@ -59,6 +60,7 @@ function shown(error: unknown): Shown {
       cure,
     };
   }
+  if (error instanceof FilesError) return { code: error.code, message: error.message, repeat };
   return {
     code: 'internal',
     message: error instanceof Error ? error.message : String(error),

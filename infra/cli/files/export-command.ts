@@ -8,7 +8,9 @@ import { openTarget } from './export/open-target.ts';
 import type { ExportTarget } from './export/target.ts';
 import { typedColumns } from './export/typed-columns.ts';
 import { FilesError } from './files-error.ts';
-import type { ClientOf, CommandClient } from './client-of.ts';
+import type { SchemalessClient } from '../../../shared/client/client.ts';
+import { action } from '../cli.ts';
+import type { Ending } from '../exit-codes.ts';
 import { untilInterrupted } from './interrupt.ts';
 import { showProgress } from './progress.ts';
 import { keepHeapSmall } from './small-heap.ts';
@@ -22,10 +24,8 @@ interface Flags {
   readonly check?: true;
 }
 
-const EXIT_INTERRUPTED = 130;
-
 /** `export TO`: the cells of the datastore into a folder, or a bucket. */
-export function exportCommand(clientOf: ClientOf): Command {
+export function exportCommand(): Command {
   return new Command('export')
     .description('Writes the cells of all shards, a file each, with a manifest, to a folder or to S3.')
     .argument('<to>', 'a folder, or s3://bucket/prefix (any server that AWS_ENDPOINT_URL_S3 names)')
@@ -36,40 +36,40 @@ export function exportCommand(clientOf: ClientOf): Command {
     .option('--ddl', 'prints the statement that makes a table of Athena over such an export, and exports nothing')
     .option('--check', 'compares what is there with its manifests, and exports nothing')
     .addHelpText('after', EXAMPLES)
-    .action(async (to: string, flags: Flags, command: Command) => {
-      keepHeapSmall();
-      const interrupt = untilInterrupted();
-      const target = await openTarget(to);
-      try {
-        if (flags.check) await check(target);
-        else {
-          const found = await clientOf(command, interrupt.afterwards);
-          if (flags.ddl) await printDdl(to, flags, found);
-          else print(await run(target, flags, found, interrupt.signal));
+    .action(
+      action<[string], Flags>(async (session, [to], flags) => {
+        keepHeapSmall();
+        const interrupt = untilInterrupted();
+        const target = await openTarget(to);
+        try {
+          if (flags.check) return await check(target);
+          const client = await session.connect({ signal: interrupt.afterwards });
+          if (flags.ddl) return await printDdl(to, flags, client);
+          return print(await run(target, flags, client, interrupt.signal));
+        } finally {
+          interrupt.end();
+          await target.close();
         }
-      } finally {
-        interrupt.end();
-        await target.close();
-      }
-    });
+      }),
+    );
 }
 
 const EXAMPLES = `
-Killed and called again it goes on where it was. A part is complete once it has a _manifest.json. Exit codes: 0 done,
-1 it failed, or the check found something, 2 what was said cannot be used, 5 it was given up for now, 130 interrupted.
+Killed and called again it goes on where it was. A part is complete once it has a _manifest.json. --check ends with 1
+where it finds something.
 
 Examples:
-  export backup                                   the whole, as NDJSON
-  export backup --since-last                      what came since
-  export backup --check
-  export s3://lake/trips --format parquet --since-last
-  export s3://lake/trips --format parquet --ddl
+  schemaless export backup                                   the whole, as NDJSON
+  schemaless export backup --since-last                      what came since
+  schemaless export backup --check
+  schemaless export s3://lake/trips --format parquet --since-last
+  schemaless export s3://lake/trips --format parquet --ddl
 `;
 
 async function run(
   target: ExportTarget,
   flags: Flags,
-  { client }: CommandClient,
+  client: SchemalessClient,
   signal: AbortSignal,
 ): Promise<ExportReport> {
   if (flags.format === 'parquet' && flags.compression !== undefined)
@@ -89,20 +89,21 @@ async function run(
   });
 }
 
-function print(report: ExportReport): void {
+function print(report: ExportReport): Ending {
   process.stdout.write(`${JSON.stringify(report)}\n`);
-  if (!report.complete) process.exitCode = EXIT_INTERRUPTED;
+  return report.complete ? 'ok' : 'interrupted';
 }
 
-async function check(target: ExportTarget): Promise<void> {
+async function check(target: ExportTarget): Promise<Ending> {
   const report = await checkExport(target);
   process.stdout.write(`${JSON.stringify(report)}\n`);
-  if (report.faults.length > 0) process.exitCode = 1;
+  return report.faults.length > 0 ? 'internal' : 'ok';
 }
 
-async function printDdl(to: string, { format }: Flags, { client }: CommandClient): Promise<void> {
+async function printDdl(to: string, { format }: Flags, client: SchemalessClient): Promise<Ending> {
   if (format !== 'parquet') throw new FilesError('bad_option', `ddl: wanted --format parquet with it, got ${format}`);
   process.stdout.write(`${athenaDdl(client.name, to, typedColumns(await client.indexes()))}\n`);
+  return 'ok';
 }
 
 function oneOf<Choice extends string>(choices: readonly Choice[]): (value: string) => Choice {

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import type { ClientOf, CommandClient } from './client-of.ts';
+import type { SchemalessClient } from '../../../shared/client/client.ts';
+import { action } from '../cli.ts';
 import { FilesError } from './files-error.ts';
 import { importCells, type ImportReport } from './import/import-cells.ts';
 import { newJournal, readJournal, type Journal } from './import/journal.ts';
@@ -21,12 +22,8 @@ interface Flags {
   readonly restart?: true;
 }
 
-/** Ended with rejects: all else is stored. */
-const EXIT_REJECTS = 7;
-const EXIT_INTERRUPTED = 130;
-
 /** `import FILE`: cells of a file into the datastore. */
-export function importCommand(clientOf: ClientOf): Command {
+export function importCommand(): Command {
   return new Command('import')
     .description('Stores the cells of a file, of a folder that an export made, or of standard input (-).')
     .argument('<input>', 'file of NDJSON or CSV (also .gz, .zst), folder of an export, or -')
@@ -39,36 +36,39 @@ export function importCommand(clientOf: ClientOf): Command {
     .option('--concurrency <count>', 'batches under way at once, 1 to 64 (default: 8)', readConcurrency)
     .option('--restart', 'from the start again, whatever the journal says')
     .addHelpText('after', EXAMPLES)
-    .action(async (path: string, flags: Flags, command: Command) => {
-      keepHeapSmall();
-      const interrupt = untilInterrupted();
-      try {
-        const report = await run(path, flags, await clientOf(command, interrupt.afterwards), interrupt.signal);
-        process.stdout.write(`${JSON.stringify(report)}\n`);
-        if (!report.complete) process.exitCode = EXIT_INTERRUPTED;
-        else if (report.counts.rejected > 0) process.exitCode = EXIT_REJECTS;
-      } finally {
-        interrupt.end();
-        // One that was interrupted would hold the process.
-        if (path === PIPE) process.stdin.destroy();
-      }
-    });
+    .action(
+      action<[string], Flags>(async (session, [path], flags) => {
+        keepHeapSmall();
+        const interrupt = untilInterrupted();
+        try {
+          const { url } = await session.target();
+          const client = await session.connect({ signal: interrupt.afterwards });
+          const report = await run(path, flags, { url, client }, interrupt.signal);
+          process.stdout.write(`${JSON.stringify(report)}\n`);
+          if (!report.complete) return 'interrupted';
+          return report.counts.rejected > 0 ? 'rejects' : 'ok';
+        } finally {
+          interrupt.end();
+          // One that was interrupted would hold the process.
+          if (path === PIPE) process.stdin.destroy();
+        }
+      }),
+    );
 }
 
 const EXAMPLES = `
-Killed and called again it goes on where it was; each cell is there once. Exit codes: 0 all stored, 2 what was
-said cannot be used, 5 it was given up for now, 7 all stored but the rejects, 130 interrupted.
+Killed and called again it goes on where it was; each cell is there once.
 
 Examples:
-  import readings.ndjson.gz
-  import trips.csv --mapping trips.import.yaml
-  jq -c '{row_key: .id, column_name: "BASE", body: .}' trips.json | import - --ref-key 1
+  schemaless import readings.ndjson.gz
+  schemaless import trips.csv --mapping trips.import.yaml
+  jq -c '{row_key: .id, column_name: "BASE", body: .}' trips.json | schemaless import - --ref-key 1
 `;
 
 async function run(
   path: string,
   flags: Flags,
-  { url, datastore, client }: CommandClient,
+  { url, client }: { readonly url: string; readonly client: SchemalessClient },
   signal: AbortSignal,
 ): Promise<ImportReport> {
   const { sources, fingerprints, reading } = await openInput(path, {
@@ -80,7 +80,7 @@ async function run(
   const journalPath = path === PIPE ? undefined : (flags.journal ?? `${base}.import-journal`);
   const rejectsPath = flags.rejects ?? `${base}.rejects.ndjson`;
   checkPaths([path, journalPath, rejectsPath]);
-  const subject = { url, datastore, inputs: fingerprints, reading };
+  const subject = { url, datastore: client.name, inputs: fingerprints, reading };
   let journal: Journal | undefined;
   if (journalPath !== undefined && !flags.restart) journal = await readJournal(journalPath, subject);
   return importCells(client, {

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-const COMMAND = fileURLToPath(new URL('../../../infra/cli/files/command.ts', import.meta.url));
+const COMMAND = fileURLToPath(new URL('../../../infra/cli/command.ts', import.meta.url));
 const POLL_MS = 20;
 
 /** A run of `import` or `export`, as it ended. */
