@@ -29,6 +29,10 @@ const SWITCH = {
   reason: { ...orNull({ type: 'string' }), description: 'Why it does not run; null where nobody said.' },
   changed_at: { ...orNull(WHEN), description: 'Since when it runs, or does not; null while nobody has changed it.' },
   rewound_at: { ...orNull(schema('Time')), description: 'When it was last rewound; null where it never was.' },
+  skipped: {
+    ...orNull(schema('TriggerSkip')),
+    description: 'What the last rewind skipped: cells that were not sent, and will not be. Null where it skipped none.',
+  },
   resent: {
     ...orNull(schema('TriggerResend')),
     description:
@@ -83,6 +87,26 @@ const SUMMARY = {
 /** The schemas of triggers, by name. */
 export const TRIGGER_SCHEMAS: Readonly<Record<string, Schema>> = {
   TriggerSwitch: objectOf(SWITCH),
+  TriggerSkip: objectOf({
+    cells: { ...COUNT, description: 'Of any column, of all shards.' },
+    shards: COUNT,
+  }),
+  TriggerRewind: objectOf({
+    ...SWITCH,
+    dry_run: { type: 'boolean', description: 'Nothing was changed.' },
+    skips: {
+      ...arrayOf(
+        objectOf({
+          shard: schema('Shard'),
+          after: { ...schema('AddedId'), description: 'Up to where cells were sent.' },
+          to: { ...schema('AddedId'), description: 'The last one that is skipped.' },
+          cells: { ...COUNT, description: 'Of any column.' },
+        }),
+      ),
+      description:
+        'The shards of which cells are skipped: neither sent nor to be sent. Offsets are written up to three seconds late, so that some may be sent already.',
+    },
+  }),
   TriggerSummary: objectOf(SUMMARY),
   TriggerResend: objectOf({
     why: { type: 'string' },

@@ -9,6 +9,7 @@ import type {
   RewindTo,
   TriggerDetails,
   TriggerOperations,
+  TriggerRewind,
   TriggerSummary,
   TriggerSwitch,
 } from '../contract/trigger-operations.ts';
@@ -35,8 +36,8 @@ export function triggerCalls(send: Connection): TriggerOperations {
     pauseTrigger: async (name, reason) =>
       (await ask('POST', name, ['pause'], { body: { reason } })) as unknown as TriggerSwitch,
     resumeTrigger: async (name) => (await ask('POST', name, ['resume'])) as unknown as TriggerSwitch,
-    rewindTrigger: async (name, to) =>
-      (await ask('POST', name, ['rewind'], { body: { to: written(to) } })) as unknown as TriggerSwitch,
+    rewindTrigger: async (name, to, { dry_run } = {}) =>
+      (await ask('POST', name, ['rewind'], { body: { to: written(to), dry_run } })) as unknown as TriggerRewind,
     parkedCells: async (name, { limit, after } = {}) =>
       (await ask('GET', name, ['parked'], { query: { limit, after } })) as unknown as ParkedPage,
     retryParked: async (name, cells) =>

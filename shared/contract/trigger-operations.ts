@@ -17,11 +17,13 @@ export interface TriggerOperations {
   /** Lets a paused or stopped trigger go on. Parked cells stay parked. */
   resumeTrigger(name: string): Promise<TriggerSwitch>;
   /**
-   * Sets it to another place, back or on; a time must have passed. Cells sent again are marked as replays.
+   * Sets it to another place, back or on; a time must have passed. Cells sent again are marked as replays; those that
+   * lie between where it was and a place further on are skipped: never sent, and said so. What is on its queue already
+   * stays there, and is consumed.
    *
    * @throws SchemalessError `unknown_shard`, `invalid_field` for a place that is not in the log
    */
-  rewindTrigger(name: string, to: RewindTo): Promise<TriggerSwitch>;
+  rewindTrigger(name: string, to: RewindTo, options?: RewindOptions): Promise<TriggerRewind>;
 
   /** Cells by shard and added id, then the messages that could not be read. */
   parkedCells(name: string, options?: ParkedOptions): Promise<ParkedPage>;
@@ -52,11 +54,43 @@ export interface TriggerSwitch {
   readonly changed_at: string | null;
   /** Of the last rewind; null where there was none. */
   readonly rewound_at: string | null;
+  /** What that rewind skipped; null where it skipped nothing. */
+  readonly skipped: TriggerSkip | null;
   /**
    * The last time that all that was not known to be consumed was sent again, since the queue could not be trusted; null
    * where there was none.
    */
   readonly resent: TriggerResend | null;
+}
+
+/** What a rewind skipped: cells that were not sent, and will not be, unless it is rewound to before them. */
+export interface TriggerSkip {
+  /** Of any column, of all shards. */
+  readonly cells: number;
+  readonly shards: number;
+}
+
+export interface RewindOptions {
+  /** Says what it would skip, and changes nothing. @default false */
+  readonly dry_run?: boolean | undefined;
+}
+
+/** What a rewind did, or would do. */
+export interface TriggerRewind extends TriggerSwitch {
+  readonly dry_run: boolean;
+  /** The shards of which it skips cells, in order. */
+  readonly skips: readonly ShardSkip[];
+}
+
+/** Cells of one shard that are skipped: those after the one place, up to the other. */
+export interface ShardSkip {
+  readonly shard: number;
+  /** The added id up to which cells were sent. */
+  readonly after: number;
+  /** The last one that is skipped. */
+  readonly to: number;
+  /** Of any column: those of other columns than the trigger's would not have been sent anyway. */
+  readonly cells: number;
 }
 
 export interface TriggerResend {
@@ -227,8 +261,8 @@ export type ParkedChoice = readonly CellPlace[] | '*';
  */
 export type TriggerState = 'running' | 'paused' | 'stopped';
 
-/** The start of every log, a time (inclusive), or for some shards the added id after which to go on. */
-export type RewindTo = 'start' | { readonly since: string } | { readonly shards: ReadonlyMap<number, number> };
+/** The start of every log, its end, a time (inclusive), or for some shards the added id after which to go on. */
+export type RewindTo = 'start' | 'now' | { readonly since: string } | { readonly shards: ReadonlyMap<number, number> };
 
 /** Names one cell of a trigger. */
 export interface CellPlace {

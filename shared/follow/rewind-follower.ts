@@ -38,22 +38,33 @@ export async function rewindPlaces(
   return placesOf(context, await requireDatastore(context.topology, datastore), to);
 }
 
-/** Sets some shards to other places. Holds from when it returns, as `rewindFollower` does. */
+/**
+ * Sets some shards to other places. Holds from when it returns, as `rewindFollower` does.
+ *
+ * @returns where each of them was; undefined where the follower had not begun
+ */
 export async function setPlaces(
   stateTable: DynamoTable,
   context: StoreContext,
   follower: FollowerName,
   places: ReadonlyMap<number, ShardOffset>,
-): Promise<void> {
+): Promise<ReadonlyMap<number, ShardOffset | undefined>> {
   const topology = await requireDatastore(context.topology, follower.datastore);
   const { partitions } = await openFollower(stateTable, follower, topology.shards);
   const items = offsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
+  const before = new Map<number, ShardOffset | undefined>();
   for (const partition of new Set([...places.keys()].map((shard) => shard % partitions))) {
     await items.rewind(partition, (offsets) =>
-      offsets.map((offset, place) => places.get(partition + place * partitions) ?? offset),
+      offsets.map((offset, at) => {
+        const shard = partition + at * partitions;
+        const place = places.get(shard);
+        if (place) before.set(shard, offset);
+        return place ?? offset;
+      }),
     );
   }
   await tellChange(stateTable, follower);
+  return before;
 }
 
 /**

@@ -892,7 +892,7 @@ const QUERIES: readonly Refusal[] = [
 ];
 
 const trigger = '/v1/trips/triggers/bill_rider';
-const REWIND = '"start", a time with zone that has passed, or an object';
+const REWIND = '"start", "now", a time with zone that has passed, or an object';
 const some = (...cells: unknown[]): string => JSON.stringify({ cells });
 const TRIGGERS: readonly Refusal[] = [
   [
@@ -1009,6 +1009,17 @@ const TRIGGERS: readonly Refusal[] = [
   ],
   ['no place to rewind to', 'POST', `${trigger}/rewind`, undefined, 400, 'missing_field', 'body', 'JSON', 'nothing'],
   ['a rewind that says nothing', 'POST', `${trigger}/rewind`, '{}', 400, 'missing_field', 'to', REWIND, 'nothing'],
+  [
+    'a dry run that is no yes or no',
+    'POST',
+    `${trigger}/rewind`,
+    '{"to":"now","dry_run":"yes"}',
+    400,
+    'invalid_field',
+    'dry_run',
+    'true or false',
+    '"yes"',
+  ],
   ['a rewind to a word', 'POST', `${trigger}/rewind`, '{"to":"end"}', 400, 'invalid_field', 'to', REWIND, '"end"'],
   ['a rewind to a number', 'POST', `${trigger}/rewind`, '{"to":0}', 400, 'invalid_field', 'to', REWIND, '0'],
   ['a rewind to null', 'POST', `${trigger}/rewind`, '{"to":null}', 400, 'invalid_field', 'to', REWIND, 'null'],

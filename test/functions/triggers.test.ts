@@ -58,6 +58,7 @@ describe('the routes of triggers', () => {
         ]),
       },
     ],
+    ['the ends of the logs', 'now', 'now'],
   ])('rewind to %s', async (_what, to, place) => {
     const { answer, asked } = await ask('POST', '/bill_rider/rewind', { to });
     expect(asked).toEqual([['rewind', 'bill_rider', place]]);
@@ -65,6 +66,12 @@ describe('the routes of triggers', () => {
       status: 200,
       json: { trigger: 'bill_rider', rewound_at: '2026-01-31T09:00:00.000000Z' },
     });
+  });
+
+  it('say what a rewind would skip', async () => {
+    const { answer, asked } = await ask('POST', '/bill_rider/rewind', { to: 'now', dry_run: true });
+    expect(asked).toEqual([['rewind', 'bill_rider', 'now', 'dry run']]);
+    expect(answer.json).toMatchObject({ dry_run: true, skips: [{ shard: 0, after: 16, to: 17, cells: 1 }] });
   });
 
   it('list what is parked, by pages', async () => {

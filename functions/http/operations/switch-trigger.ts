@@ -1,4 +1,4 @@
-import { parseReason, parseRewind } from '../../../shared/triggers/manage/parse-choices.ts';
+import { parseDryRun, parseReason, parseRewind } from '../../../shared/triggers/manage/parse-choices.ts';
 import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import { readMembers, refuseMembers } from '../members.ts';
 import type { HttpOperation } from './operation.ts';
@@ -19,10 +19,11 @@ export const resumeTrigger: HttpOperation<TriggerManagement> = async (request, m
   return { status: 200, body: await operations.resumeTrigger(request.path('trigger')) };
 };
 
-/** POST /triggers/{trigger}/rewind `{to}`. */
+/** POST /triggers/{trigger}/rewind `{to, dry_run}`. */
 export const rewindTrigger: HttpOperation<TriggerManagement> = async (request, management) => {
   request.query();
-  const to = parseRewind(readMembers(request.json(), ['to']).to);
+  const members = readMembers(request.json(), ['to', 'dry_run']);
+  const [to, dry_run] = [parseRewind(members.to), parseDryRun(members.dry_run)];
   const operations = await management.triggers(request.path('datastore'));
-  return { status: 200, body: await operations.rewindTrigger(request.path('trigger'), to) };
+  return { status: 200, body: await operations.rewindTrigger(request.path('trigger'), to, { dry_run }) };
 };

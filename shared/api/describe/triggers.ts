@@ -8,6 +8,7 @@ const SWITCH = {
   reason: null,
   changed_at: null,
   rewound_at: null,
+  skipped: null,
   resent: null,
 } as const;
 const PAUSED = {
@@ -134,29 +135,39 @@ export const TRIGGERS = {
   },
   rewindTrigger: {
     summary: 'Set it to another place in the logs',
-    more: 'To their start, to a time (inclusive), or for some shards to the added id after which to go on. What is sent again is marked as a replay.',
+    more: 'To their start, to their ends (`now`), to a time (inclusive), or for some shards to the added id after which to go on. What is sent again is marked as a replay. Cells that were not sent and lie before the new place are skipped, which `skips` says, with `dry_run` before anything is done. What is on the queue already is still consumed.',
     request: {
-      schema: objectOf({
-        to: {
-          oneOf: [
-            { const: 'start' },
-            schema('Time'),
-            {
-              type: 'object',
-              additionalProperties: schema('AddedId'),
-              minProperties: 1,
-              description: 'Added ids by shard.',
-            },
-          ],
+      schema: objectOf(
+        {
+          to: {
+            oneOf: [
+              { enum: ['start', 'now'] },
+              schema('Time'),
+              {
+                type: 'object',
+                additionalProperties: schema('AddedId'),
+                minProperties: 1,
+                description: 'Added ids by shard.',
+              },
+            ],
+          },
+          dry_run: { type: 'boolean', default: false, description: 'Say what would be skipped, and change nothing.' },
         },
-      }),
+        ['dry_run'],
+      ),
       example: { to: { '233': 16 } },
     },
     answers: {
       200: {
-        means: 'It goes on from there.',
-        schema: schema('TriggerSwitch'),
-        example: { ...SWITCH, rewound_at: '2026-01-31T10:00:00.000000Z' },
+        means: 'It goes on from there; with `dry_run`: it would.',
+        schema: schema('TriggerRewind'),
+        example: {
+          ...SWITCH,
+          rewound_at: '2026-01-31T10:00:00.000000Z',
+          skipped: { cells: 7, shards: 1 },
+          dry_run: false,
+          skips: [{ shard: 233, after: 9, to: 16, cells: 7 }],
+        },
       },
     },
     problems: [...OF_TRIGGER, ...OF_BODY, 'unknown_shard'],

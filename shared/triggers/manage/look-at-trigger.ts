@@ -90,7 +90,7 @@ export async function troubledShards(store: TriggerStore, status?: TriggerStatus
 
 export function switchOf(
   trigger: string,
-  { state, reason, changed_at, rewound_at, resend, least_generation = 0 }: TriggerStatus,
+  { state, reason, changed_at, rewound_at, skipped, resend, least_generation = 0 }: TriggerStatus,
 ): TriggerSwitch {
   const resent = resend
     ? { why: resend.why, asked_at: resend.asked_at, done_at: resend.done_at ?? null, least_generation }
@@ -101,6 +101,7 @@ export function switchOf(
     reason: reason ?? null,
     changed_at: changed_at ?? null,
     rewound_at: rewound_at ?? null,
+    skipped: skipped ?? null,
     resent,
   };
 }

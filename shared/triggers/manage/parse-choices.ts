@@ -4,19 +4,19 @@ import { invalidField, missingField, unknownField } from '../../errors.ts';
 import type { CellPlace, ParkedChoice, RewindTo } from '../../contract/trigger-operations.ts';
 import { parseTime } from '../../time.ts';
 
-const REWIND = '"start", a time with zone that has passed, or an object of added ids by shard';
+const REWIND = '"start", "now", a time with zone that has passed, or an object of added ids by shard';
 const CHOICE = `"*" for all, or an array of 1 to ${LIMITS.listCells} cells`;
 const REASON_CHARACTERS = 500;
 
 /**
- * Where a rewind goes, as the API writes it: `"start"`, `"2026-01-31T08:00:00Z"`, `{"233": 17}`.
+ * Where a rewind goes, as the API writes it: `"start"`, `"now"`, `"2026-01-31T08:00:00Z"`, `{"233": 17}`.
  *
  * @throws SchemalessError `missing_field`, `invalid_field`; whether the datastore has the shards and cells is its to
  *   say
  */
 export function parseRewind(to: unknown): RewindTo {
   if (to === undefined) throw missingField('to', REWIND);
-  if (to === 'start') return 'start';
+  if (to === 'start' || to === 'now') return to;
   if (typeof to === 'string') return { since: parsePassed(to) };
   if (typeof to !== 'object' || to === null || Array.isArray(to)) throw invalidField('to', REWIND, to);
   const entries = Object.entries(to);
@@ -41,6 +41,13 @@ export function parsePassed(to: string): string {
   }
   if (Date.parse(since) > Date.now()) throw invalidField('to', REWIND, to);
   return since;
+}
+
+/** Whether it is only asked what would be done. */
+export function parseDryRun(dryRun: unknown): boolean {
+  if (dryRun === undefined) return false;
+  if (typeof dryRun !== 'boolean') throw invalidField('dry_run', 'true or false', dryRun);
+  return dryRun;
 }
 
 /** Which parked cells are meant. Not saying so means none: all of them go only by `"*"`. */

@@ -1,9 +1,10 @@
 import { parseCount } from '../../address.ts';
 import type { ShardOffset } from '../../follow/encode-offsets.ts';
+import { committedPlaces } from '../../follow/follower-lag.ts';
 import { readFollower } from '../../follow/follower-item.ts';
 import { offsetItems } from '../../follow/offset-items.ts';
 import { rewindPlaces, setPlaces } from '../../follow/rewind-follower.ts';
-import type { RewindTo } from '../../contract/trigger-operations.ts';
+import type { RewindTo, ShardSkip } from '../../contract/trigger-operations.ts';
 import { unread } from '../../follow/start-offsets.ts';
 import type { StoreContext } from '../../access/context.ts';
 import { parseShard } from '../../access/parse.ts';
@@ -16,21 +17,49 @@ import { readLags } from '../state/shard-lags.ts';
  * Sets a trigger to another place. The marks of its shards come first: by them it is known which cells are replays, and
  * what was consumed before says nothing any more.
  *
+ * @param dryRun changes nothing
+ * @returns what it skips, by the offsets as they were in the very write that moved them
  * @throws SchemalessError `invalid_field`, `unknown_shard`: then nothing is changed; `unavailable`
  */
-export async function rewindTrigger(trigger: ManagedTrigger, to: RewindTo): Promise<void> {
-  const { context, stateTable, topology, follower, store } = trigger;
+export async function rewindTrigger(
+  trigger: ManagedTrigger,
+  to: RewindTo,
+  dryRun: boolean,
+): Promise<readonly ShardSkip[]> {
+  const { context, stateTable, topology, follower, store, definition } = trigger;
   if (typeof to === 'object' && 'since' in to) parsePassed(to.since);
   if (typeof to === 'object' && 'shards' in to) await checkPlaces(context, topology, to.shards);
   const places = await rewindPlaces(context, follower.datastore, to);
+  const skipsFrom = (before: (shard: number) => Pick<ShardOffset, 'added_id'> | undefined): readonly ShardSkip[] =>
+    skipsOf(places, (shard) => before(shard)?.added_id ?? (definition.start === 'start' ? 0 : undefined));
+  if (dryRun) {
+    const committed = await committedPlaces(stateTable, follower, topology.shards);
+    return skipsFrom((shard) => committed[shard]);
+  }
   await store.markRewound(`${new Date().toISOString().slice(0, -1)}000Z`);
   await setMarks(trigger, places, 1);
   // What a consumer said before of how far it is: it is somewhere else now.
   const { troubled } = await store.status();
   for (const shard of troubled) if (places.has(shard)) await store.mark(shard, undefined);
-  await setPlaces(stateTable, context, follower, places);
+  const before = await setPlaces(stateTable, context, follower, places);
   // Where somebody else rewound it at the same moment its generation is higher than was thought.
   await setMarks(trigger, places, 0);
+  const skips = skipsFrom((shard) => before.get(shard));
+  await store.markSkipped({ shards: skips.length, cells: skips.reduce((sum, { cells }) => sum + cells, 0) });
+  return skips;
+}
+
+/** @param sentTo where a shard was; undefined where nobody knows, since it begins elsewhere than at the start */
+function skipsOf(
+  places: ReadonlyMap<number, ShardOffset>,
+  sentTo: (shard: number) => number | undefined,
+): readonly ShardSkip[] {
+  return [...places]
+    .flatMap(([shard, { added_id: to }]) => {
+      const after = sentTo(shard) ?? to;
+      return to > after ? [{ shard, after, to, cells: to - after }] : [];
+    })
+    .sort((one, other) => one.shard - other.shard);
 }
 
 /** @param ahead how many generations after the ones that hold now */

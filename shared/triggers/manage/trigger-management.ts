@@ -70,7 +70,11 @@ function triggerOperations(options: TriggerManagementOptions, datastore: string)
       options.context.topology.refresh();
       return switchWith(name, resumeTrigger);
     },
-    rewindTrigger: (name, to) => switchWith(name, (trigger) => rewindTrigger(trigger, to)),
+    rewindTrigger: (name, to, { dry_run = false } = {}) =>
+      over(name, async (trigger) => {
+        const skips = await rewindTrigger(trigger, to, dry_run);
+        return { ...switchOf(name, await trigger.store.status()), dry_run, skips };
+      }),
 
     async parkedCells(name, { limit, after } = {}) {
       const wanted = { limit: parseLimit(limit), after: after === undefined ? undefined : parseParkedCursor(after) };

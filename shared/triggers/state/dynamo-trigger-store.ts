@@ -5,7 +5,15 @@ import { malformedMessages } from './malformed-messages.ts';
 import { parkCell } from './park-cell.ts';
 import { changeParked, forgetAttempts } from './parked-cells.ts';
 import type { TriggerName } from './trigger-items.ts';
-import { beginQueue, confirmSound, markRewound, readStatus, wantResend, writeState } from './trigger-status.ts';
+import {
+  beginQueue,
+  confirmSound,
+  markRewound,
+  markSkipped,
+  readStatus,
+  wantResend,
+  writeState,
+} from './trigger-status.ts';
 import type { TriggerStatus, TriggerStore } from './trigger-store.ts';
 import { troubledShards, type ShardChange } from './troubled-shards.ts';
 
@@ -24,6 +32,7 @@ export function triggerStore(table: DynamoTable, name: TriggerName): TriggerStor
       await writeState(table, name, 'running');
     },
     markRewound: (at) => markRewound(table, name, at),
+    markSkipped: (skipped) => markSkipped(table, name, skipped),
     consumed: consumedMarks(table, name),
     confirmSound: () => confirmSound(table, name),
     beginQueue: (queueUrl, soundAt) => beginQueue(table, name, queueUrl, soundAt),

@@ -14,7 +14,7 @@ export interface TriggerName {
  *
  * | pk | holds |
  * |---|---|
- * | `trigger#trips#bill_rider` | its status: `state`, `reason`, `changed_at`, `rewound_at`, `troubled` (shards), `changes` (goes up whenever a shard becomes troubled); of its queue `queue_url`, `sound_at`, `dead_seen`, `least_generation`; of the last resend `resend_why`, `resend_asked_at`, `resend_done_at`, and while it is wanted `resend_id`, `resend_queue`; `consumed_pages` |
+ * | `trigger#trips#bill_rider` | its status: `state`, `reason`, `changed_at`, `rewound_at`, `skipped` (JSON), `troubled` (shards), `changes` (goes up whenever a shard becomes troubled); of its queue `queue_url`, `sound_at`, `dead_seen`, `least_generation`; of the last resend `resend_why`, `resend_asked_at`, `resend_done_at`, and while it is wanted `resend_id`, `resend_queue`; `consumed_pages` |
  * | `troubled#trips#bill_rider#17` | of a shard that is not in order: `cells` (JSON, deflated), `mark_id`, `mark_at`, `version` (another with each write) |
  * | `malformed#trips#bill_rider` | the last messages that could not be read: `messages` (JSON, deflated), `version` |
  * | `consumed#trips#bill_rider#3` | how far its consumers are with the shards 192 to 255: `marks` (JSON, deflated), `version` |

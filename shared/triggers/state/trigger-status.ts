@@ -3,7 +3,7 @@ import { readState, updateState, type StateItem } from '../../dynamo/state-table
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { statusKey, type TriggerName } from './trigger-items.ts';
 import type { Resend, ResendWish, TriggerStatus } from './trigger-store.ts';
-import type { TriggerState } from '../../contract/trigger-operations.ts';
+import type { TriggerSkip, TriggerState } from '../../contract/trigger-operations.ts';
 
 /** A trigger that nobody paused, and of which nothing failed, has no item: it is running. */
 export async function readStatus(table: DynamoTable, name: TriggerName): Promise<TriggerStatus> {
@@ -11,13 +11,16 @@ export async function readStatus(table: DynamoTable, name: TriggerName): Promise
 }
 
 export function toStatus(item: StateItem | undefined): TriggerStatus {
-  const [reason, changed, rewound] = [item?.['reason']?.S, item?.['changed_at']?.S, item?.['rewound_at']?.S];
+  const [reason, changed, rewound, skipped] = ['reason', 'changed_at', 'rewound_at', 'skipped'].map(
+    (key) => item?.[key]?.S,
+  );
   return {
     state: (item?.['state']?.S ?? 'running') as TriggerState,
     ...(reason !== undefined && { reason }),
     ...(changed !== undefined && { changed_at: changed }),
     troubled: (item?.['troubled']?.NS ?? []).map(Number).sort((a, b) => a - b),
     ...(rewound !== undefined && { rewound_at: rewound }),
+    ...(skipped !== undefined && { skipped: JSON.parse(skipped) as TriggerSkip }),
     ...queueStatus(item),
   };
 }
@@ -58,8 +61,18 @@ function toResend(item: StateItem | undefined): Resend | undefined {
 export async function markRewound(table: DynamoTable, name: TriggerName, at: string): Promise<void> {
   await updateState(table, {
     key: statusKey(name),
-    update: 'SET #rewound_at = :at',
+    update: 'SET #rewound_at = :at REMOVE #skipped',
     values: { ':at': { S: at } },
+  });
+}
+
+/** What the last rewind skipped; nothing is kept where that is nothing. */
+export async function markSkipped(table: DynamoTable, name: TriggerName, skipped: TriggerSkip): Promise<void> {
+  if (skipped.cells === 0) return;
+  await updateState(table, {
+    key: statusKey(name),
+    update: 'SET #skipped = :skipped',
+    values: { ':skipped': { S: JSON.stringify(skipped) } },
   });
 }
 

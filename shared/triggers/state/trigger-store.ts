@@ -1,4 +1,4 @@
-import type { MalformedMessage, TriggerState } from '../../contract/trigger-operations.ts';
+import type { MalformedMessage, TriggerSkip, TriggerState } from '../../contract/trigger-operations.ts';
 import type { ConsumedMarks } from './consumed-marks.ts';
 import type { TriggerMessage } from './message.ts';
 
@@ -13,6 +13,8 @@ export interface TriggerStatus {
   readonly troubled: readonly number[];
   /** When a rewind was last asked for. RFC 3339, UTC, six decimals. */
   readonly rewound_at?: string;
+  /** What that rewind skipped, if anything. */
+  readonly skipped?: TriggerSkip;
   /** The queue that has what was sent and not consumed; undefined before anything was sent. */
   readonly queue_url?: string;
   /**
@@ -95,7 +97,10 @@ export interface TriggerStore {
   setState(state: Exclude<TriggerState, 'running'>, reason?: string): Promise<void>;
   /** Lets it run. Whoever does has mended something, so the attempts of cells that are not parked begin anew. */
   resume(): Promise<void>;
+  /** Says that it is being rewound; what is skipped by that is said once it is known. */
   markRewound(at: string): Promise<void>;
+  /** Says what the last rewind skipped. */
+  markSkipped(skipped: TriggerSkip): Promise<void>;
   /** How far the consumers of its shards are. */
   readonly consumed: ConsumedMarks;
   /** Says that messages leave the queue by being consumed. */

@@ -17,6 +17,7 @@ export const SUMMARY: TriggerSummary = {
   reason: null,
   changed_at: null,
   rewound_at: null,
+  skipped: null,
   resent: null,
   columns: ['BASE'],
   function: 'functions/examples/bill-rider.ts',
@@ -96,8 +97,8 @@ export function fakeTriggers(asked: unknown[][] = []): TriggerOperations {
     asked.push([what, name, ...rest]);
   };
   const shown = (changes: Partial<TriggerSwitch>): TriggerSwitch => {
-    const { trigger, state, reason, changed_at, rewound_at, resent } = { ...SUMMARY, ...changes };
-    return { trigger, state, reason, changed_at, rewound_at, resent };
+    const { trigger, state, reason, changed_at, rewound_at, skipped, resent } = { ...SUMMARY, ...changes };
+    return { trigger, state, reason, changed_at, rewound_at, skipped, resent };
   };
   return {
     triggers: async () => [SUMMARY],
@@ -107,7 +108,14 @@ export function fakeTriggers(asked: unknown[][] = []): TriggerOperations {
       shown({ state: 'paused', reason: reason ?? null, changed_at: '2026-01-31T09:00:00.000Z' })
     ),
     resumeTrigger: async (name) => (ask('resume', name), shown({ changed_at: '2026-01-31T09:00:00.000Z' })),
-    rewindTrigger: async (name, to) => (ask('rewind', name, to), shown({ rewound_at: '2026-01-31T09:00:00.000000Z' })),
+    rewindTrigger: async (name, to, { dry_run = false } = {}) => (
+      ask('rewind', name, to, ...(dry_run ? ['dry run'] : [])),
+      {
+        ...shown({ rewound_at: '2026-01-31T09:00:00.000000Z' }),
+        dry_run,
+        skips: to === 'now' ? [{ shard: 0, after: 16, to: 17, cells: 1 }] : [],
+      }
+    ),
     parkedCells: async (name, options) => (
       ask('parked', name, options),
       { cells: [PARKED], malformed: [MALFORMED], next: null }

@@ -23,6 +23,7 @@ const SUMMARY: TriggerSummary = {
   reason: '100 cells are parked',
   changed_at: null,
   rewound_at: null,
+  skipped: null,
   resent: null,
   columns: ['BASE'],
   function: 'functions/examples/bill-rider.ts',

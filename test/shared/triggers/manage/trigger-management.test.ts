@@ -416,6 +416,38 @@ describe('a rewind', () => {
     expect(await offsets()).toEqual([4, 0, 4, 0, 0, 0]);
   });
 
+  it('to now skips what was not sent, and says so before and after', async () => {
+    await commitOffsets([1, 0, 7, 2, 0, 0]);
+    const skips = [{ shard: 0, after: 1, to: 4, cells: 3 }];
+    expect(await triggers.rewindTrigger('bill_rider', 'now', { dry_run: true })).toMatchObject({
+      dry_run: true,
+      rewound_at: null,
+      skipped: null,
+      skips,
+    });
+    expect(await offsets()).toEqual([1, 0, 7, 2, 0, 0]);
+    const done = await triggers.rewindTrigger('bill_rider', 'now');
+    expect(done).toMatchObject({ dry_run: false, skipped: { cells: 3, shards: 1 }, skips });
+    expect(await offsets()).toEqual(HEADS);
+    const { skipped, lag, sent, rewound_at } = await triggers.trigger('bill_rider');
+    expect({ skipped, lag: lag.cells, sent: sent.cells }).toEqual({
+      skipped: { cells: 3, shards: 1 },
+      lag: 0,
+      sent: 0,
+    });
+    expect(rewound_at).toBe(done.rewound_at);
+    // There is nothing more to skip, and a rewind to before those cells sends them after all.
+    expect((await triggers.rewindTrigger('bill_rider', 'now')).skips).toEqual([]);
+    expect((await triggers.trigger('bill_rider')).skipped).toBeNull();
+  });
+
+  it('to now skips all of a log whose start it had not come to', async () => {
+    expect((await triggers.rewindTrigger('bill_rider', 'now', { dry_run: true })).skips).toEqual(
+      HEADS.flatMap((head, shard) => (head > 0 ? [{ shard, after: 0, to: head, cells: head }] : [])),
+    );
+    expect((await triggers.rewindTrigger('count_cells', 'now', { dry_run: true })).skips).toEqual([]);
+  });
+
   it('moves the shards named and no other', async () => {
     await commitOffsets([4, 0, 7, 2, 0, 0]);
     await triggers.rewindTrigger('bill_rider', {
