@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join, parse, sep } from 'node:path';
+import { parse } from 'node:path';
 import type * as z from 'zod';
 import { describe } from '../errors.ts';
 import { DefinitionFile } from './definition-file.ts';
 import type { Problem } from './definitions-error.ts';
-import { entriesOf, isFolder } from './folder-entries.ts';
+import type { DefinitionSource } from './definition-source.ts';
 import { didYouMean } from './misplaced.ts';
 
 /** A kind of definition, which has a file each. */
@@ -18,16 +17,16 @@ export interface FileKind<Schema extends z.ZodType> {
   check?(file: DefinitionFile<Schema>): void;
 }
 
-/** Reads files below a folder of definitions, and collects what is wrong with them. */
+/** Reads files of definitions, and collects what is wrong with them. */
 export class DefinitionFiles {
   readonly problems: Problem[] = [];
   readonly warnings: Problem[] = [];
-  readonly #folder: string;
+  readonly #source: DefinitionSource;
   /** By what they define. */
   readonly #files = new Map<string, string>();
 
-  constructor(folder: string) {
-    this.#folder = folder;
+  constructor(source: DefinitionSource) {
+    this.#source = source;
   }
 
   /** Returns what `<datastore>/**.yaml` says; undefined where it is not what the schema says. */
@@ -35,9 +34,9 @@ export class DefinitionFiles {
     file: string,
     { noun, key, schema, check }: FileKind<Schema>,
   ): z.output<Schema> | undefined {
-    const read = new DefinitionFile(file, readFileSync(join(this.#folder, file), 'utf8'), schema);
+    const read = new DefinitionFile(file, this.#source.text(file), schema);
     const said = new Map<string, unknown>(Object.entries(read.sound ?? {}));
-    const [datastore = ''] = file.split(sep);
+    const [datastore = ''] = file.split('/');
     for (const [named, name] of Object.entries({ [key]: parse(file).name, datastore })) {
       const of = named === 'datastore' ? 'folder' : 'file';
       if ((said.get(named) ?? name) !== name) read.wrong([named], `${describe(name)}, the name of its ${of}`);
@@ -59,9 +58,8 @@ export class DefinitionFiles {
     part: string,
     kind: FileKind<Schema>,
   ): z.output<Schema>[] {
-    const folder = join(this.#folder, datastore, part);
-    const read = (isFolder(folder) ? entriesOf(folder) : []).flatMap((entry) => {
-      const file = join(datastore, part, entry.name);
+    const read = (this.#source.entries(`${datastore}/${part}`) ?? []).flatMap((entry) => {
+      const file = `${datastore}/${part}/${entry.name}`;
       const { name, ext } = parse(entry.name);
       if (entry.kind === 'file' && ext === '.yaml') return this.read(file, kind) ?? [];
       const meant = entry.kind === 'file' && /^\.(?:ya?ml|json)$/iu.test(ext) ? `${name}.yaml` : undefined;

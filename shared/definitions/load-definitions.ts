@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { checkIndex } from './check-index.ts';
 import { checkTrigger } from './check-trigger.ts';
 import { DefinitionFiles } from './definition-files.ts';
+import { folderSource, type DefinitionSource } from './definition-source.ts';
 import type { DatastoreDefinition, Definitions } from './definitions.ts';
 import { DefinitionsError, type Problem } from './definitions-error.ts';
-import { entriesOf } from './folder-entries.ts';
 import { hasMisnamedDatastore, misplacedDatastores, misplacedParts } from './misplaced.ts';
 import { datastoreYaml, indexYaml, triggerYaml } from './yaml-schemas.ts';
 
@@ -13,36 +12,36 @@ const DATASTORE = { noun: 'datastore', key: 'datastore', schema: datastoreYaml }
 const INDEX = { noun: 'index', key: 'table', schema: indexYaml, check: checkIndex };
 const TRIGGER = { noun: 'trigger', key: 'trigger', schema: triggerYaml };
 
+/** What definitions come to. */
+export interface JudgedDefinitions {
+  /** All that is sound of them. */
+  readonly definitions: Definitions;
+  /** Everything that is wrong, with its file and line; where there is anything, nothing may be made of the rest. */
+  readonly problems: readonly Problem[];
+  /** What can be done, and will be regretted. */
+  readonly warnings: readonly Problem[];
+}
+
 /**
- * Reads and checks every `<folder>/<datastore>/datastore.yaml`, and the datastore's indexes and triggers beside it.
+ * Reads and checks every `<datastore>/datastore.yaml`, and the datastore's indexes and triggers beside it: the one way
+ * in which definitions are judged, whoever asks. That there is no datastore at all is a problem, too, and so is what
+ * lies where nothing would read it.
  *
- * Throws one `DefinitionsError` that lists every problem of every file with its line, also when there is no datastore
- * at all, and names what lies where nothing would read it.
- *
- * @param warn told of what can be done, and will be regretted @default nobody is told
  * @param project the folder that the triggers' functions are given from @default whether they are there is not looked
  *   at
  */
-export function loadDefinitions(
-  folder: string,
-  warn: (warning: Problem) => void = () => undefined,
-  project?: string,
-): Definitions {
-  if (!existsSync(folder))
-    throw new DefinitionsError(folder, [
-      { file: folder, line: 0, message: 'wanted a folder of datastores, got nothing' },
-    ]);
-  const files = new DefinitionFiles(folder);
-  const { problems } = files;
-  problems.push(...misplacedDatastores(folder));
+export function judgeDefinitions(source: DefinitionSource, project?: string): JudgedDefinitions {
+  const files = new DefinitionFiles(source);
+  const { problems, warnings } = files;
   const datastores: DatastoreDefinition[] = [];
-  for (const { name } of entriesOf(folder).filter(({ kind }) => kind === 'folder')) {
-    const file = join(name, 'datastore.yaml');
-    const isThere = existsSync(join(folder, file));
+  problems.push(...misplacedDatastores(source));
+  for (const { name } of (source.entries('') ?? []).filter(({ kind }) => kind === 'folder')) {
+    const file = `${name}/datastore.yaml`;
+    const isThere = source.entries(name)?.some((entry) => entry.name === 'datastore.yaml' && entry.kind === 'file');
     const datastore = isThere && files.read(file, DATASTORE);
-    if (!isThere && !hasMisnamedDatastore(folder, name))
+    if (!isThere && !hasMisnamedDatastore(source, name))
       problems.push({ file, line: 0, message: 'wanted a file datastore.yaml in each folder, got none' });
-    problems.push(...misplacedParts(folder, name));
+    problems.push(...misplacedParts(source, name));
     const indexes = files.readPart(name, 'indexes', INDEX);
     const triggers = files.readPart(name, 'triggers', {
       ...TRIGGER,
@@ -50,10 +49,32 @@ export function loadDefinitions(
     });
     if (datastore) datastores.push({ ...datastore, indexes, triggers });
   }
-
-  for (const warning of files.warnings) warn(warning);
   if (problems.length === 0 && datastores.length === 0)
     problems.push({ file: '.', line: 0, message: 'wanted at least one datastore, got none' });
+  return { definitions: { datastores }, problems, warnings };
+}
+
+/**
+ * The definitions in a folder.
+ *
+ * @param warn told of what can be done, and will be regretted @default nobody is told
+ * @param project as that of `judgeDefinitions`
+ * @throws one `DefinitionsError` that lists every problem of every file with its line
+ */
+export function loadDefinitions(
+  folder: string,
+  warn: (warning: Problem) => void = () => undefined,
+  project?: string,
+): Definitions {
+  const { definitions, problems, warnings } = judgeFolder(folder, project);
+  for (const warning of warnings) warn(warning);
   if (problems.length > 0) throw new DefinitionsError(folder, problems);
-  return { datastores };
+  return definitions;
+}
+
+/** As `judgeDefinitions`; that there is no folder is a problem. */
+export function judgeFolder(folder: string, project?: string): JudgedDefinitions {
+  if (existsSync(folder)) return judgeDefinitions(folderSource(folder), project);
+  const problem = { file: folder, line: 0, message: 'wanted a folder of datastores, got nothing' };
+  return { definitions: { datastores: [] }, problems: [problem], warnings: [] };
 }

@@ -1,0 +1,47 @@
+import { Command } from 'commander';
+import type { Problem } from '../../../shared/definitions/definitions-error.ts';
+import { judgeFolder } from '../../../shared/definitions/load-definitions.ts';
+
+/** Where the definitions have problems. */
+const PROBLEMS = 1;
+
+/** `check FOLDER`: judges definitions without starting or asking anything, as a start, a synthesis and `apply` do. */
+export function checkCommand(): Command {
+  return new Command('check')
+    .summary('judge definitions without starting anything')
+    .description(
+      'Judges the definitions in a folder: every problem at once, with its file and line, and what lies where nothing would read it. Starts nothing and asks nobody.',
+    )
+    .argument('<folder>', 'of the datastores, as infra/datastores')
+    .option('--project <folder>', 'that the functions of triggers are given from', '.')
+    .addHelpText(
+      'after',
+      '\nExits with 1 where there are problems; warnings change nothing.\n\nExample:\n  check infra/datastores',
+    )
+    .action((folder: string, { project }: { readonly project: string }) => check(folder, project));
+}
+
+function check(folder: string, project: string): void {
+  const { definitions, problems, warnings } = judgeFolder(folder, project);
+  for (const warning of warnings) process.stderr.write(`${shown(folder, warning)} (warning)\n`);
+  for (const problem of problems) process.stderr.write(`${shown(folder, problem)}\n`);
+  if (problems.length > 0) {
+    process.stderr.write(`${count(problems.length, 'problem')} in ${folder}\n`);
+    process.exitCode = PROBLEMS;
+    return;
+  }
+  const { datastores } = definitions;
+  const indexes = datastores.reduce((sum, datastore) => sum + datastore.indexes.length, 0);
+  const triggers = datastores.reduce((sum, datastore) => sum + datastore.triggers.length, 0);
+  const what = [count(datastores.length, 'datastore'), count(indexes, 'index', 'indexes'), count(triggers, 'trigger')];
+  process.stdout.write(`${folder} is sound: ${what.join(', ')}\n`);
+}
+
+/** As compilers write it, so that editors and terminals find the place. */
+function shown(folder: string, { file, line, message }: Problem): string {
+  return `${file === folder ? '' : `${folder.replace(/\/+$/u, '')}/`}${file}${line > 0 ? `:${line}` : ''}: ${message}`;
+}
+
+function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}

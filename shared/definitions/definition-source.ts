@@ -1,0 +1,60 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** What lies in a folder of definitions. */
+export interface FolderEntry {
+  readonly name: string;
+  readonly kind: 'file' | 'folder';
+}
+
+/** Where definitions are read from: a folder, or files that somebody sent. Paths are relative to it, with `/`. */
+export interface DefinitionSource {
+  /** What messages call it. */
+  readonly name: string;
+  /**
+   * What lies in a folder of it, `''` its root. Sorted, so that the same files always give the same definitions; without
+   * what editors and file managers hide there, and notes for people (`*.md`).
+   *
+   * @returns undefined where no folder is
+   */
+  entries(path: string): readonly FolderEntry[] | undefined;
+  /** What a file says that `entries` has. */
+  text(file: string): string;
+}
+
+/** A folder on the disk; links are what they lead to. */
+export function folderSource(folder: string): DefinitionSource {
+  const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  return {
+    name: folder,
+    entries(path) {
+      const at = join(folder, path);
+      if (!isFolder(at)) return undefined;
+      return told(readdirSync(at)).map((name) => ({ name, kind: isFolder(join(at, name)) ? 'folder' : 'file' }));
+    },
+    text: (file) => readFileSync(join(folder, file), 'utf8'),
+  };
+}
+
+/** @param files their texts by path, as `trips/indexes/rider_index.yaml` */
+export function filesSource(name: string, files: ReadonlyMap<string, string>): DefinitionSource {
+  return {
+    name,
+    entries(path) {
+      const inside = path === '' ? '' : `${path}/`;
+      const below = [...files.keys()]
+        .filter((file) => file.startsWith(inside))
+        .map((file) => file.slice(inside.length));
+      if (below.length === 0) return undefined;
+      return told([...new Set(below.map((file) => file.split('/', 1)[0] ?? ''))]).map((entry) => ({
+        name: entry,
+        kind: below.includes(entry) ? 'file' : 'folder',
+      }));
+    },
+    text: (file) => files.get(file) ?? '',
+  };
+}
+
+function told(names: readonly string[]): string[] {
+  return names.filter((name) => !name.startsWith('.') && !name.endsWith('.md')).sort();
+}
