@@ -13,6 +13,11 @@ const CHECKS_OF_YAML: Forbidden = {
   message: 'Functions get definitions that were checked: what checks them is for infra and test.',
 };
 
+const FUNCTIONS_KNOW_SHARED: Forbidden = {
+  group: ['**/infra/**', '**/test/**', 'aws-cdk-lib', 'aws-cdk-lib/**', 'constructs'],
+  message: 'functions know shared alone.',
+};
+
 const OUTSIDE_OF_SHARED: readonly Forbidden[] = [
   CHECKS_OF_YAML,
   {
@@ -86,13 +91,12 @@ export default {
     ...orderOfShared,
     {
       files: ['functions/**'],
-      rules: restricted([
-        CHECKS_OF_YAML,
-        {
-          group: ['**/infra/**', '**/test/**', 'aws-cdk-lib', 'aws-cdk-lib/**', 'constructs'],
-          message: 'functions know shared alone.',
-        },
-      ]),
+      rules: restricted([CHECKS_OF_YAML, FUNCTIONS_KNOW_SHARED]),
+    },
+    {
+      // The one that is sent definitions, and judges them.
+      files: ['functions/http/operations/apply-definitions.ts'],
+      rules: restricted([FUNCTIONS_KNOW_SHARED]),
     },
     {
       files: ['infra/**'],

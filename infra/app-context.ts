@@ -123,6 +123,7 @@ function schedulesOf(value: unknown): boolean {
 export function localEnvironment(context: Pick<AppContext, (typeof LOCAL_KEYS)[number]>): EnvironmentProps {
   const local = ENVIRONMENTS['local' satisfies EnvironmentName];
   const groups = wholeNumber('groups', context.groups, 1, 20) ?? local.groups;
+  const maxShards = wholeNumber('shards', context.shards, 1, 65_536) ?? local.maxShards ?? 65_536;
   return {
     ...local,
     groups,
@@ -130,7 +131,8 @@ export function localEnvironment(context: Pick<AppContext, (typeof LOCAL_KEYS)[n
     bufferCopies: Math.min(local.bufferCopies, Math.max(0, groups - 2)),
     access: accessOf(context.access) ?? local.access,
     tailers: wholeNumber('tailers', context.tailers, 1, MAX_TAILERS) ?? local.tailers,
-    maxShards: wholeNumber('shards', context.shards, 1, 65_536) ?? local.maxShards ?? 65_536,
+    maxShards,
+    definedByApi: { mostShards: maxShards },
   };
 }
 

@@ -26,7 +26,7 @@ export interface EnvironmentProps {
    * Instances of the functions behind the API that run at once at most, reserved for them: what a runaway client can do
    * to MySQL ends here. @default as many as the account allows
    */
-  readonly instances?: Readonly<Record<Route['handler'], number>>;
+  readonly instances?: Readonly<Record<Exclude<Route['handler'], 'define-datastores'>, number>>;
   /**
    * MiB of the functions that follow logs all the time, tailers and repair; a function's share of a CPU grows with it,
    * 1,769 is one whole. Paid for by the second.
@@ -56,6 +56,11 @@ export interface EnvironmentProps {
   readonly throttle: { readonly ratePerSecond: number; readonly burst: number };
   /** Days that logs are kept. */
   readonly logDays: RetentionDays;
+  /**
+   * Datastores, indexes and triggers can be made and deleted through the API, too; a datastore made so gets no more
+   * shards than this. @default they go by deploy alone
+   */
+  readonly definedByApi?: { readonly mostShards: number };
   /** Shard counts by datastore, in place of those of the YAML. */
   readonly shards: Readonly<Record<string, number>>;
   /** No datastore gets more shards than this. @default no limit */
@@ -96,6 +101,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     throttle: { ratePerSecond: 10_000, burst: 5000 },
     logDays: 7,
     shards: {},
+    definedByApi: { mostShards: 64 },
     // 4096 databases take half a minute to create, and gigabytes; 64 are there at once, and spread as well over a few
     // groups.
     maxShards: 64,
@@ -128,6 +134,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     // A runaway client is to be noticed, not paid for.
     throttle: { ratePerSecond: 100, burst: 200 },
     logDays: 14,
+    definedByApi: { mostShards: 256 },
     // One small cluster: thousands of databases would fill its memory with table definitions.
     shards: { trips: 256 },
   },

@@ -26,6 +26,8 @@ export const ENVIRONMENT_VARIABLES = {
   datastore: 'SCHEMALESS_DATASTORE',
   /** Of `tail-shards`: how many workers there are to be, unless the state table says otherwise. */
   tailers: 'SCHEMALESS_TAILERS',
+  /** Of `define-datastores`: the most shards that a datastore made through the API gets, a whole number from 1. */
+  mostShards: 'SCHEMALESS_MOST_SHARDS',
 } as const;
 
 /** What a variable is called in code. */

@@ -49,6 +49,27 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     title: 'The datastore has no trigger of this name',
     cure: 'Use one that is defined, or define and deploy it',
   },
+  goes_by_deploy: {
+    title: 'In this environment datastores, indexes and triggers are made and deleted by deployments alone',
+    cure: 'Change the definitions, and deploy them',
+  },
+  invalid_definition: {
+    title: 'The definitions have problems, which `problems` lists; nothing was changed',
+    cure: 'Mend each at the file and line that it names',
+  },
+  fixed_definition: {
+    title:
+      'The definitions wish something that cannot be had while the store runs, see `problems`; nothing was changed',
+    cure: 'Leave it as it is, make another one, or deploy it, as each `reason` says',
+  },
+  still_defined: {
+    title: 'The deployment still defines what is to be deleted',
+    cure: 'Remove its definition, deploy, and delete it then',
+  },
+  would_lose: {
+    title: 'Something would be lost with it, see `lost`; nothing was changed',
+    cure: 'Look at it; `force=true` deletes it with all that it has',
+  },
   cell_not_found: {
     title: 'No cell is at this address',
     cure: 'With `stale: true` it may be there: ask again, of the writer',

@@ -8,6 +8,7 @@ import {
   type DatabaseAuth,
   type StoreVariable,
 } from '../../shared/environment.ts';
+import { MAX_SHARDS } from '../../shared/definitions/definitions.ts';
 import { DATABASE_USERS, type DatabaseUser } from '../../shared/topology/database-users.ts';
 import { MAX_TAILERS } from '../../shared/triggers/send/tailer-count.ts';
 import { oneOf, readVariables, text, wholeNumber, type Variables } from './variables.ts';
@@ -32,6 +33,8 @@ export interface Config {
   readonly datastore: string;
   /** How many workers of `tail-shards` the environment wishes for: 0 to 64. */
   readonly tailers: number;
+  /** The most shards that a datastore made through the API gets: 1 to 65,536. */
+  readonly mostShards: number;
   /** Where the API is, for the signature; Lambda says it. */
   readonly region: string;
 }
@@ -55,6 +58,7 @@ const VARIABLES: Variables<Config> = {
   apiUrl: text(ENVIRONMENT_VARIABLES.apiUrl, 'the URL of the HTTP API'),
   datastore: text(ENVIRONMENT_VARIABLES.datastore, 'the name of a datastore'),
   tailers: wholeNumber(ENVIRONMENT_VARIABLES.tailers, 0, MAX_TAILERS),
+  mostShards: wholeNumber(ENVIRONMENT_VARIABLES.mostShards, 1, MAX_SHARDS),
   region: text('AWS_REGION', 'a region of AWS'),
 };
 

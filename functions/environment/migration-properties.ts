@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { FIELD_TYPES } from '../../shared/definitions/definitions.ts';
-import type { MigrationWish } from '../../shared/migrate/migrate.ts';
+import type { MigrationWish } from '../../shared/migrate/migration-wish.ts';
 
 const endpoint = z.object({ host: z.string().min(1), port: z.coerce.number().int().min(1).max(65_535) });
 

@@ -1,7 +1,7 @@
 // oxlint-disable-next-line import/no-named-as-default -- its types have the default export alone
 import middy from '@middy/core';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
-import { ROUTES, type Route } from '../../shared/api/routes.ts';
+import { DEFINING_HANDLER, ROUTES, type Route } from '../../shared/api/routes.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import type { Deployment } from '../../shared/store/deployment.ts';
 import type { Answer } from './answer.ts';
@@ -18,6 +18,11 @@ export type HttpHandler = (
 export type OperationsOf<Handler extends Route['handler'], Over = Deployment> = {
   readonly [operation in Extract<Route, { readonly handler: Handler }>['operation']]: HttpOperation<Over>;
 };
+
+/** The routes of a function that not every environment has. */
+const DEFINING = new Set(
+  ROUTES.filter(({ handler }) => handler === DEFINING_HANDLER).map(({ method, path }) => `${method} ${path}`),
+);
 
 /** Before the function's time is up: enough to answer "not confirmed" instead of being cut off. */
 const TIME_TO_ANSWER_MS = 250;
@@ -44,6 +49,11 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
     .use(answerProblems())
     .handler(async (event: APIGatewayProxyEventV2): Promise<Answer> => {
       const operation = byRouteKey.get(event.routeKey);
+      if (operation === undefined && DEFINING.has(event.routeKey))
+        throw new SchemalessError(
+          'goes_by_deploy',
+          'Not in this environment: datastores, indexes and triggers are made and deleted by a deployment',
+        );
       if (operation === undefined)
         throw new SchemalessError(
           'unknown_route',

@@ -51,6 +51,15 @@ export function acknowledgeRoutes(construct: IConstruct, arns: readonly string[]
   }
 }
 
+/** Queues of one environment that are made while it runs are named by how their names begin. */
+export function acknowledgePrefix(construct: IConstruct, arn: string): void {
+  acknowledge(
+    construct,
+    `IAM5[Resource::${shown(construct, arn)}]`,
+    'The wildcard stands for the rest of the names of queues that are made through the API',
+  );
+}
+
 /** As cdk-nag prints what a template says of an ARN. */
 function shown(construct: IConstruct, arn: string): string {
   return printed(Stack.of(construct).resolve(arn));

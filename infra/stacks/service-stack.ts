@@ -3,6 +3,7 @@ import { App, CfnOutput, Stack, type StackProps } from 'aws-cdk-lib';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import type { Schedule } from 'aws-cdk-lib/aws-scheduler';
 import type { Construct } from 'constructs';
+import { DEFINING_HANDLER } from '../../shared/api/routes.ts';
 import type { AppProps } from '../app-context.ts';
 import { bundleFunctions } from './bundles.ts';
 import { CallerPolicies } from './caller-policies.ts';
@@ -33,6 +34,7 @@ const FUNCTIONS = [
   'read-cells',
   'query-index',
   'manage-triggers',
+  'define-datastores',
   'drain-buffer',
   'repair-indexes',
   'tail-shards',
@@ -80,7 +82,7 @@ export class ServiceStack extends Stack {
       environment,
       api: this.api.api,
       functions: called,
-      loops: [...Object.values(always), ...(triggers.length > 0 ? [tailShards] : [])].map(({ node }) => node.id),
+      loops: [...Object.values(always), ...(isTailed(parts) ? [tailShards] : [])].map(({ node }) => node.id),
       triggers,
     });
     addDashboard(this, { environment, api: this.api.api, functions: called, groups: storage.groups, triggers });
@@ -105,15 +107,16 @@ export class ServiceStack extends Stack {
 
   /** Starts what runs all the time; returns the schedules. */
   private start(looping: LoopingFunctions, { environment, triggers }: StoreFunctionsProps): readonly Schedule[] {
-    const { schedules: isStarted, tailers: count } = environment;
+    const { schedules, tailers: count } = environment;
+    const isStarted = schedules && isTailed({ environment, triggers });
     return [
-      ...(isStarted
+      ...(schedules
         ? [
             startEachMinute(this, 'drain', looping['drain-buffer']),
             startEachMinute(this, 'repair', looping['repair-indexes']),
           ]
         : []),
-      ...startTailers(this, { target: looping['tail-shards'], count, triggers, isStarted }),
+      ...startTailers(this, { environment, target: looping['tail-shards'], count, triggers, isStarted }),
     ];
   }
 
@@ -141,7 +144,9 @@ export class ServiceStack extends Stack {
     { environment, definitions, functionsFolder, projectFolder }: AppProps,
     triggers: readonly TriggerQueue[],
   ): (name: string) => Code {
-    const ownedHere = FUNCTIONS.map((name) => [name, join(functionsFolder, `${name}.ts`)] as const);
+    const isHere = (name: (typeof FUNCTIONS)[number]): boolean =>
+      name !== DEFINING_HANDLER || environment.definedByApi !== undefined;
+    const ownedHere = FUNCTIONS.filter(isHere).map((name) => [name, join(functionsFolder, `${name}.ts`)] as const);
     const ofTriggers = triggers.flatMap((trigger) => {
       const { name, function: file } = trigger.definition;
       return file === undefined
@@ -163,6 +168,11 @@ export class ServiceStack extends Stack {
       return bundle;
     };
   }
+}
+
+/** Whether there are triggers, or may be. */
+function isTailed({ environment, triggers }: Pick<StoreFunctionsProps, 'environment' | 'triggers'>): boolean {
+  return triggers.length > 0 || environment.definedByApi !== undefined;
 }
 
 /** What the function of a trigger is called: no name of a datastore holds a hyphen, so that it is like no other. */

@@ -15,12 +15,13 @@ import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { EnvironmentProps } from '../environments.ts';
 import { functionLog } from './function-log.ts';
-import { DEFAULT_HANDLER, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
+import { DEFAULT_HANDLER, DEFINING_HANDLER, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
 
 export interface StoreApiProps {
   readonly environment: EnvironmentProps;
   /** The functions that answer, by the `handler` of the routes. */
-  readonly functions: Readonly<Record<Route['handler'], IFunction>>;
+  readonly functions: Readonly<Record<Exclude<Route['handler'], typeof DEFINING_HANDLER>, IFunction>> &
+    Readonly<Partial<Record<typeof DEFINING_HANDLER, IFunction>>>;
 }
 
 /** A line for each request: who asked what, and what was answered when. Bodies are in no log. */
@@ -72,7 +73,9 @@ export class StoreApi extends Construct {
       ]),
     );
     const integrationOf = (handler: Route['handler']): HttpRouteIntegration => {
-      const integration = integrations.get(handler);
+      // Where there is no such function another one says that it goes by deploy.
+      const integration =
+        integrations.get(handler) ?? (handler === DEFINING_HANDLER && integrations.get(DEFAULT_HANDLER));
       if (!integration) throw new Error(`the API: wanted a function ${handler}, got none`);
       return integration;
     };

@@ -1,14 +1,19 @@
 import { Duration } from 'aws-cdk-lib';
 import type { Code } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
-import type { Route } from '../../shared/api/routes.ts';
+import { DEFINING_HANDLER, type Route } from '../../shared/api/routes.ts';
 import type { EnvironmentProps } from '../environments.ts';
 import type { StorageStack } from './storage-stack.ts';
 import { StoreFunction, type StoreFunctionProps } from './store-function.ts';
+import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import { grantAppliedQueues } from './applied-queues.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
 /** Those that answer requests, by the `handler` of the routes. */
-export type AnsweringFunctions = Readonly<Record<Route['handler'], StoreFunction>>;
+export type AnsweringFunctions = Readonly<Record<AlwaysAnswering, StoreFunction>> &
+  Readonly<Partial<Record<typeof DEFINING_HANDLER, StoreFunction>>>;
+
+type AlwaysAnswering = Exclude<Route['handler'], typeof DEFINING_HANDLER>;
 
 /** Those that run all the time. */
 export type LoopingFunctions = Readonly<Record<'drain-buffer' | 'repair-indexes' | 'tail-shards', StoreFunction>>;
@@ -33,7 +38,8 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
   const add = (name: Route['handler'], made: Pick<StoreFunctionProps, 'description' | 'databaseUser'>): StoreFunction =>
     addFunction(scope, name, props, { ...made, kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
 
-  const functions: AnsweringFunctions = {
+  const { definedByApi } = props.environment;
+  const functions: Readonly<Record<AlwaysAnswering, StoreFunction>> = {
     'write-cells': add('write-cells', { description: 'Schemaless: writes cells', databaseUser: 'write' }),
     'read-cells': add('read-cells', { description: 'Schemaless: reads cells and logs', databaseUser: 'read' }),
     'query-index': add('query-index', { description: 'Schemaless: finds rows by their fields', databaseUser: 'read' }),
@@ -45,7 +51,22 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
   for (const name of ['write-cells', 'read-cells', 'query-index'] as const) functions[name].grantOpenCircuits();
   functions['manage-triggers'].grantState();
   for (const trigger of props.triggers) trigger.grantManagement(functions['manage-triggers']);
-  return functions;
+  if (!definedByApi) return functions;
+  grantAppliedQueues(functions['manage-triggers'], props.environment, 'manage');
+  const defining = add(DEFINING_HANDLER, {
+    description: 'Schemaless: makes and deletes datastores without a deployment',
+    databaseUser: 'owner',
+  });
+  defining.addEnvironment(ENVIRONMENT_VARIABLES.mostShards, String(definedByApi.mostShards));
+  defining.grantTopologyWrites();
+  defining.grantState();
+  grantAppliedQueues(defining, props.environment, 'make');
+  // Who waits on the queues of what it deletes.
+  for (const trigger of props.triggers) trigger.grantManagement(defining);
+  // It gives the users of the databases their rights.
+  for (const { secrets } of props.storage.groups)
+    for (const secret of Object.values(secrets)) secret.grantRead(defining);
+  return { ...functions, [DEFINING_HANDLER]: defining };
 }
 
 /** The functions that run all the time; what starts them is not here, nor what tailing may (`startTailers`). */

@@ -1,27 +1,30 @@
 import type { Schedule } from 'aws-cdk-lib/aws-scheduler';
 import type { Construct } from 'constructs';
 import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import type { EnvironmentProps } from '../environments.ts';
+import { grantAppliedQueues } from './applied-queues.ts';
 import { startEachMinute } from './each-minute.ts';
 import type { StoreFunction } from './store-function.ts';
 import type { TriggerQueue } from './trigger-queue.ts';
 
 export interface TailersProps {
+  readonly environment: EnvironmentProps;
   /** `tail-shards`. */
   readonly target: StoreFunction;
   /** How many work side by side. */
   readonly count: number;
   readonly triggers: readonly TriggerQueue[];
-  /** Whether there are schedules at all. */
+  /** Whether there is anything to tail, and schedules at all. */
   readonly isStarted: boolean;
 }
 
 /**
  * The workers that send cells to the queues of the triggers: one function, started by a schedule for each slot, so that
- * each slot has a successor each minute. Where there are no triggers, nothing is started. Returns the schedules.
+ * each slot has a successor each minute. Returns the schedules.
  */
 export function startTailers(
   scope: Construct,
-  { target, count, triggers, isStarted }: TailersProps,
+  { environment, target, count, triggers, isStarted }: TailersProps,
 ): readonly Schedule[] {
   target.grantState();
   // Who notices that a log was cut raises the shard's epoch.
@@ -32,7 +35,8 @@ export function startTailers(
     // Whether SQS gave up on messages.
     parked.grant(target, 'sqs:GetQueueAttributes');
   }
-  return Array.from({ length: triggers.length === 0 || !isStarted ? 0 : count }, (_, slot) =>
+  if (environment.definedByApi) grantAppliedQueues(target, environment, 'send');
+  return Array.from({ length: isStarted ? count : 0 }, (_, slot) =>
     startEachMinute(scope, `tail-${slot}`, target, { slot }),
   );
 }

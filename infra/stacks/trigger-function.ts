@@ -1,3 +1,4 @@
+import { Duration } from 'aws-cdk-lib';
 import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
 import { SqsEventSource } from 'aws-cdk-lib/aws-lambda-event-sources';
 import type { Construct } from 'constructs';
@@ -10,7 +11,8 @@ import { MACHINE, tracingOf } from './machine.ts';
 import type { StateTables } from './state-tables.ts';
 import type { StoreApi } from './store-api.ts';
 import { READ_TABLE, WRITE_TABLE } from './table-actions.ts';
-import { BATCH_SIZE, batchTimeout, type TriggerQueue } from './trigger-queue.ts';
+import { BATCH_SIZE, batchSeconds } from '../../shared/triggers/state/queue-limits.ts';
+import type { TriggerQueue } from './trigger-queue.ts';
 
 export interface TriggerFunctionProps {
   readonly environment: EnvironmentProps;
@@ -54,7 +56,7 @@ export class TriggerFunction extends LambdaFunction {
       description: `Schemaless: trigger ${trigger.definition.name} of ${trigger.datastore}`,
       handler: 'index.handler',
       code: props.code,
-      timeout: batchTimeout(trigger.definition),
+      timeout: Duration.seconds(batchSeconds(trigger.definition)),
       memorySize: 512,
       logGroup: functionLog(scope, id, environment),
       // The queue holds what was not done.

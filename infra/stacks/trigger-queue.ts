@@ -3,7 +3,7 @@ import { AnyPrincipal, Effect, PolicyStatement, type IGrantable } from 'aws-cdk-
 import { DeduplicationScope, FifoThroughputLimit, Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
 import type { TriggerDefinition } from '../../shared/definitions/definitions.ts';
-import { mostReceipts, RETENTION_MS } from '../../shared/triggers/state/queue-limits.ts';
+import { hiddenSeconds, mostReceipts, RETENTION_MS } from '../../shared/triggers/state/queue-limits.ts';
 
 export interface TriggerQueueProps {
   /** Its queues stay when their stack goes, or the trigger does. */
@@ -17,23 +17,6 @@ export interface DeployedTriggerTokens {
   readonly definition: TriggerDefinition;
   readonly queueUrl: string;
   readonly parkedQueueUrl: string;
-}
-
-/** How much longer than a call may take its messages stay hidden. */
-const HANDED_BACK_SECONDS = 60;
-
-/** A batch holds as many messages at most. */
-export const BATCH_SIZE = 10;
-
-/** What a Lambda function may take at most. */
-const MAX_FUNCTION_SECONDS = 15 * 60;
-
-/**
- * The time for a whole batch of a trigger: each of its cells may take the trigger's timeout, and a minute is left to
- * count and to hand back. Where that is more than a Lambda function may take, the consumer hands back what is left.
- */
-export function batchTimeout({ timeoutSeconds }: TriggerDefinition): Duration {
-  return Duration.seconds(Math.min(BATCH_SIZE * timeoutSeconds + 60, MAX_FUNCTION_SECONDS));
 }
 
 /** What a queue holds is not to be lost by a slip: nobody purges it, and a protected one outlives its stack. */
@@ -71,9 +54,7 @@ export class TriggerQueue extends Construct {
     const parked = this.fifo('parked', {});
     this.parked = parked;
     this.queue = this.fifo('queue', {
-      // Not the six times the function's time that are usual for queues without groups: a function that dies hard would
-      // hold up its shard for an hour.
-      visibilityTimeout: Duration.seconds(batchTimeout(definition).toSeconds() + HANDED_BACK_SECONDS),
+      visibilityTimeout: Duration.seconds(hiddenSeconds(definition)),
       deadLetterQueue: { queue: parked, maxReceiveCount: mostReceipts(definition) },
     });
     for (const queue of [this.queue, parked]) keep(queue, protectedFromDeletion);

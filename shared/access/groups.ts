@@ -6,6 +6,7 @@ import { guardWith, type Guard, type GuardedClient } from '../sql/guarded-client
 import { joiningClient } from '../sql/joining-client.ts';
 import type { CircuitName, SuspectedBy } from '../sql/breaker.ts';
 import type { OpenCircuits } from './open-circuits.ts';
+import { refreshSoon } from '../topology/refresh-soon.ts';
 import type { DatastoreTopology, GroupAddress, TopologySource } from '../topology/topology.ts';
 
 /** The groups of a deployment, each with its client, opened when first needed. */
@@ -96,9 +97,9 @@ export function openGroups(
   };
 }
 
-/** A datastore's topology, or `unknown_datastore`. */
+/** A datastore's topology, or `unknown_datastore`: only once it was looked whether it was made since. */
 export async function requireDatastore(topology: TopologySource, name: string): Promise<DatastoreTopology> {
-  const found = await topology.datastore(name);
+  const found = (await topology.datastore(name)) ?? (await lookAgain(topology, name));
   if (found) return found;
   const wanted = `one of ${(await topology.datastores()).join(', ') || '(none defined)'}`;
   const got = JSON.stringify(name.slice(0, 60));
@@ -107,4 +108,9 @@ export async function requireDatastore(topology: TopologySource, name: string): 
     wanted,
     got,
   });
+}
+
+function lookAgain(topology: TopologySource, name: string): Promise<DatastoreTopology | undefined> {
+  refreshSoon(topology);
+  return topology.datastore(name);
 }

@@ -1,6 +1,7 @@
 import type { Json } from '../cell.ts';
 import { BATCHES } from './describe/batches.ts';
 import { CELLS } from './describe/cells.ts';
+import { DEFINITIONS } from './describe/definitions.ts';
 import type { Description } from './describe/description.ts';
 import { INDEXES } from './describe/indexes.ts';
 import { SERVICE } from './describe/service.ts';
@@ -21,6 +22,7 @@ const DESCRIPTIONS: Readonly<Record<Operation, Description>> = {
   ...SHARDS,
   ...INDEXES,
   ...TRIGGERS,
+  ...DEFINITIONS,
   ...SERVICE,
 };
 

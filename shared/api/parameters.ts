@@ -11,6 +11,8 @@ interface Parameter {
    * object
    */
   readonly explode?: false;
+  /** @default false */
+  readonly required?: true;
 }
 
 /** The parameters in paths, by name. */
@@ -129,6 +131,25 @@ export const QUERY_PARAMETERS = {
     schema: { type: 'string' },
     description: 'Go on from `next` of an answer to this same query. Its old name, `cursor`, is taken as well.',
     example: 'WyJMaXNib24iLCI2ZTNhMGY5Yy0uLi4iLCIuLi4iXQ',
+  },
+  dryRun: {
+    name: 'dry_run',
+    schema: { enum: ['true', 'false'], default: 'false' },
+    description: 'Say what would be done, and change nothing.',
+    example: 'true',
+  },
+  confirm: {
+    name: 'confirm',
+    schema: { type: 'string' },
+    description: 'The name of what is deleted, once more.',
+    example: 'shop',
+    required: true,
+  },
+  force: {
+    name: 'force',
+    schema: { enum: ['true', 'false'], default: 'false' },
+    description: 'Delete it also where something is lost with it.',
+    example: 'false',
   },
   explain: {
     name: 'explain',

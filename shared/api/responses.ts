@@ -52,8 +52,17 @@ export function responsesOf(description: Description): Readonly<Record<string, J
     responses[status] = withProblems(responses[status], status, codes);
   }
   for (const [status, means] of Object.entries(OF_GATEWAY))
-    responses[Number(status)] = { description: means, content: REFUSAL };
+    responses[Number(status)] = withRefusal(responses[Number(status)], means);
   return responses;
+}
+
+function withRefusal(answer: Response | undefined, means: string): Response {
+  if (answer === undefined) return { description: means, content: REFUSAL };
+  return {
+    ...answer,
+    description: `${String(answer['description'])} ${means}`,
+    content: { ...REFUSAL, ...(answer['content'] as Response) },
+  };
 }
 
 function withProblems(answer: Response | undefined, status: number, codes: readonly ErrorCode[]): Response {

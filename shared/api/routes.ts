@@ -108,12 +108,34 @@ export const ROUTES = [
     path: '/v1/{datastore}/buffer/undecided/keep',
     handler: 'write-cells',
   },
+  {
+    operation: 'applyDefinitions',
+    method: 'POST',
+    path: '/v1/definitions/apply',
+    handler: 'define-datastores',
+  },
+  { operation: 'deleteDatastore', method: 'DELETE', path: '/v1/{datastore}', handler: 'define-datastores' },
+  {
+    operation: 'deleteIndex',
+    method: 'DELETE',
+    path: '/v1/{datastore}/indexes/{index}',
+    handler: 'define-datastores',
+  },
+  {
+    operation: 'deleteTrigger',
+    method: 'DELETE',
+    path: '/v1/{datastore}/triggers/{trigger}',
+    handler: 'define-datastores',
+  },
   { operation: 'getHealth', method: 'GET', path: '/v1/health', handler: 'read-cells' },
   { operation: 'getOpenApi', method: 'GET', path: '/v1/openapi.json', handler: 'read-cells' },
 ] as const;
 
 export type Route = (typeof ROUTES)[number];
 export type Operation = Route['operation'];
+
+/** Who answers the routes that are not everywhere: where it is not, they are answered that it goes by deploy. */
+export const DEFINING_HANDLER = 'define-datastores' satisfies Route['handler'];
 
 /** Who answers all other paths and methods: that there is no such route. */
 export const DEFAULT_HANDLER = 'read-cells' satisfies Route['handler'];

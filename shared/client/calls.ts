@@ -3,8 +3,8 @@ import type { BatchRoute } from './join-reads.ts';
 import type { CallLimits } from './options.ts';
 
 export interface Call {
-  readonly method: 'GET' | 'PUT' | 'POST';
-  /** Parts of the path after the datastore; each is encoded. */
+  readonly method: 'GET' | 'PUT' | 'POST' | 'DELETE';
+  /** Parts of the path after the datastore, none for the datastore itself; each is encoded. */
   readonly path: readonly (string | number)[];
   /** Those that are undefined are left out; a list is repeated. */
   readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;

@@ -91,7 +91,8 @@ async function tryOnce(
   bounds: Bounds,
 ): Promise<Attempt> {
   const plain = body === undefined ? sent.bare : sent.headers;
-  const target = `${base}/${path}`;
+  // The datastore itself has no path below it.
+  const target = path === '' || path.startsWith('?') ? `${base}${path}` : `${base}/${path}`;
   const headers =
     sign === undefined ? plain : await sign({ method, url: new URL(target, origin), headers: plain, body });
   let answer: Incoming;

@@ -25,7 +25,7 @@ const GONE_AFTER_MS = 10 * 60_000;
 
 /**
  * Lists the triggers that are wished as they are deployed now, and removes the others: also those of datastores that
- * are not wished at all, if each wished one says its triggers.
+ * are not wished at all, if each wished one says its triggers, and these are all (not `isPart`).
  *
  * What a queue had that is replaced by another one is sent again to that.
  *
@@ -36,7 +36,7 @@ const GONE_AFTER_MS = 10 * 60_000;
 export async function deployTriggers(
   { topologyTable, stateTable }: TriggerTables,
   datastores: readonly WishedTriggers[],
-  now = new Date(),
+  { now = new Date(), isPart = false }: { readonly now?: Date; readonly isPart?: boolean | undefined } = {},
 ): Promise<void> {
   const listed = await readTriggerItems(topologyTable);
   const forget = async (datastore: string, name: string): Promise<void> => {
@@ -65,7 +65,7 @@ export async function deployTriggers(
     }
   }
 
-  const whole = datastores.every(({ triggers }) => triggers !== undefined);
+  const whole = !isPart && datastores.every(({ triggers }) => triggers !== undefined);
   for (const { datastore, trigger, removed_at } of listed) {
     const { name } = trigger.definition;
     const wish =

@@ -1,27 +1,21 @@
-import type { DatastoreDefinition } from '../definitions/definitions.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
 import { shardDatabase } from '../shard.ts';
 import { toNumber, toText } from '../sql/cell-rows.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import { createDatastore, readDatastore, writeGroups } from '../topology/dynamo-topology.ts';
+import { createDatastore, isBeingDeleted, readDatastore, writeGroups } from '../topology/dynamo-topology.ts';
+import { readApplied } from '../topology/applied-definitions.ts';
 import type { IndexVersion } from '../topology/index-catalogue.ts';
 import type { DatastoreTopology, GroupAddress } from '../topology/topology.ts';
-import { deployTriggers, type WishedTriggers } from './deployed-triggers.ts';
+import { deployTriggers } from './deployed-triggers.ts';
 import type { MadeUser } from '../topology/database-users.ts';
 import { createUsers } from './create-users.ts';
 import { createIndexTables, indexTableStatement } from './index-tables.ts';
 import { listFirstVersions, listWishedVersions, readVersions, type DatastoreVersions } from './index-versions.ts';
 import { sideBySide } from '../side-by-side.ts';
+import type { MigrationWish, WishedDatastore } from './migration-wish.ts';
 import { CONTROL_STEPS, SHARD_STEPS } from './steps.ts';
-
-export interface MigrationWish {
-  readonly groups: readonly GroupAddress[];
-  readonly datastores: readonly WishedDatastore[];
-}
-
-/** A datastore as defined, and its triggers as deployed; where those are left out, they stay as they are. */
-export type WishedDatastore = Omit<DatastoreDefinition, 'triggers'> & WishedTriggers;
+import { forgetDeployed, withApplied } from './with-applied.ts';
 
 export interface Migration {
   readonly topologyTable: DynamoTable;
@@ -48,12 +42,17 @@ const DONE_BEFORE = new Set([1060, 1061, 1091]);
  * is never computed again, and the tables of indexes that are not wished any more stay until someone drops them. Can be
  * repeated at any time and goes on where it stopped.
  *
+ * What was applied through the API (`applied-definitions.ts`) stays, unless it is wished by now, too.
+ *
  * @returns whether everything is done
  * @throws Error naming what is wrong with the wish: another shard count, a group gone that still owns shards
  */
-export async function migrate(migration: Migration): Promise<boolean> {
-  const { topologyTable, wish } = migration;
-  await checkWish(topologyTable, wish);
+export async function migrate(given: Migration): Promise<boolean> {
+  const { topologyTable } = given;
+  await checkWish(topologyTable, given.wish);
+  const applied = given.wish.isPart ? [] : await readApplied(topologyTable);
+  const wish = { ...given.wish, datastores: withApplied(given.wish.datastores, applied) };
+  const migration = { ...given, wish };
   const clients = new Map(wish.groups.map((group) => [group.name, migration.connect(group)]));
   try {
     await Promise.all([...clients.values()].map(stepControl));
@@ -71,7 +70,8 @@ export async function migrate(migration: Migration): Promise<boolean> {
     );
     if (listed.includes(false)) return false;
     // When their shards are there: who works for a trigger reads them.
-    await deployTriggers(migration, wish.datastores);
+    await deployTriggers(migration, wish.datastores, { isPart: wish.isPart });
+    await forgetDeployed(topologyTable, given.wish.datastores, applied);
     return true;
   } finally {
     await Promise.all([...clients.values()].map((client) => client.close()));
@@ -116,6 +116,10 @@ async function prepareDatastore(
 async function checkWish(topologyTable: DynamoTable, { groups, datastores }: MigrationWish): Promise<void> {
   const names = new Set(groups.map(({ name }) => name));
   for (const { name, shards } of datastores) {
+    if (await isBeingDeleted(topologyTable, name))
+      throw new Error(
+        `datastore ${name}: wanted another name, or its deletion finished, got one that is being deleted`,
+      );
     const existing = await readDatastore(topologyTable, name);
     if (!existing) continue;
     if (existing.shards !== shards)

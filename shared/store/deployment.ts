@@ -29,7 +29,8 @@ export function openDeployment(options: DeploymentOptions): Deployment {
     async datastore(name) {
       const { shards } = await requireDatastore(topology, name);
       let datastore = open.get(name);
-      if (!datastore) {
+      // Another number of shards: it was deleted and made again.
+      if (datastore?.shards !== shards) {
         datastore = {
           name,
           shards,

@@ -142,6 +142,8 @@ async function writeToGroup(
         return results;
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
+        // It was deleted meanwhile: no copy will ever find its way.
+        if (error instanceof SchemalessError && error.code === 'unknown_datastore') throw error;
         context.report({ kind: 'primary_failed', group, error });
         return settleWithoutPrimary(context, { group, holders, cells: ofShard });
       }

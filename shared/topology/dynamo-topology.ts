@@ -1,8 +1,10 @@
 import {
   ConditionalCheckFailedException,
   GetItemCommand,
+  DeleteItemCommand,
   PutItemCommand,
   ScanCommand,
+  UpdateItemCommand,
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,10 +21,11 @@ import { toTriggerItem } from './trigger-catalogue.ts';
  * | pk | holds |
  * |---|---|
  * | `groups` | `groups`: how every group is reached, JSON |
- * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch |
+ * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `deleting`: since when it is being deleted, and not there for anybody else |
  * | `index#trips#rider_index` | the versions of an index, see `index-catalogue.ts` |
  * | `progress#trips#rider_index` | how far the repair is with it, see `index-progress.ts` |
  * | `trigger#trips#bill_rider` | a trigger, see `trigger-catalogue.ts` |
+ * | `applied#…` | what was defined through the API, see `applied-definitions.ts` |
  *
  * One item a datastore: 4096 shards take about 30 KB, a cold instance reads them with one request, and a shard moves
  * by changing one element of two lists.
@@ -115,7 +118,7 @@ async function readTopology({ client, table }: DynamoTable): Promise<WholeTopolo
     for (const item of page.Items ?? []) {
       const key = item['pk']?.S ?? '';
       if (key === GROUPS) groups = toGroups(item);
-      else if (key.startsWith(DATASTORE))
+      else if (key.startsWith(DATASTORE) && !item['deleting'])
         datastores.set(key.slice(DATASTORE.length), toTopology(key.slice(DATASTORE.length), item));
       const index = toIndexCatalogue(item);
       if (index && index.catalogue.versions.length > 0)
@@ -155,7 +158,7 @@ function toGroups(item: Record<string, AttributeValue>): readonly GroupAddress[]
   return JSON.parse(item['groups']?.S ?? '[]') as GroupAddress[];
 }
 
-/** Reads one datastore's topology as it is now, past every cache. */
+/** Reads one datastore's topology as it is now, past every cache; also of one that is being deleted. */
 export async function readDatastore(
   { client, table }: DynamoTable,
   name: string,
@@ -164,6 +167,32 @@ export async function readDatastore(
     new GetItemCommand({ TableName: table, Key: { pk: { S: `${DATASTORE}${name}` } }, ConsistentRead: true }),
   );
   return Item && toTopology(name, Item);
+}
+
+/** Whether a datastore's deletion was begun and is not done. */
+export async function isBeingDeleted({ client, table }: DynamoTable, name: string): Promise<boolean> {
+  const { Item } = await client.send(
+    new GetItemCommand({ TableName: table, Key: { pk: { S: `${DATASTORE}${name}` } }, ConsistentRead: true }),
+  );
+  return Item?.['deleting'] !== undefined;
+}
+
+/** Takes a datastore off the map for everybody but who deletes it. */
+export async function markDeleting({ client, table }: DynamoTable, name: string, now = new Date()): Promise<void> {
+  await client.send(
+    new UpdateItemCommand({
+      TableName: table,
+      Key: { pk: { S: `${DATASTORE}${name}` } },
+      UpdateExpression: 'SET #deleting = if_not_exists(#deleting, :now)',
+      ExpressionAttributeNames: { '#deleting': 'deleting' },
+      ExpressionAttributeValues: { ':now': { S: now.toISOString() } },
+    }),
+  );
+}
+
+/** Forgets a datastore, once nothing of it is left. */
+export async function forgetDatastore({ client, table }: DynamoTable, name: string): Promise<void> {
+  await client.send(new DeleteItemCommand({ TableName: table, Key: { pk: { S: `${DATASTORE}${name}` } } }));
 }
 
 /**

@@ -114,7 +114,7 @@ test('the page leads to a datastore with an index and a trigger that runs', { ti
   rmSync(join(project, 'infra/datastores/shop'), { recursive: true });
   const after = await start();
   expect(said).toContain(
-    'not defined any more: shop (4 shards). Its cells are kept, and can be read and written; no trigger is called for them. Define it again, or delete all data of a stopped stack with npm run local -- reset',
+    `not defined any more: shop (4 shards). Its cells are kept, and can be read and written; no trigger is called for them. Define it again, or delete it for good: curl -X DELETE "${after}/v1/NAME?confirm=NAME"`,
   );
   expect(await run(after, '-X PUT')).toMatchObject({ outcome: 'stored_before' });
 });

@@ -83,7 +83,7 @@ async function show({ groups, datastores, undefinedDatastores, functions, url }:
   if (undefinedDatastores.length > 0) {
     const [its, it] = undefinedDatastores.length === 1 ? ['Its', 'it'] : ['Their', 'them'];
     console.log(
-      `not defined any more: ${named(undefinedDatastores)}. ${its} cells are kept, and can be read and written; no trigger is called for them. Define ${it} again, or delete all data of a stopped stack with npm run local -- reset`,
+      `not defined any more: ${named(undefinedDatastores)}. ${its} cells are kept, and can be read and written; no trigger is called for them. Define ${it} again, or delete ${it} for good: curl -X DELETE "${url}/v1/NAME?confirm=NAME"`,
     );
   }
   for (const line of await prove({

@@ -1,4 +1,5 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { readApplied } from '../../../shared/topology/applied-definitions.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import { awsLogin } from './aws-login.ts';
 
@@ -10,7 +11,7 @@ export interface UndefinedDatastore {
 
 /**
  * The datastores of the topology whose definitions are gone. Their data is kept and served: a folder that was moved, or
- * that a branch does not have, is no wish to lose what is in it.
+ * that a branch does not have, is no wish to lose what is in it. Those that were made through the API are defined there.
  *
  * @param tables of the stack, by name
  */
@@ -24,7 +25,9 @@ export async function undefinedDatastores(
   const client = new DynamoDBClient({ endpoint: dynamodbUrl, ...awsLogin() });
   try {
     const topology = dynamoTopology({ client, table });
-    const names = (await topology.datastores()).filter((name) => !defined.has(name));
+    const applied = (await readApplied({ client, table })).filter(({ shards }) => shards !== undefined);
+    const known = new Set([...defined, ...applied.map(({ name }) => name)]);
+    const names = (await topology.datastores()).filter((name) => !known.has(name));
     return await Promise.all(
       names.map(async (name) => ({ name, shards: (await topology.datastore(name))?.shards ?? 0 })),
     );

@@ -2,6 +2,7 @@ import { SchemalessError } from '../../errors.ts';
 import type { StoreContext } from '../../access/context.ts';
 import type { DynamoTable } from '../../dynamo/table.ts';
 import { requireDatastore } from '../../access/groups.ts';
+import { refreshSoon } from '../../topology/refresh-soon.ts';
 import type { DatastoreTopology, DeployedTrigger } from '../../topology/topology.ts';
 import { triggerStore } from '../state/dynamo-trigger-store.ts';
 import { triggerFollower } from '../state/follower-name.ts';
@@ -48,9 +49,15 @@ export async function managedTrigger(
   datastore: string,
   name: string,
 ): Promise<ManagedTrigger> {
-  const found = (await managedTriggers(options, datastore)).find(({ definition }) => definition.name === name);
-  if (!found) throw unknownTrigger(name, datastore);
-  return found;
+  const find = async (): Promise<ManagedTrigger | undefined> =>
+    (await managedTriggers(options, datastore)).find(({ definition }) => definition.name === name);
+  const found = await find();
+  if (found) return found;
+  // It may have been made since.
+  refreshSoon(options.context.topology);
+  const made = await find();
+  if (!made) throw unknownTrigger(name, datastore);
+  return made;
 }
 
 export function unknownTrigger(name: string, datastore: string): SchemalessError {

@@ -44,6 +44,31 @@ export function mostReceipts(definition: Pick<TriggerDefinition, 'function' | 'm
     : RECEIPTS_OF_FUNCTIONS;
 }
 
+/** A batch of a trigger's messages holds so many at most. */
+export const BATCH_SIZE = 10;
+
+/** What a Lambda function may take at most. */
+const MAX_FUNCTION_SECONDS = 15 * 60;
+
+/** How much longer than a call may take its messages stay hidden. */
+const HANDED_BACK_SECONDS = 60;
+
+/**
+ * The time for a whole batch of a trigger: each of its cells may take the trigger's timeout, and a minute is left to
+ * count and to hand back. Where that is more than a Lambda function may take, the consumer hands back what is left.
+ */
+export function batchSeconds({ timeoutSeconds }: Pick<TriggerDefinition, 'timeoutSeconds'>): number {
+  return Math.min(BATCH_SIZE * timeoutSeconds + 60, MAX_FUNCTION_SECONDS);
+}
+
+/**
+ * For how long a message that was received stays hidden. Not the six times the function's time that are usual for
+ * queues without groups: a function that dies hard would hold up its shard for an hour.
+ */
+export function hiddenSeconds(definition: Pick<TriggerDefinition, 'timeoutSeconds'>): number {
+  return batchSeconds(definition) + HANDED_BACK_SECONDS;
+}
+
 /**
  * For how long messages may wait without being consumed until their queue cannot be trusted to have all of them: a
  * quarter of the time in which a halted trigger uses up their receipts, some twenty hours (two where the consumer is

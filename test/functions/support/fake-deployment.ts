@@ -3,15 +3,17 @@ import type { IndexStatus } from '../../../shared/contract/index-status.ts';
 import type { BufferOperations, Datastore, GroupHealth, IndexOperations } from '../../../shared/contract/datastore.ts';
 import type { Deployment } from '../../../shared/store/deployment.ts';
 import { referenceStore } from '../../../shared/store/reference-store.ts';
+import type { DefinitionManagement } from '../../../shared/migrate/definition-management.ts';
 import type { TriggerManagement } from '../../../shared/triggers/manage/trigger-management.ts';
 import type { TriggerOperations } from '../../../shared/contract/trigger-operations.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
+import { fakeDefinitions } from './fake-definitions.ts';
 import { fakeTriggers } from './fake-triggers.ts';
 
 export const SHARDS = 4;
 
 /** What all handlers together work on. */
-export type Everything = Deployment & TriggerManagement;
+export type Everything = Deployment & TriggerManagement & DefinitionManagement;
 
 export interface FakeDeployment extends Everything {
   /** The store behind `trips`, to look into. */
@@ -80,6 +82,7 @@ export function fakeDeployment(
     datastores: async () => ['trips'],
     health: async () => health,
     close: async () => undefined,
+    ...fakeDefinitions(),
   };
 }
 
@@ -88,5 +91,15 @@ export function failingDeployment(error: unknown): Everything {
   const fail = async (): Promise<never> => {
     throw error;
   };
-  return { triggers: fail, datastore: fail, datastores: fail, health: fail, close: async () => undefined };
+  return {
+    triggers: fail,
+    datastore: fail,
+    datastores: fail,
+    health: fail,
+    close: async () => undefined,
+    apply: fail,
+    deleteDatastore: fail,
+    deleteIndex: fail,
+    deleteTrigger: fail,
+  };
 }

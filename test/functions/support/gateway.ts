@@ -1,6 +1,7 @@
 import './quiet.ts';
 import { gunzipSync } from 'node:zlib';
 import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context } from 'aws-lambda';
+import { makeDefinitionsHandler } from '../../../functions/define-datastores.ts';
 import { makeTriggersHandler } from '../../../functions/manage-triggers.ts';
 import { makeQueryHandler } from '../../../functions/query-index.ts';
 import { makeReadHandler } from '../../../functions/read-cells.ts';
@@ -44,6 +45,7 @@ let requests = 0;
 export function gateway(deployment: Everything | (() => Everything)): Gateway {
   const open = typeof deployment === 'function' ? deployment : () => deployment;
   const handlers = {
+    'define-datastores': makeDefinitionsHandler(open),
     'manage-triggers': makeTriggersHandler(open),
     'query-index': makeQueryHandler(open),
     'read-cells': makeReadHandler(open),

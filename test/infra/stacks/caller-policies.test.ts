@@ -44,6 +44,10 @@ const WRITES = [
   'discardDeadMessages',
   'discardBufferConflicts',
   'keepUndecidedWrites',
+  'applyDefinitions',
+  'deleteDatastore',
+  'deleteIndex',
+  'deleteTrigger',
 ];
 const OF_CLIENTS = [
   'putCell',

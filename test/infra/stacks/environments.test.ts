@@ -2,10 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
-import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
+import { ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentName } from '../../../infra/environments.ts';
 import { checkEnvironment } from '../../../infra/check-environment.ts';
 import { checkTypes } from '../../../infra/local/template/resources/local-resources.ts';
-import { ROUTES } from '../../../shared/api/routes.ts';
+import { DEFINING_HANDLER, ROUTES } from '../../../shared/api/routes.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';
 import { circleIn } from '../support/references.ts';
 import { statementsOf } from '../support/statements.ts';
@@ -14,7 +14,11 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { mostVariableBytes } from '../support/variable-bytes.ts';
 
 const folder = temporaryFolder();
-const API_FUNCTIONS = [...new Set(ROUTES.map(({ handler }) => handler))];
+/** Where datastores are defined by deployments alone there is no function that does. */
+const apiFunctions = (environment: EnvironmentName) =>
+  [...new Set(ROUTES.map(({ handler }) => handler))].filter(
+    (handler) => handler !== DEFINING_HANDLER || ENVIRONMENTS[environment].definedByApi !== undefined,
+  );
 /** They loop until their successor has taken over. */
 const LOOPS = 3;
 const definitions = loadDefinitions(join(PROJECT_ROOT, 'infra/datastores'));
@@ -95,7 +99,7 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     );
     expect(new Set(retries)).toEqual(new Set([0]));
     // Those of the routes, the schedules and the triggers, and the two of the migration.
-    expect(retries).toHaveLength(API_FUNCTIONS.length + LOOPS + triggerFunctions.length + 2);
+    expect(retries).toHaveLength(apiFunctions(environment).length + LOOPS + triggerFunctions.length + 2);
   });
 
   it('gives functions no more time than the API has, and the definitions beside their code', () => {
@@ -108,7 +112,7 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
     );
     const timeouts = ofStore.map(({ Properties }) => Number(Properties?.['Timeout']));
     expect(timeouts.sort((a, b) => a - b)).toEqual([
-      ...API_FUNCTIONS.map(() => 28),
+      ...apiFunctions(environment).map(() => 28),
       ...Array.from({ length: LOOPS }, () => 900),
     ]);
     for (const { Metadata } of functions) {
@@ -150,6 +154,7 @@ describe.each(ENVIRONMENT_NAMES)('the app of %s', (environment) => {
       ];
     });
     expect(Object.fromEntries(writable.filter(([, tables]) => tables.length > 0))).toEqual({
+      ...(ENVIRONMENTS[environment].definedByApi && { definedatastores: ['state', 'topology'] }),
       drainbuffer: ['state'],
       managetriggers: ['state'],
       migrationisComplete: ['state', 'topology'],

@@ -32,7 +32,7 @@ const trigger = (name: string, queueUrl = `http://localhost/${name}.fifo`): Depl
   parkedQueueUrl: `${queueUrl}-parked`,
 });
 const deploy = (datastores: readonly WishedTriggers[], minutesFromNow = 0): Promise<void> =>
-  deployTriggers({ topologyTable, stateTable }, datastores, new Date(Date.now() + minutesFromNow * 60_000));
+  deployTriggers({ topologyTable, stateTable }, datastores, { now: new Date(Date.now() + minutesFromNow * 60_000) });
 const listed = (datastore: string): Promise<readonly DeployedTrigger[]> =>
   dynamoTopology(topologyTable).triggers(datastore);
 const names = async (datastore: string): Promise<readonly string[]> =>

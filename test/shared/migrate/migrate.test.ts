@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import { migrate, type MigrationWish } from '../../../shared/migrate/migrate.ts';
+import { migrate } from '../../../shared/migrate/migrate.ts';
+import type { MigrationWish } from '../../../shared/migrate/migration-wish.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
 import { dynamoTopology, readDatastore } from '../../../shared/topology/dynamo-topology.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';

@@ -1,0 +1,54 @@
+import { connectorOf } from '#connector';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Definitions } from '../shared/definitions/definitions.ts';
+import { DEFINITIONS_FILE, STORE_VARIABLES } from '../shared/environment.ts';
+import { appliedQueues } from '../shared/migrate/applied-queues.ts';
+import { definitionManagement, type DefinitionManagement } from '../shared/migrate/definition-management.ts';
+import { sqsTriggerQueues } from '../shared/triggers/state/sqs-trigger-queues.ts';
+import { readConfig } from './environment/config.ts';
+import { dynamoClient } from './environment/dynamo.ts';
+import { sqsClient } from './environment/sqs.ts';
+import { userPasswords } from './environment/user-passwords.ts';
+import { applyDefinitions } from './http/operations/apply-definitions.ts';
+import { deleteDatastore, deleteIndex, deleteTrigger } from './http/operations/delete-definitions.ts';
+import { httpHandler, type HttpHandler } from './http/handler.ts';
+
+/** Creating or dropping a database may take long on a busy cluster. */
+const STATEMENT_MS = 20_000;
+
+/** The routes by which datastores, indexes and triggers are made and deleted without a deployment. */
+export function makeDefinitionsHandler(management: () => DefinitionManagement): HttpHandler {
+  return httpHandler<'define-datastores', DefinitionManagement>(
+    { applyDefinitions, deleteDatastore, deleteIndex, deleteTrigger },
+    management,
+  );
+}
+
+let opened: DefinitionManagement | undefined;
+
+function management(): DefinitionManagement {
+  opened ??= open();
+  return opened;
+}
+
+function open(): DefinitionManagement {
+  const config = readConfig([...STORE_VARIABLES, 'mostShards']);
+  const [dynamo, sqs] = [dynamoClient(), sqsClient()];
+  return definitionManagement({
+    topologyTable: { client: dynamo, table: config.topologyTable },
+    stateTable: { client: dynamo, table: config.stateTable },
+    owner: randomUUID(),
+    connect: connectorOf(config.access).open(config, { statementMs: STATEMENT_MS }),
+    passwords: userPasswords(new SecretsManagerClient()),
+    bufferCopies: config.bufferCopies,
+    queues: appliedQueues(sqs, config.environment),
+    depths: sqsTriggerQueues(sqs),
+    deployed: JSON.parse(readFileSync(join(import.meta.dirname, DEFINITIONS_FILE), 'utf8')) as Definitions,
+    mostShards: config.mostShards,
+  });
+}
+
+export const handler = makeDefinitionsHandler(management);

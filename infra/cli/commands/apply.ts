@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+import { Command } from 'commander';
+import { definitionsClient } from '../../../shared/client/definitions-client.ts';
+import type { ClientOptions } from '../../../shared/client/options.ts';
+import type {
+  AppliedChange,
+  AppliedOutcome,
+  DefinitionOperations,
+} from '../../../shared/contract/definition-operations.ts';
+import { DefinitionsError } from '../../../shared/definitions/definitions-error.ts';
+import { judgeFolder } from '../../../shared/definitions/load-definitions.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
+
+/** How the API is reached, where nothing says it. */
+export const LOCAL_URL = 'http://127.0.0.1:4000';
+
+export type ApiOptions = Omit<ClientOptions, 'datastore'>;
+
+export interface ApplyOptions {
+  /** Changes nothing. @default false */
+  readonly dryRun?: boolean;
+}
+
+/**
+ * Makes what a folder of definitions says, and that is not there: judged here first, then by who makes it. Repeated until
+ * all is done.
+ *
+ * @param api of the deployment, or where it is
+ * @throws DefinitionsError with the problems of the folder; SchemalessError as `DefinitionOperations.apply` does, and
+ *   `unavailable` where an hour was not enough
+ */
+export async function applyFolder(
+  api: DefinitionOperations | ApiOptions,
+  folder: string,
+  { dryRun = false }: ApplyOptions = {},
+): Promise<AppliedOutcome> {
+  const { problems } = judgeFolder(folder);
+  if (problems.length > 0) throw new DefinitionsError(folder, problems);
+  const operations = 'apply' in api ? api : definitionsClient(api);
+  const files = filesOf(folder);
+  const first = await operations.apply(files, { dry_run: dryRun });
+  if (dryRun) return first;
+  // What a repetition finds is there by then.
+  for (let outcome = first, rounds = 1; !outcome.done; rounds += 1) {
+    if (rounds === MOST_ROUNDS) throw new SchemalessError('unavailable', 'Not all is made yet: apply it again');
+    outcome = await operations.apply(files);
+  }
+  return { ...first, done: true };
+}
+
+/** Of some twenty seconds each. */
+const MOST_ROUNDS = 180;
+
+function filesOf(folder: string): Record<string, string> {
+  const names = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name.endsWith('.yaml'))
+    .map((entry) => join(entry.parentPath, entry.name));
+  return Object.fromEntries(
+    names.map((file) => [relative(folder, file).split(sep).join('/'), readFileSync(file, 'utf8')]),
+  );
+}
+
+/** `apply FOLDER`: makes datastores, indexes and triggers without a restart. */
+export function applyCommand(api: () => ApiOptions = () => ({ url: LOCAL_URL })): Command {
+  return new Command('apply')
+    .summary('make datastores, indexes and triggers without a restart')
+    .description(
+      'Makes what the definitions in a folder say and what is not there, and changes what may be changed; what they do not name stays. Everything is judged before anything is done. On a local stack and in dev; elsewhere this goes by deploy.',
+    )
+    .argument('<folder>', 'of the datastores, as infra/datastores')
+    .option('--dry-run', 'say what would be done, and change nothing')
+    .addHelpText('after', '\nExits with 1 where nothing was changed.\n\nExample:\n  apply infra/datastores --dry-run')
+    .action(async (folder: string, { dryRun = false }: { readonly dryRun?: boolean }) => {
+      try {
+        show(await applyFolder(api(), folder, { dryRun }));
+      } catch (error) {
+        if (!(error instanceof DefinitionsError) && !(error instanceof SchemalessError)) throw error;
+        process.stderr.write(`${refused(error)}\n`);
+        process.exitCode = 1;
+      }
+    });
+}
+
+const DONE = { create: 'made', change: 'changed', none: 'as it was' };
+const WOULD = { create: 'would be made', change: 'would be changed', none: 'as it is' };
+
+function show({ changes, warnings, dry_run }: AppliedOutcome): void {
+  const said = dry_run ? WOULD : DONE;
+  for (const { file, line, message } of warnings) process.stderr.write(`${file}:${line}: ${message} (warning)\n`);
+  for (const one of changes) process.stdout.write(`${nameOf(one)}: ${said[one.change]}\n`);
+}
+
+function nameOf({ kind, datastore, name, shards }: AppliedChange): string {
+  return kind === 'datastore' ? `datastore ${name} (${shards} shards)` : `${kind} ${datastore}/${name}`;
+}
+
+/** One problem a line. */
+function refused(error: Error): string {
+  if (!(error instanceof SchemalessError)) return error.message;
+  return `${error.code}: ${error.message.replaceAll('; ', '\n  ')}`;
+}

@@ -1,0 +1,114 @@
+import { hash } from 'node:crypto';
+import {
+  CreateQueueCommand,
+  DeleteQueueCommand,
+  GetQueueAttributesCommand,
+  GetQueueUrlCommand,
+  QueueDoesNotExist,
+  SetQueueAttributesCommand,
+  type SQSClient,
+} from '@aws-sdk/client-sqs';
+import type { TriggerDefinition } from '../definitions/definitions.ts';
+import { SchemalessError } from '../errors.ts';
+import type { DeployedTrigger } from '../topology/topology.ts';
+import { hiddenSeconds, mostReceipts, RETENTION_MS } from '../triggers/state/queue-limits.ts';
+
+/** The queues of triggers that no deployment makes: as those that it makes, with names by which rights are given. */
+export interface AppliedQueues {
+  /** Makes them, or changes them to what the definition says. */
+  make(datastore: string, definition: TriggerDefinition): Promise<DeployedTrigger>;
+  /** Deletes them, whatever is on them; whether they are there or not. */
+  remove(datastore: string, trigger: string): Promise<void>;
+}
+
+/** SQS takes 80 characters. */
+const NAME_CHARACTERS = 40;
+
+/**
+ * `schemaless-dev-shop-confirm_order-1f3a9c0b2d.fifo`: with the start of both names for people, and a hash of them for
+ * those that are longer.
+ */
+export function appliedQueueName(environment: string, datastore: string, trigger: string, end: '' | '-dead'): string {
+  const names = `${datastore}-${trigger}`;
+  return `${appliedQueuePrefix(environment)}${names.slice(0, NAME_CHARACTERS)}-${hash('sha256', names, 'hex').slice(0, 10)}${end}.fifo`;
+}
+
+/** What the names of all of them begin with. */
+export function appliedQueuePrefix(environment: string): string {
+  return `schemaless-${environment}-`;
+}
+
+export function appliedQueues(client: SQSClient, environment: string): AppliedQueues {
+  const nameOf = (datastore: string, trigger: string, end: '' | '-dead'): string =>
+    appliedQueueName(environment, datastore, trigger, end);
+  return {
+    async make(datastore, definition) {
+      const dead = await makeQueue(client, nameOf(datastore, definition.name, '-dead'), {});
+      const queue = await makeQueue(client, nameOf(datastore, definition.name, ''), {
+        VisibilityTimeout: String(hiddenSeconds(definition)),
+        RedrivePolicy: JSON.stringify({ deadLetterTargetArn: dead.arn, maxReceiveCount: mostReceipts(definition) }),
+      });
+      return { definition, queueUrl: queue.url, parkedQueueUrl: dead.url };
+    },
+    async remove(datastore, trigger) {
+      // The one that sends to the other first.
+      for (const end of ['', '-dead'] as const) await removeQueue(client, nameOf(datastore, trigger, end));
+    },
+  };
+}
+
+/** The same of all of them, whatever their triggers say: a queue that is there is found by it. */
+const ALWAYS = {
+  FifoQueue: 'true',
+  // High throughput: the limits are for each shard, not for the queue.
+  DeduplicationScope: 'messageGroup',
+  FifoThroughputLimit: 'perMessageGroupId',
+  MessageRetentionPeriod: String(RETENTION_MS / 1000),
+  SqsManagedSseEnabled: 'true',
+};
+
+async function makeQueue(
+  client: SQSClient,
+  name: string,
+  more: Readonly<Record<string, string>>,
+): Promise<{ readonly url: string; readonly arn: string }> {
+  const url = await urlOf(client, name);
+  const { Attributes: { QueueArn: arn = '' } = {} } = await client.send(
+    new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['QueueArn'] }),
+  );
+  await client.send(new SetQueueAttributesCommand({ QueueUrl: url, Attributes: { ...more, Policy: policyOf(arn) } }));
+  return { url, arn };
+}
+
+async function urlOf(client: SQSClient, name: string): Promise<string> {
+  try {
+    const { QueueUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes: ALWAYS }));
+    return QueueUrl;
+  } catch (cause) {
+    if (!(cause instanceof Error && /QueueDeletedRecently/u.test(cause.name))) throw cause;
+    const message = `the queue ${name} was deleted less than a minute ago, and can only be made again after that`;
+    throw new SchemalessError('unavailable', message, { cause });
+  }
+}
+
+async function removeQueue(client: SQSClient, name: string): Promise<void> {
+  try {
+    const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: name }));
+    await client.send(new DeleteQueueCommand({ QueueUrl }));
+  } catch (error) {
+    if (!(error instanceof QueueDoesNotExist)) throw error;
+  }
+}
+
+/** Over TLS alone, and nobody purges it: what it holds is not to be lost by a slip. */
+function policyOf(arn: string): string {
+  const deny = (Action: string, Condition?: object): object => ({
+    Effect: 'Deny',
+    Principal: '*',
+    Action,
+    Resource: arn,
+    ...(Condition && { Condition }),
+  });
+  const statements = [deny('sqs:PurgeQueue'), deny('sqs:*', { Bool: { 'aws:SecureTransport': 'false' } })];
+  return JSON.stringify({ Version: '2012-10-17', Statement: statements });
+}

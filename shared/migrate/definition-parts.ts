@@ -1,0 +1,28 @@
+import type { Definitions } from '../definitions/definitions.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
+import type { SqlClient } from '../sql/client.ts';
+import type { MadeUser } from '../topology/database-users.ts';
+import type { GroupAddress } from '../topology/topology.ts';
+import type { TriggerQueues } from '../triggers/state/trigger-queues.ts';
+import type { AppliedQueues } from './applied-queues.ts';
+
+/** What making and deleting definitions works with. */
+export interface DefinitionParts {
+  readonly topologyTable: DynamoTable;
+  readonly stateTable: DynamoTable;
+  /** As the owner of the databases. */
+  readonly connect: (group: GroupAddress) => SqlClient;
+  /** Of the users that the functions log in to a group as. @default no users are made */
+  readonly passwords?: (group: GroupAddress) => Promise<Readonly<Record<MadeUser, string>>>;
+  /** Of each write, on other groups. */
+  readonly bufferCopies: number;
+  readonly queues: AppliedQueues;
+  /** How much is on queues. */
+  readonly depths: Pick<TriggerQueues, 'depth'>;
+  /** What the deployment defines: that is its own to change. */
+  readonly deployed: Definitions;
+  /** The most shards that a datastore made here gets, whatever its definition says. */
+  readonly mostShards: number;
+  /** False once there is no time for another statement. */
+  readonly mayGoOn: () => boolean;
+}

@@ -1,0 +1,75 @@
+import type { DeletedPart, DeleteOptions, Holdings } from '../contract/definition-operations.ts';
+import { SchemalessError } from '../errors.ts';
+import { forgetFollower } from '../follow/rewind-follower.ts';
+import { forgetApplied } from '../topology/applied-definitions.ts';
+import type { DeployedTrigger } from '../topology/topology.ts';
+import { readTriggerItems, removeTrigger } from '../topology/trigger-catalogue.ts';
+import { triggerStore } from '../triggers/state/dynamo-trigger-store.ts';
+import { triggerFollower } from '../triggers/state/follower-name.ts';
+import { forgetTrigger } from '../triggers/state/trigger-items.ts';
+import type { DefinitionParts } from './definition-parts.ts';
+import { checkConfirmed, stillDefined, wouldLose } from './deletion-refusals.ts';
+
+/** What is lost with a trigger: about, as SQS counts. */
+export type TriggerHoldings = Pick<Holdings, 'messages' | 'parked'>;
+
+/**
+ * Deletes a trigger for good, also one that a deployment left behind. In this order, so that a repetition finishes what
+ * was cut off: from the first step on nobody would make it again, and who sends for it ends within seconds of the
+ * second. Its mark as removed stays until nobody can be left who would write of it; a later migration takes that, too.
+ *
+ * @throws SchemalessError `unknown_trigger`, `still_defined`, `would_lose`
+ */
+export async function deleteTrigger(
+  parts: DefinitionParts,
+  datastore: string,
+  name: string,
+  options: DeleteOptions,
+): Promise<DeletedPart> {
+  checkConfirmed(name, options);
+  const defined = parts.deployed.datastores.find((one) => one.name === datastore);
+  if (defined?.triggers.some((trigger) => trigger.name === name))
+    throw stillDefined('trigger', name, `${datastore}/triggers/${name}.yaml`);
+  const item = (await readTriggerItems(parts.topologyTable)).find(
+    (one) => one.datastore === datastore && one.trigger.definition.name === name,
+  );
+  if (!item) throw unknown(datastore, name);
+  // Of one that was removed before, what it still has is nobody's.
+  const lost = item.removed_at === undefined ? await triggerHoldings(parts, datastore, item.trigger) : null;
+  if (lost && !options.force && lost.messages + lost.parked > 0) throw wouldLose('trigger', name, lost);
+  if (options.dry_run) return { datastore, name, dry_run: true, lost };
+  await removeWholeTrigger(parts, datastore, name);
+  return { datastore, name, dry_run: false, lost };
+}
+
+/** The steps of it, with nothing asked. */
+export async function removeWholeTrigger(parts: DefinitionParts, datastore: string, name: string): Promise<void> {
+  const { topologyTable, stateTable, queues } = parts;
+  await forgetApplied(topologyTable, { kind: 'trigger', datastore, name });
+  await removeTrigger(topologyTable, datastore, name);
+  await queues.remove(datastore, name);
+  await forgetFollower(stateTable, { name: triggerFollower(name), datastore });
+  await forgetTrigger(stateTable, { datastore, trigger: name });
+}
+
+export async function triggerHoldings(
+  { stateTable, depths }: Pick<DefinitionParts, 'stateTable' | 'depths'>,
+  datastore: string,
+  { definition, queueUrl, parkedQueueUrl }: DeployedTrigger,
+): Promise<TriggerHoldings> {
+  const store = triggerStore(stateTable, { datastore, trigger: definition.name });
+  const [waiting, dead, { troubled }, malformed] = await Promise.all([
+    depths.depth(queueUrl),
+    depths.depth(parkedQueueUrl),
+    store.status(),
+    store.malformed(),
+  ]);
+  const cells = (await store.shards(troubled)).flatMap((shard) => shard.cells);
+  const parked = cells.filter(({ parked_at }) => parked_at !== undefined).length + malformed.length;
+  return { messages: waiting + dead, parked };
+}
+
+function unknown(datastore: string, name: string): SchemalessError {
+  const [wanted, got] = ['the name of a trigger', JSON.stringify(name.slice(0, 60))];
+  return new SchemalessError('unknown_trigger', `no trigger ${got} of ${datastore}`, { field: 'trigger', wanted, got });
+}

@@ -1,0 +1,42 @@
+import { ScanCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import { deleteState } from '../dynamo/state-table.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
+
+/** The items of the state table that belong to a datastore: which part of their keys names it. */
+const NAMED: Readonly<Record<string, number>> = {
+  follower: 2,
+  offsets: 2,
+  checkpoints: 2,
+  workers: 2,
+  due: 2,
+  trigger: 1,
+  troubled: 1,
+  malformed: 1,
+  consumed: 1,
+  pending: 1,
+  verified: 1,
+  writer: 1,
+};
+
+/** Deletes all that the state table keeps of a datastore. */
+export async function forgetState(stateTable: DynamoTable, datastore: string): Promise<void> {
+  let start: Record<string, AttributeValue> | undefined;
+  do {
+    const page = await stateTable.client.send(
+      new ScanCommand({
+        TableName: stateTable.table,
+        ConsistentRead: true,
+        ProjectionExpression: 'pk',
+        ExclusiveStartKey: start,
+      }),
+    );
+    for (const { pk } of page.Items ?? []) if (isOf(pk?.S ?? '', datastore)) await deleteState(stateTable, pk?.S ?? '');
+    start = page.LastEvaluatedKey;
+  } while (start);
+}
+
+function isOf(key: string, datastore: string): boolean {
+  const parts = key.split('#');
+  const place = NAMED[parts[0] ?? ''];
+  return place !== undefined && parts[place] === datastore;
+}

@@ -1,0 +1,13 @@
+import type { DatastoreDefinition } from '../definitions/definitions.ts';
+import type { GroupAddress } from '../topology/topology.ts';
+import type { WishedTriggers } from './deployed-triggers.ts';
+
+export interface MigrationWish {
+  readonly groups: readonly GroupAddress[];
+  readonly datastores: readonly WishedDatastore[];
+  /** Datastores that are not among them stay as they are, with their triggers. @default false: this is all there is */
+  readonly isPart?: boolean;
+}
+
+/** A datastore as defined, and its triggers as deployed; where those are left out, they stay as they are. */
+export type WishedDatastore = Omit<DatastoreDefinition, 'triggers'> & WishedTriggers;

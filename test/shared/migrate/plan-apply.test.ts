@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import type {
+  DatastoreDefinition,
+  IndexDefinition,
+  TriggerDefinition,
+} from '../../../shared/definitions/definitions.ts';
+import { planApply, type CurrentDatastore } from '../../../shared/migrate/plan-apply.ts';
+
+const INDEX: IndexDefinition = {
+  name: 'by_buyer',
+  fields: [
+    { field: 'buyer', type: 'UUID', column_key: 'BASE' },
+    { field: 'total', type: 'number', column_key: 'BASE' },
+  ],
+  keys: [],
+};
+const TRIGGER: TriggerDefinition = {
+  name: 'send',
+  start: 'start',
+  maxAttempts: 5,
+  stopAfterParked: 100,
+  timeoutSeconds: 30,
+};
+const NONE: CurrentDatastore = {
+  shards: undefined,
+  isBeingDeleted: false,
+  indexes: [],
+  triggers: [],
+  deployed: undefined,
+};
+const THERE: CurrentDatastore = { ...NONE, shards: 4, indexes: [INDEX], triggers: [TRIGGER] };
+
+function plan(wished: Partial<DatastoreDefinition>, current: CurrentDatastore) {
+  const definition = { name: 'shop', shards: 4, indexes: [], triggers: [], ...wished };
+  const { changes, fixed } = planApply({ datastores: [definition] }, () => current);
+  return {
+    changes: changes.map(({ name, change }) => `${name} ${change}`),
+    fixed: fixed.map(({ name, field, wanted, got }) => `${name} ${field}: ${wanted}, ${got}`),
+  };
+}
+
+describe('a plan', () => {
+  it('makes what is not there, and leaves what is', () => {
+    const wished = { indexes: [INDEX], triggers: [TRIGGER] };
+    expect(plan(wished, NONE)).toEqual({ changes: ['shop create', 'by_buyer create', 'send create'], fixed: [] });
+    expect(plan(wished, THERE)).toEqual({ changes: ['shop none', 'by_buyer none', 'send none'], fixed: [] });
+  });
+
+  it.each<[string, Partial<IndexDefinition>, readonly string[]]>([
+    ['a field more', { fields: [...INDEX.fields, { field: 'city', type: 'string', column_key: 'BASE' }] }, []],
+    ['a field less', { fields: INDEX.fields.slice(0, 1) }, []],
+    ['a key', { keys: [['buyer', 'total']] }, []],
+    [
+      'another type',
+      { fields: [{ field: 'buyer', type: 'string', column_key: 'BASE' }] },
+      ['by_buyer buyer.type: UUID, string'],
+    ],
+    [
+      'another column',
+      { fields: [{ field: 'buyer', type: 'UUID', column_key: 'NOTES' }] },
+      ['by_buyer buyer.column_key: BASE, NOTES'],
+    ],
+    [
+      'another shard field',
+      { fields: INDEX.fields.toReversed() },
+      ['by_buyer column_defs[0].fields[0].field: buyer, total'],
+    ],
+  ])('of an index with %s', (_what, change, fixed) => {
+    const planned = plan({ indexes: [{ ...INDEX, ...change }] }, THERE);
+    expect(planned).toEqual({ changes: ['shop none', 'by_buyer change'], fixed });
+  });
+
+  it.each<[string, Partial<TriggerDefinition>, readonly string[]]>([
+    ['other columns', { columns: ['NOTES'] }, []],
+    ['other times', { timeoutSeconds: 60, retryParkedEveryMs: 500 }, []],
+    [
+      'another start',
+      { start: { since: '2026-01-31T08:00:00.000000Z' } },
+      ['send start: start, 2026-01-31T08:00:00.000000Z'],
+    ],
+    ['a function', { function: 'functions/send.ts' }, ['send function: nothing, functions/send.ts']],
+  ])('of a trigger with %s', (_what, change, fixed) => {
+    const planned = plan({ triggers: [{ ...TRIGGER, ...change }] }, THERE);
+    expect(planned).toEqual({ changes: ['shop none', 'send change'], fixed });
+  });
+
+  it('keeps the number of shards, but for what is deployed, whose number the environment says', () => {
+    expect(plan({ shards: 8 }, THERE).fixed).toEqual(['shop shards: 4, 8']);
+    const deployed = { name: 'shop', shards: 4, indexes: [], triggers: [] };
+    expect(plan({ shards: 8 }, { ...THERE, deployed }).fixed).toEqual([]);
+  });
+
+  it('leaves to the deployment what that defines', () => {
+    const deployed = { name: 'shop', shards: 4, indexes: [INDEX], triggers: [TRIGGER] };
+    const wished = { indexes: [{ ...INDEX, keys: [['buyer', 'total']] }], triggers: [{ ...TRIGGER, maxAttempts: 7 }] };
+    expect(plan(wished, { ...THERE, deployed }).fixed).toEqual([
+      'by_buyer keys: as deployed, something else',
+      'send maxAttempts: as deployed, something else',
+    ]);
+    expect(plan({ indexes: [INDEX], triggers: [TRIGGER] }, { ...THERE, deployed }).fixed).toEqual([]);
+  });
+
+  it('makes nothing of a name that is being deleted', () => {
+    expect(plan({}, { ...NONE, isBeingDeleted: true }).fixed).toEqual(['shop datastore: another name, shop']);
+  });
+});
