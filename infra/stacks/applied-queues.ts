@@ -5,17 +5,20 @@ import { appliedQueuePrefix } from '../../shared/migrate/applied-queues.ts';
 import type { EnvironmentProps } from '../environments.ts';
 import { acknowledgePrefix } from './evidence.ts';
 
-/** What is done with the queues of triggers that were made through the API, as with those of a deployment. */
+const LOOK = ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl'];
+
+/**
+ * What is done with the queues of triggers that were made through the API, as with those of a deployment, by how their
+ * names end.
+ */
 const ACTIONS = {
-  send: ['sqs:SendMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl'],
-  manage: [
-    'sqs:GetQueueAttributes',
-    'sqs:GetQueueUrl',
-    'sqs:ReceiveMessage',
-    'sqs:DeleteMessage',
-    'sqs:ChangeMessageVisibility',
-  ],
-  make: ['sqs:CreateQueue', 'sqs:SetQueueAttributes', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl', 'sqs:DeleteQueue'],
+  send: { '*': ['sqs:SendMessage', ...LOOK] },
+  manage: {
+    '*': LOOK,
+    // What SQS gave up on.
+    '*-dead.fifo': ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'],
+  },
+  make: { '*': ['sqs:CreateQueue', 'sqs:SetQueueAttributes', 'sqs:DeleteQueue', ...LOOK] },
 } as const;
 
 /** Lets a function do that with all queues whose names begin as theirs do, and with no others. */
@@ -24,7 +27,10 @@ export function grantAppliedQueues(
   environment: EnvironmentProps,
   how: keyof typeof ACTIONS,
 ): void {
-  const arn = Stack.of(grantee).formatArn({ service: 'sqs', resource: `${appliedQueuePrefix(environment.name)}*` });
-  grantee.addToRolePolicy(new PolicyStatement({ actions: [...ACTIONS[how]], resources: [arn] }));
-  acknowledgePrefix(grantee, arn);
+  for (const [end, actions] of Object.entries<readonly string[]>(ACTIONS[how])) {
+    const resource = `${appliedQueuePrefix(environment.name)}${end}`;
+    const arn = Stack.of(grantee).formatArn({ service: 'sqs', resource });
+    grantee.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [arn] }));
+    acknowledgePrefix(grantee, arn);
+  }
 }

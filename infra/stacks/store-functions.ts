@@ -61,8 +61,6 @@ export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsPro
   defining.grantTopologyWrites();
   defining.grantState();
   grantAppliedQueues(defining, props.environment, 'make');
-  // Who waits on the queues of what it deletes.
-  for (const trigger of props.triggers) trigger.grantManagement(defining);
   // It gives the users of the databases their rights.
   for (const { secrets } of props.storage.groups)
     for (const secret of Object.values(secrets)) secret.grantRead(defining);

@@ -1,3 +1,4 @@
+import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
 import type { DeletedPart, DeleteOptions, Holdings } from '../contract/definition-operations.ts';
 import { SchemalessError } from '../errors.ts';
 import { forgetFollower } from '../follow/rewind-follower.ts';
@@ -59,14 +60,20 @@ export async function triggerHoldings(
 ): Promise<TriggerHoldings> {
   const store = triggerStore(stateTable, { datastore, trigger: definition.name });
   const [waiting, dead, { troubled }, malformed] = await Promise.all([
-    depths.depth(queueUrl),
-    depths.depth(parkedQueueUrl),
+    depths.depth(queueUrl).catch(noneIfGone),
+    depths.depth(parkedQueueUrl).catch(noneIfGone),
     store.status(),
     store.malformed(),
   ]);
   const cells = (await store.shards(troubled)).flatMap((shard) => shard.cells);
   const parked = cells.filter(({ parked_at }) => parked_at !== undefined).length + malformed.length;
   return { messages: waiting + dead, parked };
+}
+
+/** Somebody deleted the queue by hand. */
+function noneIfGone(error: unknown): number {
+  if (error instanceof QueueDoesNotExist) return 0;
+  throw error;
 }
 
 function unknown(datastore: string, name: string): SchemalessError {

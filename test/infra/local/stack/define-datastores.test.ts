@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { applyFolder } from '../../../../infra/cli/commands/apply.ts';
+import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
+import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
+import { schemalessClient } from '../../../../shared/client/client.ts';
+import { definitionsClient } from '../../../../shared/client/definitions-client.ts';
+import { appliedQueueName } from '../../../../shared/migrate/applied-queues.ts';
+import { errorOf } from '../../../support/datastore-conformance.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+/** A whole stack, on a machine that has other things to do. */
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
+const BUYER = '5d2c8a17-9e4b-4f36-a1d8-7c0e6b3f2a94';
+const SHOP = {
+  'shop/datastore.yaml': 'datastore: shop\nshards: 4096\n',
+  'shop/indexes/buyer_index.yaml':
+    'table: buyer_index\ndatastore: shop\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: buyer, type: UUID }\n',
+  'shop/triggers/send.yaml': 'trigger: send\ndatastore: shop\ncolumns: [ORDER]\n',
+};
+const folder = temporaryFolder();
+let stack: LocalStack;
+
+function write(under: string, files: Readonly<Record<string, string>>): string {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder.path, under, name)), { recursive: true });
+    writeFileSync(join(folder.path, under, name), text);
+  }
+  return join(folder.path, under);
+}
+
+beforeAll(async () => {
+  stack = await startLocalStack({
+    port: 0,
+    data: join(folder.path, 'data'),
+    groups: 1,
+    readers: 0,
+    shards: 4,
+    datastores: write('deployed', { 'base/datastore.yaml': 'datastore: base\nshards: 4\n' }),
+  });
+});
+afterAll(async () => {
+  await stack?.stop();
+  folder[Symbol.dispose]();
+});
+
+const shop = () => schemalessClient({ url: stack.url, datastore: 'shop', retryBudget: false });
+const order = () => ({ row_key: randomUUID(), column_name: 'ORDER', ref_key: 1, body: { buyer: BUYER } });
+
+/** The next message on a trigger's queue. */
+async function nextMessage(trigger: string): Promise<Readonly<Record<string, unknown>>> {
+  const { sqs } = stack.endpoints;
+  const client = new SQSClient({
+    endpoint: sqs,
+    useQueueUrlAsEndpoint: false,
+    region: 'us-east-1',
+    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
+  });
+  const QueueUrl = `${sqs}/000000000000/${appliedQueueName('local', 'shop', trigger, '')}`;
+  try {
+    for (;;) {
+      const { Messages: [message] = [] } = await client.send(
+        new ReceiveMessageCommand({ QueueUrl, WaitTimeSeconds: 20 }),
+      );
+      if (message) return JSON.parse(message.Body ?? '{}') as Readonly<Record<string, unknown>>;
+    }
+  } finally {
+    client.destroy();
+  }
+}
+
+describe('a running stack', () => {
+  it('takes a datastore with an index and a trigger, and serves all of them', async () => {
+    expect(await errorOf(() => shop().put(order()))).toMatchObject({ code: 'unknown_datastore' });
+    const outcome = await applyFolder({ url: stack.url }, write('defined', SHOP));
+    expect(outcome).toMatchObject({ done: true, dry_run: false, warnings: [] });
+    expect(outcome.changes.map(({ name, change, shards }) => [name, change, shards])).toEqual([
+      // As many as any datastore gets here.
+      ['shop', 'create', 4],
+      ['buyer_index', 'create', undefined],
+      ['send', 'create', undefined],
+    ]);
+    const cell = order();
+    expect(await shop().put(cell)).toMatchObject({ outcome: 'stored', added_id: 1 });
+    const { entries } = await shop().query({
+      index: 'buyer_index',
+      where: [{ field: 'buyer', operator: 'eq', values: [BUYER] }],
+    });
+    expect(entries).toMatchObject([{ row_key: cell.row_key }]);
+    expect(await nextMessage('send')).toMatchObject({ datastore: 'shop', row_key: cell.row_key });
+    expect(await shop().trigger('send')).toMatchObject({ state: 'running', function: null });
+  });
+
+  it('refuses what is wrong with its file and line, and what cannot be had with the reason', async () => {
+    const definitions = definitionsClient({ url: stack.url });
+    expect(await errorOf(() => definitions.apply({ ...SHOP, 'shop/indexes/bad.yaml': 'table: bad\n' }))).toMatchObject({
+      code: 'invalid_definition',
+      details: {
+        more: { problems: expect.arrayContaining([expect.objectContaining({ file: 'shop/indexes/bad.yaml' })]) },
+      },
+    });
+    const called = { trigger: 'call', datastore: 'shop', columns: '*', function: 'functions/call.ts' };
+    expect(await errorOf(() => definitions.apply({ ...SHOP, 'shop/triggers/call.yaml': called }))).toMatchObject({
+      code: 'fixed_definition',
+      message: expect.stringContaining('a function is bundled by a deployment'),
+    });
+    expect(await errorOf(() => definitions.deleteDatastore('base', { confirm: 'base' }))).toMatchObject({
+      code: 'still_defined',
+    });
+  });
+
+  it('deletes it for good, and everybody knows', async () => {
+    const definitions = definitionsClient({ url: stack.url });
+    expect(await errorOf(() => definitions.deleteDatastore('shop', { confirm: 'shop' }))).toMatchObject({
+      code: 'would_lose',
+    });
+    expect(await definitions.deleteDatastore('shop', { confirm: 'shop', force: true })).toMatchObject({ done: true });
+    expect(await errorOf(() => shop().put(order()))).toMatchObject({ code: 'unknown_datastore' });
+    // Who reads by what it knew finds nothing, and knows within a minute why.
+    const once = schemalessClient({ url: stack.url, datastore: 'shop', attempts: 1 });
+    const where = [{ field: 'buyer', operator: 'eq', values: [BUYER] }] as const;
+    await expect
+      .poll(async () => (await errorOf(() => once.query({ index: 'buyer_index', where }))).code, { timeout: 120_000 })
+      .toBe('unknown_datastore');
+    expect(await errorOf(() => definitions.deleteDatastore('shop', { confirm: 'shop' }))).toMatchObject({
+      code: 'unknown_datastore',
+    });
+  });
+});

@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
+import { statementsOf } from '../support/statements.ts';
+import { resourcesOf, synthesized } from '../support/synthesized.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
+
+vi.setConfig({ testTimeout: 120_000 });
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+describe.each(ENVIRONMENT_NAMES)('what makes datastores in %s', (environment) => {
+  const stacks = synthesized(join(folder.path, environment), { environment });
+  const isThere = ENVIRONMENTS[environment].definedByApi !== undefined;
+  const queues = [...statementsOf(stacks)].flatMap(([role, statements]) =>
+    statements.flatMap(({ actions, resources }) =>
+      actions.flatMap((action) => resources.map((resource) => ({ role, action, resource }))),
+    ),
+  );
+
+  it('is there only where the environment says so', () => {
+    const functions = resourcesOf(stacks, 'AWS::Lambda::Function').filter(({ Properties }) =>
+      String(Properties?.['Description']).includes('without a deployment'),
+    );
+    expect(functions).toHaveLength(isThere ? 1 : 0);
+    expect(isThere).toBe(environment !== 'prod');
+    for (const { Properties } of functions)
+      expect(Object(Properties?.['Environment']).Variables).toMatchObject({
+        SCHEMALESS_DATABASE_USER: 'owner',
+        SCHEMALESS_MOST_SHARDS: String(ENVIRONMENTS[environment].definedByApi?.mostShards),
+      });
+  });
+
+  it('makes and deletes queues of one prefix, and nobody else any', () => {
+    const own = queues.filter(({ role, action }) => role === 'definedatastores' && action.startsWith('sqs:'));
+    for (const { resource } of own) expect(resource).toContain(`:schemaless-${environment}-*"`);
+    const making = queues.filter(({ action }) =>
+      ['sqs:CreateQueue', 'sqs:DeleteQueue', 'sqs:SetQueueAttributes'].includes(action),
+    );
+    expect(new Set(making.map(({ role }) => role))).toEqual(new Set(isThere ? ['definedatastores'] : []));
+    for (const { resource } of making) expect(resource).toContain(`:schemaless-${environment}-*"`);
+  });
+
+  it('is sent for and looked after by those who do that of other triggers', () => {
+    const ofPrefix = queues.filter(({ resource }) => resource.includes(`:schemaless-${environment}-*`));
+    expect(new Set(ofPrefix.map(({ role }) => role))).toEqual(
+      new Set(isThere ? ['definedatastores', 'managetriggers', 'tailshards'] : []),
+    );
+    for (const { resource } of ofPrefix.filter(({ action }) => action === 'sqs:ReceiveMessage'))
+      expect(resource).toContain(`:schemaless-${environment}-*-dead.fifo"`);
+    expect(ofPrefix.filter(({ action }) => action === 'sqs:SendMessage').map(({ role }) => role)).toEqual(
+      isThere ? ['tailshards'] : [],
+    );
+  });
+});
