@@ -5,6 +5,7 @@ import type { Everything } from '../../functions/support/fake-deployment.ts';
 import { gateway } from '../../functions/support/gateway.ts';
 import { runAsProcess } from '../../support/processes/process-side.ts';
 import { openStore, type StoreAccess } from '../../support/store-access.ts';
+import { fakeDefinitions } from '../../functions/support/fake-definitions.ts';
 
 export interface ApiProcessInput {
   readonly access: StoreAccess;
@@ -14,6 +15,7 @@ export interface ApiProcessInput {
 await runAsProcess<ApiProcessInput, never>(async ({ access, port }, { signal, ready }) => {
   await using store = await openStore(access);
   const deployment: Everything = {
+    ...fakeDefinitions(),
     datastore: async () => store.datastore,
     datastores: async () => [store.name],
     triggers: () => Promise.reject(new Error('there are none here')),
