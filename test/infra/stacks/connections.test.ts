@@ -12,7 +12,7 @@ const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
 /** Who each function is to MySQL, by the start of its role's logical id. */
-const USERS: Readonly<Record<string, string>> = {
+const ALWAYS: Readonly<Record<string, string>> = {
   writecells: 'write',
   readcells: 'read',
   queryindex: 'read',
@@ -25,6 +25,10 @@ const USERS: Readonly<Record<string, string>> = {
 };
 
 describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
+  const USERS: Readonly<Record<string, string>> = {
+    ...ALWAYS,
+    ...(ENVIRONMENTS[environment].definedByApi && { definedatastores: 'owner' }),
+  };
   const { groups, databaseAuth, proxy, instances, access, tracing } = ENVIRONMENTS[environment];
   const stacks = synthesized(join(folder.path, environment), { environment });
   const functions = resourcesOf(stacks, 'AWS::Lambda::Function').map(({ Properties }) => Properties ?? {});
@@ -58,7 +62,7 @@ describe.each(ENVIRONMENT_NAMES)('the functions of %s', (environment) => {
   it('read the secrets of that user alone, or none where tokens do; the migration reads those whose passwords it gives', () => {
     const readable = new Map(allowed('secretsmanager:GetSecretValue').filter(([role]) => role in USERS));
     for (const [role, user] of Object.entries(USERS)) {
-      const isMigration = role.startsWith('migration');
+      const isMigration = role.startsWith('migration') || role === 'definedatastores';
       const wanted = isMigration ? groups * (1 + MADE_USERS.length) : databaseAuth === 'iam' ? 0 : groups;
       const resources = new Set(readable.get(role) ?? []);
       expect([role, resources.size]).toEqual([role, wanted]);
