@@ -70,6 +70,7 @@ describe('exit codes', () => {
   it('follow from the status that a code has', () => {
     const endings = {
       400: 'usage',
+      403: 'denied',
       404: 'notFound',
       409: 'conflict',
       413: 'usage',
