@@ -2,7 +2,10 @@
 /** `schemaless`: the command line of a datastore. */
 import { buildProgram, runProgram, type CommandOf } from './cli.ts';
 import { addCompletion } from './completion.ts';
+import { applyCommand } from './commands/apply.ts';
 import { buffer } from './commands/buffer.ts';
+import { checkCommand } from './commands/check.ts';
+import { deleteCommand } from './commands/delete.ts';
 import { explain } from './commands/explain.ts';
 import { get } from './commands/get.ts';
 import { latest } from './commands/latest.ts';
@@ -37,6 +40,9 @@ const COMMANDS: readonly CommandOf[] = [
   importCommand,
   exportCommand,
   verifyIndex,
+  checkCommand,
+  applyCommand,
+  deleteCommand,
   ping,
   profile,
 ];

@@ -1,3 +1,4 @@
+import { DefinitionsError } from '../../shared/definitions/definitions-error.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { CommandError } from './command-error.ts';
 import type { Ending } from './exit-codes.ts';
@@ -19,6 +20,7 @@ const DENIED: readonly unknown[] = [401, 403];
 /** How a command ends that failed with this. */
 export function endingOf(error: unknown): Ending {
   if (error instanceof CommandError || error instanceof FilesError) return error.ending;
+  if (error instanceof DefinitionsError) return 'usage';
   if (!(error instanceof SchemalessError)) return 'internal';
   if (DENIED.includes(error.details.more?.['answered'])) return 'denied';
   // Something that is no API of ours: what was sent is not at fault.

@@ -1,5 +1,7 @@
 import { schemalessClient, type SchemalessClient } from '../../shared/client/client.ts';
+import { definitionsClient } from '../../shared/client/definitions-client.ts';
 import type { ClientOptions } from '../../shared/client/options.ts';
+import type { DefinitionOperations } from '../../shared/contract/definition-operations.ts';
 import { formatFor, surfaceOf, type Format } from './output/format.ts';
 import { openOutput, type Output } from './output/output.ts';
 import { writeTo } from './output/write-out.ts';
@@ -26,6 +28,8 @@ export interface Session {
   target(): Promise<Target>;
   /** The datastore that is meant, over HTTP. Throws a CommandError where it is not clear which. */
   connect(more?: Connecting): Promise<SchemalessClient>;
+  /** What is made and deleted beside any datastore. Throws a CommandError. */
+  definitions(): Promise<DefinitionOperations>;
   /** Says something to people, beside the results: a line on standard error. */
   note(line: string): void;
 }
@@ -35,21 +39,26 @@ export function openSession(flags: GlobalFlags): Session {
   const surface = surfaceOf(process.stdout, process.env);
   let target: Promise<Target> | undefined;
   const choose = (): Promise<Target> => (target ??= chooseTarget(flags, at));
+  const optionsOf = async (more: Connecting = {}): Promise<Omit<ClientOptions, 'datastore'>> => {
+    const chosen = await choose();
+    const sign = await signerOf(chosen);
+    return {
+      ...more,
+      url: chosen.url,
+      ...(sign && { sign }),
+      ...(flags.timeout !== undefined && { timeoutMs: flags.timeout * 1000 }),
+    };
+  };
   return {
     output: openOutput(formatFor(flags.format, surface), surface, writeTo(process.stdout)),
     at,
     target: choose,
-    async connect(more = {}) {
-      const chosen = await choose();
-      const sign = await signerOf(chosen);
-      const options = {
-        ...more,
-        url: chosen.url,
-        ...(sign && { sign }),
-        ...(flags.timeout !== undefined && { timeoutMs: flags.timeout * 1000 }),
-      };
-      return schemalessClient({ ...options, datastore: chosen.datastore ?? (await onlyDatastore(options)) });
+    async connect(more) {
+      const options = await optionsOf(more);
+      const { datastore } = await choose();
+      return schemalessClient({ ...options, datastore: datastore ?? (await onlyDatastore(options)) });
     },
+    definitions: async () => definitionsClient(await optionsOf()),
     note: (line) => void process.stderr.write(`${line}\n`),
   };
 }

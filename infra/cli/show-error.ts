@@ -1,5 +1,6 @@
 import { stringifyJson } from '../../shared/body/json.ts';
 import { ERROR_TEXTS } from '../../shared/error-texts.ts';
+import { DefinitionsError } from '../../shared/definitions/definitions-error.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import { CommandError } from './command-error.ts';
 import { endingOf } from './ending-of.ts';
@@ -31,7 +32,10 @@ export function errorText(error: unknown): string {
   const lines = Object.entries({ ...rest, repeat: rest.repeat ? 'yes, it is safe' : undefined }).flatMap(
     ([name, value]) => (value === undefined ? [] : [`  ${name.replace('_', ' ').padEnd(10)}  ${printable(value)}`]),
   );
-  return [`error: ${code}: ${printable(message)}`, ...lines].join('\n');
+  // Of definitions there is a problem a line.
+  const shownMessage =
+    error instanceof DefinitionsError ? message.split('\n').map(printable).join('\n') : printable(message);
+  return [`error: ${code}: ${shownMessage}`, ...lines].join('\n');
 }
 
 /** One line for programs. */
@@ -60,6 +64,7 @@ function shown(error: unknown): Shown {
       cure,
     };
   }
+  if (error instanceof DefinitionsError) return { code: 'invalid_definition', message: error.message, repeat };
   if (error instanceof FilesError) return { code: error.code, message: error.message, repeat };
   return {
     code: 'internal',

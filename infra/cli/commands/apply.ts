@@ -1,8 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { Command } from 'commander';
-import { definitionsClient } from '../../../shared/client/definitions-client.ts';
-import type { ClientOptions } from '../../../shared/client/options.ts';
 import type {
   AppliedChange,
   AppliedOutcome,
@@ -11,11 +9,7 @@ import type {
 import { DefinitionsError } from '../../../shared/definitions/definitions-error.ts';
 import { judgeFolder } from '../../../shared/definitions/load-definitions.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
-
-/** How the API is reached, where nothing says it. */
-export const LOCAL_URL = 'http://127.0.0.1:4000';
-
-export type ApiOptions = Omit<ClientOptions, 'datastore'>;
+import { action, examples } from '../cli.ts';
 
 export interface ApplyOptions {
   /** Changes nothing. @default false */
@@ -26,18 +20,16 @@ export interface ApplyOptions {
  * Makes what a folder of definitions says, and that is not there: judged here first, then by who makes it. Repeated until
  * all is done.
  *
- * @param api of the deployment, or where it is
  * @throws DefinitionsError with the problems of the folder; SchemalessError as `DefinitionOperations.apply` does, and
  *   `unavailable` where an hour was not enough
  */
 export async function applyFolder(
-  api: DefinitionOperations | ApiOptions,
+  operations: DefinitionOperations,
   folder: string,
   { dryRun = false }: ApplyOptions = {},
 ): Promise<AppliedOutcome> {
   const { problems } = judgeFolder(folder);
   if (problems.length > 0) throw new DefinitionsError(folder, problems);
-  const operations = 'apply' in api ? api : definitionsClient(api);
   const files = filesOf(folder);
   const first = await operations.apply(files, { dry_run: dryRun });
   if (dryRun) return first;
@@ -62,7 +54,7 @@ function filesOf(folder: string): Record<string, string> {
 }
 
 /** `apply FOLDER`: makes datastores, indexes and triggers without a restart. */
-export function applyCommand(api: () => ApiOptions = () => ({ url: LOCAL_URL })): Command {
+export function applyCommand(): Command {
   return new Command('apply')
     .summary('make datastores, indexes and triggers without a restart')
     .description(
@@ -70,16 +62,18 @@ export function applyCommand(api: () => ApiOptions = () => ({ url: LOCAL_URL }))
     )
     .argument('<folder>', 'of the datastores, as infra/datastores')
     .option('--dry-run', 'say what would be done, and change nothing')
-    .addHelpText('after', '\nExits with 1 where nothing was changed.\n\nExample:\n  apply infra/datastores --dry-run')
-    .action(async (folder: string, { dryRun = false }: { readonly dryRun?: boolean }) => {
-      try {
-        show(await applyFolder(api(), folder, { dryRun }));
-      } catch (error) {
-        if (!(error instanceof DefinitionsError) && !(error instanceof SchemalessError)) throw error;
-        process.stderr.write(`${refused(error)}\n`);
-        process.exitCode = 1;
-      }
-    });
+    .addHelpText(
+      'after',
+      examples(
+        ['schemaless apply datastores --dry-run', 'what would be made'],
+        ['schemaless apply datastores', 'makes it'],
+      ),
+    )
+    .action(
+      action<[string], ApplyOptions>(async (session, [folder], { dryRun = false }) => {
+        show(await applyFolder(await session.definitions(), folder, { dryRun }));
+      }),
+    );
 }
 
 const DONE = { create: 'made', change: 'changed', none: 'as it was' };
@@ -93,10 +87,4 @@ function show({ changes, warnings, dry_run }: AppliedOutcome): void {
 
 function nameOf({ kind, datastore, name, shards }: AppliedChange): string {
   return kind === 'datastore' ? `datastore ${name} (${shards} shards)` : `${kind} ${datastore}/${name}`;
-}
-
-/** One problem a line. */
-function refused(error: Error): string {
-  if (!(error instanceof SchemalessError)) return error.message;
-  return `${error.code}: ${error.message.replaceAll('; ', '\n  ')}`;
 }

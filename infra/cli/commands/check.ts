@@ -1,9 +1,8 @@
 import { Command } from 'commander';
 import type { Problem } from '../../../shared/definitions/definitions-error.ts';
 import { judgeFolder } from '../../../shared/definitions/load-definitions.ts';
-
-/** Where the definitions have problems. */
-const PROBLEMS = 1;
+import { action, examples } from '../cli.ts';
+import type { Ending } from '../exit-codes.ts';
 
 /** `check FOLDER`: judges definitions without starting or asking anything, as a start, a synthesis and `apply` do. */
 export function checkCommand(): Command {
@@ -14,27 +13,26 @@ export function checkCommand(): Command {
     )
     .argument('<folder>', 'of the datastores, as infra/datastores')
     .option('--project <folder>', 'that the functions of triggers are given from', '.')
-    .addHelpText(
-      'after',
-      '\nExits with 1 where there are problems; warnings change nothing.\n\nExample:\n  check infra/datastores',
-    )
-    .action((folder: string, { project }: { readonly project: string }) => check(folder, project));
+    .addHelpText('after', examples(['schemaless check datastores', 'ends with 2 where there are problems']))
+    .action(
+      action<[string], { readonly project: string }>(async (_session, [folder], { project }) => check(folder, project)),
+    );
 }
 
-function check(folder: string, project: string): void {
+function check(folder: string, project: string): Ending {
   const { definitions, problems, warnings } = judgeFolder(folder, project);
   for (const warning of warnings) process.stderr.write(`${shown(folder, warning)} (warning)\n`);
   for (const problem of problems) process.stderr.write(`${shown(folder, problem)}\n`);
   if (problems.length > 0) {
     process.stderr.write(`${count(problems.length, 'problem')} in ${folder}\n`);
-    process.exitCode = PROBLEMS;
-    return;
+    return 'usage';
   }
   const { datastores } = definitions;
   const indexes = datastores.reduce((sum, datastore) => sum + datastore.indexes.length, 0);
   const triggers = datastores.reduce((sum, datastore) => sum + datastore.triggers.length, 0);
   const what = [count(datastores.length, 'datastore'), count(indexes, 'index', 'indexes'), count(triggers, 'trigger')];
   process.stdout.write(`${folder} is sound: ${what.join(', ')}\n`);
+  return 'ok';
 }
 
 /** As compilers write it, so that editors and terminals find the place. */

@@ -85,20 +85,27 @@ function rewind(): Command {
   return new Command('rewind')
     .description('sets a trigger to another place in the logs; cells that are sent again are marked as replays')
     .argument('<trigger>', 'its name')
-    .argument('<to...>', 'start, a time, or SHARD=ADDED_ID for some shards: it goes on behind that cell')
+    .option('--dry-run', 'say what it would do, and change nothing')
+    .argument('<to...>', 'start, now, a time, or SHARD=ADDED_ID for some shards: it goes on behind that cell')
     .addHelpText(
       'after',
       examples(
         ['schemaless triggers rewind bill_rider start', 'all cells again'],
         ['schemaless triggers rewind bill_rider 2026-01-31T08:00:00Z', 'since a time'],
+        ['schemaless triggers rewind bill_rider now --dry-run', 'how many cells it would leave out'],
         ['schemaless triggers rewind bill_rider 3=120 17=0', 'two shards'],
       ),
     )
     .action(
-      action<[name: string, to: readonly string[]]>(async (session, [name, to]) => {
-        const place = readPlace(to);
-        await printSwitch(session, await (await session.connect()).rewindTrigger(name, place));
-      }),
+      action<[name: string, to: readonly string[]], { readonly dryRun?: boolean }>(
+        async (session, [name, to], flags) => {
+          const place = readPlace(to);
+          await printSwitch(
+            session,
+            await (await session.connect()).rewindTrigger(name, place, { dry_run: flags.dryRun }),
+          );
+        },
+      ),
     );
 }
 
@@ -108,7 +115,7 @@ async function printSwitch({ output }: Session, answer: TriggerSwitch): Promise<
 
 function readPlace(texts: readonly string[]): RewindTo {
   const [only = '', ...others] = texts;
-  if (only === 'start' && others.length === 0) return 'start';
+  if ((only === 'start' || only === 'now') && others.length === 0) return only;
   const shards = texts.map((text) => /^(\d{1,5})=(\d{1,16})$/u.exec(text));
   if (shards.every((matched) => matched !== null))
     return { shards: new Map(shards.map(([, shard, id]) => [Number(shard), Number(id)])) };
@@ -119,7 +126,7 @@ function readPlace(texts: readonly string[]): RewindTo {
   }
   throw badUsage(
     'to',
-    'start, a time with zone, or SHARD=ADDED_ID as often as wanted',
+    'start, now, a time with zone, or SHARD=ADDED_ID as often as wanted',
     JSON.stringify(texts.join(' ')),
   );
 }

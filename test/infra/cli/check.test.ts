@@ -18,7 +18,7 @@ function check(files: Readonly<Record<string, string>>) {
     mkdirSync(dirname(join(folder.path, name)), { recursive: true });
     writeFileSync(join(folder.path, name), text);
   }
-  const run = spawnSync(process.execPath, [join(PROJECT_ROOT, 'infra/cli/check-definitions.ts'), folder.path], {
+  const run = spawnSync(process.execPath, [join(PROJECT_ROOT, 'infra/cli/command.ts'), 'check', folder.path], {
     encoding: 'utf8',
     cwd: PROJECT_ROOT,
   });
@@ -43,7 +43,7 @@ describe('check', () => {
       'shop/triggers/send.yaml': "trigger: send\ndatastore: shop\ncolumns: '*'\nfunction: functions/not-there.ts\n",
       'other.yaml': 'datastore: other\nshards: 1\n',
     });
-    expect([status, stdout]).toEqual([1, '']);
+    expect([status, stdout]).toEqual([2, '']);
     expect(stderr.split('\n').slice(0, -2).sort()).toEqual([
       'other.yaml: wanted a folder for each datastore, got a file: did you mean other/datastore.yaml?',
       expect.stringMatching(/^shop\/confirm\.yaml: .*did you mean triggers\/confirm\.yaml\?$/u),
@@ -65,9 +65,9 @@ describe('check', () => {
   });
 
   it('knows when there is no such folder, and nothing in it', () => {
-    expect(check({})).toMatchObject({ status: 1, stderr: expect.stringContaining('wanted at least one datastore') });
+    expect(check({})).toMatchObject({ status: 2, stderr: expect.stringContaining('wanted at least one datastore') });
     expect(() =>
-      execFileSync(process.execPath, ['infra/cli/check-definitions.ts', 'not-there'], {
+      execFileSync(process.execPath, ['infra/cli/command.ts', 'check', 'not-there'], {
         cwd: PROJECT_ROOT,
         stdio: 'pipe',
       }),

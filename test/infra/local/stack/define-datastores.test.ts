@@ -75,7 +75,7 @@ async function nextMessage(trigger: string): Promise<Readonly<Record<string, unk
 describe('a running stack', () => {
   it('takes a datastore with an index and a trigger, and serves all of them', async () => {
     expect(await errorOf(() => shop().put(order()))).toMatchObject({ code: 'unknown_datastore' });
-    const outcome = await applyFolder({ url: stack.url }, write('defined', SHOP));
+    const outcome = await applyFolder(definitionsClient({ url: stack.url }), write('defined', SHOP));
     expect(outcome).toMatchObject({ done: true, dry_run: false, warnings: [] });
     expect(outcome.changes.map(({ name, change, shards }) => [name, change, shards])).toEqual([
       // As many as any datastore gets here.
@@ -84,7 +84,16 @@ describe('a running stack', () => {
       ['send', 'create', undefined],
     ]);
     const cell = order();
-    expect(await shop().put(cell)).toMatchObject({ outcome: 'stored', added_id: 1 });
+    // Who looked in vain just before looks again a second later.
+    await expect
+      .poll(
+        () =>
+          shop()
+            .put(cell)
+            .catch(({ code }) => code),
+        { timeout: 30_000 },
+      )
+      .toMatchObject({ outcome: 'stored', added_id: 1 });
     const { entries } = await shop().query({
       index: 'buyer_index',
       where: [{ field: 'buyer', operator: 'eq', values: [BUYER] }],
