@@ -31,7 +31,8 @@ function commandsOf(text: string): readonly string[] {
 
 /** `npm run consume -- FILE --data .local` as its script and the flags behind it. */
 function npmCommand(command: string): { readonly script: string; readonly flags: readonly string[] } | undefined {
-  const [, run, other, rest = ''] = /^(?:[A-Z_]+=\S+ )*npm (?:run ([\w-]+)|(start|test))( .*)?$/u.exec(command) ?? [];
+  const [, run, other, rest = ''] =
+    /^(?:[A-Z_]+=\S+ )*npm (?:run (?:--silent )?([\w-]+)|(start|test))( .*)?$/u.exec(command) ?? [];
   const script = run ?? other;
   return script === undefined ? undefined : { script, flags: rest.match(/(?<= )--[a-z][\w-]*/gu) ?? [] };
 }
