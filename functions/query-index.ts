@@ -2,12 +2,13 @@ import type { Deployment } from '../shared/store/deployment.ts';
 import { deployment } from './environment/deployment.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
 import { batchQuery } from './http/operations/batch-query.ts';
+import { countEntries } from './http/operations/count-entries.ts';
 import { listIndexes } from './http/operations/list-indexes.ts';
 import { queryIndex } from './http/operations/query-index.ts';
 
 /** The routes of indexes. */
 export function makeQueryHandler(deployment: () => Deployment): HttpHandler {
-  return httpHandler<'query-index'>({ listIndexes, queryIndex, batchQuery }, deployment);
+  return httpHandler<'query-index'>({ listIndexes, queryIndex, countEntries, batchQuery }, deployment);
 }
 
 export const handler = makeQueryHandler(deployment);

@@ -82,7 +82,16 @@ export type Location =
  * - `unavailable`: not confirmed; the cell may or may not be there. Repeat it.
  */
 export type PutResult =
-  | { readonly outcome: 'stored' | 'stored_before'; readonly shard: number; readonly added_id: number }
+  | {
+      readonly outcome: 'stored' | 'stored_before';
+      readonly shard: number;
+      readonly added_id: number;
+      /**
+       * Of the cell that is there: always of `stored_before`, of `stored` where it came along, or was asked for and
+       * could be read.
+       */
+      readonly created_at?: string;
+    }
   | { readonly outcome: 'buffered'; readonly shard: number; readonly copies: number }
   | {
       readonly outcome: 'conflict';
@@ -112,6 +121,8 @@ export const LIMITS = {
   /** Every list ends here at the latest and then carries `next`. */
   answerBytes: 4 * 1024 * 1024,
   columnNameBytes: 255,
+  /** Entries of an index that one request counts. */
+  countedEntries: 10_000,
   /** 2^53-1: the largest integer that JSON clients of every language keep. */
   refKey: Number.MAX_SAFE_INTEGER,
 } as const;

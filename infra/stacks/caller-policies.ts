@@ -19,6 +19,7 @@ const READS = [
   'listShards',
   'listIndexes',
   'queryIndex',
+  'countEntries',
   'batchQuery',
   'listTriggers',
   'getTrigger',
@@ -46,6 +47,7 @@ const CLIENT = [
   'listShards',
   'listIndexes',
   'queryIndex',
+  'countEntries',
   'batchQuery',
 ] as const satisfies readonly Operation[];
 

@@ -44,11 +44,24 @@ export const QUERY_PARAMETERS = {
     description: "A reader that has not seen this added id of the row's shard is passed over.",
     example: 17,
   },
+  with: {
+    name: 'with',
+    schema: { enum: ['created_at'] },
+    description:
+      'Have the answer say when a cell was stored. It may cost a look-up; without it, the answer says so where that is known anyway.',
+    example: 'created_at',
+  },
   limit: {
     name: 'limit',
     schema: { type: 'integer', minimum: 1, maximum: LIMITS.listCells, default: LIMITS.defaultLimit },
     description: `How many items at most. An answer also ends at ${LIMITS.answerBytes} bytes.`,
     example: 10,
+  },
+  countLimit: {
+    name: 'limit',
+    schema: { type: 'integer', minimum: 1, maximum: LIMITS.countedEntries, default: LIMITS.countedEntries },
+    description: 'How far is counted.',
+    example: 1000,
   },
   order: {
     name: 'order',

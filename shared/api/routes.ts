@@ -37,6 +37,7 @@ export const ROUTES = [
   { operation: 'listShards', method: 'GET', path: '/v1/{datastore}/shards', handler: 'read-cells' },
   { operation: 'listIndexes', method: 'GET', path: '/v1/{datastore}/indexes', handler: 'query-index' },
   { operation: 'queryIndex', method: 'GET', path: '/v1/{datastore}/indexes/{index}', handler: 'query-index' },
+  { operation: 'countEntries', method: 'GET', path: '/v1/{datastore}/indexes/{index}/count', handler: 'query-index' },
   { operation: 'listTriggers', method: 'GET', path: '/v1/{datastore}/triggers', handler: 'manage-triggers' },
   { operation: 'getTrigger', method: 'GET', path: '/v1/{datastore}/triggers/{trigger}', handler: 'manage-triggers' },
   {

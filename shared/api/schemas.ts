@@ -46,6 +46,16 @@ const LOG = {
   ...SERVED,
 };
 
+const WHERE_AND_WHEN = {
+  shard: schema('Shard'),
+  added_id: schema('AddedId'),
+  created_at: {
+    ...schema('Time'),
+    description:
+      'When the cell that is there was stored; only where that is known, or was asked for and could be read.',
+  },
+};
+
 const WHERE = { shard: schema('Shard'), added_id: schema('AddedId') };
 
 /** What the members of a problem document, or of an item's error, can be beside those that always come. */
@@ -103,13 +113,16 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   Time: { type: 'string', format: 'date-time', description: 'RFC 3339 with zone; answered in UTC with six decimals.' },
   Cell: objectOf({ ...CELL, error: DAMAGE }, ['erased', 'error']),
   ReadCell: objectOf({ ...CELL, ...SERVED }, ['erased']),
-  CellPut: objectOf({
-    outcome: { enum: ['stored', 'stored_before'] },
-    row_key: schema('RowKey'),
-    column_name: schema('ColumnName'),
-    ref_key: schema('RefKey'),
-    ...WHERE,
-  }),
+  CellPut: objectOf(
+    {
+      outcome: { enum: ['stored', 'stored_before'] },
+      row_key: schema('RowKey'),
+      column_name: schema('ColumnName'),
+      ref_key: schema('RefKey'),
+      ...WHERE_AND_WHEN,
+    },
+    ['created_at'],
+  ),
   CellBuffered: objectOf({
     outcome: { const: 'buffered' },
     row_key: schema('RowKey'),
@@ -120,7 +133,8 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   }),
   PutResult: {
     oneOf: [
-      objectOf({ outcome: { enum: ['stored', 'stored_before', 'conflict'] }, ...WHERE }),
+      objectOf({ outcome: { enum: ['stored', 'stored_before'] }, ...WHERE_AND_WHEN }, ['created_at']),
+      objectOf({ outcome: { const: 'conflict' }, ...WHERE }),
       objectOf({ outcome: { const: 'buffered' }, shard: schema('Shard'), copies: { type: 'integer', minimum: 1 } }),
       objectOf({ outcome: { const: 'unavailable' }, shard: schema('Shard'), reason: { type: 'string' } }),
     ],
@@ -194,8 +208,14 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     },
     ['explain'],
   ),
+  IndexCounted: objectOf({
+    count: { type: 'integer', minimum: 0, description: 'Entries that meet all conditions, `limit` at most.' },
+    complete: { type: 'boolean', description: 'False: there are more than `count`.' },
+    ...SERVED,
+  }),
   IndexStatus: objectOf({
     index: { type: 'string' },
+    table: { type: 'string', description: 'Its table in the database of each shard.' },
     state: {
       enum: ['building', 'live', 'changing'],
       description:

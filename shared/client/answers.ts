@@ -1,5 +1,5 @@
 import type { Cell, Json, PutResult, Served } from '../cell.ts';
-import type { IndexAnswer, IndexEntry } from '../contract/index-query.ts';
+import type { IndexAnswer, IndexCounted, IndexEntry } from '../contract/index-query.ts';
 import type { BatchItem, Found, GroupBuffer, Page, ShardHead, ShardLog } from '../contract/datastore.ts';
 import type { Reply } from './attempt.ts';
 import { errorOf, isJsonObject } from './problem.ts';
@@ -40,6 +40,10 @@ export function toIndexAnswer({ json }: Reply): IndexAnswer {
   };
 }
 
+export function toIndexCounted({ json }: Reply): IndexCounted {
+  return { count: Number(json['count']), complete: json['complete'] === true, ...toServed(json) };
+}
+
 /** An entry as it comes. */
 type FoundEntry = Omit<IndexEntry, 'cells'> & { readonly cells?: Json };
 
@@ -70,8 +74,8 @@ export function toServed({ served_by, stale }: { readonly [member: string]: unkn
 }
 
 export function toPutResult(json: { readonly [member: string]: unknown }): PutResult {
-  const { outcome, shard, added_id, copies, reason } = json;
-  const members = { outcome, shard, added_id, copies, reason };
+  const { outcome, shard, added_id, created_at, copies, reason } = json;
+  const members = { outcome, shard, added_id, created_at, copies, reason };
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as unknown as PutResult;
 }
 

@@ -15,18 +15,20 @@ export function cellWrites(send: Connection, own: OwnWrites | undefined): Pick<D
     own?.note(result);
     return result;
   };
-  const batchPut: Datastore['batchPut'] = async (cells) => {
+  const batchPut: Datastore['batchPut'] = async (cells, options = {}) => {
     const checked = cells.map((cell, place) => checkCell(cell, `cells[${place}].`));
-    const { json } = await send({ method: 'POST', path: ['batch-put'], body: { cells: checked } });
+    const query = { with: options.with };
+    const { json } = await send({ method: 'POST', path: ['batch-put'], query, body: { cells: checked } });
     return (json['results'] as readonly { readonly [member: string]: unknown }[]).map((one) => noted(toPutResult(one)));
   };
   return {
     batchPut,
-    async put(cell): Promise<PutResult> {
+    async put(cell, options = {}): Promise<PutResult> {
       const { row_key, column_name, ref_key, body } = checkCell(cell);
-      if (!isPathColumnName(column_name)) return firstOf(await batchPut([cell]));
+      if (!isPathColumnName(column_name)) return firstOf(await batchPut([cell], options));
       try {
-        const { json } = await send({ method: 'PUT', path: ['cells', row_key, column_name, ref_key], body });
+        const path = ['cells', row_key, column_name, ref_key];
+        const { json } = await send({ method: 'PUT', path, query: { with: options.with }, body });
         return noted(toPutResult(json));
       } catch (error) {
         if (error instanceof SchemalessError && error.details.more?.['outcome'] !== undefined)

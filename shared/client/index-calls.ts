@@ -3,7 +3,7 @@ import { INDEX_NAME } from '../definitions/definitions.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
 import type { IndexStatus } from '../contract/index-status.ts';
 import type { Datastore, IndexOperations } from '../contract/datastore.ts';
-import { toIndexAnswer } from './answers.ts';
+import { toIndexAnswer, toIndexCounted } from './answers.ts';
 import type { Connection } from './calls.ts';
 import { toParameters } from './conditions.ts';
 
@@ -11,7 +11,7 @@ import { toParameters } from './conditions.ts';
  * The indexes of a datastore, over HTTP. Values travel as text and are read as their fields' types, so that a number
  * will do for a `string` field. At most one condition for each field and operator.
  */
-export function indexCalls(send: Connection): Pick<Datastore, 'query'> & IndexOperations {
+export function indexCalls(send: Connection): Pick<Datastore, 'query' | 'count'> & IndexOperations {
   return {
     async query({ index, where, fields, columns, order, limit = LIMITS.defaultLimit, after, cursor, read, explain }) {
       if (columns !== '*' && columns?.includes('*') === true)
@@ -31,6 +31,10 @@ export function indexCalls(send: Connection): Pick<Datastore, 'query'> & IndexOp
       return toIndexAnswer(
         await send({ method: 'GET', path: ['indexes', nameOf(index)], joins: 'batch-query', query }),
       );
+    },
+    async count({ index, where, limit, read }) {
+      const query = { ...toParameters(where), limit, read };
+      return toIndexCounted(await send({ method: 'GET', path: ['indexes', nameOf(index), 'count'], query }));
     },
     async indexes() {
       return (await send({ method: 'GET', path: ['indexes'] })).json['indexes'] as unknown as readonly IndexStatus[];

@@ -1,6 +1,6 @@
 import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
 import { invalidField } from '../errors.ts';
-import type { Datastore } from '../contract/datastore.ts';
+import type { Datastore, PutOptions } from '../contract/datastore.ts';
 
 /**
  * Writes a cell at the column's next ref key: the latest one's and 1, or 0 where the column is empty. When another
@@ -11,22 +11,25 @@ import type { Datastore } from '../contract/datastore.ts';
  * readable yet; one of the two is then kept as a conflict. With `unavailable`, repeat it as a `put` at the ref key
  * that is returned, else the cell may be there twice.
  */
-export type PutNext = (cell: Omit<NewCell, 'ref_key'>) => Promise<PutResult & { readonly ref_key: number }>;
+export type PutNext = (
+  cell: Omit<NewCell, 'ref_key'>,
+  options?: PutOptions,
+) => Promise<PutResult & { readonly ref_key: number }>;
 
 /** A cell that takes the next ref key of its column. */
 export type NextCell = Omit<NewCell, 'ref_key'> & { readonly ref_key?: undefined };
 
 /** Writes a cell; one without a ref key at the next one of its column, as `putNext`. */
 export interface Put {
-  (cell: NewCell): Promise<PutResult>;
-  (cell: NextCell): ReturnType<PutNext>;
+  (cell: NewCell, options?: PutOptions): Promise<PutResult>;
+  (cell: NextCell, options?: PutOptions): ReturnType<PutNext>;
 }
 
 export function putOver(put: Datastore['put'], putNext: PutNext): Put {
-  function either(cell: NewCell): Promise<PutResult>;
-  function either(cell: NextCell): ReturnType<PutNext>;
-  function either(cell: NewCell | NextCell): Promise<PutResult> {
-    return cell.ref_key === undefined ? putNext(cell) : put(cell);
+  function either(cell: NewCell, options?: PutOptions): Promise<PutResult>;
+  function either(cell: NextCell, options?: PutOptions): ReturnType<PutNext>;
+  function either(cell: NewCell | NextCell, options?: PutOptions): Promise<PutResult> {
+    return cell.ref_key === undefined ? putNext(cell, options) : put(cell, options);
   }
   return either;
 }
@@ -35,7 +38,7 @@ export function putOver(put: Datastore['put'], putNext: PutNext): Put {
 const TRIES = 32;
 
 export function putNextOver({ put, getLatest }: Pick<Datastore, 'put' | 'getLatest'>): PutNext {
-  return async (cell) => {
+  return async (cell, options) => {
     const { row_key, column_name, body } = cell;
     let ref_key = 0;
     for (let tries = 1; ; tries += 1) {
@@ -44,7 +47,7 @@ export function putNextOver({ put, getLatest }: Pick<Datastore, 'put' | 'getLate
       ref_key = Math.max(ref_key, latest === null ? 0 : latest.ref_key + 1);
       if (ref_key > LIMITS.refKey)
         throw invalidField('ref_key', 'a column whose latest ref key is below 2^53-1', latest?.ref_key);
-      const result = await put({ row_key, column_name, ref_key, body });
+      const result = await put({ row_key, column_name, ref_key, body }, options);
       if (result.outcome !== 'conflict' || tries >= TRIES) return { ...result, ref_key };
       ref_key += 1;
     }

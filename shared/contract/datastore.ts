@@ -12,7 +12,7 @@ import type {
 } from '../cell.ts';
 import type { SchemalessError } from '../errors.ts';
 import type { AnswerRoom } from './answer-room.ts';
-import type { IndexAnswer, IndexQuery } from './index-query.ts';
+import type { IndexAnswer, IndexCount, IndexCounted, IndexQuery } from './index-query.ts';
 import type { IndexStatus } from './index-status.ts';
 
 /**
@@ -27,10 +27,10 @@ export interface Datastore {
   readonly shards: number;
 
   /** Writes one cell. Outcomes are results, not exceptions; repeating any put is safe. */
-  put(cell: NewCell): Promise<PutResult>;
+  put(cell: NewCell, options?: PutOptions): Promise<PutResult>;
 
   /** Writes up to 100 cells, outcomes in the same order and independent; a malformed one refuses the whole batch. */
-  batchPut(cells: readonly NewCell[]): Promise<readonly PutResult[]>;
+  batchPut(cells: readonly NewCell[], options?: PutOptions): Promise<readonly PutResult[]>;
 
   /** The cell at an address. Throws `unavailable` when no node could answer, as every read does. */
   get(address: CellAddress, options?: ReadOptions): Promise<Found>;
@@ -68,6 +68,18 @@ export interface Datastore {
    * `unknown_index`, `index_building`, and what is wrong with the query.
    */
   query(query: IndexQuery): Promise<IndexAnswer>;
+
+  /** How many rows `query` would find, as far as a limit. Reads as a query does, and throws the same. */
+  count(query: IndexCount): Promise<IndexCounted>;
+}
+
+export interface PutOptions {
+  /**
+   * Have the answer of a stored cell say when it was appended. Where no index needs the row, that is a look-up more:
+   * behind the append, in its round trip, where the way to MySQL has such a thing. Nothing where the writer fails right
+   * then: the cell is stored all the same. @default only where it is known anyway
+   */
+  readonly with?: 'created_at' | undefined;
 }
 
 export interface ReadOptions {

@@ -1,12 +1,9 @@
 import type { Cell, Role, Served } from '../cell.ts';
+import type { FieldValue } from '../definitions/field-value.ts';
 import type { SchemalessError } from '../errors.ts';
 import type { AnswerRoom } from './answer-room.ts';
 
-/**
- * A field's value in an index: lower-case UUID, string, integer (number, or bigint beyond 2^53), number, boolean, time
- * in UTC with six decimals; null where the body has none of its type.
- */
-export type FieldValue = string | number | bigint | boolean | null;
+export type { FieldValue };
 
 export type Operator = 'eq' | 'ne' | 'lt' | 'lte' | 'gt' | 'gte' | 'in';
 
@@ -48,6 +45,19 @@ export interface IndexQuery {
   readonly packed?: boolean | undefined;
   /** Answer also which shard, group and statement it was, and its plan. Such a query shares its statement with none. */
   readonly explain?: boolean | undefined;
+}
+
+/** A question how many entries of an index there are. */
+export interface IndexCount extends Pick<IndexQuery, 'index' | 'where' | 'read'> {
+  /** How far is counted, 1 to 10,000. @default 10,000 */
+  readonly limit?: number | undefined;
+}
+
+export interface IndexCounted extends Served {
+  /** Entries that meet all conditions, `limit` at most. */
+  readonly count: number;
+  /** False: there are more than `count`. */
+  readonly complete: boolean;
 }
 
 export interface IndexEntry {

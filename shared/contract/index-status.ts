@@ -1,6 +1,8 @@
 /** An index as operators see it. */
 export interface IndexStatus {
   readonly index: string;
+  /** Of the definition that `fields` is of: its table in the database of each shard. */
+  readonly table: string;
   /** `building`: answers nothing yet. `live`. `changing`: the old definition answers while the new one is built. */
   readonly state: 'building' | 'live' | 'changing';
   /** Of the definition that answers, or that is being built where none does. The first is the shard field. */

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Json } from '../cell.ts';
 import type { FieldType } from '../definitions/definitions.ts';
 import { invalidField, type SchemalessError } from '../errors.ts';
-import { toFieldValue } from './field-value.ts';
-import type { FieldValue } from '../contract/index-query.ts';
+import { toFieldValue, type FieldValue } from '../definitions/field-value.ts';
 
 /**
  * The entry that a page ended with: the value it was ordered by (null, too) and its row key. A place in the order, not

@@ -1,17 +1,10 @@
-import type { FieldValue } from '../contract/index-query.ts';
-import { crc32 } from 'node:zlib';
 import { rowKeyBytes, rowKeyOf } from '../address.ts';
 import type { Json } from '../cell.ts';
 import type { FieldType } from '../definitions/definitions.ts';
+import { STRING_BYTES, toFieldValue, type FieldValue } from '../definitions/field-value.ts';
 import { toBytes, toText } from '../sql/cell-rows.ts';
 import type { SqlParameter, SqlValue } from '../sql/client.ts';
-import { fromSqlTime, parseTime, toSqlTime } from '../time.ts';
-
-/** Longest string that is kept in an index, in bytes of UTF-8. */
-export const STRING_BYTES = 255;
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
+import { fromSqlTime, toSqlTime } from '../time.ts';
 
 /** The column that holds values of a type. Bytes for text: no collation decides what is equal. */
 export const COLUMN_TYPE: Readonly<Record<FieldType, string>> = {
@@ -38,29 +31,6 @@ export function readField(body: Json | undefined, path: string, type: FieldType)
   return value === undefined || value === null ? null : toFieldValue(value, type);
 }
 
-/** A JSON value as a field of this type, or undefined when it is none. */
-export function toFieldValue(value: Json, type: FieldType): FieldValue | undefined {
-  switch (type) {
-    case 'UUID':
-      return typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : undefined;
-    case 'string':
-      return typeof value === 'string' && value.isWellFormed() && Buffer.byteLength(value) <= STRING_BYTES
-        ? value
-        : undefined;
-    case 'integer':
-      if (typeof value === 'bigint') return value >= INT64.least && value <= INT64.most ? value : undefined;
-      return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
-    case 'number':
-      return typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : undefined;
-    case 'boolean':
-      return typeof value === 'boolean' ? value : undefined;
-    case 'datetime':
-      return toTime(value);
-    default:
-      return type satisfies never;
-  }
-}
-
 /** A value as query strings write it. Undefined when it is none of this type. */
 export function fromText(text: string, type: FieldType): FieldValue | undefined {
   switch (type) {
@@ -73,15 +43,6 @@ export function fromText(text: string, type: FieldType): FieldValue | undefined 
       return text === 'true' ? true : text === 'false' ? false : undefined;
     default:
       return toFieldValue(text, type);
-  }
-}
-
-function toTime(value: Json): string | undefined {
-  if (typeof value !== 'string') return undefined;
-  try {
-    return parseTime(value, '');
-  } catch {
-    return undefined;
   }
 }
 
@@ -119,15 +80,6 @@ export function fromSql(value: SqlValue, type: FieldType): FieldValue {
     default:
       return type satisfies never;
   }
-}
-
-/**
- * The shard of the entries under a value of the shard field: CRC32 of a UUID's 16 bytes, of a string's UTF-8, else of
- * the text of `CAST(x AS CHAR)`, so that an operator finds it by hand.
- */
-export function shardOfValue(value: Exclude<FieldValue, null>, type: FieldType, shards: number): number {
-  const bound = toSql(value, type);
-  return crc32(bound instanceof Uint8Array ? bound : String(bound)) % shards;
 }
 
 /** A value as a key of maps: values of one type that are equal give equal texts. */

@@ -5,7 +5,6 @@ import { putEntries, type IndexRow } from './statements/put-entries.ts';
 import { requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import type { RowEntries } from './entry.ts';
-import { shardOfValue } from './field-value.ts';
 import type { PhysicalIndex } from './index-table.ts';
 import { readLongRow } from './long-row.ts';
 import {
@@ -17,6 +16,7 @@ import {
   type RowsUnread,
   type RowsWanted,
 } from './read-rows.ts';
+import { shardOfValue } from '../definitions/field-value.ts';
 
 /** How many cells of the shard field's column are looked at for former values. */
 export const DEPTH = {

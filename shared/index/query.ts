@@ -1,11 +1,12 @@
-import type { Condition, FieldValue, IndexQuery, Operator } from '../contract/index-query.ts';
+import type { Condition, IndexQuery, Operator } from '../contract/index-query.ts';
 import { parseColumnName } from '../address.ts';
 import { LIMITS } from '../cell.ts';
 import type { FieldType, IndexDefinition, IndexField } from '../definitions/definitions.ts';
 import { describe, invalidField, missingField, unknownField } from '../errors.ts';
 import { parseLimit } from '../access/parse.ts';
 import { decodeCursor, type CursorPlace } from './cursor.ts';
-import { fromText, shardOfValue, toFieldValue } from './field-value.ts';
+import { fromText } from './field-value.ts';
+import { shardOfValue, toFieldValue, WANTED_VALUE, type FieldValue } from '../definitions/field-value.ts';
 
 export const OPERATORS: readonly Operator[] = ['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in'];
 
@@ -129,16 +130,8 @@ function parseValues({ field, operator, values }: Condition, { type }: IndexFiel
     throw invalidField(parameter, most === 1 ? 'one value' : `1 to ${most} values`, `${values.length} values`);
   return values.map((value) => {
     const typed = typeof value === 'string' ? fromText(value, type) : toFieldValue(value as never, type);
-    if (typed === undefined || typed === null) throw invalidField(parameter, WANTED[type], value ?? describe(value));
+    if (typed === undefined || typed === null)
+      throw invalidField(parameter, WANTED_VALUE[type], value ?? describe(value));
     return typed;
   });
 }
-
-const WANTED = {
-  UUID: 'a UUID',
-  string: 'a string of up to 255 bytes',
-  integer: 'an integer of 64 bits',
-  number: 'a number',
-  boolean: 'true or false',
-  datetime: 'a time with zone, like 2026-01-31T08:00:00Z',
-} as const;

@@ -4,8 +4,10 @@ import { SchemalessError } from '../errors.ts';
 import { encodeCursor } from './cursor.ts';
 import { entriesOf } from './entry.ts';
 import { keyOfValue } from './field-value.ts';
-import type { FieldValue, IndexAnswer, IndexQuery } from '../contract/index-query.ts';
+import type { IndexAnswer, IndexCount, IndexCounted, IndexQuery } from '../contract/index-query.ts';
 import { parseQuery, type Filter } from './query.ts';
+import { parseCountLimit } from './run-count.ts';
+import type { FieldValue } from '../definitions/field-value.ts';
 
 /**
  * What a query answers, stated over all cells of a datastore in memory: one entry for each row whose latest cells have
@@ -17,6 +19,34 @@ export function referenceQuery(
   shards: number,
   query: IndexQuery,
 ): IndexAnswer {
+  const { definition, parsed, found } = referenceEntries(indexes, cells, shards, query);
+  const page = found.slice(0, parsed.limit);
+  const last = page.at(-1);
+  return {
+    entries: page.map(({ row_key, values, latest }) => ({
+      row_key,
+      fields: Object.fromEntries(
+        parsed.fields.map((place) => [definition.fields[place]?.field ?? '', values[place] ?? null]),
+      ),
+      ...(parsed.columns === undefined
+        ? {}
+        : {
+            cells: latest.filter(({ column_name }) => parsed.columns === '*' || parsed.columns?.includes(column_name)),
+          }),
+    })),
+    next: last && found.length > page.length ? encodeCursor(last, parsed.identity()) : null,
+    served_by: 'writer',
+    stale: false,
+  };
+}
+
+/** All entries that a query finds, in its order. */
+function referenceEntries(
+  indexes: readonly IndexDefinition[],
+  cells: readonly Cell[],
+  shards: number,
+  query: IndexQuery,
+) {
   const definition = indexes.find(({ name }) => name === query.index);
   if (!definition) throw new SchemalessError('unknown_index', `no index ${query.index}`, { field: 'index' });
   const parsed = parseQuery(query, definition, shards);
@@ -42,24 +72,19 @@ export function referenceQuery(
     .map((entry) => ({ ...entry, value: orderOf(entry.values) }))
     .filter((entry) => !after || compare(entry, after) > 0)
     .sort(compare);
-  const page = found.slice(0, parsed.limit);
-  const last = page.at(-1);
-  return {
-    entries: page.map(({ row_key, values, latest }) => ({
-      row_key,
-      fields: Object.fromEntries(
-        parsed.fields.map((place) => [definition.fields[place]?.field ?? '', values[place] ?? null]),
-      ),
-      ...(parsed.columns === undefined
-        ? {}
-        : {
-            cells: latest.filter(({ column_name }) => parsed.columns === '*' || parsed.columns?.includes(column_name)),
-          }),
-    })),
-    next: last && found.length > page.length ? encodeCursor(last, parsed.identity()) : null,
-    served_by: 'writer',
-    stale: false,
-  };
+  return { definition, parsed, found };
+}
+
+/** What a count of those answers. */
+export function referenceCount(
+  indexes: readonly IndexDefinition[],
+  cells: readonly Cell[],
+  shards: number,
+  { index, where, limit }: IndexCount,
+): IndexCounted {
+  const most = parseCountLimit(limit);
+  const found = referenceEntries(indexes, cells, shards, { index, where }).found.length;
+  return { count: Math.min(found, most), complete: found <= most, served_by: 'writer', stale: false };
 }
 
 /** An absent field meets no condition. */

@@ -16,12 +16,12 @@ import { readWanted, wantingCells, wantingRows, type WantedCells } from '../acce
 import { requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { encodeCursor } from './cursor.ts';
-import { STRING_BYTES } from './field-value.ts';
-import type { FieldValue, IndexAnswer, IndexEntry, IndexQuery } from '../contract/index-query.ts';
+import type { IndexAnswer, IndexEntry, IndexQuery } from '../contract/index-query.ts';
 import { parseForIndex, type IndexesAsked } from './live-index.ts';
 import { isBounded, type EntryReads } from './read-entries.ts';
 import type { ParsedQuery } from './query.ts';
 import type { PhysicalIndex } from './index-table.ts';
+import { STRING_BYTES, type FieldValue } from '../definitions/field-value.ts';
 
 /** What an entry adds to an answer besides its values. */
 const ENTRY_ENVELOPE_BYTES = 120;

@@ -1,4 +1,5 @@
 import type { IndexStatus } from '../contract/index-status.ts';
+import { indexTableName } from './index-table.ts';
 import type { IndexNow } from '../topology/index-now.ts';
 import { refreshSoon } from '../topology/refresh-soon.ts';
 import { unknownIndex, type IndexesAsked } from './live-index.ts';
@@ -31,6 +32,7 @@ function statusOf(name: string, { versions, progress, mistyped }: IndexNow): Ind
   const { fields, keys } = shown.definition;
   return {
     index: name,
+    table: indexTableName(name, shown.hash),
     state: building ? (live ? 'changing' : 'building') : 'live',
     fields: fields.map(({ field, type, column_key }) => ({ field, type, column_key })),
     keys,

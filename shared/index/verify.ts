@@ -7,9 +7,9 @@ import { requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { compareVersions, differencesOf, type Difference } from './differences.ts';
 import { keyOfValue } from './field-value.ts';
-import type { FieldValue } from '../contract/index-query.ts';
 import type { PhysicalIndex } from './index-table.ts';
 import { DEPTH, wantedEntries, wantedInParts, writeEntries, type PlacedEntry, type Wanted } from './maintain.ts';
+import type { FieldValue } from '../definitions/field-value.ts';
 
 /** A place where an index does not say what the cells say. */
 export interface IndexProblem {

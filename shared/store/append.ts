@@ -167,10 +167,11 @@ async function lookUp(
 
 function judge(found: StoredCell | undefined, cell: EncodedCell, change: SqlChange): AppendResult {
   if (!found) throw new Error('judged a cell that was not found');
-  const { shard, added_id } = found;
+  const { shard, added_id, created_at } = found;
   if (added_id > change.insertId - change.affectedRows && added_id <= change.insertId)
-    return { outcome: 'stored', shard, added_id };
-  return { outcome: sameBody(found, cell) ? 'stored_before' : 'conflict', shard, added_id };
+    return { outcome: 'stored', shard, added_id, created_at };
+  if (!sameBody(found, cell)) return { outcome: 'conflict', shard, added_id };
+  return { outcome: 'stored_before', shard, added_id, created_at };
 }
 
 /** Equality is decided on decoded values; equal bytes need no decoding. An erased or damaged body equals nothing. */

@@ -5,6 +5,8 @@ import { wantRowsAfter, type RowsAfter } from '../index/rows-after.ts';
 import { appendToPrimary, type AppendResult } from './append.ts';
 import { bufferOn } from './buffer-writes.ts';
 import type { StoreContext } from '../access/context.ts';
+import { selectCreated, toCreated } from '../sql/statements/select-created.ts';
+import { withMissingTimes, withTimes, withTimesOfRows } from './created-times.ts';
 import { joinedByKey } from '../access/joined.ts';
 
 /**
@@ -19,8 +21,12 @@ const JOINED_BYTES = 256 * 1024;
 
 /** The two statements of the write path that several writes can share. */
 export interface JoinedWrites {
-  /** As `appendToPrimary`: cells of one shard, no address twice. */
-  append(shard: number, cells: readonly BufferedCell[]): Promise<AppendedShare>;
+  /**
+   * As `appendToPrimary`: cells of one shard, no address twice.
+   *
+   * @param isTimed the results are to say when cells were appended @default only where that is known anyway
+   */
+  append(shard: number, cells: readonly BufferedCell[], isTimed?: boolean): Promise<AppendedShare>;
   /** As `bufferOn`. */
   buffer(group: string, cells: readonly BufferedCell[]): Promise<boolean>;
 }
@@ -35,6 +41,7 @@ interface Share<Where extends number | string> {
   /** The shard, or the group. */
   readonly where: Where;
   readonly cells: readonly BufferedCell[];
+  readonly isTimed?: boolean;
 }
 
 /**
@@ -43,13 +50,27 @@ interface Share<Where extends number | string> {
  * a time, and so has nothing to join.
  */
 export function joinWrites(context: StoreContext, datastore: string): JoinedWrites {
-  async function appendAll(shard: number, cells: readonly BufferedCell[]): Promise<AppendedShare> {
+  async function appendKnown(shard: number, cells: readonly BufferedCell[], isTimed: boolean): Promise<AppendedShare> {
     const indexes = await concernedIndexes(context.topology, datastore, cells);
-    if (indexes.length === 0) return appendToPrimary(context, datastore, shard, cells);
+    if (indexes.length === 0) {
+      if (!isTimed) return appendToPrimary(context, datastore, shard, cells);
+      const thenSelect = selectCreated(datastore, shard, cells);
+      const { results, rows } = await appendToPrimary(context, datastore, shard, cells, { thenSelect });
+      return { results: rows ? withTimes(results, toCreated(rows)) : results };
+    }
     const wanted = wantRowsAfter(datastore, shard, cells, indexes);
     const thenSelect = wanted.statement;
     const { results, epoch, rows } = await appendToPrimary(context, datastore, shard, cells, { thenSelect });
-    return rows ? { results, after: wanted.toRowsAfter(rows, epoch) } : { results };
+    if (!rows) return { results };
+    const after = wanted.toRowsAfter(rows, epoch);
+    return { results: withTimesOfRows({ cells, results }, after), after };
+  }
+
+  async function appendAll(shard: number, cells: readonly BufferedCell[], isTimed: boolean): Promise<AppendedShare> {
+    const appended = await appendKnown(shard, cells, isTimed);
+    if (!isTimed) return appended;
+    const { results } = appended;
+    return { ...appended, results: await withMissingTimes(context, { datastore, shard, cells, results }) };
   }
 
   const append = joinedByKey<Share<number>, AppendedShare>(
@@ -60,7 +81,8 @@ export function joinWrites(context: StoreContext, datastore: string): JoinedWrit
         isSmall(taken, next) &&
         !taken.some(({ cells }) => cells.some((cell) => next.cells.some((other) => isSameAddress(cell, other)))),
       async run(shares) {
-        const appended = await appendAll(shares[0].where, cellsOf(shares));
+        const isTimed = shares.some((share) => share.isTimed === true);
+        const appended = await appendAll(shares[0].where, cellsOf(shares), isTimed);
         if (shares.length === 1) return [appended];
         let start = 0;
         return shares.map(({ cells }) => ({
@@ -83,7 +105,7 @@ export function joinWrites(context: StoreContext, datastore: string): JoinedWrit
     ({ where }) => where,
   );
   return {
-    append: (shard, cells) => append({ where: shard, cells }),
+    append: (shard, cells, isTimed = false) => append({ where: shard, cells, isTimed }),
     buffer: (group, cells) => buffer({ where: group, cells }),
   };
 }

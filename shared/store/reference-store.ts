@@ -4,8 +4,8 @@ import { equalJson } from '../body/equal.ts';
 import { checkBody } from '../body/measure.ts';
 import { LIMITS, type Cell, type CellKey, type Location, type NewCell, type PutResult, type Served } from '../cell.ts';
 import type { IndexDefinition } from '../definitions/definitions.ts';
-import type { IndexAnswer, IndexQuery } from '../contract/index-query.ts';
-import { referenceQuery } from '../index/reference-query.ts';
+import type { IndexAnswer, IndexCount, IndexCounted, IndexQuery } from '../contract/index-query.ts';
+import { referenceCount, referenceQuery } from '../index/reference-query.ts';
 import { shardOf } from '../shard.ts';
 import type {
   BatchItem,
@@ -89,6 +89,10 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
       return referenceQuery(indexes, logs.all.flat(), shards, query);
     },
 
+    async count(query: IndexCount): Promise<IndexCounted> {
+      return referenceCount(indexes, logs.all.flat(), shards, query);
+    },
+
     async heads(): Promise<readonly ShardHead[]> {
       return logs.all.map((log, shard) => ({ shard, group: 'memory', head: log.length }));
     },
@@ -106,19 +110,17 @@ class MemoryLogs {
   append(cell: NewCell): PutResult {
     const shard = this.#shardOf(cell.row_key);
     const old = this.find(cell);
-    if (old)
-      return { outcome: equalJson(old.body, cell.body) ? 'stored_before' : 'conflict', shard, added_id: old.added_id };
+    if (old) {
+      const { added_id, created_at } = old;
+      if (!equalJson(old.body, cell.body)) return { outcome: 'conflict', shard, added_id };
+      return { outcome: 'stored_before', shard, added_id, created_at };
+    }
     const log = this.all[shard] ?? [];
     const now = new Date().toISOString().replace('Z', '000Z');
     const last = log.at(-1)?.created_at ?? now;
-    log.push({
-      ...cell,
-      body: decodeBody(encodeBody(cell.body)),
-      added_id: log.length + 1,
-      shard,
-      created_at: last > now ? last : now,
-    });
-    return { outcome: 'stored', shard, added_id: log.length };
+    const created_at = last > now ? last : now;
+    log.push({ ...cell, body: decodeBody(encodeBody(cell.body)), added_id: log.length + 1, shard, created_at });
+    return { outcome: 'stored', shard, added_id: log.length, created_at };
   }
 
   /** The cell of that ref key, or the latest. */

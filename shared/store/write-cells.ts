@@ -12,7 +12,7 @@ import { requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies } from './buffer-writes.ts';
 import { placeOf, type StoreContext } from '../access/context.ts';
-import type { Datastore } from '../contract/datastore.ts';
+import type { Datastore, PutOptions } from '../contract/datastore.ts';
 import { joinWrites, type JoinedWrites } from './join-writes.ts';
 import { parseBatch } from '../access/parse.ts';
 
@@ -34,54 +34,31 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
     };
   };
 
-  /**
-   * Refuses what could not be written, or not be read again, the way that MySQL is reached. All groups are reached
-   * alike.
-   */
-  function checkBounds(
+  async function writeAll(
+    topology: DatastoreTopology,
     cells: readonly BufferedCell[],
-    { abilities }: SqlClient,
-    field: (place: number) => string,
-  ): void {
-    const { bodyBytes, writtenBytes } = abilities.bounds;
-    let bytes = 0;
-    for (const [place, { encoded, row_key, column_name, ref_key }] of cells.entries()) {
-      bytes += encoded.length;
-      if (encoded.length <= bodyBytes) continue;
-      throw new SchemalessError(
-        'body_too_large',
-        `${field(place)}: wanted at most ${bodyBytes} bytes, encoded, got ${encoded.length}`,
-        { field: field(place), address: { row_key, column_name, ref_key } },
-      );
-    }
-    const most = Math.min(LIMITS.requestBytes, writtenBytes);
-    if (cells.length > 1 && bytes > most)
-      throw new SchemalessError('request_too_large', `cells: wanted at most ${most} bytes, encoded, got ${bytes}`, {
-        field: 'cells',
-      });
-  }
-
-  async function writeAll(topology: DatastoreTopology, cells: readonly BufferedCell[]): Promise<readonly PutResult[]> {
+    options: PutOptions,
+  ): Promise<readonly PutResult[]> {
     const results = await inParts(
       cells,
       ({ shard }) => placeOf(topology, shard).group,
-      (group, ofGroup) => admitToGroup(writes, group, ofGroup),
+      (group, ofGroup) => admitToGroup(writes, group, ofGroup, options),
     );
     for (const { outcome } of results) context.report({ kind: 'put', datastore: name, outcome });
     return results;
   }
 
   return {
-    async put(cell) {
+    async put(cell, options = {}) {
       const prepared = [prepare(cell, '')] as const;
       const { group } = placeOf(await requireDatastore(context.topology, name), prepared[0].shard);
       checkBounds(prepared, await context.groups.client(group), () => 'body');
-      const [result] = (await admitToGroup(writes, group, prepared)) as readonly [PutResult];
+      const [result] = (await admitToGroup(writes, group, prepared, options)) as readonly [PutResult];
       context.report({ kind: 'put', datastore: name, outcome: result.outcome });
       return result;
     },
 
-    async batchPut(cells) {
+    async batchPut(cells, options = {}) {
       const prepared = parseBatch(cells, 'cells', prepare);
       const topology = await requireDatastore(context.topology, name);
       const [first] = prepared;
@@ -91,9 +68,32 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
         await context.groups.client(placeOf(topology, first.shard).group),
         (place) => `cells[${place}].body`,
       );
-      return settleRepeats(prepared, (some) => writeAll(topology, some));
+      return settleRepeats(prepared, (some) => writeAll(topology, some, options));
     },
   };
+}
+
+/**
+ * Refuses what could not be written, or not be read again, the way that MySQL is reached. All groups are reached
+ * alike.
+ */
+function checkBounds(cells: readonly BufferedCell[], { abilities }: SqlClient, field: (place: number) => string): void {
+  const { bodyBytes, writtenBytes } = abilities.bounds;
+  let bytes = 0;
+  for (const [place, { encoded, row_key, column_name, ref_key }] of cells.entries()) {
+    bytes += encoded.length;
+    if (encoded.length <= bodyBytes) continue;
+    throw new SchemalessError(
+      'body_too_large',
+      `${field(place)}: wanted at most ${bodyBytes} bytes, encoded, got ${encoded.length}`,
+      { field: field(place), address: { row_key, column_name, ref_key } },
+    );
+  }
+  const most = Math.min(LIMITS.requestBytes, writtenBytes);
+  if (cells.length > 1 && bytes > most)
+    throw new SchemalessError('request_too_large', `cells: wanted at most ${most} bytes, encoded, got ${bytes}`, {
+      field: 'cells',
+    });
 }
 
 const NO_GROUPS: readonly string[] = [];
@@ -109,9 +109,10 @@ async function admitToGroup(
   context: WriteContext,
   group: string,
   cells: readonly BufferedCell[],
+  options: PutOptions,
 ): Promise<readonly PutResult[]> {
   try {
-    return await context.admit(group, () => writeToGroup(context, group, cells));
+    return await context.admit(group, () => writeToGroup(context, group, cells, options));
   } catch (error) {
     if (!(error instanceof SchemalessError) || error.code !== 'overloaded') throw error;
     return cells.map(({ shard }) => ({ outcome: 'unavailable', shard, reason: error.message }));
@@ -123,6 +124,7 @@ async function writeToGroup(
   context: WriteContext,
   group: string,
   cells: readonly BufferedCell[],
+  options: PutOptions,
 ): Promise<readonly PutResult[]> {
   const { datastore } = context;
   const holders =
@@ -137,7 +139,7 @@ async function writeToGroup(
     ({ shard }) => shard,
     async (shard, ofShard): Promise<readonly PutResult[]> => {
       try {
-        const { results, after } = await context.append(shard, ofShard);
+        const { results, after } = await context.append(shard, ofShard, options.with === 'created_at');
         if (after) found.push(after);
         return results;
       } catch (error) {
@@ -252,5 +254,6 @@ async function settleRepeats(
 
 function judgeRepeat(first: PutResult, equal: boolean): PutResult {
   if (first.outcome !== 'stored' && first.outcome !== 'stored_before') return first;
-  return { ...first, outcome: equal ? 'stored_before' : 'conflict' };
+  if (equal) return { ...first, outcome: 'stored_before' };
+  return { outcome: 'conflict', shard: first.shard, added_id: first.added_id };
 }

@@ -7,7 +7,7 @@ import { DRIVER_INDEX } from './growth/numbered-trips.ts';
 import { GROUPS, openBesideHand, SHARDS } from './open-beside-hand.ts';
 import { percentile } from './percentile.ts';
 import { sideBySide, warmUp, type Sides } from './side-by-side.ts';
-import { counted, type Sent } from './writes/counted-client.ts';
+import { counted, type Sent } from '../support/counted-client.ts';
 import { countCalls, type Asked } from './writes/counted-dynamo.ts';
 
 const BATCH = 100;

@@ -24,6 +24,7 @@ type Refusal = readonly [
 ];
 
 const PUTS: readonly Refusal[] = [
+  ['another wish', 'PUT', `${CELL}?with=body`, '1', 400, 'invalid_field', 'with', 'created_at', 'body'],
   [
     'a row key that is no UUID',
     'PUT',
@@ -196,7 +197,7 @@ const PUTS: readonly Refusal[] = [
     'trips',
     'nope',
   ],
-  ['a query parameter', 'PUT', `${CELL}?upsert=1`, '1', 400, 'unknown_field', 'upsert', 'none', 'upsert'],
+  ['a query parameter', 'PUT', `${CELL}?upsert=1`, '1', 400, 'unknown_field', 'upsert', 'with', 'upsert'],
 ];
 
 const BATCH = '/v1/trips/batch-put';
@@ -557,6 +558,39 @@ const DRIVER = 'driver_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10';
 const index = '/v1/trips/indexes/driver_index';
 const OPERATORS = '[ne] [lt] [lte] [gt] [gte] [in]';
 const QUERIES: readonly Refusal[] = [
+  [
+    'a count without the shard field',
+    'GET',
+    `${index}/count`,
+    undefined,
+    400,
+    'missing_field',
+    'driver_uuid',
+    'shard field',
+    'nothing',
+  ],
+  [
+    'a count beyond its limit',
+    'GET',
+    `${index}/count?${DRIVER}&limit=10001`,
+    undefined,
+    400,
+    'invalid_field',
+    'limit',
+    '10000',
+    '10001',
+  ],
+  [
+    'a count in an order',
+    'GET',
+    `${index}/count?${DRIVER}&order=city`,
+    undefined,
+    400,
+    'unknown_field',
+    'order',
+    'driver_uuid',
+    'order',
+  ],
   ['an unknown index', 'GET', '/v1/trips/indexes/nope', undefined, 404, 'unknown_index', 'index', 'index', 'nope'],
   [
     'a parameter where all indexes are listed',

@@ -18,6 +18,7 @@ describe('PUT of a cell', () => {
       ref_key: 1,
       shard: expect.any(Number),
       added_id: 1,
+      created_at: expect.any(String),
     });
 
     const again = await ask({ method: 'PUT', path: PATH, body: ' { "b": 2, "a": 1.0 } ' });
@@ -36,6 +37,23 @@ describe('PUT of a cell', () => {
       },
     });
     expect((await ask({ method: 'GET', path: PATH })).json).toMatchObject({ body: { a: 1, b: 2 } });
+  });
+
+  it('passes on that it is asked when the cell was stored', async () => {
+    const asked: unknown[] = [];
+    const stored = { outcome: 'stored', shard: 0, added_id: 1, created_at: '2026-01-31T08:00:00.000000Z' } as const;
+    const ask = gateway(
+      fakeDeployment({
+        put: async (_cell, options) => (asked.push(options), stored),
+        batchPut: async (_cells, options) => (asked.push(options), [stored]),
+      }),
+    );
+    const batch = JSON.stringify({ cells: [{ row_key: ROW, column_name: 'BASE', ref_key: 1, body: 1 }] });
+    const one = await ask({ method: 'PUT', path: `${PATH}?with=created_at`, body: '1' });
+    const many = await ask({ method: 'POST', path: '/v1/trips/batch-put?with=created_at', body: batch });
+    expect(one.json).toMatchObject({ created_at: stored.created_at });
+    expect(many.json).toEqual({ results: [stored] });
+    expect(asked).toEqual([{ with: 'created_at' }, { with: 'created_at' }]);
   });
 
   it('takes row keys in upper case and answers them in lower case', async () => {

@@ -11,7 +11,7 @@ const reference = referenceStore('smoke', 4);
 function answering(...results: readonly PutResult[]): Datastore & { readonly puts: () => number } {
   let puts = 0;
   const put: Datastore['put'] = async (cell) => results[puts++] ?? reference.put(cell);
-  return { ...reference, put, batchPut: (cells) => Promise.all(cells.map(put)), puts: () => puts };
+  return { ...reference, put, batchPut: (cells) => Promise.all(cells.map((cell) => put(cell))), puts: () => puts };
 }
 
 const BUFFERED: PutResult = { outcome: 'buffered', shard: 3, copies: 1 };

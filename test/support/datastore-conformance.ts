@@ -56,16 +56,49 @@ function writing(open: () => Promise<Subject>): void {
     const cell = cellOf({ body: { fare: 12.5, tags: ['a', 'b'] } });
     const stored = await first.put(cell);
     expect(stored).toMatchObject({ outcome: 'stored', shard: shardOf(cell.row_key, first.shards) });
+    const { cell: found } = await first.get(cell);
     expect(await first.put({ ...cell, body: { tags: ['a', 'b'], fare: 12.5 } })).toEqual({
       ...stored,
       outcome: 'stored_before',
+      created_at: found?.created_at,
     });
-    const { cell: found } = await first.get(cell);
     expect(found).toMatchObject({
       ...cell,
       shard: stored.shard,
       created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
     });
+  });
+
+  it.each(['BASE', 'NOTES'])('says when a cell of %s was stored, where that is asked for', async (column_name) => {
+    const { first } = await open();
+    const row_key = randomUUID();
+    const cells = [7, 3, 5].map((ref_key) => cellOf({ row_key, column_name, ref_key, body: { ref_key } }));
+    const [latest = cellOf()] = cells;
+    const earlier = { ...latest, ref_key: 2 };
+    const earliest = { ...latest, ref_key: 1 };
+    const asked = { with: 'created_at' } as const;
+    const results = [
+      await first.put(latest, asked),
+      await first.put(earlier, asked),
+      ...(await first.batchPut([...cells, cellOf({ column_name }), { ...latest, body: 'another' }], asked)),
+    ];
+    expect(results.map(({ outcome }) => outcome)).toEqual([
+      'stored',
+      'stored',
+      'stored_before',
+      'stored',
+      'stored',
+      'stored',
+      'conflict',
+    ]);
+    // Behind so many that no index needs it.
+    expect(await first.put(earliest, asked)).toMatchObject({
+      outcome: 'stored',
+      created_at: expect.any(String),
+    });
+    for (const [place, cell] of [latest, earlier, ...cells].entries())
+      expect(results[place]).toMatchObject({ created_at: (await first.get(cell)).cell?.created_at });
+    expect(results.at(-1)).not.toHaveProperty('created_at');
   });
 
   it('refuses another body at the same address and changes nothing', async () => {

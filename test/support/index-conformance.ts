@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../shared/cell.ts';
 import type { IndexDefinition } from '../../shared/definitions/definitions.ts';
-import type { Condition, FieldValue, IndexQuery } from '../../shared/contract/index-query.ts';
-import { shardOfValue } from '../../shared/index/field-value.ts';
+import type { Condition, IndexCount, IndexQuery } from '../../shared/contract/index-query.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import type { Datastore } from '../../shared/contract/datastore.ts';
 import { cellOf, errorOf } from './datastore-conformance.ts';
+import { type FieldValue, shardOfValue } from '../../shared/definitions/field-value.ts';
 
 /** Indexes that the suite expects on the datastore: fields of two columns, every type, a path, and combined keys. */
 export const SUITE_INDEXES: readonly IndexDefinition[] = [
@@ -41,6 +41,7 @@ export function describeIndexes(label: string, open: Open): void {
   describe(`${label}: indexes`, () => {
     entries(open);
     queries(open);
+    counts(open);
     pages(open);
     refusals(open);
   });
@@ -291,6 +292,45 @@ function queries(open: Open): void {
         expect(values).toHaveLength(30);
       }
     }
+  });
+}
+
+function counts(open: Open): void {
+  it('count what a query finds, as far as a limit, and say whether that is all', async () => {
+    const store = await open();
+    const { driver } = await tripsOf(
+      store,
+      Array.from({ length: 40 }, (_, place) => bodyOf(place)),
+    );
+    const index = 'driver_index';
+    for (const more of [[], [eq('city', 'Lisbon')], [{ field: 'riders', operator: 'gte', values: [2] } as const]]) {
+      const where = [eq('driver_uuid', driver), ...more];
+      const { length: count } = await rowsOf(store, { index, where });
+      expect(await store.count({ index, where })).toMatchObject({ count, complete: true, stale: false });
+      expect(await store.count({ index, where, limit: count })).toMatchObject({ count, complete: true });
+      expect(await store.count({ index, where, limit: count - 1 })).toMatchObject({
+        count: count - 1,
+        complete: false,
+      });
+    }
+    expect(await store.count({ index, where: [eq('driver_uuid', randomUUID())] })).toMatchObject({
+      count: 0,
+      complete: true,
+    });
+  });
+
+  it('refuse to be counted as they refuse to be queried, and further than the limit', async () => {
+    const store = await open();
+    const where = [eq('driver_uuid', randomUUID())];
+    const code = async (query: IndexCount) => (await errorOf(() => store.count(query))).code;
+    expect(await code({ index: 'nope', where })).toBe('unknown_index');
+    expect(await code({ index: 'driver_index', where: [eq('city', 'Lisbon')] })).toBe('missing_field');
+    expect(await code({ index: 'driver_index', where: [...where, eq('nope', 1)] })).toBe('unknown_field');
+    for (const limit of [0, 10_001, 1.5])
+      expect(await errorOf(() => store.count({ index: 'driver_index', where, limit }))).toMatchObject({
+        code: 'invalid_field',
+        details: { field: 'limit' },
+      });
   });
 }
 

@@ -3,14 +3,15 @@ import { SchemalessError } from '../../../shared/errors.ts';
 import type { Answer } from '../answer.ts';
 import { pathAddress } from '../path.ts';
 import type { HttpOperation } from './operation.ts';
+import { readPutOptions } from './put-options.ts';
 
 /** PUT /cells/{row_key}/{column_name}/{ref_key}: the request body is the cell's JSON. */
 export const putCell: HttpOperation = async (request, deployment) => {
-  request.query();
+  const options = readPutOptions(request);
   const address = pathAddress(request);
   const body = request.json();
   const datastore = await deployment.datastore(request.path('datastore'));
-  return answerPut(address, await datastore.put({ ...address, body }));
+  return answerPut(address, await datastore.put({ ...address, body }, options));
 };
 
 function answerPut(address: CellAddress, result: PutResult): Answer {

@@ -26,6 +26,7 @@ export const BATCHES = {
   batchPut: {
     summary: 'Write many cells',
     more: 'A malformed cell refuses the whole batch; the outcomes of well-formed ones are independent.',
+    query: ['with'],
     request: {
       schema: objectOf({ cells: arrayOf(NEW_CELL, LIMITS.batchCells) }),
       example: { cells: [{ ...ADDRESS, body: BODY }] },
@@ -34,7 +35,7 @@ export const BATCHES = {
       200: {
         means: 'The outcomes, in the order of the cells.',
         schema: objectOf({ results: arrayOf(schema('PutResult')) }),
-        example: { results: [{ outcome: 'stored', shard: 233, added_id: 17 }] },
+        example: { results: [{ outcome: 'stored', shard: 233, added_id: 17, created_at: CELL.created_at }] },
       },
     },
     problems: [...OF_DATASTORE, ...OF_BODY, 'body_too_large', 'undecodable_body'],

@@ -7,17 +7,18 @@ export const CELLS = {
   putCell: {
     summary: 'Write one cell',
     more: 'The request body is the JSON of the cell. Repeating the same write is safe. Another body at the same address is refused.',
+    query: ['with'],
     request: { schema: schema('Body'), example: BODY },
     answers: {
       201: {
         means: 'Stored: on the primary, readable.',
         schema: schema('CellPut'),
-        example: { outcome: 'stored', ...ADDRESS, shard: 233, added_id: 17 },
+        example: { outcome: 'stored', ...ADDRESS, shard: 233, added_id: 17, created_at: CELL.created_at },
       },
       200: {
         means: 'Stored before: the same cell with an equal body was there already.',
         schema: schema('CellPut'),
-        example: { outcome: 'stored_before', ...ADDRESS, shard: 233, added_id: 17 },
+        example: { outcome: 'stored_before', ...ADDRESS, shard: 233, added_id: 17, created_at: CELL.created_at },
       },
       202: {
         means: 'Buffered: kept on secondaries, not readable yet.',

@@ -4,6 +4,7 @@ import { BODY, CELL, SERVED } from './examples.ts';
 
 const STATUS = {
   index: 'driver_partner_index',
+  table: 'driver_partner_index_1a2b3c4d',
   state: 'live',
   fields: [
     { field: 'driver_partner_uuid', type: 'UUID', column_key: 'BASE' },
@@ -50,6 +51,19 @@ export const INDEXES = {
         means: 'The entries that meet all conditions, in order; or the status.',
         schema: { oneOf: [schema('IndexAnswer'), schema('IndexStatus')] },
         example: { entries: [ENTRY], next: null, ...SERVED },
+      },
+    },
+    problems: [...OF_DATASTORE, 'invalid_field', 'missing_field', 'unknown_index', 'index_building'],
+  },
+  countEntries: {
+    summary: 'Count the rows that a query finds',
+    more: 'Counts as far as `limit`. Conditions are those of a query; it asks one shard, that of the value of the shard field.',
+    query: ['conditions', 'countLimit', 'read'],
+    answers: {
+      200: {
+        means: 'How many there are, and whether these are all.',
+        schema: schema('IndexCounted'),
+        example: { count: 31, complete: true, ...SERVED },
       },
     },
     problems: [...OF_DATASTORE, 'invalid_field', 'missing_field', 'unknown_index', 'index_building'],

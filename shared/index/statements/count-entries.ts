@@ -1,9 +1,9 @@
 import { rowKeyBytes, rowKeyOf } from '../../address.ts';
 import { fromSql, toSql } from '../field-value.ts';
-import type { FieldValue } from '../../contract/index-query.ts';
 import { indexTable, type PhysicalIndex } from '../index-table.ts';
 import { toBytes, toNumber } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
+import type { FieldValue } from '../../definitions/field-value.ts';
 
 /**
  * How many live entries an index has in one shard, as far as `most`: what a statement reads is bounded, whatever there

@@ -1,9 +1,9 @@
 import { rowKeyBytes } from '../../address.ts';
 import type { Version } from '../entry.ts';
 import { toSql } from '../field-value.ts';
-import type { FieldValue } from '../../contract/index-query.ts';
 import { indexTable, type PhysicalIndex } from '../index-table.ts';
 import type { SqlParameter, Statement } from '../../sql/client.ts';
+import type { FieldValue } from '../../definitions/field-value.ts';
 
 /** A row of an index table: an entry, or a tombstone, whose fields but the first are null. */
 export interface IndexRow {

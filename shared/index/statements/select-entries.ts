@@ -1,10 +1,11 @@
 import { rowKeyBytes, rowKeyOf } from '../../address.ts';
 import { fromSql, toSql } from '../field-value.ts';
-import type { FieldValue, Operator } from '../../contract/index-query.ts';
+import type { Operator } from '../../contract/index-query.ts';
 import { indexTable, type PhysicalIndex } from '../index-table.ts';
 import type { Filter, ParsedQuery } from '../query.ts';
 import { toBytes } from '../../sql/cell-rows.ts';
 import type { SqlParameter, SqlRow, Statement } from '../../sql/client.ts';
+import type { FieldValue } from '../../definitions/field-value.ts';
 
 const COMPARISON: Readonly<Record<Exclude<Operator, 'in'>, string>> = {
   eq: '=',
@@ -22,15 +23,7 @@ const COMPARISON: Readonly<Record<Exclude<Operator, 'in'>, string>> = {
  */
 export function selectEntries(datastore: string, index: PhysicalIndex, query: ParsedQuery, item?: number): Statement {
   const { fields } = index.definition;
-  const parameters: SqlParameter[] = [toSql(query.shardValue, fields[0]?.type ?? 'UUID')];
-  const conditions = ['f0 = ?', 'tombstone_at IS NULL'];
-  for (const { place, operator, values } of query.filters) {
-    const type = fields[place]?.type ?? 'string';
-    conditions.push(
-      operator === 'in' ? `f${place} IN (${values.map(() => '?').join(', ')})` : `f${place} ${COMPARISON[operator]} ?`,
-    );
-    parameters.push(...values.map((value) => toSql(value, type)));
-  }
+  const { conditions, parameters } = conditionsOf(index, query);
   const { order, after } = query;
   if (after) {
     const type = order ? (fields[order.place]?.type ?? 'string') : 'string';
@@ -51,12 +44,29 @@ export function selectEntries(datastore: string, index: PhysicalIndex, query: Pa
   return { sql: item === undefined ? sql : `(${sql})`, parameters, table };
 }
 
+/** What entries have to meet, all of it, and the values that are bound there. */
+export function conditionsOf(
+  { definition: { fields } }: PhysicalIndex,
+  { shardValue, filters }: ParsedQuery,
+): { readonly conditions: string[]; readonly parameters: SqlParameter[] } {
+  const parameters: SqlParameter[] = [toSql(shardValue, fields[0]?.type ?? 'UUID')];
+  const conditions = ['f0 = ?', 'tombstone_at IS NULL'];
+  for (const { place, operator, values } of filters) {
+    const type = fields[place]?.type ?? 'string';
+    conditions.push(
+      operator === 'in' ? `f${place} IN (${values.map(() => '?').join(', ')})` : `f${place} ${COMPARISON[operator]} ?`,
+    );
+    parameters.push(...values.map((value) => toSql(value, type)));
+  }
+  return { conditions, parameters };
+}
+
 /**
  * Where a filter has a key, its range bounds what is read. MySQL would rather read all entries of the shard field's
  * value, in the order of the primary key or of the tombstones' (which ends with it), for having nothing to sort then.
  * MariaDB takes the hint for a comment.
  */
-function orderHint({ filters }: ParsedQuery): string {
+export function orderHint({ filters }: ParsedQuery): string {
   return filters.some(({ operator }) => operator !== 'ne') ? '/*+ NO_ORDER_INDEX(entry PRIMARY, tombstones) */ ' : '';
 }
 

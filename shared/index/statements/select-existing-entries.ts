@@ -1,11 +1,11 @@
 import { rowKeyBytes } from '../../address.ts';
 import type { Version } from '../entry.ts';
 import { fromSql, toSql } from '../field-value.ts';
-import type { FieldValue } from '../../contract/index-query.ts';
 import { indexTable, type PhysicalIndex } from '../index-table.ts';
 import { toNumber } from '../../sql/cell-rows.ts';
 import type { SqlRow, Statement } from '../../sql/client.ts';
 import { unionOf } from '../../sql/union.ts';
+import type { FieldValue } from '../../definitions/field-value.ts';
 
 /** Where an entry would be: the shard of its shard field's value, that value, and its row. */
 export interface EntryKey {

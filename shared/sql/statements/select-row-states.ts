@@ -24,6 +24,8 @@ export interface ColumnDepth {
 export interface CellOfRow {
   readonly ref_key: number;
   readonly added_id: number;
+  /** As the database writes it: few want to know. */
+  readonly createdAt: string;
   /** Still encoded; null once erased; `left_out`: longer than was asked for. */
   readonly body: Uint8Array | null | 'left_out';
 }
@@ -56,7 +58,7 @@ export function selectRowStates(
   return [...byShard].map(([shard, ofShard]): Statement => {
     const { sql, parameters, table } = selectRowsOfShard(datastore, shard, ofShard, columns, bodyBytes);
     const epoch =
-      `(SELECT ${ofShard[0]?.item ?? 0} AS item, epoch AS added_id, NULL AS column_name, NULL AS body, NULL AS ref_key, NULL AS bytes ` +
+      `(SELECT ${ofShard[0]?.item ?? 0} AS item, epoch AS added_id, NULL AS column_name, NULL AS body, NULL AS ref_key, NULL AS bytes, NULL AS created_at ` +
       `FROM ${CONTROL}.shard WHERE datastore = ? AND shard = ?)`;
     return { sql: `${epoch} UNION ALL ${sql}`, parameters: [datastore, shard, ...parameters], table };
   });
@@ -78,7 +80,7 @@ export function selectRowsOfShard(
     for (const { column, cells } of columns) {
       parameters.push(key, Buffer.from(column), cells);
       selects.push(
-        `(SELECT ${item}, added_id, column_name, IF(LENGTH(body) > ${bodyBytes}, NULL, body), ref_key, LENGTH(body) ` +
+        `(SELECT ${item}, added_id, column_name, IF(LENGTH(body) > ${bodyBytes}, NULL, body), ref_key, LENGTH(body), created_at ` +
           `FROM ${table} WHERE row_key = ? AND column_name = ? ORDER BY ref_key DESC LIMIT ?)`,
       );
     }
@@ -94,7 +96,7 @@ export function selectRowsOfShard(
 export function toRowStates(rows: readonly SqlRow[], wanted: readonly RowOfShard[], epoch = 0): RowState[] {
   const states = wanted.map((row) => ({ row, epoch, cells: new Map<string, CellOfRow[]>() }));
   const epochs = new Map<number, number>();
-  for (const [item, added_id, column_name, body, ref_key, bytes] of rows) {
+  for (const [item, added_id, column_name, body, ref_key, bytes, createdAt] of rows) {
     const state = states[toNumber(item)];
     if (!state) throw new Error(`a row for item ${String(item)} of ${wanted.length}`);
     if (column_name === null || column_name === undefined) {
@@ -106,6 +108,7 @@ export function toRowStates(rows: readonly SqlRow[], wanted: readonly RowOfShard
     const cell: CellOfRow = {
       ref_key: toNumber(ref_key),
       added_id: toNumber(added_id),
+      createdAt: String(createdAt),
       body: body === null || body === undefined ? (bytes === null ? null : 'left_out') : toBytes(body),
     };
     if (ofColumn) ofColumn.push(cell);

@@ -1,6 +1,6 @@
 import type { NewCell } from '../../../shared/cell.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
-import { readField, shardOfValue } from '../../../shared/index/field-value.ts';
+import { readField } from '../../../shared/index/field-value.ts';
 import type { PhysicalIndex } from '../../../shared/index/index-table.ts';
 import { shardOf } from '../../../shared/shard.ts';
 import { appendCells, type EncodedCell } from '../../../shared/sql/statements/append-cells.ts';
@@ -10,6 +10,7 @@ import { placeOf } from '../../../shared/access/context.ts';
 import type { DatastoreTopology } from '../../../shared/topology/topology.ts';
 import { inChunks, inParallel } from '../../support/parallel.ts';
 import { groupClient, PATIENT, type GroupAccess } from '../../support/store-access.ts';
+import { shardOfValue } from '../../../shared/definitions/field-value.ts';
 
 export interface Fill {
   readonly groups: readonly GroupAccess[];

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FieldValue } from '../../../shared/contract/index-query.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { openStore, type DatastoreAccess, type OpenStore } from '../../support/store-access.ts';
+import type { FieldValue } from '../../../shared/definitions/field-value.ts';
 
 /** What a client sees of an index: its answers, or how far its build is. */
 export type Seen =

@@ -22,6 +22,7 @@ export interface FakeDeployment extends Everything {
 
 const STATUSES: readonly IndexStatus[] = SUITE_INDEXES.map(({ name, fields, keys }) => ({
   index: name,
+  table: `${name}_1a2b3c4d`,
   state: 'live',
   fields,
   keys,

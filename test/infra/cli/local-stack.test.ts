@@ -65,7 +65,15 @@ describe('cells', () => {
     const first = await run('put', ROW, 'BASE', '1', body);
     expect(first).toMatchObject({ code: 0, stderr: '' });
     expect(linesOf(first)).toEqual([
-      { outcome: 'stored', row_key: ROW, column_name: 'BASE', ref_key: 1, shard: expect.any(Number), added_id: 1 },
+      {
+        outcome: 'stored',
+        row_key: ROW,
+        column_name: 'BASE',
+        ref_key: 1,
+        shard: expect.any(Number),
+        added_id: 1,
+        created_at: expect.any(String),
+      },
     ]);
     writeFileSync(join(folder.path, 'trip.json'), ` ${body}\n`);
     const [again, other, piped] = await Promise.all([

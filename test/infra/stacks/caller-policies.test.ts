@@ -63,6 +63,7 @@ const OF_CLIENTS = [
   'listShards',
   'listIndexes',
   'queryIndex',
+  'countEntries',
   'batchQuery',
 ];
 

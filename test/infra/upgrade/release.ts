@@ -2,7 +2,6 @@ import { rowKeyBytes } from '../../../shared/address.ts';
 import { encodeBody } from '../../../shared/body/codec.ts';
 import type { NewCell } from '../../../shared/cell.ts';
 import type { DatastoreDefinition } from '../../../shared/definitions/definitions.ts';
-import { shardOfValue } from '../../../shared/index/field-value.ts';
 import { createIndexTable, indexTableName } from '../../../shared/index/index-table.ts';
 import { listFirstVersions } from '../../../shared/migrate/index-versions.ts';
 import { CONTROL_STEPS, SHARD_STEPS } from '../../../shared/migrate/steps.ts';
@@ -14,6 +13,7 @@ import type { DynamoTable } from '../../../shared/dynamo/table.ts';
 import { definitionHash } from '../../../shared/topology/index-catalogue.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
 import { rowsOfShard } from '../../support/datastore-conformance.ts';
+import { shardOfValue } from '../../../shared/definitions/field-value.ts';
 
 /** A datastore that a release left behind. Its shards go round the groups. */
 export interface Release {

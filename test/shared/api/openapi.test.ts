@@ -33,7 +33,7 @@ const CELLS: readonly Cell[] = [
 ];
 const PUT_RESULTS: readonly PutResult[] = [
   { outcome: 'stored', shard: 0, added_id: 1 },
-  { outcome: 'stored_before', shard: 0, added_id: 1 },
+  { outcome: 'stored_before', shard: 0, added_id: 1, created_at: '2026-01-31T08:00:00.000000Z' },
   { outcome: 'conflict', shard: 0, added_id: 1 },
   { outcome: 'buffered', shard: 0, copies: 1 },
   { outcome: 'unavailable', shard: 0, reason: 'no secondary was reached' },
@@ -44,6 +44,7 @@ const BUILDING = new SchemalessError('index_building', 'driver_index is being bu
 });
 const CHANGING: IndexStatus = {
   index: 'driver_index',
+  table: 'driver_index_1a2b3c4d',
   state: 'changing',
   fields: [{ field: 'driver_uuid', type: 'UUID', column_key: 'BASE' }],
   keys: [['city', 'riders']],
@@ -87,6 +88,10 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   queryIndex: {
     method: 'GET',
     path: '/v1/trips/indexes/driver_index?driver_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10&city[in]=Lisbon',
+  },
+  countEntries: {
+    method: 'GET',
+    path: '/v1/trips/indexes/driver_index/count?driver_uuid=7a1d5b0e-1f0a-4d6e-8a53-3c1f5f2b9d10&limit=5',
   },
   listTriggers: { method: 'GET', path: '/v1/trips/triggers' },
   getTrigger: { method: 'GET', path: '/v1/trips/triggers/bill_rider?limit=2&after=0' },

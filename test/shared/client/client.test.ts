@@ -31,14 +31,30 @@ describe('the client', () => {
   it('puts and gets, with outcomes as results', async () => {
     const trips = client();
     const cell = { ...key('FARE ADJUSTMENT'), ref_key: 1, body: { total: 12.5 } };
-    expect(await trips.put(cell)).toEqual({ outcome: 'stored', shard: SHARD, added_id: 1 });
-    expect(await trips.put(cell)).toEqual({ outcome: 'stored_before', shard: SHARD, added_id: 1 });
+    const stored = { shard: SHARD, added_id: 1, created_at: expect.any(String) };
+    expect(await trips.put(cell)).toEqual({ outcome: 'stored', ...stored });
+    expect(await trips.put(cell)).toEqual({ outcome: 'stored_before', ...stored });
     expect(await trips.put({ ...cell, body: 1 })).toEqual({ outcome: 'conflict', shard: SHARD, added_id: 1 });
     expect(await trips.get(cell)).toEqual({
       cell: { ...cell, shard: SHARD, added_id: 1, created_at: expect.any(String) },
       ...SERVED,
     });
     expect(await trips.getLatest(key('NOTES'))).toEqual({ cell: null, ...SERVED });
+  });
+
+  it('asks when cells were stored, of one and of many', async () => {
+    const asked: unknown[] = [];
+    const stored = { outcome: 'stored', shard: SHARD, added_id: 1, created_at: '2026-01-31T08:00:00.000000Z' } as const;
+    const trips = client({
+      put: async (_cell, options) => (asked.push(options), stored),
+      batchPut: async (_cells, options) => (asked.push(options), [stored]),
+    });
+    const cell = { ...key('A'), ref_key: 0, body: 1 };
+    const options = { with: 'created_at' } as const;
+    expect(await trips.put(cell, options)).toEqual(stored);
+    expect(await trips.put({ ...cell, column_name: 'a/b' }, options)).toEqual(stored);
+    expect(await trips.batchPut([cell], options)).toEqual([stored]);
+    expect(asked).toEqual([options, options, options]);
   });
 
   it('returns an unconfirmed put as such', async () => {

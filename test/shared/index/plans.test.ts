@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { createConnection, type Connection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
-import { shardOfValue } from '../../../shared/index/field-value.ts';
 import { indexTable, type PhysicalIndex } from '../../../shared/index/index-table.ts';
 import { DEPTH } from '../../../shared/index/maintain.ts';
 import { parseQuery, type ParsedQuery } from '../../../shared/index/query.ts';
@@ -10,6 +9,7 @@ import type { Condition, IndexQuery } from '../../../shared/contract/index-query
 import type { Statement } from '../../../shared/sql/client.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
 import { countEntries, countPage } from '../../../shared/index/statements/count-entries.ts';
+import { countFound } from '../../../shared/index/statements/count-found.ts';
 import { deleteTombstones } from '../../../shared/index/statements/delete-tombstones.ts';
 import { putEntries, type IndexRow } from '../../../shared/index/statements/put-entries.ts';
 import { selectEntries } from '../../../shared/index/statements/select-entries.ts';
@@ -21,6 +21,7 @@ import { unionOf } from '../../../shared/sql/union.ts';
 import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import { rowsRead } from '../../support/rows-read.ts';
+import { shardOfValue } from '../../../shared/definitions/field-value.ts';
 
 /**
  * How many rows each statement of the indexes reads, by the servers' own counters: in a shard of 3000 entries, of which
@@ -154,6 +155,12 @@ describe('rows read by queries', () => {
           ),
         ),
       20 + 10 + 10 * 3,
+    ],
+    ['a count as far as 20', () => countFound(datastore, index, parsed([]), 20), 20 * 2 + 10],
+    [
+      'a count of one of their cities',
+      () => countFound(datastore, index, parsed([where('city', 'eq', 'city 7')]), 1000),
+      10 * 3,
     ],
     ['a page in the order of a field', () => queryOf([], { limit: 20, order: 'created_at' }), 20 + 10],
     ['a page in the reverse order of a field', () => queryOf([], { limit: 20, order: '-created_at' }), 20 + 10],

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { shardOfValue } from '../../../shared/index/field-value.ts';
 import type { IndexQuery } from '../../../shared/contract/index-query.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { cellOf } from '../../support/datastore-conformance.ts';
@@ -8,6 +7,7 @@ import { faults } from '../../support/faulty-client.ts';
 import { SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
+import { shardOfValue } from '../../../shared/definitions/field-value.ts';
 
 const SHARDS = 12;
 const broken = faults();

@@ -4,10 +4,10 @@ import { createConnection, type Connection } from 'mysql2/promise';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { PutResult } from '../../../shared/cell.ts';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
-import { shardOfValue } from '../../../shared/index/field-value.ts';
 import { shardDatabase, shardOf } from '../../../shared/shard.ts';
 import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
+import { shardOfValue } from '../../../shared/definitions/field-value.ts';
 
 const SHARDS = 12;
 const INDEX: IndexDefinition = {

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { IndexDefinition } from '../../../shared/definitions/definitions.ts';
 import type { SqlClient, Statement, Target } from '../../../shared/sql/client.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
-import { shardOfValue } from '../../../shared/index/field-value.ts';
 import { cellOf, errorOf, rowsOfShard } from '../../support/datastore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import { WRITER_ONLY } from '../../support/writer-only.ts';
+import { shardOfValue } from '../../../shared/definitions/field-value.ts';
 
 const SHARDS = 12;
 const INDEX: IndexDefinition = {

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { updateState } from '../../../../shared/dynamo/state-table.ts';
-import { shardOfValue } from '../../../../shared/index/field-value.ts';
 import { faults } from '../../../support/faulty-client.ts';
 import { rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { until } from '../../follow/support/followed-store.ts';
 import { noEntries, noTombstones, unreliableEntries } from './support/entry-writes.ts';
 import { countKinds, openIndexedStore, type IndexedStore, type Wrap } from './support/indexed-store.ts';
+import { shardOfValue } from '../../../../shared/definitions/field-value.ts';
 
 const SHARDS = 6;
 const NONE = { missing: 0, extra: 0, wrong: 0 };

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { shardOfValue } from '../../../../shared/index/field-value.ts';
 import { indexTable, type PhysicalIndex } from '../../../../shared/index/index-table.ts';
 import { verifyIndex } from '../../../../shared/index/verify.ts';
 import { SqlError, type SqlClient } from '../../../../shared/sql/client.ts';
@@ -9,6 +8,7 @@ import { rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { until } from '../../follow/support/followed-store.ts';
 import { noEntries } from './support/entry-writes.ts';
 import { openIndexedStore, type IndexedStore, type Wrap } from './support/indexed-store.ts';
+import { shardOfValue } from '../../../../shared/definitions/field-value.ts';
 
 const SHARDS = 12;
 const ROWS = 10;

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rowKeyBytes } from '../../../../shared/address.ts';
 import { updateState } from '../../../../shared/dynamo/state-table.ts';
-import { shardOfValue } from '../../../../shared/index/field-value.ts';
 import { indexTable, type PhysicalIndex } from '../../../../shared/index/index-table.ts';
 import { putEntries } from '../../../../shared/index/statements/put-entries.ts';
 import { rowsOfShard } from '../../../support/datastore-conformance.ts';
 import { until } from '../../follow/support/followed-store.ts';
 import { countKinds, openIndexedStore, type IndexedStore } from './support/indexed-store.ts';
+import { shardOfValue } from '../../../../shared/definitions/field-value.ts';
 
 const SHARDS = 4;
 const NONE = { missing: 0, extra: 0, wrong: 0 };

@@ -1,4 +1,4 @@
-import type { SqlClient } from '../../../shared/sql/client.ts';
+import type { SqlClient } from '../../shared/sql/client.ts';
 
 /** What went to the groups. */
 export interface Sent {

@@ -1,0 +1,80 @@
+import { crc32 } from 'node:zlib';
+import { rowKeyBytes } from '../address.ts';
+import type { Json } from '../cell.ts';
+import { parseTime, toSqlTime } from '../time.ts';
+import type { FieldType } from './definitions.ts';
+
+/**
+ * A field's value in an index: lower-case UUID, string, integer (number, or bigint beyond 2^53), number, boolean, time
+ * in UTC with six decimals; null where the body has none of its type.
+ */
+export type FieldValue = string | number | bigint | boolean | null;
+
+/** Longest string that is kept in an index, in bytes of UTF-8. */
+export const STRING_BYTES = 255;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+const INT64 = { least: -(2n ** 63n), most: 2n ** 63n - 1n };
+
+/** A JSON value as a field of this type, or undefined when it is none. */
+export function toFieldValue(value: Json, type: FieldType): FieldValue | undefined {
+  switch (type) {
+    case 'UUID':
+      return typeof value === 'string' && UUID.test(value) ? value.toLowerCase() : undefined;
+    case 'string':
+      return typeof value === 'string' && value.isWellFormed() && Buffer.byteLength(value) <= STRING_BYTES
+        ? value
+        : undefined;
+    case 'integer':
+      if (typeof value === 'bigint') return value >= INT64.least && value <= INT64.most ? value : undefined;
+      return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
+    case 'number':
+      return typeof value === 'number' ? value : typeof value === 'bigint' ? Number(value) : undefined;
+    case 'boolean':
+      return typeof value === 'boolean' ? value : undefined;
+    case 'datetime':
+      return toTime(value);
+    default:
+      return type satisfies never;
+  }
+}
+
+function toTime(value: Json): string | undefined {
+  if (typeof value !== 'string') return undefined;
+  try {
+    return parseTime(value, '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a value of a type has to be, for messages. */
+export const WANTED_VALUE: Readonly<Record<FieldType, string>> = {
+  UUID: 'a UUID',
+  string: `a string of up to ${STRING_BYTES} bytes`,
+  integer: 'an integer of 64 bits',
+  number: 'a number',
+  boolean: 'true or false',
+  datetime: 'a time with zone, like 2026-01-31T08:00:00Z',
+};
+
+/**
+ * The shard of the entries under a value of the shard field: CRC32 of a UUID's 16 bytes, of a string's UTF-8, else of
+ * the text of `CAST(x AS CHAR)`, so that an operator finds it by hand.
+ */
+export function shardOfValue(value: Exclude<FieldValue, null>, type: FieldType, shards: number): number {
+  return crc32(hashed(value, type)) % shards;
+}
+
+function hashed(value: Exclude<FieldValue, null>, type: FieldType): Buffer | string {
+  switch (type) {
+    case 'UUID':
+      return rowKeyBytes(String(value));
+    case 'boolean':
+      return value === true ? '1' : '0';
+    case 'datetime':
+      return toSqlTime(String(value));
+    default:
+      return String(value);
+  }
+}
