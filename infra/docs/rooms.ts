@@ -16,6 +16,7 @@ export const ROOMS: readonly Room[] = [
   { path: 'api', holds: 'the routes of the HTTP API and their schemas, once for server, client and document' },
   { path: 'contract', holds: 'types alone: what a datastore, an index query and the work on triggers are' },
   { path: 'client', holds: 'the datastore over HTTP' },
+  { path: 'models', holds: 'records with cells and indexes, over any datastore' },
   {
     path: 'sql',
     holds: 'one group asked in SQL: the ways to it, circuits, the statements over cells, logs and buffers',

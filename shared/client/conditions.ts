@@ -1,6 +1,6 @@
 import { QUERY_WORDS } from '../definitions/query-words.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
-import type { Condition } from '../contract/index-query.ts';
+import type { Condition, Operator } from '../contract/index-query.ts';
 
 /**
  * Conditions as query parameters: `city`, `riders[gte]`, `city[in]`.
@@ -43,4 +43,17 @@ function toText(value: unknown, field: string): string {
     (typeof value === 'string' && value.isWellFormed());
   if (!keeps) throw invalidField(field, 'Unicode text, a finite number, a bigint or a boolean', value);
   return String(value);
+}
+
+/** `{ city: 'Lisbon', fare: { gte: 10 } }` as the API takes it. */
+export function toConditions(where: Readonly<Record<string, unknown>>): readonly Condition[] {
+  return Object.entries(where).flatMap(([field, wanted]): readonly Condition[] => {
+    if (wanted === undefined) return [];
+    if (typeof wanted !== 'object' || wanted === null) return [{ field, operator: 'eq', values: [wanted] }];
+    return Object.entries(wanted).flatMap(([operator, value]) =>
+      value === undefined
+        ? []
+        : [{ field, operator: operator as Operator, values: Array.isArray(value) ? value : [value] }],
+    );
+  });
 }

@@ -1,6 +1,7 @@
 import type { Cell } from '../cell.ts';
 import type { FieldValue, IndexEntry, IndexQuery } from '../contract/index-query.ts';
 import type { FieldType } from '../definitions/definitions.ts';
+import type { ValueByType } from '../definitions/field-value.ts';
 import type { InputOf, OutputOf, StandardSchema } from './standard-schema.ts';
 
 /** A datastore as a program declares it; the YAML of the deployment says the same of indexes and triggers. */
@@ -66,14 +67,6 @@ export type MessageOf<D extends DatastoreDefinition, Trigger extends TriggerOf<D
   readonly generation?: number;
 };
 
-interface ValueByType {
-  UUID: string;
-  string: string;
-  datetime: string;
-  integer: number | bigint;
-  number: number;
-  boolean: boolean;
-}
 type FieldsOf<D extends DatastoreDefinition, Index extends IndexOf<D>> = NonNullable<D['indexes']>[Index]['fields'];
 export type FieldOf<D extends DatastoreDefinition, Index extends IndexOf<D>> = keyof FieldsOf<D, Index> & string;
 type ValueOf<Type> = Type extends keyof ValueByType ? ValueByType[Type] : FieldValue;

@@ -1,6 +1,7 @@
 import type { Cell, CellAddress, PutResult, Served } from '../cell.ts';
 import type { Found, Page, ReadOptions, RowOptions, VersionsOptions } from '../contract/datastore.ts';
-import type { Condition, IndexAnswer, IndexEntry, IndexQuery, Operator } from '../contract/index-query.ts';
+import type { IndexAnswer, IndexEntry, IndexQuery } from '../contract/index-query.ts';
+import { toConditions } from './conditions.ts';
 import { invalidField, type SchemalessError } from '../errors.ts';
 import { schemalessClient, type SchemalessClient } from './client.ts';
 import type {
@@ -169,17 +170,4 @@ function overClient(
 /** For programs that the compiler does not check. */
 function notDeclared(column: string, columns: object): SchemalessError {
   return invalidField('column_name', `a column that is declared: ${Object.keys(columns).join(', ')}`, column);
-}
-
-/** `{ city: 'Lisbon', fare: { gte: 10 } }` as the API takes it. */
-function toConditions(where: Readonly<Record<string, unknown>>): readonly Condition[] {
-  return Object.entries(where).flatMap(([field, wanted]): readonly Condition[] => {
-    if (wanted === undefined) return [];
-    if (typeof wanted !== 'object' || wanted === null) return [{ field, operator: 'eq', values: [wanted] }];
-    return Object.entries(wanted).flatMap(([operator, value]) =>
-      value === undefined
-        ? []
-        : [{ field, operator: operator as Operator, values: Array.isArray(value) ? value : [value] }],
-    );
-  });
 }

@@ -10,6 +10,17 @@ import type { FieldType } from './definitions.ts';
  */
 export type FieldValue = string | number | bigint | boolean | null;
 
+/** What a program gives for a field of each type. */
+export interface ValueByType {
+  readonly UUID: string;
+  readonly string: string;
+  /** RFC 3339 with its zone. */
+  readonly datetime: string;
+  readonly integer: number | bigint;
+  readonly number: number;
+  readonly boolean: boolean;
+}
+
 /** Longest string that is kept in an index, in bytes of UTF-8. */
 export const STRING_BYTES = 255;
 

@@ -1,0 +1,103 @@
+import type { Json } from '../cell.ts';
+import type { FieldCondition } from '../client/datastore-definition.ts';
+import type { OutputOf, StandardSchema } from '../client/standard-schema.ts';
+import type { Datastore, IndexOperations } from '../contract/datastore.ts';
+import type { FieldType } from '../definitions/definitions.ts';
+import type { ValueByType } from '../definitions/field-value.ts';
+
+/** What models need of a datastore: a client over HTTP has it, and the datastore itself in a function. */
+export type ModelDatastore = Pick<
+  Datastore,
+  'name' | 'put' | 'getLatest' | 'versions' | 'row' | 'log' | 'heads' | 'query' | 'count'
+> &
+  Pick<IndexOperations, 'index'> &
+  Partial<Pick<Datastore, 'shards'>>;
+
+export type FieldTypes = Readonly<Record<string, FieldType>>;
+
+/** An index of the datastore, as its YAML defines it over the column of `base`. */
+export interface IndexDeclaration {
+  /** `table` of the YAML. */
+  readonly index: string;
+  /** The shard field, one: the first of the YAML. */
+  readonly shardOn: FieldTypes;
+  /** The others. @default none */
+  readonly fields?: FieldTypes;
+  /** Of a named index: its fields may change once a record is made; the entry follows. @default false */
+  readonly mutable?: boolean;
+}
+
+/** A kind of records in a datastore. */
+export interface ModelDeclaration {
+  /** Part of every row key: never to be changed. */
+  readonly name: string;
+  readonly datastore: ModelDatastore;
+  /**
+   * The cells that a record has beside `base`, and what judges their bodies; null: any object. `base` need be named only
+   * for its validator.
+   */
+  readonly cells?: { readonly [cell: string]: StandardSchema<unknown, object> | null };
+  /** Before the names of cells in those of columns, where models share a datastore: `rate.`. @default nothing */
+  readonly prefix?: string;
+  /** Its fields give the row key: one record for each tuple of their values. */
+  readonly primary: IndexDeclaration;
+  /** Further indexes, by the names that they go by here. @default none */
+  readonly indexes?: { readonly [name: string]: IndexDeclaration };
+}
+
+export type ValuesOf<Fields> = { readonly [Field in keyof Fields]: ValueByType[Fields[Field] & FieldType] };
+
+type OtherFields<Index extends IndexDeclaration> = Index extends { readonly fields: infer Fields } ? Fields : {};
+
+/** The values of all fields of an index. */
+export type TupleOf<Index extends IndexDeclaration> = ValuesOf<Index['shardOn'] & OtherFields<Index>>;
+
+/** Conditions on an index: the shard field by equality, each other one as wished. */
+export type Where<Index extends IndexDeclaration> = ValuesOf<Index['shardOn']> & {
+  readonly [Field in keyof OtherFields<Index>]?: FieldCondition<ValueByType[OtherFields<Index>[Field] & FieldType]>;
+};
+
+/** A field to order by; with `-`, the highest first. */
+export type Order<Index extends IndexDeclaration> =
+  | (keyof OtherFields<Index> & string)
+  | `-${keyof OtherFields<Index> & string}`;
+
+/** An object of which nothing is declared. */
+export interface AnyBody {
+  readonly [member: string]: Json;
+}
+
+type Intersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
+type NamedFields<D extends ModelDeclaration> = D extends {
+  readonly indexes: infer Named extends { readonly [name: string]: IndexDeclaration };
+}
+  ? Intersection<{ [Name in keyof Named]: TupleOf<Named[Name]> }[keyof Named]>
+  : {};
+
+/** The fields of all indexes of a model. */
+export type IndexFields<D extends ModelDeclaration> = TupleOf<D['primary']> & NamedFields<D>;
+
+/** The body of `base`: what its validator makes; without one, the index fields and anything else. */
+export type BaseBody<D extends ModelDeclaration> = D extends {
+  readonly cells: { readonly base: infer Validator extends StandardSchema };
+}
+  ? OutputOf<Validator>
+  : IndexFields<D> & AnyBody;
+
+type BodyOf<Validator> = Validator extends StandardSchema ? OutputOf<Validator> : AnyBody;
+
+/** The bodies of all cells, by their names. */
+export type CellBodies<D extends ModelDeclaration> = { readonly base: BaseBody<D> } & (D extends {
+  readonly cells: infer Cells;
+}
+  ? { readonly [Cell in Exclude<keyof Cells, 'base'>]: BodyOf<Cells[Cell]> }
+  : {});
+
+/** A declaration whose `base` has a validator has to have all index fields there, with their types. */
+export type Complete<D extends ModelDeclaration> =
+  BaseBody<D> extends IndexFields<D>
+    ? unknown
+    : { readonly cells: { readonly base: StandardSchema<unknown, IndexFields<D> & object> } };

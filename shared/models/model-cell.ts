@@ -1,0 +1,300 @@
+import { equalJson } from '../body/equal.ts';
+import type { Cell, Json, PutResult } from '../cell.ts';
+import type { StandardSchema } from '../client/standard-schema.ts';
+import { validate } from '../client/validate.ts';
+import type { FieldTypes, ModelDatastore } from './declaration.ts';
+import { toFieldValue } from '../definitions/field-value.ts';
+import { describe, SchemalessError } from '../errors.ts';
+import { ModelError, readonlyField } from './model-error.ts';
+
+/** Where a record's cell is, and what holds for its bodies. */
+export interface CellPlace {
+  readonly datastore: ModelDatastore;
+  readonly row_key: string;
+  readonly name: string;
+  readonly column_name: string;
+  readonly validator: StandardSchema | null;
+  /** Members that may not change once they are there. */
+  readonly readonlyFields: FieldTypes;
+}
+
+/** A version as the datastore has it, or as it was acknowledged. */
+export interface StoredVersion {
+  readonly ref_key: number;
+  readonly body: Json;
+  /** Null while it is buffered: kept, and not in the log yet. */
+  readonly added_id: number | null;
+  /** Null where it is not known. */
+  readonly created_at: string | null;
+}
+
+export interface SaveOptions {
+  /**
+   * Where somebody else has written a version meanwhile: put the changes on top of theirs. @default false: throw
+   * `version_conflict`
+   */
+  readonly rebase?: boolean;
+}
+
+/** Members that change; undefined takes one away. */
+export type Changes<Body> = { readonly [Member in keyof Body]?: Body[Member] | undefined };
+
+/** A cell with its metadata, as JSON. */
+export interface CellJson {
+  /** Its added id, the cursor of `fetchLatestCells`. */
+  readonly id: number | null;
+  /** The row key. */
+  readonly uuid: string;
+  readonly created_at: string | null;
+  readonly column_name: string;
+  readonly ref_key: number | null;
+  readonly body: Json;
+}
+
+/** Versions that a save may find taken before it gives up; each time somebody else has written one. */
+const MOST_TRIES = 100;
+
+/**
+ * One cell of a record: its latest version as it was read or written, and changes that are not saved yet.
+ *
+ * Versions are numbered from 0, one by one. A `save` writes the next one, so that of two writers who began at the same
+ * version one is told `version_conflict`. Where both write an equal body, both are told that it is saved.
+ */
+export class ModelCell<Body> {
+  readonly #place: CellPlace;
+  #stored: StoredVersion | null;
+  #changes: { readonly [member: string]: Json | undefined } = {};
+
+  constructor(place: CellPlace, stored: StoredVersion | null) {
+    this.#place = place;
+    this.#stored = stored;
+  }
+
+  get name(): string {
+    return this.#place.name;
+  }
+
+  get column_name(): string {
+    return this.#place.column_name;
+  }
+
+  /** The row key of its record. */
+  get uuid(): string {
+    return this.#place.row_key;
+  }
+
+  /** Whether it has a version. */
+  get present(): boolean {
+    return this.#stored !== null;
+  }
+
+  /** The version, from 0; null where there is none. */
+  get ref_key(): number | null {
+    return this.#stored?.ref_key ?? null;
+  }
+
+  /** The version's place in its shard's log; null where there is none, or while it is buffered. */
+  get id(): number | null {
+    return this.#stored?.added_id ?? null;
+  }
+
+  get created_at(): string | null {
+    return this.#stored?.created_at ?? null;
+  }
+
+  /** The body with the changes that are not saved yet; empty where there is none. */
+  get body(): Body {
+    return merged(this.#members(), this.#changes) as Body;
+  }
+
+  get<Member extends keyof Body>(member: Member): Body[Member] | undefined {
+    return this.fetch(member, undefined as Body[Member]);
+  }
+
+  /** The value of a member, or the default where it has none. */
+  fetch<Member extends keyof Body>(member: Member, otherwise: Body[Member]): Body[Member] {
+    const { body } = this;
+    return Object.hasOwn(body as object, member) ? body[member] : otherwise;
+  }
+
+  /**
+   * Changes a member; `save` writes it. Undefined takes it away.
+   *
+   * @throws ModelError `readonly_field` for an index field that has another value
+   */
+  set<Member extends keyof Body & string>(member: Member, value: Body[Member] | undefined): this {
+    return this.#change({ [member]: value as Json | undefined });
+  }
+
+  /**
+   * Writes the next version with the changes made by `set`, or nothing where none differs. What is not confirmed
+   * (`unavailable`) is to be saved again: it is there once, whatever became of it.
+   *
+   * @throws ModelError `version_conflict`; SchemalessError `invalid_body`, what the datastore refuses, `unavailable`
+   */
+  async save(options: SaveOptions = {}): Promise<this> {
+    const changes = this.#changes;
+    await this.#write(() => changes, options);
+    this.#forget(changes);
+    return this;
+  }
+
+  /**
+   * Merges members into the body and saves it. As a function it is asked again for what it makes of the version that it
+   * is put on top of. What counts (a balance, a number of calls) needs a member that differs each time, such as the id of
+   * the request: two equal bodies are one version.
+   *
+   * @throws as `set` and `save`
+   */
+  async update(changes: Changes<Body> | ((body: Body) => Changes<Body>), options: SaveOptions = {}): Promise<this> {
+    if (typeof changes !== 'function') return this.#change(changes as { [member: string]: Json }).save(options);
+    const before = this.#changes;
+    await this.#write(
+      (body) => ({ ...before, ...(changes(merged(body, before) as Body) as { [member: string]: Json }) }),
+      options,
+    );
+    this.#forget(before);
+    return this;
+  }
+
+  /** The version before this one, to be read; null before the first. */
+  async previous(): Promise<ModelCell<Body> | null> {
+    if (this.#stored === null) return null;
+    const { row_key, column_name } = this.#place;
+    const page = { limit: 1, after: this.#stored.ref_key };
+    const [cell] = (await this.#place.datastore.versions({ row_key, column_name }, page)).cells;
+    return cell === undefined ? null : new ModelCell<Body>(this.#place, storedVersion(cell));
+  }
+
+  /** Reads the latest version, and forgets changes that are not saved. */
+  async reload(): Promise<this> {
+    this.take(await this.#latest());
+    return this;
+  }
+
+  /** Goes on from this version, without changes. */
+  take(stored: StoredVersion | null): void {
+    this.#stored = stored;
+    this.#changes = {};
+  }
+
+  toJSON(): CellJson {
+    const { id, uuid, created_at, column_name, ref_key } = this;
+    return { id, uuid, created_at, column_name, ref_key, body: this.present ? (this.body as Json) : null };
+  }
+
+  #members(): { readonly [member: string]: Json } {
+    const { body = {} } = this.#stored ?? {};
+    if (isMembers(body)) return body;
+    const [wanted, got] = ['an object', describe(body)];
+    throw new SchemalessError('invalid_body', `${this.name}: wanted ${wanted}, got ${got}`, {
+      field: this.name,
+      wanted,
+      got,
+    });
+  }
+
+  #change(changes: { readonly [member: string]: Json | undefined }): this {
+    this.#checkReadonly(this.#members(), changes);
+    this.#changes = { ...this.#changes, ...changes };
+    return this;
+  }
+
+  /** What was set meanwhile stays to be saved. */
+  #forget(saved: { readonly [member: string]: Json | undefined }): void {
+    const left = Object.entries(this.#changes).filter(
+      ([member, value]) => !Object.hasOwn(saved, member) || saved[member] !== value,
+    );
+    this.#changes = Object.fromEntries(left);
+  }
+
+  #checkReadonly(body: { readonly [member: string]: Json }, changes: { readonly [member: string]: Json | undefined }) {
+    for (const [field, type] of Object.entries(this.#place.readonlyFields)) {
+      if (!Object.hasOwn(changes, field) || !Object.hasOwn(body, field)) continue;
+      const [before, after] = [body[field] ?? null, changes[field]];
+      // An integer may be a number or a bigint.
+      const same = after !== undefined && String(toFieldValue(before, type)) === String(toFieldValue(after, type));
+      if (!same) throw readonlyField(field, before, after);
+    }
+  }
+
+  async #write(
+    changesOf: (body: { readonly [member: string]: Json }) => { readonly [member: string]: Json | undefined },
+    { rebase = false }: SaveOptions,
+  ): Promise<void> {
+    const { datastore, row_key, column_name, validator } = this.#place;
+    for (let tries = 1; ; tries += 1) {
+      const before = this.#members();
+      const changes = changesOf(before);
+      this.#checkReadonly(before, changes);
+      const next = merged(before, changes);
+      const body = validator === null ? next : await validate(validator, next);
+      if (this.#stored !== null && equalJson(body, before)) return;
+      const ref_key = this.#stored === null ? 0 : this.#stored.ref_key + 1;
+      const result = await datastore.put({ row_key, column_name, ref_key, body }, { with: 'created_at' });
+      if (result.outcome !== 'conflict') {
+        this.#stored = this.#written(ref_key, body, result);
+        return;
+      }
+      const latest = await this.#latest();
+      if (!rebase || tries >= MOST_TRIES) throw this.#conflict(ref_key, latest);
+      // Where the version that is in the way cannot be seen yet, the next try meets it again. At once: one of those who
+      // met has written, and 32 of them are done in half of the time that they take with pauses.
+      if (latest !== null) this.#stored = latest;
+    }
+  }
+
+  #written(ref_key: number, body: Json, result: Exclude<PutResult, { outcome: 'conflict' }>): StoredVersion {
+    switch (result.outcome) {
+      case 'stored':
+      case 'stored_before':
+        return { ref_key, body, added_id: result.added_id, created_at: result.created_at ?? null };
+      case 'buffered':
+        return { ref_key, body, added_id: null, created_at: null };
+      case 'unavailable': {
+        const { row_key, column_name } = this.#place;
+        throw new SchemalessError('unavailable', `Not confirmed, save it again: ${result.reason}`, {
+          address: { row_key, column_name, ref_key },
+        });
+      }
+      default:
+        return result satisfies never;
+    }
+  }
+
+  async #latest(): Promise<StoredVersion | null> {
+    const { datastore, row_key, column_name } = this.#place;
+    const { cell } = await datastore.getLatest({ row_key, column_name });
+    return cell === null ? null : storedVersion(cell);
+  }
+
+  #conflict(ref_key: number, latest: StoredVersion | null): ModelError {
+    const { row_key, column_name } = this.#place;
+    const [wanted, got] = [`version ${ref_key} to be free`, `version ${latest?.ref_key ?? ref_key}, by another writer`];
+    return new ModelError('version_conflict', `${this.name}: wanted ${wanted}, got ${got}: reload it, or rebase`, {
+      field: 'ref_key',
+      wanted,
+      got,
+      address: { row_key, column_name, ref_key },
+      more: { latest: latest?.ref_key ?? null },
+    });
+  }
+}
+
+/** A cell that was read, as a version. Throws the error of one that is damaged. */
+export function storedVersion({ ref_key, body, added_id, created_at, error }: Cell): StoredVersion {
+  if (error) throw error;
+  return { ref_key, body, added_id, created_at };
+}
+
+function isMembers(body: Json): body is { readonly [member: string]: Json } {
+  return typeof body === 'object' && body !== null && !Array.isArray(body);
+}
+
+function merged(
+  body: { readonly [member: string]: Json },
+  changes: { readonly [member: string]: Json | undefined },
+): { readonly [member: string]: Json } {
+  const all = Object.entries({ ...body, ...changes }).filter((pair): pair is [string, Json] => pair[1] !== undefined);
+  return Object.fromEntries(all);
+}

@@ -1,0 +1,119 @@
+import type { Cell } from '../cell.ts';
+import type { BaseBody, CellBodies, ModelDatastore, ModelDeclaration } from './declaration.ts';
+import {
+  ModelCell,
+  storedVersion,
+  type CellJson,
+  type CellPlace,
+  type Changes,
+  type SaveOptions,
+} from './model-cell.ts';
+
+/** A record: the row of one tuple, with its cells. What is not said of a cell is of `base`. */
+export interface ModelRecord<D extends ModelDeclaration> {
+  /** The row key. */
+  readonly uuid: string;
+  readonly base: ModelCell<BaseBody<D>>;
+  /** All cells, by their names, `base` among them. */
+  readonly cells: { readonly [Cell in keyof CellBodies<D>]: ModelCell<CellBodies<D>[Cell]> };
+  readonly id: number | null;
+  readonly ref_key: number | null;
+  readonly created_at: string | null;
+  readonly body: BaseBody<D>;
+  readonly present: boolean;
+  get<Member extends keyof BaseBody<D>>(member: Member): BaseBody<D>[Member] | undefined;
+  fetch<Member extends keyof BaseBody<D>>(member: Member, otherwise: BaseBody<D>[Member]): BaseBody<D>[Member];
+  set<Member extends keyof BaseBody<D> & string>(
+    member: Member,
+    value: BaseBody<D>[Member] | undefined,
+  ): ModelRecord<D>;
+  update(
+    changes: Changes<BaseBody<D>> | ((body: BaseBody<D>) => Changes<BaseBody<D>>),
+    options?: SaveOptions,
+  ): Promise<ModelRecord<D>>;
+  save(options?: SaveOptions): Promise<ModelRecord<D>>;
+  previous(): Promise<ModelCell<BaseBody<D>> | null>;
+  /** Reads all cells anew, and forgets changes that are not saved. */
+  reload(): Promise<ModelRecord<D>>;
+  toJSON(): CellJson;
+}
+
+/** The cells of a model: `base` first. */
+export interface ModelCells {
+  readonly datastore: ModelDatastore;
+  readonly places: readonly Omit<CellPlace, 'row_key' | 'datastore'>[];
+}
+
+type Body = { readonly [member: string]: unknown };
+
+/** The latest cells of a row, of the model's columns. */
+export async function readCells({ datastore, places }: ModelCells, row_key: string): Promise<readonly Cell[]> {
+  const columns = places.map(({ column_name }) => column_name);
+  const found: Cell[] = [];
+  for (let after: string | undefined; ;) {
+    const { cells, next } = await datastore.row(row_key, { columns, after });
+    found.push(...cells);
+    if (next === null) return found;
+    after = next;
+  }
+}
+
+/** @param found the latest cells of the row, of the model's columns at least */
+export function modelRecord<D extends ModelDeclaration>(
+  model: ModelCells,
+  row_key: string,
+  found: readonly Cell[],
+): ModelRecord<D> {
+  const { datastore, places } = model;
+  const versionIn = (some: readonly Cell[], column: string) => {
+    const cell = some.find(({ column_name }) => column_name === column);
+    return cell === undefined ? null : storedVersion(cell);
+  };
+  const cells = places.map(
+    (place) => new ModelCell<Body>({ ...place, datastore, row_key }, versionIn(found, place.column_name)),
+  );
+  const [base] = cells;
+  if (base === undefined) throw new Error('a model without base');
+  const record = {
+    uuid: row_key,
+    base,
+    cells: Object.fromEntries(cells.map((cell) => [cell.name, cell])),
+    get id() {
+      return base.id;
+    },
+    get ref_key() {
+      return base.ref_key;
+    },
+    get created_at() {
+      return base.created_at;
+    },
+    get body() {
+      return base.body;
+    },
+    get present() {
+      return base.present;
+    },
+    get: (member: string) => base.get(member),
+    fetch: (member: string, otherwise: unknown) => base.fetch(member, otherwise),
+    set(member: string, value: unknown) {
+      base.set(member, value);
+      return record;
+    },
+    async update(changes: Changes<Body> | ((body: Body) => Changes<Body>), options?: SaveOptions) {
+      await base.update(changes, options);
+      return record;
+    },
+    async save(options?: SaveOptions) {
+      await base.save(options);
+      return record;
+    },
+    previous: () => base.previous(),
+    async reload() {
+      const now = await readCells(model, row_key);
+      for (const cell of cells) cell.take(versionIn(now, cell.column_name));
+      return record;
+    },
+    toJSON: () => base.toJSON(),
+  } as unknown as ModelRecord<D>;
+  return record;
+}

@@ -1,0 +1,173 @@
+import { parseRowKey } from '../address.ts';
+import { shardDatabase, shardOf } from '../shard.ts';
+import type {
+  BaseBody,
+  Complete,
+  FieldTypes,
+  IndexDeclaration,
+  IndexFields,
+  ModelDatastore,
+  ModelDeclaration,
+  Order,
+  TupleOf,
+  Where,
+} from './declaration.ts';
+import type { FindOptions, FoundRecords } from './found-records.ts';
+import { fieldsOf, modelIndex, type ModelIndex, type ShardValue } from './model-index.ts';
+import { modelRecord, readCells, type ModelCells, type ModelRecord } from './model-record.ts';
+import { latestCells, paddedShard, shardsOf, type LatestCells, type LogPlace, type Shards } from './model-shards.ts';
+import { rowKeyOfTuple, valueOfField } from './row-key.ts';
+
+/** The indexes that a model names. */
+type NamedIndexes<D extends ModelDeclaration> = D extends {
+  readonly indexes: infer Named extends { readonly [name: string]: IndexDeclaration };
+}
+  ? { readonly [Name in keyof Named]: ModelIndex<D, Named[Name]> }
+  : {};
+
+/** A group of servers, and what a model has there. */
+export interface Partition {
+  readonly group: string;
+  readonly shards: readonly number[];
+  /** Of its cells (`rates_0233.entity`, which other models share) and of each index. */
+  readonly tables: readonly string[];
+}
+
+/** A kind of records. */
+export interface Model<D extends ModelDeclaration> {
+  readonly name: string;
+  /** The columns of its cells, by the names of the cells. */
+  readonly columns: ReadonlyMap<string, string>;
+  readonly primary: ModelIndex<D, D['primary']>;
+  readonly indexes: NamedIndexes<D>;
+  /** The row key of a tuple: see `rowKeyOfTuple`. */
+  rowKey(tuple: TupleOf<D['primary']>): string;
+  /**
+   * Makes the record of the tuple of primary index fields, or merges the body into the one that is there, as its next
+   * version; nothing is written where none differs. Whoever else does so at the same time, it is one record, and the
+   * last one's members hold.
+   *
+   * @throws SchemalessError `missing_field`, `invalid_field` for an index field, `invalid_body`; ModelError
+   *   `readonly_field`
+   */
+  put(body: BaseBody<D> & IndexFields<D>): Promise<ModelRecord<D>>;
+  /** The record of a tuple, by its row key: without the index, and as it is now; null where there is none. */
+  find(tuple: TupleOf<D['primary']>): Promise<ModelRecord<D> | null>;
+  /** The record of a row key; null where it has none of the model's cells. */
+  findRow(uuid: string): Promise<ModelRecord<D> | null>;
+  /** The same of the primary index. */
+  where(conditions: Where<D['primary']>, options?: FindOptions<Order<D['primary']>>): FoundRecords<D>;
+  /** The next cells of a shard's log that are of this model's columns. */
+  fetchLatestCells(place: LogPlace): Promise<LatestCells>;
+  /** The id of a shard's last cell, of whatever model; 0 where it is empty. */
+  maxIdOnShard(shard: number): Promise<number>;
+  /** The numbers of all shards. */
+  eachShard(): AsyncIterable<number>;
+  /** The groups of servers, with their shards and tables. */
+  eachPartition(): AsyncIterable<Partition>;
+  /** The shard of the primary index's entries under a value of its shard field. */
+  findShard(value: ShardValue<D['primary']>): Promise<number>;
+  /** The table of a record's cells: `rates_0233.entity`. */
+  findTable(uuid: string): Promise<string>;
+  /** `0233`, as in the names of databases. */
+  paddedShard(shard: number): string;
+}
+
+/**
+ * A kind of records in a datastore: each is a row, whose row key comes of the values of its primary index, with a cell
+ * `base`, and others that have versions of their own.
+ *
+ * ```ts
+ * const rates = defineModel({
+ *   name: 'rate',
+ *   datastore: schemalessClient({ url, datastore: 'rates' }),
+ *   cells: { meta: null },
+ *   primary: { index: 'rate_primary', shardOn: { hotel_id: 'integer' }, fields: { room_type: 'string' } },
+ * });
+ * const rate = await rates.put({ hotel_id: 1, room_type: '1 bed', net_price: 120 });
+ * await rate.update({ net_price: 130 });
+ * ```
+ */
+export function defineModel<const D extends ModelDeclaration>(declaration: D & Complete<D>): Model<D> {
+  const { name, datastore, primary, indexes = {} }: ModelDeclaration = declaration;
+  const model = cellsOf(declaration);
+  const shards = shardsOf(datastore);
+  const columns = new Map(model.places.map((place) => [place.name, place.column_name]));
+  const namesOfColumns = new Map(model.places.map((place) => [place.column_name, place.name]));
+  const allFields = fieldsOfAll([primary, ...Object.values(indexes)]);
+  const primaryFields = fieldsOf(primary);
+  const ofPrimary = modelIndex<D, D['primary']>(model, shards, primary);
+  const ofNames = Object.fromEntries(
+    Object.entries(indexes).map(([named, index]) => [named, modelIndex<D, IndexDeclaration>(model, shards, index)]),
+  );
+  const rowKey = (tuple: object): string => rowKeyOfTuple(name, primaryFields, { ...tuple });
+  const open = async (uuid: string): Promise<ModelRecord<D>> =>
+    modelRecord<D>(model, uuid, await readCells(model, uuid));
+  const findRow = async (uuid: string): Promise<ModelRecord<D> | null> => {
+    const record = await open(parseRowKey(uuid, 'uuid'));
+    return Object.values(record.cells).some((cell) => (cell as { readonly present: boolean }).present) ? record : null;
+  };
+
+  return {
+    name,
+    columns,
+    primary: ofPrimary,
+    indexes: ofNames as unknown as NamedIndexes<D>,
+    rowKey,
+    async put(body) {
+      for (const [field, type] of Object.entries(allFields)) valueOfField(field, type, { ...body });
+      const record = await open(rowKey(body));
+      return record.update(body, { rebase: true });
+    },
+    find: (tuple) => findRow(rowKey(tuple)),
+    findRow,
+    where: (conditions, options) => ofPrimary.where(conditions, options),
+    fetchLatestCells: (place) => latestCells(datastore, namesOfColumns, place),
+    maxIdOnShard: (shard) => shards.lastId(shard),
+    eachShard: () => shards.all(),
+    eachPartition: () => partitions(datastore, shards, [primary, ...Object.values(indexes)]),
+    findShard: (value) => ofPrimary.findShard(value),
+    async findTable(uuid) {
+      return `${shardDatabase(datastore.name, shardOf(parseRowKey(uuid, 'uuid'), await shards.count()))}.entity`;
+    },
+    paddedShard,
+  };
+}
+
+function cellsOf({ datastore, prefix = '', cells = {}, primary, indexes = {} }: ModelDeclaration): ModelCells {
+  const { base = null, ...others } = cells;
+  const kept = [primary, ...Object.values(indexes).filter(({ mutable }) => mutable !== true)];
+  const place = (name: string, validator: ModelCells['places'][number]['validator'], readonlyFields: FieldTypes) => ({
+    name,
+    column_name: `${prefix}${name}`,
+    validator,
+    readonlyFields,
+  });
+  return {
+    datastore,
+    places: [
+      place('base', base, fieldsOfAll(kept)),
+      ...Object.entries(others).map(([name, validator]) => place(name, validator, {})),
+    ],
+  };
+}
+
+function fieldsOfAll(indexes: readonly IndexDeclaration[]): FieldTypes {
+  return Object.assign({}, ...indexes.map(fieldsOf)) as FieldTypes;
+}
+
+async function* partitions(
+  datastore: ModelDatastore,
+  shards: Shards,
+  indexes: readonly IndexDeclaration[],
+): AsyncGenerator<Partition> {
+  const [groups, ...statuses] = await Promise.all([
+    shards.groups(),
+    ...indexes.map(({ index }) => datastore.index(index)),
+  ]);
+  const names = ['entity', ...statuses.map(({ table }) => table)];
+  for (const [group, ofGroup] of groups) {
+    const tables = ofGroup.flatMap((shard) => names.map((table) => `${shardDatabase(datastore.name, shard)}.${table}`));
+    yield { group, shards: ofGroup, tables };
+  }
+}

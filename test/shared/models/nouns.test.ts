@@ -1,0 +1,379 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ModelDatastore } from '../../../shared/models/declaration.ts';
+import { defineModel } from '../../../shared/models/model.ts';
+import { shardOf } from '../../../shared/shard.ts';
+import { hotelsIn, newHotel, rateOf, ratesIn, openRates, SHARDS, type RatesStore } from './support/rates.ts';
+
+/** A test for each row of the table of nouns in `infra/docs/models.md`, by its name. Entries of an index may take a while. */
+const SOON = { timeout: 15_000 };
+
+let store: RatesStore;
+
+beforeAll(async () => {
+  store = await openRates();
+});
+
+afterAll(() => store.close());
+
+describe.each(['in process', 'over HTTP'] as const)('models %s', (way) => {
+  let rates: ReturnType<typeof ratesIn>;
+  let datastore: ModelDatastore;
+
+  beforeAll(() => {
+    datastore = way === 'in process' ? store.datastore : store.overHttp;
+    rates = ratesIn(datastore);
+  });
+
+  /** A rate of a hotel of its own, once the index shows it. */
+  async function newRate<Body extends object>(body: Body) {
+    const hotel = newHotel();
+    const rate = await rates.put(rateOf(hotel, body) as never);
+    await expect.poll(() => rates.where({ hotel_id: hotel }).toArray(), SOON).toHaveLength(1);
+    return { hotel, rate };
+  }
+
+  describe('the store', () => {
+    it('versions are only ever added', async () => {
+      const rate = await rates.put(rateOf(newHotel(), { net_price: 1 }));
+      await rate.update({ net_price: 2 });
+      const { cells } = await datastore.versions({ row_key: rate.uuid, column_name: 'base' }, { order: 'asc' });
+      expect(cells.map(({ ref_key, body }) => [ref_key, Object(body).net_price])).toEqual([
+        [0, 1],
+        [1, 2],
+      ]);
+    });
+
+    it('a member more needs no migration', async () => {
+      const rate = await rates.put(rateOf(newHotel(), {}));
+      await rate.update({ taxes: { city: 2.5 } });
+      expect((await rates.findRow(rate.uuid))?.get('taxes')).toEqual({ city: 2.5 });
+    });
+
+    it('entries lie by the shard field, cells by the row key', async () => {
+      const { hotel, rate } = await newRate({});
+      const where = [{ field: 'hotel_id', operator: 'eq', values: [hotel] } as const];
+      const { explain, entries } = await datastore.query({ index: 'rate_primary', where, explain: true });
+      expect(explain?.shard).toBe(await rates.findShard(hotel));
+      expect(entries.map(({ row_key }) => row_key)).toEqual([rate.uuid]);
+      const { cell } = await datastore.getLatest({ row_key: rate.uuid, column_name: 'base' });
+      expect(cell?.shard).toBe(shardOf(rate.uuid, SHARDS));
+    });
+
+    it('a body is any JSON object', async () => {
+      const body = { nested: { list: [1, null, 'ü', true], large: 2n ** 60n }, none: null };
+      const rate = await rates.put(rateOf(newHotel(), body));
+      expect((await rates.findRow(rate.uuid))?.body).toMatchObject(body);
+    });
+
+    it('a search asks one shard of the index and brings the newest version of each row', async () => {
+      const { hotel, rate } = await newRate({ net_price: 1 });
+      await rate.update({ net_price: 2 });
+      await rate.cells.meta.set('seen', true).save();
+      const found = await rates.where({ hotel_id: hotel }).first();
+      expect(found?.get('net_price')).toBe(2);
+      expect(found?.ref_key).toBe(1);
+      expect(found?.cells.meta.get('seen')).toBe(true);
+    });
+
+    it('a first put writes the cell and an entry in each index', async () => {
+      const { hotel, rate } = await newRate({});
+      const gateway = `pegasus ${hotel}`;
+      await expect.poll(() => rates.indexes.byGateway.where({ gateway }).toArray(), SOON).toHaveLength(1);
+      expect(rate.ref_key).toBe(0);
+    });
+
+    it('names of databases begin with that of the datastore', async () => {
+      const rate = await rates.put(rateOf(newHotel(), {}));
+      const shard = rates.paddedShard(shardOf(rate.uuid, SHARDS));
+      expect(await rates.findTable(rate.uuid)).toBe(`${store.nameOf('rates')}_${shard}.entity`);
+    });
+
+    it('shards are numbered over all groups', async () => {
+      const shards: number[] = [];
+      for await (const partition of rates.eachPartition()) shards.push(...partition.shards);
+      expect(shards.toSorted((a, b) => a - b)).toEqual(Array.from({ length: SHARDS }, (_, shard) => shard));
+    });
+  });
+
+  describe('declaring', () => {
+    it('a model is attached to a datastore by name', async () => {
+      const tuple = { hotel_id: newHotel(), room_type: '1 bed', check_in_date: '2017-01-03' };
+      const other = defineModel({ name: 'offer', datastore, primary: ratesDeclaration });
+      expect(rates.rowKey(tuple)).not.toBe(other.rowKey(tuple));
+      expect(await rates.find(tuple)).toBeNull();
+    });
+
+    it('several models share a datastore', async () => {
+      const hotels = hotelsIn(datastore);
+      const hotel_id = newHotel();
+      const [hotel] = [await hotels.put({ hotel_id, stars: 4 }), await rates.put(rateOf(hotel_id, {}))];
+      expect(hotel.base.column_name).toBe('hotel.base');
+      await expect.poll(() => hotels.where({ hotel_id }).toArray(), SOON).toHaveLength(1);
+      await expect.poll(() => rates.where({ hotel_id }).toArray(), SOON).toHaveLength(1);
+      expect((await hotels.where({ hotel_id }).first())?.get('stars')).toBe(4);
+    });
+
+    it('an index has typed fields, and one to shard on', async () => {
+      await expect(rates.put(rateOf('one' as never, {}))).rejects.toMatchObject({
+        code: 'invalid_field',
+        details: { field: 'hotel_id', wanted: 'an integer of 64 bits' },
+      });
+      for (const shardOn of [{}, { a: 'string', b: 'string' }] as const)
+        expect(() => defineModel({ name: 'x', datastore, primary: { index: 'i', shardOn } as never })).toThrow(
+          'shardOn',
+        );
+      expect(() =>
+        defineModel({ name: 'x', datastore, primary: { index: 'i', shardOn: { 'a.b': 'string' } } }),
+      ).toThrow('no paths');
+    });
+
+    it('the first index is the primary one, others have names', async () => {
+      const { hotel, rate } = await newRate({});
+      const gateway = `pegasus ${hotel}`;
+      const byName = () => rates.indexes.byGateway.where({ gateway, discount_type: 'geo' }).toArray();
+      await expect.poll(async () => (await byName()).map(({ uuid }) => uuid), SOON).toEqual([rate.uuid]);
+      expect(await rates.indexes.byGateway.where({ gateway, discount_type: 'none' }).first()).toBeNull();
+    });
+
+    it('base is always there, other cells change by themselves', async () => {
+      const rate = await rates.put(rateOf(newHotel(), {}));
+      await rate.cells.meta.update({ enabled: true });
+      await rate.cells.meta.update({ enabled: false });
+      expect([rate.ref_key, rate.cells.meta.ref_key]).toEqual([0, 1]);
+      const found = await rates.findRow(rate.uuid);
+      expect(found?.cells.meta.body).toEqual({ enabled: false });
+      expect(found?.ref_key).toBe(0);
+    });
+  });
+
+  describe('writing', () => {
+    it('put makes a record, or the next version of the one with its index values', async () => {
+      const hotel = newHotel();
+      const first = await rates.put(rateOf(hotel, { net_price: 1, note: 'a' }));
+      const second = await rates.put(rateOf(hotel, { net_price: 2 }));
+      const same = await rates.put(rateOf(hotel, { net_price: 2 }));
+      expect([first, second, same].map(({ ref_key }) => ref_key)).toEqual([0, 1, 1]);
+      expect(new Set([first, second, same].map(({ uuid }) => uuid)).size).toBe(1);
+      expect(same.body).toMatchObject({ net_price: 2, note: 'a' });
+      const { gateway: _left, ...without } = rateOf(hotel, {});
+      await expect(rates.put(without as never)).rejects.toMatchObject({
+        code: 'missing_field',
+        details: { field: 'gateway' },
+      });
+    });
+
+    it('members are read and set', async () => {
+      const rate = await rates.put(rateOf(newHotel(), { net_price: 1, note: 'a' }));
+      expect(rate.get('net_price')).toBe(1);
+      expect(rate.set('net_price', 2).get('net_price')).toBe(2);
+      expect(rate.set('note', undefined).get('note')).toBeUndefined();
+      expect((await rates.findRow(rate.uuid))?.get('net_price')).toBe(1);
+      await rate.save();
+      expect((await rates.findRow(rate.uuid))?.body).not.toHaveProperty('note');
+    });
+
+    it('save writes a new version', async () => {
+      const rate = await rates.put(rateOf(newHotel(), { net_price: 1 }));
+      await rate.set('net_price', 2).save();
+      await rate.cells.meta.set('enabled', true).save();
+      expect([rate.ref_key, rate.cells.meta.ref_key]).toEqual([1, 0]);
+      // What is set while a save is under way is for the next one.
+      const saving = rate.set('net_price', 3).save();
+      rate.set('net_price', 4).set('note', 'late');
+      await saving;
+      expect([rate.ref_key, rate.get('net_price')]).toEqual([2, 4]);
+      await rate.save();
+      expect((await rates.findRow(rate.uuid))?.body).toMatchObject({ net_price: 4, note: 'late' });
+      // Nothing differs.
+      expect((await rate.set('net_price', 4).save()).ref_key).toBe(3);
+    });
+
+    it('update merges and saves', async () => {
+      const rate = await rates.put(rateOf(newHotel(), { net_price: 1, note: 'a' }));
+      await rate.update({ net_price: 2, note: undefined });
+      await rate.update((body) => ({ net_price: Number(body['net_price']) + 5 }));
+      const found = await rates.findRow(rate.uuid);
+      expect(found?.body).toMatchObject({ net_price: 7 });
+      expect(found?.body).not.toHaveProperty('note');
+      expect(found?.ref_key).toBe(2);
+    });
+
+    it('index fields are read-only once a record is made', async () => {
+      const rate = await rates.put(rateOf(newHotel(), {}));
+      for (const change of [{ room_type: '2 beds' }, { gateway: 'other' }, { hotel_id: undefined }] as object[]) {
+        const [field] = Object.keys(change);
+        const refusal = { code: 'readonly_field', retry: 'never', details: { field } };
+        await expect(rate.update(change)).rejects.toMatchObject(refusal);
+        await expect(rate.update(() => change)).rejects.toMatchObject(refusal);
+        expect(() => rate.set(field as 'room_type', Object(change)[field ?? ''])).toThrow(field);
+      }
+      // What it has anyway may be said again.
+      await rate.update({ room_type: '1 bed', hotel_id: BigInt(Number(rate.get('hotel_id'))), net_price: 3 });
+      expect(rate.ref_key).toBe(1);
+    });
+  });
+
+  describe('reading', () => {
+    it('where takes equality, inequality and order, on primary and named indexes', async () => {
+      const hotel = newHotel();
+      const days = ['2017-01-03', '2017-01-05', '2017-01-04'];
+      for (const check_in_date of days) await rates.put(rateOf(hotel, { check_in_date }));
+      const daysOf = async (asked: Parameters<typeof rates.where>) =>
+        (await rates.where(...asked).toArray()).map((rate) => rate.get('check_in_date'));
+      await expect.poll(() => daysOf([{ hotel_id: hotel }]), SOON).toHaveLength(3);
+      expect(await daysOf([{ hotel_id: hotel, check_in_date: '2017-01-05' }])).toEqual(['2017-01-05']);
+      expect(
+        await daysOf([
+          { hotel_id: hotel, room_type: '1 bed', check_in_date: { gt: '2017-01-03' } },
+          { order: '-check_in_date' },
+        ]),
+      ).toEqual(['2017-01-05', '2017-01-04']);
+      expect(await daysOf([{ hotel_id: hotel, check_in_date: { in: days.slice(0, 2), ne: days[0] ?? '' } }])).toEqual([
+        '2017-01-05',
+      ]);
+      expect(await daysOf([{ hotel_id: hotel }, { order: 'check_in_date', limit: 2 }])).toEqual(
+        days.toSorted().slice(0, 2),
+      );
+      const byGateway = rates.indexes.byGateway.where({ gateway: `pegasus ${hotel}`, discount_type: { gte: 'a' } });
+      const seen: unknown[] = [];
+      for await (const rate of byGateway) seen.push(rate.get('check_in_date'));
+      expect(seen.toSorted()).toEqual(days.toSorted());
+      expect(await rates.where({ hotel_id: hotel }).count()).toMatchObject({ count: 3, complete: true });
+      expect(await byGateway.count({ limit: 2 })).toMatchObject({ count: 2, complete: false });
+    });
+
+    it('fetch gives a default', async () => {
+      const rate = await rates.put(rateOf(newHotel(), { net_price: 130, none: null }));
+      expect([rate.fetch('net_price', 100), rate.fetch('tax', 7), rate.fetch('none', 1)]).toEqual([130, 7, null]);
+      expect(rate.cells.meta.fetch('enabled', true)).toBe(true);
+    });
+
+    it('versions begin at 0, know when they were written, and lead back to none', async () => {
+      const rate = await rates.put(rateOf(newHotel(), { net_price: 120 }));
+      const first = rate.created_at;
+      await rate.update({ net_price: 125 });
+      await rate.update({ net_price: 130 });
+      const one = await rate.previous();
+      const none = await one?.previous();
+      expect([rate.ref_key, one?.ref_key, none?.ref_key]).toEqual([2, 1, 0]);
+      expect([rate.get('net_price'), one?.get('net_price'), none?.get('net_price')]).toEqual([130, 125, 120]);
+      expect(first).toMatch(/^\d{4}-.*\.\d{6}Z$/);
+      expect(none?.created_at).toBe(first);
+      expect(await none?.previous()).toBeNull();
+      expect(await rate.cells.meta.previous()).toBeNull();
+    });
+
+    it('reload brings the latest state of a cell, or of all cells', async () => {
+      const rate = await rates.put(rateOf(newHotel(), { net_price: 1 }));
+      const other = await rates.findRow(rate.uuid);
+      await other?.update({ net_price: 2 });
+      await other?.cells.meta.update({ enabled: true });
+      expect(rate.get('net_price')).toBe(1);
+      rate.set('net_price', 9);
+      await rate.base.reload();
+      expect([rate.get('net_price'), rate.ref_key, rate.cells.meta.present]).toEqual([2, 1, false]);
+      await rate.reload();
+      expect(rate.cells.meta.body).toEqual({ enabled: true });
+    });
+
+    it('cells are listed, and say whether they are there', async () => {
+      const rate = await rates.put(rateOf(newHotel(), {}));
+      expect([rate.present, rate.cells.base.present, rate.cells.meta.present]).toEqual([true, true, false]);
+      expect(Object.keys(rate.cells)).toEqual(['base', 'meta']);
+      expect(Object.values(rate.cells).some(({ present }) => present)).toBe(true);
+    });
+
+    it('a cell says all it knows as JSON', async () => {
+      const body = rateOf(newHotel(), { net_price: 130 });
+      const rate = await rates.put(body);
+      const { cell } = await datastore.getLatest({ row_key: rate.uuid, column_name: 'base' });
+      expect(JSON.parse(JSON.stringify(rate))).toEqual({
+        id: cell?.added_id,
+        uuid: rate.uuid,
+        created_at: cell?.created_at,
+        column_name: 'base',
+        ref_key: 0,
+        body,
+      });
+      expect(rate.cells.meta.toJSON()).toMatchObject({ id: null, created_at: null, ref_key: null, body: null });
+    });
+  });
+
+  describe('shards and logs', () => {
+    it('all tables are there before the first write', async () => {
+      for await (const { group, tables } of rates.eachPartition()) {
+        for (const table of tables) {
+          const [database = '', name = ''] = table.split('.');
+          const sql = 'SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = ? AND table_name = ?';
+          const [row] = await store.client(group).select({ sql, parameters: [database, name] }, 'writer');
+          expect([table, Number(row?.[0])]).toEqual([table, 1]);
+        }
+      }
+    });
+
+    it('a queue a shard can be named by it', async () => {
+      const shards: number[] = [];
+      for await (const shard of rates.eachShard()) shards.push(shard);
+      expect(shards).toEqual(Array.from({ length: SHARDS }, (_, shard) => shard));
+    });
+
+    it('a worker goes through the log of a shard from its cursor', async () => {
+      const rate = await rates.put(rateOf(newHotel(), { net_price: 1 }));
+      const shard = shardOf(rate.uuid, SHARDS);
+      const start = Number(rate.id) - 1;
+      await rate.update({ net_price: 2 });
+      await datastore.put({ row_key: rate.uuid, column_name: 'OTHER', ref_key: 0, body: 1 });
+      await rate.cells.meta.update({ enabled: true });
+      const seen: unknown[][] = [];
+      for (let cursor = start, more = true; more;) {
+        const log = await rates.fetchLatestCells({ shard, cursor, limit: 1 });
+        seen.push(...log.cells.map(({ uuid, cell, ref_key, body }) => [uuid, cell, ref_key, body]));
+        expect(log.cursor).toBeGreaterThanOrEqual(cursor);
+        ({ cursor, more } = log);
+      }
+      expect(seen.filter(([uuid]) => uuid === rate.uuid)).toEqual([
+        [rate.uuid, 'base', 0, expect.objectContaining({ net_price: 1 })],
+        [rate.uuid, 'base', 1, expect.objectContaining({ net_price: 2 })],
+        [rate.uuid, 'meta', 0, { enabled: true }],
+      ]);
+    });
+
+    it('the shard of a value is told', async () => {
+      const { hotel } = await newRate({});
+      const shard = await rates.findShard(hotel);
+      const table = await rates.primary.findTable(hotel);
+      expect(table).toMatch(new RegExp(`_${rates.paddedShard(shard)}\\.rate_primary_[0-9a-f]+$`));
+      const sql = `SELECT COUNT(*) FROM ${table} WHERE f0 = ?`;
+      const counts = await Promise.all(
+        store.groups.map(async ({ name }) => {
+          const rows = store.client(name).select({ sql, parameters: [hotel] }, 'writer');
+          return Number((await rows.catch(() => []))[0]?.[0] ?? 0);
+        }),
+      );
+      expect(counts.toSorted().at(-1)).toBe(1);
+    });
+
+    it('shards, partitions, tables and places in logs have names', async () => {
+      const rate = await rates.put(rateOf(newHotel(), {}));
+      const shard = shardOf(rate.uuid, SHARDS);
+      expect(rates.paddedShard(7)).toBe('0007');
+      expect(await rates.maxIdOnShard(shard)).toBeGreaterThanOrEqual(Number(rate.id));
+      const { cells } = await rates.fetchLatestCells({ shard, cursor: await rates.maxIdOnShard(shard) });
+      expect(cells).toEqual([]);
+      const tables: string[] = [];
+      for await (const partition of rates.eachPartition()) {
+        expect(store.groups.map(({ name }) => name)).toContain(partition.group);
+        tables.push(...partition.tables);
+      }
+      expect(tables).toHaveLength(SHARDS * 3);
+      expect(tables).toContain(await rates.findTable(rate.uuid));
+      expect(rate.base.uuid).toBe(rate.uuid);
+    });
+  });
+});
+
+const ratesDeclaration = {
+  index: 'rate_primary',
+  shardOn: { hotel_id: 'integer' },
+  fields: { room_type: 'string', check_in_date: 'string' },
+} as const;

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { defineModel } from '../../../shared/models/model.ts';
+import { faults, type Faults } from '../../support/faulty-client.ts';
+import { newHotel, openRates, rateOf, ratesIn, type RatesStore } from './support/rates.ts';
+
+/** Many who write one record at the same moment, on real servers, in process and over HTTP in turn. */
+const WRITERS = 32;
+const PUTTERS = 6;
+
+let store: RatesStore;
+let between: Faults;
+
+beforeAll(async () => {
+  between = faults();
+  store = await openRates({ wrap: (client, group) => between.wrap(client, group) });
+});
+
+afterAll(() => store.close());
+
+afterEach(() => between.behaviours.clear());
+
+const modelOf = (writer: number) => ratesIn(writer % 2 === 0 ? store.datastore : store.overHttp);
+const each = (count: number): readonly number[] => Array.from({ length: count }, (_, place) => place);
+
+describe('putters of one tuple', () => {
+  it('make one row, of which every one has a version', async () => {
+    const hotel = newHotel();
+    const rates = await Promise.all(
+      each(PUTTERS).map((writer) => modelOf(writer).put(rateOf(hotel, { [`by_${writer}`]: true }))),
+    );
+    expect(new Set(rates.map(({ uuid }) => uuid)).size).toBe(1);
+    expect(new Set(rates.map(({ ref_key }) => ref_key))).toEqual(new Set(each(PUTTERS)));
+    const found = await modelOf(0).find(rateOf(hotel, {}));
+    expect(found?.ref_key).toBe(PUTTERS - 1);
+    expect(found?.body).toMatchObject(Object.fromEntries(each(PUTTERS).map((writer) => [`by_${writer}`, true])));
+    await expect.poll(() => modelOf(0).where({ hotel_id: hotel }).toArray(), { timeout: 15_000 }).toHaveLength(1);
+  });
+
+  it('without it, who looks first and then picks a row key makes a row each', async () => {
+    const hotel_id = newHotel();
+    const where = [{ field: 'hotel_id', operator: 'eq', values: [hotel_id] } as const];
+    const find = () => store.datastore.query({ index: 'rate_primary', where });
+    // All have looked before the first one writes.
+    const looks = await Promise.all(each(PUTTERS).map(find));
+    await Promise.all(
+      looks.map(async ({ entries: [entry] }, by) => {
+        const row_key = entry?.row_key ?? randomUUID();
+        await store.datastore.put({ row_key, column_name: 'base', ref_key: 0, body: { ...rateOf(hotel_id, { by }) } });
+      }),
+    );
+    await expect.poll(async () => (await find()).entries.length, { timeout: 15_000 }).toBe(PUTTERS);
+  });
+});
+
+describe('writers of one record', { timeout: 120_000 }, () => {
+  it('are told of a version that somebody else has written, and write it once they have read that', async () => {
+    const one = await modelOf(0).put(rateOf(newHotel(), { net_price: 1 }));
+    const other = await modelOf(1).findRow(one.uuid);
+    await other?.update({ net_price: 2 });
+    await expect(one.update({ tax: 3 })).rejects.toMatchObject({
+      code: 'version_conflict',
+      retry: 'later',
+      details: { field: 'ref_key', more: { latest: 1 } },
+    });
+    // Nothing was written, and what was to be written is still at hand.
+    expect([one.ref_key, one.get('tax')]).toEqual([0, 3]);
+    await one.reload();
+    await one.update({ tax: 3 });
+    expect(one.body).toMatchObject({ net_price: 2, tax: 3 });
+    expect(one.ref_key).toBe(2);
+  });
+
+  it('of whom 32 save at once are one who wrote, and 31 who are told', async () => {
+    const { uuid } = await modelOf(0).put(rateOf(newHotel(), {}));
+    const records = await Promise.all(each(WRITERS).map((writer) => modelOf(writer).findRow(uuid)));
+    const results = await Promise.allSettled(records.map((record, writer) => record?.set('by', writer).save()));
+    const refused = results.filter((result) => result.status === 'rejected').map(({ reason }) => reason.code);
+    expect(refused).toEqual(Array.from({ length: WRITERS - 1 }, () => 'version_conflict'));
+    const found = await modelOf(0).findRow(uuid);
+    expect(found?.ref_key).toBe(1);
+    expect(results[Number(found?.get('by'))]?.status).toBe('fulfilled');
+  });
+
+  it('of whom 32 rebase at once lose nothing: a version each, and the changes of all', async () => {
+    const { uuid } = await modelOf(0).put(rateOf(newHotel(), { total: 0 }));
+    const records = await Promise.all(each(WRITERS).map((writer) => modelOf(writer).findRow(uuid)));
+    await Promise.all(
+      records.map((record, writer) =>
+        record?.update(({ total }) => ({ total: Number(total) + 1, by: writer, [`by_${writer}`]: true }), {
+          rebase: true,
+        }),
+      ),
+    );
+    const found = await modelOf(0).findRow(uuid);
+    expect([found?.ref_key, found?.get('total')]).toEqual([WRITERS, WRITERS]);
+    for (const writer of each(WRITERS)) expect(found?.get(`by_${writer}`)).toBe(true);
+  });
+});
+
+describe('while the primary is down', () => {
+  it('a save is buffered, the next one goes on from it, and what is not confirmed is thrown and saved again', async () => {
+    const rate = await modelOf(0).put(rateOf(newHotel(), { net_price: 1 }));
+    const { places = [] } = (await store.topology.datastore(store.nameOf('rates'))) ?? {};
+    const { cell } = await store.datastore.getLatest({ row_key: rate.uuid, column_name: 'base' });
+    between.behaviours.set(places[cell?.shard ?? -1]?.group ?? '', 'down');
+    await rate.update({ net_price: 2 });
+    expect([rate.ref_key, rate.id, rate.created_at]).toEqual([1, null, null]);
+    await rate.update({ net_price: 3 });
+    expect(rate.ref_key).toBe(2);
+    for (const { name } of store.groups) between.behaviours.set(name, 'down');
+    await expect(rate.update({ net_price: 4 })).rejects.toMatchObject({ code: 'unavailable', retry: 'later' });
+    between.behaviours.clear();
+    await rate.save();
+    expect([rate.ref_key, rate.get('net_price')]).toEqual([3, 4]);
+    expect((await modelOf(0).findRow(rate.uuid))?.get('net_price')).toBe(4);
+  });
+});
+
+it('fields of a named index may change where that is declared, and its entry follows', async () => {
+  const rates = defineModel({
+    name: 'rate',
+    datastore: store.overHttp,
+    primary: {
+      index: 'rate_primary',
+      shardOn: { hotel_id: 'integer' },
+      fields: { room_type: 'string', check_in_date: 'string' },
+    },
+    indexes: {
+      byGateway: {
+        index: 'rate_by_gateway',
+        shardOn: { gateway: 'string' },
+        fields: { discount_type: 'string' },
+        mutable: true,
+      },
+    },
+  });
+  const hotel = newHotel();
+  const [before, after] = [`before ${hotel}`, `after ${hotel}`];
+  const rate = await rates.put(rateOf(hotel, { gateway: before }));
+  await rate.update({ gateway: after });
+  const found = (gateway: string) => rates.indexes.byGateway.where({ gateway }).toArray();
+  await expect
+    .poll(async () => [(await found(before)).length, (await found(after)).length], { timeout: 15_000 })
+    .toEqual([0, 1]);
+  await expect(rate.update({ room_type: 'other' })).rejects.toMatchObject({ code: 'readonly_field' });
+});
