@@ -2,6 +2,7 @@ import { schemalessClient } from '../../../../shared/client/client.ts';
 import type { IndexDefinition } from '../../../../shared/definitions/definitions.ts';
 import type { ModelDatastore } from '../../../../shared/models/declaration.ts';
 import { defineModel } from '../../../../shared/models/model.ts';
+import { fakeDefinitions } from '../../../functions/support/fake-definitions.ts';
 import { fakeTriggers } from '../../../functions/support/fake-triggers.ts';
 import { gateway, gatewayFetch } from '../../../functions/support/gateway.ts';
 import { openRealStore, type RealStore, type RealStoreOptions } from '../../../support/real-store.ts';
@@ -78,7 +79,7 @@ export async function openRates(options: Omit<RealStoreOptions, 'datastores' | '
     overHttp: schemalessClient({
       url: 'http://store.test/',
       datastore: name,
-      fetch: gatewayFetch(gateway({ ...store.deployment, triggers: async () => fakeTriggers() })),
+      fetch: gatewayFetch(gateway({ ...store.deployment, ...fakeDefinitions(), triggers: async () => fakeTriggers() })),
     }),
   };
 }
