@@ -57,7 +57,7 @@ describe('a local stack', () => {
   });
 
   it('hands what is no route to the function that says so', async () => {
-    const { event } = Object(await (await fetch(`${stack.url}/v1/foo`, { method: 'DELETE' })).json());
+    const { event } = Object(await (await fetch(`${stack.url}/v1/foo`, { method: 'PATCH' })).json());
     expect(event).toMatchObject({ routeKey: '$default', rawPath: '/v1/foo' });
   });
 
