@@ -24,6 +24,8 @@ const ALARMS_OF_READERS = 1;
  */
 const ALARMS_OF_THE_STORE = 31;
 const ALARMS_OF_A_TRIGGER = 4;
+/** Of the function that makes datastores on request, where there is one. */
+const ALARMS_OF_DEFINING = 2;
 /** Drain, repair and tailers: that they are started. */
 const LOOPS = 3;
 
@@ -33,7 +35,7 @@ const LOOPS = 3;
  * @param triggers of all datastores, each with a function
  */
 export function standingPartsOf(
-  { environment: { readersPerGroup, functionsInVpc, schedules } }: Pick<Load, 'environment'>,
+  { environment: { readersPerGroup, functionsInVpc, schedules, definedByApi } }: Pick<Load, 'environment'>,
   groups: number,
   tailers: number,
   triggers: number,
@@ -43,6 +45,7 @@ export function standingPartsOf(
     endpoints: functionsInVpc ? ENDPOINTS * ZONES : 0,
     alarmMetrics:
       ALARMS_OF_THE_STORE +
+      (definedByApi ? ALARMS_OF_DEFINING : 0) +
       triggers * ALARMS_OF_A_TRIGGER +
       groups * (ALARMS_OF_A_GROUP + (readersPerGroup > 0 ? ALARMS_OF_READERS : 0)) +
       (schedules ? LOOPS : 0),
