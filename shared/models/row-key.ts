@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
-import { rowKeyBytes, rowKeyOf } from '../address.ts';
 import type { Json } from '../cell.ts';
 import type { FieldType } from '../definitions/definitions.ts';
 import { toFieldValue, WANTED_VALUE, type FieldValue } from '../definitions/field-value.ts';
 import { invalidField, missingField } from '../errors.ts';
+import { uuidV5 } from '../uuid-v5.ts';
 
 /** The namespace of all row keys of models: never to be changed. */
 export const MODEL_NAMESPACE = '6dfe278f-19db-4d06-a86d-958590767d7b';
@@ -48,12 +47,4 @@ export function valueOfField(
 
 function written(value: Exclude<FieldValue, null>): string {
   return typeof value === 'bigint' ? String(value) : JSON.stringify(value);
-}
-
-/** The UUID of a name in a namespace: the first 16 bytes of SHA-1, with version and variant. */
-export function uuidV5(namespace: string, name: string): string {
-  const bytes = createHash('sha1').update(rowKeyBytes(namespace)).update(name).digest().subarray(0, 16);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  return rowKeyOf(bytes);
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { MODEL_NAMESPACE, rowKeyOfTuple, uuidV5 } from '../../../shared/models/row-key.ts';
+import { MODEL_NAMESPACE, rowKeyOfTuple } from '../../../shared/models/row-key.ts';
+import { uuidV5 } from '../../../shared/uuid-v5.ts';
 
 const FIELDS = { hotel_id: 'integer', room_type: 'string', check_in_date: 'string' } as const;
 const RATE = { hotel_id: 1, room_type: '1 bed', check_in_date: '2017-01-03' };

@@ -1,10 +1,10 @@
 import { parseRowKey } from '../../../../shared/address.ts';
+import { uuidV5 } from '../../../../shared/uuid-v5.ts';
 import { parseJson } from '../../../../shared/body/json.ts';
 import { readNumber } from '../../../../shared/body/number.ts';
 import type { Json } from '../../../../shared/cell.ts';
 import { parseTime } from '../../../../shared/time.ts';
 import type { Mapping, ValueType } from './csv-mapping.ts';
-import { uuid5 } from './uuid5.ts';
 
 export type CsvRecord = Readonly<Record<string, string>>;
 
@@ -58,7 +58,7 @@ function uuidOf(
     if (value === '') throw new CsvValueError(column, 'a value, since the row key is made of it', value);
     return value;
   });
-  return uuid5(namespace, texts.length === 1 ? (texts[0] ?? '') : JSON.stringify(texts));
+  return uuidV5(namespace, texts.length === 1 ? (texts[0] ?? '') : JSON.stringify(texts));
 }
 
 function bodyOf(record: CsvRecord, { body: fields, empty }: Mapping): Json {

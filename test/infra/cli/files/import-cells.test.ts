@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { importCells, type ImportOptions, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
 import { newJournal, readJournal, type ImportSubject } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput, type InputOptions } from '../../../../infra/cli/files/import/open-input.ts';
-import { uuid5 } from '../../../../infra/cli/files/import/uuid5.ts';
+import { uuidV5 } from '../../../../shared/uuid-v5.ts';
 import type { Cell, NewCell, PutResult } from '../../../../shared/cell.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { Random } from '../../../support/random.ts';
@@ -275,7 +275,7 @@ ${seed},2026-01-01T08:00:00Z,3,9007199254740993,,
     { line: 5, code: 'csv_value', field: 'total' },
     { line: 6, code: 'csv_record' },
   ]);
-  const row_key = uuid5(NAMESPACE, JSON.stringify([String(seed), '2026-01-01T08:00:00Z']));
+  const row_key = uuidV5(NAMESPACE, JSON.stringify([String(seed), '2026-01-01T08:00:00Z']));
   const { cells } = await datastore.versions({ row_key, column_name: 'BASE' }, { order: 'asc' });
   expect(cells.map(({ ref_key, body }) => ({ ref_key, body }))).toEqual([
     {
@@ -313,5 +313,5 @@ test('names every fault of a mapping, and a column that the CSV lacks', async ()
 
 test('makes the UUIDs of version 5 that others make', () => {
   // As Python's `uuid.uuid5(uuid.NAMESPACE_DNS, 'python.org')`.
-  expect(uuid5(NAMESPACE, 'python.org')).toBe('886313e1-3b8a-5372-9b90-0c9aee199e5d');
+  expect(uuidV5(NAMESPACE, 'python.org')).toBe('886313e1-3b8a-5372-9b90-0c9aee199e5d');
 });
