@@ -9,6 +9,7 @@ import { readConfig, type StoreConfig } from './config.ts';
 import { dynamoClient } from './dynamo.ts';
 import { logger } from './log.ts';
 import { count } from './metrics.ts';
+import { requestIds } from './request-ids.ts';
 
 let opened: Deployment | undefined;
 
@@ -31,8 +32,10 @@ export function deploymentOptions(config: StoreConfig): DeploymentOptions {
   };
 }
 
-function report(event: StoreEvent): void {
-  if (event.kind === 'circuit_opened' && event.found === 'here') count([METRICS.circuitOpened]);
+/** Counts and logs an event, with the ids of the request that met it. */
+export function report(event: StoreEvent): void {
+  const ids = requestIds();
+  if (event.kind === 'circuit_opened' && event.found === 'here') count([METRICS.circuitOpened], ids.request_id);
   // Outcomes are counted with their requests.
-  if (event.kind !== 'put') logger.warn('store', { event });
+  if (event.kind !== 'put') logger.warn('store', { ...ids, event });
 }

@@ -4,10 +4,12 @@ import type { APIGatewayProxyEventV2, APIGatewayProxyStructuredResultV2, Context
 import { DEFINING_HANDLER, ROUTES, type Route } from '../../shared/api/routes.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import type { Deployment } from '../../shared/store/deployment.ts';
+import { duringRequest } from '../environment/request-ids.ts';
 import type { Answer } from './answer.ts';
 import { answerGateway, answerProblems, observe } from './middleware.ts';
 import type { HttpOperation } from './operations/operation.ts';
 import { httpRequest } from './request.ts';
+import { requestIdsOf } from './request-id.ts';
 
 export type HttpHandler = (
   event: APIGatewayProxyEventV2,
@@ -43,7 +45,10 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
     if (answers !== undefined) byRouteKey.set(`${method} ${path}`, answers);
   }
 
-  return middy<APIGatewayProxyEventV2>({ timeoutEarlyInMillis: TIME_TO_ANSWER_MS, timeoutEarlyResponse: throwTimeout })
+  const answer = middy<APIGatewayProxyEventV2>({
+    timeoutEarlyInMillis: TIME_TO_ANSWER_MS,
+    timeoutEarlyResponse: throwTimeout,
+  })
     .use(answerGateway())
     .use(observe())
     .use(answerProblems())
@@ -61,6 +66,7 @@ export function httpHandler<Handler extends Route['handler'], Over = Deployment>
         );
       return operation(httpRequest(event), open());
     });
+  return (event, context) => duringRequest(requestIdsOf(event), () => answer(event, context));
 }
 
 function throwTimeout(): never {

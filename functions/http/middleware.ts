@@ -1,11 +1,12 @@
 import type middy from '@middy/core';
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { gatewayResult, type Answer } from './answer.ts';
+import { compressed } from './compress.ts';
 import { logger } from '../environment/log.ts';
 import { logProblem } from './log-problem.ts';
 import { count } from '../environment/metrics.ts';
 import { problemAnswer, shown } from './problem.ts';
-import { requestIdOf } from './request-id.ts';
+import { requestIdOf, requestIdsOf } from './request-id.ts';
 
 type Request = middy.Request<APIGatewayProxyEventV2, unknown>;
 type Middleware = middy.MiddlewareObj<APIGatewayProxyEventV2, unknown>;
@@ -36,21 +37,23 @@ export function observe(): Middleware {
   };
 }
 
-/** Puts the answer into the gateway's form, with the request id. */
+/** Puts the answer into the gateway's form, with the request id, compressed for who takes that. */
 export function answerGateway(): Middleware {
-  const convert = (request: Request): void => {
-    request.response = gatewayResult(request.response as Answer, requestIdOf(request.event));
+  const convert = async (request: Request): Promise<void> => {
+    const { event } = request;
+    const result = gatewayResult(request.response as Answer, requestIdOf(event));
+    request.response = await compressed(result, event.headers?.['accept-encoding']);
   };
   return { after: convert, onError: convert };
 }
 
 /** Never anything of a body. */
 function circumstances({ event }: Request, answer: Answer): Record<string, string | number> {
-  const [request_id, ofGateway] = [requestIdOf(event), event.requestContext.requestId];
+  const [ids, ofGateway] = [requestIdsOf(event), event.requestContext.requestId];
   // The gateway's access log knows its own alone.
   return {
-    request_id,
-    ...(request_id === ofGateway ? {} : { gateway_request_id: ofGateway }),
+    ...ids,
+    ...(ids.request_id === ofGateway ? {} : { gateway_request_id: ofGateway }),
     route: event.routeKey,
     path: event.rawPath,
     status: answer.status,

@@ -17,12 +17,14 @@ const PLAIN = {
     schema: { const: 'plain' },
   },
 };
+const OF_ENCODING = 'JSON of some length is compressed where `accept-encoding` names gzip.';
 const VARY = {
   vary: {
-    description: 'Where `accept` names MessagePack the answer is that, if it can be; problems are JSON in any case.',
-    schema: { const: 'accept' },
+    description: `Where \`accept\` names MessagePack the answer is that, if it can be; problems are JSON in any case. ${OF_ENCODING}`,
+    schema: { enum: ['accept', 'accept, accept-encoding'] },
   },
 };
+const VARY_BY_ENCODING = { vary: { description: OF_ENCODING, schema: { const: 'accept-encoding' } } };
 const RETRY_AFTER = {
   'retry-after': { description: 'Seconds after which to repeat it.', schema: { type: 'integer' } },
 };
@@ -41,7 +43,7 @@ export function responsesOf(description: Description): Readonly<Record<string, J
   for (const [status, { means, schema, example }] of Object.entries(description.answers)) {
     responses[Number(status)] = {
       description: means,
-      headers: { ...REQUEST_ID, ...PLAIN, ...(description.bodies === true && VARY) },
+      headers: { ...REQUEST_ID, ...PLAIN, ...(description.bodies === true ? VARY : VARY_BY_ENCODING) },
       content: {
         'application/json': { schema, example },
         ...(description.bodies === true && { [MESSAGE_PACK]: { schema } }),

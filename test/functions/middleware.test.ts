@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { requestIds } from '../../functions/environment/request-ids.ts';
 import { makeReadHandler } from '../../functions/read-cells.ts';
 import { SchemalessError } from '../../shared/errors.ts';
 import type { Deployment } from '../../shared/store/deployment.ts';
@@ -116,6 +117,29 @@ describe('every request', () => {
       { request_id: own['x-request-id'] },
     ]);
     expect(metrics()).toMatchObject([{ request_id: own['x-request-id'] }]);
+  });
+
+  it('is known to all that is done for it, whatever is done beside it', async () => {
+    const known: unknown[] = [];
+    const slow = {
+      ...fakeDeployment(),
+      async health() {
+        await new Promise((resolve) => setImmediate(resolve));
+        known.push(requestIds());
+        return [];
+      },
+    };
+    const ask = gateway(slow);
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    const health = (headers: Record<string, string>) => ask({ method: 'GET', path: '/v1/health', headers });
+    await Promise.all([
+      health({ 'x-request-id': 'one', traceparent }),
+      health({ 'x-request-id': 'two', traceparent: '00-0-0-01' }),
+    ]);
+    expect(known).toEqual([{ request_id: 'one', traceparent }, { request_id: 'two' }]);
+    expect(messages()).toMatchObject([{ request_id: 'one', traceparent }, { request_id: 'two' }]);
+    expect(messages()[1]).not.toHaveProperty('traceparent');
+    expect(requestIds()).toEqual({});
   });
 
   it.each(['', 'two words', 'x'.repeat(129), 'a\nb', '"quoted"', 'é'])(

@@ -33,6 +33,8 @@ export interface RealStoreOptions {
    * while. @default the client itself, behind circuit breakers
    */
   readonly wrap?: (client: SqlClient, group: string) => SqlClient;
+  /** Told of each event, besides `events`. @default nobody is */
+  readonly report?: (event: StoreEvent) => void;
 }
 
 export interface RealStore {
@@ -59,6 +61,7 @@ export async function openRealStore({
   bufferCopies = 1,
   access,
   wrap,
+  report,
 }: RealStoreOptions): Promise<RealStore> {
   const servers = inject('servers');
   const overDataApi = (access ?? servers.access) === 'data-api';
@@ -98,7 +101,10 @@ export async function openRealStore({
       wrap ? wrapped(connect(address), (client) => wrap(client, address.name)) : connect(address),
     bufferCopies,
     ...(wrap ? { guard: withoutBreakers } : overDataApi ? { guard: guardWith(DATA_API_BREAKERS) } : {}),
-    report: (event: StoreEvent) => void events.push(event),
+    report: (event: StoreEvent) => {
+      events.push(event);
+      report?.(event);
+    },
   };
   const deployment = openDeployment(options);
   const context = openContext(options);
