@@ -1,12 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { sep } from 'node:path';
+import { processesNaming } from '../../infra/local/process-table.ts';
 
 /** Kills the processes whose command line names a place below this folder, and returns their ids. */
 export function endProcessesOn(folder: string): readonly number[] {
-  const found = readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => pid !== process.pid && commandLine(pid).includes(folder + sep));
+  const found = processesNaming(folder + sep).filter((pid) => pid !== process.pid);
   for (const pid of found) {
     try {
       process.kill(pid, 'SIGKILL');
@@ -15,12 +12,4 @@ export function endProcessesOn(folder: string): readonly number[] {
     }
   }
   return found;
-}
-
-function commandLine(pid: number): string {
-  try {
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-  } catch {
-    return '';
-  }
 }

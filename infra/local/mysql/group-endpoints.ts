@@ -21,8 +21,18 @@ export async function openOnOnePort(wishes: readonly EndpointWish[], port: numbe
       return open;
     } catch (error) {
       await Promise.all(open.map(async (forwarder) => await forwarder.close()));
-      const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-      if (!isTaken || attempt === ATTEMPTS) throw error;
+      const code = error instanceof Error && 'code' in error ? error.code : undefined;
+      if (code === 'EADDRNOTAVAIL') throw withoutAliases(wishes, error);
+      if (code !== 'EADDRINUSE' || attempt === ATTEMPTS) throw error;
     }
   }
+}
+
+/** Linux has all of 127.0.0.0/8; on macOS and BSD there is 127.0.0.1, until somebody adds others. */
+function withoutAliases(wishes: readonly EndpointWish[], cause: unknown): Error {
+  const hosts = wishes.map(({ host }) => host).join(' ');
+  return new Error(
+    `this system has no loopback addresses ${hosts}, at which endpoints of servers are to listen; until its next start it has them after\n  for host in ${hosts}; do sudo ifconfig lo0 alias $host up; done`,
+    { cause },
+  );
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EngineKind, InstalledEngine } from '../../setup/engine.mjs';
+import { openFilesLimit } from '../process-table.ts';
 import { SERVER_HOST } from './node-status.ts';
 import type { ServerSize } from './server-size.ts';
 
@@ -13,8 +13,8 @@ const TABLES_PER_SHARD = 6;
 const HANDLES_PER_SHARD = 8;
 /** What the server opens beside tables: logs, binlogs, its own tables. */
 const OTHER_FILES = 600;
-/** The longest path that a Unix socket may have on Linux. */
-const SOCKET_PATH_BYTES = 107;
+/** The longest path that a Unix socket may have on macOS; on Linux it is 107. */
+const SOCKET_PATH_BYTES = 103;
 
 export interface ServerSettings {
   readonly engine: InstalledEngine;
@@ -193,12 +193,6 @@ export function tableCaches(shards: number, limit: number): readonly string[] {
     `--table-definition-cache=${tableFiles + 400}`,
     `--innodb-open-files=${Math.max(200, Math.min(tableFiles, files - MAX_CONNECTIONS - OTHER_FILES))}`,
   ];
-}
-
-/** The most files that a process started from here may open. */
-function openFilesLimit(): number {
-  const hard = /^Max open files\s+\S+\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
-  return hard === undefined ? 1_000_000 : Number(hard);
 }
 
 function socketPath(folder: string): string {
