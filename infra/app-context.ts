@@ -42,6 +42,8 @@ export interface AppContext {
   readonly access?: unknown;
   /** `local` alone: workers that tail the shards for the triggers, 1 to 64. @default 1 */
   readonly tailers?: unknown;
+  /** `local` alone: origins of web pages that may ask, with commas between them; `*` all, `none` none. @default * */
+  readonly cors?: unknown;
 }
 
 /** Of `local` alone; the other environments are described in `environments.ts`. */
@@ -51,6 +53,7 @@ const LOCAL_KEYS = [
   'shards',
   'access',
   'tailers',
+  'cors',
 ] as const satisfies readonly (keyof AppContext)[];
 
 export const CONTEXT_KEYS = [
@@ -131,9 +134,22 @@ export function localEnvironment(context: Pick<AppContext, (typeof LOCAL_KEYS)[n
     bufferCopies: Math.min(local.bufferCopies, Math.max(0, groups - 2)),
     access: accessOf(context.access) ?? local.access,
     tailers: wholeNumber('tailers', context.tailers, 1, MAX_TAILERS) ?? local.tailers,
+    corsOrigins: originsOf(context.cors) ?? local.corsOrigins,
     maxShards,
     definedByApi: { mostShards: maxShards },
   };
+}
+
+const ORIGIN = /^https?:\/\/[\w.-]+(?::\d{1,5})?$/u;
+
+function originsOf(value: unknown): readonly string[] | undefined {
+  if (value === undefined) return undefined;
+  if (value === 'none') return [];
+  const origins = typeof value === 'string' ? value.split(',').map((origin) => origin.trim()) : [];
+  if (value === '*' || (origins.length > 0 && origins.every((origin) => ORIGIN.test(origin)))) return origins;
+  throw new Error(
+    `cors: wanted *, none, or origins such as http://localhost:5173 with commas between them, got ${describe(value)}`,
+  );
 }
 
 function accessOf(value: unknown): Access | undefined {

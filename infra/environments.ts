@@ -54,6 +54,11 @@ export interface EnvironmentProps {
   readonly schedules: boolean;
   /** Requests of the API: on average each second, and at once. API Gateway answers 429 beyond. */
   readonly throttle: { readonly ratePerSecond: number; readonly burst: number };
+  /**
+   * Origins of web pages that may ask the API from a browser (CORS), such as `https://shop.example`, or `*` for all; none
+   * lets no other origin's page read an answer. A page still has to sign its requests where they have to be signed.
+   */
+  readonly corsOrigins: readonly string[];
   /** Days that logs are kept. */
   readonly logDays: RetentionDays;
   /**
@@ -99,6 +104,8 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     schedules: true,
     // No meaning there.
     throttle: { ratePerSecond: 10_000, burst: 5000 },
+    // Of who develops a page on the same machine, at a port of its own.
+    corsOrigins: ['*'],
     logDays: 7,
     shards: {},
     definedByApi: { mostShards: 64 },
@@ -133,6 +140,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     schedules: true,
     // A runaway client is to be noticed, not paid for.
     throttle: { ratePerSecond: 100, burst: 200 },
+    corsOrigins: [],
     logDays: 14,
     definedByApi: { mostShards: 256 },
     // One small cluster: thousands of databases would fill its memory with table definitions.
@@ -168,6 +176,7 @@ export const ENVIRONMENTS: Readonly<Record<EnvironmentName, EnvironmentProps>> =
     schedules: true,
     // Half of what an account may have as a rule, which it shares with its other APIs.
     throttle: { ratePerSecond: 5000, burst: 2500 },
+    corsOrigins: [],
     logDays: 90,
     shards: {},
   },

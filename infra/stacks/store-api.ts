@@ -1,7 +1,10 @@
+import { Duration } from 'aws-cdk-lib';
 import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
 import {
+  CorsHttpMethod,
   HttpApi,
   HttpMethod,
+  HttpNoneAuthorizer,
   HttpRoute,
   HttpRouteKey,
   HttpStage,
@@ -14,6 +17,7 @@ import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
 import type { EnvironmentProps } from '../environments.ts';
+import { acknowledge } from './evidence.ts';
 import { functionLog } from './function-log.ts';
 import { DEFAULT_HANDLER, DEFINING_HANDLER, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
 
@@ -39,6 +43,25 @@ const ACCESS_LOG = {
   integration_error: '$context.integrationErrorMessage',
 };
 
+/** What pages of other origins may send and read, where they may ask at all. */
+const CORS = {
+  allowMethods: [CorsHttpMethod.GET, CorsHttpMethod.PUT, CorsHttpMethod.POST, CorsHttpMethod.DELETE],
+  // A wildcard would leave out `authorization`.
+  allowHeaders: [
+    'accept',
+    'authorization',
+    'content-type',
+    'if-none-match',
+    'traceparent',
+    'x-amz-content-sha256',
+    'x-amz-date',
+    'x-amz-security-token',
+    'x-request-id',
+  ],
+  exposeHeaders: ['etag', 'retry-after', 'x-json', 'x-request-id'],
+  maxAge: Duration.hours(1),
+};
+
 /** The HTTP API: the routes of `shared/api/routes.ts`, each only for who is allowed by IAM to call it. */
 export class StoreApi extends Construct {
   readonly api: HttpApi;
@@ -48,9 +71,11 @@ export class StoreApi extends Construct {
 
   constructor(scope: Construct, id: string, props: StoreApiProps) {
     super(scope, id);
+    const { corsOrigins } = props.environment;
     this.api = new HttpApi(this, 'api', {
       description: 'Schemaless',
       createDefaultStage: false,
+      ...(corsOrigins.length > 0 && { corsPreflight: { ...CORS, allowOrigins: [...corsOrigins] } }),
       // For any route added without saying so.
       defaultAuthorizer: new HttpIamAuthorizer(),
     });
@@ -85,6 +110,22 @@ export class StoreApi extends Construct {
         methods: [HttpMethod[route.method]],
         integration: integrationOf(route.handler),
       });
+    // The gateway answers preflight requests, which no browser signs, but not where a route that wants a signature takes
+    // them: the fallback would.
+    if (corsOrigins.length > 0) {
+      const preflights = this.api.addRoutes({
+        path: '/{proxy+}',
+        methods: [HttpMethod.OPTIONS],
+        integration: integrationOf(DEFAULT_HANDLER),
+        authorizer: new HttpNoneAuthorizer(),
+      });
+      for (const route of preflights)
+        acknowledge(
+          route,
+          'APIG4',
+          'Browsers sign no preflight request; the gateway answers it, and no function is asked',
+        );
+    }
     // By itself the gateway answers what it has no route for in a form of its own.
     this.fallback = new HttpRoute(this, 'fallback', {
       httpApi: this.api,

@@ -10,6 +10,7 @@ import { showUsage } from '../control/show-usage.ts';
 import { usageOf } from '../control/usage.ts';
 import { isDataFolder } from '../stack/data-folder.ts';
 import { dataFlag, wholeNumberFlag } from './flags.ts';
+import { logsCommand } from './logs.ts';
 import { lockFolder } from '../stack/folder-lock.ts';
 import { stopOrphansBelow } from '../control/leftovers.ts';
 
@@ -95,6 +96,8 @@ program
   .addOption(dataFlag())
   .option('--yes', 'without asking')
   .action(({ data, yes }: { data: string; yes?: true }) => run(() => reset(resolve(data), yes === true)));
+
+program.addCommand(logsCommand());
 
 await program.parseAsync();
 

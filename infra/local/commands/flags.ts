@@ -3,6 +3,7 @@ import { ACCESSES } from '../../../shared/environment.ts';
 import { MAX_TAILERS } from '../../environments.ts';
 import { SERVER_SIZES } from '../mysql/server-size.ts';
 import { DEFAULT_OPTIONS } from '../stack/local-stack-options.ts';
+import { smallFlag } from './small-preset.ts';
 
 /** A flag whose value is a whole number; anything else is refused with what was wanted and what came. */
 export function wholeNumberFlag(flags: string, description: string, min: number, max: number): Option {
@@ -37,6 +38,7 @@ export function startFlags(): readonly Option[] {
       DEFAULT_OPTIONS.port,
     ),
     dataFlag(),
+    smallFlag(),
     wholeNumberFlag('--groups <count>', 'shard groups, a MySQL writer with readers each', 1, 20).default(
       DEFAULT_OPTIONS.groups,
     ),
@@ -83,6 +85,11 @@ export function startFlags(): readonly Option[] {
     new Option('--check-signatures', 'refuse requests that are not signed as those to AWS are (SigV4)').default(
       DEFAULT_OPTIONS.checkSignatures,
     ),
+    new Option(
+      '--cors <origins>',
+      'web pages that may ask, such as http://localhost:5173, with commas between them; none for none (default: all)',
+    ),
+    new Option('--no-watch', 'leave changed functions and YAML to the next start'),
     new Option('--datastores <folder>', "folder of the datastores' YAML (default: infra/datastores)"),
   ];
 }

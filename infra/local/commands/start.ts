@@ -4,6 +4,7 @@ import type { Access } from '../../../shared/environment.ts';
 import { VERSION } from '../../../shared/version.ts';
 import { awsLogin } from '../stack/aws-login.ts';
 import { startFlags } from './flags.ts';
+import { checkSmall, SMALL_SHARDS } from './small-preset.ts';
 import { localSigner } from '../stack/local-signer.ts';
 import { startLocalStack } from '../stack/local-stack.ts';
 import type { ServerSize } from '../mysql/server-size.ts';
@@ -11,6 +12,7 @@ import type { LocalStack } from '../stack/running-stack.ts';
 import type { LocalStackOptions } from '../stack/local-stack-options.ts';
 import { loadTriggers } from '../stack/load-triggers.ts';
 import { prove } from '../stack/proof.ts';
+import { watchSources, type WatchedSources } from '../stack/watch-sources.ts';
 
 interface Flags {
   readonly port: number;
@@ -28,6 +30,9 @@ interface Flags {
   readonly access: Access;
   readonly checkSignatures: boolean;
   readonly datastores?: string;
+  readonly watch: boolean;
+  readonly cors?: string;
+  readonly small?: boolean;
 }
 
 const command = new Command('npm start --')
@@ -35,14 +40,32 @@ const command = new Command('npm start --')
   .showHelpAfterError();
 for (const flag of startFlags()) command.addOption(flag);
 command.parse();
-const { engine, datastores, shards, tailers, functionMemory, functionIdle, restartAfter, ...flags } =
-  command.opts<Flags>();
+try {
+  checkSmall(command.opts<Flags & { readonly functionIdle: number }>());
+} catch (error) {
+  command.error(`error: ${error instanceof Error ? error.message : String(error)}`);
+}
+const {
+  engine,
+  datastores,
+  shards,
+  tailers,
+  functionMemory,
+  functionIdle,
+  restartAfter,
+  watch,
+  cors,
+  small,
+  ...flags
+} = command.opts<Flags>();
 const options: Partial<LocalStackOptions> = {
   ...flags,
   engine,
   datastores,
   shards,
   tailers,
+  cors,
+  ...(small === true && { shardsAtFirst: SMALL_SHARDS }),
   functionMemory,
   functionIdleSeconds: functionIdle,
   restartAfterSeconds: restartAfter,
@@ -58,9 +81,14 @@ const SAME_SIGNAL_MS = 500;
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void stop(signal));
 
 let stack: LocalStack | undefined;
+let watching: WatchedSources | undefined;
 try {
   stack = await starting;
   if (!stopping) await show(stack);
+  if (watch && !stopping) {
+    watching = await watchSources(stack, (line) => console.log(line));
+    console.log('changes of functions and YAML are taken over as they are saved');
+  }
 } catch (error) {
   // Stopped while it proved itself: whoever stopped it wants to hear nothing more.
   if (!stopping) {
@@ -114,7 +142,9 @@ async function stop(signal: NodeJS.Signals): Promise<void> {
   firstSignalAt = performance.now();
   console.log(signal === 'SIGINT' ? 'stopping (Ctrl-C again to force it)' : 'stopping');
   try {
-    await (await starting).stop();
+    const started = await starting;
+    await watching?.close();
+    await started.stop();
   } catch {
     // It never started, and says why itself.
   }

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { listen } from '../listen.ts';
 import { textOf, type FunctionResult } from '../lambda/function-result.ts';
 import { checkSignature, type CallerCredentials } from './check-signature.ts';
+import { corsHeaders, isPreflight, type CorsRules } from './cors.ts';
 import { gatewayAnswer, httpAnswer, type HttpAnswer } from './http-answer.ts';
 import { httpEvent, parseTarget } from './http-event.ts';
 import { routeTable, type HttpRoute, type RouteTable } from './route-table.ts';
@@ -34,10 +35,20 @@ export type Caller = (event: string) => Promise<FunctionResult>;
 export interface Gateway {
   readonly port: number;
   readonly url: string;
-  /** Serves these routes from now on. Until the first call every request is answered 503. */
-  serve(routes: readonly HttpRoute[], callerOf: (functionArn: string) => Caller): void;
+  /**
+   * Serves these routes from now on. Until the first call every request is answered 503.
+   *
+   * @param cors which pages of other origins may ask @default none
+   */
+  serve(routes: readonly HttpRoute[], callerOf: (functionArn: string) => Caller, cors?: CorsRules): void;
   /** Answers what has been asked, for five seconds at most, and takes no more. */
   close(): Promise<void>;
+}
+
+interface RoutedAnswer extends HttpAnswer {
+  /** Of the gateway; empty where the request came to no function. */
+  readonly requestId: string;
+  readonly routeKey?: string;
 }
 
 interface RouteTarget {
@@ -48,25 +59,49 @@ interface RouteTarget {
   readonly load: { calls: number };
 }
 
-/**
- * Throws an `Error` that names the port when it is taken.
- *
- * @param credentials that requests have to be signed with where the route says so; 403 otherwise, as from API Gateway
- * @default signatures are not looked at
- */
+export interface GatewayOptions {
+  /**
+   * That requests have to be signed with where the route says so; 403 otherwise, as from API Gateway. @default signatures
+   * are not looked at
+   */
+  readonly credentials?: CallerCredentials | undefined;
+  /** Told of each answer, as the access log of API Gateway is. @default nobody is told */
+  readonly onAnswer?: (line: AccessLine) => void;
+}
+
+/** Who asked what, and what was answered; nothing of a body, nor of a query. */
+export interface AccessLine {
+  /** As in the answer. */
+  readonly request_id: string;
+  /** Where the request has one of its own. */
+  readonly gateway_request_id?: string;
+  readonly traceparent?: string;
+  readonly route?: string;
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly milliseconds: number;
+}
+
+/** Throws an `Error` that names the port when it is taken. */
 export async function openGateway(
   port: number,
   onError: (message: string) => void,
-  credentials?: CallerCredentials,
+  { credentials, onAnswer }: GatewayOptions = {},
 ): Promise<Gateway> {
   let routes: RouteTable<RouteTarget> | undefined;
+  let cors: CorsRules | undefined;
   let closing = false;
 
   const server = createServer(
     { maxHeaderSize: GATEWAY_LIMITS.headerBytes, keepAliveTimeout: 60_000, requestTimeout: 60_000, noDelay: true },
     (request, response) => {
-      answerTo(request).then(
-        (answer) => send(response, answer, closing),
+      const began = performance.now();
+      answerWithCors(request).then(
+        (answer) => {
+          send(response, answer, closing);
+          onAnswer?.(accessLine(request, answer, performance.now() - began));
+        },
         (error: unknown) => {
           onError(error instanceof Error ? (error.stack ?? error.message) : String(error));
           if (!response.destroyed)
@@ -76,8 +111,18 @@ export async function openGateway(
     },
   );
 
-  async function answerTo(request: IncomingMessage): Promise<HttpAnswer & { requestId: string }> {
-    const refuse = (status: number, message: string, requestId = ''): HttpAnswer & { requestId: string } => ({
+  async function answerWithCors(request: IncomingMessage): Promise<RoutedAnswer> {
+    if (cors === undefined) return answerTo(request);
+    const { origin, 'access-control-request-method': requestedMethod } = request.headers;
+    const asked = { method: request.method ?? '', origin, requestedMethod };
+    const headers = corsHeaders(cors, asked);
+    if (isPreflight(asked)) return { status: 204, headers, body: '', requestId: randomUUID() };
+    const answer = await answerTo(request);
+    return origin === undefined ? answer : { ...answer, headers: { ...answer.headers, ...headers } };
+  }
+
+  async function answerTo(request: IncomingMessage): Promise<RoutedAnswer> {
+    const refuse = (status: number, message: string, requestId = ''): RoutedAnswer => ({
       ...gatewayAnswer(status, message),
       requestId,
     });
@@ -116,7 +161,7 @@ export async function openGateway(
         onError(`${match.routeKey}: the function's answer is over ${GATEWAY_LIMITS.functionBytes} bytes`);
         return refuse(500, 'Internal Server Error', requestId);
       }
-      return { ...httpAnswer(result), requestId };
+      return { ...httpAnswer(result), requestId, routeKey: match.routeKey };
     } catch (error) {
       onError(`${requestId} ${error instanceof Error ? error.message : String(error)}`);
       return refuse(500, 'Internal Server Error', requestId);
@@ -137,7 +182,8 @@ export async function openGateway(
   return {
     port: bound,
     url: `http://127.0.0.1:${bound}`,
-    serve(list, callerOf) {
+    serve(list, callerOf, rules) {
+      cors = rules;
       const loads = new Map(list.map(({ functionArn }) => [functionArn, { calls: 0 }]));
       routes = routeTable(
         list.map(({ routeKey, functionArn, timeoutMs, authorization }) => ({
@@ -162,18 +208,34 @@ export async function openGateway(
   };
 }
 
-function send(
-  response: ServerResponse,
-  { status, headers, body, requestId }: HttpAnswer & { requestId: string },
-  closing: boolean,
-): void {
+function accessLine(
+  { method = '', url = '', headers }: IncomingMessage,
+  { requestId, routeKey, headers: answered, status }: RoutedAnswer,
+  milliseconds: number,
+): AccessLine {
+  const ofAnswer = answered['x-request-id'];
+  const isOwn = typeof ofAnswer === 'string' && ofAnswer !== requestId;
+  const { traceparent } = headers;
+  return {
+    request_id: isOwn ? ofAnswer : requestId,
+    ...(isOwn && { gateway_request_id: requestId }),
+    ...(typeof traceparent === 'string' && { traceparent }),
+    ...(routeKey !== undefined && { route: routeKey }),
+    method,
+    path: url.split('?', 1)[0] ?? '',
+    status,
+    milliseconds: Math.round(milliseconds * 10) / 10,
+  };
+}
+
+function send(response: ServerResponse, { status, headers, body, requestId }: RoutedAnswer, closing: boolean): void {
   // A body that was refused half-way is not read to its end; and a server that closes keeps no connection.
   if (closing || !response.req.complete) response.setHeader('connection', 'close');
   const bytes = Buffer.byteLength(body);
   response.writeHead(status, {
     ...headers,
-    // That of a 304 would be the length of what is not sent.
-    ...(status !== 304 && { 'content-length': bytes }),
+    // That of a 304 would be the length of what is not sent; a 204 has none.
+    ...(status !== 304 && status !== 204 && { 'content-length': bytes }),
     ...(requestId !== '' && { 'apigw-requestid': requestId }),
   });
   // Of ASCII alone both encodings give the same bytes, this one without a look at each character.

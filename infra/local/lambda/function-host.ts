@@ -4,10 +4,7 @@ import { wholeText, type FunctionResult } from './function-result.ts';
 import { FunctionError, functionPool, type FunctionPool } from './function-pool.ts';
 
 export interface FunctionHostOptions {
-  readonly definitions: readonly FunctionDefinition[];
   readonly mode: FunctionMode;
-  /** ARNs of the functions whose instances answer many calls at once, in as many instances as `sharedInstances`. */
-  readonly shared: ReadonlySet<string>;
   readonly sharedInstances: number;
   /** See `FunctionPoolOptions.idleMs`. */
   readonly idleMs: number;
@@ -16,16 +13,39 @@ export interface FunctionHostOptions {
   readonly log: FunctionLog;
 }
 
+/** The functions that there are to be. */
+export interface WantedFunctions {
+  readonly definitions: readonly FunctionDefinition[];
+  /** ARNs of the functions whose instances answer many calls at once, in as many instances as `sharedInstances`. */
+  readonly shared: ReadonlySet<string>;
+}
+
+/** Functions that can be called, and do not yet answer in place of those before them. */
+export interface ReadyFunctions {
+  /** As `FunctionHost.invoke`, of these. */
+  invoke(arn: string, event: string): Promise<string>;
+  /** Those that are new or not as they were; none of those that stay. */
+  readonly changed: readonly FunctionDefinition[];
+  /** Has them answer every call from now on, and lets go those before them once their calls are answered. */
+  takeOver(): void;
+  /** Ends them: those before them stay. */
+  drop(): Promise<void>;
+}
+
 /** Runs the functions of the template. */
 export interface FunctionHost {
   readonly mode: FunctionMode;
+  /** Makes functions ready to take over. Those whose bundle and settings are as they were stay as they are. */
+  make(wanted: WantedFunctions): ReadyFunctions;
   /** Calls a function by ARN; takes and returns JSON text. See `FunctionPool.invoke`. */
   invoke(arn: string, event: string): Promise<string>;
-  /** The function to call again and again: the look-up is done once. */
+  /** The function to call again and again, until others take over: the look-up is done once. */
   caller(arn: string): (event: string) => Promise<FunctionResult>;
   /** Ends all instances of a function, given by its title, at once. Throws for a title that is not known. */
   kill(title: string): Promise<void>;
   status(): readonly FunctionStatus[];
+  /** Paths of the bundles that instances run from, or may yet. */
+  modules(): readonly string[];
   stop(): Promise<void>;
 }
 
@@ -35,59 +55,91 @@ export interface FunctionStatus {
   readonly instances: readonly { readonly pid: number }[];
 }
 
-export function startFunctionHost({
-  definitions,
-  mode,
-  shared,
-  sharedInstances,
-  idleMs,
-  services,
-  log,
-}: FunctionHostOptions): FunctionHost {
+interface Hosted {
+  readonly pool: FunctionPool;
+  /** Equal for functions that need not be told apart. */
+  readonly key: string;
+}
+
+/** Has no functions yet. */
+export function startFunctionHost({ mode, sharedInstances, idleMs, services, log }: FunctionHostOptions): FunctionHost {
   let stopped = false;
-  const pools = new Map(
-    definitions.map((definition): [string, FunctionPool] => [
-      definition.arn,
-      functionPool({
-        definition,
-        mode,
-        environment: instanceEnvironment(definition, services),
-        shared: shared.has(definition.arn) ? sharedInstances : undefined,
-        idleMs,
-        onOutput: (chunk, instance) => log.write(definition.title, instance, chunk),
-      }),
-    ]),
-  );
+  let hosted: ReadonlyMap<string, Hosted> = new Map();
+  /** Those that answer what they were asked before others took over. */
+  const leaving = new Set<FunctionPool>();
 
-  for (const pool of pools.values()) pool.warm();
-
-  function caller(arn: string): (event: string) => Promise<FunctionResult> {
-    const pool = pools.get(arn);
-    if (!pool) throw new Error(`No function ${arn}: wanted one of ${[...pools.keys()].join(', ')}`);
-    return (event) => (stopped ? Promise.reject(new FunctionError('The stack is stopping')) : pool.invoke(event));
+  function open(definition: FunctionDefinition, isShared: boolean): FunctionPool {
+    return functionPool({
+      definition,
+      mode,
+      environment: instanceEnvironment(definition, services),
+      shared: isShared ? sharedInstances : undefined,
+      idleMs,
+      onOutput: (chunk, instance) => log.write(definition.title, instance, chunk),
+    });
   }
+
+  function callerAmong(known: ReadonlyMap<string, Hosted>, arn: string): (event: string) => Promise<FunctionResult> {
+    const found = known.get(arn);
+    if (!found) throw new Error(`No function ${arn}: wanted one of ${[...known.keys()].join(', ')}`);
+    return (event) => (stopped ? Promise.reject(new FunctionError('The stack is stopping')) : found.pool.invoke(event));
+  }
+
+  function make({ definitions, shared }: WantedFunctions): ReadyFunctions {
+    const wanted = new Map(
+      definitions.map((definition): [string, Hosted] => {
+        const key = JSON.stringify([definition, shared.has(definition.arn)]);
+        const present = hosted.get(definition.arn);
+        return [
+          definition.arn,
+          present?.key === key ? present : { pool: open(definition, shared.has(definition.arn)), key },
+        ];
+      }),
+    );
+    const added = [...wanted].filter(([arn, one]) => hosted.get(arn) !== one).map(([, { pool }]) => pool);
+    for (const pool of added) pool.warm();
+    return {
+      invoke: async (arn, event) => wholeText(await callerAmong(wanted, arn)(event)),
+      changed: added.map(({ definition }) => definition),
+      takeOver() {
+        const gone = [...hosted].filter(([arn, one]) => wanted.get(arn) !== one).map(([, { pool }]) => pool);
+        hosted = wanted;
+        for (const pool of gone) {
+          leaving.add(pool);
+          pool.retire(() => leaving.delete(pool));
+        }
+      },
+      drop: async () => void (await Promise.all(added.map((pool) => pool.kill()))),
+    };
+  }
+
+  const pools = (): readonly FunctionPool[] => [...hosted.values()].map(({ pool }) => pool);
 
   return {
     mode,
-    caller,
-    invoke: async (arn, event) => wholeText(await caller(arn)(event)),
+    make,
+    caller: (arn) => callerAmong(hosted, arn),
+    invoke: async (arn, event) => wholeText(await callerAmong(hosted, arn)(event)),
     async kill(title) {
-      const pool = [...pools.values()].find(({ definition }) => definition.title === title);
+      const pool = pools().find(({ definition }) => definition.title === title);
       if (!pool)
         throw new Error(
-          `${title}: wanted one of the functions ${[...pools.values()].map(({ definition }) => definition.title).join(', ')}`,
+          `${title}: wanted one of the functions ${pools()
+            .map(({ definition }) => definition.title)
+            .join(', ')}`,
         );
       await pool.kill();
     },
     status: () =>
-      [...pools.values()].map((pool) => ({
+      pools().map((pool) => ({
         title: pool.definition.title,
         arn: pool.definition.arn,
         instances: pool.pids().map((pid) => ({ pid })),
       })),
+    modules: () => [...pools(), ...leaving].map(({ definition }) => definition.module),
     async stop() {
       stopped = true;
-      await Promise.all([...pools.values()].map((pool) => pool.kill()));
+      await Promise.all([...pools(), ...leaving].map((pool) => pool.kill()));
     },
   };
 }

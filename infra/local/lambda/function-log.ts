@@ -1,33 +1,32 @@
-import { createWriteStream, renameSync, statSync } from 'node:fs';
+import { openLogFile, type LogFile } from './log-file.ts';
 
 /** The one file that all functions write into, a line each with the function's name before it. */
-export interface FunctionLog {
-  readonly path: string;
+export interface FunctionLog extends LogFile {
   /** Takes output as it comes; lines of one instance stay whole. */
   write(title: string, instance: number, chunk: Buffer): void;
-  line(title: string, text: string): void;
-  close(): Promise<void>;
 }
 
-const MIB = 1024 * 1024;
-/** Then the file is set aside, in place of the one set aside before. */
-const MAX_BYTES = 64 * MIB;
+/** How a line begins that CloudWatch takes for figures (its embedded metric format), and nobody reads. */
+const FIGURES = '{"_aws":';
 
-export function openFunctionLog(path: string): FunctionLog {
-  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_BYTES) renameSync(path, `${path}.1`);
-  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
+/**
+ * @param path of what functions say
+ * @param metricsPath of their figures, which would be nine lines of ten
+ */
+export function openFunctionLog(path: string, metricsPath: string): FunctionLog {
+  const [said, figures] = [openLogFile(path), openLogFile(metricsPath)];
   const unfinished = new Map<string, string>();
-  const line = (title: string, text: string): void =>
-    void stream.write(`${new Date().toISOString()} ${title} ${text}\n`);
   return {
     path,
-    line,
+    line: said.line,
     write(title, instance, chunk) {
       const key = `${title} ${instance}`;
       const lines = `${unfinished.get(key) ?? ''}${chunk.toString()}`.split('\n');
       unfinished.set(key, lines.pop() ?? '');
-      for (const text of lines) line(title, text);
+      for (const text of lines) (text.startsWith(FIGURES) ? figures : said).line(title, text);
     },
-    close: () => new Promise((resolve) => stream.end(resolve)),
+    async close() {
+      await Promise.all([said.close(), figures.close()]);
+    },
   };
 }

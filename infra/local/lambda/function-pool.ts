@@ -31,6 +31,13 @@ export interface FunctionPool {
   warm(): void;
   /** Ends all instances at once, as a crash would; the next call starts new ones. */
   kill(): Promise<void>;
+  /**
+   * Another version of the function takes over: lets go every instance once its calls are answered. Who calls all the
+   * same is answered by an instance of its own.
+   *
+   * @param onEmpty called when none is left
+   */
+  retire(onEmpty: () => void): void;
   /** The process of each instance. */
   pids(): readonly number[];
 }
@@ -80,6 +87,7 @@ export function functionPool({
   let callCount = 0;
   let instanceCount = 0;
   let turn = 0;
+  let retired: { readonly onEmpty: () => void } | undefined;
 
   function invoke(event: string): Promise<FunctionResult> {
     const member = pick();
@@ -139,11 +147,12 @@ export function functionPool({
         members.delete(member);
         for (const id of calls.keys())
           finish(member, id)?.reject(new FunctionError(`${title} ended before it answered: ${reason}`));
+        if (members.size === 0) retired?.onEmpty();
       },
       onOutput: (chunk) => onOutput(chunk, number),
     });
     const loading = setTimeout(() => makeReady(member), LOAD_MS);
-    const member: Member = { instance, calls, loading, resting: [], ready: false, retired: false };
+    const member: Member = { instance, calls, loading, resting: [], ready: false, retired: retired !== undefined };
     members.add(member);
     rest(member);
     return member;
@@ -183,6 +192,14 @@ export function functionPool({
     invoke,
     warm() {
       while (members.size < (shared ?? 0)) start();
+    },
+    retire(onEmpty) {
+      retired = { onEmpty };
+      if (members.size === 0) onEmpty();
+      for (const member of members) {
+        member.retired = true;
+        if (member.calls.size === 0) void member.instance.kill();
+      }
     },
     kill: async () => void (await Promise.all([...members].map(({ instance }) => instance.kill()))),
     pids: () => [...members].map(({ instance }) => instance.pid),

@@ -10,9 +10,16 @@ export interface DataFolder {
   readonly assembly: string;
   readonly dynamodb: string;
   readonly sqs: string;
+  /** What functions said. */
   readonly functionLog: string;
+  /** What they counted. */
+  readonly metricLog: string;
+  /** A line for each request. */
+  readonly requestLog: string;
   readonly endpoints: string;
   readonly customResources: string;
+  /** The shard counts of all datastores that were ever created. */
+  readonly shardCounts: string;
   readonly queues: string;
   readonly control: string;
   readonly mostShards: string;
@@ -25,8 +32,11 @@ export function dataFolder(root: string): DataFolder {
     dynamodb: join(root, 'dynamodb'),
     sqs: join(root, 'sqs'),
     functionLog: join(root, 'functions.log'),
+    metricLog: join(root, 'metrics.log'),
+    requestLog: join(root, 'requests.log'),
     endpoints: join(root, 'endpoints.json'),
     customResources: join(root, 'custom-resources.json'),
+    shardCounts: join(root, 'shard-counts.json'),
     queues: join(root, 'queues.json'),
     control: join(root, 'control.json'),
     mostShards: join(root, 'most-shards'),

@@ -3,17 +3,22 @@ import type { LocalStack } from './running-stack.ts';
 /** Loads nothing but the function's module: see `loadedTrigger`. */
 const NO_MESSAGES = JSON.stringify({ Records: [] });
 
-/** Loads the functions of all triggers. Returns a line for each that cannot be loaded: every message fails on it. */
-export async function loadTriggers({
-  datastores,
-  functions,
-}: Pick<LocalStack, 'datastores' | 'functions'>): Promise<readonly string[]> {
+/**
+ * Loads the functions of triggers. Returns a line for each that cannot be loaded: every message fails on it.
+ *
+ * @param titles of those to load @default all
+ */
+export async function loadTriggers(
+  { datastores, functions }: Pick<LocalStack, 'datastores' | 'functions'>,
+  titles?: readonly string[],
+): Promise<readonly string[]> {
   const called = new Map(functions.status().map(({ title, arn }) => [title, arn]));
   const lines = await Promise.all(
     datastores.flatMap(({ name: datastore, triggers }) =>
       triggers.map(async ({ name }): Promise<readonly string[]> => {
-        const arn = called.get(`trigger-${datastore}-${name}`);
-        if (arn === undefined) return [];
+        const title = `trigger-${datastore}-${name}`;
+        const arn = called.get(title);
+        if (arn === undefined || titles?.includes(title) === false) return [];
         try {
           await functions.invoke(arn, NO_MESSAGES);
           return [];

@@ -17,6 +17,8 @@ export interface LocalStackOptions {
    * first
    */
   readonly shards: number | undefined;
+  /** Of a new folder, where `shards` says nothing. @default 64 */
+  readonly shardsAtFirst: number;
   /** @default a real MySQL if there is one on the machine, else MariaDB */
   readonly engine: 'mysql' | 'mariadb' | undefined;
   /** After how many seconds a server that died is started again, as a managed cluster would; 0 for never. @default 2 */
@@ -27,6 +29,8 @@ export interface LocalStackOptions {
   readonly tailers: number | undefined;
   /** How functions reach MySQL. @default mysql */
   readonly access: Access;
+  /** Origins of web pages that may ask, with commas between them; `*` all, `none` none. @default * */
+  readonly cors: string | undefined;
   /** The HTTP API answers 403 to what is not signed, on the routes that need it. @default false */
   readonly checkSignatures: boolean;
   /** Folder of the datastores' YAML. @default infra/datastores */
@@ -65,11 +69,14 @@ export const DEFAULT_OPTIONS: LocalStackOptions = {
   groups: 3,
   readers: 1,
   shards: undefined,
+  // Spreads as well over a few groups as more do, and an empty store with so many takes a fifth of a gigabyte.
+  shardsAtFirst: 64,
   engine: undefined,
   restartAfterSeconds: 2,
   functions: 'threads',
   tailers: undefined,
   access: 'mysql',
+  cors: undefined,
   checkSignatures: false,
   datastores: undefined,
   functionInstances: 1,

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { readAppContext, type AppContext } from '../../app-context.ts';
 import { awsLogin } from './aws-login.ts';
 import { commandsOf } from '../control/commands.ts';
 import { startControlServer } from '../control/control-server.ts';
@@ -8,19 +7,19 @@ import { startSecretsManager } from '../emulators/secrets-manager.ts';
 import { startRdsData } from '../emulators/rds-data.ts';
 import { openService } from '../emulators/open-service.ts';
 import { endpointsOf, keepEndpointsFile } from './endpoints.ts';
-import { checkShardCounts } from './fixed-shards.ts';
 import { lockFolder } from './folder-lock.ts';
 import { openFunctionLog } from '../lambda/function-log.ts';
+import { openLogFile } from '../lambda/log-file.ts';
 import { openGateway } from '../gateway/gateway.ts';
 import { DEFAULT_OPTIONS, type LocalStackOptions } from './local-stack-options.ts';
 import { startWantedGroups } from './start-groups.ts';
-import { checkTypes, localResources } from '../template/resources/local-resources.ts';
 import { mostShards, rememberMostShards } from './most-shards.ts';
 import { showProgress } from './progress.ts';
 import type { LocalStack } from './running-stack.ts';
 import { runTemplate } from '../template/run-template.ts';
 import { stackQueues } from '../template/stack-queues.ts';
-import { DEPLOYED_APP, synthesize } from '../template/synthesize.ts';
+import { stackSources } from './stack-sources.ts';
+import { takeSources } from './take-sources.ts';
 import { undefinedDatastores } from './undefined-datastores.ts';
 
 /**
@@ -29,46 +28,35 @@ import { undefinedDatastores } from './undefined-datastores.ts';
  */
 export async function startLocalStack(given: Partial<LocalStackOptions> = {}): Promise<LocalStack> {
   const wished = { ...DEFAULT_OPTIONS, ...given };
-  const options = { ...wished, shards: mostShards(dataFolder(resolve(wished.data)), wished.shards) };
-  const context = appContext(options);
-  const { environment, definitions } = readAppContext(context, (warning) => options.log(`warning: ${warning}`));
-  const folder = makeDataFolder(resolve(options.data));
+  const folder = dataFolder(resolve(wished.data));
+  const options = { ...wished, shards: mostShards(folder, wished.shards, wished.shardsAtFirst) };
+  const sources = stackSources(options, folder);
+  const { environment, definitions } = sources.read();
+  makeDataFolder(folder.root);
 
   const progress = showProgress(options.log);
   const parts = new AsyncDisposableStack();
   try {
     const lock = lockFolder(folder.root);
     parts.defer(() => lock.release());
-    checkShardCounts({
-      file: folder.customResources,
-      definitions: definitions.datastores,
-      datastores: options.datastores,
-    });
     rememberMostShards(folder, options.shards);
-    const log = openFunctionLog(folder.functionLog);
+    const log = openFunctionLog(folder.functionLog, folder.metricLog);
     parts.defer(() => log.close());
+    const requests = openLogFile(folder.requestLog);
+    parts.defer(() => requests.close());
     const closing = <T extends { close(): Promise<void> }>(part: T): T => {
       parts.defer(() => part.close());
       return part;
     };
     // First, so that a port in use is known before anything else is started.
-    const gateway = await openGateway(
-      options.port,
-      (message) => log.line('gateway', message),
-      options.checkSignatures ? awsLogin().credentials : undefined,
-    );
+    const gateway = await openGateway(options.port, (message) => log.line('gateway', message), {
+      credentials: options.checkSignatures ? awsLogin().credentials : undefined,
+      onAnswer: (line) => requests.line('gateway', JSON.stringify(line)),
+    });
     parts.defer(() => gateway.close());
 
-    const synthesis = progress
-      .during(
-        'making templates and bundles',
-        synthesize({ app: options.app ?? DEPLOYED_APP, context, folder: folder.assembly }),
-      )
-      .then((stacks) => {
-        checkTypes(stacks);
-        return stacks;
-      });
-    const [stacks, groups, dynamodb, sqs, secretsManager] = await allOrFirstError([
+    const synthesis = progress.during('making templates and bundles', sources.synthesize());
+    const [made, groups, dynamodb, sqs, secretsManager] = await allOrFirstError([
       synthesis,
       progress.during(
         'starting servers',
@@ -80,20 +68,21 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     ]);
 
     const rdsData = closing(await startRdsData(groups.groups, secretsManager.url));
-    const local = localResources(stacks, {
+    const world = {
       groups: groups.groups,
       httpUrl: gateway.url,
       sqsUrl: sqs.url,
       queueSuffix: sqs.suffix,
       tableSuffix: dynamodb.suffix,
-    });
-    secretsManager.setSecrets(local.secrets);
+    };
     const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url, rdsData: rdsData.url };
-    const running = await progress.during(
-      'making tables and queues, bringing the databases up to date',
-      runTemplate({ local, options, folder, services, log, gateway }),
-    );
+    const running = runTemplate({ options, folder, services, log, gateway });
     parts.defer(() => running.stop());
+    const taking = takeSources({ sources, running, groups, world, secretsManager });
+    await progress.during(
+      'making tables and queues, bringing the databases up to date',
+      taking.take({ definitions, ...made }),
+    );
 
     const places = {
       http: gateway.url,
@@ -103,11 +92,10 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       rdsData: rdsData.url,
     };
     keepEndpointsFile(folder.endpoints, groups, places);
-    const { datastores } = definitions;
     const left = await undefinedDatastores(
       running.tableNames,
       dynamodb.url,
-      new Set(datastores.map(({ name }) => name)),
+      new Set(definitions.datastores.map(({ name }) => name)),
     );
     const stack: LocalStack = {
       url: gateway.url,
@@ -118,7 +106,11 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
       functions: running.functions,
       tailers: running.tailers,
       queues: () => stackQueues(running),
-      datastores,
+      sources: () => taking.sources,
+      takeOver: () => taking.takeOver(),
+      get datastores() {
+        return taking.datastores;
+      },
       undefinedDatastores: left,
       services: { dynamodb, sqs },
       functionLog: log.path,
@@ -130,6 +122,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     // functions go.
     parts.defer(() => gateway.close());
     parts.defer(() => running.settle());
+    parts.defer(() => taking.close());
     return stack;
   } catch (error) {
     await parts.disposeAsync();
@@ -137,20 +130,6 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
   } finally {
     progress.end();
   }
-}
-
-function appContext(options: LocalStackOptions & { readonly shards: number }): AppContext {
-  return {
-    environment: 'local',
-    groups: options.groups,
-    readers: options.readers,
-    shards: options.shards,
-    access: options.access,
-    ...(options.tailers !== undefined && { tailers: options.tailers }),
-    ...(options.projectFolder !== undefined && { project: resolve(options.projectFolder) }),
-    ...(options.datastores !== undefined && { datastores: resolve(options.datastores) }),
-    ...(options.functionsFolder !== undefined && { functions: resolve(options.functionsFolder) }),
-  };
 }
 
 /** Waits for all, so that what was started can be stopped, and then throws the first error. */

@@ -2,8 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { writeFileAtomically } from '../write-file-atomically.ts';
 import type { DataFolder } from './data-folder.ts';
 
-/** Spreads as well over a few groups as more do, and an empty store with so many takes a fifth of a gigabyte. */
-const AT_FIRST = 64;
 /** Of data that was made before the number was written down. */
 const FORMERLY = 256;
 
@@ -12,11 +10,13 @@ type Folder = Pick<DataFolder, 'mostShards' | 'customResources'>;
 /**
  * The most shards that a datastore gets: what was said, else what held at the last start on this folder. A datastore
  * keeps the number that it was created with, so that nobody has to say it again.
+ *
+ * @param atFirst of a new folder
  */
-export function mostShards(folder: Folder, said: number | undefined): number {
+export function mostShards(folder: Folder, said: number | undefined, atFirst: number): number {
   if (said !== undefined) return said;
   if (existsSync(folder.mostShards)) return Number(readFileSync(folder.mostShards, 'utf8'));
-  return existsSync(folder.customResources) ? FORMERLY : AT_FIRST;
+  return existsSync(folder.customResources) ? FORMERLY : atFirst;
 }
 
 export function rememberMostShards(folder: Folder, count: number): void {

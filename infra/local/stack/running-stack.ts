@@ -7,6 +7,22 @@ import type { StackQueue } from '../template/stack-queues.ts';
 import type { Tailers } from './tailers.ts';
 import type { UndefinedDatastore } from './undefined-datastores.ts';
 
+/** What a stack was made from. */
+export interface ReadSources {
+  /** Folder of the datastores' YAML. */
+  readonly datastores: string;
+  /** Paths of the modules of the app and of the functions, those of packages included. */
+  readonly read: ReadonlySet<string>;
+}
+
+/** What was otherwise than before. */
+export interface TakenOver {
+  /** For people: `index by_driver of trips added`. */
+  readonly definitions: readonly string[];
+  /** Titles of the functions that are new, or not as they were. */
+  readonly functions: readonly string[];
+}
+
 /** A whole deployment on this machine. */
 export interface LocalStack {
   /** Of the HTTP API, without a slash at the end. */
@@ -21,6 +37,14 @@ export interface LocalStack {
   readonly queues: () => readonly StackQueue[];
   /** DynamoDB and SQS, which can be away for a while. */
   readonly services: { readonly dynamodb: Service; readonly sqs: Service };
+  /** As they were when it took over last. */
+  readonly sources: () => ReadSources;
+  /**
+   * Runs what the sources say now, as a deployment would: functions that changed answer the next call, new indexes,
+   * triggers and datastores are made, and no server is started anew. Rejects with an `Error` that says what is wrong, and
+   * where, when that cannot be: then all goes on as before. Calls are done one after the other.
+   */
+  takeOver(): Promise<TakenOver>;
   /** The datastores with the shard counts that they have here. */
   readonly datastores: readonly DatastoreDefinition[];
   /** Those that are in the data and not defined any more. */

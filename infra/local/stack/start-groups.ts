@@ -14,7 +14,7 @@ export interface StartGroupsOptions {
   readonly definitions: Definitions;
   readonly folder: DataFolder;
   /** The template, which has the last word on which groups there are. */
-  readonly synthesis: Promise<readonly LoadedStack[]>;
+  readonly synthesis: Promise<{ readonly stacks: readonly LoadedStack[] }>;
   readonly defer: (stop: () => Promise<void>) => void;
 }
 
@@ -51,13 +51,30 @@ export async function startWantedGroups({
   let running: ShardGroups | undefined = started;
   defer(async () => running?.stop());
 
-  const resources = (await synthesis).flatMap((stack) =>
-    Object.entries(stack.template.Resources).map(([logicalId, resource]) => ({ stack, logicalId, resource })),
-  );
-  const wanted = wantedGroups(resources);
+  const wanted = groupsOf((await synthesis).stacks);
   if (JSON.stringify(wanted) === JSON.stringify(expected)) return started;
   running = undefined;
   await started.stop();
   running = await start(wanted);
   return running;
+}
+
+/**
+ * Throws an `Error` where templates ask for other servers than those that run: a start makes them, nothing else.
+ */
+export function checkGroups(stacks: readonly LoadedStack[], { groups }: Pick<ShardGroups, 'groups'>): void {
+  const shown = (some: readonly { readonly name: string; readonly readers: number }[]): string =>
+    some.map(({ name, readers }) => `${name} with ${readers} readers`).join(', ');
+  const wanted = shown(groupsOf(stacks));
+  const running = shown(groups.map(({ name, nodes }) => ({ name, readers: nodes.length - 1 })));
+  if (wanted !== running)
+    throw new Error(`the servers: wanted ${wanted}, got ${running}: stop the stack and start it again`);
+}
+
+function groupsOf(stacks: readonly LoadedStack[]): { name: string; readers: number }[] {
+  return wantedGroups(
+    stacks.flatMap((stack) =>
+      Object.entries(stack.template.Resources).map(([logicalId, resource]) => ({ stack, logicalId, resource })),
+    ),
+  );
 }

@@ -55,12 +55,14 @@ export function tailerWish(
   };
 }
 
-export function tailersOf(schedules: RunningSchedules, wish: TailerWish | undefined): Tailers {
+/** @param wishOf asked each time: the template may have come to have tailers */
+export function tailersOf(schedules: RunningSchedules, wishOf: () => TailerWish | undefined): Tailers {
   return {
     get count() {
       return schedules.slots;
     },
     async set(count) {
+      const wish = wishOf();
       if (!wish) throw new Error('tailers: wanted a datastore with triggers, without which nothing is tailed');
       await wish.write(count);
       schedules.setSlots(count);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { writeFileAtomically } from '../write-file-atomically.ts';
 import type { CustomResourceDefinition } from './resources/custom-resource.ts';
 import { PSEUDO, describeResource } from './template.ts';
@@ -12,15 +13,17 @@ type Made = Record<string, { readonly physicalId: string; readonly properties: R
 const LOOK_MS = 100;
 
 /**
- * Creates, or at later starts updates, each custom resource by its own handlers, as the CDK's provider framework would.
- * They run at each start, for what they made may have been changed.
+ * Creates, or later updates, each custom resource by its own handlers, as the CDK's provider framework would.
  *
+ * @param which `all`, as at each start, for what they made may have been changed; or, as in a deployment, those that are
+ *   `changed`
  * @param file remembers what was made
  * @param invoke calls a function by ARN with JSON text
  * @throws when a handler fails
  */
 export async function runCustomResources(
   definitions: readonly CustomResourceDefinition[],
+  which: 'all' | 'changed',
   file: string,
   invoke: (functionArn: string, event: string) => Promise<string>,
 ): Promise<void> {
@@ -28,6 +31,7 @@ export async function runCustomResources(
   for (const definition of definitions) {
     const { address, properties } = definition;
     const key = `${address.stack.name}/${address.logicalId}`;
+    if (which === 'changed' && isDeepStrictEqual(made[key]?.properties, properties)) continue;
     try {
       made[key] = { physicalId: await deploy(definition, made[key], invoke), properties };
     } catch (cause) {

@@ -1,11 +1,10 @@
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { awsLogin } from '../stack/aws-login.ts';
-import { pollQueue } from '../event-sources/poll-queue.ts';
+import { pollQueue, type QueuePoller } from '../event-sources/poll-queue.ts';
 import { queueOfSource } from '../event-sources/queue-of-source.ts';
 import type { EventSourceDefinition } from './resources/event-source.ts';
 
 export interface RunEventSourcesOptions {
-  readonly definitions: readonly EventSourceDefinition[];
   readonly sqsUrl: string;
   /** Calls a function by ARN with JSON text. */
   readonly invoke: (functionArn: string, event: string) => Promise<string>;
@@ -22,33 +21,56 @@ export interface EventSourceStatus {
 }
 
 export interface RunningEventSources {
+  /**
+   * Takes the messages of these from now on. Of those that are not among them it takes no more; resolves once their calls
+   * under way have ended, or after half a minute.
+   */
+  take(definitions: readonly EventSourceDefinition[]): Promise<void>;
   status(): readonly EventSourceStatus[];
   /** Takes no more messages; resolves once the calls under way have ended, or after half a minute. */
   stop(): Promise<void>;
 }
 
-/** Calls functions with the messages of their queues, see `pollQueue`. */
-export function runEventSources({ definitions, sqsUrl, invoke, onError }: RunEventSourcesOptions): RunningEventSources {
+interface Source {
+  readonly definition: EventSourceDefinition;
+  readonly poller: QueuePoller;
+}
+
+/** Calls functions with the messages of their queues, see `pollQueue`. Begins without any. */
+export function runEventSources({ sqsUrl, invoke, onError }: RunEventSourcesOptions): RunningEventSources {
   const client = localSqs(sqsUrl);
-  const pollers = definitions.map((definition) => ({
-    definition,
-    poller: pollQueue({
+  /** By all that is said of a source. */
+  const running = new Map<string, Source>();
+
+  function start(definition: EventSourceDefinition): Source {
+    const poller = pollQueue({
       definition,
       queue: queueOfSource(client, definition.queueUrl, definition.batchSize),
       call: (event) => invoke(definition.functionArn, event),
       report: (message) =>
         onError(`${definition.queueUrl.slice(definition.queueUrl.lastIndexOf('/') + 1)}: ${message}`),
-    }),
-  }));
+    });
+    return { definition, poller };
+  }
+
+  async function take(definitions: readonly EventSourceDefinition[]): Promise<void> {
+    const wanted = new Map(definitions.map((definition) => [JSON.stringify(definition), definition]));
+    const gone = [...running].filter(([key]) => !wanted.has(key));
+    for (const [key] of gone) running.delete(key);
+    for (const [key, definition] of wanted) if (!running.has(key)) running.set(key, start(definition));
+    await Promise.all(gone.map(([, { poller }]) => poller.stop()));
+  }
+
   return {
+    take,
     status: () =>
-      pollers.map(({ definition: { queueUrl, functionArn }, poller }) => ({
+      [...running.values()].map(({ definition: { queueUrl, functionArn }, poller }) => ({
         queueUrl,
         functionArn,
         calls: poller.calls,
       })),
     async stop() {
-      await Promise.all(pollers.map(({ poller }) => poller.stop()));
+      await take([]);
       client.destroy();
     },
   };

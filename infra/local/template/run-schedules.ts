@@ -3,18 +3,28 @@ import type { ScheduleDefinition } from './resources/schedule.ts';
 import { PSEUDO } from './template.ts';
 
 export interface RunSchedulesOptions {
-  readonly schedules: readonly ScheduleDefinition[];
-  /** How many of the schedules with a slot run, counted from slot 0. @default as many as there are */
-  readonly slots?: number | undefined;
   /** Calls a function by ARN with JSON text. */
   readonly invoke: (functionArn: string, event: string) => Promise<string>;
   /** Told what went wrong. */
   readonly onError: (message: string) => void;
 }
 
+export interface WantedSchedules {
+  readonly schedules: readonly ScheduleDefinition[];
+  /** How many of the schedules with a slot run, counted from slot 0. @default as many as there are */
+  readonly slots?: number | undefined;
+  /** ARNs of the functions that are not what they were: theirs are started at once. @default none */
+  readonly changed?: ReadonlySet<string>;
+}
+
 export interface RunningSchedules {
   /** Of those with a slot, how many run. */
   readonly slots: number;
+  /**
+   * Runs these from now on, in place of others. Those that go on keep their time, unless their function has changed: a
+   * call that is under way ends by itself, when the one that was started takes over.
+   */
+  take(wanted: WantedSchedules): void;
   /** Starts and ends schedules with a slot, so that slots 0 to `count` - 1 run; of calls under way none is ended. */
   setSlots(count: number): void;
   stop(): void;
@@ -27,14 +37,11 @@ export interface RunningSchedules {
  * Schedules that hand over a slot (`{"slot": 2}`) start workers that are alike: there can be more or fewer of them than
  * the template says.
  */
-export function runSchedules({ schedules, slots, invoke, onError }: RunSchedulesOptions): RunningSchedules {
-  const always = schedules.filter(({ slot }) => slot === undefined).map(start);
-  const slotted = schedules.filter(({ slot }) => slot !== undefined);
-  // One of each function: the others differ in nothing but the slot.
-  const models = slotted.filter(
-    ({ functionArn }, index) => slotted.findIndex((other) => other.functionArn === functionArn) === index,
-  );
-  const ofSlots = new Map<number, readonly NodeJS.Timeout[]>();
+export function runSchedules({ invoke, onError }: RunSchedulesOptions): RunningSchedules {
+  let wanted: readonly ScheduleDefinition[] = [];
+  let slots = 0;
+  /** By all that is said of a schedule. */
+  const running = new Map<string, NodeJS.Timeout>();
 
   function start(schedule: ScheduleDefinition): NodeJS.Timeout {
     const fire = (): void => {
@@ -46,34 +53,62 @@ export function runSchedules({ schedules, slots, invoke, onError }: RunSchedules
     return setInterval(fire, schedule.everyMs);
   }
 
-  function setSlots(count: number): void {
-    if (models.length === 0) return;
-    for (const [slot, timers] of ofSlots) {
-      if (slot < count) continue;
-      for (const timer of timers) clearInterval(timer);
-      ofSlots.delete(slot);
+  function run(changed: ReadonlySet<string>): void {
+    const toRun = new Map(withSlots(wanted, slots).map((schedule) => [JSON.stringify(schedule), schedule]));
+    for (const [key, timer] of running) {
+      const schedule = toRun.get(key);
+      if (schedule && !changed.has(schedule.functionArn)) continue;
+      clearInterval(timer);
+      running.delete(key);
     }
-    for (let slot = 0; slot < count; slot += 1) {
-      if (!ofSlots.has(slot))
-        ofSlots.set(
-          slot,
-          models.map((model) =>
-            start({ ...model, slot, input: JSON.stringify({ ...Object(JSON.parse(model.input ?? '{}')), slot }) }),
-          ),
-        );
-    }
+    for (const [key, schedule] of toRun) if (!running.has(key)) running.set(key, start(schedule));
   }
 
-  setSlots(slots ?? new Set(slotted.map(({ slot }) => slot)).size);
   return {
     get slots() {
-      return ofSlots.size;
+      return slots;
     },
-    setSlots,
+    take(next) {
+      wanted = next.schedules;
+      const said = slotsOf(wanted);
+      slots = said === 0 ? 0 : (next.slots ?? said);
+      run(next.changed ?? new Set());
+    },
+    setSlots(count) {
+      if (slotsOf(wanted) === 0) return;
+      slots = count;
+      run(new Set());
+    },
     stop: () => {
-      for (const timer of [...always, ...ofSlots.values()].flat()) clearInterval(timer);
+      for (const timer of running.values()) clearInterval(timer);
+      running.clear();
     },
   };
+}
+
+function slotsOf(schedules: readonly ScheduleDefinition[]): number {
+  return new Set(schedules.flatMap(({ slot }) => slot ?? [])).size;
+}
+
+/** The schedules without a slot, and for each function that has some with a slot as many of them as there are slots. */
+function withSlots(schedules: readonly ScheduleDefinition[], slots: number): readonly ScheduleDefinition[] {
+  const always = schedules.filter(({ slot }) => slot === undefined);
+  const slotted = schedules.filter(({ slot }) => slot !== undefined);
+  // One of each function: the others differ in nothing but the slot.
+  const models = slotted.filter(
+    ({ functionArn }, index) => slotted.findIndex((other) => other.functionArn === functionArn) === index,
+  );
+  const numbers = Array.from({ length: slots }, (_, slot) => slot);
+  return [
+    ...always,
+    ...numbers.flatMap((slot) =>
+      models.map((model) => ({
+        ...model,
+        slot,
+        input: JSON.stringify({ ...Object(JSON.parse(model.input ?? '{}')), slot }),
+      })),
+    ),
+  ];
 }
 
 function scheduledEvent({ name }: ScheduleDefinition): string {

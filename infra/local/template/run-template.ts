@@ -1,24 +1,25 @@
 import type { DataFolder } from '../stack/data-folder.ts';
 import { deleteFormerQueues } from '../stack/former-queues.ts';
 import { startFunctionHost, type FunctionHost } from '../lambda/function-host.ts';
+import type { FunctionDefinition } from '../lambda/function-definition.ts';
 import type { FunctionLog } from '../lambda/function-log.ts';
 import type { Gateway } from '../gateway/gateway.ts';
+import type { HttpRoute } from '../gateway/route-table.ts';
 import type { LocalStackOptions } from '../stack/local-stack-options.ts';
-import { customResources } from './resources/custom-resource.ts';
-import { eventSources } from './resources/event-source.ts';
-import { httpRoutes } from './resources/http-api.ts';
+import { customResources, type CustomResourceDefinition } from './resources/custom-resource.ts';
+import { eventSources, type EventSourceDefinition } from './resources/event-source.ts';
+import { corsRules, httpRoutes } from './resources/http-api.ts';
 import { lambdaFunctions } from './resources/lambda-function.ts';
 import type { LocalResources } from './resources/local-resources.ts';
 import { createQueues, queueUrls } from './resources/queue.ts';
-import { schedules } from './resources/schedule.ts';
+import { schedules, type ScheduleDefinition } from './resources/schedule.ts';
 import { createTables, tableNames } from './resources/table.ts';
 import { runCustomResources } from './run-custom-resources.ts';
 import { runEventSources, type RunningEventSources } from './run-event-sources.ts';
 import { runSchedules } from './run-schedules.ts';
-import { tailersOf, tailerWish, type Tailers } from '../stack/tailers.ts';
+import { tailersOf, tailerWish, type TailerWish, type Tailers } from '../stack/tailers.ts';
 
 export interface RunTemplateOptions {
-  readonly local: LocalResources;
   readonly options: LocalStackOptions;
   readonly folder: DataFolder;
   readonly services: {
@@ -31,7 +32,17 @@ export interface RunTemplateOptions {
   readonly gateway: Gateway;
 }
 
+/** Runs a template, and later ones in its place. */
 export interface RunningTemplate {
+  /**
+   * Makes what a template says, in the order of a deployment: tables and queues, functions, custom resources, then the
+   * routes, schedules and event source mappings that call them; last the queues go that it does not have any more. What
+   * is as in the template before goes on undisturbed. When a part fails, as a migration that refuses, those functions,
+   * routes, schedules and event sources go on that were there before. One at a time.
+   *
+   * @returns the titles of the functions that are new, or not as they were
+   */
+  take(local: LocalResources): Promise<readonly string[]>;
   readonly functions: FunctionHost;
   readonly tailers: Tailers;
   /** Every queue of the template. */
@@ -44,43 +55,14 @@ export interface RunningTemplate {
   stop(): Promise<void>;
 }
 
-/**
- * Makes what the template says, in the order of a deployment: tables and queues, functions, custom resources, then the
- * routes, schedules and event source mappings that call them.
- */
-export async function runTemplate({
-  local,
-  options,
-  folder,
-  services,
-  log,
-  gateway,
-}: RunTemplateOptions): Promise<RunningTemplate> {
-  const { resources, context } = local;
-  await Promise.all([createTables(resources, context, services.dynamodb), createQueues(resources, context)]);
-
-  const routes = httpRoutes(resources, context);
-  const scheduled = schedules(resources, context);
-  const sources = eventSources(resources, context);
-  const custom = customResources(resources, context);
-  const behindRoutes = new Set(routes.map(({ functionArn }) => functionArn));
-  const ofCustom = custom.flatMap(({ onEventArn, isCompleteArn }) =>
-    isCompleteArn === undefined ? [onEventArn] : [onEventArn, isCompleteArn],
-  );
-  const called = new Set([
-    ...behindRoutes,
-    ...[...scheduled, ...sources].map(({ functionArn }) => functionArn),
-    ...ofCustom,
-  ]);
-  const definitions = lambdaFunctions(resources, context, called).map((definition) => ({
-    ...definition,
-    memoryMb: options.functionMemory ?? definition.memoryMb,
-    nodeFlags: options.functionArguments,
-  }));
+/** Has nothing to run until it is given a template. */
+export function runTemplate({ options, folder, services, log, gateway }: RunTemplateOptions): RunningTemplate {
+  let isFirst = true;
+  let wish: TailerWish | undefined;
+  let urls: readonly string[] = [];
+  let tables: readonly string[] = [];
   const functions = startFunctionHost({
-    definitions,
     mode: options.functions,
-    shared: behindRoutes,
     sharedInstances: options.functionInstances,
     idleMs: options.functionIdleSeconds * 1000,
     services: {
@@ -92,45 +74,91 @@ export async function runTemplate({
     log,
   });
   const { invoke } = functions;
-  try {
-    await runCustomResources(custom, folder.customResources, invoke);
-    const urls = queueUrls(resources, context);
-    await deleteFormerQueues({ file: folder.queues, urls, sqsUrl: services.sqs, log: options.log });
-    const wish = tailerWish(scheduled, definitions, services.dynamodb);
-    if (options.tailers !== undefined) await wish?.write(options.tailers);
+  const runningSchedules = runSchedules({ invoke, onError: (message) => log.line('schedule', message) });
+  const runningSources = runEventSources({
+    sqsUrl: services.sqs,
+    invoke,
+    onError: (message) => log.line('queue', message),
+  });
+
+  async function take({ resources, context }: LocalResources): Promise<readonly string[]> {
+    await Promise.all([createTables(resources, context, services.dynamodb), createQueues(resources, context)]);
+    const parts = partsOf({ resources, context }, options);
+    const made = functions.make(parts);
+    try {
+      await runCustomResources(parts.custom, isFirst ? 'all' : 'changed', folder.customResources, made.invoke);
+    } catch (error) {
+      await made.drop();
+      throw error;
+    }
+    wish = tailerWish(parts.scheduled, parts.definitions, services.dynamodb);
+    if (isFirst && options.tailers !== undefined) await wish?.write(options.tailers);
     const slots = await wish?.read();
 
-    gateway.serve(routes, functions.caller);
-    const runningSchedules = runSchedules({
-      schedules: scheduled,
-      slots,
-      invoke,
-      onError: (message) => log.line('schedule', message),
-    });
-    const runningSources = runEventSources({
-      definitions: sources,
-      sqsUrl: services.sqs,
-      invoke,
-      onError: (message) => log.line('queue', message),
-    });
-    const settle = async (): Promise<void> => {
-      runningSchedules.stop();
-      await runningSources.stop();
-    };
-    return {
-      functions,
-      tailers: tailersOf(runningSchedules, wish),
-      queueUrls: urls,
-      tableNames: tableNames(resources, context),
-      eventSources: runningSources,
-      settle,
-      async stop() {
-        await settle();
-        await functions.stop();
-      },
-    };
-  } catch (error) {
-    await functions.stop();
-    throw error;
+    made.takeOver();
+    gateway.serve(parts.routes, functions.caller, corsRules(resources, context));
+    const changed = new Set(made.changed.map(({ arn }) => arn));
+    runningSchedules.take({ schedules: parts.scheduled, slots, changed });
+    await runningSources.take(parts.sources);
+    urls = queueUrls(resources, context);
+    tables = tableNames(resources, context);
+    await deleteFormerQueues({ file: folder.queues, urls, sqsUrl: services.sqs, log: options.log });
+    isFirst = false;
+    return made.changed.map(({ title }) => title);
   }
+
+  const settle = async (): Promise<void> => {
+    runningSchedules.stop();
+    await runningSources.stop();
+  };
+  return {
+    take,
+    functions,
+    tailers: tailersOf(runningSchedules, () => wish),
+    get queueUrls() {
+      return urls;
+    },
+    get tableNames() {
+      return tables;
+    },
+    eventSources: runningSources,
+    settle,
+    async stop() {
+      await settle();
+      await functions.stop();
+    },
+  };
+}
+
+/** What a template has that is run, but for tables and queues. */
+interface TemplateParts {
+  readonly routes: readonly HttpRoute[];
+  readonly scheduled: readonly ScheduleDefinition[];
+  readonly sources: readonly EventSourceDefinition[];
+  readonly custom: readonly CustomResourceDefinition[];
+  /** Of the functions that one of these calls. */
+  readonly definitions: readonly FunctionDefinition[];
+  /** ARNs of those behind routes. */
+  readonly shared: ReadonlySet<string>;
+}
+
+function partsOf(
+  { resources, context }: Pick<LocalResources, 'resources' | 'context'>,
+  { functionMemory, functionArguments }: LocalStackOptions,
+): TemplateParts {
+  const routes = httpRoutes(resources, context);
+  const scheduled = schedules(resources, context);
+  const sources = eventSources(resources, context);
+  const custom = customResources(resources, context);
+  const shared = new Set(routes.map(({ functionArn }) => functionArn));
+  const ofCustom = custom.flatMap(({ onEventArn, isCompleteArn }) =>
+    isCompleteArn === undefined ? [onEventArn] : [onEventArn, isCompleteArn],
+  );
+  const called = new Set([...shared, ...[...scheduled, ...sources].map(({ functionArn }) => functionArn), ...ofCustom]);
+  const definitions = lambdaFunctions(resources, context, called).map((definition) => ({
+    ...definition,
+    memoryMb: functionMemory ?? definition.memoryMb,
+    nodeFlags: functionArguments,
+  }));
+  return { routes, scheduled, sources, custom, definitions, shared };
 }

@@ -13,11 +13,9 @@ const settings: { readonly context?: object } = JSON.parse(readFileSync(join(PRO
 // What the command line switches on: the template says where each bundle is, and what each resource is called in the
 // app.
 const metadata = { 'aws:cdk:enable-asset-metadata': true, 'aws:cdk:enable-path-metadata': true };
-// The rules of CloudFormation are for what is deployed, and take seconds to load: `npm run synth` checks them.
-const fast = { '@aws-cdk/core:validateAgainstDefaultRules': false };
 const app = new App({
   outdir: folder,
-  context: { ...settings.context, ...metadata, ...fast, ...context },
+  context: { ...settings.context, ...metadata, ...context },
   analyticsReporting: false,
   treeMetadata: false,
 });

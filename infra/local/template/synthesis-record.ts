@@ -59,13 +59,13 @@ export function recordSynthesis(order: SynthesisOrder, read: readonly string[], 
   writeFileAtomically(join(order.folder, FILE), JSON.stringify(record));
 }
 
-/** True when a synthesis would make what is in the folder already. */
-export function isSynthesized(order: SynthesisOrder): boolean {
+/** The files that went into what is in the folder, if a synthesis would make the same again; else undefined. */
+export function synthesizedFrom(order: SynthesisOrder): readonly string[] | undefined {
   const record = readRecord(order.folder);
-  if (record === undefined || record.order !== hashOfOrder(order)) return false;
-  if (Object.entries(record.made).some(([name, size]) => sizeOf(join(order.folder, name)) !== size)) return false;
+  if (record === undefined || record.order !== hashOfOrder(order)) return undefined;
+  if (Object.entries(record.made).some(([name, size]) => sizeOf(join(order.folder, name)) !== size)) return undefined;
   const look = new Look();
-  return look.trees(order) === record.trees && look.around(record.files) === record.found;
+  return look.trees(order) === record.trees && look.around(record.files) === record.found ? record.files : undefined;
 }
 
 function readRecord(folder: string): SynthesisRecord | undefined {

@@ -1,13 +1,19 @@
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import type { FunctionDefinition, FunctionMode } from '../../../infra/local/lambda/function-definition.ts';
-import { startFunctionHost, type FunctionHost } from '../../../infra/local/lambda/function-host.ts';
+import {
+  startFunctionHost,
+  type FunctionHost,
+  type WantedFunctions,
+} from '../../../infra/local/lambda/function-host.ts';
 import { openFunctionLog, type FunctionLog } from '../../../infra/local/lambda/function-log.ts';
 import { STAND_INS } from './synthesized.ts';
 
 export interface StandInHost {
   readonly functions: FunctionHost;
   readonly log: FunctionLog;
+  /** The same functions, with something else in their environment. */
+  readonly wanted: (greeting: string) => WantedFunctions;
 }
 
 /** Two functions, `shared` and `alone`, with the code of the stand-in for read-cells. */
@@ -20,25 +26,32 @@ export function startStandIns(folder: string, mode: FunctionMode, timeoutMs = 50
     format: 'esm',
     platform: 'node',
   });
-  const log = openFunctionLog(join(folder, `${mode}.log`));
-  const definition = (title: string): FunctionDefinition => ({
+  const log = openFunctionLog(join(folder, `${mode}.log`), join(folder, `${mode}-metrics.log`));
+  const definition = (title: string, greeting: string): FunctionDefinition => ({
     name: `stack-${title}`,
     title,
     arn: title,
     module,
     exportName: 'handler',
-    environment: { GREETING: 'hello' },
+    environment: { GREETING: greeting },
     timeoutMs,
     memoryMb: 256,
   });
   const functions = startFunctionHost({
-    definitions: [definition('shared'), definition('alone'), { ...definition('broken'), exportName: 'nothing' }],
     mode,
-    shared: new Set(['shared']),
     sharedInstances: 1,
     idleMs,
     services: { AWS_ENDPOINT_URL_SQS: 'http://127.0.0.1:1' },
     log,
   });
-  return { functions, log };
+  const wanted = (greeting: string): WantedFunctions => ({
+    definitions: [
+      definition('shared', greeting),
+      definition('alone', greeting),
+      { ...definition('broken', greeting), exportName: 'nothing' },
+    ],
+    shared: new Set(['shared']),
+  });
+  functions.make(wanted('hello')).takeOver();
+  return { functions, log, wanted };
 }

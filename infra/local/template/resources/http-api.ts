@@ -1,3 +1,4 @@
+import type { CorsRules } from '../../gateway/cors.ts';
 import type { HttpRoute } from '../../gateway/route-table.ts';
 import type { ResourceAddress } from '../template.ts';
 import { physicalName, textProperty, type Context, type ResourceKind } from './resource-kind.ts';
@@ -40,4 +41,26 @@ function authorizationOf(route: ResourceAddress, context: Context): HttpRoute['a
   const type = context.property(route, 'AuthorizationType') ?? 'NONE';
   if (type === 'AWS_IAM' || type === 'NONE') return type;
   throw new Error(`${route.logicalId}.AuthorizationType: wanted AWS_IAM or NONE, got ${JSON.stringify(type)}`);
+}
+
+/** Who may ask from a browser; undefined where the API does not say. */
+export function corsRules(resources: readonly ResourceAddress[], context: Context): CorsRules | undefined {
+  const api = resources.find(({ resource }) => resource.Type === 'AWS::ApiGatewayV2::Api');
+  const configured = api && context.property(api, 'CorsConfiguration');
+  if (configured === undefined) return undefined;
+  const { AllowOrigins, AllowMethods, AllowHeaders, ExposeHeaders, MaxAge, ...others } = Object(configured) as Readonly<
+    Record<string, unknown>
+  >;
+  if (Object.keys(others).length > 0)
+    throw new Error(
+      `${api?.logicalId}.CorsConfiguration: wanted nothing of what is not done here, got ${JSON.stringify(others)}`,
+    );
+  const list = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : []);
+  return {
+    origins: list(AllowOrigins),
+    methods: list(AllowMethods),
+    headers: list(AllowHeaders),
+    exposed: list(ExposeHeaders),
+    maxAgeSeconds: MaxAge === undefined ? undefined : Number(MaxAge),
+  };
 }

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { GATEWAY_LIMITS, openGateway, type Gateway } from '../../../../infra/local/gateway/gateway.ts';
+import type { CorsRules } from '../../../../infra/local/gateway/cors.ts';
+import { GATEWAY_LIMITS, openGateway, type AccessLine, type Gateway } from '../../../../infra/local/gateway/gateway.ts';
 import { startStandIns, type StandInHost } from '../../support/stand-in-host.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -179,6 +180,107 @@ describe('the gateway', () => {
       await busy.close();
     }
   });
+});
+
+describe('pages of other origins', () => {
+  const PAGE = 'http://localhost:5173';
+  const RULES: CorsRules = {
+    origins: [PAGE],
+    methods: ['GET', 'PUT'],
+    headers: ['content-type', 'x-request-id'],
+    exposed: ['x-request-id'],
+    maxAgeSeconds: 3600,
+  };
+  const withGateway = async (
+    rules: CorsRules | undefined,
+    use: (send: (method: string, headers: Record<string, string>) => Promise<Response>) => Promise<void>,
+  ): Promise<void> => {
+    const open = await openGateway(0, () => undefined);
+    try {
+      open.serve(
+        [{ routeKey: 'GET /cells', functionArn: 'read', timeoutMs: 1000, authorization: 'NONE' }],
+        () => async () => ({ text: '"a cell"' }),
+        rules,
+      );
+      await use((method, headers) => fetch(`${open.url}/cells`, { method, headers }));
+    } finally {
+      await open.close();
+    }
+  };
+  const corsOf = ({ headers }: Response): Record<string, string> =>
+    Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
+  const PREFLIGHT = { origin: PAGE, 'access-control-request-method': 'PUT' };
+
+  it('are told by the gateway what they may, before any function is asked, and get the answer', async () => {
+    await withGateway(RULES, async (send) => {
+      const asked = await send('OPTIONS', PREFLIGHT);
+      expect([asked.status, await asked.text()]).toEqual([204, '']);
+      expect(corsOf(asked)).toEqual({
+        'access-control-allow-origin': PAGE,
+        'access-control-allow-methods': 'GET,PUT',
+        'access-control-allow-headers': 'content-type,x-request-id',
+        'access-control-max-age': '3600',
+      });
+      const answer = await send('GET', { origin: PAGE });
+      expect(await answer.text()).toBe('a cell');
+      expect(corsOf(answer)).toEqual({
+        'access-control-allow-origin': PAGE,
+        'access-control-expose-headers': 'x-request-id',
+      });
+    });
+  });
+
+  it('get nothing that lets a browser show it to them, where they are not named', async () => {
+    await withGateway(RULES, async (send) => {
+      const other = { ...PREFLIGHT, origin: 'http://elsewhere.example' };
+      expect(corsOf(await send('OPTIONS', other))).toEqual({});
+      expect(corsOf(await send('GET', { origin: other.origin }))).toEqual({});
+      // No browser.
+      expect(corsOf(await send('GET', {}))).toEqual({});
+    });
+    await withGateway(undefined, async (send) => {
+      expect((await send('OPTIONS', PREFLIGHT)).status).toBe(404);
+      expect(corsOf(await send('GET', { origin: PAGE }))).toEqual({});
+    });
+  });
+
+  it('are all let in by a wildcard', async () => {
+    await withGateway({ ...RULES, origins: ['*'] }, async (send) => {
+      expect(corsOf(await send('GET', { origin: 'http://elsewhere.example' }))).toMatchObject({
+        'access-control-allow-origin': '*',
+      });
+    });
+  });
+});
+
+it('each answer is told with its ids, and nothing of a query', async () => {
+  const told: AccessLine[] = [];
+  const open = await openGateway(0, () => undefined, { onAnswer: (line) => told.push(line) });
+  try {
+    const routes = [{ routeKey: 'GET /cells', functionArn: 'read', timeoutMs: 1000, authorization: 'NONE' as const }];
+    const text = JSON.stringify({ statusCode: 200, headers: { 'x-request-id': 'order-17' } });
+    open.serve(routes, () => async () => ({ text, body: 'a cell' }));
+    const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+    await fetch(`${open.url}/cells?secret=1`, { headers: { traceparent } });
+    await fetch(`${open.url}/nothing`);
+    await expect
+      .poll(() => told)
+      .toEqual([
+        {
+          request_id: 'order-17',
+          gateway_request_id: expect.stringMatching(/^[\da-f-]{36}$/u),
+          traceparent,
+          route: 'GET /cells',
+          method: 'GET',
+          path: '/cells',
+          status: 200,
+          milliseconds: expect.any(Number),
+        },
+        { request_id: '', method: 'GET', path: '/nothing', status: 404, milliseconds: expect.any(Number) },
+      ]);
+  } finally {
+    await open.close();
+  }
 });
 
 /** What a server says to a request of any shape, until it closes or one second has passed. */

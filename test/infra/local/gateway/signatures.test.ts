@@ -25,7 +25,7 @@ const refused: string[] = [];
 const called: string[] = [];
 
 beforeAll(async () => {
-  gateway = await openGateway(0, (message) => refused.push(message), CREDENTIALS);
+  gateway = await openGateway(0, (message) => refused.push(message), { credentials: CREDENTIALS });
   gateway.serve(ROUTES, (functionArn) => async () => (called.push(functionArn), ANSWER));
 });
 afterAll(() => gateway.close());

@@ -50,6 +50,19 @@ describe.each(['threads', 'process'] as const)('functions in %s', (mode) => {
     expect(process.env).not.toHaveProperty('GREETING');
   });
 
+  it('are taken over by others: calls under way are answered by those before, next ones by those after', async () => {
+    const greeting = async (): Promise<string> => (await invoke('alone', { sleep: '300' })).body.environment.GREETING;
+    const before = greeting();
+    await expect.poll(() => pidsOf('alone').length).toBe(1);
+    const made = host.functions.make(host.wanted('good day'));
+    expect(made.changed.map(({ title }) => title)).toEqual(['shared', 'alone', 'broken']);
+    made.takeOver();
+    expect(await greeting()).toBe('good day');
+    expect(await before).toBe('hello');
+    expect(host.functions.make(host.wanted('good day')).changed).toEqual([]);
+    host.functions.make(host.wanted('hello')).takeOver();
+  });
+
   it('answer many calls at once in one instance when shared, else in one each', async () => {
     await Promise.all(Array.from({ length: 5 }, () => invoke('shared', { sleep: '50' })));
     expect(pidsOf('shared')).toHaveLength(1);

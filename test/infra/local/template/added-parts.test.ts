@@ -94,7 +94,7 @@ beforeAll(async () => {
   );
   checkTypes(stacks);
   const data = makeDataFolder(join(folder.path, 'data'));
-  const log = parts.adopt(openFunctionLog(data.functionLog), (one) => one.close());
+  const log = parts.adopt(openFunctionLog(data.functionLog, data.metricLog), (one) => one.close());
   const gateway = parts.adopt(await openGateway(0, () => undefined), (one) => one.close());
   const dynamodb = parts.adopt(await startService('dynamodb', data.dynamodb), (one) => one.close());
   const sqs = parts.adopt(await startService('sqs', data.sqs), (one) => one.close());
@@ -106,10 +106,10 @@ beforeAll(async () => {
     secretsManager: secretsManager.url,
     rdsData: 'http://127.0.0.1:1',
   };
-  running = parts.adopt(
-    await runTemplate({ local, options: DEFAULT_OPTIONS, folder: data, services, log, gateway }),
-    (one) => one.stop(),
+  running = parts.adopt(runTemplate({ options: DEFAULT_OPTIONS, folder: data, services, log, gateway }), (one) =>
+    one.stop(),
   );
+  await running.take(local);
   [url, sqsUrl, logPath] = [gateway.url, sqs.url, log.path];
 });
 afterAll(async () => {

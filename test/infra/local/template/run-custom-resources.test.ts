@@ -31,8 +31,8 @@ it('a custom resource is created once and then updated, until its work is comple
     looks += 1;
     return JSON.stringify({ IsComplete: looks % 2 === 0 });
   };
-  await runCustomResources([definition], file, invoke);
-  await runCustomResources([{ ...definition, properties: { Shards: '5' } }], file, invoke);
+  await runCustomResources([definition], 'all', file, invoke);
+  await runCustomResources([{ ...definition, properties: { Shards: '5' } }], 'all', file, invoke);
   expect(asked).toEqual([
     'on-event Create - "-"',
     'is-complete Create constant "-"',
@@ -48,7 +48,7 @@ it('a custom resource is created once and then updated, until its work is comple
 
 it('a custom resource that fails is named', async () => {
   using folder = temporaryFolder();
-  const failing = runCustomResources([definition], join(folder.path, 'made.json'), async () => {
+  const failing = runCustomResources([definition], 'all', join(folder.path, 'made.json'), async () => {
     throw new Error('no rights');
   });
   await expect(failing).rejects.toThrow('Migration (Custom::Migration) of service failed: no rights');

@@ -11,17 +11,18 @@ const schedule = (name: string, slot?: number): ScheduleDefinition => ({
   slot,
 });
 
+const SCHEDULES = [schedule('drain'), schedule('tail-0', 0), schedule('tail-1', 1)];
+
 function started(slots?: number): { readonly running: RunningSchedules; readonly calls: string[] } {
   const calls: string[] = [];
   const running = runSchedules({
-    schedules: [schedule('drain'), schedule('tail-0', 0), schedule('tail-1', 1)],
-    slots,
     async invoke(arn, event) {
       calls.push(arn === 'tail' ? event : arn);
       return 'null';
     },
     onError: () => {},
   });
+  running.take({ schedules: SCHEDULES, slots });
   return { running, calls };
 }
 
@@ -47,6 +48,20 @@ describe('schedules', () => {
     calls.length = 0;
     await expect.poll(() => calls.length).toBeGreaterThan(3);
     expect(new Set(calls)).toEqual(new Set(['drain', '{"slot":0}']));
+    running.stop();
+  });
+
+  it('go on in their time when others are taken over, but for those of functions that have changed', () => {
+    const { running, calls } = started();
+    calls.length = 0;
+    running.take({ schedules: SCHEDULES, slots: 2 });
+    expect(calls).toEqual([]);
+    running.take({ schedules: SCHEDULES, slots: 2, changed: new Set(['drain']) });
+    expect(calls).toEqual(['drain']);
+    running.take({ schedules: [schedule('repair'), ...SCHEDULES.slice(1)], slots: 2 });
+    expect(calls).toEqual(['drain', 'drain']);
+    running.take({ schedules: [schedule('repair')] });
+    expect(running.slots).toBe(0);
     running.stop();
   });
 });

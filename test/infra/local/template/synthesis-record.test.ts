@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, afterEach, describe, expect, it, vi } from 'vitest';
-import { isSynthesized, recordSynthesis } from '../../../../infra/local/template/synthesis-record.ts';
+import { recordSynthesis, synthesizedFrom } from '../../../../infra/local/template/synthesis-record.ts';
 import type { SynthesisOrder } from '../../../../infra/local/template/synthesis-order.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -26,6 +26,8 @@ function order(): SynthesisOrder {
   const context = { environment: 'local', shards: 16, datastores: join(folder.path, 'datastores') };
   return { app: '/app.ts', context, folder: join(folder.path, 'out') };
 }
+
+const isSynthesized = (wanted: SynthesisOrder): boolean => synthesizedFrom(wanted) !== undefined;
 
 /** What an assembly was made of, and the assembly; some time ago. */
 async function synthesized(read: readonly string[] = []): Promise<void> {

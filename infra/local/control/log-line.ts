@@ -1,0 +1,70 @@
+/** A line of a log of the local stack. */
+export interface LogLine {
+  /** ISO, UTC. */
+  readonly time: string;
+  /** Title of the function, or `gateway`, `schedule`, `queue`. */
+  readonly title: string;
+  /** What was written, where it is JSON, as what functions log is; else its text as `message`. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  /** As it stands in the file. */
+  readonly text: string;
+}
+
+/** Undefined for what is no line of a log. */
+export function parseLogLine(text: string): LogLine | undefined {
+  const [, time, title, rest] = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) (\S+) (.*)$/u.exec(text) ?? [];
+  if (time === undefined || title === undefined || rest === undefined) return undefined;
+  return { time, title, fields: fieldsOf(rest), text };
+}
+
+function fieldsOf(text: string): Readonly<Record<string, unknown>> {
+  if (text.startsWith('{'))
+    try {
+      return JSON.parse(text) as Readonly<Record<string, unknown>>;
+    } catch {
+      // It is text that begins like JSON.
+    }
+  return { message: text };
+}
+
+/** What every line has, or says elsewhere. */
+const KNOWN = new Set([
+  'level',
+  'message',
+  'timestamp',
+  'service',
+  'time',
+  'sampling_rate',
+  'request_id',
+  'xray_trace_id',
+  '_aws',
+]);
+
+/** For people: `00:03:38.834 write-cells WARN store event={"kind":"circuit_opened",…} request_id=order-17`. */
+export function showLogLine({ time, title, fields }: LogLine): string {
+  const { level, message, request_id: id } = fields;
+  const words = [time.slice(11, -1), title];
+  if ('_aws' in fields) words.push('counted');
+  else words.push(...(level === undefined ? [] : [String(level)]), String(message ?? ''));
+  for (const [key, value] of Object.entries(fields))
+    if (!KNOWN.has(key))
+      words.push(`${key}=${typeof value === 'string' ? value : JSON.stringify(withoutStack(value))}`);
+  if (id !== undefined) words.push(`request_id=${String(id)}`);
+  return words.filter((word) => word !== '').join(' ');
+}
+
+/** For programs, a line each. */
+export function logLineAsJson({ time, title, fields }: LogLine): string {
+  return JSON.stringify({ ...fields, time, function: title });
+}
+
+/** Where an error came from is for who opens the file. */
+function withoutStack(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutStack);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key]) => key !== 'stack')
+      .map(([key, one]) => [key, withoutStack(one)]),
+  );
+}

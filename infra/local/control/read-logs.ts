@@ -1,0 +1,104 @@
+import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setAside } from '../lambda/log-file.ts';
+import type { DataFolder } from '../stack/data-folder.ts';
+import { parseLogLine, type LogLine } from './log-line.ts';
+
+export interface WantedLines {
+  /** Of a request: the caller's own, or the gateway's. @default of all, and of what is part of none */
+  readonly requestId?: string | undefined;
+  /** Title of a function, or `gateway`. @default all */
+  readonly title?: string | undefined;
+  /** Not before then, ISO in UTC. @default from the beginning */
+  readonly since?: string | undefined;
+}
+
+type Folder = Pick<DataFolder, 'functionLog' | 'metricLog' | 'requestLog'>;
+
+const CHUNK_BYTES = 1024 * 1024;
+const LOOK_MS = 200;
+/** Names under which lines carry ids of a request. */
+const ID_FIELDS = ['request_id', 'gateway_request_id'];
+
+/**
+ * The lines of a stack's logs that are wanted, in the order of their times, whether it runs or not. Figures are among
+ * them where a request is asked for: what it was counted as.
+ *
+ * @param follow goes on with those that come, until `signal` is aborted @default ends with what there is
+ */
+export async function* readLogs(
+  folder: Folder,
+  wanted: WantedLines,
+  follow?: AbortSignal,
+): AsyncGenerator<LogLine, void, undefined> {
+  const paths = [folder.requestLog, folder.functionLog, ...(wanted.requestId === undefined ? [] : [folder.metricLog])];
+  const ids = new Set(wanted.requestId === undefined ? [] : [wanted.requestId]);
+  const isWanted = ({ time, title, text }: LogLine): boolean =>
+    (wanted.since === undefined || time >= wanted.since) &&
+    (wanted.title === undefined || title === wanted.title) &&
+    (wanted.requestId === undefined || [...ids].some((id) => hasWord(text, id)));
+
+  const files = paths.map((path) => ({ path, at: 0, rest: '' }));
+  const before = (): readonly LogLine[] => paths.flatMap((path) => linesOf({ path: setAside(path), at: 0, rest: '' }));
+  let lines = [...before(), ...files.flatMap(linesOf)];
+  for (;;) {
+    for (const line of lines) noteIds(line, ids);
+    yield* lines.filter(isWanted).sort((one, other) => (one.time < other.time ? -1 : one.time > other.time ? 1 : 0));
+    if (follow === undefined || follow.aborted) return;
+    await sleep(LOOK_MS, undefined, { signal: follow }).catch(() => undefined);
+    lines = files.flatMap(linesOf);
+  }
+}
+
+interface Place {
+  readonly path: string;
+  /** How far it was read, in bytes. */
+  at: number;
+  /** Begins a line whose end was not there yet. */
+  rest: string;
+}
+
+/** What came to a file since it was read last. */
+function linesOf(place: Place): readonly LogLine[] {
+  if (!existsSync(place.path)) return [];
+  // Another one took its place.
+  if (statSync(place.path).size < place.at) Object.assign(place, { at: 0, rest: '' });
+  const file = openSync(place.path, 'r');
+  const decoder = new TextDecoder();
+  const lines: LogLine[] = [];
+  try {
+    const chunk = Buffer.alloc(CHUNK_BYTES);
+    for (let bytes = read(file, chunk, place); bytes > 0; bytes = read(file, chunk, place)) {
+      const texts = `${place.rest}${decoder.decode(chunk.subarray(0, bytes), { stream: true })}`.split('\n');
+      place.rest = texts.pop() ?? '';
+      lines.push(...texts.flatMap((text) => parseLogLine(text) ?? []));
+    }
+  } finally {
+    closeSync(file);
+  }
+  return lines;
+}
+
+function read(file: number, chunk: Buffer, place: Place): number {
+  const bytes = readSync(file, chunk, 0, chunk.length, place.at);
+  place.at += bytes;
+  return bytes;
+}
+
+/** A request that brought an id of its own has another one at the gateway. */
+function noteIds({ fields }: LogLine, ids: Set<string>): void {
+  if (ids.size === 0) return;
+  const own = ID_FIELDS.flatMap((name) => (typeof fields[name] === 'string' ? [fields[name]] : []));
+  if (own.some((id) => ids.has(id))) for (const id of own) ids.add(id);
+}
+
+/** Whether a text has an id that is not a part of a longer one. */
+function hasWord(text: string, id: string): boolean {
+  for (let at = text.indexOf(id); at >= 0; at = text.indexOf(id, at + 1))
+    if (!isOfId(text[at - 1]) && !isOfId(text[at + id.length])) return true;
+  return false;
+}
+
+function isOfId(character: string | undefined): boolean {
+  return character !== undefined && /[\w.:/+=@-]/u.test(character);
+}

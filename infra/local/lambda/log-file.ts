@@ -1,0 +1,28 @@
+import { createWriteStream, renameSync, statSync } from 'node:fs';
+
+/** A file of lines, each with its time and who wrote it: `2026-11-24T00:03:38.834Z write-cells …`. */
+export interface LogFile {
+  readonly path: string;
+  line(title: string, text: string): void;
+  close(): Promise<void>;
+}
+
+const MIB = 1024 * 1024;
+/** Then a start sets the file aside, in place of the one set aside before. */
+const MAX_BYTES = 64 * MIB;
+
+/** What was set aside of a file. */
+export function setAside(path: string): string {
+  return `${path}.1`;
+}
+
+/** For its owner alone. */
+export function openLogFile(path: string): LogFile {
+  if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_BYTES) renameSync(path, setAside(path));
+  const stream = createWriteStream(path, { flags: 'a', mode: 0o600 });
+  return {
+    path,
+    line: (title, text) => void stream.write(`${new Date().toISOString()} ${title} ${text}\n`),
+    close: () => new Promise((resolve) => stream.end(resolve)),
+  };
+}

@@ -1,0 +1,17 @@
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join, relative, sep } from 'node:path';
+
+/**
+ * Puts a new assembly in place of the one in a folder. Bundles that functions run from stay where they are, so that
+ * further instances find them; what has their name is the same, since a bundle is named by its content.
+ *
+ * @param inUse paths within the folder, or elsewhere
+ */
+export function replaceAssembly(next: string, folder: string, inUse: readonly string[]): void {
+  const kept = new Set(inUse.map((path) => relative(folder, path).split(sep)[0]));
+  mkdirSync(folder, { recursive: true });
+  for (const name of readdirSync(folder))
+    if (!kept.has(name)) rmSync(join(folder, name), { recursive: true, force: true });
+  for (const name of readdirSync(next))
+    if (!existsSync(join(folder, name))) renameSync(join(next, name), join(folder, name));
+}

@@ -1,0 +1,23 @@
+import { PROJECT_ROOT } from '../../app-context.ts';
+
+/**
+ * What a process that failed has said of it, without the way on which it got there: of the places that called each other
+ * the innermost one is left that is no package's.
+ */
+export function whatIsWrong(complaint: string): string {
+  let hasPlace = false;
+  const lines = complaint
+    .trim()
+    .split('\n')
+    .filter((line) => {
+      if (/^Node\.js v\d/u.test(line)) return false;
+      if (!/^\s+at /u.test(line)) return true;
+      const isOurs = !hasPlace && line.includes(PROJECT_ROOT) && !line.includes('node_modules');
+      hasPlace ||= isOurs;
+      return isOurs;
+    });
+  return lines
+    .join('\n')
+    .replaceAll(/\n{2,}/gu, '\n')
+    .trim();
+}

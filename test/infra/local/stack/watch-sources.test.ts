@@ -1,0 +1,161 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
+import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
+import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
+import { watchSources, type WatchedSources } from '../../../../infra/local/stack/watch-sources.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+/** A whole stack, synthesized several times, on a machine that has other things to do. */
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+const SAID = { timeout: 120_000, interval: 50 };
+const folder = temporaryFolder();
+const lines: string[] = [];
+let stack: LocalStack;
+let watched: WatchedSources;
+
+const FILES = {
+  'datastores/shop/datastore.yaml': 'datastore: shop\nshards: 4\n',
+  'datastores/shop/triggers/confirm.yaml':
+    'trigger: confirm\ndatastore: shop\ncolumns: [ORDER]\nfunction: functions/confirm.ts\n',
+  'functions/confirm.ts': confirming("import { SAID } from '../lib/said.ts';"),
+  'lib/said.ts': "export const SAID = 'thanks';\n",
+};
+
+/** Writes what it says beside each order. */
+function confirming(first: string): string {
+  return `${first}
+import { triggerHandler } from ${JSON.stringify(join(PROJECT_ROOT, 'functions/triggers/trigger-handler.ts'))};
+export const handler = triggerHandler('confirm', async (rowKey, _message, schemaless) => {
+  await schemaless.put({ row_key: rowKey, column_name: 'CONFIRMATION', ref_key: 1, body: { said: SAID } });
+});
+`;
+}
+
+/** As most editors do: another file is put in its place. */
+function save(file: string, text: string): void {
+  const path = join(folder.path, file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(`${path}.tmp~`, text);
+  renameSync(`${path}.tmp~`, path);
+}
+
+beforeAll(async () => {
+  for (const [file, text] of Object.entries(FILES)) save(file, text);
+  stack = await startLocalStack({
+    port: 0,
+    data: join(folder.path, 'data'),
+    groups: 1,
+    readers: 0,
+    engine: inject('servers').engine.kind,
+    access: inject('servers').access,
+    datastores: join(folder.path, 'datastores'),
+    projectFolder: folder.path,
+  });
+  watched = await watchSources(stack, (line) => lines.push(line));
+});
+afterAll(async () => {
+  await watched?.close();
+  await stack?.stop();
+  folder[Symbol.dispose]();
+});
+
+const called = (path: string, init?: RequestInit): Promise<Response> => fetch(`${stack.url}/v1/shop/${path}`, init);
+
+async function order(body: object = {}): Promise<string> {
+  const row = randomUUID();
+  const put = { method: 'PUT', body: JSON.stringify(body) };
+  await expect.poll(async () => (await called(`cells/${row}/ORDER/1`, put)).status, SAID).toBeLessThan(202);
+  return row;
+}
+
+/** What the function wrote of a row, once it has. */
+async function confirmationOf(row: string): Promise<string> {
+  const read = (): Promise<Response> => called(`cells/${row}/CONFIRMATION/1`);
+  await expect.poll(async () => (await read()).status, SAID).toBe(200);
+  return Object(await (await read()).json()).body.said;
+}
+
+const saidOf = (file: string, what: RegExp): Promise<string> =>
+  vi.waitUntil(() => lines.find((line) => line.includes(`changed `) && line.includes(file) && what.test(line)), SAID);
+
+const pids = (): readonly number[] => stack.groups.status().map(({ pid }) => pid);
+
+describe('a stack that is watched', () => {
+  it('has new calls answered by what a function is now, and by what it imports', async () => {
+    expect(await confirmationOf(await order())).toBe('thanks');
+    const servers = pids();
+    save('lib/said.ts', "export const SAID = 'many thanks';\n");
+    expect(await saidOf('lib/said.ts', /taken over/u)).toMatch(
+      /^changed \S*lib\/said\.ts: trigger-shop-confirm taken over \(\d+\.\d s\)$/u,
+    );
+    expect(await confirmationOf(await order())).toBe('many thanks');
+    expect(pids()).toEqual(servers);
+    expect(stack.functions.modules().filter((path) => !readFileSync(path, 'utf8'))).toEqual([]);
+  });
+
+  it('goes on with what ran before when a function cannot be bundled, and says where, until it can', async () => {
+    save('functions/confirm.ts', confirming("import { SAID } from '../lib/gone.ts';"));
+    await saidOf('functions/confirm.ts', /not taken over, what ran before goes on/u);
+    const complaint = await vi.waitUntil(() => lines.find((line) => line.includes('lib/gone.ts')), SAID);
+    expect(complaint).toMatch(/Could not resolve "\.\.\/lib\/gone\.ts"\s+\S*functions\/confirm\.ts:1:/u);
+    expect(complaint).not.toMatch(/^\s+at /mu);
+    expect(await confirmationOf(await order())).toBe('many thanks');
+
+    // What it lacked comes to be there.
+    save('lib/gone.ts', "export const SAID = 'thanks again';\n");
+    await saidOf('lib/gone.ts', /trigger-shop-confirm taken over/u);
+    expect(await confirmationOf(await order())).toBe('thanks again');
+  });
+
+  it('makes an index that is added, and answers queries by it', async () => {
+    const shown = await (await called('indexes')).json();
+    expect(Object(shown).indexes).toEqual([]);
+    save(
+      'datastores/shop/indexes/by_customer.yaml',
+      'table: by_customer\ndatastore: shop\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: customer, type: string }\n',
+    );
+    expect(await saidOf('by_customer.yaml', /taken over/u)).toMatch(/index by_customer of shop added, /u);
+    const row = await order({ customer: 'c-1' });
+    const found = async (): Promise<unknown> => {
+      const { entries = [] } = Object(await (await called('indexes/by_customer?customer=c-1')).json());
+      return entries.map((entry: object) => Object(entry).row_key);
+    };
+    await expect.poll(found, SAID).toEqual([row]);
+  });
+
+  it('goes on with the definitions before when YAML is wrong, and names file and line', async () => {
+    save('datastores/shop/datastore.yaml', 'datastore: shop\nshards: four\n');
+    await saidOf('datastore.yaml', /not taken over/u);
+    await vi.waitUntil(() => lines.find((line) => /shop\/datastore\.yaml:2: /u.test(line)), SAID);
+    expect((await called('shards')).status).toBe(200);
+    save('datastores/shop/datastore.yaml', 'datastore: shop\nshards: 8\n');
+    await vi.waitUntil(
+      () => lines.find((line) => /shop\/datastore\.yaml:2: shards: wanted 4.*got 8/u.test(line)),
+      SAID,
+    );
+    save('datastores/shop/datastore.yaml', FILES['datastores/shop/datastore.yaml']);
+    await saidOf('datastore.yaml', /nothing to take over/u);
+  });
+
+  it('makes the queue of a trigger that is added, and deletes that of one that is gone', async () => {
+    save(
+      'datastores/shop/triggers/ship.yaml',
+      "trigger: ship\ndatastore: shop\ncolumns: '*'\nfunction: functions/ship.ts\n",
+    );
+    await saidOf('ship.yaml', /not taken over/u);
+    save('functions/ship.ts', "export const handler = () => {};\nthrow new Error('no ships');\n");
+    await saidOf('functions/ship.ts', /trigger ship of shop added/u);
+    await vi.waitUntil(
+      () => lines.find((line) => /^trigger ship of shop fails for every cell: .*no ships/u.test(line)),
+      SAID,
+    );
+    const queues = (): readonly (string | undefined)[] => stack.queues().map(({ calls }) => calls);
+    expect(queues()).toContain('trigger-shop-ship');
+    rmSync(join(folder.path, 'datastores/shop/triggers/ship.yaml'));
+    await saidOf('ship.yaml', /trigger ship of shop gone/u);
+    expect(queues()).not.toContain('trigger-shop-ship');
+  });
+});
