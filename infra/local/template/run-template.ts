@@ -85,15 +85,16 @@ export function runTemplate({ options, folder, services, log, gateway }: RunTemp
     await Promise.all([createTables(resources, context, services.dynamodb), createQueues(resources, context)]);
     const parts = partsOf({ resources, context }, options);
     const made = functions.make(parts);
+    let slots: number | undefined;
     try {
       await runCustomResources(parts.custom, isFirst ? 'all' : 'changed', folder.customResources, made.invoke);
+      wish = tailerWish(parts.scheduled, parts.definitions, services.dynamodb);
+      if (isFirst && options.tailers !== undefined) await wish?.write(options.tailers);
+      slots = await wish?.read();
     } catch (error) {
       await made.drop();
       throw error;
     }
-    wish = tailerWish(parts.scheduled, parts.definitions, services.dynamodb);
-    if (isFirst && options.tailers !== undefined) await wish?.write(options.tailers);
-    const slots = await wish?.read();
 
     made.takeOver();
     gateway.serve(parts.routes, functions.caller, corsRules(resources, context));

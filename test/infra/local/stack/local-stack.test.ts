@@ -131,6 +131,29 @@ describe('a local stack', () => {
     await expect.poll(() => isRunning(read().groups[0].writer.pid)).toBe(true);
   });
 
+  it('shows what a request left in the logs, by the id of its answer', async () => {
+    const answer = await fetch(`${stack.url}/v1/health?secret=1`, { headers: { 'x-request-id': 'two words' } });
+    const id = answer.headers.get('apigw-requestid') ?? '';
+    const shown = await local('logs', id);
+    expect(shown).toMatchObject({
+      code: 0,
+      text: expect.stringMatching(/ gateway route=GET \/v1\/health .*status=200/u),
+    });
+    expect(shown.text).not.toContain('secret');
+    expect(JSON.parse((await local('logs', id, '--format', 'ndjson')).text)).toMatchObject({
+      function: 'gateway',
+      request_id: id,
+    });
+    expect(await local('logs', 'nobody')).toEqual({
+      code: 1,
+      text: 'nothing was logged of the request nobody\n',
+    });
+    expect(await local('logs', '--since', 'yesterday')).toMatchObject({
+      code: 1,
+      text: expect.stringContaining('Wanted a time such as 2026-11-24T08:00:00Z, or 30s, 5m, 2h, 1d, got "yesterday"'),
+    });
+  });
+
   it('can be asked and told what to do', async () => {
     const { text } = await local('status');
     expect(text).toMatch(/^group-1-a +writer +running +127\.0\.0\.1:\d+ +pid \d+$/mu);
