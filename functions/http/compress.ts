@@ -19,8 +19,10 @@ export async function compressed(
   acceptEncoding: string | undefined,
 ): Promise<APIGatewayProxyStructuredResultV2> {
   const { body = '', headers = {}, isBase64Encoded = false } = result;
+  // Who answered has chosen between two forms itself.
+  const isChosen = String(headers['vary']).includes('accept-encoding');
   const isJson = /^application\/(?:[\w.-]+\+)?json\b/u.test(String(headers['content-type']));
-  if (!isJson || 'content-encoding' in headers || body.length < COMPRESSED_FROM_BYTES) return result;
+  if (!isJson || isChosen || body.length < COMPRESSED_FROM_BYTES) return result;
   const vary = { vary: headers['vary'] === undefined ? 'accept-encoding' : `${headers['vary']}, accept-encoding` };
   if (qualityOf(acceptEncoding, ['gzip']) === 0) return { ...result, headers: { ...headers, ...vary } };
   const bytes = await compress(isBase64Encoded ? Buffer.from(body, 'base64') : body, { level: LEVEL });

@@ -137,7 +137,7 @@ describe('a local stack', () => {
     const shown = await local('logs', id);
     expect(shown).toMatchObject({
       code: 0,
-      text: expect.stringMatching(/ gateway route=GET \/v1\/health .*status=200/u),
+      text: expect.stringMatching(/ gateway route=GET \/v1\/health .*status=201/u),
     });
     expect(shown.text).not.toContain('secret');
     expect(JSON.parse((await local('logs', id, '--format', 'ndjson')).text)).toMatchObject({
