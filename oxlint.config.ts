@@ -117,6 +117,15 @@ export default {
       ]),
     },
     {
+      files: ['infra/constructs/**'],
+      rules: restricted([
+        {
+          group: ['../**', '!../../shared/**', 'esbuild', 'cdk-nag'],
+          message: 'What a package brings to the app of somebody else knows shared alone, and bundles nothing.',
+        },
+      ]),
+    },
+    {
       files: ['infra/local/data-api/**'],
       rules: restricted([{ group: ['../**'], message: 'A package of its own knows nothing of what lies around it.' }]),
     },

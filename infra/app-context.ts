@@ -3,14 +3,8 @@ import { loadDefinitions } from '../shared/definitions/load-definitions.ts';
 import type { Definitions } from '../shared/definitions/definitions.ts';
 import { ACCESSES, type Access } from '../shared/environment.ts';
 import { describe } from '../shared/errors.ts';
-import {
-  definitionsIn,
-  ENVIRONMENT_NAMES,
-  ENVIRONMENTS,
-  MAX_TAILERS,
-  type EnvironmentName,
-  type EnvironmentProps,
-} from './environments.ts';
+import { definitionsIn, MAX_TAILERS } from './constructs/store-environment.ts';
+import { ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentName, type EnvironmentProps } from './environments.ts';
 
 /** The root of the repository. */
 export const PROJECT_ROOT = join(import.meta.dirname, '..');

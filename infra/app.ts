@@ -1,11 +1,10 @@
 import { Annotations, App } from 'aws-cdk-lib';
 import { VERSION } from '../shared/version.ts';
 import { CONTEXT_KEYS, readAppContext } from './app-context.ts';
-import { checkEnvironment } from './check-environment.ts';
+import { VERSION_TAG } from './constructs/tags.ts';
 import type { EnvironmentProps } from './environments.ts';
 import { ServiceStack } from './stacks/service-stack.ts';
 import { StorageStack } from './stacks/storage-stack.ts';
-import { VERSION_TAG } from './stacks/tags.ts';
 
 /**
  * Fills an app with one environment: what must outlive every deployment (clusters, tables) in a stack of its own, apart
@@ -29,7 +28,6 @@ export function buildApp(
     projectFolder,
   } = readAppContext(context, (warning) => Annotations.of(app).addWarningV2('schemaless:definitions', warning));
   const environment: EnvironmentProps = { ...described, ...changed };
-  checkEnvironment(environment);
   // CloudFormation hands a stack's tags to all of its resources.
   const tags = { [VERSION_TAG]: VERSION };
 
@@ -44,7 +42,7 @@ export function buildApp(
     definitions,
     functionsFolder,
     projectFolder,
-    storage,
+    storage: storage.storage,
     tags,
     description: `Schemaless (${environment.name}): functions, API, queues and schedules`,
   });

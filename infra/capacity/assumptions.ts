@@ -37,9 +37,9 @@ export interface Assumptions {
   readonly readMs: number;
   /** Milliseconds for each cell of a trigger's function: two reads over HTTP, and a little of its own. Estimate. */
   readonly triggerCallMs: number;
-  /** MB of the functions that answer. Of the code: `infra/stacks/store-functions.ts`. */
+  /** MB of the functions that answer. Of the code: `infra/constructs/store-functions.ts`. */
   readonly functionMb: number;
-  /** MB of `drain-buffer` and of triggers' functions. Of the code: the same, and `infra/stacks/trigger-function.ts`. */
+  /** MB of `drain-buffer` and of triggers' functions. Of the code: the same, and `infra/constructs/trigger-function.ts`. */
   readonly smallFunctionMb: number;
   /**
    * Share of the time that a function which runs all the time runs beside its successor. Estimate: two seconds each

@@ -1,6 +1,6 @@
 import { TAIL_SETTINGS } from '../../shared/triggers/send/settings.ts';
 import { SHARDS_A_PAGE } from '../../shared/follow/follow-group.ts';
-import { connectionsOf } from '../stacks/max-connections.ts';
+import { connectionsOf } from '../constructs/max-connections.ts';
 import type { Assumptions } from './assumptions.ts';
 import type { Load } from './load.ts';
 import { SECONDS_A_MONTH } from './prices.ts';

@@ -1,4 +1,4 @@
-import { MAX_TAILERS } from '../environments.ts';
+import { MAX_TAILERS } from '../constructs/store-environment.ts';
 import type { Plan } from './plan.ts';
 import { QUOTAS, type Limit } from './quotas.ts';
 
@@ -9,7 +9,7 @@ export interface HeldLimit extends Limit {
   readonly isExceeded: boolean;
 }
 
-/** `MAX_CONCURRENCY` of `infra/stacks/trigger-function.ts`. */
+/** `MAX_CONCURRENCY` of `infra/constructs/connect-consumer.ts`. */
 export const TRIGGER_CONCURRENCY = 50;
 
 /** What the environment and the code set. Those of one run are estimates. */
@@ -68,7 +68,7 @@ const OWN_LIMITS: readonly Limit[] = [
     unit: 'at once',
     most: () => TRIGGER_CONCURRENCY,
     needed: ({ traffic }) => Math.ceil(traffic.triggerFunctions.concurrency),
-    raise: '`MAX_CONCURRENCY` of `infra/stacks/trigger-function.ts`',
+    raise: '`MAX_CONCURRENCY` of `infra/constructs/connect-consumer.ts`',
   },
   {
     name: 'cells of one shard, one call after another',

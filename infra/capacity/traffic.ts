@@ -1,5 +1,6 @@
 import { TAIL_SETTINGS } from '../../shared/triggers/send/settings.ts';
-import { MAX_TAILERS, type EnvironmentProps } from '../environments.ts';
+import { MAX_TAILERS } from '../constructs/store-environment.ts';
+import type { EnvironmentProps } from '../environments.ts';
 import type { Assumptions } from './assumptions.ts';
 import type { Load } from './load.ts';
 

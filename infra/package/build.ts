@@ -1,6 +1,6 @@
 /**
- * `npm run build`, before the package is packed: compiles the entries of `entries.json`, with all that they import and
- * nothing else, into `dist`, and puts beside them the OpenAPI document and the JSON Schemas of the YAML.
+ * `npm run build`, before the package is packed: compiles the entries of `entries.json` and the command line, with all
+ * that they import and nothing else, into `dist`, and puts beside them the OpenAPI document and the JSON Schemas of the YAML.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,12 +11,14 @@ import { openApi } from '../../shared/api/openapi.ts';
 const PACKAGE = import.meta.dirname;
 const ROOT = join(PACKAGE, '../..');
 const DIST = join(PACKAGE, 'dist');
+/** What `schemaless` runs; package.json names the file that comes of it. */
+const COMMAND = 'infra/cli/command.ts';
 
 const entries: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(PACKAGE, 'entries.json'), 'utf8'));
 
 rmSync(DIST, { recursive: true, force: true });
 mkdirSync(DIST);
-compile(Object.values(entries));
+compile([...Object.values(entries), COMMAND]);
 mkdirSync(join(DIST, 'entries'));
 for (const [entry, source] of Object.entries(entries)) writeEntry(entry, source);
 writeFileSync(join(DIST, 'openapi.json'), `${JSON.stringify(openApi({ isSigned: true }), undefined, 2)}\n`);

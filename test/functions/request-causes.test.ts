@@ -4,6 +4,7 @@ import { logger } from '../../functions/environment/log.ts';
 import { rowsOfShard } from '../support/datastore-conformance.ts';
 import { faults, type Faults } from '../support/faulty-client.ts';
 import { openRealStore, type RealStore } from '../support/real-store.ts';
+import { fakeDefinitions } from './support/fake-definitions.ts';
 import { gateway } from './support/gateway.ts';
 
 let store: RealStore;
@@ -22,7 +23,11 @@ afterAll(() => store.close());
 it('what a request met on its way to the primary is logged with its id', async () => {
   const name = store.nameOf('trips');
   const places = (await store.topology.datastore(name))?.places ?? [];
-  const ask = gateway({ ...store.deployment, triggers: () => Promise.reject(new Error('not asked')) });
+  const ask = gateway({
+    ...store.deployment,
+    ...fakeDefinitions(),
+    triggers: () => Promise.reject(new Error('not asked')),
+  });
   const written: unknown[] = [];
   vi.spyOn(logger, 'warn').mockImplementation((...[, about]) => void written.push(about));
   between.behaviours.set(places[0]?.group ?? '', 'writer-down');

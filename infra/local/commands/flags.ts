@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { ACCESSES } from '../../../shared/environment.ts';
-import { MAX_TAILERS } from '../../environments.ts';
+import { MAX_TAILERS } from '../../constructs/store-environment.ts';
 import { SERVER_SIZES } from '../mysql/server-size.ts';
 import { DEFAULT_OPTIONS } from '../stack/local-stack-options.ts';
 import { smallFlag } from './small-preset.ts';

@@ -51,7 +51,7 @@ export const BATCH_SIZE = 10;
 const MAX_FUNCTION_SECONDS = 15 * 60;
 
 /** How much longer than a call may take its messages stay hidden. */
-const HANDED_BACK_SECONDS = 60;
+export const HANDED_BACK_SECONDS = 60;
 
 /**
  * The time for a whole batch of a trigger: each of its cells may take the trigger's timeout, and a minute is left to

@@ -5,7 +5,7 @@ import { capacityFor } from '../../../infra/capacity/capacity.ts';
 import { loadOn, RATES } from '../../../infra/capacity/load.ts';
 import type { Plan } from '../../../infra/capacity/plan.ts';
 import { ENVIRONMENTS, type EnvironmentProps } from '../../../infra/environments.ts';
-import { connectionsOf } from '../../../infra/stacks/max-connections.ts';
+import { connectionsOf } from '../../../infra/constructs/max-connections.ts';
 
 const { dev, prod } = ENVIRONMENTS;
 const planFor = (writesPerSecond: number, environment: EnvironmentProps = prod): Plan =>

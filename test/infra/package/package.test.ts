@@ -20,7 +20,7 @@ let installed: string;
 beforeAll(async () => {
   const file = await pack(folder);
   const { dependencies, peerDependencies } = MANIFEST;
-  installed = unpack(file, app, [...Object.keys({ ...dependencies, ...peerDependencies }), '@types/node', 'zod']);
+  installed = unpack(file, app, [...Object.keys({ ...dependencies, ...peerDependencies }), '@types/node']);
   unpack(file, bare, []);
 }, 180_000);
 
@@ -66,11 +66,19 @@ const USE_ALL = [
   '// @ts-expect-error -- it is a number',
   "triggerHandler('bill_rider', async (_rowKey, { added_id }) => added_id.length);",
   'export const run = () => consume(handler);',
+  "import { SchemalessStore } from 'schemaless/cdk';",
+  "export const storeOf = (...[scope]: ConstructorParameters<typeof SchemalessStore>) => new SchemalessStore(scope, 'Store', { datastores: 'datastores' });",
 ];
 
 describe('the package', () => {
   it('holds what runs, types, the documents and its licence', () => {
-    for (const file of ['LICENSE', 'README.md', 'dist/openapi.json', 'dist/schemas/index.schema.json'])
+    for (const file of [
+      'LICENSE',
+      MANIFEST.bin.schemaless,
+      'README.md',
+      'dist/openapi.json',
+      'dist/schemas/index.schema.json',
+    ])
       expect(existsSync(join(installed, file)), file).toBe(true);
     expect(
       globSync('**/*.*', { cwd: installed }).filter(
@@ -156,6 +164,14 @@ describe.each(nodes())('on Node $version', ({ path }) => {
     const script = `for (const name of ${JSON.stringify(names)}) console.log(name, Object.keys(await import(name)).length > 0);`;
     expect(run(app, script).trim().split('\n')).toEqual(names.map((name) => `${name} true`));
     expect(() => run(app, "await import('schemaless/dist/shared/cell.js')")).toThrow('ERR_MODULE_NOT_FOUND');
+  });
+
+  it('has a command line', { timeout: 120_000 }, () => {
+    const ask = (...args: string[]): string =>
+      execFileSync(path, [join(installed, MANIFEST.bin.schemaless), ...args], { cwd: app, encoding: 'utf8' });
+    expect(ask('--version').trim()).toBe(MANIFEST.version);
+    writeFileSync(join(app, 'datastore.yaml'), 'datastore: trips\nshards: 16\n');
+    expect(ask('check', '--help')).toContain('schemaless check');
   });
 
   it('has a client that runs without any other package, and writes integers of 64 bits', { timeout: 60_000 }, () => {

@@ -1,33 +1,36 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { singleRun } from '../../../infra/setup/single-run.mjs';
 
-export const PACKAGE = join(PROJECT_ROOT, 'infra/package');
+const PACKAGE = join(PROJECT_ROOT, 'infra/package');
+/** The package of the functions that the constructs deploy. */
+export const FUNCTIONS = join(PACKAGE, 'functions');
 export const MANIFEST = JSON.parse(readFileSync(join(PACKAGE, 'package.json'), 'utf8'));
 /** What a program imports. */
 export const ENTRIES: readonly string[] = Object.keys(JSON.parse(readFileSync(join(PACKAGE, 'entries.json'), 'utf8')));
 
-/** Packs the package, and returns the file. It is built in its own folder: by one at a time. */
-export async function pack(into: string): Promise<string> {
+/** Packs a package, and returns the file. It is built in its own folder: by one at a time. */
+export async function pack(into: string, source = PACKAGE): Promise<string> {
   const env = { ...process.env, npm_config_offline: 'true', npm_config_update_notifier: 'false' };
   const parameters = ['pack', '--silent', '--pack-destination', into];
   // What the compiler has to say is shown.
-  await singleRun(`the package of ${PACKAGE}`, () =>
-    execFileSync('npm', parameters, { cwd: PACKAGE, env, stdio: ['ignore', 2, 2] }),
+  await singleRun(`the package of ${source}`, () =>
+    execFileSync('npm', parameters, { cwd: source, env, stdio: ['ignore', 2, 2] }),
   );
-  const [packed = ''] = globSync('*.tgz', { cwd: into });
-  return join(into, packed);
+  const { name, version } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'));
+  return join(into, `${name}-${version}.tgz`);
 }
 
 /** An app that has the package as npm would bring it, and of other packages these. */
-export function unpack(file: string, app: string, others: readonly string[]): string {
-  const installed = join(app, 'node_modules', MANIFEST.name);
+export function unpack(file: string, app: string, others: readonly string[], name = MANIFEST.name): string {
+  const installed = join(app, 'node_modules', name);
   mkdirSync(installed, { recursive: true });
   execFileSync('tar', ['-xzf', file, '-C', installed, '--strip-components', '1']);
   for (const one of others) {
     const path = join(app, 'node_modules', one);
+    if (existsSync(path)) continue;
     mkdirSync(dirname(path), { recursive: true });
     symlinkSync(join(PROJECT_ROOT, 'node_modules', one), path);
   }

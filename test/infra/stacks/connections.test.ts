@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { checkEnvironment } from '../../../infra/check-environment.ts';
-import { connectionBudget } from '../../../infra/connection-budget.ts';
+import { checkEnvironment } from '../../../infra/constructs/check-environment.ts';
+import { connectionBudget } from '../../../infra/constructs/connection-budget.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS } from '../../../infra/environments.ts';
 import { MADE_USERS, userName } from '../../../shared/topology/database-users.ts';
 import { statementsOf } from '../support/statements.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { PROJECT_ROOT } from '../../../infra/app-context.ts';
 import { ENVIRONMENT_NAMES, ENVIRONMENTS, type EnvironmentName } from '../../../infra/environments.ts';
-import { checkEnvironment } from '../../../infra/check-environment.ts';
+import { checkEnvironment } from '../../../infra/constructs/check-environment.ts';
 import { checkTypes } from '../../../infra/local/template/resources/local-resources.ts';
 import { DEFINING_HANDLER, ROUTES } from '../../../shared/api/routes.ts';
 import { loadDefinitions } from '../../../shared/definitions/load-definitions.ts';

@@ -1,4 +1,4 @@
-import { GROUP_TAG, NODE_TAG } from '../../../stacks/tags.ts';
+import { GROUP_TAG, NODE_TAG } from '../../../constructs/tags.ts';
 import type { Forwarder, ShardGroup } from '../../mysql/shard-groups.ts';
 import { describeResource, localArn, type ResourceAddress } from '../template.ts';
 import type { ResourceKind } from './resource-kind.ts';

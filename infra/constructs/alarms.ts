@@ -1,0 +1,53 @@
+import { Alarm, ComparisonOperator, TreatMissingData, type IMetric } from 'aws-cdk-lib/aws-cloudwatch';
+import { SnsAction } from 'aws-cdk-lib/aws-cloudwatch-actions';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+
+/** Says of every alarm what it means, what to look at and what to do. */
+export const RUNBOOK = 'infra/docs/operations/runbook.md';
+
+export interface AlarmProps {
+  /** Its section of the runbook. */
+  readonly section: string;
+  /** What is wrong, one line. */
+  readonly what: string;
+  readonly metric: IMetric;
+  /** It sounds above this… */
+  readonly above?: number;
+  /** … or below this. */
+  readonly below?: number;
+  /** Periods in a row. @default 1 */
+  readonly periods?: number;
+  /** No figure is a bad one: somebody should have given one. @default no figure is a good one */
+  readonly silenceIsBad?: boolean;
+}
+
+/** Alarms whose texts lead to what to do about them, and whom they tell. */
+export class Alarms extends Construct {
+  private readonly topics: readonly ITopic[];
+
+  /** @param topics told when an alarm sounds, and when it is over */
+  constructor(scope: Construct, id: string, topics: readonly ITopic[]) {
+    super(scope, id);
+    this.topics = topics;
+  }
+
+  /** Adds one. */
+  add(id: string, { section, what, metric, above, below, periods = 1, silenceIsBad = false }: AlarmProps): void {
+    const threshold = above ?? below;
+    if (threshold === undefined) throw new Error(`${id}: wanted a threshold, got none`);
+    const alarm = new Alarm(this, id, {
+      alarmDescription: `Schemaless: ${what}. See ${RUNBOOK}#${section}`,
+      metric,
+      threshold,
+      comparisonOperator:
+        above === undefined ? ComparisonOperator.LESS_THAN_THRESHOLD : ComparisonOperator.GREATER_THAN_THRESHOLD,
+      evaluationPeriods: periods,
+      treatMissingData: silenceIsBad ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
+    });
+    for (const topic of this.topics) {
+      alarm.addAlarmAction(new SnsAction(topic));
+      alarm.addOkAction(new SnsAction(topic));
+    }
+  }
+}

@@ -1,0 +1,36 @@
+import { Stack } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Function as LambdaFunction } from 'aws-cdk-lib/aws-lambda';
+import { appliedQueuePrefix } from '../../shared/migrate/applied-queues.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+import { acknowledgePrefix } from './evidence.ts';
+
+const LOOK = ['sqs:GetQueueAttributes', 'sqs:GetQueueUrl'];
+
+/**
+ * What is done with the queues of triggers that were made through the API, as with those of a deployment, by how their
+ * names end.
+ */
+const ACTIONS = {
+  send: { '*': ['sqs:SendMessage', ...LOOK] },
+  manage: {
+    '*': LOOK,
+    // What SQS gave up on.
+    '*-dead.fifo': ['sqs:ReceiveMessage', 'sqs:DeleteMessage', 'sqs:ChangeMessageVisibility'],
+  },
+  make: { '*': ['sqs:CreateQueue', 'sqs:SetQueueAttributes', 'sqs:DeleteQueue', ...LOOK] },
+} as const;
+
+/** Lets a function do that with all queues whose names begin as theirs do, and with no others. */
+export function grantAppliedQueues(
+  grantee: LambdaFunction,
+  environment: StoreEnvironment,
+  how: keyof typeof ACTIONS,
+): void {
+  for (const [end, actions] of Object.entries<readonly string[]>(ACTIONS[how])) {
+    const resource = `${appliedQueuePrefix(environment.name)}${end}`;
+    const arn = Stack.of(grantee).formatArn({ service: 'sqs', resource });
+    grantee.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [arn] }));
+    acknowledgePrefix(grantee, arn);
+  }
+}

@@ -1,0 +1,105 @@
+import { CfnOutput } from 'aws-cdk-lib';
+import { ManagedPolicy, PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import { ROUTES, type Operation } from '../../shared/api/routes.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+import { acknowledgeRoutes } from './evidence.ts';
+import type { StoreApi } from './store-api.ts';
+
+/** What changes nothing. */
+export const READS = [
+  'getCell',
+  'getLatestCell',
+  'listVersions',
+  'getRow',
+  'batchGet',
+  'batchRead',
+  'readShardLog',
+  'readLog',
+  'listShards',
+  'listIndexes',
+  'queryIndex',
+  'countEntries',
+  'batchQuery',
+  'listTriggers',
+  'getTrigger',
+  'listParkedCells',
+  'listDeadMessages',
+  'getBuffer',
+  'listBufferConflicts',
+  'listUndecidedWrites',
+  'getHealth',
+  'getOpenApi',
+] as const satisfies readonly Operation[];
+
+/** What an application does with its own datastore. */
+export const CLIENT = [
+  'putCell',
+  'batchPut',
+  'getCell',
+  'getLatestCell',
+  'listVersions',
+  'getRow',
+  'batchGet',
+  'batchRead',
+  'readShardLog',
+  'readLog',
+  'listShards',
+  'listIndexes',
+  'queryIndex',
+  'countEntries',
+  'batchQuery',
+] as const satisfies readonly Operation[];
+
+export interface CallerPoliciesProps {
+  readonly environment: StoreEnvironment;
+  readonly api: StoreApi;
+  readonly datastores: readonly string[];
+}
+
+/**
+ * What callers may be allowed, to be attached to their roles: `readers` read everything, `clients-NAME` read and write
+ * one datastore, `operators` may do all that the API does.
+ */
+export class CallerPolicies extends Construct {
+  /** By their names. */
+  readonly arns: Readonly<Record<string, CfnOutput>>;
+
+  constructor(scope: Construct, id: string, { environment, api, datastores }: CallerPoliciesProps) {
+    super(scope, id);
+    const add = (
+      name: string,
+      description: string,
+      datastore: string,
+      operations: readonly Operation[],
+    ): Readonly<Record<string, CfnOutput>> => {
+      const arns = api.arnsOf(datastore, operations);
+      acknowledgeRoutes(this, api.api, arns);
+      const policy = new ManagedPolicy(this, name, {
+        description: `Schemaless (${environment.name}): ${description}`,
+        statements: [new PolicyStatement({ actions: ['execute-api:Invoke'], resources: [...arns] })],
+      });
+      return {
+        [name]: new CfnOutput(this, `${name}-arn`, {
+          value: policy.managedPolicyArn,
+          description: `For who ${description}`,
+        }),
+      };
+    };
+    this.arns = {
+      ...add('readers', 'reads every datastore', '*', READS),
+      ...Object.assign(
+        {},
+        ...datastores.map((datastore) =>
+          add(`clients-${datastore}`, `reads and writes datastore ${datastore}`, datastore, CLIENT),
+        ),
+      ),
+      ...add(
+        'operators',
+        'operates the store',
+        '*',
+        ROUTES.map(({ operation }) => operation),
+      ),
+    };
+  }
+}

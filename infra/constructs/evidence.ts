@@ -1,0 +1,110 @@
+import { Stack, Validations } from 'aws-cdk-lib';
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IConstruct } from 'constructs';
+
+/**
+ * Says why a rule of cdk-nag's AwsSolutions pack does not hold for a construct and what is below it.
+ *
+ * @param rule `RDS11`, or one finding of it: `IAM5[Resource::…]`
+ */
+export function acknowledge(construct: IConstruct, rule: string, reason: string): void {
+  Validations.of(construct).acknowledge({ id: `AwsSolutions::AwsSolutions-${rule}`, reason });
+}
+
+/** A function's role has the managed policies of Lambda. */
+export function acknowledgeLambdaPolicies(construct: IConstruct): void {
+  for (const policy of ['AWSLambdaBasicExecutionRole', 'AWSLambdaVPCAccessExecutionRole']) {
+    acknowledge(
+      construct,
+      `IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/${policy}]`,
+      'What Lambda itself needs: a function writes its own log, and in a VPC makes its network interfaces',
+    );
+  }
+}
+
+/** A function gives AWS X-Ray its traces, which belong to nothing that could be named. */
+export function acknowledgeTracing(construct: IConstruct): void {
+  acknowledge(
+    construct,
+    'IAM5[Resource::*]',
+    'The two actions by which traces are handed to AWS X-Ray take no resource',
+  );
+}
+
+/** Somebody may call a function, which the CDK grants for all of its versions. */
+export function acknowledgeVersions(construct: IConstruct, called: Pick<IFunction, 'functionArn'>): void {
+  acknowledge(
+    construct,
+    `IAM5[Resource::${shown(construct, called.functionArn)}:*]`,
+    'The wildcard stands for the versions of one function',
+  );
+}
+
+/** May encrypt with a key, which the CDK grants with wildcards. */
+export function acknowledgeKeyUses(construct: IConstruct): void {
+  for (const action of ['GenerateDataKey', 'ReEncrypt'])
+    acknowledge(
+      construct,
+      `IAM5[Action::kms:${action}*]`,
+      'The wildcard stands for the ways in which one key encrypts what is sent to a queue',
+    );
+}
+
+/**
+ * Routes of the API are named with a wildcard for each key in their paths.
+ *
+ * @param api whose routes they are, perhaps of another stack
+ */
+export function acknowledgeRoutes(construct: IConstruct, api: HttpApi, arns: readonly string[]): void {
+  const { Ref: ref = '' } = Stack.of(api).resolve(api.apiId) as { readonly Ref?: string };
+  for (const arn of arns.filter((one) => one.includes('*'))) {
+    acknowledge(
+      construct,
+      `IAM5[Resource::${shown(construct, arn).replace(`<${ref}>`, () => importedAs(construct, api) ?? `<${ref}>`)}]`,
+      'The wildcards stand for keys in the path of one route, and in place of a datastore for all of them',
+    );
+  }
+}
+
+/** Queues of one environment that are made while it runs are named by how their names begin. */
+export function acknowledgePrefix(construct: IConstruct, arn: string): void {
+  acknowledge(
+    construct,
+    `IAM5[Resource::${shown(construct, arn)}]`,
+    'The wildcard stands for the rest of the names of queues that are made through the API',
+  );
+}
+
+/** What the id of an API is called where another stack gives it; undefined in its own stack. */
+function importedAs(construct: IConstruct, api: HttpApi): string | undefined {
+  const [here, there] = [Stack.of(construct), Stack.of(api)];
+  // Nested stacks hand it on as a parameter.
+  if (here === there || here.nested || there.nested) return undefined;
+  const { 'Fn::ImportValue': name } = there.resolve(there.exportValue(api.apiId)) as {
+    readonly 'Fn::ImportValue'?: string;
+  };
+  return name;
+}
+
+/** As cdk-nag prints what a template says of an ARN. */
+function shown(construct: IConstruct, arn: string): string {
+  return printed(Stack.of(construct).resolve(arn));
+}
+
+function printed(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const {
+    Ref: ref,
+    'Fn::GetAtt': attribute,
+    'Fn::Join': join,
+  } = Object(value) as {
+    readonly Ref?: string;
+    readonly 'Fn::GetAtt'?: readonly string[];
+    readonly 'Fn::Join'?: readonly [string, readonly unknown[]];
+  };
+  if (ref !== undefined) return `<${ref}>`;
+  if (attribute) return `<${attribute.join('.')}>`;
+  if (join) return join[1].map(printed).join(join[0]);
+  throw new Error(`an ARN: wanted text, Ref, Fn::GetAtt or Fn::Join, got ${JSON.stringify(value)}`);
+}

@@ -1,0 +1,70 @@
+import type * as z from 'zod';
+import { checkIndex } from '../../shared/definitions/check-index.ts';
+import { checkTrigger } from '../../shared/definitions/check-trigger.ts';
+import { DefinitionFile } from '../../shared/definitions/definition-file.ts';
+import type { DatastoreDefinition, Definitions } from '../../shared/definitions/definitions.ts';
+import { DefinitionsError, type Problem } from '../../shared/definitions/definitions-error.ts';
+import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
+import { datastoreYaml, indexYaml, triggerYaml } from '../../shared/definitions/yaml-schemas.ts';
+
+/** A datastore as its YAML would say it; what belongs to it need not name it. */
+export interface GivenDatastore extends z.input<typeof datastoreYaml> {
+  /** @default none */
+  readonly indexes?: readonly Omit<z.input<typeof indexYaml>, 'datastore'>[];
+  /** Those that are consumed elsewhere; others are added by `onCell`. @default none */
+  readonly triggers?: readonly Omit<z.input<typeof triggerYaml>, 'datastore'>[];
+}
+
+/**
+ * Reads and checks datastores, their indexes and triggers: of a folder of YAML, or given as objects.
+ *
+ * @param warn told of what can be done, and will be regretted
+ * @throws one `DefinitionsError` that lists every problem
+ */
+export function definitionsOf(given: string | readonly GivenDatastore[], warn: (warning: string) => void): Definitions {
+  const tell = ({ file, line, message }: Problem): void => warn(`${file}${line > 0 ? `:${line}` : ''}: ${message}`);
+  if (typeof given === 'string') return loadDefinitions(given, tell);
+  const problems: Problem[] = [];
+  const warnings: Problem[] = [];
+  const check = <Schema extends z.ZodType>(
+    place: string,
+    object: object,
+    schema: Schema,
+    further: (file: DefinitionFile<Schema>) => void = () => undefined,
+  ): z.output<Schema> | undefined => {
+    const file = new DefinitionFile(place, JSON.stringify(object), schema);
+    further(file);
+    // All is on one line.
+    const placed = (all: readonly Problem[]): readonly Problem[] => all.map((one) => ({ ...one, line: 0 }));
+    problems.push(...placed(file.problems));
+    warnings.push(...placed(file.warnings));
+    return file.definition;
+  };
+  const datastores = given.flatMap(({ indexes = [], triggers = [], ...datastore }, place): DatastoreDefinition[] => {
+    const of = `datastores[${place}]`;
+    const owned = { datastore: datastore.datastore };
+    const made = check(of, datastore, datastoreYaml);
+    const parts = {
+      indexes: indexes.flatMap(
+        (index, at) => check(`${of}.indexes[${at}]`, { ...index, ...owned }, indexYaml, checkIndex) ?? [],
+      ),
+      triggers: triggers.flatMap(
+        (trigger, at) => check(`${of}.triggers[${at}]`, { ...trigger, ...owned }, triggerYaml, checkTrigger) ?? [],
+      ),
+    };
+    for (const [part, named] of Object.entries(parts)) problems.push(...again(`${of}.${part}`, named));
+    return made ? [{ ...made, ...parts }] : [];
+  });
+  problems.push(...again('datastores', datastores));
+  if (given.length === 0) problems.push({ file: 'datastores', line: 0, message: 'wanted one at least, got none' });
+  for (const warning of warnings) tell(warning);
+  if (problems.length > 0) throw new DefinitionsError('the app', problems);
+  return { datastores };
+}
+
+/** Of a list whose names come twice. */
+function again(list: string, named: readonly { readonly name: string }[]): readonly Problem[] {
+  return named
+    .filter(({ name }, place) => named.findIndex((other) => other.name === name) < place)
+    .map(({ name }) => ({ file: list, line: 0, message: `wanted each name once, got ${name} again` }));
+}

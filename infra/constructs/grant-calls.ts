@@ -1,0 +1,18 @@
+import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
+import { Construct } from 'constructs';
+import type { Operation } from '../../shared/api/routes.ts';
+import { acknowledgeRoutes } from './evidence.ts';
+import type { StoreApi } from './store-api.ts';
+
+/**
+ * Lets somebody call operations of one datastore, or of all (`*`), and says to cdk-nag why their routes have wildcards.
+ */
+export function grantCalls(
+  api: StoreApi,
+  grantee: IGrantable,
+  datastore: string,
+  operations: readonly Operation[],
+): Grant {
+  if (Construct.isConstruct(grantee)) acknowledgeRoutes(grantee, api.api, api.arnsOf(datastore, operations));
+  return api.grantCalls(grantee, datastore, operations);
+}

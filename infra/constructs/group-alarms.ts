@@ -1,0 +1,55 @@
+import { Duration } from 'aws-cdk-lib';
+import { Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { DatabaseCluster } from 'aws-cdk-lib/aws-rds';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Construct } from 'constructs';
+import type { StoreEnvironment } from './store-environment.ts';
+import { Alarms } from './alarms.ts';
+import { connectionsOf } from './max-connections.ts';
+
+export interface GroupAlarmsProps {
+  readonly name: string;
+  readonly cluster: DatabaseCluster;
+  readonly environment: StoreEnvironment;
+  readonly topics: readonly ITopic[];
+}
+
+const FIVE_MINUTES = Duration.minutes(5);
+/** Of what the instances of a group may use or hold. */
+const MOST_PERCENT = 85;
+const MOST_CONNECTIONS_SHARE = 0.8;
+/** Readers of one storage lag by some tens of milliseconds. */
+const MOST_LAG_MS = 1000;
+
+/** The alarms of one group. */
+export function addGroupAlarms(scope: Construct, { name, cluster, environment, topics }: GroupAlarmsProps): void {
+  const alarms = new Alarms(scope, 'alarms', topics);
+  alarms.add('capacity', {
+    section: 'group-capacity',
+    what: `${name} is at the end of its capacity`,
+    metric: cluster.metricACUUtilization({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    above: MOST_PERCENT,
+    periods: 3,
+  });
+  alarms.add('cpu', {
+    section: 'group-cpu',
+    what: `the processors of ${name} are busy`,
+    metric: cluster.metricCPUUtilization({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    above: MOST_PERCENT,
+    periods: 3,
+  });
+  alarms.add('connections', {
+    section: 'group-connections',
+    what: `${name} has nearly as many connections as it takes`,
+    metric: cluster.metricDatabaseConnections({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    above: Math.floor(MOST_CONNECTIONS_SHARE * connectionsOf(environment.capacity.max)),
+  });
+  if (environment.readersPerGroup === 0) return;
+  alarms.add('reader-lag', {
+    section: 'reader-lag',
+    what: `a reader of ${name} lags`,
+    metric: cluster.metric('AuroraReplicaLagMaximum', { statistic: Stats.MAXIMUM, period: Duration.minutes(1) }),
+    above: MOST_LAG_MS,
+    periods: 5,
+  });
+}

@@ -1,0 +1,86 @@
+import { Duration } from 'aws-cdk-lib';
+import { Port, SecurityGroup } from 'aws-cdk-lib/aws-ec2';
+import { Role, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import {
+  DatabaseProxy,
+  DatabaseProxyEndpoint,
+  ProxyEndpointTargetRole,
+  ProxyTarget,
+  type DatabaseCluster,
+} from 'aws-cdk-lib/aws-rds';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct } from 'constructs';
+import { userName, type DatabaseUser } from '../../shared/topology/database-users.ts';
+import { PROXY_PERCENT } from './connection-budget.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+import { acknowledge } from './evidence.ts';
+import { grantSecretKey } from './key-uses.ts';
+import type { Network } from './network.ts';
+
+export interface GroupProxyProps {
+  /** `group-1` */
+  readonly group: string;
+  readonly environment: StoreEnvironment;
+  readonly network: Network;
+  readonly cluster: DatabaseCluster;
+  /** Of all users that log in by it. */
+  readonly secrets: readonly ISecret[];
+  /** Of the secrets. @default a key of Secrets Manager's own */
+  readonly encryptionKey?: IKey | undefined;
+}
+
+const MYSQL_PORT = 3306;
+/** As long as a function itself waits for a connection: then the circuit breakers are to know of it. */
+const BORROW_TIMEOUT = Duration.seconds(2);
+
+/**
+ * The RDS Proxy before a group: it holds the connections to the cluster, so that function instances that come and go
+ * open none, and leads to the writer that is promoted without waiting for a name to be looked up again.
+ */
+export class GroupProxy extends Construct {
+  readonly writer: string;
+  readonly reader: string;
+  private readonly proxy: DatabaseProxy;
+
+  constructor(scope: Construct, id: string, props: GroupProxyProps) {
+    super(scope, id);
+    const { group, environment, network, cluster, secrets, encryptionKey } = props;
+    const { vpc, subnets } = network;
+    const securityGroup = new SecurityGroup(this, 'security', { vpc, description: `Proxy of ${group}` });
+    // Left out, they would be the constructs' ids, which are alike for all groups.
+    const name = `schemaless-${environment.name}-${group}`;
+    this.proxy = new DatabaseProxy(this, 'proxy', {
+      dbProxyName: name,
+      proxyTarget: ProxyTarget.fromCluster(cluster),
+      secrets: [...secrets],
+      vpc,
+      vpcSubnets: subnets,
+      securityGroups: [securityGroup],
+      iamAuth: environment.databaseAuth === 'iam',
+      requireTLS: true,
+      borrowTimeout: BORROW_TIMEOUT,
+      maxConnectionsPercent: PROXY_PERCENT,
+    });
+    const role = this.proxy.node.findChild('IAMRole');
+    if (!(role instanceof Role)) throw new Error(`${group}: wanted a role IAMRole of its proxy, got ${String(role)}`);
+    grantSecretKey(role, encryptionKey);
+    const readers = new DatabaseProxyEndpoint(this, 'readers', {
+      dbProxy: this.proxy,
+      dbProxyEndpointName: `${name}-readers`,
+      vpc,
+      vpcSubnets: subnets,
+      securityGroups: [securityGroup],
+      targetRole: ProxyEndpointTargetRole.READ_ONLY,
+    });
+    securityGroup.connections.allowFrom(network.clients, Port.tcp(MYSQL_PORT), 'Functions of the store');
+    acknowledge(this, 'IAM5[Action::secretsmanager:*]', 'The proxy reads the secrets of its users, and no other');
+    this.writer = this.proxy.endpoint;
+    this.reader = readers.endpoint;
+  }
+
+  /** May log in as a user with a token, where the environment does so. */
+  grantLogin(grantee: IGrantable, user: DatabaseUser): void {
+    this.proxy.grantConnect(grantee, userName(user));
+  }
+}

@@ -1,0 +1,105 @@
+import { createHash } from 'node:crypto';
+import { CustomResource, Duration, Lazy, Stack } from 'aws-cdk-lib';
+import { CfnFunction, Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
+import { Provider } from 'aws-cdk-lib/custom-resources';
+import { Construct } from 'constructs';
+import type { Definitions } from '../../shared/definitions/definitions.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+import { acknowledge, acknowledgeLambdaPolicies, acknowledgeVersions } from './evidence.ts';
+import { grantSecretKey } from './key-uses.ts';
+import type { SchemalessStorage } from './storage.ts';
+import { StoreFunction } from './store-function.ts';
+import type { TriggerQueue } from './trigger-queue.ts';
+
+export interface MigrationProps {
+  readonly environment: StoreEnvironment;
+  readonly storage: SchemalessStorage;
+  /** Asked at the synthesis, when all triggers are known. */
+  readonly definitions: () => Definitions;
+  /** Of all datastores; asked at the synthesis, too. */
+  readonly triggers: () => readonly TriggerQueue[];
+  readonly code: Code;
+}
+
+/**
+ * Makes databases, tables, topology, indexes and triggers as the definitions say, in each deployment that changes one
+ * of them: a custom resource whose `onEvent` starts the work, and whose `isComplete` goes on with it until it is done.
+ */
+export class Migration extends Construct {
+  readonly resource: CustomResource;
+
+  constructor(scope: Construct, id: string, props: MigrationProps) {
+    super(scope, id);
+    const { environment, storage, code, definitions, triggers } = props;
+    const step = (exportName: string, description: string): StoreFunction => {
+      const made = new StoreFunction(this, exportName, {
+        environment,
+        storage,
+        code,
+        exportName,
+        description,
+        databaseUser: 'owner',
+        kind: 'loop',
+        timeout: Duration.minutes(15),
+        memorySize: 1024,
+      });
+      made.grantTopologyWrites();
+      made.grantState();
+      // It gives the users of the databases their passwords.
+      for (const { secrets } of storage.groups) for (const secret of Object.values(secrets)) secret.grantRead(made);
+      grantSecretKey(made, storage.encryptionKey);
+      return made;
+    };
+    const onEvent = step('onEvent', 'Schemaless: starts a migration');
+    const isComplete = step('isComplete', 'Schemaless: goes on with a migration');
+    const provider = new Provider(this, 'provider', {
+      onEventHandler: onEvent,
+      isCompleteHandler: isComplete,
+      queryInterval: Duration.seconds(10),
+      totalTimeout: Duration.hours(2),
+    });
+    acknowledgeLambdaPolicies(provider);
+    const inside = ['framework-isComplete', 'framework-onTimeout'].map((name) => provider.node.findChild(name));
+    for (const called of [onEvent, isComplete, ...inside.filter((child) => child instanceof LambdaFunction)])
+      acknowledgeVersions(provider, called);
+    acknowledge(
+      provider,
+      'SF1',
+      'The waiter of the provider framework logs its errors; each step that it takes is in the log of the migration',
+    );
+    acknowledge(
+      provider,
+      'SF2',
+      'The waiter of the provider framework calls one function again and again until the work is done; the log of that function has each step',
+    );
+    this.resource = new CustomResource(this, 'resource', {
+      resourceType: 'Custom::SchemalessMigration',
+      serviceToken: provider.serviceToken,
+      properties: {
+        Groups: storage.groups.map((group) => group.address),
+        // Indexes and triggers as text: empty lists, numbers and names with points arrive as they are.
+        Datastores: Lazy.any({
+          produce: () =>
+            definitions().datastores.map(({ name, shards, indexes }) => ({
+              name,
+              shards,
+              indexes: JSON.stringify(indexes),
+              triggers: Stack.of(this).toJsonString(
+                triggers()
+                  .filter(({ datastore }) => datastore === name)
+                  .map(({ deployed }) => deployed),
+              ),
+            })),
+        }),
+        Revision: Lazy.string({ produce: () => revisionOf(onEvent, definitions()) }),
+      },
+    });
+  }
+}
+
+/** Changes with the code of the migration, so that a new step runs in the deployment that brings it. */
+function revisionOf(onEvent: StoreFunction, definitions: Definitions): string {
+  const resource = onEvent.node.defaultChild;
+  const code: unknown = resource instanceof CfnFunction ? Stack.of(onEvent).resolve(resource.code) : undefined;
+  return createHash('sha256').update(JSON.stringify({ code, definitions })).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,145 @@
+import type { Function as LambdaFunction, IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Construct, IConstruct } from 'constructs';
+import type { Definitions, TriggerDefinition } from '../../shared/definitions/definitions.ts';
+import { connectConsumer } from './connect-consumer.ts';
+import { startEachMinute } from './each-minute.ts';
+import type { FunctionCode } from './function-code.ts';
+import { Migration } from './migration.ts';
+import type { SchemalessStorage } from './storage.ts';
+import { StoreAlarms } from './store-alarms.ts';
+import { StoreApi } from './store-api.ts';
+import { StoreDashboard } from './store-dashboard.ts';
+import type { StoreFunction } from './store-function.ts';
+import { addAnsweringFunctions, addLoopingFunctions, type AnsweringFunctions } from './store-functions.ts';
+import { Tailers } from './tailers.ts';
+import { TriggerFunction, triggerFunctionName } from './trigger-function.ts';
+import { TriggerQueue } from './trigger-queue.ts';
+
+export interface SchemalessServiceProps {
+  readonly storage: SchemalessStorage;
+  /** With the shard counts of the storage's environment. */
+  readonly definitions: Definitions;
+  readonly code: FunctionCode;
+}
+
+/**
+ * What each deployment replaces: functions, API, queues, schedules and the migration. It fills a scope, as
+ * `SchemalessStorage` does.
+ */
+export class SchemalessService {
+  readonly storage: SchemalessStorage;
+  readonly api: StoreApi;
+  private readonly scope: Construct;
+  private readonly code: FunctionCode;
+  private readonly given: Definitions;
+  private readonly queues: TriggerQueue[] = [];
+  private readonly answering: AnsweringFunctions;
+  private readonly tailShards: StoreFunction;
+  private readonly tailers: Tailers;
+  private readonly migration: Migration;
+  private readonly alarms: StoreAlarms;
+  private readonly dashboard: StoreDashboard;
+
+  constructor(scope: Construct, { storage, definitions, code }: SchemalessServiceProps) {
+    this.scope = scope;
+    const { environment } = storage;
+    this.storage = storage;
+    this.code = code;
+    this.given = definitions;
+    this.answering = addAnsweringFunctions(scope, { environment, storage, code });
+    const looping = addLoopingFunctions(scope, { environment, storage, code });
+    this.tailShards = looping['tail-shards'];
+    this.migration = new Migration(scope, 'migration', {
+      environment,
+      storage,
+      definitions: () => this.definitions,
+      triggers: () => this.queues,
+      code: code.own('migrate'),
+    });
+    this.api = new StoreApi(scope, 'http', { environment, functions: this.answering });
+    this.tailers = new Tailers(scope, { environment, target: this.tailShards });
+    const { api } = this.api;
+    this.alarms = new StoreAlarms(scope, 'alarms', { environment, api, topics: storage.alarmTopics });
+    this.dashboard = new StoreDashboard(scope, 'dashboard', { environment, api, groups: storage.groups });
+    const always = { drain: looping['drain-buffer'], repair: looping['repair-indexes'] };
+    const schedules = environment.schedules
+      ? Object.entries(always).map(([name, target]) => startEachMinute(scope, name, target))
+      : [];
+    for (const loop of Object.values(always)) this.alarms.addLoop(loop.node.id, loop);
+    const functions = [...Object.values(this.answering), ...Object.values(looping)];
+    for (const called of functions) this.look(called.node.id, called);
+    for (const part of [...functions, ...schedules, this.api]) this.startAfterMigration(part);
+    if (environment.definedByApi) this.startTailing();
+    for (const { name, triggers } of definitions.datastores)
+      for (const definition of triggers) this.addTrigger(name, definition);
+  }
+
+  /** Of all datastores, with the triggers that were added. */
+  get definitions(): Definitions {
+    const { datastores } = this.given;
+    return {
+      ...this.given,
+      datastores: datastores.map((datastore) => ({
+        ...datastore,
+        triggers: this.triggersOf(datastore.name).map(({ definition }) => definition),
+      })),
+    };
+  }
+
+  triggersOf(datastore: string): readonly TriggerQueue[] {
+    return this.queues.filter((queue) => queue.datastore === datastore);
+  }
+
+  /** Adds a trigger with its queues, and its function where there is code for it. */
+  addTrigger(datastore: string, definition: TriggerDefinition): TriggerQueue {
+    const { environment, encryptionKey } = this.storage;
+    const trigger = new TriggerQueue(this.scope, `queue-${datastore}-${definition.name}`, {
+      datastore,
+      definition,
+      protectedFromDeletion: environment.protectedFromDeletion,
+      encryptionKey,
+    });
+    if (this.queues.length === 0 && !environment.definedByApi) this.startTailing();
+    this.queues.push(trigger);
+    trigger.grantManagement(this.answering['manage-triggers']);
+    this.tailers.addTrigger(trigger);
+    this.alarms.addTrigger(trigger);
+    this.dashboard.addTrigger(trigger);
+    if (definition.function !== undefined && this.code.ofTrigger) this.addTriggerFunction(trigger, this.code.ofTrigger);
+    return trigger;
+  }
+
+  /** Hands a trigger's messages to a function, see `connectConsumer`. */
+  connect(trigger: TriggerQueue, called: IFunction, fn: LambdaFunction, maxConcurrency?: number): void {
+    const { storage, api } = this;
+    this.startAfterMigration(connectConsumer(called, fn, { storage, api, trigger, maxConcurrency }));
+  }
+
+  /** With the first trigger, or at once where triggers come without a deployment. */
+  private startTailing(): void {
+    this.alarms.addLoop(this.tailShards.node.id, this.tailShards);
+    for (const schedule of this.tailers.start()) this.startAfterMigration(schedule);
+  }
+
+  private addTriggerFunction(trigger: TriggerQueue, codeOf: NonNullable<FunctionCode['ofTrigger']>): void {
+    const name = triggerFunctionName(trigger);
+    const { storage, api } = this;
+    const added = new TriggerFunction(this.scope, name, { storage, api, trigger, code: codeOf(name) });
+    this.look(name, added);
+    this.startAfterMigration(added);
+  }
+
+  /** Shows whoever operates the store when a function fails. */
+  private look(name: string, called: IFunction): void {
+    this.alarms.addFunction(name, called);
+    this.dashboard.addFunction(name, called);
+  }
+
+  /**
+   * Nothing is to be drained, repaired, tailed, consumed or asked for before there are databases, nor by new code
+   * before the tables and users that it needs.
+   */
+  private startAfterMigration(part: IConstruct): void {
+    part.node.addDependency(this.migration.resource);
+  }
+}

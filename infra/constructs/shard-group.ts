@@ -1,0 +1,193 @@
+import { Duration, RemovalPolicy, Tags, Token } from 'aws-cdk-lib';
+import {
+  CfnDBInstance,
+  ClusterInstance,
+  Credentials,
+  DatabaseCluster,
+  type DatabaseClusterProps,
+  type IClusterInstance,
+} from 'aws-cdk-lib/aws-rds';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import { MADE_USERS, type DatabaseUser, type MadeUser } from '../../shared/topology/database-users.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+import { acknowledge } from './evidence.ts';
+import { addGroupAlarms } from './group-alarms.ts';
+import { GroupProxy } from './group-proxy.ts';
+import { MYSQL_ENGINE, type MysqlParameters } from './mysql-parameters.ts';
+import type { Network } from './network.ts';
+import { GROUP_TAG, NODE_TAG } from './tags.ts';
+import { shortenSecretName, UserSecrets } from './user-secrets.ts';
+
+export interface ShardGroupProps {
+  /** `group-1`: its name in the topology, for good. */
+  readonly name: string;
+  readonly environment: StoreEnvironment;
+  readonly network: Network;
+  readonly parameters: MysqlParameters;
+  /** What the names of its secrets begin with. */
+  readonly secretPrefix: string;
+  /** Of what it stores, and of its secrets. @default keys of the services' own */
+  readonly encryptionKey?: IKey | undefined;
+  /** Told by its alarms. */
+  readonly alarmTopics: readonly ITopic[];
+}
+
+/** A group's address as a template can say it: ports are tokens, which arrive as strings. See `GroupAddress`. */
+export interface GroupAddressTokens {
+  readonly name: string;
+  readonly writer: EndpointTokens;
+  readonly reader: EndpointTokens;
+  readonly nodes: readonly EndpointTokens[];
+  readonly clusterArn: string;
+  readonly secret: string;
+  readonly userSecrets: Readonly<Record<MadeUser, string>>;
+  readonly sharedStorage: boolean;
+}
+
+export interface EndpointTokens {
+  readonly host: string;
+  readonly port: string;
+}
+
+/** One MySQL cluster that holds many shards: a writer (node a) and its readers (b, c, …). */
+export class ShardGroup extends Construct {
+  readonly name: string;
+  readonly cluster: DatabaseCluster;
+  /** What each user of its databases logs in with. */
+  readonly secrets: Readonly<Record<DatabaseUser, ISecret>>;
+  /** Before the cluster, where the environment wants one. */
+  readonly proxy?: GroupProxy;
+  readonly address: GroupAddressTokens;
+
+  constructor(scope: Construct, id: string, props: ShardGroupProps) {
+    super(scope, id);
+    this.name = props.name;
+    const nodes = nodesOf(props);
+    const cluster = new DatabaseCluster(this, 'cluster', clusterProps(props, nodes));
+    const endpoints = nodes.map((node) => {
+      const instance = cluster.node.findChild(node.letter).node.defaultChild;
+      if (!(instance instanceof CfnDBInstance))
+        throw new Error(`${props.name}: wanted an instance ${node.letter} in its cluster`);
+      Tags.of(instance).add(NODE_TAG, `${props.name}-${node.letter}`);
+      return { host: instance.attrEndpointAddress, port: instance.attrEndpointPort };
+    });
+    Tags.of(cluster).add(GROUP_TAG, props.name);
+    shortenSecretName(cluster.node.findChild('Secret').node.defaultChild, props.secretPrefix, props.name);
+    if (!cluster.secret) throw new Error(`${props.name}: wanted a generated secret`);
+    const users = new UserSecrets(this, 'users', {
+      group: props.name,
+      prefix: props.secretPrefix,
+      encryptionKey: props.encryptionKey,
+    });
+    this.secrets = { owner: cluster.secret, ...users.secrets };
+    if (props.environment.proxy)
+      this.proxy = new GroupProxy(this, 'proxy', {
+        group: props.name,
+        environment: props.environment,
+        network: props.network,
+        cluster,
+        secrets: Object.values(this.secrets),
+        encryptionKey: props.encryptionKey,
+      });
+    else cluster.connections.allowDefaultPortFrom(props.network.clients, 'Functions of the store');
+
+    acknowledgeCluster(cluster, props.environment);
+    addGroupAlarms(this, {
+      name: props.name,
+      cluster,
+      environment: props.environment,
+      topics: props.alarmTopics,
+    });
+    this.cluster = cluster;
+    const port = Token.asString(cluster.clusterEndpoint.port);
+    const writer = { host: this.proxy?.writer ?? cluster.clusterEndpoint.hostname, port };
+    const reader = { host: this.proxy?.reader ?? cluster.clusterReadEndpoint.hostname, port };
+    this.address = {
+      name: props.name,
+      writer,
+      reader,
+      // All nodes, the writer too: after a failover the first writer is one that could be promoted. Where they share
+      // their storage nobody asks them one by one, and a stack of many groups could not export so many addresses.
+      nodes: props.environment.sharedStorage ? [writer, reader].slice(0, endpoints.length) : endpoints,
+      clusterArn: cluster.clusterArn,
+      secret: cluster.secret.secretArn,
+      userSecrets: Object.fromEntries(
+        MADE_USERS.map((user): [MadeUser, string] => [user, this.secrets[user].secretArn]),
+      ) as Record<MadeUser, string>,
+      sharedStorage: props.environment.sharedStorage,
+    };
+  }
+}
+
+/** Says why rules of cdk-nag do not hold for a group's cluster. */
+function acknowledgeCluster(cluster: DatabaseCluster, { protectedFromDeletion }: StoreEnvironment): void {
+  acknowledge(
+    cluster,
+    'SMG4',
+    'Rotated by the owner, with whatever is used for that: functions ask for the secret again once its password does not hold any more',
+  );
+  acknowledge(
+    cluster,
+    'RDS11',
+    'In isolated subnets, for one security group alone: another port hides nothing from who is inside',
+  );
+  acknowledge(
+    cluster,
+    'RDS14',
+    'A cluster that goes back in time loses acknowledged cells; restores to a point in time make another cluster',
+  );
+  if (!protectedFromDeletion)
+    acknowledge(cluster, 'RDS10', 'An environment for trying things out: destroying it leaves nothing behind');
+}
+
+interface Node {
+  readonly letter: string;
+  readonly instance: IClusterInstance;
+}
+
+function nodesOf({ environment, parameters }: ShardGroupProps): readonly Node[] {
+  return Array.from({ length: 1 + environment.readersPerGroup }, (_, index) => {
+    const letter = 'abcdef'.charAt(index);
+    // The first reader is always as large as the writer, so that a promotion does not shrink it.
+    const scaleWithWriter = index === 1;
+    // A minor version that AWS takes by itself may lead off the line of long support.
+    return {
+      letter,
+      instance: ClusterInstance.serverlessV2(letter, {
+        autoMinorVersionUpgrade: false,
+        parameterGroup: parameters.ofInstance,
+        ...(index > 0 && { scaleWithWriter }),
+      }),
+    };
+  });
+}
+
+function clusterProps(
+  { environment, network, parameters, encryptionKey }: ShardGroupProps,
+  nodes: readonly Node[],
+): DatabaseClusterProps {
+  const [writer, ...readers] = nodes.map((node) => node.instance);
+  return {
+    engine: MYSQL_ENGINE,
+    ...(writer && { writer }),
+    readers,
+    serverlessV2MinCapacity: environment.capacity.min,
+    serverlessV2MaxCapacity: environment.capacity.max,
+    parameterGroup: parameters.ofCluster,
+    vpc: network.vpc,
+    vpcSubnets: network.subnets,
+    // Databases are made by the migration, one for each shard.
+    credentials: Credentials.fromGeneratedSecret('schemaless', { ...(encryptionKey && { encryptionKey }) }),
+    enableDataApi: environment.access === 'data-api',
+    // Switched on, it forbids nothing: who logs in by IAM needs a database user of its own kind.
+    iamAuthentication: true,
+    storageEncrypted: true,
+    ...(encryptionKey && { storageEncryptionKey: encryptionKey }),
+    deletionProtection: environment.protectedFromDeletion,
+    removalPolicy: environment.protectedFromDeletion ? RemovalPolicy.RETAIN : RemovalPolicy.DESTROY,
+    backup: { retention: Duration.days(environment.protectedFromDeletion ? 35 : 1) },
+  };
+}

@@ -1,0 +1,67 @@
+import { Stack } from 'aws-cdk-lib';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Construct } from 'constructs';
+import { checkEnvironment } from './check-environment.ts';
+import { keyForStore } from './key-uses.ts';
+import { MysqlParameters } from './mysql-parameters.ts';
+import { Network, type BroughtNetwork } from './network.ts';
+import { ShardGroup } from './shard-group.ts';
+import { StateTables } from './state-tables.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+
+export interface SchemalessStorageProps {
+  readonly environment: StoreEnvironment;
+  /** The VPC that the clusters are in. @default one is made */
+  readonly network?: BroughtNetwork | undefined;
+  /** Of clusters, tables, secrets, and the service's queues. @default keys of the services' own */
+  readonly encryptionKey?: IKey | undefined;
+  /** Told by every alarm of the storage and its service, when it sounds and when it is over. @default nobody is told */
+  readonly alarmTopics?: readonly ITopic[] | undefined;
+}
+
+/**
+ * What must outlive every deployment: the shard groups, the topology and the state. It fills a scope, a stack or a part
+ * of one, so that a stack that has nothing else names its resources as if it had made them itself.
+ */
+export class SchemalessStorage {
+  readonly environment: StoreEnvironment;
+  readonly network: Network;
+  readonly groups: readonly ShardGroup[];
+  readonly tables: StateTables;
+  /** As `keyForStore` gives it. */
+  readonly encryptionKey: IKey | undefined;
+  readonly alarmTopics: readonly ITopic[];
+
+  /** @throws an Error that names what does not go together */
+  constructor(scope: Construct, props: SchemalessStorageProps) {
+    const { environment, alarmTopics = [] } = props;
+    checkEnvironment(environment);
+    const { functionsInVpc, protectedFromDeletion } = environment;
+    this.environment = environment;
+    const encryptionKey = props.encryptionKey && keyForStore(scope, props.encryptionKey);
+    this.encryptionKey = encryptionKey;
+    this.alarmTopics = alarmTopics;
+    this.network = new Network(scope, 'network', { functionsInVpc, brought: props.network });
+    this.tables = new StateTables(scope, 'tables', { protectedFromDeletion, encryptionKey });
+    const parameters = new MysqlParameters(scope, 'parameters');
+    this.groups = Array.from({ length: environment.groups }, (_, index) => {
+      const name = `group-${index + 1}`;
+      return new ShardGroup(scope, name, {
+        name,
+        environment,
+        network: this.network,
+        parameters,
+        secretPrefix: secretPrefix(scope),
+        encryptionKey,
+        alarmTopics,
+      });
+    });
+  }
+}
+
+/** Several stores may lie in one stack; what fills a stack by itself needs no telling apart. */
+function secretPrefix(scope: Construct): string {
+  // The address begins with two characters that are alike in all.
+  return Stack.isStack(scope) ? 'Secret' : `S${scope.node.addr.slice(2, 7)}`;
+}

@@ -1,0 +1,236 @@
+import { Duration } from 'aws-cdk-lib';
+import { MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { Construct } from 'constructs';
+import { METRICS } from '../../shared/metrics.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+import { Alarms } from './alarms.ts';
+import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
+import type { TriggerQueue } from './trigger-queue.ts';
+
+export interface StoreAlarmsProps {
+  readonly environment: StoreEnvironment;
+  readonly api: HttpApi;
+  readonly topics: readonly ITopic[];
+}
+
+const FIVE_MINUTES = Duration.minutes(5);
+/** Longer than a failover and the drain behind it take: then somebody has to look. */
+const OLDEST_BUFFERED_SECONDS = 300;
+/**
+ * Inline index writes keep entries within milliseconds; what only the repair does may wait this many cells for a
+ * quarter of an hour.
+ */
+const MOST_INDEX_LAG = 100_000;
+/** A tailer that died is succeeded within seconds, a trigger that is behind sends thousands of cells a second. */
+const OLDEST_UNSENT_SECONDS = 300;
+/** A failing cell is parked before, unless its function takes very long. */
+const OLDEST_UNCONSUMED_SECONDS = 900;
+const MOST_CIRCUITS = 3;
+/** Of all requests, in percent. */
+const MOST_SERVER_ERRORS = 1;
+const MOST_LATENCY_MS = 3000;
+const OLDEST_MESSAGE_SECONDS = 900;
+
+/** The alarms of API, functions and triggers. */
+export class StoreAlarms extends Alarms {
+  private readonly hasSchedules: boolean;
+
+  constructor(scope: Construct, id: string, { environment, api, topics }: StoreAlarmsProps) {
+    super(scope, id, topics);
+    this.hasSchedules = environment.schedules;
+    const metrics = storeMetrics(environment.name);
+    addBufferAlarms(this, metrics);
+    addLogAlarms(this, metrics);
+    addApiAlarms(this, api);
+    addTriggerAlarms(this, metrics);
+  }
+
+  /** Of a function that was called in vain. */
+  addFunction(name: string, called: IFunction): void {
+    addFunctionAlarms(this, name, called);
+  }
+
+  /** Of a function that is started each minute, where any is. */
+  addLoop(name: string, loop: IFunction): void {
+    if (this.hasSchedules) addLoopAlarm(this, name, loop);
+  }
+
+  /** Of the queues of a trigger. */
+  addTrigger(trigger: TriggerQueue): void {
+    addQueueAlarms(this, trigger);
+  }
+}
+
+/** Of writes that wait for groups, and of groups that are down. */
+function addBufferAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
+  alarms.add('buffer-oldest', {
+    section: 'buffer-oldest',
+    what: 'a buffered write waits for its primary, or for one of its readers, for over five minutes',
+    metric: most(METRICS.bufferOldestSeconds),
+    above: OLDEST_BUFFERED_SECONDS,
+  });
+  alarms.add('buffer-parked', {
+    section: 'buffer-parked',
+    what: 'buffered writes that cannot be appended were set aside',
+    metric: most(METRICS.bufferParked),
+    above: 0,
+  });
+  alarms.add('buffer-conflicts', {
+    section: 'buffer-conflicts',
+    what: 'buffered writes lost against another body',
+    metric: most(METRICS.bufferConflicts),
+    above: 0,
+  });
+  alarms.add('buffer-undecided', {
+    section: 'buffer-undecided',
+    what: 'two bodies may have been acknowledged for one address, and its shard takes no appends until one is chosen',
+    metric: most(METRICS.bufferUndecided),
+    above: 0,
+  });
+  alarms.add('circuits', {
+    section: 'circuits',
+    what: 'functions find nodes down again and again',
+    metric: sum(METRICS.circuitOpened),
+    above: MOST_CIRCUITS,
+    periods: 3,
+  });
+}
+
+/** Of the logs, and of those who follow them. */
+function addLogAlarms(alarms: Alarms, { sum, most }: StoreMetrics): void {
+  alarms.add('index-lag', {
+    section: 'index-lag',
+    what: 'the repair of indexes is far behind',
+    metric: most(METRICS.indexLagCells),
+    above: MOST_INDEX_LAG,
+    periods: 15,
+  });
+  alarms.add('trigger-lag', {
+    section: 'trigger-lag',
+    what: 'cells wait for over a quarter of an hour to be consumed',
+    metric: most(METRICS.triggerLagSeconds),
+    above: OLDEST_UNCONSUMED_SECONDS,
+    periods: 3,
+  });
+  alarms.add('trigger-unsent', {
+    section: 'trigger-unsent',
+    what: 'cells wait for over five minutes to be sent to a queue',
+    metric: most(METRICS.triggerUnsentSeconds),
+    above: OLDEST_UNSENT_SECONDS,
+    periods: 3,
+  });
+  alarms.add('log-hole', {
+    section: 'log-hole',
+    what: 'a log has a hole that does not close',
+    metric: sum(METRICS.logHole),
+    above: 0,
+  });
+  alarms.add('log-cut', {
+    section: 'log-cut',
+    what: 'a log lost cells that were sent to triggers',
+    metric: sum(METRICS.logCut),
+    above: 0,
+  });
+}
+
+function addApiAlarms(alarms: Alarms, api: HttpApi): void {
+  alarms.add('server-errors', {
+    section: 'server-errors',
+    what: `more than ${MOST_SERVER_ERRORS} % of the requests are not served`,
+    metric: new MathExpression({
+      expression: '100 * errors / requests',
+      usingMetrics: {
+        errors: api.metricServerError({ statistic: Stats.SUM, period: FIVE_MINUTES }),
+        requests: api.metricCount({ statistic: Stats.SUM, period: FIVE_MINUTES }),
+      },
+      period: FIVE_MINUTES,
+      label: 'requests not served, percent',
+    }),
+    above: MOST_SERVER_ERRORS,
+  });
+  alarms.add('latency', {
+    section: 'latency',
+    what: 'one request in a hundred takes seconds',
+    metric: api.metricLatency({ statistic: Stats.p(99), period: FIVE_MINUTES }),
+    above: MOST_LATENCY_MS,
+    periods: 3,
+  });
+}
+
+/** Also of a function that is none of the store's. */
+export function addFunctionAlarms(alarms: Alarms, name: string, called: IFunction): void {
+  alarms.add(`${name}-errors`, {
+    section: 'function-errors',
+    what: `${name} fails`,
+    metric: called.metricErrors({ statistic: Stats.SUM, period: FIVE_MINUTES }),
+    above: 0,
+    periods: 2,
+  });
+  alarms.add(`${name}-throttles`, {
+    section: 'function-throttles',
+    what: `${name} is called more often than it may run`,
+    metric: called.metricThrottles({ statistic: Stats.SUM, period: FIVE_MINUTES }),
+    above: 0,
+    periods: 2,
+  });
+}
+
+function addLoopAlarm(alarms: Alarms, name: string, loop: IFunction): void {
+  alarms.add(`${name}-stopped`, {
+    section: 'loop-stopped',
+    what: `${name} is not started any more`,
+    metric: loop.metricInvocations({ statistic: Stats.SUM, period: FIVE_MINUTES }),
+    below: 1,
+    periods: 2,
+    silenceIsBad: true,
+  });
+}
+
+/** Of all triggers together. */
+function addTriggerAlarms(alarms: Alarms, { sum }: StoreMetrics): void {
+  alarms.add('trigger-stopped', {
+    section: 'trigger-stopped',
+    what: 'a trigger stopped, since too many of its cells were parked',
+    metric: sum(METRICS.triggerStopped),
+    above: 0,
+  });
+  alarms.add('trigger-parked', {
+    section: 'trigger-parked',
+    what: 'cells of a trigger were parked',
+    metric: sum(METRICS.triggerParked),
+    above: 0,
+  });
+  alarms.add('trigger-malformed', {
+    section: 'trigger-malformed',
+    what: 'a queue holds messages that are not ours',
+    metric: sum(METRICS.triggerMalformed),
+    above: 0,
+  });
+  alarms.add('trigger-send-failed', {
+    section: 'trigger-send-failed',
+    what: 'cells cannot be sent to a queue',
+    metric: sum(METRICS.triggerSendFailed),
+    above: 0,
+    periods: 5,
+  });
+}
+
+/** Of a trigger's own queues. */
+function addQueueAlarms(alarms: Alarms, { datastore, definition, queue, parked }: TriggerQueue): void {
+  const name = `${datastore}-${definition.name}`;
+  alarms.add(`${name}-oldest`, {
+    section: 'trigger-behind',
+    what: `trigger ${definition.name} of ${datastore} is a quarter of an hour behind`,
+    metric: queue.metricApproximateAgeOfOldestMessage({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    above: OLDEST_MESSAGE_SECONDS,
+  });
+  alarms.add(`${name}-given-up`, {
+    section: 'trigger-given-up',
+    what: `SQS gave up on messages of trigger ${definition.name} of ${datastore}: GET /v1/${datastore}/triggers/${definition.name}/dead lists them`,
+    metric: parked.metricApproximateNumberOfMessagesVisible({ statistic: Stats.MAXIMUM, period: FIVE_MINUTES }),
+    above: 0,
+  });
+}

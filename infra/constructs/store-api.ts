@@ -1,0 +1,157 @@
+import { Duration } from 'aws-cdk-lib';
+import { AccessLogFormat } from 'aws-cdk-lib/aws-apigateway';
+import {
+  CorsHttpMethod,
+  HttpApi,
+  HttpMethod,
+  HttpNoneAuthorizer,
+  HttpRoute,
+  HttpRouteKey,
+  HttpStage,
+  LogGroupLogDestination,
+  type HttpRouteIntegration,
+} from 'aws-cdk-lib/aws-apigatewayv2';
+import { HttpIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
+import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { Construct } from 'constructs';
+import { acknowledge } from './evidence.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+import { functionLog } from './function-log.ts';
+import { DEFAULT_HANDLER, DEFINING_HANDLER, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
+
+export interface StoreApiProps {
+  readonly environment: StoreEnvironment;
+  /** The functions that answer, by the `handler` of the routes. */
+  readonly functions: Readonly<Record<Exclude<Route['handler'], typeof DEFINING_HANDLER>, IFunction>> &
+    Readonly<Partial<Record<typeof DEFINING_HANDLER, IFunction>>>;
+}
+
+/** A line for each request: who asked what, and what was answered when. Bodies are in no log. */
+const ACCESS_LOG = {
+  request_id: '$context.requestId',
+  time: '$context.requestTime',
+  caller: '$context.identity.userArn',
+  source_ip: '$context.identity.sourceIp',
+  route: '$context.routeKey',
+  path: '$context.path',
+  status: '$context.status',
+  milliseconds: '$context.responseLatency',
+  bytes: '$context.responseLength',
+  error: '$context.error.message',
+  integration_error: '$context.integrationErrorMessage',
+};
+
+/** What pages of other origins may send and read, where they may ask at all. */
+const CORS = {
+  allowMethods: [CorsHttpMethod.GET, CorsHttpMethod.PUT, CorsHttpMethod.POST, CorsHttpMethod.DELETE],
+  // A wildcard would leave out `authorization`.
+  allowHeaders: [
+    'accept',
+    'authorization',
+    'content-type',
+    'if-none-match',
+    'traceparent',
+    'x-amz-content-sha256',
+    'x-amz-date',
+    'x-amz-security-token',
+    'x-request-id',
+  ],
+  exposeHeaders: ['etag', 'retry-after', 'x-json', 'x-request-id'],
+  maxAge: Duration.hours(1),
+};
+
+/** The HTTP API: the routes of `shared/api/routes.ts`, each only for who is allowed by IAM to call it. */
+export class StoreApi extends Construct {
+  readonly api: HttpApi;
+  readonly stage: HttpStage;
+  /** Of all other paths and methods. */
+  readonly fallback: HttpRoute;
+
+  constructor(scope: Construct, id: string, props: StoreApiProps) {
+    super(scope, id);
+    const { corsOrigins } = props.environment;
+    this.api = new HttpApi(this, 'api', {
+      description: 'Schemaless',
+      createDefaultStage: false,
+      ...(corsOrigins.length > 0 && { corsPreflight: { ...CORS, allowOrigins: [...corsOrigins] } }),
+      // For any route added without saying so.
+      defaultAuthorizer: new HttpIamAuthorizer(),
+    });
+    const { ratePerSecond, burst } = props.environment.throttle;
+    this.stage = new HttpStage(this, 'stage', {
+      httpApi: this.api,
+      stageName: '$default',
+      autoDeploy: true,
+      throttle: { rateLimit: ratePerSecond, burstLimit: burst },
+      accessLogSettings: {
+        destination: new LogGroupLogDestination(functionLog(this, 'access', props.environment)),
+        format: AccessLogFormat.custom(JSON.stringify(ACCESS_LOG)),
+      },
+    });
+    const integrations = new Map(
+      Object.entries(props.functions).map(([name, handler]) => [
+        name,
+        // One permission for all routes of a function: with one each, its policy would outgrow 20 KB.
+        new HttpLambdaIntegration(name, handler, { scopePermissionToRoute: false }),
+      ]),
+    );
+    const integrationOf = (handler: Route['handler']): HttpRouteIntegration => {
+      // Where there is no such function another one says that it goes by deploy.
+      const integration =
+        integrations.get(handler) ?? (handler === DEFINING_HANDLER && integrations.get(DEFAULT_HANDLER));
+      if (!integration) throw new Error(`the API: wanted a function ${handler}, got none`);
+      return integration;
+    };
+    for (const route of ROUTES)
+      this.api.addRoutes({
+        path: route.path,
+        methods: [HttpMethod[route.method]],
+        integration: integrationOf(route.handler),
+      });
+    // The gateway answers preflight requests, which no browser signs, but not where a route that wants a signature takes
+    // them: the fallback would.
+    if (corsOrigins.length > 0) {
+      const preflights = this.api.addRoutes({
+        path: '/{proxy+}',
+        methods: [HttpMethod.OPTIONS],
+        integration: integrationOf(DEFAULT_HANDLER),
+        authorizer: new HttpNoneAuthorizer(),
+      });
+      for (const route of preflights)
+        acknowledge(
+          route,
+          'APIG4',
+          'Browsers sign no preflight request; the gateway answers it, and no function is asked',
+        );
+    }
+    // By itself the gateway answers what it has no route for in a form of its own.
+    this.fallback = new HttpRoute(this, 'fallback', {
+      httpApi: this.api,
+      routeKey: HttpRouteKey.DEFAULT,
+      integration: integrationOf(DEFAULT_HANDLER),
+      authorizer: new HttpIamAuthorizer(),
+    });
+  }
+
+  /** May call these operations of one datastore. */
+  grantCalls(grantee: IGrantable, datastore: string, operations: readonly Operation[]): Grant {
+    return Grant.addToPrincipal({
+      grantee,
+      actions: ['execute-api:Invoke'],
+      resourceArns: [...this.arnsOf(datastore, operations)],
+    });
+  }
+
+  /** What a policy names to allow these operations of one datastore, or of all (`*`). */
+  arnsOf(datastore: string, operations: readonly Operation[]): readonly string[] {
+    return ROUTES.filter(({ operation }) => operations.includes(operation)).map(({ method, path }) =>
+      this.api.arnForExecuteApi(
+        method,
+        path.replace('{datastore}', datastore).replaceAll(/\{\w+\}/gu, '*'),
+        '$default',
+      ),
+    );
+  }
+}

@@ -1,0 +1,123 @@
+import { Duration } from 'aws-cdk-lib';
+import { Dashboard, GraphWidget, Stats, type IMetric, type IWidget } from 'aws-cdk-lib/aws-cloudwatch';
+import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { METRICS } from '../../shared/metrics.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+import type { ShardGroup } from './shard-group.ts';
+import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
+import type { TriggerQueue } from './trigger-queue.ts';
+
+export interface StoreDashboardProps {
+  readonly environment: StoreEnvironment;
+  readonly api: HttpApi;
+  readonly groups: readonly ShardGroup[];
+}
+
+const OPTIONS = { period: Duration.minutes(1) };
+const OUTCOMES = ['stored', 'stored_before', 'buffered', 'conflict', 'unavailable'] as const;
+
+/**
+ * What happens in an environment, on one page: those who ask, what became of writes, the buffer, the groups, the
+ * triggers.
+ */
+export class StoreDashboard {
+  private readonly failures = graph('Functions: errors and throttles', []);
+  private readonly oldest = graph('Triggers: oldest message, s', []);
+
+  constructor(scope: Construct, id: string, { environment, api, groups }: StoreDashboardProps) {
+    const metrics = storeMetrics(environment.name);
+    const dashboard = new Dashboard(scope, id, { dashboardName: `Schemaless-${environment.name}` });
+    dashboard.addWidgets(...requestGraphs(api, metrics));
+    dashboard.addWidgets(...bufferGraphs(metrics), this.failures);
+    dashboard.addWidgets(...groupGraphs(groups));
+    dashboard.addWidgets(...triggerGraphs(this.oldest, metrics), ...logGraphs(metrics));
+  }
+
+  /** Shows when a function fails. */
+  addFunction(name: string, called: IFunction): void {
+    this.failures.addLeftMetric(called.metricErrors({ ...OPTIONS, label: `${name} errors` }));
+    this.failures.addLeftMetric(called.metricThrottles({ ...OPTIONS, label: `${name} throttles` }));
+  }
+
+  /** Shows how long cells wait on a trigger's queue. */
+  addTrigger({ queue, definition }: TriggerQueue): void {
+    this.oldest.addLeftMetric(queue.metricApproximateAgeOfOldestMessage({ ...OPTIONS, label: definition.name }));
+  }
+}
+
+function requestGraphs(api: HttpApi, { sum }: StoreMetrics): readonly IWidget[] {
+  return [
+    graph('Requests', [
+      api.metricCount({ ...OPTIONS, statistic: Stats.SUM }),
+      api.metricClientError({ ...OPTIONS, statistic: Stats.SUM }),
+      api.metricServerError({ ...OPTIONS, statistic: Stats.SUM }),
+    ]),
+    graph(
+      'Latency of requests, ms',
+      ['p50', 'p99'].map((statistic) => api.metricLatency({ ...OPTIONS, statistic, label: statistic })),
+    ),
+    graph('Writes by outcome', OUTCOMES.map(sum)),
+  ];
+}
+
+/** What waits for groups. */
+function bufferGraphs({ sum, most }: StoreMetrics): readonly IWidget[] {
+  return [
+    graph(
+      'Buffered writes',
+      [METRICS.bufferRows, METRICS.bufferParked, METRICS.bufferConflicts, METRICS.bufferUndecided].map(most),
+      [most(METRICS.bufferOldestSeconds)],
+    ),
+    graph('Circuits that opened', [sum(METRICS.circuitOpened)]),
+  ];
+}
+
+function groupGraphs(groups: readonly ShardGroup[]): readonly IWidget[] {
+  return [
+    graph(
+      'Groups: CPU, %',
+      groups.map(({ name, cluster }) => cluster.metricCPUUtilization({ ...OPTIONS, label: name })),
+    ),
+    graph(
+      'Groups: capacity used, %',
+      groups.map(({ name, cluster }) => cluster.metricACUUtilization({ ...OPTIONS, label: name })),
+    ),
+    graph(
+      'Groups: connections',
+      groups.map(({ name, cluster }) => cluster.metricDatabaseConnections({ ...OPTIONS, label: name })),
+    ),
+    graph(
+      'Groups: lag of readers, ms',
+      groups.map(({ name, cluster }) => cluster.metric('AuroraReplicaLagMaximum', { ...OPTIONS, label: name })),
+    ),
+  ];
+}
+
+/** @param oldest of the messages of each trigger */
+function triggerGraphs(oldest: IWidget, { sum, most }: StoreMetrics): readonly IWidget[] {
+  return [
+    graph(
+      'Triggers: cells',
+      [METRICS.triggerSent, METRICS.triggerConsumed, METRICS.triggerFailed, METRICS.triggerParked].map(sum),
+    ),
+    oldest,
+    graph('Triggers: how far sending is behind', [most(METRICS.triggerLagCells)], [most(METRICS.triggerLagSeconds)]),
+  ];
+}
+
+/** The logs, and the repair of indexes, which follows them. */
+function logGraphs({ sum, most }: StoreMetrics): readonly IWidget[] {
+  return [
+    graph('Indexes: how far the repair is behind, and what it wrote', [
+      most(METRICS.indexLagCells),
+      sum(METRICS.indexRepaired),
+    ]),
+    graph('Logs: holes and cuts', [sum(METRICS.logHole), sum(METRICS.logCut)]),
+  ];
+}
+
+function graph(title: string, left: readonly IMetric[], right: readonly IMetric[] = []): GraphWidget {
+  return new GraphWidget({ title, left: [...left], right: [...right], width: 8 });
+}

@@ -1,0 +1,114 @@
+import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { Operation } from '../../shared/api/routes.ts';
+import { CLIENT, READS } from './caller-policies.ts';
+import { consumingFunction } from './given-function.ts';
+import { grantCalls } from './grant-calls.ts';
+import type { SchemalessService } from './service.ts';
+import { Alarms } from './alarms.ts';
+import { addFunctionAlarms } from './store-alarms.ts';
+import { triggerDefinition, type TriggerOptions } from './trigger-options.ts';
+import type { TriggerQueue } from './trigger-queue.ts';
+import { triggerFunctionName } from './trigger-function.ts';
+
+export interface ConsumerOptions {
+  /** Batches that the function works on at once at most: 2 to 1000. @default 50 */
+  readonly maxConcurrency?: number;
+}
+
+/** One datastore of a store: who may ask it, and who is told of its cells. */
+export class SchemalessDatastore {
+  readonly name: string;
+  private readonly service: SchemalessService;
+
+  constructor(name: string, service: SchemalessService) {
+    this.name = name;
+    this.service = service;
+  }
+
+  /**
+   * Calls a function for every cell of some columns, at least once and in the order of the shard's log. Its handler is
+   * made by `triggerHandler` of `schemaless/triggers`, with the name that is given here.
+   *
+   * The function gets the trigger's queue as its source of events, the variables that the handler reads, and the rights
+   * to take its messages, to keep state, and to read and write cells of this datastore. It stays in its own stack, which
+   * then depends on that of the store.
+   *
+   *     store.datastore('trips').onCell('BASE', billRider, { name: 'bill_rider', start: 'now' });
+   *
+   * @param columns one, several, or `*` for all
+   * @throws an Error that names the option or the function, what was wanted and what came
+   */
+  onCell(columns: string | readonly string[], fn: IFunction, options: TriggerOptions & ConsumerOptions): TriggerQueue {
+    const trigger = this.add(columns, options, fn.node.path);
+    this.connect(trigger, fn, options);
+    return trigger;
+  }
+
+  /**
+   * Calls a function by a trigger of the YAML that names one: there it says what the local stack runs, here it is given.
+   *
+   * @throws an Error when there is no such trigger, or its function is not to be given
+   */
+  onTrigger(name: string, fn: IFunction, options: ConsumerOptions = {}): TriggerQueue {
+    const trigger = this.trigger(name);
+    if (trigger.definition.function === undefined)
+      throw new Error(
+        `trigger ${name} of ${this.name}: wanted a definition with function, since without one its consumers are elsewhere, got none`,
+      );
+    this.connect(trigger, fn, options);
+    return trigger;
+  }
+
+  /**
+   * Fills a queue with the cells of some columns, for consumers that are no Lambda functions or in other languages:
+   * `queue` of what is returned is theirs to read.
+   *
+   * @throws as `onCell`
+   */
+  queueFor(columns: string | readonly string[], options: TriggerOptions): TriggerQueue {
+    return this.add(columns, options);
+  }
+
+  /** A trigger with its queues. Throws an Error when there is none of this name. */
+  trigger(name: string): TriggerQueue {
+    const triggers = this.service.triggersOf(this.name);
+    const found = triggers.find(({ definition }) => definition.name === name);
+    if (found) return found;
+    const names = triggers.map(({ definition }) => definition.name).join(', ');
+    throw new Error(
+      `datastore ${this.name}: wanted one of its triggers (${names === '' ? 'none' : names}), got ${name}`,
+    );
+  }
+
+  /** May read its cells, logs and indexes, and look at its triggers. */
+  grantRead(grantee: IGrantable): Grant {
+    return this.grant(grantee, READS);
+  }
+
+  /** May read and write its cells, and query its indexes. */
+  grantWrite(grantee: IGrantable): Grant {
+    return this.grant(grantee, CLIENT);
+  }
+
+  private grant(grantee: IGrantable, operations: readonly Operation[]): Grant {
+    return grantCalls(this.service.api, grantee, this.name, operations);
+  }
+
+  private add(columns: string | readonly string[], options: TriggerOptions, consumer?: string): TriggerQueue {
+    const definition = triggerDefinition(this.name, columns, options, consumer);
+    if (this.service.triggersOf(this.name).some((other) => other.definition.name === definition.name))
+      throw new Error(
+        `trigger ${definition.name} of ${this.name}: wanted a name of its own, got that of another trigger`,
+      );
+    return this.service.addTrigger(this.name, definition);
+  }
+
+  private connect(trigger: TriggerQueue, called: IFunction, { maxConcurrency }: ConsumerOptions): void {
+    const fn = consumingFunction(called, trigger);
+    this.service.connect(trigger, called, fn, maxConcurrency);
+    // Beside the function, whose stack may know of the store's, but not be known to it.
+    const alarms = new Alarms(fn, 'schemaless', this.service.storage.alarmTopics);
+    addFunctionAlarms(alarms, triggerFunctionName(trigger), fn);
+  }
+}

@@ -1,0 +1,89 @@
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { DEFINING_HANDLER, Route } from '../../shared/api/routes.ts';
+import type { Definitions } from '../../shared/definitions/definitions.ts';
+import type { Access, DatabaseAuth } from '../../shared/environment.ts';
+
+/** What may differ between stores; everything else is the same in all of them. */
+export interface StoreEnvironment {
+  /** Small letters, digits and single hyphens: a part of names, and what figures and logs are told apart by. */
+  readonly name: string;
+  /** Shard groups, one MySQL cluster each. */
+  readonly groups: number;
+  /** Readers of each group, besides its writer. */
+  readonly readersPerGroup: number;
+  /** Capacity of each node in ACU (1 ACU is about 2 GiB of memory). The maximum also fixes `max_connections`. */
+  readonly capacity: { readonly min: number; readonly max: number };
+  readonly access: Access;
+  /** An RDS Proxy before each group, with an endpoint for its writer and one for its readers: `mysql` access alone. */
+  readonly proxy: boolean;
+  /** How functions log in: with the password of a secret, or with a token of their role, which a proxy checks. */
+  readonly databaseAuth: DatabaseAuth;
+  /**
+   * Connections that an instance opens to each endpoint of each group at most: of functions that answer requests, one
+   * at a time, and of those that loop.
+   */
+  readonly connections: { readonly request: number; readonly loop: number };
+  /**
+   * Instances of the functions behind the API that run at once at most, reserved for them: what a runaway client can do
+   * to MySQL ends here. @default as many as the account allows
+   */
+  readonly instances?: Readonly<Record<Exclude<Route['handler'], typeof DEFINING_HANDLER>, number>>;
+  /**
+   * MiB of the functions that follow logs all the time, tailers and repair; a function's share of a CPU grows with it,
+   * 1,769 is one whole. Paid for by the second.
+   */
+  readonly loopMemoryMb: number;
+  /** Each function gives AWS X-Ray a trace of its calls. */
+  readonly tracing: boolean;
+  /** On how many secondaries a write is buffered: at most groups - 2, so that one lost group refuses no write. */
+  readonly bufferCopies: number;
+  /**
+   * Workers that tail the shards for the triggers, side by side, unless the state table says otherwise: 1 to
+   * `MAX_TAILERS`.
+   */
+  readonly tailers: number;
+  /** All nodes of a cluster share one storage, so that what the writer shows any promoted reader will show. */
+  readonly sharedStorage: boolean;
+  /** Functions run inside the VPC of the clusters: `mysql` access needs it, `data-api` access must not have it. */
+  readonly functionsInVpc: boolean;
+  /** Clusters and stacks refuse to be deleted. */
+  readonly protectedFromDeletion: boolean;
+  /**
+   * The functions that run all the time: drain, repair, tailers. Off, buffers, indexes and triggers rest, and a cluster
+   * whose least capacity is 0 pauses when nobody asks. Fit only for trying things out.
+   */
+  readonly schedules: boolean;
+  /** Requests of the API: on average each second, and at once. API Gateway answers 429 beyond. */
+  readonly throttle: { readonly ratePerSecond: number; readonly burst: number };
+  /**
+   * Origins of web pages that may ask the API from a browser (CORS), such as `https://shop.example`, or `*` for all; none
+   * lets no other origin's page read an answer. A page still has to sign its requests where they have to be signed.
+   */
+  readonly corsOrigins: readonly string[];
+  /** Days that logs are kept. */
+  readonly logDays: RetentionDays;
+  /**
+   * Datastores, indexes and triggers can be made and deleted through the API, too; a datastore made so gets no more
+   * shards than this. @default they go by deploy alone
+   */
+  readonly definedByApi?: { readonly mostShards: number };
+  /** Shard counts by datastore, in place of those of the YAML. */
+  readonly shards: Readonly<Record<string, number>>;
+  /** No datastore gets more shards than this. @default no limit */
+  readonly maxShards?: number;
+}
+
+/** As many as there are partitions as a rule; more would have nothing to tail. */
+export const MAX_TAILERS = 64;
+
+/** The definitions as this environment has them: with its own shard counts. */
+export function definitionsIn(environment: StoreEnvironment, definitions: Definitions): Definitions {
+  const limit = environment.maxShards ?? Number.POSITIVE_INFINITY;
+  return {
+    ...definitions,
+    datastores: definitions.datastores.map((datastore) => ({
+      ...datastore,
+      shards: Math.min(environment.shards[datastore.name] ?? datastore.shards, limit),
+    })),
+  };
+}

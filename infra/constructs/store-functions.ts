@@ -1,0 +1,111 @@
+import { Duration } from 'aws-cdk-lib';
+import type { Construct } from 'constructs';
+import { DEFINING_HANDLER, type Route } from '../../shared/api/routes.ts';
+import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import { grantAppliedQueues } from './applied-queues.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+import type { FunctionCode } from './function-code.ts';
+import type { SchemalessStorage } from './storage.ts';
+import { StoreFunction, type StoreFunctionProps } from './store-function.ts';
+
+/** Those that answer requests, by the `handler` of the routes. */
+export type AnsweringFunctions = Readonly<Record<AlwaysAnswering, StoreFunction>> &
+  Readonly<Partial<Record<typeof DEFINING_HANDLER, StoreFunction>>>;
+
+type AlwaysAnswering = Exclude<Route['handler'], typeof DEFINING_HANDLER>;
+
+/** Those that run all the time. */
+export type LoopingFunctions = Readonly<Record<'drain-buffer' | 'repair-indexes' | 'tail-shards', StoreFunction>>;
+
+export interface StoreFunctionsProps {
+  readonly environment: StoreEnvironment;
+  readonly storage: SchemalessStorage;
+  readonly code: FunctionCode;
+}
+
+/** The HTTP API gives up after 30 s, its integrations after 29. */
+const API_TIMEOUT = Duration.seconds(28);
+
+/** As long as a function may: it ends when the next one has taken over. */
+const LOOP_TIMEOUT = Duration.minutes(15);
+
+/** The functions that answer the HTTP API, with what they may beside reaching the store. */
+export function addAnsweringFunctions(scope: Construct, props: StoreFunctionsProps): AnsweringFunctions {
+  const add = (name: Route['handler'], made: Pick<StoreFunctionProps, 'description' | 'databaseUser'>): StoreFunction =>
+    addFunction(scope, name, props, { ...made, kind: 'request', timeout: API_TIMEOUT, memorySize: 1769 });
+
+  const { definedByApi } = props.environment;
+  const functions: Readonly<Record<AlwaysAnswering, StoreFunction>> = {
+    'write-cells': add('write-cells', { description: 'Schemaless: writes cells', databaseUser: 'write' }),
+    'read-cells': add('read-cells', { description: 'Schemaless: reads cells and logs', databaseUser: 'read' }),
+    'query-index': add('query-index', { description: 'Schemaless: finds rows by their fields', databaseUser: 'read' }),
+    'manage-triggers': add('manage-triggers', {
+      description: 'Schemaless: shows and steers triggers',
+      databaseUser: 'read',
+    }),
+  };
+  for (const name of ['write-cells', 'read-cells', 'query-index'] as const) functions[name].grantOpenCircuits();
+  functions['manage-triggers'].grantState();
+  if (!definedByApi) return functions;
+  grantAppliedQueues(functions['manage-triggers'], props.environment, 'manage');
+  const defining = add(DEFINING_HANDLER, {
+    description: 'Schemaless: makes and deletes datastores without a deployment',
+    databaseUser: 'owner',
+  });
+  defining.addEnvironment(ENVIRONMENT_VARIABLES.mostShards, String(definedByApi.mostShards));
+  defining.grantTopologyWrites();
+  defining.grantState();
+  grantAppliedQueues(defining, props.environment, 'make');
+  // It gives the users of the databases their rights.
+  for (const { secrets } of props.storage.groups)
+    for (const secret of Object.values(secrets)) secret.grantRead(defining);
+  return { ...functions, [DEFINING_HANDLER]: defining };
+}
+
+/** The functions that run all the time; what starts them is not here, nor what tailing may (`Tailers`). */
+export function addLoopingFunctions(scope: Construct, props: StoreFunctionsProps): LoopingFunctions {
+  const add = (
+    name: keyof LoopingFunctions,
+    made: Pick<StoreFunctionProps, 'description' | 'databaseUser' | 'memorySize'>,
+  ): StoreFunction => addFunction(scope, name, props, { ...made, kind: 'loop', timeout: LOOP_TIMEOUT });
+  const { loopMemoryMb } = props.environment;
+
+  const functions: LoopingFunctions = {
+    'drain-buffer': add('drain-buffer', {
+      description: 'Schemaless: empties the buffer',
+      databaseUser: 'write',
+      memorySize: 512,
+    }),
+    'repair-indexes': add('repair-indexes', {
+      description: 'Schemaless: completes, builds and drops indexes',
+      databaseUser: 'repair',
+      memorySize: loopMemoryMb,
+    }),
+    'tail-shards': add('tail-shards', {
+      description: 'Schemaless: sends cells to the queues of the triggers',
+      databaseUser: 'tail',
+      memorySize: loopMemoryMb,
+    }),
+  };
+  functions['drain-buffer'].grantState();
+  functions['repair-indexes'].grantState();
+  // A version of an index that is complete becomes live; one whose tables were dropped is forgotten.
+  functions['repair-indexes'].grantTopologyWrites();
+  return functions;
+}
+
+function addFunction(
+  scope: Construct,
+  name: keyof AnsweringFunctions | keyof LoopingFunctions,
+  { environment, storage, code }: StoreFunctionsProps,
+  made: Pick<StoreFunctionProps, 'description' | 'databaseUser' | 'kind' | 'timeout' | 'memorySize'>,
+): StoreFunction {
+  const instances = new Map<string, number>(Object.entries(environment.instances ?? {}));
+  return new StoreFunction(scope, name, {
+    environment,
+    storage,
+    code: code.own(name),
+    instances: instances.get(name),
+    ...made,
+  });
+}

@@ -1,0 +1,186 @@
+import { RemovalPolicy } from 'aws-cdk-lib';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import { ACCESSES, type Access } from '../../shared/environment.ts';
+import { describe } from '../../shared/errors.ts';
+import { instancesWithin } from './connection-budget.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+
+/**
+ * What a store in an app of one's own may say of itself. With `data-api` the defaults are those of something to try out,
+ * with `mysql` those of something to rely on.
+ */
+export interface StoreOptions {
+  /** How functions reach MySQL: over the RDS Data API, or inside the VPC of the clusters. @default data-api */
+  readonly access?: Access;
+  /** Shard groups, a MySQL cluster each: 1 to 40. Fixed once there is data. @default 1 with data-api, 3 with mysql */
+  readonly groups?: number;
+  /** Readers of each group, besides its writer: 0 to 5. @default none with data-api, 1 with mysql */
+  readonly readers?: number;
+  /**
+   * Of each node, in ACU (1 ACU is about 2 GiB of memory), in halves: from 0 (it pauses) to 256. The maximum also fixes
+   * how many connections a node takes.
+   *
+   * @default 0 to 4 with data-api, 1 to 16 with mysql
+   */
+  readonly capacity?: { readonly min: number; readonly max: number };
+  /**
+   * On how many other groups a write is copied before it is appended: at most groups - 2.
+   *
+   * @default 1 where there are three groups or more, else none
+   */
+  readonly bufferCopies?: number;
+  /** An RDS Proxy before each group, by which functions log in without a password. @default true with mysql */
+  readonly proxy?: boolean;
+  /**
+   * Instances of the functions behind the API that run at once at most, reserved for them: what a runaway client can do
+   * to MySQL ends there. `unreserved`: as many as the account allows.
+   *
+   * @default with mysql as many as a node takes connections of, 360 in all at most; with data-api unreserved
+   */
+  readonly instances?: StoreEnvironment['instances'] | 'unreserved';
+  /** Workers that tail the shards for the triggers: 1 to 64. @default 1 with data-api, 4 with mysql from 8 ACU on */
+  readonly tailers?: number;
+  /** MiB of the functions that follow logs all the time. @default 512 with data-api, 1769 with mysql */
+  readonly loopMemoryMb?: number;
+  /** The functions that run all the time. Without them buffers, indexes and triggers rest. @default true */
+  readonly schedules?: boolean;
+  /** Each function gives AWS X-Ray a trace of its calls. @default true */
+  readonly tracing?: boolean;
+  /** Requests each second, and at once. @default 100 and 200 with data-api, 5000 and 2500 with mysql */
+  readonly throttle?: { readonly ratePerSecond: number; readonly burst: number };
+  /**
+   * Origins of web pages that may ask the API from a browser (CORS), such as `https://shop.example`, or `*` for all.
+   *
+   * @default none
+   */
+  readonly corsOrigins?: readonly string[];
+  /**
+   * Datastores, indexes and triggers can be made and deleted through the API, too: a datastore made so gets no more
+   * shards than this. Not together with `encryptionKey`, which their queues would not have.
+   *
+   * @default they go by deploy alone
+   */
+  readonly definedByApi?: StoreEnvironment['definedByApi'];
+  /** Days that logs are kept. @default 14 with data-api, 90 with mysql */
+  readonly logDays?: RetentionDays;
+  /** Shard counts by datastore, in place of those of the definitions. @default those of the definitions */
+  readonly shards?: Readonly<Record<string, number>>;
+  /**
+   * `RETAIN`: clusters, tables, queues and logs refuse to be deleted, stay when their stack goes, and are backed up for
+   * 35 days. `DESTROY`: nothing is left.
+   *
+   * @default RETAIN
+   */
+  readonly removalPolicy?: RemovalPolicy;
+}
+
+const DEFAULTS = {
+  'data-api': {
+    groups: 1,
+    readers: 0,
+    capacity: { min: 0, max: 4 },
+    connections: { request: 1, loop: 1 },
+    loopMemoryMb: 512,
+    throttle: { ratePerSecond: 100, burst: 200 },
+    logDays: 14,
+  },
+  mysql: {
+    // The fewest that survive one lost group without refusing writes.
+    groups: 3,
+    readers: 1,
+    capacity: { min: 1, max: 16 },
+    connections: { request: 3, loop: 8 },
+    loopMemoryMb: 1769,
+    throttle: { ratePerSecond: 5000, burst: 2500 },
+    logDays: 90,
+  },
+} as const;
+
+/** So many nodes have letters. */
+const MOST_READERS = 5;
+const MOST_GROUPS = 40;
+const MOST_ACU = 256;
+/** From here on a node takes the connections of several tailers. */
+const ACU_OF_TAILERS = 8;
+const SEVERAL_TAILERS = 4;
+/** With what is added to it, the longest name that a proxy may have. */
+const NAME = /^(?=.{1,30}$)[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/u;
+
+/**
+ * A store as its options describe it.
+ *
+ * @param name see `StoreEnvironment.name`
+ * @throws an Error that names the option, what was wanted and what came
+ */
+export function storeEnvironment(name: string, options: StoreOptions): StoreEnvironment {
+  if (!NAME.test(name))
+    throw new Error(
+      `name: wanted 1 to 30 of a-z and 0-9, in words joined by single hyphens, the first a letter, got ${describe(name)}`,
+    );
+  const access = oneOf('access', options.access ?? 'data-api', ACCESSES);
+  const defaults = DEFAULTS[access];
+  const groups = wholeNumber('groups', options.groups ?? defaults.groups, 1, MOST_GROUPS);
+  const capacity = capacityOf(options.capacity ?? defaults.capacity);
+  const proxy = options.proxy ?? access === 'mysql';
+  const bounded = {
+    access,
+    capacity,
+    connections: defaults.connections,
+    tailers: options.tailers ?? (access === 'mysql' && capacity.max >= ACU_OF_TAILERS ? SEVERAL_TAILERS : 1),
+  };
+  const instances = options.instances ?? instancesWithin(bounded);
+  return {
+    name,
+    groups,
+    readersPerGroup: wholeNumber('readers', options.readers ?? defaults.readers, 0, MOST_READERS),
+    ...bounded,
+    proxy,
+    databaseAuth: proxy ? 'iam' : 'secret',
+    ...(instances !== undefined && instances !== 'unreserved' && { instances }),
+    loopMemoryMb: wholeNumber('loopMemoryMb', options.loopMemoryMb ?? defaults.loopMemoryMb, 128, 10_240),
+    tracing: options.tracing ?? true,
+    bufferCopies: wholeNumber(
+      'bufferCopies',
+      options.bufferCopies ?? (groups >= 3 ? 1 : 0),
+      0,
+      Math.max(0, groups - 2),
+    ),
+    sharedStorage: true,
+    functionsInVpc: access === 'mysql',
+    protectedFromDeletion: isProtected(options.removalPolicy ?? RemovalPolicy.RETAIN),
+    schedules: options.schedules ?? true,
+    throttle: options.throttle ?? defaults.throttle,
+    corsOrigins: options.corsOrigins ?? [],
+    ...(options.definedByApi && {
+      definedByApi: { mostShards: wholeNumber('definedByApi.mostShards', options.definedByApi.mostShards, 1, 65_536) },
+    }),
+    logDays: options.logDays ?? defaults.logDays,
+    shards: options.shards ?? {},
+  };
+}
+
+function isProtected(policy: RemovalPolicy): boolean {
+  return oneOf('removalPolicy', policy, [RemovalPolicy.RETAIN, RemovalPolicy.DESTROY]) === RemovalPolicy.RETAIN;
+}
+
+function capacityOf(capacity: { readonly min: number; readonly max: number }): StoreEnvironment['capacity'] {
+  const { min, max } = capacity;
+  const isTaken = [min, max].every((acu) => Number.isInteger(acu * 2)) && min >= 0 && max >= 1 && max <= MOST_ACU;
+  if (!isTaken || min > max)
+    throw new Error(
+      `capacity: wanted ACU in halves, min from 0 and at most max, max from 1 to ${MOST_ACU}, got min ${describe(min)}, max ${describe(max)}`,
+    );
+  return { min, max };
+}
+
+function oneOf<T extends string>(field: string, value: T, known: readonly T[]): T {
+  if (known.includes(value)) return value;
+  throw new Error(`${field}: wanted ${known.join(' or ')}, got ${describe(value)}`);
+}
+
+function wholeNumber(field: string, value: number, min: number, max: number): number {
+  if (Number.isInteger(value) && value >= min && value <= max) return value;
+  throw new Error(
+    `${field}: wanted ${min === max ? `${min}` : `a whole number from ${min} to ${max}`}, got ${describe(value)}`,
+  );
+}

@@ -1,0 +1,178 @@
+import { Annotations, Names, Tags } from 'aws-cdk-lib';
+import type { IVpc, SubnetSelection } from 'aws-cdk-lib/aws-ec2';
+import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import { Construct } from 'constructs';
+import { ROUTES, type Operation } from '../../shared/api/routes.ts';
+import { VERSION } from '../../shared/version.ts';
+import { CLIENT, READS } from './caller-policies.ts';
+import { readyMade, type FunctionCode } from './function-code.ts';
+import { definitionsOf, type GivenDatastore } from './given-definitions.ts';
+import { grantCalls } from './grant-calls.ts';
+import type { BroughtNetwork } from './network.ts';
+import { SchemalessService } from './service.ts';
+import { SchemalessStorage } from './storage.ts';
+import { SchemalessDatastore } from './store-datastore.ts';
+import { definitionsIn } from './store-environment.ts';
+import { storeEnvironment, type StoreOptions } from './store-options.ts';
+import { VERSION_TAG } from './tags.ts';
+
+export interface SchemalessStoreProps extends StoreOptions {
+  /** The folder of their YAML, or the datastores themselves. */
+  readonly datastores: string | readonly GivenDatastore[];
+  /**
+   * What tells it from other stores of the account: 1 to 30 of a-z, 0-9 and single hyphens. Of figures, proxies and the
+   * dashboard. Fixed.
+   *
+   * @default made of the stack's name and the path within it
+   */
+  readonly name?: string;
+  /** A VPC that is there already. @default one is made, of isolated subnets alone */
+  readonly vpc?: IVpc;
+  /** Where in it the clusters and functions are, in two availability zones at least. @default the isolated subnets */
+  readonly subnets?: SubnetSelection;
+  /**
+   * Whether endpoints to DynamoDB, S3, Secrets Manager and SQS are made in `vpc`, with access `mysql`. With `false` the
+   * VPC has them, and they let `storage.network.clients` in, or it has a NAT.
+   *
+   * @default true
+   */
+  readonly vpcEndpoints?: boolean;
+  /** Of clusters, tables, queues and secrets. @default keys of the services' own */
+  readonly encryptionKey?: IKey;
+  /** Told by every alarm, when it sounds and when it is over. @default nobody is told */
+  readonly alarmTopics?: readonly ITopic[];
+  /**
+   * A stack for clusters and tables, to be deployed and protected apart from what each deployment replaces.
+   *
+   * @default the stack of the store
+   */
+  readonly storageScope?: Construct;
+  /** What the functions run. @default what the package brings */
+  readonly code?: FunctionCode;
+}
+
+/**
+ * A store in an app of one's own: its clusters and tables, its functions, queues and schedules, its HTTP API, alarms
+ * and dashboard.
+ *
+ *     const store = new SchemalessStore(this, 'Store', { datastores: 'datastores' });
+ *     store.datastore('trips').grantWrite(shop);
+ *     shop.addEnvironment('STORE_URL', store.url);
+ *
+ * It is in one stack as a rule, since a stack is what is deployed together, and it is the retained resources that are
+ * not lost with it. With `storageScope` it is in two: a stack of its own can refuse to be deleted, and eight groups with
+ * their service come near the 500 resources that a stack may have.
+ */
+export class SchemalessStore extends Construct {
+  /** Where the HTTP API is; requests are signed (SigV4, `execute-api`). */
+  readonly url: string;
+  readonly storage: SchemalessStorage;
+  readonly service: SchemalessService;
+  private readonly datastores: ReadonlyMap<string, SchemalessDatastore>;
+
+  /** @throws an Error that names the property, what was wanted and what came, or lists all that is wrong with definitions */
+  constructor(scope: Construct, id: string, props: SchemalessStoreProps) {
+    super(scope, id);
+    if (props.definedByApi && props.encryptionKey)
+      throw new Error(
+        'definedByApi: wanted nothing with encryptionKey, which queues made so would not have, got a limit',
+      );
+    const environment = storeEnvironment(props.name ?? nameOf(this), props);
+    const warn = (warning: string): void => Annotations.of(this).addWarningV2('schemaless:definitions', warning);
+    const definitions = definitionsOf(props.datastores, warn);
+    const names = definitions.datastores.map(({ name }) => name);
+    const strange = Object.keys(environment.shards).find((name) => !names.includes(name));
+    if (strange !== undefined)
+      throw new Error(`shards: wanted names of datastores (${names.join(', ')}), got ${strange}`);
+    const code = props.code ?? readyMade(environment);
+    const storageScope = props.storageScope ? new Construct(props.storageScope, id) : new Construct(this, 'storage');
+    this.storage = new SchemalessStorage(storageScope, {
+      environment,
+      network: broughtNetwork(props),
+      encryptionKey: props.encryptionKey,
+      alarmTopics: props.alarmTopics,
+    });
+    this.service = new SchemalessService(this, {
+      storage: this.storage,
+      definitions: definitionsIn(environment, definitions),
+      code,
+    });
+    this.url = this.service.api.api.apiEndpoint;
+    this.datastores = new Map(names.map((name) => [name, new SchemalessDatastore(name, this.service)]));
+    for (const part of [this, storageScope]) Tags.of(part).add(VERSION_TAG, VERSION);
+    if (!code.ofTrigger) this.node.addValidation({ validate: () => this.triggersWithoutFunctions() });
+  }
+
+  /** One of its datastores. Throws an Error when there is none of this name. */
+  datastore(name: string): SchemalessDatastore {
+    const found = this.datastores.get(name);
+    if (!found)
+      throw new Error(
+        `${this.node.path}: wanted one of its datastores (${[...this.datastores.keys()].join(', ')}), got ${name}`,
+      );
+    return found;
+  }
+
+  /** May read all datastores, and look at triggers, buffers and health. */
+  grantRead(grantee: IGrantable): Grant {
+    return this.grant(grantee, READS);
+  }
+
+  /** May read and write all datastores. */
+  grantWrite(grantee: IGrantable): Grant {
+    return this.grant(grantee, CLIENT);
+  }
+
+  /** May do all that the API does: steer triggers, decide about buffered writes. */
+  grantOperate(grantee: IGrantable): Grant {
+    return this.grant(
+      grantee,
+      ROUTES.map(({ operation }) => operation),
+    );
+  }
+
+  private grant(grantee: IGrantable, operations: readonly Operation[]): Grant {
+    return grantCalls(this.service.api, grantee, '*', operations);
+  }
+
+  private triggersWithoutFunctions(): string[] {
+    return [...this.datastores.keys()].flatMap((datastore) =>
+      this.service
+        .triggersOf(datastore)
+        .filter((trigger) => trigger.definition.function !== undefined && !trigger.isConsumed)
+        .map(
+          ({ definition: { name, function: file } }) =>
+            `trigger ${name} of ${datastore} names the function ${file}: wanted store.datastore('${datastore}').onTrigger('${name}', fn) to give it, got none`,
+        ),
+    );
+  }
+}
+
+/** Small, since all that is named after it is. */
+function nameOf(store: Construct): string {
+  return Names.uniqueResourceName(store, { maxLength: 30, separator: '-' })
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/gu, '-');
+}
+
+function broughtNetwork({
+  vpc,
+  subnets,
+  vpcEndpoints: endpoints,
+  access,
+}: SchemalessStoreProps): BroughtNetwork | undefined {
+  if (vpc) {
+    if (endpoints !== undefined && access !== 'mysql')
+      throw new Error(
+        'vpcEndpoints: wanted nothing without access mysql, since no function is in the VPC, got a choice',
+      );
+    return { vpc, subnets, endpoints };
+  }
+  for (const [name, value] of Object.entries({ subnets, vpcEndpoints: endpoints })) {
+    if (value !== undefined)
+      throw new Error(`${name}: wanted nothing without vpc, since then one is made, got a choice`);
+  }
+  return undefined;
+}

@@ -1,0 +1,49 @@
+import type { Schedule } from 'aws-cdk-lib/aws-scheduler';
+import type { Construct } from 'constructs';
+import { ENVIRONMENT_VARIABLES } from '../../shared/environment.ts';
+import { grantAppliedQueues } from './applied-queues.ts';
+import { startEachMinute } from './each-minute.ts';
+import type { StoreEnvironment } from './store-environment.ts';
+import type { StoreFunction } from './store-function.ts';
+import type { TriggerQueue } from './trigger-queue.ts';
+
+export interface TailersProps {
+  readonly environment: StoreEnvironment;
+  /** `tail-shards`. */
+  readonly target: StoreFunction;
+}
+
+/**
+ * The workers that send cells to the queues of the triggers: one function, started by a schedule for each slot, so that
+ * each slot has a successor each minute. Where there are no triggers, and none can come, nothing is started.
+ */
+export class Tailers {
+  private readonly scope: Construct;
+  private readonly props: TailersProps;
+  private isTailing = false;
+
+  /** @param scope of the schedules */
+  constructor(scope: Construct, props: TailersProps) {
+    this.scope = scope;
+    this.props = props;
+    const { environment, target } = props;
+    target.grantState();
+    // Who notices that a log was cut raises the shard's epoch.
+    target.grantTopologyWrites();
+    target.addEnvironment(ENVIRONMENT_VARIABLES.tailers, String(environment.tailers));
+    if (environment.definedByApi) grantAppliedQueues(target, environment, 'send');
+  }
+
+  /** Lets them send to a trigger's queue. */
+  addTrigger(trigger: TriggerQueue): void {
+    trigger.grantSending(this.props.target);
+  }
+
+  /** The schedules that start them; none when they were started already, or there are no schedules at all. */
+  start(): readonly Schedule[] {
+    const { environment, target } = this.props;
+    const slots = this.isTailing || !environment.schedules ? 0 : environment.tailers;
+    this.isTailing = true;
+    return Array.from({ length: slots }, (_, slot) => startEachMinute(this.scope, `tail-${slot}`, target, { slot }));
+  }
+}

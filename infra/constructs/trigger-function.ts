@@ -1,0 +1,43 @@
+import { Duration } from 'aws-cdk-lib';
+import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
+import type { Construct } from 'constructs';
+import { connectConsumer, type ConsumerParts } from './connect-consumer.ts';
+import { acknowledgeLambdaPolicies, acknowledgeTracing } from './evidence.ts';
+import { functionLog } from './function-log.ts';
+import { MACHINE, tracingOf } from './machine.ts';
+import { batchSeconds } from '../../shared/triggers/state/queue-limits.ts';
+import type { TriggerQueue } from './trigger-queue.ts';
+
+export interface TriggerFunctionProps extends ConsumerParts {
+  readonly code: Code;
+}
+
+/**
+ * The function that a trigger's definition names: it connects to no cluster, so that it needs no VPC and reaches
+ * whatever the owner of the trigger wants it to reach.
+ */
+export class TriggerFunction extends LambdaFunction {
+  constructor(scope: Construct, id: string, props: TriggerFunctionProps) {
+    const { trigger, storage } = props;
+    super(scope, id, {
+      ...MACHINE,
+      description: `Schemaless: trigger ${trigger.definition.name} of ${trigger.datastore}`,
+      handler: 'index.handler',
+      code: props.code,
+      timeout: Duration.seconds(batchSeconds(trigger.definition)),
+      memorySize: 512,
+      logGroup: functionLog(scope, id, storage.environment),
+      // The queue holds what was not done.
+      retryAttempts: 0,
+      tracing: tracingOf(storage.environment),
+    });
+    acknowledgeLambdaPolicies(this);
+    acknowledgeTracing(this);
+    connectConsumer(this, this, props);
+  }
+}
+
+/** What the function of a trigger is called: no name of a datastore holds a hyphen, so that it is like no other. */
+export function triggerFunctionName({ datastore, definition }: Pick<TriggerQueue, 'datastore' | 'definition'>): string {
+  return `trigger-${datastore}-${definition.name}`;
+}

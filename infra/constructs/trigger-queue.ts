@@ -1,0 +1,106 @@
+import { CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { AnyPrincipal, Effect, PolicyStatement, type IGrantable } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { DeduplicationScope, FifoThroughputLimit, Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
+import { Construct, type IConstruct } from 'constructs';
+import type { TriggerDefinition } from '../../shared/definitions/definitions.ts';
+import { hiddenSeconds, mostReceipts, RETENTION_MS } from '../../shared/triggers/state/queue-limits.ts';
+import { acknowledgeKeyUses } from './evidence.ts';
+
+export interface TriggerQueueProps {
+  /** Its queues stay when their stack goes, or the trigger does. */
+  readonly protectedFromDeletion: boolean;
+  /** @default a key of SQS's own */
+  readonly encryptionKey?: IKey | undefined;
+  readonly datastore: string;
+  readonly definition: TriggerDefinition;
+}
+
+/** A trigger as a template can say it: the addresses of its queues are tokens. See `DeployedTrigger`. */
+export interface DeployedTriggerTokens {
+  readonly definition: TriggerDefinition;
+  readonly queueUrl: string;
+  readonly parkedQueueUrl: string;
+}
+
+/** What a queue holds is not to be lost by a slip: nobody purges it, and a protected one outlives its stack. */
+function keep(queue: Queue, isProtected: boolean): void {
+  queue.addToResourcePolicy(
+    new PolicyStatement({
+      effect: Effect.DENY,
+      principals: [new AnyPrincipal()],
+      actions: ['sqs:PurgeQueue'],
+      resources: [queue.queueArn],
+    }),
+  );
+  if (isProtected) queue.applyRemovalPolicy(RemovalPolicy.RETAIN);
+}
+
+function encryptedWith(key: IKey | undefined): QueueProps {
+  return key
+    ? { encryption: QueueEncryption.KMS, encryptionMasterKey: key }
+    : { encryption: QueueEncryption.SQS_MANAGED };
+}
+
+/**
+ * The FIFO queue of a trigger, with a message group for each shard, and the queue that gets what the first one gives up
+ * on: in order within a shard, at high throughput, sent and read over TLS alone.
+ */
+export class TriggerQueue extends Construct {
+  readonly datastore: string;
+  readonly definition: TriggerDefinition;
+  readonly queue: Queue;
+  /** Gets what SQS gives up on. */
+  readonly parked: Queue;
+  readonly deployed: DeployedTriggerTokens;
+  /** For consumers elsewhere. */
+  readonly url: CfnOutput;
+  /** Whether a function of this app takes its messages. */
+  isConsumed = false;
+
+  constructor(scope: Construct, id: string, props: TriggerQueueProps) {
+    super(scope, id);
+    const { definition, protectedFromDeletion } = props;
+    this.datastore = props.datastore;
+    this.definition = definition;
+    const key = encryptedWith(props.encryptionKey);
+    const parked = this.fifo('parked', key);
+    this.parked = parked;
+    this.queue = this.fifo('queue', {
+      visibilityTimeout: Duration.seconds(hiddenSeconds(definition)),
+      deadLetterQueue: { queue: parked, maxReceiveCount: mostReceipts(definition) },
+      ...key,
+    });
+    for (const queue of [this.queue, parked]) keep(queue, protectedFromDeletion);
+    this.url = new CfnOutput(this, 'url', {
+      value: this.queue.queueUrl,
+      description: `The queue of trigger ${definition.name} of ${props.datastore}`,
+    });
+    this.deployed = { definition, queueUrl: this.queue.queueUrl, parkedQueueUrl: parked.queueUrl };
+  }
+
+  /** May send to its queue, and see whether SQS gave up on messages. */
+  grantSending(grantee: IGrantable & IConstruct): void {
+    this.queue.grantSendMessages(grantee);
+    this.parked.grant(grantee, 'sqs:GetQueueAttributes');
+    if (this.queue.encryptionMasterKey) acknowledgeKeyUses(grantee);
+  }
+
+  /** May see how much is on its queues, and look after what SQS gave up on. */
+  grantManagement(grantee: IGrantable): void {
+    this.queue.grant(grantee, 'sqs:GetQueueAttributes');
+    this.parked.grantConsumeMessages(grantee);
+  }
+
+  private fifo(id: string, rest: QueueProps): Queue {
+    return new Queue(this, id, {
+      fifo: true,
+      // High throughput: the limits are for each shard, not for the queue.
+      deduplicationScope: DeduplicationScope.MESSAGE_GROUP,
+      fifoThroughputLimit: FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
+      retentionPeriod: Duration.millis(RETENTION_MS),
+      enforceSSL: true,
+      ...rest,
+    });
+  }
+}

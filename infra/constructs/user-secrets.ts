@@ -1,0 +1,54 @@
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { CfnSecret, Secret, type ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import { Construct, type IConstruct } from 'constructs';
+import { MADE_USERS, userName, type MadeUser } from '../../shared/topology/database-users.ts';
+import { acknowledge } from './evidence.ts';
+
+export interface UserSecretsProps {
+  /** `group-1` */
+  readonly group: string;
+  /** What the names of its secrets begin with. */
+  readonly prefix: string;
+  /** @default a key of Secrets Manager's own */
+  readonly encryptionKey?: IKey | undefined;
+}
+
+/** A secret with a password for each user that the functions log in to a group as; the migration makes the users. */
+export class UserSecrets extends Construct {
+  readonly secrets: Readonly<Record<MadeUser, ISecret>>;
+
+  constructor(scope: Construct, id: string, { group, prefix, encryptionKey }: UserSecretsProps) {
+    super(scope, id);
+    const made = MADE_USERS.map((user): readonly [MadeUser, ISecret] => {
+      const secret = new Secret(this, user, {
+        description: `Schemaless: ${userName(user)} of ${group}`,
+        ...(encryptionKey && { encryptionKey }),
+        // Letters and digits: the statement that makes a user takes no bound value.
+        generateSecretString: {
+          secretStringTemplate: JSON.stringify({ username: userName(user) }),
+          generateStringKey: 'password',
+          passwordLength: 40,
+          excludePunctuation: true,
+        },
+      });
+      shortenSecretName(secret.node.defaultChild, prefix, `${group}-${user}`);
+      acknowledge(
+        secret,
+        'SMG4',
+        'Rotated by the owner, with whatever is used for that: the next migration gives the user its new password, and functions ask for the secret again once theirs does not hold any more',
+      );
+      // The compiler's exactOptionalPropertyTypes finds the library's class at odds with its own interface.
+      return [user, secret as ISecret];
+    });
+    this.secrets = Object.fromEntries(made) as Record<MadeUser, ISecret>;
+  }
+}
+
+/**
+ * The RDS Data API takes ARNs of 100 characters at most. A secret is named after its logical id, which the CDK makes so
+ * long that in some regions its ARN is not taken.
+ */
+export function shortenSecretName(secret: IConstruct | undefined, prefix: string, name: string): void {
+  if (!(secret instanceof CfnSecret)) throw new Error(`${name}: wanted a secret, got ${String(secret)}`);
+  secret.overrideLogicalId(`${prefix}${name.replaceAll(/[^a-z0-9]/gu, '')}`);
+}

@@ -1,0 +1,42 @@
+import { join } from 'node:path';
+import { DEFINING_HANDLER } from '../../shared/api/routes.ts';
+import type { AppProps } from '../app-context.ts';
+import { STORE_FUNCTIONS, type FunctionCode, type StoreFunctionName } from '../constructs/function-code.ts';
+import { triggerFunctionName } from '../constructs/trigger-function.ts';
+import { bundleFunctions, type BundledTrigger } from './bundles.ts';
+
+/** The functions as their source is now, those of the triggers included, bundled into a folder. */
+export function bundledFromSource(
+  { environment, definitions, functionsFolder, projectFolder }: AppProps,
+  folder: string,
+): FunctionCode {
+  const { [DEFINING_HANDLER]: defining, ...always } = storeFunctionsIn(functionsFolder);
+  const bundles = bundleFunctions({
+    functions: environment.definedByApi ? { ...always, [DEFINING_HANDLER]: defining } : always,
+    triggers: Object.fromEntries(
+      definitions.datastores.flatMap(({ name: datastore, triggers }) =>
+        triggers.flatMap((definition): readonly (readonly [string, BundledTrigger])[] => {
+          const { name: trigger, function: file } = definition;
+          if (file === undefined) return [];
+          return [[triggerFunctionName({ datastore, definition }), { trigger, file, path: join(projectFolder, file) }]];
+        }),
+      ),
+    ),
+    definitions,
+    access: environment.access,
+    proxy: environment.proxy,
+    folder,
+  });
+  const codeOf = (name: string) => {
+    const bundle = bundles.get(name);
+    if (!bundle) throw new Error(`functions: wanted ${name} among the bundles, got ${[...bundles.keys()].join(', ')}`);
+    return bundle;
+  };
+  return { own: codeOf, ofTrigger: codeOf };
+}
+
+/** The files of the store's functions, by their names. */
+export function storeFunctionsIn(folder: string): Readonly<Record<StoreFunctionName, string>> {
+  const files = STORE_FUNCTIONS.map((name) => [name, join(folder, `${name}.ts`)]);
+  return Object.fromEntries(files) as Record<StoreFunctionName, string>;
+}

@@ -1,0 +1,22 @@
+/**
+ * Before the package of the functions is packed: bundles them, for each way to MySQL, into its folder `dist`.
+ */
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { PROJECT_ROOT } from '../app-context.ts';
+import { READY_MADE, wayFolder, type BundledWay } from '../constructs/function-code.ts';
+import { storeFunctionsIn } from './bundled-from-source.ts';
+import { writeBundles } from './bundles.ts';
+
+/** RDS Proxy speaks MySQL's protocol alone. */
+const WAYS: readonly BundledWay[] = [
+  { access: 'data-api', proxy: false },
+  { access: 'mysql', proxy: false },
+  { access: 'mysql', proxy: true },
+];
+
+const FOLDER = join(PROJECT_ROOT, 'infra/package/functions', READY_MADE);
+
+rmSync(FOLDER, { recursive: true, force: true });
+const functions = storeFunctionsIn(join(PROJECT_ROOT, 'functions'));
+for (const way of WAYS) writeBundles({ functions, ...way, folder: join(FOLDER, wayFolder(way)) });

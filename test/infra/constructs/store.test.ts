@@ -1,0 +1,357 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Duration, RemovalPolicy } from 'aws-cdk-lib';
+import { Key, type IKey } from 'aws-cdk-lib/aws-kms';
+import { SubnetType, Vpc, type IVpc, type SubnetConfiguration } from 'aws-cdk-lib/aws-ec2';
+import { Alias, Function as LambdaFunction, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
+import { describe, expect, it } from 'vitest';
+import type { SchemalessStoreProps, TriggerOptions } from '../../../infra/constructs/index.ts';
+import { createResolver } from '../../../infra/local/template/resolver.ts';
+import { readWish } from '../../../functions/environment/migration-properties.ts';
+import { circleIn } from '../support/references.ts';
+import { resourcesOf } from '../support/synthesized.ts';
+import { standInApp, TRIPS } from './stand-in-store.ts';
+
+const NAME = { name: 'bill_rider' };
+
+describe('a store is refused, with the option, what was wanted and what came,', () => {
+  const cases: readonly (readonly [string, Partial<SchemalessStoreProps>, string | RegExp])[] = [
+    ['a name in capitals', { name: 'Shop' }, /^name: wanted 1 to 30 of a-z and 0-9, .*, got "Shop"$/u],
+    ['a name too long for a proxy', { name: 'a'.repeat(31) }, /^name: wanted 1 to 30 /u],
+    ['an unknown way to MySQL', { access: 'odbc' as 'mysql' }, 'access: wanted mysql or data-api, got "odbc"'],
+    ['no group', { groups: 0 }, 'groups: wanted a whole number from 1 to 40, got 0'],
+    ['too many readers', { readers: 6 }, 'readers: wanted a whole number from 0 to 5, got 6'],
+    ['copies without groups', { groups: 2, bufferCopies: 1 }, 'bufferCopies: wanted 0, got 1'],
+    ['copies on every group', { groups: 4, bufferCopies: 3 }, 'bufferCopies: wanted a whole number from 0 to 2, got 3'],
+    ['a third of an ACU', { capacity: { min: 0.3, max: 4 } }, /^capacity: wanted ACU in halves.*got min 0\.3, max 4$/u],
+    ['less at most than at least', { capacity: { min: 8, max: 4 } }, /^capacity: .*got min 8, max 4$/u],
+    ['a proxy that nobody goes through', { proxy: true }, /proxy: wanted false with access data-api/u],
+    ['tailers without work', { tailers: 65 }, /tailers: wanted a whole number from 1 to 64, got 65/u],
+    ['snapshots', { removalPolicy: RemovalPolicy.SNAPSHOT }, 'removalPolicy: wanted retain or destroy, got "snapshot"'],
+    ['shards of no datastore', { shards: { trip: 16 } }, 'shards: wanted names of datastores (trips), got trip'],
+    ['subnets of no VPC', { subnets: {} }, 'subnets: wanted nothing without vpc, since then one is made, got a choice'],
+    ['no shard to be made', { definedByApi: { mostShards: 0 } }, /^definedByApi\.mostShards: wanted a .*, got 0$/u],
+    [
+      'more instances than connections',
+      { access: 'mysql', capacity: { min: 1, max: 1 } },
+      /instances: wanted at most 81 connections to a group with a capacity of 1 ACU, got \d+/u,
+    ],
+  ];
+  it.each(cases)('for %s', (_what, props, message) => {
+    using app = standInApp();
+    expect(() => app.store(props)).toThrow(message);
+  });
+
+  it('for datastores made without a deployment, whose queues would not have the key', () => {
+    using app = standInApp();
+    const props = { definedByApi: { mostShards: 16 }, encryptionKey: new Key(app.stack, 'Key') as IKey };
+    expect(() => app.store(props)).toThrow(/^definedByApi: wanted nothing with encryptionKey/u);
+  });
+
+  it('for definitions, with all that is wrong with them', () => {
+    using app = standInApp();
+    const datastores = [
+      { datastore: 'trips', shards: 0, indexes: [{ table: 'i', column_defs: [] }] },
+      { datastore: 'trips', shards: 16 },
+      { datastore: 'riders', shards: 16, triggers: [{ trigger: 'a', columns: '*' as const, max_attempts: 0 }] },
+      { datastore: 'riders', shards: 16 },
+    ];
+    expect(() => app.store({ datastores })).toThrow(
+      [
+        '4 problems in the definitions in the app:',
+        '  datastores[0]: shards: wanted a whole number from 1 to 65536, got 0',
+        '  datastores[0].indexes[0]: column_defs: wanted a list of columns with their fields, got an empty list',
+        '  datastores[2].triggers[0]: max_attempts: wanted a whole number from 1 to 1000, got 0',
+        '  datastores: wanted each name once, got riders again',
+      ].join('\n'),
+    );
+    expect(() => app.store({ datastores: join(app.folder, 'nowhere') }, 'Other')).toThrow(
+      /wanted a folder of datastores/u,
+    );
+    expect(() => app.store({ datastores: [] }, 'Empty')).toThrow(/wanted one at least, got none/u);
+  });
+
+  it('for code that is not ready made, as here, where there is the source', () => {
+    using app = standInApp();
+    expect(() => app.store({ code: undefined } as object)).toThrow(
+      /^functions: wanted the bundle of write-cells in .*, got nothing; its package was not built$/u,
+    );
+  });
+});
+
+it('datastores can be made without a deployment where a store says so, and are tailed from the start', () => {
+  using app = standInApp();
+  app.store({}, 'Fixed');
+  app.store({ definedByApi: { mostShards: 16 } }, 'Open');
+  const ids = resourcesOf(app.synthesized(), 'AWS::Scheduler::Schedule').length;
+  // Both drain and repair; one tails.
+  expect(ids).toBe(2 + 3);
+  const limits = resourcesOf(app.synthesized(), 'AWS::Lambda::Function').flatMap(
+    ({ Properties }) => Object(Properties).Environment?.Variables?.SCHEMALESS_MOST_SHARDS ?? [],
+  );
+  expect(limits).toEqual(['16']);
+});
+
+describe('a VPC that is brought', () => {
+  const open: SubnetConfiguration = { name: 'open', subnetType: SubnetType.PUBLIC };
+  const data: SubnetConfiguration = { name: 'data', subnetType: SubnetType.PRIVATE_ISOLATED };
+
+  it('is refused without isolated subnets, unless others are named, and with public or too few ones', () => {
+    using app = standInApp();
+    const vpc = (id: string, configuration: SubnetConfiguration, maxAzs = 2): IVpc =>
+      // The compiler's exactOptionalPropertyTypes finds the library's class at odds with its own interface.
+      new Vpc(app.stack, id, { natGateways: 0, maxAzs, subnetConfiguration: [configuration] }) as IVpc;
+    const withoutIsolated = vpc('Open', open);
+    expect(() => app.store({ vpc: withoutIsolated }, 'A')).toThrow(
+      'vpc: wanted subnets like {"subnetType":"Isolated"}, or others that subnets names, got 2 public, 0 private and 0 isolated ones in Shop/Open',
+    );
+    const subnets = { subnetType: SubnetType.PUBLIC };
+    expect(() => app.store({ vpc: withoutIsolated, subnets }, 'B')).toThrow(
+      /^subnets: wanted isolated or private ones, .*, got Shop\/Open\/openSubnet1, Shop\/Open\/openSubnet2, which are public$/u,
+    );
+    expect(() => app.store({ vpc: vpc('Narrow', data, 1) }, 'C')).toThrow(
+      /^vpc: wanted subnets for the clusters in 2 availability zones at least, got some in .* in Shop\/Narrow$/u,
+    );
+    expect(() => app.store({ vpc: vpc('Data', data), vpcEndpoints: false }, 'D')).toThrow(
+      /^vpcEndpoints: wanted nothing without access mysql/u,
+    );
+  });
+
+  it('is taken as it is while it is still to be looked up', () => {
+    using app = standInApp('123456789012');
+    const vpc = Vpc.fromLookup(app.stack, 'Vpc', { vpcId: 'vpc-1' });
+    expect(app.store({ vpc }).storage.network.vpc).toBe(vpc);
+  });
+
+  it('gets endpoints, unless it has them, and no other VPC is made', { timeout: 120_000 }, () => {
+    const endpointsWith = (vpcEndpoints: boolean | undefined): number => {
+      using app = standInApp();
+      const vpc = new Vpc(app.stack, 'Vpc', { natGateways: 0, subnetConfiguration: [data] }) as IVpc;
+      app.store({ access: 'mysql', vpc, ...(vpcEndpoints !== undefined && { vpcEndpoints }) });
+      const stacks = app.synthesized();
+      expect(resourcesOf(stacks, 'AWS::EC2::VPC')).toHaveLength(1);
+      return resourcesOf(stacks, 'AWS::EC2::VPCEndpoint').length;
+    };
+    expect([endpointsWith(undefined), endpointsWith(true), endpointsWith(false)]).toEqual([4, 4, 0]);
+  });
+});
+
+describe('onCell is refused', () => {
+  const cases: readonly (readonly [string, string | readonly string[], TriggerOptions, string])[] = [
+    ['a column without a name', '', NAME, 'columns[0]: wanted text of 1 to 255 bytes, got ""'],
+    ['no column', [], NAME, "columns: wanted a list of column names, or '*' for every column, got an empty list"],
+    ['a column that is half a letter', 'a\ud800', NAME, 'columns[0]: wanted text of 1 to 255 bytes, got '],
+    [
+      'every column among others',
+      ['BASE', '*'],
+      NAME,
+      "columns[1]: wanted a column name; for every column say columns: '*'",
+    ],
+    ['a column twice', ['BASE', 'BASE'], NAME, 'columns[1]: wanted each column once, got "BASE" again'],
+    ['a name in capitals', 'BASE', { name: 'Bill' }, 'name: wanted a name of 1 to 48 of a-z, 0-9 and _'],
+    [
+      'too many attempts',
+      'BASE',
+      { ...NAME, maxAttempts: 101 },
+      'maxAttempts: wanted a whole number from 1 to 100 where',
+    ],
+    [
+      'no parked cell',
+      'BASE',
+      { ...NAME, stopAfterParked: 0 },
+      'stopAfterParked: wanted a whole number from 1 to 10000',
+    ],
+    ['half a second', 'BASE', { ...NAME, timeout: Duration.millis(500) }, 'timeout: wanted a time from 1s to 10m'],
+    [
+      'a retry in a flash',
+      'BASE',
+      { ...NAME, retryParkedEvery: Duration.millis(1) },
+      'retryParkedEvery: wanted a time from 500ms to 30d',
+    ],
+  ];
+  it.each(cases)('for %s', (_what, columns, options, message) => {
+    using app = standInApp();
+    const trips = app.store().datastore('trips');
+    expect(() => trips.onCell(columns, app.lambda('Fn'), options)).toThrow(
+      `trigger ${options.name} of trips: ${message}`,
+    );
+    expect(() => trips.trigger(options.name)).toThrow(`datastore trips: wanted one of its triggers (none), got`);
+  });
+
+  it('for a datastore, a name or a function that cannot be', () => {
+    using app = standInApp();
+    const store = app.store();
+    expect(() => store.datastore('trip')).toThrow('Shop/Store: wanted one of its datastores (trips), got trip');
+    const trips = store.datastore('trips');
+    const fn = app.lambda('Fn');
+    trips.onCell('BASE', fn, NAME);
+    expect(() => trips.onCell('BASE', app.lambda('Fn2'), NAME)).toThrow(
+      'trigger bill_rider of trips: wanted a name of its own, got that of another trigger',
+    );
+    expect(() => trips.onCell('BASE', fn, { name: 'other' })).toThrow(
+      'trigger other of trips: wanted a function of its own, got Shop/Fn, which is that of trigger bill_rider of trips',
+    );
+    const imported = LambdaFunction.fromFunctionName(app.stack, 'Imported', 'elsewhere');
+    expect(() => trips.onCell('BASE', imported, { name: 'imported' })).toThrow(
+      'trigger imported of trips: wanted a function that this app makes, since it needs variables and rights, got the imported Shop/Imported',
+    );
+    for (const seconds of [89, 361])
+      expect(() =>
+        trips.onCell('BASE', app.lambda(`Fn${seconds}`, Duration.seconds(seconds)), { name: `after_${seconds}` }),
+      ).toThrow(
+        `trigger after_${seconds} of trips: wanted a timeout from 90 to 360 s of the function Shop/Fn${seconds} (30 s for each of up to ten cells, and a minute to count and to hand back), got ${seconds} s`,
+      );
+  });
+});
+
+describe('a trigger of the YAML', () => {
+  const FILES = {
+    'trips/datastore.yaml': 'datastore: trips\nshards: 16\n',
+    'trips/triggers/bill_rider.yaml': 'trigger: bill_rider\ndatastore: trips\ncolumns: [BASE]\nfunction: src/bill.ts\n',
+    'trips/triggers/elsewhere.yaml': "trigger: elsewhere\ndatastore: trips\ncolumns: '*'\n",
+  };
+
+  it('that names a function is to be given it, and one that names none is for consumers elsewhere', () => {
+    using app = standInApp();
+    const datastores = join(app.folder, 'datastores');
+    for (const [file, text] of Object.entries(FILES)) {
+      mkdirSync(dirname(join(datastores, file)), { recursive: true });
+      writeFileSync(join(datastores, file), text);
+    }
+    const trips = app.store({ datastores }).datastore('trips');
+    expect(() => app.synthesized()).toThrow(
+      "trigger bill_rider of trips names the function src/bill.ts: wanted store.datastore('trips').onTrigger('bill_rider', fn) to give it, got none",
+    );
+    expect(() => trips.onTrigger('elsewhere', app.lambda('Other'))).toThrow(
+      'trigger elsewhere of trips: wanted a definition with function, since without one its consumers are elsewhere, got none',
+    );
+    trips.onTrigger('bill_rider', app.lambda('Fn'));
+    expect(resourcesOf(app.synthesized(), 'AWS::Lambda::EventSourceMapping')).toHaveLength(1);
+  });
+});
+
+describe('a store', { timeout: 60_000 }, () => {
+  it('without triggers starts no tailer; with the first that is added it does, and the migration is told of all', () => {
+    using without = standInApp();
+    without.store();
+    const slots = (stacks: ReturnType<typeof without.synthesized>): readonly string[] =>
+      resourcesOf(stacks, 'AWS::Scheduler::Schedule')
+        .map(({ Properties }) => String(Properties?.['Description']))
+        .filter((text) => text.includes('slot'));
+    expect(slots(without.synthesized())).toEqual([]);
+
+    using app = standInApp();
+    const trips = app.store({ tailers: 2 }).datastore('trips');
+    trips.onCell(['BASE', 'NOTES'], app.lambda('Fn'), {
+      ...NAME,
+      start: new Date('2026-01-31T08:00:00Z'),
+      maxAttempts: 7,
+    });
+    const queued = trips.queueFor('*', { name: 'elsewhere', maxAttempts: 700, retryParkedEvery: 'never' });
+    const stacks = app.synthesized();
+    expect(slots(stacks)).toHaveLength(2);
+    const { resources, property } = createResolver(stacks, {
+      ref: ({ logicalId }) => logicalId,
+      attribute: ({ logicalId }, name) => (name.endsWith('Port') ? '3306' : `${logicalId}.${name}`),
+      secret: () => '',
+    });
+    const [migration] = resources.filter(({ resource }) => resource.Type === 'Custom::SchemalessMigration');
+    if (!migration) throw new Error('wanted a migration');
+    const wish = readWish({ Groups: property(migration, 'Groups'), Datastores: property(migration, 'Datastores') });
+    expect(wish.datastores[0]?.triggers?.map(({ definition }) => definition)).toEqual([
+      {
+        name: 'bill_rider',
+        columns: ['BASE', 'NOTES'],
+        function: 'Shop/Fn',
+        start: { since: '2026-01-31T08:00:00.000000Z' },
+        maxAttempts: 7,
+        stopAfterParked: 100,
+        retryParkedEveryMs: 600_000,
+        timeoutSeconds: 30,
+      },
+      { name: 'elsewhere', start: 'start', maxAttempts: 700, stopAfterParked: 100, timeoutSeconds: 30 },
+    ]);
+    expect(queued.queue.fifo).toBe(true);
+    expect(resourcesOf(stacks, 'AWS::Lambda::EventSourceMapping')).toHaveLength(1);
+    for (const stack of stacks) expect(circleIn(stack)).toEqual([]);
+  });
+
+  it('calls an alias, whose function gets what it needs', () => {
+    using app = standInApp();
+    const fn = app.lambda('Fn');
+    const alias = new Alias(app.stack, 'Live', { aliasName: 'live', version: fn.currentVersion as IVersion });
+    app
+      .store()
+      .datastore('trips')
+      .onCell('*', alias as IFunction, NAME);
+    const stacks = app.synthesized();
+    const [mapping] = resourcesOf(stacks, 'AWS::Lambda::EventSourceMapping');
+    expect(JSON.stringify(mapping?.Properties?.['FunctionName'])).toContain('Live');
+    const called = resourcesOf(stacks, 'AWS::Lambda::Function').filter(
+      ({ Properties }) => 'SCHEMALESS_API_URL' in Object(Object(Properties?.['Environment']).Variables),
+    );
+    expect(called).toHaveLength(1);
+  });
+
+  it('may lie beside others in a stack, told apart by names that are made', () => {
+    using app = standInApp();
+    app.store({}, 'One');
+    app.store({ access: 'mysql', groups: 1 }, 'Two');
+    const stacks = app.synthesized();
+    const names = resourcesOf(stacks, 'AWS::CloudWatch::Dashboard').map(
+      ({ Properties }) => Properties?.['DashboardName'],
+    );
+    expect(new Set(names).size).toBe(2);
+    const [proxy] = resourcesOf(stacks, 'AWS::RDS::DBProxy');
+    expect(proxy?.Properties?.['DBProxyName']).toMatch(/^schemaless-shop-two-[0-9a-f]{8}-group-1$/u);
+    // The RDS Data API takes ARNs of 100 characters: 78 of them are not of the logical id.
+    const secrets = stacks.flatMap(({ template }) =>
+      Object.entries(template.Resources).filter(([, { Type }]) => Type === 'AWS::SecretsManager::Secret'),
+    );
+    expect(secrets).toHaveLength(10);
+    for (const [logicalId] of secrets) expect(logicalId.length).toBeLessThanOrEqual(22);
+  });
+
+  it('keeps what it holds, unless it is said to be given up', () => {
+    const policies = (removalPolicy?: RemovalPolicy): ReadonlySet<unknown> => {
+      using app = standInApp();
+      app
+        .store(removalPolicy === undefined ? {} : { removalPolicy })
+        .datastore('trips')
+        .queueFor('*', NAME);
+      const stacks = app.synthesized();
+      const held = ['AWS::RDS::DBCluster', 'AWS::DynamoDB::Table', 'AWS::SQS::Queue'];
+      return new Set(held.flatMap((type) => resourcesOf(stacks, type).map(({ DeletionPolicy }) => DeletionPolicy)));
+    };
+    expect(policies()).toEqual(new Set(['Retain']));
+    expect(policies(RemovalPolicy.DESTROY)).toEqual(new Set(['Delete']));
+  });
+
+  it('of objects is that of the YAML', () => {
+    using app = standInApp();
+    const { definitions } = app.store({
+      datastores: [
+        {
+          ...TRIPS[0],
+          indexes: [
+            {
+              table: 'rider_index',
+              column_defs: [{ column_key: 'BASE', fields: [{ field: 'rider_uuid', type: 'UUID' }] }],
+            },
+          ],
+        },
+      ],
+      shards: { trips: 4 },
+    }).service;
+    expect(definitions.datastores).toEqual([
+      {
+        name: 'trips',
+        shards: 4,
+        indexes: [
+          { name: 'rider_index', fields: [{ field: 'rider_uuid', type: 'UUID', column_key: 'BASE' }], keys: [] },
+        ],
+        triggers: [],
+      },
+    ]);
+  });
+});
