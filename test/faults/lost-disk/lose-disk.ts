@@ -19,12 +19,16 @@ export interface DiskLossOptions {
   readonly random: Random;
   /** How long the reader receives nothing. The drain has seen each copy a few times by then. */
   readonly lagMs: number;
+  /** What has to have come of the copies before the disk is lost; a minute is waited for it. @default nothing */
+  readonly awaits?: (copies: Copies) => boolean;
   /** As soon as it is promoted. @default nothing is done to it */
   readonly promoted?: () => Promise<void>;
 }
 
 const LEAST_STOPPED_MS = 300;
 const MOST_STOPPED_MS = 1200;
+const MOST_LOOKS = 60;
+const LOOK_MS = 1000;
 
 /**
  * A group's first reader stops receiving; then its other readers are stopped with SIGSTOP, the writer dies with its
@@ -32,7 +36,7 @@ const MOST_STOPPED_MS = 1200;
  */
 export async function loseDisk(
   { world: { signal, say }, cluster, access: { groups } }: Stage,
-  { group: name, random, lagMs, promoted }: DiskLossOptions,
+  { group: name, random, lagMs, awaits, promoted }: DiskLossOptions,
 ): Promise<DiskLoss> {
   const { servers } = cluster;
   const nodes = servers.groups.find((group) => group.name === name)?.nodes ?? [];
@@ -42,7 +46,11 @@ export async function loseDisk(
   const pause = (): Promise<void> => sleep(random.between(LEAST_STOPPED_MS, MOST_STOPPED_MS), undefined, { signal });
   await stopReceiving(servers, name);
   await sleep(lagMs, undefined, { signal });
-  const copies = await copiesOfUnshown(groups, name, place);
+  let copies = await copiesOfUnshown(groups, name, place);
+  for (let looks = 0; awaits?.(copies) === false && looks < MOST_LOOKS; looks++) {
+    await sleep(LOOK_MS, undefined, { signal });
+    copies = await copiesOfUnshown(groups, name, place);
+  }
   for (const { node } of others) servers.pause(node);
   await pause();
   const lostAt = Date.now();

@@ -8,7 +8,7 @@ import type { Check, FaultRun, RunOutcome } from '../fault-run.ts';
 import { NEW_CELLS } from '../load/cell-source.ts';
 import { Stage } from '../stage.ts';
 import { inspectLosses, type LostAftermath } from './inspect-losses.ts';
-import { loseDisk, type DiskLoss } from './lose-disk.ts';
+import { loseDisk, type DiskLoss, type DiskLossOptions } from './lose-disk.ts';
 
 const GROUPS = ['group-1', 'group-2', 'group-3'];
 const CLUSTER = { groups: GROUPS.length, readers: 2, shards: 24, promotes: true };
@@ -61,7 +61,12 @@ async function loseAll(world: RunWorld) {
 async function controls(world: RunWorld): Promise<{ readonly believing: Lost; readonly unbuffered: Lost }> {
   await using stage = await Stage.start(world, 'lost-disk/control', CLUSTER);
   await stage.drain({ access: { ...stage.access, wrap: new URL('drain-of-one-reader.ts', import.meta.url).href } });
-  const believing = await loseUnderLoad(stage, { losing: ['group-1'], seed: `${world.seed} believing` });
+  const believing = await loseUnderLoad(stage, {
+    losing: ['group-1'],
+    seed: `${world.seed} believing`,
+    // However slow the drain is on a busy machine: it has its turn.
+    awaits: ({ uncopied }) => uncopied > 0,
+  });
   return {
     believing,
     unbuffered: await loseUnderLoad(stage, {
@@ -96,16 +101,18 @@ interface LossRun {
   readonly cells?: number;
   readonly seed?: string;
   readonly access?: StoreAccess;
+  readonly awaits?: DiskLossOptions['awaits'];
 }
 
 async function loseUnderLoad(
   stage: Stage,
-  { losing, cells = 0, seed = stage.world.seed, access = stage.access }: LossRun,
+  { losing, cells = 0, seed = stage.world.seed, access = stage.access, awaits }: LossRun,
 ): Promise<Lost> {
   const random = new Random(seed, 'losses', 0);
   const load = await stage.load({ writers: WRITERS, cells: NEW_CELLS, seed, access });
   const losses: DiskLoss[] = [];
-  for (const group of losing) losses.push(await loseDisk(stage, { group, random, lagMs: LAG_MS }));
+  for (const group of losing)
+    losses.push(await loseDisk(stage, { group, random, lagMs: LAG_MS, ...(awaits && { awaits }) }));
   await load.untilAcked(cells);
   const { written } = await load.stop();
   return { losses, ...(await inspectLosses(stage, written, losses)) };
