@@ -33,7 +33,10 @@ export interface Chronicle extends Witness {
   appendedTo(address: string): readonly AppendedCell[];
   /** Comes with the next append, on any server. */
   nextAppend(): Promise<void>;
-  /** When this cell was appended, by the simulation's clock. */
+  /**
+   * When this cell was first appended, by the simulation's clock: one that a promotion lost, and that came back at the
+   * same place with the same time and body, is the same to whoever follows.
+   */
   appendedWhen(cell: KeptCell): number;
   /** Groups that ever held a copy of such a write. */
   copiesOf(cell: NewCell): number;
@@ -101,7 +104,7 @@ export function chronicle(now: () => number): Chronicle {
     appendedAt: (shard, addedId) => byPlace.get(placeKey(shard, addedId)) ?? [],
     appendedTo: (address) => byAddress.get(address) ?? [],
     nextAppend: () => appending.promise,
-    appendedWhen: (cell) => byAddress.get(cell.address)?.find((one) => one.cell === cell)?.at ?? 0,
+    appendedWhen: (cell) => byAddress.get(cell.address)?.find((one) => isSame(one.cell, cell))?.at ?? 0,
     copiesOf: (cell) =>
       new Set(
         (copies.get(addressKey(cell)) ?? [])
@@ -128,6 +131,13 @@ export function chronicle(now: () => number): Chronicle {
     cutShards,
     counts,
   };
+}
+
+function isSame(one: KeptCell, other: KeptCell): boolean {
+  if (one === other) return true;
+  if (one.shard !== other.shard || one.added_id !== other.added_id || one.createdText !== other.createdText)
+    return false;
+  return Buffer.compare(one.body, other.body) === 0;
 }
 
 /** The address of a cell, as the tables' rows name theirs. */
