@@ -12,7 +12,8 @@ import { toSqlError } from '../../../shared/sql/mysql-error.ts';
 import type { GroupAddress } from '../../../shared/topology/topology.ts';
 import type { Endpoint } from '../../../shared/sql/endpoints.ts';
 
-const CONNECTIONS = 8;
+/** What is asked, and the sign of life after it, find a kept one each. */
+const CONNECTIONS = 3;
 
 /**
  * A group's client that trusts every connection which it kept, however long it was idle, the one that a sign of life is
@@ -23,7 +24,7 @@ export function keepingClient(address: GroupAddress, login: () => Promise<Creden
 
   async function open({ host, port }: Endpoint): Promise<Pool> {
     const { username: user, password } = await login();
-    return createPool({
+    const pool = createPool({
       host,
       port,
       user,
@@ -37,6 +38,14 @@ export function keepingClient(address: GroupAddress, login: () => Promise<Creden
       supportBigNumbers: true,
       bigNumberStrings: true,
     });
+    await openAll(pool);
+    return pool;
+  }
+
+  /** However few were asked for at once before the freeze: there is a second one that is trusted. */
+  async function openAll(pool: Pool): Promise<void> {
+    const opened = await Promise.allSettled(Array.from({ length: CONNECTIONS }, () => pool.promise().getConnection()));
+    for (const one of opened) if (one.status === 'fulfilled') one.value.release();
   }
 
   function poolOf(target: Target): Promise<Pool> {
