@@ -39,7 +39,7 @@ export async function inspect({ datastore, groups, written, signal }: Scene): Pr
   const { rows, parked, conflicts, undecided, seconds } = await untilBuffersEmpty(datastore, EMPTY_PATIENCE_MS, signal);
   const unreadable = await countUnreadable(datastore, acked);
   const logs = await storedLogs(groups);
-  const { lost, moved, doubled } = compareKept(acked, logs);
+  const { lost, moved, movedExamples, doubled } = compareKept(acked, logs);
   return {
     acked: acked.length,
     // What moved cannot be read as it was acknowledged either, and is counted by itself.
@@ -52,7 +52,7 @@ export async function inspect({ datastore, groups, written, signal }: Scene): Pr
       'left in the buffer': rows + parked + conflicts + undecided,
     },
     outcomes,
-    wrongExamples,
+    wrongExamples: [...wrongExamples, ...movedExamples],
     drainSeconds: seconds,
   };
 }

@@ -78,7 +78,7 @@ describe('what was acknowledged', () => {
       ledger.note(cell(ref), { outcome: 'stored', shard: 0, added_id: place + 1 });
     ledger.note(cell(4), { outcome: 'buffered', shard: 0, copies: 2 });
     const marks = [1, 2, 3, 4].map((ref) => markOf(cell(ref)));
-    expect(compareKept(acked(ledger), [log([1, 2, 3, 4], marks)])).toEqual({ lost: 0, moved: 0, doubled: 0 });
+    expect(compareKept(acked(ledger), [log([1, 2, 3, 4], marks)])).toMatchObject({ lost: 0, moved: 0, doubled: 0 });
     expect(
       compareKept(acked(ledger), [
         log(
@@ -86,8 +86,13 @@ describe('what was acknowledged', () => {
           [0, 2, 3].map((place) => marks[place] ?? 0),
         ),
       ]),
-    ).toEqual({ lost: 1, moved: 0, doubled: 0 });
-    expect(compareKept(acked(ledger), [log([1, 2, 4, 3], [...marks])])).toEqual({ lost: 0, moved: 1, doubled: 0 });
+    ).toMatchObject({ lost: 1, moved: 0, doubled: 0 });
+    expect(compareKept(acked(ledger), [log([1, 2, 4, 3], [...marks])])).toEqual({
+      lost: 0,
+      moved: 1,
+      movedExamples: [`${cell(3).row_key} of shard 0 was answered 3, and is at 4`],
+      doubled: 0,
+    });
     expect(compareKept(acked(ledger), [log([1, 2, 3, 4, 5], [...marks, marks[0] ?? 0])])).toMatchObject({
       lost: 0,
       doubled: 1,

@@ -56,9 +56,13 @@ export interface Kept {
   readonly lost: number;
   /** There, but not at the added id that was answered. */
   readonly moved: number;
+  /** The first of those that moved, as text. */
+  readonly movedExamples: readonly string[];
   /** Stored more than once. */
   readonly doubled: number;
 }
+
+const EXAMPLES = 5;
 
 export function compareKept(acked: readonly AckedCell[], logs: readonly StoredLog[]): Kept {
   const places = new Map<number, number>();
@@ -69,11 +73,13 @@ export function compareKept(acked: readonly AckedCell[], logs: readonly StoredLo
       places.set(mark, ids[place] ?? 0);
     }
   }
-  let [lost, moved] = [0, 0];
-  for (const { mark, added_id } of acked) {
+  let lost = 0;
+  const moved: string[] = [];
+  for (const { row_key, mark, shard, added_id } of acked) {
     const there = places.get(mark);
     if (there === undefined) lost += 1;
-    else if (added_id > 0 && there !== added_id) moved += 1;
+    else if (added_id > 0 && there !== added_id)
+      moved.push(`${row_key} of shard ${shard} was answered ${added_id}, and is at ${there}`);
   }
-  return { lost, moved, doubled };
+  return { lost, moved: moved.length, movedExamples: moved.slice(0, EXAMPLES), doubled };
 }

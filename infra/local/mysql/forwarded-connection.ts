@@ -11,8 +11,11 @@ export class ForwardedConnection {
   #isForgotten = false;
   /** What happens to the answer of the command that was sent last. */
   #fate: 'pass' | 'cut' | 'drop' = 'pass';
-  /** When the last delayed answer goes out, so that a shorter delay does not overtake it. */
-  #lastDue = 0;
+  /**
+   * Answers that are delayed, in their order: timers of unlike length, by a fraction of a millisecond even, do not keep
+   * it.
+   */
+  readonly #delayed: { readonly due: number; readonly work: () => void }[] = [];
 
   constructor(client: Socket, target: { readonly host: string; readonly port: number }, closed: () => void) {
     this.#client = client;
@@ -78,15 +81,20 @@ export class ForwardedConnection {
   }
 
   #later(work: () => void): void {
-    const now = performance.now();
     const delayMs = this.#fault?.kind === 'delay' ? this.#fault.milliseconds : 0;
-    const due = Math.max(now + delayMs, this.#lastDue);
-    if (due <= now) {
-      work();
-      return;
-    }
-    this.#lastDue = due;
-    setTimeout(work, due - now).unref();
+    if (delayMs === 0 && this.#delayed.length === 0) return work();
+    this.#delayed.push({ due: performance.now() + delayMs, work });
+    if (this.#delayed.length === 1) this.#wait();
+  }
+
+  #wait(): void {
+    const [first] = this.#delayed;
+    if (first) setTimeout(() => this.#workDue(), Math.max(0, first.due - performance.now())).unref();
+  }
+
+  #workDue(): void {
+    while (this.#delayed[0] && this.#delayed[0].due <= performance.now()) this.#delayed.shift()?.work();
+    this.#wait();
   }
 
   #pass(from: Socket, to: Socket, chunk: Buffer): void {
