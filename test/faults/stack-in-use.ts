@@ -15,6 +15,8 @@ export interface StackInUse extends AsyncDisposable {
 }
 
 const SHARDS = 24;
+/** Instances that were let go meanwhile would have nothing to remember wrongly. */
+const FUNCTION_IDLE_SECONDS = 3600;
 
 export async function startInUse(
   { folder, engine, say }: RunWorld,
@@ -28,6 +30,7 @@ export async function startInUse(
     shards: SHARDS,
     engine,
     serverSize: 'full',
+    functionIdleSeconds: FUNCTION_IDLE_SECONDS,
     ...options,
   });
   parts.defer(() => stack.stop());
