@@ -7,6 +7,11 @@ export interface ConsumeOptions {
   readonly datastore?: string | undefined;
   /** Of the HTTP API. @default the environment variable SCHEMALESS_API_URL */
   readonly url?: string | undefined;
+  /**
+   * Prints how many cells were consumed, failed and parked, in lines of CloudWatch's embedded metric format on standard
+   * output, for where that is its log. @default false
+   */
+  readonly metrics?: boolean | undefined;
   /** Aborted to stop. @default SIGTERM and SIGINT (Ctrl-C) stop it */
   readonly signal?: AbortSignal | undefined;
 }
@@ -25,7 +30,7 @@ export interface ConsumeOptions {
  */
 export async function consume(
   { trigger, fn }: Pick<TriggerHandler, 'trigger' | 'fn'>,
-  { datastore, url, signal }: ConsumeOptions = {},
+  { datastore, url, metrics = false, signal }: ConsumeOptions = {},
 ): Promise<void> {
   const config = readConfig(CONSUMER_KEYS, {
     [ENVIRONMENT_VARIABLES.datastore]: datastore,
@@ -33,7 +38,7 @@ export async function consume(
   });
   // A Lambda function needs no queue of its own, nor what asks it.
   const { runConsumer } = await import('./consumer-process.ts');
-  await runConsumer({ config, trigger, fn, stopping: signal ?? stopSignals() });
+  await runConsumer({ config, trigger, fn, metrics, stopping: signal ?? stopSignals() });
 }
 
 function stopSignals(): AbortSignal {

@@ -20,6 +20,8 @@ export interface ConsumerProcess {
   /** The trigger's name. */
   readonly trigger: string;
   readonly fn: TriggerFunction;
+  /** Counts go to standard output, see `consumedReport`. */
+  readonly metrics: boolean;
   /** Aborted to stop: the call under way is waited for, what else was received goes back to the queue. */
   readonly stopping: AbortSignal;
 }
@@ -31,9 +33,9 @@ export interface ConsumerProcess {
  * @returns once it was told to stop, and nothing is under way any more
  * @throws an Error when the datastore has no such trigger
  */
-export async function runConsumer({ config, trigger, fn, stopping }: ConsumerProcess): Promise<void> {
+export async function runConsumer({ config, trigger, fn, metrics, stopping }: ConsumerProcess): Promise<void> {
   const sqs = sqsClient();
-  const { report, flush } = consumedReport(trigger);
+  const { report, flush } = consumedReport(trigger, metrics);
   const open = consumerOpener({ config, trigger, fn, sqs, report });
   let { queueUrl } = (await open()).deployed;
 

@@ -15,8 +15,13 @@ const COUNTED: Partial<Record<ConsumeEvent['kind'], string>> = {
 /**
  * Where consumers report to: the log at once, and counters with every `flush`, since there is one of them for each
  * cell.
+ *
+ * @param metrics whether there are counters: they are lines of standard output, which may be somebody else's @default true
  */
-export function consumedReport(trigger: string): {
+export function consumedReport(
+  trigger: string,
+  metrics = true,
+): {
   readonly report: (event: ConsumeEvent) => void;
   readonly flush: (requestId?: string) => void;
 } {
@@ -25,7 +30,7 @@ export function consumedReport(trigger: string): {
     report(event) {
       log(trigger, event);
       const name = COUNTED[event.kind];
-      if (name !== undefined) counted.push(name);
+      if (metrics && name !== undefined) counted.push(name);
     },
     flush(requestId) {
       const names = counted;

@@ -50,7 +50,7 @@ async function main(): Promise<void> {
   const stopping = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => stopping.abort());
   logger.info('consuming', { trigger, datastore: config.datastore });
-  await runConsumer({ config, trigger, fn, stopping: stopping.signal });
+  await runConsumer({ config, trigger, fn, metrics: true, stopping: stopping.signal });
   logger.info('stopped', { trigger });
 }
 

@@ -1,0 +1,58 @@
+import '../support/quiet.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { encodeMessage } from '../../../shared/triggers/state/queue-message.ts';
+import {
+  depthOf,
+  messageOf,
+  sendTo,
+  startEmulators,
+  until,
+  type Emulators,
+} from '../../shared/triggers/consume/support/stage.ts';
+import { deployTrigger, type DeployedForTest } from '../support/deployed-trigger.ts';
+
+let emulators: Emulators;
+let deployed: DeployedForTest;
+
+beforeAll(async () => {
+  emulators = await startEmulators();
+  deployed = await deployTrigger(emulators);
+});
+afterAll(async () => {
+  deployed.close();
+  await emulators.stop();
+});
+
+/** What a program prints that consumes one cell, and is told to end then. */
+async function printedFor(shard: number, parameters: readonly string[]): Promise<readonly string[]> {
+  await sendTo(emulators.sqs, deployed.queueUrl, encodeMessage(messageOf(shard, 1)), String(shard));
+  const child = spawn(process.execPath, ['test/functions/support/consuming-program.ts', ...parameters], {
+    env: { ...process.env, ...deployed.environment, POWERTOOLS_METRICS_DISABLED: 'false' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  let printed = '';
+  child.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  try {
+    await until('the cell is consumed', async () => (await depthOf(emulators.sqs, deployed.queueUrl)) === 0, 30_000);
+    child.kill('SIGTERM');
+    expect(await ended).toEqual([0, null]);
+    return printed.trimEnd().split('\n');
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+describe('what a program prints that consumes a trigger', () => {
+  it('is its own lines alone', async () => {
+    expect(await printedFor(4, [])).toEqual(['billed 4/1']);
+  }, 60_000);
+
+  it('has figures for CloudWatch beside them where it asks for those', async () => {
+    const [own, ...figures] = await printedFor(5, ['--metrics']);
+    expect(own).toBe('billed 5/1');
+    expect(figures.map((line) => JSON.parse(line))).toEqual([expect.objectContaining({ trigger_consumed: 1 })]);
+  }, 60_000);
+});
