@@ -36,7 +36,11 @@ export interface AppContext {
   readonly access?: unknown;
   /** `local` alone: workers that tail the shards for the triggers, 1 to 64. @default 1 */
   readonly tailers?: unknown;
-  /** `local` alone: origins of web pages that may ask, with commas between them; `*` all, `none` none. @default * */
+  /**
+   * `local` alone: origins of web pages that may ask, with commas between them, `:*` for any port; `*` all, `none` none.
+   *
+   * @default those of this machine
+   */
   readonly cors?: unknown;
 }
 
@@ -134,7 +138,7 @@ export function localEnvironment(context: Pick<AppContext, (typeof LOCAL_KEYS)[n
   };
 }
 
-const ORIGIN = /^https?:\/\/[\w.-]+(?::\d{1,5})?$/u;
+const ORIGIN = /^https?:\/\/(?:[\w.-]+|\[[\da-f:]+\])(?::(?:\d{1,5}|\*))?$/u;
 
 function originsOf(value: unknown): readonly string[] | undefined {
   if (value === undefined) return undefined;

@@ -1,4 +1,5 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
+import { isTraceparent } from '../../shared/api/traceparent.ts';
 import type { RequestIds } from '../environment/request-ids.ts';
 
 /** What a caller's own request id may be: it goes into logs and a header as it is. */
@@ -16,14 +17,11 @@ export function requestIdOf({
   return own !== undefined && TAKEN.test(own) ? own : requestContext.requestId;
 }
 
-/** Version, trace id, parent id and flags; of later versions more may follow. */
-const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-[\w.:/+=@-]{1,128})?$/u;
-
 /** The ids that lines of the log about a request carry: `traceparent` as it came, where it is well-formed. */
 export function requestIdsOf(event: Pick<APIGatewayProxyEventV2, 'headers' | 'requestContext'>): RequestIds {
   const traceparent = event.headers?.['traceparent'];
   return {
     request_id: requestIdOf(event),
-    ...(traceparent !== undefined && TRACEPARENT.test(traceparent) && { traceparent }),
+    ...(isTraceparent(traceparent) && { traceparent }),
   };
 }

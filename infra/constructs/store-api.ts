@@ -4,7 +4,6 @@ import {
   CorsHttpMethod,
   HttpApi,
   HttpMethod,
-  HttpNoneAuthorizer,
   HttpRoute,
   HttpRouteKey,
   HttpStage,
@@ -16,7 +15,6 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { Construct } from 'constructs';
-import { acknowledge } from './evidence.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { functionLog } from './function-log.ts';
 import { DEFAULT_HANDLER, DEFINING_HANDLER, ROUTES, type Operation, type Route } from '../../shared/api/routes.ts';
@@ -62,12 +60,29 @@ const CORS = {
   maxAge: Duration.hours(1),
 };
 
+/**
+ * The routes of all that is no route of the store, by the ids of their constructs. Where pages of other origins may ask
+ * they take every method but OPTIONS: the gateway answers preflight requests, which no browser signs, but not where a
+ * route that wants a signature takes them; and one that wants none would call a function for whoever asks.
+ */
+function fallbacks(hasPreflights: boolean): readonly (readonly [string, HttpRouteKey])[] {
+  if (!hasPreflights) return [['fallback', HttpRouteKey.DEFAULT]];
+  const { GET, HEAD, POST, PUT, PATCH, DELETE } = HttpMethod;
+  return [
+    ['fallback-root', HttpRouteKey.with('/', GET)],
+    ...[GET, HEAD, POST, PUT, PATCH, DELETE].map((method): [string, HttpRouteKey] => [
+      `fallback-${method.toLowerCase()}`,
+      HttpRouteKey.with('/{proxy+}', method),
+    ]),
+  ];
+}
+
 /** The HTTP API: the routes of `shared/api/routes.ts`, each only for who is allowed by IAM to call it. */
 export class StoreApi extends Construct {
   readonly api: HttpApi;
   readonly stage: HttpStage;
   /** Of all other paths and methods. */
-  readonly fallback: HttpRoute;
+  readonly fallbacks: readonly HttpRoute[];
 
   constructor(scope: Construct, id: string, props: StoreApiProps) {
     super(scope, id);
@@ -110,29 +125,16 @@ export class StoreApi extends Construct {
         methods: [HttpMethod[route.method]],
         integration: integrationOf(route.handler),
       });
-    // The gateway answers preflight requests, which no browser signs, but not where a route that wants a signature takes
-    // them: the fallback would.
-    if (corsOrigins.length > 0) {
-      const preflights = this.api.addRoutes({
-        path: '/{proxy+}',
-        methods: [HttpMethod.OPTIONS],
-        integration: integrationOf(DEFAULT_HANDLER),
-        authorizer: new HttpNoneAuthorizer(),
-      });
-      for (const route of preflights)
-        acknowledge(
-          route,
-          'APIG4',
-          'Browsers sign no preflight request; the gateway answers it, and no function is asked',
-        );
-    }
     // By itself the gateway answers what it has no route for in a form of its own.
-    this.fallback = new HttpRoute(this, 'fallback', {
-      httpApi: this.api,
-      routeKey: HttpRouteKey.DEFAULT,
-      integration: integrationOf(DEFAULT_HANDLER),
-      authorizer: new HttpIamAuthorizer(),
-    });
+    this.fallbacks = fallbacks(corsOrigins.length > 0).map(
+      ([id, routeKey]) =>
+        new HttpRoute(this, id, {
+          httpApi: this.api,
+          routeKey,
+          integration: integrationOf(DEFAULT_HANDLER),
+          authorizer: new HttpIamAuthorizer(),
+        }),
+    );
   }
 
   /** May call these operations of one datastore. */

@@ -57,7 +57,8 @@ export interface StoreEnvironment {
   readonly throttle: { readonly ratePerSecond: number; readonly burst: number };
   /**
    * Origins of web pages that may ask the API from a browser (CORS), such as `https://shop.example`, or `*` for all; none
-   * lets no other origin's page read an answer. A page still has to sign its requests where they have to be signed.
+   * lets no other origin's page read an answer. A page still has to sign its requests where they have to be signed. The
+   * local stack knows `http://localhost:*`, too, for any port.
    */
   readonly corsOrigins: readonly string[];
   /** Days that logs are kept. */

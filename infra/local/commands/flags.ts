@@ -87,7 +87,7 @@ export function startFlags(): readonly Option[] {
     ),
     new Option(
       '--cors <origins>',
-      'web pages that may ask, such as http://localhost:5173, with commas between them; none for none (default: all)',
+      'web pages that may ask, such as http://localhost:5173, with commas between them; * for all, none for none (default: those of this machine)',
     ),
     new Option('--no-watch', 'leave changed functions and YAML to the next start'),
     new Option('--datastores <folder>', "folder of the datastores' YAML (default: infra/datastores)"),

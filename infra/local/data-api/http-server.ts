@@ -38,7 +38,10 @@ const PATHS: ReadonlyMap<string, OperationName> = new Map([
 const COMMITS: ReadonlySet<OperationName> = new Set(['ExecuteStatement', 'BatchExecuteStatement', 'CommitTransaction']);
 const FAULTS_PATH = '/_faults';
 
-/** Serves the API, and the faults route beside it. Who may call is not checked: signatures are taken as they come. */
+/**
+ * Serves the API, and the faults route beside it. Who may call is not checked, but that it is no web page: signatures
+ * are taken as they come.
+ */
 export async function startHttpServer({
   host,
   port,
@@ -48,11 +51,14 @@ export async function startHttpServer({
   report,
 }: HttpServerOptions): Promise<{ readonly url: string; close(): Promise<void> }> {
   const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (request, response) => {
+    // A browser sends a page's plain text without asking first, and statements are that to it.
+    if (request.headers.origin !== undefined)
+      return send(response, 403, { message: 'origin: wanted a program that is no browser, got a web page' });
     const [pathname = '/'] = (request.url ?? '/').split('?', 1);
     const answered =
       pathname === FAULTS_PATH ? answerFaults(request, response, faults) : answerCall(request, response, pathname);
     // The client went away while it sent.
-    answered.catch(() => response.destroy());
+    return void answered.catch(() => response.destroy());
   });
 
   async function answerCall(request: IncomingMessage, response: ServerResponse, pathname: string): Promise<void> {

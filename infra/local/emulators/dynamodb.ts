@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { closeDynalite } from './close-dynalite.ts';
 import type { Emulator } from './emulator.ts';
 import { openDynalite } from './open-dynalite.ts';
+import { refusePages } from './refuse-pages.ts';
 
 /**
  * Longer than any client here waits between two requests. After Node's own five seconds each would connect anew, ten
@@ -14,6 +15,7 @@ const KEEP_ALIVE_MS = 10 * 60_000;
 export async function startDynamoDb(folder: string, port: number): Promise<Emulator> {
   mkdirSync(folder, { recursive: true });
   const server = openDynalite(folder);
+  refusePages(server);
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { Server as HttpServer } from 'node:http';
 import { Server } from 'node:net';
 import { startFauxqs } from 'fauxqs';
 import type { Emulator } from './emulator.ts';
@@ -6,6 +7,7 @@ import { fauxqsParts } from './fauxqs-parts.ts';
 import { mendFifoGroups } from './fifo-groups.ts';
 import { mendLostReceives } from './lost-receives.ts';
 import { mendMessageFile } from './message-file.ts';
+import { refusePages } from './refuse-pages.ts';
 
 const FORBIDDEN = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
@@ -29,13 +31,18 @@ async function mend(): Promise<void> {
   forbidden.test = (text) => FORBIDDEN.test(text);
 }
 
-/** fauxqs listens on every interface and cannot be told otherwise: nobody outside this machine is to reach it. */
+/**
+ * fauxqs listens on every interface and cannot be told otherwise: nobody outside this machine is to reach it, and no web
+ * page on it.
+ */
 async function onLoopback<T>(start: () => Promise<T>): Promise<T> {
   const { listen } = Server.prototype;
   Server.prototype.listen = function loopbackOnly(this: Server, ...parameters: unknown[]): Server {
     const [options] = parameters;
-    if (typeof options === 'object' && options !== null && 'host' in options && options.host === '0.0.0.0')
+    if (typeof options === 'object' && options !== null && 'host' in options && options.host === '0.0.0.0') {
       parameters[0] = { ...options, host: '127.0.0.1' };
+      if (this instanceof HttpServer) refusePages(this);
+    }
     return Reflect.apply(listen, this, parameters);
   };
   try {

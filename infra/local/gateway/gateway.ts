@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { isTraceparent } from '../../../shared/api/traceparent.ts';
 import { listen } from '../listen.ts';
 import { textOf, type FunctionResult } from '../lambda/function-result.ts';
 import { checkSignature, type CallerCredentials } from './check-signature.ts';
-import { corsHeaders, isPreflight, type CorsRules } from './cors.ts';
+import { corsHeaders, isPreflight, whyForeign, withCors, type CorsRules } from './cors.ts';
 import { gatewayAnswer, httpAnswer, type HttpAnswer } from './http-answer.ts';
 import { httpEvent, parseTarget } from './http-event.ts';
 import { routeTable, type HttpRoute, type RouteTable } from './route-table.ts';
@@ -31,14 +32,18 @@ const RETRY_AFTER = '1';
 /** Calls a function with JSON text. */
 export type Caller = (event: string) => Promise<FunctionResult>;
 
-/** An HTTP API on the loopback interface. Whoever can reach it may do everything, unless it checks signatures. */
+/**
+ * An HTTP API on the loopback interface. Whoever can reach it may do everything, unless it checks signatures; web pages
+ * reach it, too, and may do what they are let.
+ */
 export interface Gateway {
   readonly port: number;
   readonly url: string;
   /**
    * Serves these routes from now on. Until the first call every request is answered 503.
    *
-   * @param cors which pages of other origins may ask @default none
+   * @param cors which pages of other origins may ask; of any other nothing is taken that could change something
+   *   @default none
    */
   serve(routes: readonly HttpRoute[], callerOf: (functionArn: string) => Caller, cors?: CorsRules): void;
   /** Answers what has been asked, for five seconds at most, and takes no more. */
@@ -75,6 +80,7 @@ export interface AccessLine {
   readonly request_id: string;
   /** Where the request has one of its own. */
   readonly gateway_request_id?: string;
+  /** Where it is well-formed. */
   readonly traceparent?: string;
   readonly route?: string;
   readonly method: string;
@@ -112,13 +118,16 @@ export async function openGateway(
   );
 
   async function answerWithCors(request: IncomingMessage): Promise<RoutedAnswer> {
-    if (cors === undefined) return answerTo(request);
     const { origin, 'access-control-request-method': requestedMethod } = request.headers;
     const asked = { method: request.method ?? '', origin, requestedMethod };
+    const why = whyForeign(cors, asked);
+    // Of a page that may not ask, before anything is done: a browser sends simple requests without a preflight.
+    if (why !== undefined) return { ...gatewayAnswer(403, why), requestId: randomUUID() };
+    if (cors === undefined) return answerTo(request);
     const headers = corsHeaders(cors, asked);
     if (isPreflight(asked)) return { status: 204, headers, body: '', requestId: randomUUID() };
     const answer = await answerTo(request);
-    return origin === undefined ? answer : { ...answer, headers: { ...answer.headers, ...headers } };
+    return { ...answer, headers: withCors(answer.headers, headers) };
   }
 
   async function answerTo(request: IncomingMessage): Promise<RoutedAnswer> {
@@ -219,7 +228,7 @@ function accessLine(
   return {
     request_id: isOwn ? ofAnswer : requestId,
     ...(isOwn && { gateway_request_id: requestId }),
-    ...(typeof traceparent === 'string' && { traceparent }),
+    ...(isTraceparent(traceparent) && { traceparent }),
     ...(routeKey !== undefined && { route: routeKey }),
     method,
     path: url.split('?', 1)[0] ?? '',

@@ -29,7 +29,10 @@ export interface LocalStackOptions {
   readonly tailers: number | undefined;
   /** How functions reach MySQL. @default mysql */
   readonly access: Access;
-  /** Origins of web pages that may ask, with commas between them; `*` all, `none` none. @default * */
+  /**
+   * Origins of web pages that may ask, with commas between them, `:*` for any port; `*` all, `none` none. @default those
+   * of this machine
+   */
   readonly cors: string | undefined;
   /** The HTTP API answers 403 to what is not signed, on the routes that need it. @default false */
   readonly checkSignatures: boolean;

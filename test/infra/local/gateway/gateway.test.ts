@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localEnvironment } from '../../../../infra/app-context.ts';
 import type { CorsRules } from '../../../../infra/local/gateway/cors.ts';
 import { GATEWAY_LIMITS, openGateway, type AccessLine, type Gateway } from '../../../../infra/local/gateway/gateway.ts';
 import { startStandIns, type StandInHost } from '../../support/stand-in-host.ts';
@@ -193,16 +194,28 @@ describe('pages of other origins', () => {
   };
   const withGateway = async (
     rules: CorsRules | undefined,
-    use: (send: (method: string, headers: Record<string, string>) => Promise<Response>) => Promise<void>,
+    use: (
+      send: (method: string, headers: Record<string, string>) => Promise<Response>,
+      called: readonly string[],
+    ) => Promise<void>,
   ): Promise<void> => {
     const open = await openGateway(0, () => undefined);
+    const called: string[] = [];
     try {
       open.serve(
-        [{ routeKey: 'GET /cells', functionArn: 'read', timeoutMs: 1000, authorization: 'NONE' }],
-        () => async () => ({ text: '"a cell"' }),
+        ['GET', 'PUT', 'POST', 'DELETE'].map((method) => ({
+          routeKey: `${method} /cells`,
+          functionArn: method,
+          timeoutMs: 1000,
+          authorization: 'AWS_IAM',
+        })),
+        (method) => async () => {
+          called.push(method);
+          return { text: JSON.stringify({ statusCode: 200, headers: { vary: 'accept' }, body: 'a cell' }) };
+        },
         rules,
       );
-      await use((method, headers) => fetch(`${open.url}/cells`, { method, headers }));
+      await use((method, headers) => fetch(`${open.url}/cells`, { method, headers }), called);
     } finally {
       await open.close();
     }
@@ -244,11 +257,69 @@ describe('pages of other origins', () => {
     });
   });
 
+  it.each([
+    ['of some origins', RULES],
+    ['of none', undefined],
+  ])('change nothing where the pages %s may ask, with requests that a browser sends unasked', async (_, rules) => {
+    await withGateway(rules, async (send, called) => {
+      for (const origin of ['http://elsewhere.example', 'http://localhost:5173.elsewhere.example', 'null'])
+        for (const method of ['POST', 'PUT', 'DELETE']) {
+          const answer = await send(method, { origin, 'content-type': 'text/plain' });
+          expect([answer.status, await answer.json()]).toEqual([
+            403,
+            { message: expect.stringMatching(/^origin: wanted .+, got .+--cors/u) },
+          ]);
+        }
+      expect(called).toEqual([]);
+      // No browser.
+      expect((await send('DELETE', {})).status).toBe(200);
+      expect(called).toEqual(['DELETE']);
+    });
+  });
+
+  it.each(['http://localhost', 'http://localhost:5173', 'http://127.0.0.1:80', 'http://[::1]:5173'])(
+    'of this machine ask and change, at whatever port: %s',
+    async (origin) => {
+      const { corsOrigins } = localEnvironment({});
+      await withGateway({ ...RULES, origins: corsOrigins }, async (send) => {
+        expect(corsOf(await send('OPTIONS', { ...PREFLIGHT, origin }))).toMatchObject({
+          'access-control-allow-origin': origin,
+        });
+        const changed = await send('DELETE', { origin });
+        expect([changed.status, corsOf(changed)['access-control-allow-origin']]).toEqual([200, origin]);
+      });
+    },
+  );
+
+  it.each([
+    'https://elsewhere.example',
+    'http://localhost.elsewhere.example:80',
+    'http://localhost:5173.elsewhere.example',
+    'http://elsewhere.example/?http://localhost:5173',
+    'http://127.0.0.1.elsewhere.example',
+    'null',
+  ])('of elsewhere are not those of this machine: %s', async (origin) => {
+    const { corsOrigins } = localEnvironment({});
+    await withGateway({ ...RULES, origins: corsOrigins }, async (send) => {
+      expect(corsOf(await send('OPTIONS', { ...PREFLIGHT, origin }))).toEqual({});
+      expect((await send('POST', { origin })).status).toBe(403);
+    });
+  });
+
+  it('are told apart by caches, wherever the answer depends on the page', async () => {
+    await withGateway(RULES, async (send) => {
+      for (const headers of [{}, { origin: PAGE }, { origin: 'http://elsewhere.example' }] as Record<string, string>[])
+        expect((await send('GET', headers)).headers.get('vary')).toBe('accept, origin');
+      expect((await send('OPTIONS', PREFLIGHT)).headers.get('vary')).toBe('origin');
+    });
+  });
+
   it('are all let in by a wildcard', async () => {
     await withGateway({ ...RULES, origins: ['*'] }, async (send) => {
-      expect(corsOf(await send('GET', { origin: 'http://elsewhere.example' }))).toMatchObject({
-        'access-control-allow-origin': '*',
-      });
+      const answer = await send('DELETE', { origin: 'http://elsewhere.example' });
+      expect(answer.status).toBe(200);
+      expect(corsOf(answer)).toMatchObject({ 'access-control-allow-origin': '*' });
+      expect(answer.headers.get('vary')).toBe('accept');
     });
   });
 });
@@ -262,7 +333,7 @@ it('each answer is told with its ids, and nothing of a query', async () => {
     open.serve(routes, () => async () => ({ text, body: 'a cell' }));
     const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
     await fetch(`${open.url}/cells?secret=1`, { headers: { traceparent } });
-    await fetch(`${open.url}/nothing`);
+    await fetch(`${open.url}/nothing`, { headers: { traceparent: 'no trace at all' } });
     await expect
       .poll(() => told)
       .toEqual([
