@@ -5,7 +5,7 @@ import { queueCounts } from '../event-sources/queue-of-source.ts';
 import { writeFileAtomically } from '../write-file-atomically.ts';
 
 export interface FormerQueues {
-  /** Remembers the names of the queues that there were at the last start. */
+  /** Remembers the names of the queues that the stack may have made. */
   readonly file: string;
   /** Of every queue of the template. */
   readonly urls: readonly string[];
@@ -14,28 +14,40 @@ export interface FormerQueues {
   readonly log: (line: string) => void;
 }
 
+/** To be done before queues are made: what is made for a template that is not taken is deleted with the next one. */
+export function rememberQueues({ file, urls }: Pick<FormerQueues, 'file' | 'urls'>): void {
+  const former = rememberedIn(file);
+  const more = urls.map(nameOf).filter((name) => !former.includes(name));
+  if (more.length > 0) writeFileAtomically(file, JSON.stringify([...former, ...more]));
+}
+
+function rememberedIn(file: string): readonly string[] {
+  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as readonly string[]) : [];
+}
+
+const nameOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
+
 /**
  * Deletes the queues that the last template had and this one has not, as a deployment does when all the rest of it has
  * succeeded. Their triggers are not listed any more by then, and begin at their `start` where they are defined again:
  * what was queued is nothing that they would miss. Queues that the stack did not make are left alone.
  */
 export async function deleteFormerQueues({ file, urls, sqsUrl, log }: FormerQueues): Promise<void> {
-  const nameOf = (url: string): string => url.slice(url.lastIndexOf('/') + 1);
   const names = urls.map(nameOf);
-  const former: readonly string[] = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
-  const gone = former.filter((name) => !names.includes(name)).sort();
-  if (gone.length > 0) {
-    const client = new SQSClient({ endpoint: sqsUrl, ...awsLogin() });
-    try {
-      for (const name of gone)
-        await deleteQueue(client, `${sqsUrl}/${awsAccount()}/${name}`, (messages) =>
-          log(`deleted the queue ${name}, which is not defined any more${messages}`),
-        );
-    } finally {
-      client.destroy();
-    }
+  const gone = rememberedIn(file)
+    .filter((name) => !names.includes(name))
+    .sort();
+  if (gone.length === 0) return;
+  const client = new SQSClient({ endpoint: sqsUrl, ...awsLogin() });
+  try {
+    for (const name of gone)
+      await deleteQueue(client, `${sqsUrl}/${awsAccount()}/${name}`, (messages) =>
+        log(`deleted the queue ${name}, which is not defined any more${messages}`),
+      );
+  } finally {
+    client.destroy();
   }
-  if (gone.length > 0 || names.some((name) => !former.includes(name))) writeFileAtomically(file, JSON.stringify(names));
+  writeFileAtomically(file, JSON.stringify(names));
 }
 
 async function deleteQueue(client: SQSClient, url: string, deleted: (messages: string) => void): Promise<void> {

@@ -47,10 +47,10 @@ export function takeSources({ sources, running, groups, world, secretsManager }:
     const local = localResources(stacks, world);
     secretsManager.setSecrets(local.secrets);
     const functions = await running.take(local);
-    sources.taken(definitions);
     const changes = definitionChanges(datastores, definitions.datastores);
     datastores = definitions.datastores;
     read = new Set(files);
+    sources.taken(definitions);
     return { definitions: changes, functions };
   }
 

@@ -1,5 +1,5 @@
 import type { DataFolder } from '../stack/data-folder.ts';
-import { deleteFormerQueues } from '../stack/former-queues.ts';
+import { deleteFormerQueues, rememberQueues } from '../stack/former-queues.ts';
 import { startFunctionHost, type FunctionHost } from '../lambda/function-host.ts';
 import type { FunctionDefinition } from '../lambda/function-definition.ts';
 import type { FunctionLog } from '../lambda/function-log.ts';
@@ -11,7 +11,7 @@ import { eventSources, type EventSourceDefinition } from './resources/event-sour
 import { corsRules, httpRoutes } from './resources/http-api.ts';
 import { lambdaFunctions } from './resources/lambda-function.ts';
 import type { LocalResources } from './resources/local-resources.ts';
-import { createQueues, queueUrls } from './resources/queue.ts';
+import { changeQueues, createQueues, queueUrls } from './resources/queue.ts';
 import { schedules, type ScheduleDefinition } from './resources/schedule.ts';
 import { createTables, tableNames } from './resources/table.ts';
 import { runCustomResources } from './run-custom-resources.ts';
@@ -38,7 +38,8 @@ export interface RunningTemplate {
    * Makes what a template says, in the order of a deployment: tables and queues, functions, custom resources, then the
    * routes, schedules and event source mappings that call them; last the queues go that it does not have any more. What
    * is as in the template before goes on undisturbed. When a part fails, as a migration that refuses, those functions,
-   * routes, schedules and event sources go on that were there before. One at a time.
+   * routes, schedules and event sources go on that were there before, queues are as they were, and those that were made
+   * go with the next template. A queue that cannot be deleted then is said aloud, and fails nothing. One at a time.
    *
    * @returns the titles of the functions that are new, or not as they were
    */
@@ -82,8 +83,15 @@ export function runTemplate({ options, folder, services, log, gateway }: RunTemp
   });
 
   async function take({ resources, context }: LocalResources): Promise<readonly string[]> {
-    await Promise.all([createTables(resources, context, services.dynamodb), createQueues(resources, context)]);
+    // All that may fail by what the template says comes before the functions take over.
     const parts = partsOf({ resources, context }, options);
+    const cors = corsRules(resources, context);
+    const [wantedUrls, wantedTables] = [queueUrls(resources, context), tableNames(resources, context)];
+    rememberQueues({ file: folder.queues, urls: wantedUrls });
+    const [changes] = await Promise.all([
+      createQueues(resources, context),
+      createTables(resources, context, services.dynamodb),
+    ]);
     const made = functions.make(parts);
     let slots: number | undefined;
     try {
@@ -91,21 +99,34 @@ export function runTemplate({ options, folder, services, log, gateway }: RunTemp
       wish = tailerWish(parts.scheduled, parts.definitions, services.dynamodb);
       if (isFirst && options.tailers !== undefined) await wish?.write(options.tailers);
       slots = await wish?.read();
+      // Before their functions, which may take longer now.
+      await changeQueues(changes, context);
     } catch (error) {
       await made.drop();
       throw error;
     }
 
     made.takeOver();
-    gateway.serve(parts.routes, functions.caller, corsRules(resources, context));
+    gateway.serve(parts.routes, functions.caller, cors);
     const changed = new Set(made.changed.map(({ arn }) => arn));
     runningSchedules.take({ schedules: parts.scheduled, slots, changed });
     await runningSources.take(parts.sources);
-    urls = queueUrls(resources, context);
-    tables = tableNames(resources, context);
-    await deleteFormerQueues({ file: folder.queues, urls, sqsUrl: services.sqs, log: options.log });
+    urls = wantedUrls;
+    tables = wantedTables;
     isFirst = false;
+    await tidy();
     return made.changed.map(({ title }) => title);
+  }
+
+  /** The template is taken, whatever becomes of the queues that it has no more. */
+  async function tidy(): Promise<void> {
+    try {
+      await deleteFormerQueues({ file: folder.queues, urls, sqsUrl: services.sqs, log: options.log });
+    } catch (error) {
+      options.log(
+        `queues that are not defined any more could not be deleted, which is tried again with the next change or start: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
   }
 
   const settle = async (): Promise<void> => {

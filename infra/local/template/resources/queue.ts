@@ -41,11 +41,21 @@ export function queueUrls(resources: readonly ResourceAddress[], context: Contex
     .map((address) => QUEUE.ref(address, context));
 }
 
+/** Attributes that a queue which is there has otherwise. */
+export interface QueueChange {
+  readonly url: string;
+  readonly attributes: Record<string, string>;
+}
+
 /**
- * Makes the queues that are not there yet, those that others send their failures to first, and changes what differs in
- * the others.
+ * Makes the queues that are not there yet, those that others send their failures to first.
+ *
+ * @returns what differs in the others, for `changeQueues`
  */
-export async function createQueues(resources: readonly ResourceAddress[], context: Context): Promise<void> {
+export async function createQueues(
+  resources: readonly ResourceAddress[],
+  context: Context,
+): Promise<readonly QueueChange[]> {
   const queues = resources
     .filter(({ resource }) => resource.Type === 'AWS::SQS::Queue')
     .map((address): WantedQueue => ({
@@ -54,19 +64,37 @@ export async function createQueues(resources: readonly ResourceAddress[], contex
       attributes: attributesOf(address, context),
     }))
     .sort((left, right) => Number('RedrivePolicy' in left.attributes) - Number('RedrivePolicy' in right.attributes));
-  if (queues.length === 0) return;
+  if (queues.length === 0) return [];
+  return withSqs(context, async (client) => {
+    const changes: QueueChange[] = [];
+    for (const queue of queues) changes.push(...(await createQueue(client, queue)));
+    return changes;
+  });
+}
+
+/** Gives queues the attributes that their template says. */
+export async function changeQueues(changes: readonly QueueChange[], context: Context): Promise<void> {
+  if (changes.length === 0) return;
+  const { SetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
+  await withSqs(context, async (client) => {
+    for (const { url, attributes } of changes)
+      await client.send(new SetQueueAttributesCommand({ QueueUrl: url, Attributes: attributes }));
+  });
+}
+
+async function withSqs<T>({ world }: Context, use: (client: SQSClient) => Promise<T>): Promise<T> {
   const { SQSClient } = await import('@aws-sdk/client-sqs');
-  const client = new SQSClient({ endpoint: context.world.sqsUrl, ...awsLogin() });
+  const client = new SQSClient({ endpoint: world.sqsUrl, ...awsLogin() });
   try {
-    for (const queue of queues) await createQueue(client, queue);
+    return await use(client);
   } finally {
     client.destroy();
   }
 }
 
-async function createQueue(client: SQSClient, { url, name, attributes }: WantedQueue): Promise<void> {
-  const { CreateQueueCommand, GetQueueAttributesCommand, SetQueueAttributesCommand } =
-    await import('@aws-sdk/client-sqs');
+/** What differs, where it is there already. */
+async function createQueue(client: SQSClient, { url, name, attributes }: WantedQueue): Promise<readonly QueueChange[]> {
+  const { CreateQueueCommand, GetQueueAttributesCommand } = await import('@aws-sdk/client-sqs');
   try {
     const { QueueUrl = '' } = await client.send(new CreateQueueCommand({ QueueName: name, Attributes: attributes }));
     // Whatever host it names: it is asked where it was found.
@@ -74,13 +102,14 @@ async function createQueue(client: SQSClient, { url, name, attributes }: WantedQ
       throw new Error(
         `AWS_ENDPOINT_URL_SQS: wanted an SQS whose queues are at ${new URL(url).pathname}, got ${QueueUrl}`,
       );
+    return [];
   } catch (error) {
     if (!(error instanceof Error && /Queue(?:Name|Already)Exists$/u.test(error.name))) throw error;
     const { Attributes = {} } = await client.send(
       new GetQueueAttributesCommand({ QueueUrl: url, AttributeNames: ['All'] }),
     );
     const other = Object.entries(attributes).filter(([key, value]) => Object(Attributes)[key] !== value);
-    await client.send(new SetQueueAttributesCommand({ QueueUrl: url, Attributes: Object.fromEntries(other) }));
+    return [{ url, attributes: Object.fromEntries(other) }];
   }
 }
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { GetQueueAttributesCommand } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { localResources } from '../../../../../infra/local/template/resources/local-resources.ts';
-import { createQueues, queueUrls } from '../../../../../infra/local/template/resources/queue.ts';
+import { changeQueues, createQueues, queueUrls } from '../../../../../infra/local/template/resources/queue.ts';
 import type { World } from '../../../../../infra/local/template/resources/resource-kind.ts';
 import { startSqs, type LocalSqs } from '../../../../support/sqs.ts';
 
@@ -36,7 +36,7 @@ describe('a queue of the template', () => {
     const stack = `service-${randomUUID().slice(0, 8)}`;
     const made = async (seconds: number, receives: number) => {
       const { resources, context } = withQueues(seconds, receives, stack);
-      await createQueues(resources, context);
+      await changeQueues(await createQueues(resources, context), context);
       return (
         await sqs.client.send(
           new GetQueueAttributesCommand({ QueueUrl: queueUrls(resources, context)[0], AttributeNames: ['All'] }),
