@@ -75,7 +75,7 @@ export function connectConsumer(called: IFunction, fn: LambdaFunction, parts: Co
     reportBatchItemFailures: true,
     maxConcurrency,
   });
-  trigger.queue.grantConsumeMessages(fn);
-  trigger.isConsumed = true;
+  trigger.grantConsuming(fn);
+  trigger.consumer = called;
   return mapping;
 }

@@ -41,16 +41,6 @@ export function acknowledgeVersions(construct: IConstruct, called: Pick<IFunctio
   );
 }
 
-/** May encrypt with a key, which the CDK grants with wildcards. */
-export function acknowledgeKeyUses(construct: IConstruct): void {
-  for (const action of ['GenerateDataKey', 'ReEncrypt'])
-    acknowledge(
-      construct,
-      `IAM5[Action::kms:${action}*]`,
-      'The wildcard stands for the ways in which one key encrypts what is sent to a queue',
-    );
-}
-
 /**
  * Routes of the API are named with a wildcard for each key in their paths.
  *

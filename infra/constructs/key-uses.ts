@@ -25,6 +25,12 @@ export function grantTableKey(grantee: IGrantable, key: IKey | undefined, use: '
   if (key) allow(grantee, key, 'dynamodb', use === 'read' ? READ_KEY : [...READ_KEY, ...WRITE_KEY]);
 }
 
+/** May have SQS, and nobody else, use the key of the queues. Does nothing where the key is SQS's own. */
+export function grantQueueKey(grantee: IGrantable, key: IKey | undefined, use: 'send' | 'receive'): void {
+  // Who sends gets a key for the message, and SQS has it checked.
+  if (key) allow(grantee, key, 'sqs', use === 'send' ? ['kms:GenerateDataKey', 'kms:Decrypt'] : ['kms:Decrypt']);
+}
+
 /** May have Secrets Manager, and nobody else, decrypt with the key. Does nothing where the key is its own. */
 export function grantSecretKey(grantee: IGrantable, key: IKey | undefined): void {
   if (key) allow(grantee, key, 'secretsmanager', READ_KEY);

@@ -48,7 +48,7 @@ export class SchemalessDatastore {
   /**
    * Calls a function by a trigger of the YAML that names one: there it says what the local stack runs, here it is given.
    *
-   * @throws an Error when there is no such trigger, or its function is not to be given
+   * @throws an Error when there is no such trigger, it has a function already, or none is to be given
    */
   onTrigger(name: string, fn: IFunction, options: ConsumerOptions = {}): TriggerQueue {
     const trigger = this.trigger(name);
@@ -105,6 +105,11 @@ export class SchemalessDatastore {
   }
 
   private connect(trigger: TriggerQueue, called: IFunction, { maxConcurrency }: ConsumerOptions): void {
+    const { consumer } = trigger;
+    if (consumer)
+      throw new Error(
+        `trigger ${trigger.definition.name} of ${this.name}: wanted one function, got ${called.node.path} besides ${consumer.node.path}`,
+      );
     const fn = consumingFunction(called, trigger);
     this.service.connect(trigger, called, fn, maxConcurrency);
     // Beside the function, whose stack may know of the store's, but not be known to it.

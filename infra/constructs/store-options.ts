@@ -150,7 +150,7 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
     protectedFromDeletion: isProtected(options.removalPolicy ?? RemovalPolicy.RETAIN),
     schedules: options.schedules ?? true,
     throttle: options.throttle ?? defaults.throttle,
-    corsOrigins: options.corsOrigins ?? [],
+    corsOrigins: (options.corsOrigins ?? []).map(checkOrigin),
     ...(options.definedByApi && {
       definedByApi: { mostShards: wholeNumber('definedByApi.mostShards', options.definedByApi.mostShards, 1, 65_536) },
     }),
@@ -161,6 +161,12 @@ export function storeEnvironment(name: string, options: StoreOptions): StoreEnvi
 
 function isProtected(policy: RemovalPolicy): boolean {
   return oneOf('removalPolicy', policy, [RemovalPolicy.RETAIN, RemovalPolicy.DESTROY]) === RemovalPolicy.RETAIN;
+}
+
+/** API Gateway compares origins as they are; besides it knows all, and all of a scheme. */
+function checkOrigin(origin: string): string {
+  if (origin === '*' || /^https?:\/\/(?:\*|[^\s/*]+)$/u.test(origin)) return origin;
+  throw new Error(`corsOrigins: wanted *, or origins such as https://shop.example, got ${describe(origin)}`);
 }
 
 function capacityOf(capacity: { readonly min: number; readonly max: number }): StoreEnvironment['capacity'] {

@@ -141,7 +141,7 @@ export class SchemalessStore extends Construct {
     return [...this.datastores.keys()].flatMap((datastore) =>
       this.service
         .triggersOf(datastore)
-        .filter((trigger) => trigger.definition.function !== undefined && !trigger.isConsumed)
+        .filter((trigger) => trigger.definition.function !== undefined && !trigger.consumer)
         .map(
           ({ definition: { name, function: file } }) =>
             `trigger ${name} of ${datastore} names the function ${file}: wanted store.datastore('${datastore}').onTrigger('${name}', fn) to give it, got none`,

@@ -1,11 +1,12 @@
 import { CfnOutput, Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { AnyPrincipal, Effect, PolicyStatement, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { DeduplicationScope, FifoThroughputLimit, Queue, QueueEncryption, type QueueProps } from 'aws-cdk-lib/aws-sqs';
-import { Construct, type IConstruct } from 'constructs';
+import { Construct } from 'constructs';
 import type { TriggerDefinition } from '../../shared/definitions/definitions.ts';
 import { hiddenSeconds, mostReceipts, RETENTION_MS } from '../../shared/triggers/state/queue-limits.ts';
-import { acknowledgeKeyUses } from './evidence.ts';
+import { grantQueueKey } from './key-uses.ts';
 
 export interface TriggerQueueProps {
   /** Its queues stay when their stack goes, or the trigger does. */
@@ -22,6 +23,15 @@ export interface DeployedTriggerTokens {
   readonly queueUrl: string;
   readonly parkedQueueUrl: string;
 }
+
+const SEND = ['sqs:SendMessage', 'sqs:GetQueueAttributes', 'sqs:GetQueueUrl'];
+const CONSUME = [
+  'sqs:ReceiveMessage',
+  'sqs:ChangeMessageVisibility',
+  'sqs:DeleteMessage',
+  'sqs:GetQueueAttributes',
+  'sqs:GetQueueUrl',
+];
 
 /** What a queue holds is not to be lost by a slip: nobody purges it, and a protected one outlives its stack. */
 function keep(queue: Queue, isProtected: boolean): void {
@@ -55,14 +65,16 @@ export class TriggerQueue extends Construct {
   readonly deployed: DeployedTriggerTokens;
   /** For consumers elsewhere. */
   readonly url: CfnOutput;
-  /** Whether a function of this app takes its messages. */
-  isConsumed = false;
+  /** The function of this app that takes its messages, once it has one. */
+  consumer?: IFunction;
+  private readonly encryptionKey: IKey | undefined;
 
   constructor(scope: Construct, id: string, props: TriggerQueueProps) {
     super(scope, id);
     const { definition, protectedFromDeletion } = props;
     this.datastore = props.datastore;
     this.definition = definition;
+    this.encryptionKey = props.encryptionKey;
     const key = encryptedWith(props.encryptionKey);
     const parked = this.fifo('parked', key);
     this.parked = parked;
@@ -80,16 +92,23 @@ export class TriggerQueue extends Construct {
   }
 
   /** May send to its queue, and see whether SQS gave up on messages. */
-  grantSending(grantee: IGrantable & IConstruct): void {
-    this.queue.grantSendMessages(grantee);
+  grantSending(grantee: IGrantable): void {
+    this.queue.grant(grantee, ...SEND);
     this.parked.grant(grantee, 'sqs:GetQueueAttributes');
-    if (this.queue.encryptionMasterKey) acknowledgeKeyUses(grantee);
+    grantQueueKey(grantee, this.encryptionKey, 'send');
+  }
+
+  /** May take its messages, with a key that was brought by way of SQS alone; the queue's own grants give the whole key. */
+  grantConsuming(grantee: IGrantable): void {
+    this.queue.grant(grantee, ...CONSUME);
+    grantQueueKey(grantee, this.encryptionKey, 'receive');
   }
 
   /** May see how much is on its queues, and look after what SQS gave up on. */
   grantManagement(grantee: IGrantable): void {
     this.queue.grant(grantee, 'sqs:GetQueueAttributes');
-    this.parked.grantConsumeMessages(grantee);
+    this.parked.grant(grantee, ...CONSUME);
+    grantQueueKey(grantee, this.encryptionKey, 'receive');
   }
 
   private fifo(id: string, rest: QueueProps): Queue {

@@ -21,21 +21,29 @@ export interface AppliedQueues {
   remove(datastore: string, trigger: string): Promise<void>;
 }
 
-/** SQS takes 80 characters. */
-const NAME_CHARACTERS = 40;
+/** That SQS takes in a name. */
+const NAME_CHARACTERS = 80;
+const MOST_NAME_CHARACTERS = 40;
+const LONGEST_END = '-dead.fifo';
 
 /**
- * `schemaless-dev-shop-confirm_order-1f3a9c0b2d.fifo`: with the start of both names for people, and a hash of them for
+ * `schemaless-dev--shop-confirm_order-1f3a9c0b2d.fifo`: with the start of both names for people, and a hash of them for
  * those that are longer.
  */
 export function appliedQueueName(environment: string, datastore: string, trigger: string, end: '' | '-dead'): string {
+  const prefix = appliedQueuePrefix(environment);
   const names = `${datastore}-${trigger}`;
-  return `${appliedQueuePrefix(environment)}${names.slice(0, NAME_CHARACTERS)}-${hash('sha256', names, 'hex').slice(0, 10)}${end}.fifo`;
+  const digest = `-${hash('sha256', names, 'hex').slice(0, 10)}`;
+  const room = NAME_CHARACTERS - prefix.length - digest.length - LONGEST_END.length;
+  return `${prefix}${names.slice(0, Math.min(room, MOST_NAME_CHARACTERS))}${digest}${end}.fifo`;
 }
 
-/** What the names of all of them begin with. */
+/**
+ * What the names of all of them begin with, and those of no other environment: none has two hyphens together in its
+ * name, so that `trips` is not allowed what belongs to `trips-prod`.
+ */
 export function appliedQueuePrefix(environment: string): string {
-  return `schemaless-${environment}-`;
+  return `schemaless-${environment}--`;
 }
 
 export function appliedQueues(client: SQSClient, environment: string): AppliedQueues {

@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Duration, RemovalPolicy } from 'aws-cdk-lib';
 import { Key, type IKey } from 'aws-cdk-lib/aws-kms';
+import { AccountRootPrincipal, Role } from 'aws-cdk-lib/aws-iam';
 import { SubnetType, Vpc, type IVpc, type SubnetConfiguration } from 'aws-cdk-lib/aws-ec2';
 import { Alias, Function as LambdaFunction, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, it } from 'vitest';
@@ -30,6 +31,11 @@ describe('a store is refused, with the option, what was wanted and what came,', 
     ['snapshots', { removalPolicy: RemovalPolicy.SNAPSHOT }, 'removalPolicy: wanted retain or destroy, got "snapshot"'],
     ['shards of no datastore', { shards: { trip: 16 } }, 'shards: wanted names of datastores (trips), got trip'],
     ['subnets of no VPC', { subnets: {} }, 'subnets: wanted nothing without vpc, since then one is made, got a choice'],
+    [
+      'origins that API Gateway would not know',
+      { corsOrigins: ['https://shop.example', 'http://localhost:*'] },
+      'corsOrigins: wanted *, or origins such as https://shop.example, got "http://localhost:*"',
+    ],
     ['no shard to be made', { definedByApi: { mostShards: 0 } }, /^definedByApi\.mostShards: wanted a .*, got 0$/u],
     [
       'more instances than connections',
@@ -226,7 +232,14 @@ describe('a trigger of the YAML', () => {
       'trigger elsewhere of trips: wanted a definition with function, since without one its consumers are elsewhere, got none',
     );
     trips.onTrigger('bill_rider', app.lambda('Fn'));
-    expect(resourcesOf(app.synthesized(), 'AWS::Lambda::EventSourceMapping')).toHaveLength(1);
+    expect(() => trips.onTrigger('bill_rider', app.lambda('Second'))).toThrow(
+      'trigger bill_rider of trips: wanted one function, got Shop/Second besides Shop/Fn',
+    );
+    trips.onCell('BASE', app.lambda('Own'), { name: 'own' });
+    expect(() => trips.onTrigger('own', app.lambda('Third'))).toThrow(
+      'trigger own of trips: wanted one function, got Shop/Third besides Shop/Own',
+    );
+    expect(resourcesOf(app.synthesized(), 'AWS::Lambda::EventSourceMapping')).toHaveLength(2);
   });
 });
 
@@ -310,6 +323,27 @@ describe('a store', { timeout: 60_000 }, () => {
     );
     expect(secrets).toHaveLength(10);
     for (const [logicalId] of secrets) expect(logicalId.length).toBeLessThanOrEqual(22);
+  });
+
+  it('has a key that was brought used by services alone', () => {
+    using app = standInApp();
+    const trips = app.store({ encryptionKey: new Key(app.stack, 'Key') as IKey }).datastore('trips');
+    trips.onCell('BASE', app.lambda('Fn'), NAME);
+    const reader = new Role(app.stack, 'Elsewhere', { assumedBy: new AccountRootPrincipal() });
+    trips.queueFor('*', { name: 'elsewhere' }).grantConsuming(reader);
+    const uses = resourcesOf(app.synthesized(), 'AWS::IAM::Policy').flatMap(
+      ({ Properties }) =>
+        Object(Properties?.['PolicyDocument']).Statement.filter(({ Action }: { readonly Action: unknown }) =>
+          JSON.stringify(Action).includes('kms:'),
+        ) as readonly { readonly Action: unknown; readonly Condition?: object }[],
+    );
+    const services = uses.map(({ Condition }) => JSON.stringify(Condition ?? {}));
+    for (const service of services)
+      expect(service).toMatch(
+        /^\{"StringEquals":\{"kms:ViaService":\{"Fn::Join":\["",\["(?:dynamodb|sqs|secretsmanager)\./u,
+      );
+    // Who sends, who steers triggers, the function, and who consumes elsewhere.
+    expect(services.filter((service) => service.includes('"sqs.'))).toHaveLength(4);
   });
 
   it('keeps what it holds, unless it is said to be given up', () => {

@@ -33,21 +33,21 @@ describe.each(ENVIRONMENT_NAMES)('what makes datastores in %s', (environment) =>
 
   it('makes and deletes queues of one prefix, and nobody else any', () => {
     const own = queues.filter(({ role, action }) => role === 'definedatastores' && action.startsWith('sqs:'));
-    for (const { resource } of own) expect(resource).toContain(`:schemaless-${environment}-*"`);
+    for (const { resource } of own) expect(resource).toContain(`:schemaless-${environment}--*"`);
     const making = queues.filter(({ action }) =>
       ['sqs:CreateQueue', 'sqs:DeleteQueue', 'sqs:SetQueueAttributes'].includes(action),
     );
     expect(new Set(making.map(({ role }) => role))).toEqual(new Set(isThere ? ['definedatastores'] : []));
-    for (const { resource } of making) expect(resource).toContain(`:schemaless-${environment}-*"`);
+    for (const { resource } of making) expect(resource).toContain(`:schemaless-${environment}--*"`);
   });
 
   it('is sent for and looked after by those who do that of other triggers', () => {
-    const ofPrefix = queues.filter(({ resource }) => resource.includes(`:schemaless-${environment}-*`));
+    const ofPrefix = queues.filter(({ resource }) => resource.includes(`:schemaless-${environment}--*`));
     expect(new Set(ofPrefix.map(({ role }) => role))).toEqual(
       new Set(isThere ? ['definedatastores', 'managetriggers', 'tailshards'] : []),
     );
     for (const { resource } of ofPrefix.filter(({ action }) => action === 'sqs:ReceiveMessage'))
-      expect(resource).toContain(`:schemaless-${environment}-*-dead.fifo"`);
+      expect(resource).toContain(`:schemaless-${environment}--*-dead.fifo"`);
     expect(ofPrefix.filter(({ action }) => action === 'sqs:SendMessage').map(({ role }) => role)).toEqual(
       isThere ? ['tailshards'] : [],
     );
