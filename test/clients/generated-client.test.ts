@@ -3,14 +3,13 @@ import { cpSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
-import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
 import { openApi } from '../../shared/api/openapi.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
+import { localStack } from '../support/local-stack.ts';
 
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 180_000 });
+vi.setConfig({ testTimeout: 120_000 });
 
 const SOURCE = join(PROJECT_ROOT, 'test/clients/typescript');
 /** The generator wants a TypeScript that is older than the project's. */
@@ -18,24 +17,7 @@ const ofGenerator = createRequire(join(SOURCE, 'package.json'));
 const ofProject = createRequire(join(PROJECT_ROOT, 'package.json'));
 
 const folder = temporaryFolder();
-const { engine, access } = inject('servers');
-let stack: LocalStack;
-
-beforeAll(async () => {
-  stack = await startLocalStack({
-    port: 0,
-    data: join(folder.path, 'data'),
-    groups: 1,
-    readers: 0,
-    shards: 4,
-    engine: engine.kind,
-    access,
-  });
-});
-afterAll(async () => {
-  await stack?.stop();
-  folder[Symbol.dispose]();
-});
+const stack = localStack(folder);
 
 async function run(script: string, parameters: readonly string[]): Promise<string> {
   try {
@@ -58,7 +40,7 @@ it.each([true, false])('a linter of API descriptions finds nothing in it (signed
 });
 
 it('a typed client generated from it compiles and works', async () => {
-  const description = await (await fetch(`${stack.url}/v1/openapi.json`)).text();
+  const description = await (await fetch(`${stack().url}/v1/openapi.json`)).text();
   writeFileSync(join(folder.path, 'openapi.json'), description);
   await run(binary(ofGenerator, 'openapi-typescript', 'bin/cli.js'), ['openapi.json', '-o', 'schema.d.ts']);
 
@@ -69,7 +51,7 @@ it('a typed client generated from it compiles and works', async () => {
   for (const from of [ofGenerator, ofProject])
     await run(binary(from, 'typescript', 'bin/tsc'), [...options.split(' '), 'use-store.ts']);
 
-  const found = JSON.parse(await run(join(folder.path, 'use-store.ts'), [stack.url]));
+  const found = JSON.parse(await run(join(folder.path, 'use-store.ts'), [stack().url]));
   expect(found).toEqual({
     outcomes: ['stored', 'stored_before', 'conflict', 'stored', 'stored'],
     latest: 3,

@@ -5,17 +5,16 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
 import { localSigner } from '../../infra/local/stack/local-signer.ts';
-import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
 import { prove } from '../../infra/local/stack/proof.ts';
 import type { NewCell } from '../../shared/cell.ts';
 import { schemalessClient } from '../../shared/client/client.ts';
 import { fakeDeployment } from '../functions/support/fake-deployment.ts';
 import { gateway } from '../functions/support/gateway.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
+import { localStack } from '../support/local-stack.ts';
 
 const folder = temporaryFolder();
 const data = join(folder.path, 'data');
@@ -23,7 +22,7 @@ const warehouse = join(folder.path, 'warehouse');
 /** The second deployment, in memory, behind the same HTTP API. */
 const copy = fakeDeployment();
 const consumers: { readonly process: ChildProcess; readonly said: string[] }[] = [];
-let stack: LocalStack;
+const stack = localStack(folder, { datastores: join(PROJECT_ROOT, 'test/examples/feeds') });
 let server: Server;
 
 beforeAll(async () => {
@@ -37,26 +36,14 @@ beforeAll(async () => {
     response.writeHead(status).end(body);
   });
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  stack = await startLocalStack({
-    port: 0,
-    data,
-    groups: 1,
-    readers: 0,
-    shards: 4,
-    engine: inject('servers').engine.kind,
-    access: inject('servers').access,
-    datastores: join(PROJECT_ROOT, 'test/examples/feeds'),
-  });
-}, 180_000);
+});
 
 afterAll(async () => {
   for (const { process } of consumers) process.kill('SIGTERM');
   await Promise.all(
     consumers.map(({ process }) => process.exitCode ?? new Promise((resolve) => process.once('exit', resolve))),
   );
-  await stack?.stop();
   server.close();
-  folder[Symbol.dispose]();
 }, 60_000);
 
 /** As `infra/docs/triggers.md` says it: a function of ours in a process of its own. */
@@ -84,10 +71,10 @@ function linesOfWarehouse(): readonly Line[] {
 }
 
 test('a stack without the datastore smoke proves itself without a write', async () => {
-  expect(await prove({ url: stack.url, datastores: ['trips'], readers: false, sign: localSigner() })).toEqual([
+  expect(await prove({ url: stack().url, datastores: ['trips'], readers: false, sign: localSigner() })).toEqual([
     expect.stringMatching(/^looked where the logs of trips end, on every group's writer, [\d.]+ ms$/u),
   ]);
-  const heads = await schemalessClient({ url: stack.url, datastore: 'trips' }).heads();
+  const heads = await schemalessClient({ url: stack().url, datastore: 'trips' }).heads();
   expect(heads.map((head) => ('head' in head ? head.head : head.error))).toEqual([0, 0, 0, 0]);
 });
 
@@ -95,7 +82,7 @@ test(
   'every cell reaches the warehouse and the second deployment, each by a trigger of its own',
   { timeout: 180_000 },
   async () => {
-    const trips = schemalessClient({ url: stack.url, datastore: 'trips' });
+    const trips = schemalessClient({ url: stack().url, datastore: 'trips' });
     const cells = Array.from({ length: 60 }, (_, n): NewCell => ({
       row_key: randomUUID(),
       column_name: n % 3 === 0 ? 'NOTES' : 'BASE',

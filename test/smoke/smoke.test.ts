@@ -2,10 +2,8 @@ import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest';
+import { describe, expect, inject, it, vi } from 'vitest';
 import { PROJECT_ROOT } from '../../infra/app-context.ts';
-import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
 import { localSigner } from '../../infra/local/stack/local-signer.ts';
 import { prove } from '../../infra/local/stack/proof.ts';
 import { ROUTES } from '../../shared/api/routes.ts';
@@ -14,30 +12,16 @@ import { loadDefinitions } from '../../shared/definitions/load-definitions.ts';
 import { temporaryFolder } from '../infra/support/temporary-folder.ts';
 import { cellOf } from '../support/datastore-conformance.ts';
 import { SUITE_INDEXES } from '../support/index-conformance.ts';
+import { localStack } from '../support/local-stack.ts';
 
-/** Synthesis, servers and functions, on a machine that has other things to do. */
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 });
+/** On a machine that has other things to do. */
+vi.setConfig({ testTimeout: 180_000 });
 
 const folder = temporaryFolder();
-const { engine, access } = inject('servers');
-let stack: LocalStack;
+const { access } = inject('servers');
+const stack = localStack(folder, { groups: 3, readers: 1, shards: 16, checkSignatures: true });
 
-beforeAll(async () => {
-  stack = await startLocalStack({
-    port: 0,
-    data: join(folder.path, 'data'),
-    shards: 16,
-    engine: engine.kind,
-    access,
-    checkSignatures: true,
-  });
-});
-afterAll(async () => {
-  await stack?.stop();
-  folder[Symbol.dispose]();
-});
-
-const client = (): SchemalessClient => schemalessClient({ url: stack.url, datastore: 'smoke', sign: localSigner() });
+const client = (): SchemalessClient => schemalessClient({ url: stack().url, datastore: 'smoke', sign: localSigner() });
 
 /** Runs a program of the project with nothing in its environment but credentials, and says how it ended. */
 async function run(
@@ -58,7 +42,7 @@ async function run(
   }
 }
 
-const smoke = (secret?: string) => run('test/smoke/smoke.ts', [stack.url], secret);
+const smoke = (secret?: string) => run('test/smoke/smoke.ts', [stack().url], secret);
 
 describe('npm run smoke, against a local stack that checks signatures', () => {
   it('checks it whole, and says what it found', { timeout: 120_000 }, async () => {
@@ -94,9 +78,12 @@ describe('a local stack that checks signatures', () => {
   it('lets nobody in unasked, on any route', async () => {
     const answers = await Promise.all(
       ROUTES.map(async ({ method, path }) => {
-        const answer = await fetch(`${stack.url}${path.replace('{datastore}', 'smoke').replaceAll(/\{\w+\}/gu, '1')}`, {
-          method,
-        });
+        const answer = await fetch(
+          `${stack().url}${path.replace('{datastore}', 'smoke').replaceAll(/\{\w+\}/gu, '1')}`,
+          {
+            method,
+          },
+        );
         return `${method} ${path}: ${answer.status} ${await answer.text()}`;
       }),
     );
@@ -105,7 +92,7 @@ describe('a local stack that checks signatures', () => {
 
   it('proves itself, and shows the states of its triggers, with requests that are signed', async () => {
     expect(
-      await prove({ url: stack.url, datastores: ['smoke', 'trips'], readers: false, sign: localSigner() }),
+      await prove({ url: stack().url, datastores: ['smoke', 'trips'], readers: false, sign: localSigner() }),
     ).toHaveLength(2);
     const { output } = await run('infra/local/commands/control.ts', ['status', '--data', join(folder.path, 'data')]);
     expect(output).toMatch(/^smoke\/echo +running /mu);
@@ -127,7 +114,7 @@ describe('a whole local stack', () => {
 
   it('goes on writing while a primary is down, and appends what was buffered when it is back', async () => {
     const cells = Array.from({ length: 40 }, () => cellOf({ row_key: randomUUID() }));
-    await stack.groups.kill('group-1-a');
+    await stack().groups.kill('group-1-a');
     const results = await client().batchPut(cells);
     const outcomes = new Set(results.map(({ outcome }) => outcome));
     expect([...outcomes].sort()).toEqual(['buffered', 'stored']);

@@ -9,19 +9,18 @@ import { followBack } from '../../../infra/examples/migrate-a-table/follow-back.
 import { openMove, type Move, type Phase } from '../../../infra/examples/migrate-a-table/move.ts';
 import { COLUMN, orderOf, rowKeyOf, type Order } from '../../../infra/examples/migrate-a-table/order.ts';
 import { ordersTable, type OrdersTable } from '../../../infra/examples/migrate-a-table/orders-table.ts';
-import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
+import { localStack } from '../../support/local-stack.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { Till } from './support/till.ts';
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 180_000 });
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 60_000 });
 
 const EXAMPLE = join(PROJECT_ROOT, 'infra/examples/migrate-a-table');
 const ORDERS = 2500;
 const folder = temporaryFolder();
-const { engine, access, groups } = inject('servers');
-let stack: LocalStack;
+const { groups } = inject('servers');
+const stack = localStack(folder, { datastores: join(EXAMPLE, 'datastores') });
 let pool: Pool;
 let table: OrdersTable;
 let cells: SchemalessClient;
@@ -30,16 +29,6 @@ const tills: Till[] = [];
 const following = new AbortController();
 
 beforeAll(async () => {
-  stack = await startLocalStack({
-    port: 0,
-    data: join(folder.path, 'data'),
-    datastores: join(EXAMPLE, 'datastores'),
-    groups: 1,
-    readers: 0,
-    shards: 4,
-    engine: engine.kind,
-    access,
-  });
   const [{ writer, user, password }] = groups as [(typeof groups)[number]];
   const server = { host: writer.host, port: writer.port, user, password };
   const admin = createPool({ ...server, multipleStatements: true });
@@ -51,7 +40,7 @@ beforeAll(async () => {
   pool = createPool({ ...server, database });
   table = ordersTable(pool);
   move = openMove(pool);
-  cells = schemalessClient({ url: stack.url, datastore: 'orders' });
+  cells = schemalessClient({ url: stack().url, datastore: 'orders' });
   const values = Array.from({ length: ORDERS }, (_, at) => `(${at % 50}, 'new', ${at})`);
   await pool.query(`INSERT INTO orders (customer, state, total_cents) VALUES ${values.join()}`);
 });
@@ -59,8 +48,6 @@ afterAll(async () => {
   following.abort();
   await Promise.allSettled(tills.map((till) => till.stop()));
   await pool?.end();
-  await stack?.stop();
-  folder[Symbol.dispose]();
 });
 
 it('a table moves while it is changed: no change is lost, and there is a way back', async () => {

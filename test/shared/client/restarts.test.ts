@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { NewCell } from '../../../shared/cell.ts';
 import { schemalessClient } from '../../../shared/client/client.ts';
@@ -8,6 +6,7 @@ import type { ClientOptions } from '../../../shared/client/options.ts';
 import { putAll } from '../../../shared/client/put-all.ts';
 import { tail } from '../../../shared/client/tail.ts';
 import { temporaryFolder } from '../../infra/support/temporary-folder.ts';
+import { freePort } from '../../support/free-port.ts';
 import { startProcess, type KillableProcess } from '../../support/processes/killable-process.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 import type { StoreAccess } from '../../support/store-access.ts';
@@ -24,16 +23,6 @@ let store: RealStore;
 let access: StoreAccess;
 let [dead, port] = [0, 0];
 let api: KillableProcess<never>;
-
-/** That nobody listens at. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 async function startApi(): Promise<void> {
   api = startProcess<ApiProcessInput, never>(new URL('api-process.ts', import.meta.url), folder.path, { access, port });

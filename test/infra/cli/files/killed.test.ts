@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../../../../infra/app-context.ts';
-import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
 import { schemalessClient } from '../../../../shared/client/client.ts';
 import { CommandProcess } from '../../../support/files/command-process.ts';
 import { allCells, exportKilled, importKilled } from '../../../support/files/kill-and-resume.ts';
 import { readings, writeReadings } from '../../../support/files/readings.ts';
+import { localStack } from '../../../support/local-stack.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const CELLS = 20_000;
@@ -15,29 +14,17 @@ const OPTIONS = { cells: CELLS, rows: 2000, seed: 'killed' };
 const folder = temporaryFolder();
 const file = join(folder.path, 'readings.ndjson');
 const exported = join(folder.path, 'exported');
-let stack: LocalStack;
+const stack = localStack(folder, {
+  groups: 3,
+  shards: 16,
+  datastores: join(PROJECT_ROOT, 'test/support/files/datastores'),
+});
 
-beforeAll(async () => {
-  await writeReadings(file, OPTIONS);
-  stack = await startLocalStack({
-    port: 0,
-    data: join(folder.path, 'data'),
-    readers: 0,
-    shards: 16,
-    engine: inject('servers').engine.kind,
-    access: inject('servers').access,
-    datastores: join(PROJECT_ROOT, 'test/support/files/datastores'),
-  });
-}, 240_000);
-
-afterAll(async () => {
-  await stack?.stop();
-  folder[Symbol.dispose]();
-}, 60_000);
+beforeAll(() => writeReadings(file, OPTIONS));
 
 test('an import that is killed five times stores each line once, and those of a row in their order', async () => {
   const { kills, last } = await importKilled(
-    { url: stack.url, datastore: 'readings' },
+    { url: stack().url, datastore: 'readings' },
     { path: file, cells: CELLS, kills: KILLS },
   );
 
@@ -48,14 +35,17 @@ test('an import that is killed five times stores each line once, and those of a 
 }, 600_000);
 
 test('an export that is killed, and imported elsewhere, is the same in rows, order and added ids', async () => {
-  const { kills, last } = await exportKilled({ url: stack.url, datastore: 'readings' }, { folder: exported, kills: 3 });
+  const { kills, last } = await exportKilled(
+    { url: stack().url, datastore: 'readings' },
+    { folder: exported, kills: 3 },
+  );
   expect(last).toMatchObject({ code: 0 });
   expect(kills).toBeGreaterThanOrEqual(1);
 
-  const checked = await new CommandProcess(stack.url, 'readings', ['export', exported, '--check']).ended;
+  const checked = await new CommandProcess(stack().url, 'readings', ['export', exported, '--check']).ended;
   expect(JSON.parse(checked.stdout)).toMatchObject({ cells: CELLS, faults: [] });
 
-  const imported = await new CommandProcess(stack.url, 'copies', ['import', exported]).ended;
+  const imported = await new CommandProcess(stack().url, 'copies', ['import', exported]).ended;
   expect(imported).toMatchObject({ code: 0 });
   expect(await placesOf('copies')).toEqual(await placesOf('readings'));
 }, 600_000);
@@ -70,7 +60,7 @@ function rowsOfFile(): ReadonlyMap<string, readonly unknown[]> {
 /** The bodies of each row in the order of the logs. */
 async function rowsOf(datastore: string): Promise<ReadonlyMap<string, readonly unknown[]>> {
   const rows = new Map<string, unknown[]>();
-  for await (const { row_key, ref_key, body } of allCells(schemalessClient({ url: stack.url, datastore })))
+  for await (const { row_key, ref_key, body } of allCells(schemalessClient({ url: stack().url, datastore })))
     add(rows, row_key, { ref_key, body });
   return rows;
 }
@@ -84,7 +74,7 @@ function add(rows: Map<string, unknown[]>, row: string, value: unknown): void {
 /** Every cell with its place, without the time, which is that of its writing. */
 async function placesOf(datastore: string): Promise<readonly unknown[]> {
   const cells: unknown[] = [];
-  const client = schemalessClient({ url: stack.url, datastore });
+  const client = schemalessClient({ url: stack().url, datastore });
   for await (const cell of allCells(client)) cells.push({ ...cell, created_at: undefined });
   return cells;
 }

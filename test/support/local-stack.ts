@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, inject } from 'vitest';
+import { startLocalStack } from '../../infra/local/stack/local-stack.ts';
+import type { LocalStackOptions } from '../../infra/local/stack/local-stack-options.ts';
+import type { LocalStack } from '../../infra/local/stack/running-stack.ts';
+
+/** Synthesis, servers and functions, on a machine that has other things to do. */
+const START_MS = 240_000;
+
+/**
+ * A local stack for the tests of a file, on the run's engine and access: begun after the hooks before it, stopped after
+ * its tests.
+ *
+ * @param folder that it keeps its data in, and that is deleted with it
+ * @param options where it is not to be small: one group without readers, four shards
+ */
+export function localStack(
+  folder: { readonly path: string } & Disposable,
+  options: Partial<LocalStackOptions> = {},
+): () => LocalStack {
+  let stack: LocalStack | undefined;
+  beforeAll(async () => {
+    const { engine, access } = inject('servers');
+    const small = { groups: 1, readers: 0, shards: 4 };
+    const data = join(folder.path, 'data');
+    stack = await startLocalStack({ port: 0, data, engine: engine.kind, access, ...small, ...options });
+  }, START_MS);
+  afterAll(async () => {
+    await stack?.stop();
+    folder[Symbol.dispose]();
+  }, START_MS);
+  return () => {
+    if (stack === undefined) throw new Error('the stack is not there before the tests begin');
+    return stack;
+  };
+}
