@@ -1,56 +1,28 @@
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, inject, it, vi } from 'vitest';
-import { PROJECT_ROOT } from '../../../infra/app-context.ts';
+import { afterAll, expect, it, vi } from 'vitest';
 import { consumerEnvironment } from '../../../infra/local/commands/consumer-environment.ts';
-import { startLocalStack } from '../../../infra/local/stack/local-stack.ts';
-import type { LocalStack } from '../../../infra/local/stack/running-stack.ts';
-import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
-import { MANIFEST, pack, tsc, unpack } from '../package/packed.ts';
+import { schemalessClient } from '../../../shared/client/client.ts';
+import { localStack } from '../../support/local-stack.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { installedExample } from './support/installed-example.ts';
 
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 });
+vi.setConfig({ testTimeout: 240_000 });
 
-const EXAMPLE = join(PROJECT_ROOT, 'infra/examples/web-shop');
 const folder = temporaryFolder();
-const app = join(folder.path, 'app');
+const { example } = installedExample('web-shop', folder);
+const stack = localStack(folder, { datastores: join(example, 'datastores') });
 const consumers: ChildProcess[] = [];
-const { engine, access } = inject('servers');
-let stack: LocalStack;
-let client: SchemalessClient;
 
-beforeAll(async () => {
-  const { dependencies, peerDependencies } = MANIFEST;
-  unpack(await pack(folder.path), app, [
-    ...Object.keys({ ...dependencies, ...peerDependencies }),
-    '@types/node',
-    'zod',
-  ]);
-  cpSync(EXAMPLE, app, { recursive: true });
-  stack = await startLocalStack({
-    port: 0,
-    data: join(folder.path, 'data'),
-    datastores: join(EXAMPLE, 'datastores'),
-    groups: 1,
-    readers: 0,
-    shards: 4,
-    engine: engine.kind,
-    access,
-  });
-  client = schemalessClient({ url: stack.url, datastore: 'shop' });
-});
-afterAll(async () => {
+afterAll(() => {
   for (const consumer of consumers) consumer.kill('SIGKILL');
-  await stack?.stop();
-  folder[Symbol.dispose]();
 });
 
 function startConsumer(): ChildProcess {
-  const environment = consumerEnvironment(stack.endpoints, 'shop');
+  const environment = consumerEnvironment(stack().endpoints, 'shop');
   const consumer = spawn(process.execPath, ['confirm-orders.ts'], {
-    cwd: app,
+    cwd: example,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
@@ -65,12 +37,13 @@ interface Placed {
 }
 
 async function placeOrders(): Promise<Placed> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['place-orders.ts', stack.url], { cwd: app });
+  const { stdout } = await promisify(execFile)(process.execPath, ['place-orders.ts', stack().url], { cwd: example });
   return JSON.parse(stdout);
 }
 
 /** The versions that were confirmed, of each order. */
 function confirmed({ orders }: Placed): Promise<readonly (readonly number[])[]> {
+  const client = schemalessClient({ url: stack().url, datastore: 'shop' });
   return Promise.all(
     orders.map(async (row_key) => {
       const { cells } = await client.versions({ row_key, column_name: 'CONFIRMATION' }, { order: 'asc' });
@@ -80,9 +53,6 @@ function confirmed({ orders }: Placed): Promise<readonly (readonly number[])[]> 
 }
 
 it('a consumer that installed the package confirms each version of each order, killed and started again', async () => {
-  const options = { module: 'nodenext', allowImportingTsExtensions: true, types: ['node'] };
-  expect(tsc(app, { ...options, skipLibCheck: true })).toBe('');
-
   const first = startConsumer();
   const placed = [await placeOrders()];
   expect(placed[0]?.totals).toEqual([20, 30, 35]);

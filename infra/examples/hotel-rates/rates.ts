@@ -1,0 +1,39 @@
+import { schemalessClient } from 'schemaless';
+import { defineModel } from 'schemaless/models';
+import { z } from 'zod';
+
+/**
+ * Rates of hotels: what a night in a room costs, by which gateway, and whether it is for sale. The YAML beside it says
+ * the same of indexes.
+ */
+export function openRates(url: string) {
+  return defineModel({
+    name: 'rate',
+    datastore: schemalessClient({ url, datastore: 'rates' }),
+    cells: {
+      base: z.object({
+        hotel_id: z.int(),
+        room_type: z.string().min(1),
+        check_in_date: z.iso.date(),
+        gateway: z.string().min(1),
+        discount_percent: z.int().min(0).max(100),
+        net_cents: z.int().positive(),
+      }),
+      // Changes for other reasons, and by other people, than the price: it has versions of its own.
+      meta: z.object({ for_sale: z.boolean() }),
+    },
+    // There is one rate for each tuple of these, whoever puts it.
+    primary: {
+      index: 'rate_primary',
+      shardOn: { hotel_id: 'integer' },
+      fields: { room_type: 'string', check_in_date: 'string' },
+    },
+    indexes: {
+      byGateway: {
+        index: 'rate_by_gateway',
+        shardOn: { gateway: 'string' },
+        fields: { hotel_id: 'integer', discount_percent: 'integer' },
+      },
+    },
+  });
+}
