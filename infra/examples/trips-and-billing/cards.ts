@@ -1,0 +1,24 @@
+/** Where `card-service.ts` listens. Yours is elsewhere. */
+export const CARDS_URL = 'http://127.0.0.1:4242';
+
+export interface Charge {
+  /** A rider is charged once for a key, however often it is sent. */
+  readonly key: string;
+  readonly rider_uuid: string;
+  readonly cents: number;
+}
+
+/** What was charged for the key, whatever was asked for since. */
+export interface Charged {
+  readonly receipt: string;
+  readonly cents: number;
+}
+
+/** Has a rider's card charged. Throws where it was not, or where nobody knows: with the same key it can be sent again. */
+export async function charge({ key, ...body }: Charge, signal: AbortSignal): Promise<Charged> {
+  const headers = { 'idempotency-key': key };
+  const request = { method: 'POST', headers, body: JSON.stringify(body), signal };
+  const response = await fetch(`${CARDS_URL}/charges`, request);
+  if (!response.ok) throw new Error(`the card service answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as Charged;
+}
