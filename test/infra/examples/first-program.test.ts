@@ -38,7 +38,7 @@ it('some thirty lines write, read, query, follow and consume, in a datastore tha
   expect(tsc(app, STRICT)).toBe('');
   const command = join(installed, MANIFEST.bin.schemaless);
   await run(process.execPath, [command, '--url', stack.url, 'apply', 'datastores'], { cwd: app });
-  const env = { ...process.env, ...consumerEnvironment(stack.endpoints, 'notes'), POWERTOOLS_METRICS_DISABLED: 'true' };
+  const env = { ...process.env, ...consumerEnvironment(stack.endpoints, 'notes') };
   const { stdout } = await run(process.execPath, ['program.ts'], { cwd: app, env });
   const page = readFileSync(join(EXAMPLE, 'README.md'), 'utf8');
   const shown = /```text\n(?<lines>.*?)```/su.exec(page)?.groups?.['lines'];
