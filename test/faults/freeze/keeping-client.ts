@@ -17,7 +17,7 @@ const CONNECTIONS = 3;
 
 /**
  * A group's client that trusts every connection which it kept, however long it was idle, the one that a sign of life is
- * asked on too. A control.
+ * asked on too, and takes the loss of one for that of the node. A control.
  */
 export function keepingClient(address: GroupAddress, login: () => Promise<Credentials>): SqlClient {
   const pools = new Map<Endpoint, Promise<Pool>>();
@@ -60,7 +60,7 @@ export function keepingClient(address: GroupAddress, login: () => Promise<Creden
     const pool = await poolOf(target);
     return new Promise((resolve, reject) => {
       pool.query({ sql, values: [...parameters], timeout: 4000 }, (error, result) =>
-        error ? reject(toSqlError(error, true)) : resolve(result as T),
+        error ? reject(toSqlError(error, false)) : resolve(result as T),
       );
     });
   }
