@@ -2,7 +2,7 @@ import { DefinitionsError } from '../../shared/definitions/definitions-error.ts'
 import { SchemalessError } from '../../shared/errors.ts';
 import { CommandError } from './command-error.ts';
 import type { Ending } from './exit-codes.ts';
-import { FilesError } from './files/files-error.ts';
+import { FilesError } from '../../shared/files/files-error.ts';
 
 /** The status of an error says who is to do what, so that a new code needs no line here. */
 const BY_STATUS: Readonly<Record<number, Ending>> = {

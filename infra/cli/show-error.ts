@@ -5,7 +5,7 @@ import { SchemalessError } from '../../shared/errors.ts';
 import { CommandError } from './command-error.ts';
 import { endingOf } from './ending-of.ts';
 import { EXIT_CODES } from './exit-codes.ts';
-import { FilesError } from './files/files-error.ts';
+import { FilesError } from '../../shared/files/files-error.ts';
 import { printable } from './output/printable.ts';
 
 /** An error as it is shown. */

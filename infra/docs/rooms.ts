@@ -30,6 +30,7 @@ export const ROOMS: readonly Room[] = [
   { path: 'follow', holds: 'a log read on and on by workers who share its shards' },
   { path: 'index', holds: 'entries: what they should be, kept by writes, found by queries' },
   { path: 'store', holds: 'the datastore itself: puts, reads, logs, buffers' },
+  { path: 'files', holds: 'cells in files: the logs of a datastore exported, part by part' },
   { path: 'index/repair', holds: 'what writes could not keep of the indexes, made good; builds' },
   { path: 'drain', holds: 'buffered copies brought to their primaries; a promoted primary recovered' },
   { path: 'triggers/state', holds: 'what is known of a trigger: its queue, its messages, parked cells, lags' },

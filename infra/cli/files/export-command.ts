@@ -1,13 +1,13 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Role } from '../../../shared/cell.ts';
-import type { Compression } from './compression.ts';
+import type { Compression } from '../../../shared/files/compression.ts';
 import { athenaDdl } from './export/athena-ddl.ts';
 import { checkExport } from './export/check-export.ts';
-import { exportCells, type ExportReport } from './export/export-cells.ts';
+import { exportCells, type ExportReport } from '../../../shared/files/export-cells.ts';
 import { openTarget } from './export/open-target.ts';
-import type { ExportTarget } from './export/target.ts';
-import { typedColumns } from './export/typed-columns.ts';
-import { FilesError } from './files-error.ts';
+import type { ExportTarget } from '../../../shared/files/target.ts';
+import { typedColumns } from '../../../shared/files/typed-columns.ts';
+import { FilesError } from '../../../shared/files/files-error.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { action } from '../cli.ts';
 import type { Ending } from '../exit-codes.ts';

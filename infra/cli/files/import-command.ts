@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { action } from '../cli.ts';
-import { FilesError } from './files-error.ts';
+import { FilesError } from '../../../shared/files/files-error.ts';
 import { importCells, type ImportReport } from './import/import-cells.ts';
 import { newJournal, readJournal, type Journal } from './import/journal.ts';
 import type { DefaultRefKey } from './import/ndjson-source.ts';

@@ -1,20 +1,4 @@
-/** How far it is. */
-export interface Progress {
-  readonly cells: number;
-  /** Of the files read, or of the cells written. */
-  readonly bytes?: number;
-  /** Undefined where nobody knows. */
-  readonly totalBytes?: number | undefined;
-  readonly totalCells?: number | undefined;
-  /** What became of them. */
-  readonly counts?: Readonly<Record<string, number>>;
-}
-
-/** Is told how far it is, as often as somebody likes. */
-export interface FileProgress {
-  tell(progress: Progress): void;
-  stop(): void;
-}
+import type { FileProgress, Progress } from '../../../shared/files/file-progress.ts';
 
 /** Lines of NDJSON come no more often. */
 const EVERY_MS = 1000;

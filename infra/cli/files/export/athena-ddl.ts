@@ -1,5 +1,5 @@
 import type { FieldType } from '../../../../shared/definitions/definitions.ts';
-import type { TypedColumn } from './manifest.ts';
+import type { TypedColumn } from '../../../../shared/files/manifest.ts';
 
 const TYPE: Readonly<Record<FieldType, string>> = {
   UUID: 'string',

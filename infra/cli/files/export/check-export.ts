@@ -1,11 +1,17 @@
 import { createHash } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { compressionOf, decompressor } from '../compression.ts';
-import { FilesError } from '../files-error.ts';
+import { compressionOf, decompressor } from '../../../../shared/files/compression.ts';
+import { FilesError } from '../../../../shared/files/files-error.ts';
 import { readLines } from '../import/read-lines.ts';
-import { listParts, readManifests, type ExportedShard, type Manifest, type Part } from './manifest.ts';
-import type { ExportTarget } from './target.ts';
+import {
+  listParts,
+  readManifests,
+  type ExportedShard,
+  type Manifest,
+  type Part,
+} from '../../../../shared/files/manifest.ts';
+import type { ExportTarget } from '../../../../shared/files/target.ts';
 
 export interface CheckReport {
   readonly parts: number;

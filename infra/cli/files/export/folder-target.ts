@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { renameDurably, writeDurably } from '../write-durably.ts';
-import type { ExportTarget } from './target.ts';
+import type { ExportTarget } from '../../../../shared/files/target.ts';
 
 /** A folder, made with the first file. */
 export function folderTarget(folder: string): ExportTarget {

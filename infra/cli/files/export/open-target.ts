@@ -1,12 +1,14 @@
-import { FilesError } from '../files-error.ts';
+import { FilesError } from '../../../../shared/files/files-error.ts';
 import { folderTarget } from './folder-target.ts';
-import { readS3Address, s3Target } from './s3-target.ts';
-import type { ExportTarget } from './target.ts';
+import { readS3Address, s3Target } from '../../../../shared/files/s3-target.ts';
+import type { ExportTarget } from '../../../../shared/files/target.ts';
 
-/** A folder, or `s3://bucket/prefix`. Throws `bad_option`. */
+/** A folder, or `s3://bucket/prefix`, of AWS or of whatever AWS_ENDPOINT_URL_S3 names. Throws `bad_option`. */
 export async function openTarget(to: string): Promise<ExportTarget> {
   if (!/^[a-z][a-z0-9]+:\/\//iu.test(to)) return folderTarget(to);
   const address = readS3Address(to);
   if (!address) throw new FilesError('bad_option', `to: wanted a folder, or s3://bucket/prefix, got ${to}`);
-  return s3Target(address.bucket, address.prefix);
+  const endpoint = process.env['AWS_ENDPOINT_URL_S3'] ?? process.env['AWS_ENDPOINT_URL'];
+  const region = process.env['AWS_REGION'] === undefined && endpoint !== undefined ? 'us-east-1' : undefined;
+  return s3Target(address.bucket, address.prefix, { endpoint, region });
 }

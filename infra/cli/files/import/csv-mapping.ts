@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { FilesError } from '../files-error.ts';
+import { FilesError } from '../../../../shared/files/files-error.ts';
 
 /** What a value of CSV becomes in a body. `datetime` and `UUID` stay texts, and are checked. */
 export const VALUE_TYPES = ['string', 'integer', 'number', 'boolean', 'datetime', 'UUID', 'json'] as const;

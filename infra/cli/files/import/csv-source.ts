@@ -3,7 +3,7 @@ import { parseAddress } from '../../../../shared/address.ts';
 import { parseJson, stringifyJson } from '../../../../shared/body/json.ts';
 import { LIMITS, type NewCell } from '../../../../shared/cell.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
-import { FilesError } from '../files-error.ts';
+import { FilesError } from '../../../../shared/files/files-error.ts';
 import { CsvValueError, readRecord, type CsvRecord } from './csv-record.ts';
 import { columnsOf, type Mapping } from './csv-mapping.ts';
 import type { OpenBytes } from './open-bytes.ts';

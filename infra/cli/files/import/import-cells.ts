@@ -1,7 +1,7 @@
 import { shardOf } from '../../../../shared/shard.ts';
 import type { SchemalessClient } from '../../../../shared/client/client.ts';
-import { FilesError } from '../files-error.ts';
-import type { FileProgress } from '../progress.ts';
+import { FilesError } from '../../../../shared/files/files-error.ts';
+import type { FileProgress } from '../../../../shared/files/file-progress.ts';
 import { DoneItems, type Counts } from './done-items.ts';
 import { writeJournal, type Journal } from './journal.ts';
 import { Pipeline } from './pipeline.ts';

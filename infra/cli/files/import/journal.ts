@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { FilesError } from '../files-error.ts';
+import { FilesError } from '../../../../shared/files/files-error.ts';
 import { writeDurably } from '../write-durably.ts';
 import { NO_COUNTS, type Counts } from './done-items.ts';
 import type { Position } from './source.ts';

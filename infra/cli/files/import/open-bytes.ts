@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { compressionOf, decompressor } from '../compression.ts';
+import { compressionOf, decompressor } from '../../../../shared/files/compression.ts';
 
 /** A file's bytes, decompressed as its name says. */
 export interface OpenBytes {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { isExport, MANIFEST, readManifests } from '../export/manifest.ts';
+import { isExport, MANIFEST, readManifests } from '../../../../shared/files/manifest.ts';
 import { folderTarget } from '../export/folder-target.ts';
-import { FilesError } from '../files-error.ts';
+import { FilesError } from '../../../../shared/files/files-error.ts';
 import { fingerprint } from './journal.ts';
 import type { Input, InputOptions } from './open-input.ts';
 import { shardSource } from './shard-source.ts';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { bareName, compressionOf } from '../compression.ts';
-import { FilesError } from '../files-error.ts';
+import { bareName, compressionOf } from '../../../../shared/files/compression.ts';
+import { FilesError } from '../../../../shared/files/files-error.ts';
 import type { Mapping } from './csv-mapping.ts';
 import type { CsvOptions } from './csv-source.ts';
 import { fingerprint, type Fingerprint } from './journal.ts';

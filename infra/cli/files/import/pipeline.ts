@@ -1,6 +1,6 @@
 import { pauseMs } from '../../../../shared/client/pause.ts';
 import type { SchemalessClient } from '../../../../shared/client/client.ts';
-import { FilesError } from '../files-error.ts';
+import { FilesError } from '../../../../shared/files/files-error.ts';
 import { Bell } from './bell.ts';
 import { sendBatch } from './send-batch.ts';
 import { ShardQueues, type Batch, type QueueOptions, type Waiting } from './shard-queues.ts';

@@ -1,17 +1,7 @@
-import type { SchemalessClient } from '../../../../shared/client/client.ts';
-import { HAS_ZSTD, requireZstd, type Compression } from '../compression.ts';
-import { FilesError } from '../files-error.ts';
-import {
-  FORMAT_VERSION,
-  listParts,
-  partName,
-  PLAN,
-  readManifests,
-  readPlan,
-  type Part,
-  type Plan,
-  type Range,
-} from './manifest.ts';
+import type { SchemalessClient } from '../client/client.ts';
+import { HAS_ZSTD, requireZstd, type Compression } from './compression.ts';
+import { FilesError } from './files-error.ts';
+import { FORMAT_VERSION, partName, PLAN, readLastParts, type Part, type Plan, type Range } from './manifest.ts';
 import type { ExportTarget } from './target.ts';
 import { typedColumns } from './typed-columns.ts';
 
@@ -23,6 +13,12 @@ export interface PartWish {
   readonly compression?: Compression | undefined;
   /** What came since the last part, or everything where there is none. @default everything, where nothing is yet */
   readonly sinceLast?: boolean | undefined;
+  /**
+   * Shards whose group is down are left for the next part, as long as there is something else for this one.
+   *
+   * @default false: what the group answers is thrown
+   */
+  readonly leavesUnknown?: boolean | undefined;
 }
 
 export interface PlannedPart {
@@ -43,11 +39,8 @@ export async function planPart(
 ): Promise<PlannedPart | undefined> {
   const { target } = wish;
   if (wish.compression === 'zstd') requireZstd(HAS_ZSTD ? true : undefined);
-  const manifests = await readManifests(target);
-  const begun = (await listParts(target)).find((name) => !manifests.some(({ part }) => part === name));
-  const plan = begun === undefined ? undefined : await readPlan(target, begun);
-  if (begun !== undefined && plan) return { part: begun, plan: checkSame(plan, client.name, wish, begun) };
-  const last = manifests.at(-1);
+  const { last, begun } = await readLastParts(target);
+  if (begun) return { part: begun.part, plan: checkSame(begun.plan, client.name, wish, begun.part) };
   if (last && !wish.sinceLast)
     throw new FilesError(
       'other_export',
@@ -69,11 +62,11 @@ async function planNext(
       'other_export',
       `${target.name}/${last.part}: wanted an export of ${heads.length} shards, got one of ${last.manifest.shard_count}`,
     );
-  const ranges = heads.map((head): Range => {
-    if (head.error !== undefined) throw head.error;
-    return rangeOf(head, last);
-  });
-  if (last && ranges.every(({ after, to }) => after === to)) return undefined;
+  const unknown = heads.filter((head) => head.error !== undefined);
+  const ranges = heads.map((head) => (head.error === undefined ? rangeOf(head, last) : nothingOf(head.shard, last)));
+  const isEmpty = ranges.every(({ after, to }) => after === to);
+  if (unknown[0] && (isEmpty || !wish.leavesUnknown)) throw unknown[0].error;
+  if (last && isEmpty) return undefined;
   const plan: Plan = {
     format_version: FORMAT_VERSION,
     datastore: client.name,
@@ -83,6 +76,8 @@ async function planNext(
     typed_columns: format === 'parquet' ? [...typedColumns(await client.indexes())] : [],
     began_at: new Date().toISOString(),
     ranges,
+    ...(unknown.length > 0 && { unknown: unknown.map(({ shard }) => shard) }),
+    ...(last && { exported_until: last.manifest.exported_until ?? last.manifest.began_at }),
   };
   const part = partName(last ? Number(last.part.slice(5)) + 1 : 1);
   await target.writeText(`${part}/${PLAN}`, JSON.stringify(plan));
@@ -90,13 +85,20 @@ async function planNext(
 }
 
 function rangeOf({ shard, head }: { readonly shard: number; readonly head: number }, last: Part | undefined): Range {
-  const before = last?.manifest.shards.find((one) => one.shard === shard);
-  const { to: after = 0, to_created_at: after_created_at = null } = before ?? {};
-  if (head >= after) return { shard, after, to: head, after_created_at };
+  const nothing = nothingOf(shard, last);
+  const { after } = nothing;
+  if (head >= after) return { ...nothing, to: head };
   throw new FilesError(
     'cut_log',
     `shard ${shard}: wanted a log of ${after} cells or more, as the last export had it, got ${head}: it was cut since, as when a writer was lost. Wait until it was brought back, or export the whole anew, elsewhere`,
   );
+}
+
+/** Where the part before ended. */
+function nothingOf(shard: number, last: Part | undefined): Range {
+  const before = last?.manifest.shards.find((one) => one.shard === shard);
+  const { to: after = 0, to_created_at: after_created_at = null } = before ?? {};
+  return { shard, after, to: after, after_created_at };
 }
 
 type Content = Pick<Plan, 'datastore' | 'format' | 'compression'>;

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import type { Cell } from '../../../../shared/cell.ts';
+import type { Cell } from '../cell.ts';
 
 /** The cells of a shard, as a file of some format. */
 export interface CellFile {
+  /** Of the cells written so far as JSON, about: on disk they are fewer as a rule. */
+  readonly textBytes: number;
   /** In the order of the log. Returns once there is room for more. */
   write(cells: readonly Cell[]): Promise<void>;
   /** Returns once the file is whole, and on disk. */

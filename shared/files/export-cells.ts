@@ -1,8 +1,8 @@
-import type { Cell, Role } from '../../../../shared/cell.ts';
-import type { SchemalessClient } from '../../../../shared/client/client.ts';
-import { ENDING, type Compression } from '../compression.ts';
-import { FilesError } from '../files-error.ts';
-import type { FileProgress } from '../progress.ts';
+import type { Cell, Role } from '../cell.ts';
+import type { SchemalessClient } from '../client/client.ts';
+import { ENDING, type Compression } from './compression.ts';
+import { FilesError } from './files-error.ts';
+import type { FileProgress } from './file-progress.ts';
 import type { CellFile } from './cell-file.ts';
 import {
   DONE,
@@ -20,12 +20,20 @@ import { planPart, type PartWish } from './plan-part.ts';
 import { readShards } from './read-shards.ts';
 import type { ExportTarget } from './target.ts';
 
-export interface ExportOptions extends PartWish {
+export interface ExportOptions extends Omit<PartWish, 'leavesUnknown'> {
   readonly target: ExportTarget;
   /** Of whom the logs are read. @default writer */
   readonly read?: Role | undefined;
   /** When nothing came of logs that are to go on for so long, it is given up. @default 120,000 */
   readonly patienceMs?: number | undefined;
+  /**
+   * A share of what is there, for whoever has not the time or the room for all: a file ends once the cells in it are so
+   * many bytes as JSON, at the latest with the answer of 4 MiB that goes beyond; when the signal comes; and when its
+   * shard gives nothing any more. What is left of a shard is for the next part, where it goes on.
+   *
+   * @default each file holds all of its shard, and the export waits for it
+   */
+  readonly share?: { readonly fileBytes: number } | undefined;
   /** Ends the export, which may be gone on with. @default nothing does */
   readonly signal?: AbortSignal | undefined;
   /** @default nobody is told */
@@ -38,8 +46,14 @@ export interface ExportReport {
   /** Of this part. */
   readonly cells: number;
   readonly bytes: number;
-  /** False where it was ended by its signal. */
+  /** False where it was ended by its signal, or where nothing at all came of what is left to a share. */
   readonly complete: boolean;
+  /** Cells of the plan that are left for the next part. */
+  readonly left: number;
+  /** Shards that gave nothing, of which something was to be exported. */
+  readonly silent: number;
+  /** RFC 3339: whatever was stored before is in parts that are complete. */
+  readonly exportedUntil: string;
   readonly seconds: number;
 }
 
@@ -60,8 +74,9 @@ export async function exportCells(
 ): Promise<ExportReport> {
   const began = performance.now();
   const seconds = (): number => (performance.now() - began) / 1000;
-  const planned = await planPart(client, options);
-  if (!planned) return { part: undefined, cells: 0, bytes: 0, complete: true, seconds: seconds() };
+  const beganAt = new Date().toISOString();
+  const planned = await planPart(client, { ...options, leavesUnknown: options.share !== undefined });
+  if (!planned) return { ...NOTHING_NEW, exportedUntil: beganAt, seconds: seconds() };
   const { part, plan } = planned;
   const writing = await PartWriting.open(part, plan, options);
   try {
@@ -70,15 +85,23 @@ export async function exportCells(
       read: options.read ?? 'writer',
       atOnce: FILES_AT_ONCE[plan.format],
       patienceMs: options.patienceMs ?? PATIENCE_MS,
+      mayEndEarly: options.share !== undefined,
       signal: options.signal,
     });
   } finally {
     await writing.close();
   }
-  const complete = options.signal?.aborted !== true;
-  if (complete) await writing.complete();
-  return { part, ...writing.sums, complete, seconds: seconds() };
+  const manifest = writing.isComplete ? await writing.complete() : undefined;
+  return {
+    part,
+    ...writing.sums,
+    complete: manifest !== undefined,
+    exportedUntil: manifest?.exported_until ?? plan.exported_until ?? plan.began_at,
+    seconds: seconds(),
+  };
 }
+
+const NOTHING_NEW = { part: undefined, cells: 0, bytes: 0, complete: true, left: 0, silent: 0 } as const;
 
 /** A part as it is written. */
 class PartWriting {
@@ -86,6 +109,7 @@ class PartWriting {
   readonly #plan: Plan;
   readonly #options: ExportOptions;
   readonly #done: Map<number, ExportedShard>;
+  readonly #silent = new Set<number>();
   readonly #open = new Map<number, { readonly file: CellFile; readonly scratch: string; last: Cell }>();
   readonly #total: number;
   #cells = 0;
@@ -109,17 +133,22 @@ class PartWriting {
     return this.#plan.ranges.filter(({ shard, after, to }) => to > after && !this.#done.has(shard));
   }
 
-  get sums(): { readonly cells: number; readonly bytes: number } {
-    const done = [...this.#done.values()];
-    return {
-      cells: done.reduce((sum, { cells }) => sum + cells, 0),
-      bytes: done.reduce((sum, { file }) => sum + (file?.bytes ?? 0), 0),
-    };
+  /** A part that holds nothing is of no use: there would be one with each try. */
+  get isComplete(): boolean {
+    const { left } = this;
+    return left.length === 0 || (this.#done.size > 0 && left.every(({ shard }) => this.#silent.has(shard)));
   }
 
-  async cells({ shard }: Range, cells: readonly Cell[]): Promise<void> {
+  get sums(): Pick<ExportReport, 'cells' | 'bytes' | 'left' | 'silent'> {
+    const done = [...this.#done.values()];
+    const cells = done.reduce((sum, one) => sum + one.cells, 0);
+    const bytes = done.reduce((sum, { file }) => sum + (file?.bytes ?? 0), 0);
+    return { cells, bytes, left: this.#total - cells, silent: this.#silent.size + (this.#plan.unknown?.length ?? 0) };
+  }
+
+  async cells({ shard }: Range, cells: readonly Cell[]): Promise<boolean> {
     const last = cells.at(-1);
-    if (!last) return;
+    if (!last) return true;
     let open = this.#open.get(shard);
     if (!open) {
       const scratch = await this.#options.target.scratch(this.#pathOf(shard));
@@ -130,6 +159,11 @@ class PartWriting {
     await open.file.write(cells);
     this.#cells += cells.length;
     this.#options.progress?.tell({ cells: this.#cells, totalCells: this.#total });
+    return open.file.textBytes < (this.#options.share?.fileBytes ?? Number.POSITIVE_INFINITY);
+  }
+
+  silent({ shard }: Range): void {
+    this.#silent.add(shard);
   }
 
   async done(range: Range): Promise<void> {
@@ -143,7 +177,8 @@ class PartWriting {
     const name = path.slice(this.#part.length + 1);
     this.#done.set(range.shard, {
       ...range,
-      cells: range.to - range.after,
+      to: last.added_id,
+      cells: last.added_id - range.after,
       to_created_at: last.created_at,
       file: { name, ...sum },
     });
@@ -159,21 +194,35 @@ class PartWriting {
   }
 
   /** The manifest comes last: what is named in it is there. */
-  async complete(): Promise<void> {
+  async complete(): Promise<Manifest> {
     const { target } = this.#options;
-    const { ranges, ...content } = this.#plan;
-    const shards = ranges.map(
-      (range): ExportedShard =>
-        this.#done.get(range.shard) ?? { ...range, cells: 0, to_created_at: range.after_created_at },
-    );
+    const { ranges, unknown: _, ...content } = this.#plan;
+    const shards = ranges.map((range): ExportedShard => {
+      const nothing = { ...range, to: range.after, cells: 0, to_created_at: range.after_created_at };
+      return this.#done.get(range.shard) ?? nothing;
+    });
     const manifest: Manifest = {
       ...content,
       completed_at: new Date().toISOString(),
       cells: shards.reduce((sum, { cells }) => sum + cells, 0),
+      exported_until: this.#exportedUntil(shards),
       shards,
     };
     await target.writeText(`${this.#part}/${MANIFEST}`, `${JSON.stringify(manifest, undefined, 1)}\n`);
     for (const name of [DONE, PLAN]) await target.remove(`${this.#part}/${name}`);
+    return manifest;
+  }
+
+  /** All that was stored when the plan was made, but for what is left of a shard. */
+  #exportedUntil(shards: readonly ExportedShard[]): string {
+    const { ranges, unknown = [], began_at, exported_until = began_at } = this.#plan;
+    const unknownShards = new Set(unknown);
+    const times = ranges.map(({ to }, place) => {
+      const shard = shards[place];
+      if (shard && unknownShards.has(shard.shard)) return exported_until;
+      return shard && shard.to < to ? (shard.to_created_at ?? exported_until) : began_at;
+    });
+    return times.reduce((first, time) => (Date.parse(time) < Date.parse(first) ? time : first), began_at);
   }
 
   async #writeDone(): Promise<void> {

@@ -1,17 +1,22 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Cell, Role } from '../../../../shared/cell.ts';
-import type { SchemalessClient } from '../../../../shared/client/client.ts';
-import { pauseMs } from '../../../../shared/client/pause.ts';
-import { ERRORS } from '../../../../shared/errors.ts';
-import { FilesError } from '../files-error.ts';
+import type { Cell, Role } from '../cell.ts';
+import type { SchemalessClient } from '../client/client.ts';
+import { pauseMs } from '../client/pause.ts';
+import { ERRORS } from '../errors.ts';
+import { FilesError } from './files-error.ts';
 import type { Range } from './manifest.ts';
 
 /** What is done with the cells of a shard. */
 export interface ShardSink {
-  /** In the order of the log, the next ones of the shard. Returns once there is room for more. */
-  cells(range: Range, cells: readonly Cell[]): Promise<void>;
-  /** All cells of the range have come. */
+  /**
+   * In the order of the log, the next ones of the shard. Returns once there is room for more; false where no more are
+   * wanted of this shard.
+   */
+  cells(range: Range, cells: readonly Cell[]): Promise<boolean>;
+  /** All cells of the range that are wanted have come, at least one. */
   done(range: Range): Promise<void>;
+  /** Nothing came of a shard. @default there is none: a range that does not come whole is an error */
+  silent?(range: Range): void;
 }
 
 export interface ReadShardsOptions {
@@ -20,6 +25,13 @@ export interface ReadShardsOptions {
   /** Shards of a request at most: each is a file that is open. */
   readonly atOnce: number;
   readonly patienceMs: number;
+  /**
+   * Ranges may end before their end: by the signal, or when nothing comes any more, they are done with the cells that
+   * have come.
+   *
+   * @default false: they are not done, and `log_too_short` is thrown
+   */
+  readonly mayEndEarly?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -47,6 +59,8 @@ export async function readShards(ranges: readonly Range[], sink: ShardSink, opti
 interface Reading {
   readonly range: Range;
   next: number;
+  /** No more is wanted of it. */
+  isFull: boolean;
 }
 
 async function readSome(waiting: Range[], sink: ShardSink, options: ReadShardsOptions): Promise<void> {
@@ -56,15 +70,30 @@ async function readSome(waiting: Range[], sink: ShardSink, options: ReadShardsOp
   while (!options.signal?.aborted) {
     fill(open, waiting, options.atOnce);
     if (open.length === 0) return;
-    const came = await readOnce(open, sink, options);
+    const logs = await ask(open, options);
+    if (!logs) break;
+    const came = await take(open, logs, sink);
     for (const { range } of open.filter(isDone)) await sink.done(range);
     open = open.filter((reading) => !isDone(reading));
     idle = came > 0 ? 0 : idle + 1;
     if (came > 0) cameAt = performance.now();
     else if (open.length > 0) {
-      if (performance.now() - cameAt > options.patienceMs) throw tooShort(open, options.patienceMs);
-      await wait(pauseMs(idle, null));
+      if (performance.now() - cameAt > options.patienceMs) {
+        if (!options.mayEndEarly) throw tooShort(open, options.patienceMs);
+        await endThere(open, sink, true);
+        open = [];
+        cameAt = performance.now();
+      } else await wait(pauseMs(idle, null), undefined, { signal: options.signal }).catch(() => undefined);
     }
+  }
+  if (options.mayEndEarly) await endThere(open, sink, false);
+}
+
+/** Those of which something came are done with that. */
+async function endThere(open: readonly Reading[], sink: ShardSink, areSilent: boolean): Promise<void> {
+  for (const { range, next } of open) {
+    if (next > range.after) await sink.done(range);
+    else if (areSilent) sink.silent?.(range);
   }
 }
 
@@ -75,16 +104,27 @@ function fill(open: Reading[], waiting: Range[], atOnce: number): void {
     const range = waiting.shift();
     if (!range) return;
     // The cell at the place itself comes first, to be looked at.
-    const reading = { range, next: range.after_created_at === null ? range.after : range.after - 1 };
+    const reading = { range, next: range.after_created_at === null ? range.after : range.after - 1, isFull: false };
     open.push(reading);
     cells += left(reading);
   }
 }
 
-/** Asks once, and returns how many cells came. */
-async function readOnce(open: readonly Reading[], sink: ShardSink, options: ReadShardsOptions): Promise<number> {
+type Logs = Awaited<ReturnType<SchemalessClient['log']>>;
+
+/** Undefined where the end came instead, and what has come until then is enough. */
+async function ask(open: readonly Reading[], options: ReadShardsOptions): Promise<Logs | undefined> {
   const locations = open.map(({ range: { shard }, next }) => ({ shard, after: next }));
-  const logs = await options.client.log(locations, { limit: CELLS_A_SHARD, read: options.read });
+  try {
+    return await options.client.log(locations, { limit: CELLS_A_SHARD, read: options.read });
+  } catch (error) {
+    if (options.mayEndEarly && options.signal?.aborted) return undefined;
+    throw error;
+  }
+}
+
+/** Returns how many cells came. */
+async function take(open: readonly Reading[], logs: Logs, sink: ShardSink): Promise<number> {
   let came = 0;
   for (const [place, log] of logs.entries()) {
     const reading = open[place];
@@ -98,7 +138,7 @@ async function readOnce(open: readonly Reading[], sink: ShardSink, options: Read
     if (cells.length === 0) continue;
     came += cells.length;
     reading.next = cells.at(-1)?.added_id ?? reading.next;
-    await sink.cells(range, checkPlace(range, cells));
+    reading.isFull = !(await sink.cells(range, checkPlace(range, cells)));
   }
   return came;
 }
@@ -114,8 +154,8 @@ function checkPlace({ shard, after, after_created_at }: Range, cells: readonly C
   );
 }
 
-function isDone({ range, next }: Reading): boolean {
-  return next >= range.to;
+function isDone({ range, next, isFull }: Reading): boolean {
+  return next >= range.to || isFull;
 }
 
 function tooShort(open: readonly Reading[], patienceMs: number): FilesError {

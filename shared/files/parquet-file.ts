@@ -1,16 +1,18 @@
 import type { SchemaElement } from 'hyparquet';
 import type { BasicType } from 'hyparquet-writer';
-import { stringifyJson } from '../../../../shared/body/json.ts';
-import type { Cell } from '../../../../shared/cell.ts';
-import type { FieldValue } from '../../../../shared/contract/index-query.ts';
-import type { FieldType } from '../../../../shared/definitions/definitions.ts';
-import { readField } from '../../../../shared/index/field-value.ts';
+import { stringifyJson } from '../body/json.ts';
+import type { Cell } from '../cell.ts';
+import type { FieldValue } from '../contract/index-query.ts';
+import type { FieldType } from '../definitions/definitions.ts';
+import { readField } from '../index/field-value.ts';
 import { sumFile, syncFile, type CellFile } from './cell-file.ts';
 import type { TypedColumn } from './manifest.ts';
 
 /** Rows of a group are held in memory until it is written. */
 const GROUP_ROWS = 20_000;
 const GROUP_BYTES = 3 * 1024 * 1024;
+/** What a row has besides its body, about. */
+const ROW_BYTES = 200;
 
 type Stored = string | number | bigint | boolean | null;
 
@@ -28,7 +30,7 @@ export async function parquetFile(path: string, typed: readonly TypedColumn[]): 
   const schema = [{ name: 'schema', num_children: columns.length }, ...columns.map(({ element }) => element)];
   const writer = new ParquetWriter({ writer: fileWriter(path), schema });
   let values: Stored[][] = columns.map(() => []);
-  let [rows, bytes] = [0, 0];
+  let [rows, bytes, textBytes] = [0, 0, 0];
   const flush = (): void => {
     if (rows === 0) return;
     const columnData = columns.map(({ element: { name } }, place) => ({ name, data: values[place] ?? [] }));
@@ -37,12 +39,16 @@ export async function parquetFile(path: string, typed: readonly TypedColumn[]): 
     [rows, bytes] = [0, 0];
   };
   return {
+    get textBytes() {
+      return textBytes;
+    },
     async write(cells) {
       for (const cell of cells) {
         text = hasBody(cell) ? stringifyJson(cell.body) : '';
         for (const [place, { valueOf }] of columns.entries()) values[place]?.push(valueOf(cell));
         rows += 1;
-        bytes += text.length + 200;
+        bytes += text.length + ROW_BYTES;
+        textBytes += text.length + ROW_BYTES;
         if (rows >= GROUP_ROWS || bytes >= GROUP_BYTES) flush();
       }
     },

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { FIELD_TYPES } from '../../../../shared/definitions/definitions.ts';
-import { FilesError } from '../files-error.ts';
+import { FIELD_TYPES } from '../definitions/definitions.ts';
+import { FilesError } from './files-error.ts';
 import type { ExportTarget } from './target.ts';
 
 /** Of the layout of folders, manifests and lines. */
@@ -52,10 +52,21 @@ const contentSchema = z.object({
   began_at: z.string(),
 });
 
-const planSchema = contentSchema.extend({ ranges: z.array(rangeSchema) });
+/** A time: whatever was stored before is in this part, or in one before it. */
+const exportedUntil = z.string().optional();
+
+const planSchema = contentSchema.extend({
+  ranges: z.array(rangeSchema),
+  /** Shards of which nobody could say how long they are: their ranges are empty. */
+  unknown: z.array(count).optional(),
+  /** Of the part before; missing where there is none. */
+  exported_until: exportedUntil,
+});
 const manifestSchema = contentSchema.extend({
   completed_at: z.string(),
   cells: count,
+  /** Missing where the part is of a version that did not say it: all that was stored when it began. */
+  exported_until: exportedUntil,
   shards: z.array(shardSchema),
 });
 const doneSchema = z.array(shardSchema);
@@ -96,15 +107,43 @@ export async function listParts(target: ExportTarget): Promise<readonly string[]
 export async function readManifests(target: ExportTarget): Promise<readonly Part[]> {
   const parts: Part[] = [];
   for (const part of await listParts(target)) {
-    const path = `${part}/${MANIFEST}`;
-    const text = await target.readText(path);
-    if (text !== undefined) parts.push({ part, manifest: read(manifestSchema, text, `${target.name}/${path}`) });
+    const manifest = await readManifest(target, part);
+    if (manifest) parts.push({ part, manifest });
   }
   return parts;
 }
 
+/** The last parts of a target. */
+export interface LastParts {
+  /** The last one that is complete. */
+  readonly last: Part | undefined;
+  /** The one behind it that was begun. */
+  readonly begun: { readonly part: string; readonly plan: Plan } | undefined;
+}
+
+/**
+ * Reads the end of a target alone: one that a schedule writes to has thousands of parts, each with a manifest of a
+ * megabyte where there are 4096 shards. Throws `bad_manifest`.
+ */
+export async function readLastParts(target: ExportTarget): Promise<LastParts> {
+  let begun: LastParts['begun'];
+  for (const part of (await listParts(target)).toReversed()) {
+    const manifest = await readManifest(target, part);
+    if (manifest) return { last: { part, manifest }, begun };
+    const plan = await readPlan(target, part);
+    if (plan) begun = { part, plan };
+  }
+  return { last: undefined, begun };
+}
+
+async function readManifest(target: ExportTarget, part: string): Promise<Manifest | undefined> {
+  const path = `${part}/${MANIFEST}`;
+  const text = await target.readText(path);
+  return text === undefined ? undefined : read(manifestSchema, text, `${target.name}/${path}`);
+}
+
 /** Of a part that is not complete. */
-export async function readPlan(target: ExportTarget, part: string): Promise<Plan | undefined> {
+async function readPlan(target: ExportTarget, part: string): Promise<Plan | undefined> {
   const text = await target.readText(`${part}/${PLAN}`);
   return text === undefined ? undefined : read(planSchema, text, `${target.name}/${part}/${PLAN}`);
 }

@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -14,19 +14,38 @@ export function readS3Address(text: string): { readonly bucket: string; readonly
   return bucket === undefined ? undefined : { bucket, prefix: prefix === '' ? '' : `${prefix}/` };
 }
 
+export interface S3Options {
+  /** Of a server that is not AWS. @default AWS, as the SDK finds it */
+  readonly endpoint?: string | undefined;
+  /** @default as the SDK finds it */
+  readonly region?: string | undefined;
+  /**
+   * A folder of this machine for the files that are under way, which nobody else uses: what one that was killed left in
+   * it goes first. @default a new one
+   */
+  readonly folder?: string | undefined;
+}
+
 /**
- * A prefix of a bucket, of AWS or of whatever AWS_ENDPOINT_URL_S3 names. A file is written on this machine first, one for
- * each shard that is under way, and is an object once it is complete. The SDK is loaded with the first of these.
+ * A prefix of a bucket, of AWS or of another server. A file is written on this machine first, one for each shard that is
+ * under way, and is an object once it is complete. The SDK is loaded with the first of these.
+ *
+ * @param prefix with its slash at the end; empty for the whole bucket
  */
-export async function s3Target(bucket: string, prefix: string): Promise<ExportTarget> {
+export async function s3Target(
+  bucket: string,
+  prefix: string,
+  { endpoint, region, folder: own }: S3Options = {},
+): Promise<ExportTarget> {
   const { S3Client } = await import('@aws-sdk/client-s3');
-  const endpoint = process.env['AWS_ENDPOINT_URL_S3'] ?? process.env['AWS_ENDPOINT_URL'];
   const client = new S3Client({
-    ...(process.env['AWS_REGION'] === undefined && endpoint !== undefined ? { region: 'us-east-1' } : {}),
+    ...(region === undefined ? {} : { region }),
     // Other servers are asked by one name, and know no checksums that come behind the body.
-    ...(endpoint === undefined ? {} : { forcePathStyle: true, requestChecksumCalculation: 'WHEN_REQUIRED' }),
+    ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true, requestChecksumCalculation: 'WHEN_REQUIRED' }),
   });
-  const folder = await mkdtemp(join(tmpdir(), 'schemaless-export-'));
+  const folder = own ?? (await mkdtemp(join(tmpdir(), 'schemaless-export-')));
+  if (own !== undefined) await rm(own, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
   return overS3(client, { bucket, prefix, folder });
 }
 

@@ -3,15 +3,15 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { PassThrough, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { stringifyJson } from '../../../../shared/body/json.ts';
-import type { Cell } from '../../../../shared/cell.ts';
-import { compressor, type Compression } from '../compression.ts';
+import { stringifyJson } from '../body/json.ts';
+import type { Cell } from '../cell.ts';
+import { compressor, type Compression } from './compression.ts';
 import { syncFile, type CellFile } from './cell-file.ts';
 
 /** A cell a line, with what an import needs and what else is known of it. */
 export function ndjsonFile(path: string, compression: Compression): CellFile {
   const sum = createHash('sha256');
-  let bytes = 0;
+  let [bytes, textBytes] = [0, 0];
   const counted = new Transform({
     transform(piece: Buffer, _encoding, done) {
       sum.update(piece);
@@ -24,9 +24,13 @@ export function ndjsonFile(path: string, compression: Compression): CellFile {
   // Whoever writes or finishes is told.
   written.catch(() => undefined);
   return {
+    get textBytes() {
+      return textBytes;
+    },
     async write(cells) {
       if (cells.length === 0) return;
       const text = cells.map((cell) => `${lineOf(cell)}\n`).join('');
+      textBytes += text.length;
       if (!input.write(text)) await Promise.race([once(input, 'drain'), written]);
     },
     async finish() {

@@ -1,5 +1,5 @@
-import type { IndexStatus } from '../../../../shared/contract/index-status.ts';
-import { FIELD_TYPES, type FieldType } from '../../../../shared/definitions/definitions.ts';
+import type { IndexStatus } from '../contract/index-status.ts';
+import { FIELD_TYPES, type FieldType } from '../definitions/definitions.ts';
 import type { TypedColumn } from './manifest.ts';
 
 /** Columns that each file of Parquet has. */
