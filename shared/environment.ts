@@ -28,6 +28,14 @@ export const ENVIRONMENT_VARIABLES = {
   tailers: 'SCHEMALESS_TAILERS',
   /** Of `define-datastores`: the most shards that a datastore made through the API gets, a whole number from 1. */
   mostShards: 'SCHEMALESS_MOST_SHARDS',
+  /** Of `export-cells`: where the files go, `s3://bucket/prefix`. */
+  exportTo: 'SCHEMALESS_EXPORT_TO',
+  /** Of `export-cells`: `ndjson` or `parquet`. */
+  exportFormat: 'SCHEMALESS_EXPORT_FORMAT',
+  /** Of `export-cells`: how NDJSON is packed, `gzip`, `zstd` or `none`. */
+  exportCompression: 'SCHEMALESS_EXPORT_COMPRESSION',
+  /** Of `export-cells`: of whom the logs are read, `writer` or `reader`. */
+  exportRead: 'SCHEMALESS_EXPORT_READ',
 } as const;
 
 /** What a variable is called in code. */
@@ -55,6 +63,19 @@ export const CONSUMER_VARIABLES = [
   'datastore',
 ] as const satisfies readonly VariableKey[];
 export type ConsumerVariable = (typeof CONSUMER_VARIABLES)[number];
+
+/** What `export-cells` reads. */
+export const EXPORT_VARIABLES = [
+  'environment',
+  'stateTable',
+  'apiUrl',
+  'datastore',
+  'exportTo',
+  'exportFormat',
+  'exportCompression',
+  'exportRead',
+] as const satisfies readonly VariableKey[];
+export type ExportVariable = (typeof EXPORT_VARIABLES)[number];
 
 /**
  * The environment of a function: texts by the names of their variables. Given the keys that the function reads, it

@@ -36,10 +36,20 @@ export const METRICS = {
   triggerRetryFailed: 'trigger_retry_failed',
   triggerMalformed: 'trigger_malformed',
   triggerStopped: 'trigger_stopped',
+  /**
+   * Of each export by schedule, told apart by the dimension `EXPORT_DIMENSION`, at the end of each run: how old what is
+   * not in it may be, the cells that were written, and those that were left for the next run.
+   */
+  exportBehindSeconds: 'export_behind_seconds',
+  exportCells: 'export_cells',
+  exportLeftCells: 'export_left_cells',
   /** Holes in logs that did not close, and logs that lost cells. */
   logHole: 'log_hole',
   logCut: 'log_cut',
 } as const;
+
+/** The dimension that tells exports apart: where they go, `s3://bucket/prefix`. */
+export const EXPORT_DIMENSION = 'export';
 
 /** Of all metrics; the dimension `service` is the name of the environment. */
 export const METRIC_NAMESPACE = 'Schemaless';

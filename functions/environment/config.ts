@@ -35,9 +35,20 @@ export interface Config {
   readonly tailers: number;
   /** The most shards that a datastore made through the API gets: 1 to 65,536. */
   readonly mostShards: number;
+  /** Where an export goes: `s3://bucket/prefix`. */
+  readonly exportTo: string;
+  readonly exportFormat: (typeof FORMATS)[number];
+  readonly exportCompression: (typeof COMPRESSIONS)[number];
+  readonly exportRead: (typeof ROLES)[number];
+  /** Where S3 is, if it is not that of AWS; else empty. */
+  readonly s3Endpoint: string;
   /** Where the API is, for the signature; Lambda says it. */
   readonly region: string;
 }
+
+const FORMATS = ['ndjson', 'parquet'] as const;
+const COMPRESSIONS = ['gzip', 'zstd', 'none'] as const;
+const ROLES = ['writer', 'reader'] as const;
 
 /** Of a function that reaches the store. */
 export type StoreConfig = Pick<Config, StoreVariable>;
@@ -59,6 +70,11 @@ const VARIABLES: Variables<Config> = {
   datastore: text(ENVIRONMENT_VARIABLES.datastore, 'the name of a datastore'),
   tailers: wholeNumber(ENVIRONMENT_VARIABLES.tailers, 0, MAX_TAILERS),
   mostShards: wholeNumber(ENVIRONMENT_VARIABLES.mostShards, 1, MAX_SHARDS),
+  exportTo: text(ENVIRONMENT_VARIABLES.exportTo, 's3://bucket/prefix'),
+  exportFormat: oneOf(ENVIRONMENT_VARIABLES.exportFormat, FORMATS),
+  exportCompression: oneOf(ENVIRONMENT_VARIABLES.exportCompression, COMPRESSIONS),
+  exportRead: oneOf(ENVIRONMENT_VARIABLES.exportRead, ROLES),
+  s3Endpoint: { ...text('AWS_ENDPOINT_URL_S3', 'a URL'), fallback: '' },
   region: text('AWS_REGION', 'a region of AWS'),
 };
 

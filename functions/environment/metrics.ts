@@ -23,6 +23,16 @@ export function gauge(figures: Readonly<Record<string, number>>): void {
   metrics.publishStoredMetrics();
 }
 
+/**
+ * Gives figures of one of several that would hide each other under one name.
+ *
+ * @param dimension what tells them apart, besides the environment
+ */
+export function gaugeOf(dimension: Readonly<Record<string, string>>, figures: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(dimension)) metrics.addDimension(name, value);
+  gauge(figures);
+}
+
 /** Counts what happened many times: for each name how often. */
 export function countTimes(counts: ReadonlyMap<string, number>, requestId?: string): void {
   if (counts.size === 0) return;

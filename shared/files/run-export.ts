@@ -1,0 +1,149 @@
+import type { Role } from '../cell.ts';
+import type { SchemalessClient } from '../client/client.ts';
+import type { Leases } from '../dynamo/lease.ts';
+import { underLease } from '../dynamo/under-lease.ts';
+import type { Compression } from './compression.ts';
+import { exportCells, type ExportReport } from './export-cells.ts';
+import type { ExportTarget } from './target.ts';
+
+/** One that was killed is succeeded after so long. */
+export const LEASE_MS = 30_000;
+const RENEW_MS = 5000;
+const TAKE_EVERY_MS = 2000;
+/** Longer than a lease lasts whose holder was killed: one that is still held then is that of a run that goes on. */
+const BUSY_MS = 45_000;
+/** A shard that gives nothing for so long is left for the next run: it would keep the others waiting. */
+const PATIENCE_MS = 20_000;
+/**
+ * Of a file, as JSON. Forty-eight of NDJSON are open at once at most, each with an answer of up to 4 MiB beyond it: not
+ * packed at all they take 1.7 GiB of the disk. Athena reads files of such a size well.
+ */
+const FILE_BYTES = 32 * 1024 * 1024;
+
+export interface ExportRunOptions {
+  readonly target: ExportTarget;
+  readonly format: 'ndjson' | 'parquet';
+  /** Of NDJSON. @default gzip */
+  readonly compression?: Compression | undefined;
+  /** Of whom the logs are read. */
+  readonly read: Role;
+  readonly leases: Leases;
+  /** Ends the run in order: what has come is written down. */
+  readonly signal: AbortSignal;
+  /** Comes later: from then on nothing is written, nor asked. */
+  readonly last: AbortSignal;
+  /** Of a file, as JSON. @default 32 MiB */
+  readonly fileBytes?: number | undefined;
+  /** For so long it waits for a run that is under way. @default 45,000 */
+  readonly busyMs?: number | undefined;
+  /** Between renewals of the lease. @default 5000 */
+  readonly renewMs?: number | undefined;
+  /** @default 20,000 */
+  readonly patienceMs?: number | undefined;
+}
+
+export interface ExportRunReport {
+  /** That are complete now. */
+  readonly parts: readonly string[];
+  /** In these, and in one that is not complete yet. */
+  readonly cells: number;
+  readonly bytes: number;
+  /** Cells that were there when the last part was planned, and are left for the next run. */
+  readonly left: number;
+  /** Shards that gave nothing. */
+  readonly silent: number;
+  /** Seconds: whatever is older is in parts that are complete. 0 where nothing was left. */
+  readonly behindSeconds: number;
+  readonly seconds: number;
+}
+
+/**
+ * One run of an export that a schedule starts: it writes what came since the last one, as one part or, where files are
+ * full before their shards are, as several. What it has no time for, the next run goes on with, where this one ended;
+ * killed, it costs what was in files that were not stored yet.
+ *
+ * Two runs to one place at a time would write different files of one name: a run holds a lease. It ends without writing
+ * anything more once it has lost it.
+ *
+ * @returns undefined where another run was under way all the time
+ * @throws FilesError as `exportCells`; SchemalessError when the API does not answer
+ */
+export async function runExport(
+  client: SchemalessClient,
+  options: ExportRunOptions,
+): Promise<ExportRunReport | undefined> {
+  const { target, leases, last, busyMs = BUSY_MS, renewMs = RENEW_MS } = options;
+  const waiting = new AbortController();
+  const busy = setTimeout(() => waiting.abort(), busyMs);
+  const leased = {
+    leases,
+    name: leaseOf(target),
+    renewMs,
+    takeEveryMs: Math.min(TAKE_EVERY_MS, busyMs),
+    isExclusive: true,
+    signal: AbortSignal.any([waiting.signal, last]),
+  };
+  try {
+    const ended = await underLease(leased, (held) => {
+      clearTimeout(busy);
+      return exportShares(client.with({ signal: held }), { ...options, target: whileHeld(target, held) });
+    });
+    return ended?.result;
+  } finally {
+    clearTimeout(busy);
+  }
+}
+
+/** The name of the lease of an export; whoever may run it may write its item alone. */
+export function leaseOf({ name }: Pick<ExportTarget, 'name'>): string {
+  return `export#${name}`;
+}
+
+/** Part by part, as long as files are full before their shards are. */
+async function exportShares(client: SchemalessClient, options: ExportRunOptions): Promise<ExportRunReport> {
+  const { target, format, compression, read, signal, fileBytes = FILE_BYTES, patienceMs = PATIENCE_MS } = options;
+  const began = performance.now();
+  const parts: string[] = [];
+  let [cells, bytes] = [0, 0];
+  let report: ExportReport;
+  do {
+    const share = { fileBytes };
+    report = await exportCells(client, {
+      target,
+      format,
+      compression,
+      read,
+      signal,
+      patienceMs,
+      share,
+      sinceLast: true,
+    });
+    if (report.complete && report.part !== undefined) parts.push(report.part);
+    cells += report.cells;
+    bytes += report.bytes;
+    // One that is down would have the others wait for it again and again.
+  } while (!signal.aborted && report.complete && report.left > 0 && report.silent === 0);
+  const { left, silent, exportedUntil } = report;
+  const isUpToDate = report.complete && left === 0 && silent === 0;
+  const behindSeconds = isUpToDate ? 0 : Math.max(0, (Date.now() - Date.parse(exportedUntil)) / 1000);
+  return { parts, cells, bytes, left, silent, behindSeconds, seconds: (performance.now() - began) / 1000 };
+}
+
+/** Writes nothing once the signal has come: then another run may be at work. */
+function whileHeld(target: ExportTarget, held: AbortSignal): ExportTarget {
+  return {
+    ...target,
+    async writeText(path, text) {
+      held.throwIfAborted();
+      await target.writeText(path, text);
+    },
+    async store(scratch, path) {
+      held.throwIfAborted();
+      await target.store(scratch, path);
+    },
+    async remove(path) {
+      held.throwIfAborted();
+      await target.remove(path);
+    },
+  };
+}
