@@ -1,6 +1,7 @@
-import { Stack, Validations } from 'aws-cdk-lib';
+import { Resource, Stack, Validations } from 'aws-cdk-lib';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { IConstruct } from 'constructs';
 
 /**
@@ -51,7 +52,7 @@ export function acknowledgeRoutes(construct: IConstruct, api: HttpApi, arns: rea
   for (const arn of arns.filter((one) => one.includes('*'))) {
     acknowledge(
       construct,
-      `IAM5[Resource::${shown(construct, arn).replace(`<${ref}>`, () => importedAs(construct, api) ?? `<${ref}>`)}]`,
+      `IAM5[Resource::${shown(construct, arn).replace(`<${ref}>`, () => importedAs(construct, api, api.apiId) ?? `<${ref}>`)}]`,
       'The wildcards stand for keys in the path of one route, and in place of a datastore for all of them',
     );
   }
@@ -66,12 +67,25 @@ export function acknowledgePrefix(construct: IConstruct, arn: string): void {
   );
 }
 
-/** What the id of an API is called where another stack gives it; undefined in its own stack. */
-function importedAs(construct: IConstruct, api: HttpApi): string | undefined {
-  const [here, there] = [Stack.of(construct), Stack.of(api)];
+/** Objects below a prefix of a bucket, perhaps of another stack. */
+export function acknowledgeObjects(construct: IConstruct, bucket: IBucket, arns: readonly string[]): void {
+  const of = shown(construct, bucket.bucketArn);
+  for (const arn of arns) {
+    const named = shown(construct, arn).replace(of, () => importedAs(construct, bucket, bucket.bucketArn) ?? of);
+    acknowledge(
+      construct,
+      `IAM5[Resource::${named}]`,
+      'The wildcards stand for the parts of one export, and for the files in them',
+    );
+  }
+}
+
+/** What a value is called where another stack gives it; undefined in its own stack, and where no stack does. */
+function importedAs(construct: IConstruct, giver: IConstruct, value: string): string | undefined {
+  const [here, there] = [Stack.of(construct), Stack.of(giver)];
   // Nested stacks hand it on as a parameter.
-  if (here === there || here.nested || there.nested) return undefined;
-  const { 'Fn::ImportValue': name } = there.resolve(there.exportValue(api.apiId)) as {
+  if (here === there || here.nested || there.nested || !Resource.isOwnedResource(giver)) return undefined;
+  const { 'Fn::ImportValue': name } = there.resolve(there.exportValue(value)) as {
     readonly 'Fn::ImportValue'?: string;
   };
   return name;

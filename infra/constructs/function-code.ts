@@ -15,6 +15,7 @@ export const STORE_FUNCTIONS = [
   'drain-buffer',
   'repair-indexes',
   'tail-shards',
+  'export-cells',
   'migrate',
 ] as const;
 export type StoreFunctionName = (typeof STORE_FUNCTIONS)[number];

@@ -36,6 +36,12 @@ export function grantSecretKey(grantee: IGrantable, key: IKey | undefined): void
   if (key) allow(grantee, key, 'secretsmanager', READ_KEY);
 }
 
+/** May have S3, and nobody else, encrypt with a bucket's key. Does nothing where the key is S3's own. */
+export function grantBucketKey(grantee: IGrantable, key: IKey | undefined): void {
+  // Parts of a large file are decrypted to be put together.
+  if (key) allow(grantee, key, 's3', ['kms:Decrypt', 'kms:GenerateDataKey']);
+}
+
 function allow(grantee: IGrantable, key: IKey, service: string, actions: readonly string[]): void {
   const statement = new PolicyStatement({
     actions: [...actions],

@@ -1,8 +1,11 @@
 import type { Function as LambdaFunction, IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Construct, IConstruct } from 'constructs';
 import type { Definitions, TriggerDefinition } from '../../shared/definitions/definitions.ts';
 import { connectConsumer } from './connect-consumer.ts';
-import { startEachMinute } from './each-minute.ts';
+import { startEachMinute, startRegularly } from './each-minute.ts';
+import { ExportFunction } from './export-function.ts';
+import { exportOptions, type ExportOptions } from './export-options.ts';
 import type { FunctionCode } from './function-code.ts';
 import { Migration } from './migration.ts';
 import type { SchemalessStorage } from './storage.ts';
@@ -33,6 +36,7 @@ export class SchemalessService {
   private readonly code: FunctionCode;
   private readonly given: Definitions;
   private readonly queues: TriggerQueue[] = [];
+  private readonly exports: ExportFunction[] = [];
   private readonly answering: AnsweringFunctions;
   private readonly tailShards: StoreFunction;
   private readonly tailers: Tailers;
@@ -107,6 +111,34 @@ export class SchemalessService {
     this.dashboard.addTrigger(trigger);
     if (definition.function !== undefined && this.code.ofTrigger) this.addTriggerFunction(trigger, this.code.ofTrigger);
     return trigger;
+  }
+
+  /**
+   * Exports a datastore into a bucket, by a schedule where there are any.
+   *
+   * @throws an Error that names the option, what was wanted and what came
+   */
+  addExport(datastore: string, bucket: IBucket, wished: ExportOptions): ExportFunction {
+    const options = exportOptions(datastore, wished);
+    const id = `export-${datastore}-${options.name}`;
+    const same = this.exports.find(
+      ({ node, location }) => node.id === id || location === `s3://${bucket.bucketName}/${options.prefix}`,
+    );
+    if (same)
+      throw new Error(
+        `export ${options.name} of ${datastore}: wanted a name and a place of its own, got one of ${same.node.path}`,
+      );
+    const { scope, storage, api } = this;
+    const code = this.code.own('export-cells');
+    const added = new ExportFunction(scope, id, { storage, api, datastore, bucket, options, code });
+    this.exports.push(added);
+    this.startAfterMigration(added);
+    this.dashboard.addFunction(id, added);
+    if (!storage.environment.schedules) return added;
+    const said = `every ${options.every.toHumanString()}`;
+    this.startAfterMigration(startRegularly(scope, `${id}-schedule`, added, { every: options.every, said }));
+    this.alarms.addExport(id, { datastore, location: added.location, every: options.every });
+    return added;
   }
 
   /** Hands a trigger's messages to a function, see `connectConsumer`. */

@@ -1,10 +1,10 @@
 import { Duration } from 'aws-cdk-lib';
-import { MathExpression, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import { MathExpression, Metric, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import type { HttpApi } from 'aws-cdk-lib/aws-apigatewayv2';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
-import { METRICS } from '../../shared/metrics.ts';
+import { EXPORT_DIMENSION, METRIC_NAMESPACE, METRICS } from '../../shared/metrics.ts';
 import type { StoreEnvironment } from './store-environment.ts';
 import { Alarms } from './alarms.ts';
 import { storeMetrics, type StoreMetrics } from './store-metrics.ts';
@@ -16,6 +16,15 @@ export interface StoreAlarmsProps {
   readonly topics: readonly ITopic[];
 }
 
+export interface ScheduledExport {
+  readonly datastore: string;
+  /** `s3://bucket/prefix` */
+  readonly location: string;
+  readonly every: Duration;
+}
+
+/** One that fails is made good by the next. */
+const RUNS_BEHIND = 3;
 const FIVE_MINUTES = Duration.minutes(5);
 /** Longer than a failover and the drain behind it take: then somebody has to look. */
 const OLDEST_BUFFERED_SECONDS = 300;
@@ -36,11 +45,11 @@ const OLDEST_MESSAGE_SECONDS = 900;
 
 /** The alarms of API, functions and triggers. */
 export class StoreAlarms extends Alarms {
-  private readonly hasSchedules: boolean;
+  private readonly environment: StoreEnvironment;
 
   constructor(scope: Construct, id: string, { environment, api, topics }: StoreAlarmsProps) {
     super(scope, id, topics);
-    this.hasSchedules = environment.schedules;
+    this.environment = environment;
     const metrics = storeMetrics(environment.name);
     addBufferAlarms(this, metrics);
     addLogAlarms(this, metrics);
@@ -55,7 +64,26 @@ export class StoreAlarms extends Alarms {
 
   /** Of a function that is started each minute, where any is. */
   addLoop(name: string, loop: IFunction): void {
-    if (this.hasSchedules) addLoopAlarm(this, name, loop);
+    if (this.environment.schedules) addLoopAlarm(this, name, loop);
+  }
+
+  /** Of an export that a schedule starts. */
+  addExport(name: string, { datastore, location, every }: ScheduledExport): void {
+    this.add(`${name}-behind`, {
+      section: 'export-behind',
+      what: `the export of ${datastore} fails, is not started, or is behind by more than three runs`,
+      metric: new Metric({
+        namespace: METRIC_NAMESPACE,
+        metricName: METRICS.exportBehindSeconds,
+        dimensionsMap: { service: this.environment.name, [EXPORT_DIMENSION]: location },
+        statistic: Stats.MAXIMUM,
+        period: every,
+      }),
+      above: RUNS_BEHIND * every.toSeconds(),
+      periods: RUNS_BEHIND,
+      // A run that fails gives no figure.
+      silenceIsBad: true,
+    });
   }
 
   /** Of the queues of a trigger. */

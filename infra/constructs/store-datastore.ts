@@ -1,7 +1,10 @@
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
 import type { Operation } from '../../shared/api/routes.ts';
 import { CLIENT, READS } from './caller-policies.ts';
+import type { ExportFunction } from './export-function.ts';
+import type { ExportOptions } from './export-options.ts';
 import { consumingFunction } from './given-function.ts';
 import { grantCalls } from './grant-calls.ts';
 import type { SchemalessService } from './service.ts';
@@ -79,6 +82,21 @@ export class SchemalessDatastore {
     throw new Error(
       `datastore ${this.name}: wanted one of its triggers (${names === '' ? 'none' : names}), got ${name}`,
     );
+  }
+
+  /**
+   * Writes its cells to a bucket by a schedule: first all of them, then what came since, as parts with manifests that
+   * `schemaless export --check` proves and `schemaless import` reads. The function may write below the prefix alone, and
+   * encrypt with the bucket's key.
+   *
+   *     store.datastore('trips').exportTo(lake, { format: 'parquet', every: Duration.hours(1) });
+   *
+   * @param bucket of this app, or imported, then with its key where it has one
+   * @returns the function; `location` is where the export is
+   * @throws an Error that names the option, what was wanted and what came
+   */
+  exportTo(bucket: IBucket, options: ExportOptions = {}): ExportFunction {
+    return this.service.addExport(this.name, bucket, options);
   }
 
   /** May read its cells, logs and indexes, and look at its triggers. */

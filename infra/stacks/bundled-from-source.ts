@@ -10,7 +10,8 @@ export function bundledFromSource(
   { environment, definitions, functionsFolder, projectFolder }: AppProps,
   folder: string,
 ): FunctionCode {
-  const { [DEFINING_HANDLER]: defining, ...always } = storeFunctionsIn(functionsFolder);
+  // No environment of this project is exported by a schedule.
+  const { [DEFINING_HANDLER]: defining, 'export-cells': _, ...always } = storeFunctionsIn(functionsFolder);
   const bundles = bundleFunctions({
     functions: environment.definedByApi ? { ...always, [DEFINING_HANDLER]: defining } : always,
     triggers: Object.fromEntries(

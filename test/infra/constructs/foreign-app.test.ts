@@ -106,7 +106,9 @@ describe('a store to try out', () => {
     for (const stack of stacks) expect(circleIn(stack)).toEqual([]);
     const brought = join(folder.path, 'node_modules/schemaless-functions/dist/data-api');
     const [stack] = stacks;
-    for (const name of STORE_FUNCTIONS.filter((one) => one !== 'migrate' && one !== 'define-datastores')) {
+    for (const name of STORE_FUNCTIONS.filter(
+      (one) => !['migrate', 'define-datastores', 'export-cells'].includes(one),
+    )) {
       const { Metadata } = find(stacks, 'AWS::Lambda::Function', `Store${name.replaceAll('-', '')}`);
       const asset = join(String(stack?.folder), String(Metadata?.['aws:asset:path']), 'index.mjs');
       expect(readFileSync(asset, 'utf8')).toBe(readFileSync(join(brought, name, 'index.mjs'), 'utf8'));
@@ -208,9 +210,12 @@ describe('a store to rely on', () => {
     const ofStore = resourcesOf(stack('TripsService'), 'AWS::Lambda::Function').filter(({ Properties }) =>
       String(Properties?.['Description']).startsWith('Schemaless: '),
     );
-    // The one that makes datastores without a deployment is not there; the function of the trigger is.
+    // The one that makes datastores without a deployment is not there, and the migration is two.
     expect(ofStore).toHaveLength(STORE_FUNCTIONS.length);
-    for (const { Properties } of ofStore) expect(JSON.stringify(Properties?.['VpcConfig'])).toContain('dataSubnet');
+    // An export asks the API.
+    const inVpc = ofStore.filter(({ Properties }) => !String(Properties?.['Description']).includes('export'));
+    expect(inVpc).toHaveLength(STORE_FUNCTIONS.length - 1);
+    for (const { Properties } of inVpc) expect(JSON.stringify(Properties?.['VpcConfig'])).toContain('dataSubnet');
     expect(resourcesOf(stack('TripsStorage'), 'AWS::EC2::VPCEndpoint')).toHaveLength(4);
   });
 
@@ -236,6 +241,7 @@ describe('a store to rely on', () => {
       new Set([
         'BillRider',
         ...[
+          'exporttripsparquet',
           'drainbuffer',
           'managetriggers',
           'queryindex',
@@ -247,6 +253,32 @@ describe('a store to rely on', () => {
         ...['isComplete', 'onEvent'].map((name) => `Storemigration${name}`),
       ]),
     );
+  });
+
+  it('exports into the bucket of another stack, and may do nothing else with it or with the store', () => {
+    const granted = byService(statementsOf(stacks).get('Storeexporttripsparquet'));
+    expect(Object.keys(granted).sort()).toEqual(['dynamodb', 'execute-api', 'kms', 's3', 'xray']);
+    expect(routesOf(granted['execute-api'])).toEqual([
+      'GET/v1/trips/indexes',
+      'GET/v1/trips/shards',
+      'POST/v1/trips/log',
+    ]);
+    const files = granted['s3']?.map(({ actions, resources }) => [
+      actions,
+      resources.join().replace(/"Platform:\w+"/u, 'lake'),
+    ]);
+    expect(files).toEqual([
+      [['s3:ListBucket'], expect.stringMatching(/^\{"Fn::ImportValue":lake\}$/u)],
+      [['s3:AbortMultipartUpload', 's3:PutObject'], expect.stringMatching(/lake\},"\/lake\/trips\/part-\*"\]/u)],
+      [['s3:DeleteObject', 's3:GetObject'], expect.stringMatching(/lake\},"\/lake\/trips\/part-\*\/_\*"\]/u)],
+    ]);
+    const uses = granted['kms']?.flatMap(({ actions, resources }) => resources.map((key) => [actions.join(), key]));
+    expect(uses).toContainEqual(['kms:Decrypt,kms:GenerateDataKey', expect.stringMatching(/Platform:\w+Key/u)]);
+    const schedule = resourcesOf(stack('TripsService'), 'AWS::Scheduler::Schedule').find(({ Properties }) =>
+      String(Properties?.['Description']).includes('export'),
+    );
+    expect(schedule?.Properties).toMatchObject({ ScheduleExpression: 'rate(1 hour)' });
+    expect(Object(schedule).DependsOn).toContainEqual(expect.stringMatching(/^Storemigrationresource/u));
   });
 
   it('tells the topic of every alarm, those of the function included', () => {

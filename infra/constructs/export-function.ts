@@ -1,0 +1,99 @@
+import { Duration, Size } from 'aws-cdk-lib';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { Function as LambdaFunction, type Code } from 'aws-cdk-lib/aws-lambda';
+import type { IBucket } from 'aws-cdk-lib/aws-s3';
+import type { Construct } from 'constructs';
+import type { Operation } from '../../shared/api/routes.ts';
+import { environmentOf, type ExportVariable } from '../../shared/environment.ts';
+import { acknowledgeLambdaPolicies, acknowledgeObjects, acknowledgeTracing } from './evidence.ts';
+import type { CheckedExport } from './export-options.ts';
+import { functionLog } from './function-log.ts';
+import { grantBucketKey, grantTableKey } from './key-uses.ts';
+import { MACHINE, tracingOf } from './machine.ts';
+import type { SchemalessStorage } from './storage.ts';
+import type { StoreApi } from './store-api.ts';
+
+/** What it asks of its datastore: how long the logs are, the logs, and for Parquet the fields of indexes. */
+const CALLED = ['listShards', 'readLog', 'listIndexes'] as const satisfies readonly Operation[];
+
+export interface ExportFunctionProps {
+  readonly storage: SchemalessStorage;
+  readonly api: StoreApi;
+  readonly datastore: string;
+  readonly bucket: IBucket;
+  readonly options: CheckedExport;
+  readonly code: Code;
+}
+
+/**
+ * Writes what a datastore got since the last run into a bucket. It asks the HTTP API, so that it connects to no cluster
+ * and needs no VPC; it may read this datastore's logs, hold one lease, and write below its prefix.
+ *
+ * Nothing reserves it an instance, though one run at a time is what is wanted: an account of the usual ten has none to
+ * reserve, and the lease holds anywhere.
+ */
+export class ExportFunction extends LambdaFunction {
+  /** `s3://bucket/prefix` */
+  readonly location: string;
+
+  constructor(scope: Construct, id: string, props: ExportFunctionProps) {
+    const { storage, api, datastore, bucket, options } = props;
+    const { environment, tables } = storage;
+    const location = `s3://${bucket.bucketName}/${options.prefix}`;
+    super(scope, id, {
+      ...MACHINE,
+      description: `Schemaless: export ${options.name} of ${datastore}`,
+      handler: 'index.handler',
+      code: props.code,
+      // As long as a function may: it ends a minute and a half before.
+      timeout: Duration.minutes(15),
+      // One whole CPU: packing takes the most.
+      memorySize: 1769,
+      // All files that may be open at once, not packed.
+      ephemeralStorageSize: Size.gibibytes(2),
+      logGroup: functionLog(scope, id, environment),
+      // The next run goes on.
+      retryAttempts: 0,
+      tracing: tracingOf(environment),
+      environment: environmentOf<ExportVariable>({
+        environment: environment.name,
+        stateTable: tables.state.tableName,
+        apiUrl: api.api.apiEndpoint,
+        datastore,
+        exportTo: location,
+        exportFormat: options.format,
+        exportCompression: options.compression,
+        exportRead: options.read,
+      }),
+    });
+    this.location = location;
+    acknowledgeLambdaPolicies(this);
+    acknowledgeTracing(this);
+    api.grantCalls(this, datastore, CALLED);
+    this.addToRolePolicy(
+      new PolicyStatement({
+        actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'],
+        resources: [tables.state.tableArn],
+        conditions: { 'ForAllValues:StringEquals': { 'dynamodb:LeadingKeys': [`lease#export#${location}`] } },
+      }),
+    );
+    grantTableKey(this, storage.encryptionKey, 'write');
+    this.grantFiles(bucket, options.prefix);
+  }
+
+  /** May write files, and read and delete what tells how far it is: no cell can be read or deleted with it. */
+  private grantFiles(bucket: IBucket, prefix: string): void {
+    const files = bucket.arnForObjects(`${prefix}/part-*`);
+    const positions = bucket.arnForObjects(`${prefix}/part-*/_*`);
+    const statements: readonly (readonly [readonly string[], string])[] = [
+      // Not for the prefix alone: whoever may not list a bucket is told that access was denied where no object is.
+      [['s3:ListBucket'], bucket.bucketArn],
+      [['s3:PutObject', 's3:AbortMultipartUpload'], files],
+      [['s3:GetObject', 's3:DeleteObject'], positions],
+    ];
+    for (const [actions, resource] of statements)
+      this.addToRolePolicy(new PolicyStatement({ actions: [...actions], resources: [resource] }));
+    acknowledgeObjects(this, bucket, [files, positions]);
+    grantBucketKey(this, bucket.encryptionKey);
+  }
+}
