@@ -10,8 +10,8 @@ import type { ExportTarget } from './target.ts';
 export const LEASE_MS = 30_000;
 const RENEW_MS = 5000;
 const TAKE_EVERY_MS = 2000;
-/** Longer than a lease lasts whose holder was killed: one that is still held then is that of a run that goes on. */
-const BUSY_MS = 45_000;
+/** Far longer than a lease lasts whose holder was killed: one still held then is that of a run that goes on. */
+const BUSY_MS = 120_000;
 /** A shard that gives nothing for so long is left for the next run: it would keep the others waiting. */
 const PATIENCE_MS = 20_000;
 /**
@@ -34,7 +34,7 @@ export interface ExportRunOptions {
   readonly last: AbortSignal;
   /** Of a file, as JSON. @default 32 MiB */
   readonly fileBytes?: number | undefined;
-  /** For so long it waits for a run that is under way. @default 45,000 */
+  /** For so long it waits for a run that is under way. @default 120,000 */
   readonly busyMs?: number | undefined;
   /** Between renewals of the lease. @default 5000 */
   readonly renewMs?: number | undefined;
