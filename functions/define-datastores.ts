@@ -1,12 +1,13 @@
 import { connectorOf } from '#connector';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Definitions } from '../shared/definitions/definitions.ts';
-import { DEFINITIONS_FILE, STORE_VARIABLES } from '../shared/environment.ts';
+import { STORE_VARIABLES } from '../shared/environment.ts';
 import { appliedQueues } from '../shared/migrate/applied-queues.ts';
-import { definitionManagement, type DefinitionManagement } from '../shared/migrate/definition-management.ts';
+import {
+  definitionManagement,
+  STATEMENT_MS,
+  type DefinitionManagement,
+} from '../shared/migrate/definition-management.ts';
 import { sqsTriggerQueues } from '../shared/triggers/state/sqs-trigger-queues.ts';
 import { readConfig } from './environment/config.ts';
 import { dynamoClient } from './environment/dynamo.ts';
@@ -15,9 +16,6 @@ import { userPasswords } from './environment/user-passwords.ts';
 import { applyDefinitions } from './http/operations/apply-definitions.ts';
 import { deleteDatastore, deleteIndex, deleteTrigger } from './http/operations/delete-definitions.ts';
 import { httpHandler, type HttpHandler } from './http/handler.ts';
-
-/** Creating or dropping a database may take long on a busy cluster. */
-const STATEMENT_MS = 20_000;
 
 /** The routes by which datastores, indexes and triggers are made and deleted without a deployment. */
 export function makeDefinitionsHandler(management: () => DefinitionManagement): HttpHandler {
@@ -46,7 +44,6 @@ function open(): DefinitionManagement {
     bufferCopies: config.bufferCopies,
     queues: appliedQueues(sqs, config.environment),
     depths: sqsTriggerQueues(sqs),
-    deployed: JSON.parse(readFileSync(join(import.meta.dirname, DEFINITIONS_FILE), 'utf8')) as Definitions,
     mostShards: config.mostShards,
   });
 }

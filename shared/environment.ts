@@ -89,9 +89,6 @@ export function environmentOf<K extends VariableKey>(
   return Object.fromEntries((Object.keys(values) as K[]).map((key) => [ENVIRONMENT_VARIABLES[key], values[key]]));
 }
 
-/** The file beside each function's bundle that holds the definitions, as `Definitions` in JSON. */
-export const DEFINITIONS_FILE = 'definitions.json';
-
 /** How MySQL is reached; see the adapters in `shared/sql`. */
 export const ACCESSES = ['mysql', 'data-api'] as const;
 export type Access = (typeof ACCESSES)[number];

@@ -23,7 +23,6 @@ export function bundledFromSource(
         }),
       ),
     ),
-    definitions,
     access: environment.access,
     proxy: environment.proxy,
     folder,

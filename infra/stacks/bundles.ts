@@ -2,8 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { Code } from 'aws-cdk-lib/aws-lambda';
 import { buildSync } from 'esbuild';
-import type { Definitions } from '../../shared/definitions/definitions.ts';
-import { DEFINITIONS_FILE, type Access } from '../../shared/environment.ts';
+import type { Access } from '../../shared/environment.ts';
 
 /** Bundles, as esbuild writes them. */
 export interface WrittenBundlesProps {
@@ -20,8 +19,6 @@ export interface WrittenBundlesProps {
 export interface BundlesProps extends WrittenBundlesProps {
   /** Functions of triggers, by the names they get here. @default none */
   readonly triggers?: Readonly<Record<string, BundledTrigger>>;
-  /** Written beside each bundle. */
-  readonly definitions: Definitions;
 }
 
 /** Beside the bundles of a synthesis: a JSON list of the paths of all files that went into them. */
@@ -47,21 +44,13 @@ const NAMING =
   /\b(?<naming>[\w$]+)=\((?<fn>[\w$]+),(?<name>[\w$]+)\)=>(?<define>[\w$]+)\(\k<fn>,"name",\{value:\k<name>,configurable:!0\}\)/u;
 
 /**
- * Bundles all functions, each into a folder of its own with the definitions beside it, and returns the folders as Lambda
- * code by name.
+ * Bundles all functions, each into a folder of its own, and returns the folders as Lambda code by name.
  */
 export function bundleFunctions(props: BundlesProps): ReadonlyMap<string, Code> {
   const functions = { ...props.functions, ...triggerEntries(props) };
   const bundled = writeBundles({ ...props, functions });
   writeFileSync(join(props.folder, BUNDLED_FILES), JSON.stringify(bundled));
-  return new Map(
-    Object.keys(functions).map((name) => {
-      const folder = join(props.folder, name);
-      mkdirSync(folder, { recursive: true });
-      writeFileSync(join(folder, DEFINITIONS_FILE), JSON.stringify(props.definitions));
-      return [name, Code.fromAsset(folder)];
-    }),
-  );
+  return new Map(Object.keys(functions).map((name) => [name, Code.fromAsset(join(props.folder, name))]));
 }
 
 /**

@@ -97,9 +97,23 @@ export function openGroups(
   };
 }
 
-/** A datastore's topology, or `unknown_datastore`: only once it was looked whether it was made since. */
-export async function requireDatastore(topology: TopologySource, name: string): Promise<DatastoreTopology> {
+/**
+ * A datastore's topology, or `unknown_datastore`: only once it was looked whether it was made since.
+ *
+ * @param shards the number by which shards were chosen: `unavailable` where it was made again with another one
+ *   @default none was chosen yet
+ */
+export async function requireDatastore(
+  topology: TopologySource,
+  name: string,
+  shards?: number,
+): Promise<DatastoreTopology> {
   const found = (await topology.datastore(name)) ?? (await lookAgain(topology, name));
+  if (found && shards !== undefined && found.shards !== shards)
+    throw new SchemalessError(
+      'unavailable',
+      `datastore ${name} was deleted, and made again with ${found.shards} shards`,
+    );
   if (found) return found;
   const wanted = `one of ${(await topology.datastores()).join(', ') || '(none defined)'}`;
   const got = JSON.stringify(name.slice(0, 60));

@@ -1,4 +1,4 @@
-/** What the YAML files of a deployment say, checked: plain JSON, bundled into every function. */
+/** What the YAML files of a deployment say, checked: plain JSON. */
 export interface Definitions {
   /** By name. */
   readonly datastores: readonly DatastoreDefinition[];

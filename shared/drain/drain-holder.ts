@@ -1,11 +1,14 @@
 import type { SqlClient } from '../sql/client.ts';
-import { failBuffered } from '../sql/statements/change-buffered.ts';
+import { SchemalessError } from '../errors.ts';
+import { failBuffered, forgetBuffered } from '../sql/statements/change-buffered.ts';
 import { toWaitingRow } from '../sql/statements/select-buffered.ts';
 import { selectWaiting, type WaitingPlace } from '../sql/statements/select-waiting.ts';
 import { selectWaitingShards, toWaitingShards, type WaitingShard } from '../sql/statements/select-waiting-shards.ts';
 import type { StoreContext } from '../access/context.ts';
+import type { TopologySource } from '../topology/topology.ts';
 import { appendPace, rateFor, type Backlog } from './append-pace.ts';
 import { openArrivals, type Arrival, type Arrivals } from './arrivals.ts';
+import { decideHome, type Home } from './decide.ts';
 import type { Lane } from './drain-lane.ts';
 import { emptyReport, type DrainReport, type DrainSettings } from './drain-settings.ts';
 import { nameOf, openTurns } from './turns.ts';
@@ -41,6 +44,9 @@ export async function openHolderDrain(
 
 type FullSettings = DrainSettings & Required<Omit<DrainSettings, 'appendsPerSecond'>>;
 
+/** Of a datastore that is gone, deleted with one look. */
+const FORGOTTEN_ROWS = 1000;
+
 class BufferDrain implements HolderDrain {
   readonly lanes = new Map<string, Lane>();
   readonly #context: StoreContext;
@@ -68,7 +74,7 @@ class BufferDrain implements HolderDrain {
     this.#arrivals.note(last);
     const first = Math.min(...shards.map((shard) => shard.first));
     this.#oldest = shards.length === 0 ? null : this.#arrivals.ageOf(first);
-    const { placed, lost } = await findPrimaries(this.#context, shards);
+    const { placed, lost, gone } = await findPrimaries(this.#context, shards);
     for (const primary of new Set([...placed.keys(), ...this.lanes.keys()])) {
       const ofPrimary = placed.get(primary) ?? [];
       this.#laneOf(primary).turns.have(ofPrimary);
@@ -77,6 +83,7 @@ class BufferDrain implements HolderDrain {
     await this.#failLost(
       lost.slice(0, this.#settings.pageRows).map(({ datastore, shard }) => ({ datastore, shard, after: 0 })),
     );
+    for (const datastore of gone) await this.#forget(datastore);
   }
 
   oldest(): number | null {
@@ -145,6 +152,13 @@ class BufferDrain implements HolderDrain {
     return { rows, seconds: this.#arrivals.ageOf(first) / 1000, isWatched: this.#arrivals.sawComing(first) };
   }
 
+  /** Rows of a datastore that is gone: those that had come before that was asked. The next look finds the others. */
+  async #forget(datastore: string): Promise<void> {
+    const { affectedRows } = await this.#holder.change(forgetBuffered(datastore, this.#upTo(), FORGOTTEN_ROWS));
+    this.#report.seen += affectedRows;
+    this.#report.drained += affectedRows;
+  }
+
   /** Rows of shards that there are not are at fault themselves. */
   async #failLost(lost: readonly WaitingPlace[]): Promise<void> {
     if (lost.length === 0) return;
@@ -158,16 +172,21 @@ class BufferDrain implements HolderDrain {
   }
 }
 
-/** Shards with rows that wait, by the group that owns them, and those that there are not. */
+/** Shards with rows that wait, by the group that owns them, those that there are not, and datastores that are gone. */
 async function findPrimaries({ topology }: StoreContext, shards: readonly WaitingShard[]) {
-  const [owned, lost]: [{ readonly shard: WaitingShard; readonly primary: string }[], WaitingShard[]] = [[], []];
-  for (const shard of shards) {
-    const known = await topology.datastore(shard.datastore);
-    // A datastore may be so new that this instance has not heard of it: its rows wait, and the age of the oldest tells.
-    if (!known) continue;
-    const place = known.places[shard.shard];
-    if (place) owned.push({ shard, primary: place.group });
-    else lost.push(shard);
+  const owned: { readonly shard: WaitingShard; readonly primary: string }[] = [];
+  const lost: WaitingShard[] = [];
+  const gone: string[] = [];
+  for (const [datastore, ofOne] of Map.groupBy(shards, (shard) => shard.datastore)) {
+    const known = await topology.datastore(datastore);
+    const home = known ? undefined : await unknownHome(topology, datastore);
+    for (const shard of ofOne) {
+      const place = known?.places[shard.shard];
+      const action = decideHome(home ?? (place ? 'owned' : 'no shard'));
+      if (action === 'settle' && place) owned.push({ shard, primary: place.group });
+      else if (action === 'fail') lost.push(shard);
+      else if (action === 'forget' && !gone.includes(datastore)) gone.push(datastore);
+    }
   }
   const placed = new Map(
     [...Map.groupBy(owned, ({ primary }) => primary)].map(([primary, some]) => [
@@ -175,5 +194,14 @@ async function findPrimaries({ topology }: StoreContext, shards: readonly Waitin
       some.map(({ shard }) => shard),
     ]),
   );
-  return { placed, lost };
+  return { placed, lost, gone };
+}
+
+async function unknownHome(topology: TopologySource, datastore: string): Promise<Home> {
+  try {
+    return (await topology.isGoneNow(datastore)) ? 'gone' : 'unknown';
+  } catch (error) {
+    if (!(error instanceof SchemalessError)) throw error;
+    return 'unknown';
+  }
 }

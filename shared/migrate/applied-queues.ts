@@ -15,11 +15,20 @@ import { hiddenSeconds, mostReceipts, RETENTION_MS } from '../triggers/state/que
 
 /** The queues of triggers that no deployment makes: as those that it makes, with names by which rights are given. */
 export interface AppliedQueues {
-  /** Makes them, or changes them to what the definition says. */
-  make(datastore: string, definition: TriggerDefinition): Promise<DeployedTrigger>;
+  /**
+   * Makes them, or changes them to what the definition says.
+   *
+   * @param isNew the trigger is none that there is. What its queues still hold is of another one of its name: then they
+   *   are deleted, and it is `unavailable` until they can be made again
+   */
+  make(datastore: string, definition: TriggerDefinition, isNew: boolean): Promise<DeployedTrigger>;
+  /** Where they are; undefined where there are none, or but one of the two. */
+  find(datastore: string, trigger: string): Promise<FoundQueues | undefined>;
   /** Deletes them, whatever is on them; whether they are there or not. */
   remove(datastore: string, trigger: string): Promise<void>;
 }
+
+export type FoundQueues = Pick<DeployedTrigger, 'queueUrl' | 'parkedQueueUrl'>;
 
 /** That SQS takes in a name. */
 const NAME_CHARACTERS = 80;
@@ -49,18 +58,32 @@ export function appliedQueuePrefix(environment: string): string {
 export function appliedQueues(client: SQSClient, environment: string): AppliedQueues {
   const nameOf = (datastore: string, trigger: string, end: '' | '-dead'): string =>
     appliedQueueName(environment, datastore, trigger, end);
+  const find = async (datastore: string, trigger: string): Promise<FoundQueues | undefined> => {
+    const queueUrl = await findQueue(client, nameOf(datastore, trigger, ''));
+    const parkedQueueUrl = await findQueue(client, nameOf(datastore, trigger, '-dead'));
+    return queueUrl === undefined || parkedQueueUrl === undefined ? undefined : { queueUrl, parkedQueueUrl };
+  };
+  const remove = async (datastore: string, trigger: string): Promise<void> => {
+    // The one that sends to the other first.
+    for (const end of ['', '-dead'] as const) await removeQueue(client, nameOf(datastore, trigger, end));
+  };
   return {
-    async make(datastore, definition) {
+    find,
+    remove,
+    async make(datastore, definition, isNew) {
+      const before = isNew ? await find(datastore, definition.name) : undefined;
+      for (const url of before ? [before.queueUrl, before.parkedQueueUrl] : []) {
+        if (!(await holdsMessages(client, url))) continue;
+        await remove(datastore, definition.name);
+        const message = `the queues of a former trigger ${definition.name} of ${datastore} still held messages and were deleted; those of this one can only be made a minute later`;
+        throw new SchemalessError('unavailable', message);
+      }
       const dead = await makeQueue(client, nameOf(datastore, definition.name, '-dead'), {});
       const queue = await makeQueue(client, nameOf(datastore, definition.name, ''), {
         VisibilityTimeout: String(hiddenSeconds(definition)),
         RedrivePolicy: JSON.stringify({ deadLetterTargetArn: dead.arn, maxReceiveCount: mostReceipts(definition) }),
       });
       return { definition, queueUrl: queue.url, parkedQueueUrl: dead.url };
-    },
-    async remove(datastore, trigger) {
-      // The one that sends to the other first.
-      for (const end of ['', '-dead'] as const) await removeQueue(client, nameOf(datastore, trigger, end));
     },
   };
 }
@@ -99,10 +122,30 @@ async function urlOf(client: SQSClient, name: string): Promise<string> {
   }
 }
 
-async function removeQueue(client: SQSClient, name: string): Promise<void> {
+async function findQueue(client: SQSClient, name: string): Promise<string | undefined> {
   try {
-    const { QueueUrl } = await client.send(new GetQueueUrlCommand({ QueueName: name }));
-    await client.send(new DeleteQueueCommand({ QueueUrl }));
+    return (await client.send(new GetQueueUrlCommand({ QueueName: name }))).QueueUrl;
+  } catch (error) {
+    if (!(error instanceof QueueDoesNotExist)) throw error;
+    return undefined;
+  }
+}
+
+/** About, as SQS counts: exact where nothing was sent or received for a minute. */
+async function holdsMessages(client: SQSClient, url: string): Promise<boolean> {
+  const { Attributes = {} } = await client.send(
+    new GetQueueAttributesCommand({
+      QueueUrl: url,
+      AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
+    }),
+  );
+  return Object.values(Attributes).some((count) => Number(count) > 0);
+}
+
+async function removeQueue(client: SQSClient, name: string): Promise<void> {
+  const url = await findQueue(client, name);
+  try {
+    if (url !== undefined) await client.send(new DeleteQueueCommand({ QueueUrl: url }));
   } catch (error) {
     if (!(error instanceof QueueDoesNotExist)) throw error;
   }

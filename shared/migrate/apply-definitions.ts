@@ -2,7 +2,8 @@ import type { AppliedOutcome } from '../contract/definition-operations.ts';
 import type { Definitions, IndexDefinition } from '../definitions/definitions.ts';
 import { SchemalessError } from '../errors.ts';
 import { writeApplied } from '../topology/applied-definitions.ts';
-import { dynamoTopology, isBeingDeleted, readDatastore } from '../topology/dynamo-topology.ts';
+import { readDeletionMark } from '../topology/deletion-mark.ts';
+import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
 import type { IndexCatalogue } from '../topology/index-catalogue.ts';
 import type { DeployedTrigger } from '../topology/topology.ts';
 import type { DefinitionParts } from './definition-parts.ts';
@@ -51,15 +52,12 @@ export async function applyDefinitions(
 }
 
 async function readKnown({ topologyTable, deployed }: DefinitionParts, name: string): Promise<Known> {
-  const [place, isDeleting] = await Promise.all([
-    readDatastore(topologyTable, name),
-    isBeingDeleted(topologyTable, name),
-  ]);
+  const [place, mark] = await Promise.all([readDatastore(topologyTable, name), readDeletionMark(topologyTable, name)]);
   const topology = dynamoTopology(topologyTable);
   const listed = await topology.triggers(name);
   return {
-    shards: isDeleting ? undefined : place?.shards,
-    isBeingDeleted: isDeleting,
+    shards: mark ? undefined : place?.shards,
+    isBeingDeleted: mark !== undefined,
     indexes: (await topology.indexes(name)).flatMap(lastWished),
     triggers: listed.map(({ definition }) => definition),
     listed,
@@ -88,17 +86,18 @@ async function wishFor(
   const made: DeployedTrigger[] = [];
   for (const definition of triggers) {
     if (deployed?.triggers.some(({ name }) => name === definition.name)) continue;
-    const trigger = await queues.make(datastore, definition);
+    const isNew = !before.listed.some((one) => one.definition.name === definition.name);
+    const trigger = await queues.make(datastore, definition, isNew);
     await writeApplied(topologyTable, { kind: 'trigger', datastore, trigger });
     made.push(trigger);
   }
-  const isNew = ({ definition }: DeployedTrigger): boolean =>
+  const isLeft = ({ definition }: DeployedTrigger): boolean =>
     !made.some((one) => one.definition.name === definition.name);
   return {
     name: datastore,
     shards: before.shards ?? shards,
     indexes: [...indexes, ...before.indexes.filter(({ name }) => !indexes.some((index) => index.name === name))],
-    triggers: [...made, ...before.listed.filter(isNew)],
+    triggers: [...made, ...before.listed.filter(isLeft)],
   };
 }
 

@@ -8,16 +8,17 @@ import type { Definitions } from '../definitions/definitions.ts';
 import { leases } from '../dynamo/lease.ts';
 import { underLease } from '../dynamo/under-lease.ts';
 import { SchemalessError } from '../errors.ts';
+import { readDeployed } from '../topology/deployed-definitions.ts';
 import { applyDefinitions } from './apply-definitions.ts';
 import type { DefinitionParts } from './definition-parts.ts';
 import { deleteDatastore } from './delete-datastore.ts';
 import { deleteIndex } from './delete-index.ts';
 import { deleteTrigger } from './delete-trigger.ts';
 
-export interface DefinitionManagementOptions extends Omit<DefinitionParts, 'mayGoOn'> {
+export interface DefinitionManagementOptions extends Omit<DefinitionParts, 'deployed' | 'mayGoOn'> {
   /** Unique to this instance. */
   readonly owner: string;
-  /** For how long one call begins statements. @default 20,000: short of what a request may take */
+  /** For how long one call begins statements. @default 15,000: short of what a request may take */
   readonly workMs?: number;
 }
 
@@ -29,7 +30,10 @@ export interface DefinitionManagement {
   deleteTrigger(datastore: string, trigger: string, options: DeleteOptions): Promise<DeletedPart>;
 }
 
-const WORK_MS = 20_000;
+/** A statement that was begun last may take `STATEMENT_MS` more: both end before the API answers by itself, at 27 s. */
+const WORK_MS = 15_000;
+/** What a statement may take: creating or dropping a database takes long on a busy cluster. */
+export const STATEMENT_MS = 10_000;
 const LEASE_MS = 10_000;
 const RENEW_MS = 2000;
 const TAKE_PAUSE_MS = 200;
@@ -37,6 +41,8 @@ const TAKE_PAUSE_MS = 200;
 export function definitionManagement(options: DefinitionManagementOptions): DefinitionManagement {
   const { owner, workMs = WORK_MS, stateTable, ...parts } = options;
   const alone = async <T>(work: (parts: DefinitionParts) => Promise<T>): Promise<T> => {
+    // By the clock, too: in a function that was frozen after its answer, timers come late.
+    const deadline = Date.now() + workMs;
     const ended = await underLease(
       {
         // Two calls within one instance are two holders.
@@ -47,7 +53,12 @@ export function definitionManagement(options: DefinitionManagementOptions): Defi
         isExclusive: true,
         signal: AbortSignal.timeout(workMs),
       },
-      (held) => work({ ...parts, stateTable, mayGoOn: () => !held.aborted }),
+      async (held) => {
+        const deployed = await readDeployed(parts.topologyTable);
+        if (!deployed)
+          throw new SchemalessError('unavailable', 'Nothing done: no migration has said yet what is deployed');
+        return work({ ...parts, stateTable, deployed, mayGoOn: () => !held.aborted && Date.now() < deadline });
+      },
     );
     if (ended) return ended.result;
     throw new SchemalessError('unavailable', 'Not done, repeat it: a migration or a deletion is under way');

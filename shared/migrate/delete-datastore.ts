@@ -1,19 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DeletedDatastore, DeleteOptions, Holdings } from '../contract/definition-operations.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
+import type { DynamoTable } from '../dynamo/table.ts';
+
 import { shardDatabase } from '../shard.ts';
 import { sideBySide } from '../side-by-side.ts';
 import { toNumber } from '../sql/cell-rows.ts';
-import type { SqlClient } from '../sql/client.ts';
+import type { SqlClient, Statement } from '../sql/client.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
 import { selectHeads, toHeads } from '../sql/statements/select-heads.ts';
-import { forgetAppliedDatastore } from '../topology/applied-definitions.ts';
+import { forgetAppliedDatastore, readAppliedDatastore } from '../topology/applied-definitions.ts';
 import {
-  dynamoTopology,
+  decideDeleting,
   forgetDatastore,
-  isBeingDeleted,
   markDeleting,
-  readDatastore,
-} from '../topology/dynamo-topology.ts';
+  readDeletionMark,
+  takeMarkBack,
+  type DeletionMark,
+} from '../topology/deletion-mark.ts';
+import { dynamoTopology, readDatastore } from '../topology/dynamo-topology.ts';
+import { writeFormer } from '../topology/former-datastores.ts';
 import { forgetIndexes } from '../topology/index-catalogue.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { readTriggerItems } from '../topology/trigger-catalogue.ts';
@@ -21,23 +27,24 @@ import { partsOf, askAllParts } from '../access/ask-parts.ts';
 import type { DefinitionParts } from './definition-parts.ts';
 import { removeWholeTrigger, triggerHoldings } from './delete-trigger.ts';
 import { checkConfirmed, stillDefined, wouldLose } from './deletion-refusals.ts';
+import { deleteRows } from './delete-rows.ts';
 import { forgetState } from './forget-state.ts';
 
 type Clients = ReadonlyMap<string, SqlClient>;
 
 /** Databases dropped, or heads read, before it is asked again whether there is time for more. */
 const A_PAGE = 64;
-/** Rows that one statement deletes. */
-const ROWS = 1000;
 
 /**
- * Deletes a datastore for good. First it is marked, from when on everybody who looks finds none; what comes then may be
- * cut off anywhere, and is finished by a repetition, which asks nothing any more. The mark goes last.
+ * Deletes a datastore for good. What holds something is refused before anything is done; then it is marked, from when on
+ * everybody who looks finds none. What comes then may be cut off anywhere, and is finished by a repetition.
  *
- * 1. The mark; what was applied of it, so that no deployment makes it again.
- * 2. The rows that open its shards: who still writes by what he knew finds them gone, looks again, and is told so.
- * 3. Its triggers with their queues, copies of its writes on all groups, its databases.
- * 4. All that is kept of it in both tables of DynamoDB.
+ * 1. The mark, which is not decided yet. Without `force` the shards are closed, and it is counted once more what they
+ *    hold: cells may have been acknowledged since. If so, all this is taken back.
+ * 2. It is decided, and asked nothing any more.
+ * 3. The rows that open its shards: who still writes by what he knew finds them gone, looks again, and is told so.
+ * 4. Its triggers with their queues, what was applied of it, copies of its writes on all groups, its databases.
+ * 5. All that is kept of it in both tables of DynamoDB, but for its name and last epoch. The mark goes last.
  *
  * To be done under the lease of the migration.
  *
@@ -52,20 +59,95 @@ export async function deleteDatastore(
   if (parts.deployed.datastores.some((one) => one.name === name))
     throw stillDefined('datastore', name, `${name}/datastore.yaml`);
   const topology = await readDatastore(parts.topologyTable, name);
-  if (!topology) throw unknown(name);
-  const isBegun = await isBeingDeleted(parts.topologyTable, name);
+  if (!topology) return forgetUnmade(parts, name, options);
+  const begun = await readDeletionMark(parts.topologyTable, name);
   const groups = await dynamoTopology(parts.topologyTable).groupsNow();
   const clients: Clients = new Map(groups.map((group) => [group.name, parts.connect(group)]));
   try {
-    const lost = isBegun ? null : await holdings(parts, topology, clients);
-    const isEmpty = !lost || Object.values(lost).every((count) => count === 0);
-    if (!isEmpty && !options.force) throw wouldLose('datastore', name, lost);
+    const isDecided = begun?.isJudging === false;
+    const lost = isDecided ? null : await holdings(parts, topology, clients);
+    // One that was marked, and not decided, is judged below, where it is taken back.
+    if (lost && !begun && !options.force) checkEmpty(name, lost);
     const about = { datastore: name, shards: topology.shards, lost };
     if (options.dry_run) return { ...about, dry_run: true, done: false };
-    return { ...about, dry_run: false, done: await removeAll(parts, topology, clients) };
+    const mark = begun ?? (await markDeleting(parts.topologyTable, name));
+    if (mark.isJudging) {
+      if (!options.force) await judge(parts, topology, { clients, mark });
+      await decideDeleting(parts.topologyTable, name, mark);
+    }
+    return { ...about, dry_run: false, done: await removeAll(parts, topology, { clients, mark }) };
   } finally {
     await Promise.all([...clients.values()].map((client) => client.close()));
   }
+}
+
+/** One that was applied, and never came to be: its name, triggers and indexes may be written down all the same. */
+async function forgetUnmade(
+  parts: DefinitionParts,
+  name: string,
+  { dry_run: dryRun = false }: DeleteOptions,
+): Promise<DeletedDatastore> {
+  const applied = await readAppliedDatastore(parts.topologyTable, name);
+  if (!applied) throw unknown(name);
+  const about = { datastore: name, shards: applied.shards ?? 0, lost: null };
+  if (dryRun) return { ...about, dry_run: true, done: false };
+  await removeTriggers(parts, name);
+  await forgetIndexes(parts.topologyTable, name);
+  await forgetAppliedDatastore(parts.topologyTable, name);
+  return { ...about, dry_run: false, done: true };
+}
+
+/** Those that are listed, and those that were applied and are not. */
+async function removeTriggers(parts: DefinitionParts, datastore: string): Promise<void> {
+  const listed = (await readTriggerItems(parts.topologyTable)).filter((item) => item.datastore === datastore);
+  const applied = await readAppliedDatastore(parts.topologyTable, datastore);
+  const names = [...listed.map(({ trigger }) => trigger), ...(applied?.triggers ?? [])].map(
+    ({ definition }) => definition.name,
+  );
+  for (const name of new Set(names)) await removeWholeTrigger(parts, datastore, name);
+}
+
+interface Deleting {
+  readonly clients: Clients;
+  readonly mark: DeletionMark;
+}
+
+/** A shard that is found closed is looked up again once a second: by then whoever was refused knows of the mark. */
+const KNOWN_AFTER_MS = 2000;
+
+/** Closes the shards of a datastore that is marked, and throws where it holds something: then it is as it was. */
+async function judge(parts: DefinitionParts, topology: DatastoreTopology, { clients, mark }: Deleting): Promise<void> {
+  const { datastore } = topology;
+  try {
+    for (const client of clients.values()) await client.change(setShardStates(datastore, 'open', 'closed'));
+    // Until then a write may be refused by its primary, and be answered `buffered`: its copy is counted.
+    await sleep(Math.max(0, KNOWN_AFTER_MS - (Date.now() - Date.parse(mark.since))));
+    checkEmpty(datastore, await holdings(parts, topology, clients));
+  } catch (error) {
+    await takeDeletionBack(parts.topologyTable, datastore, { clients, mark });
+    throw error;
+  }
+}
+
+/** Lets a datastore be what it was, whose deletion was begun and not decided. */
+export async function takeDeletionBack(
+  topologyTable: DynamoTable,
+  datastore: string,
+  { clients, mark }: Deleting,
+): Promise<void> {
+  for (const client of clients.values()) await client.change(setShardStates(datastore, 'closed', 'open'));
+  await takeMarkBack(topologyTable, datastore, mark);
+}
+
+function setShardStates(datastore: string, from: 'open' | 'closed', to: 'open' | 'closed'): Statement {
+  return {
+    sql: `UPDATE ${CONTROL}.shard SET state = '${to}' WHERE datastore = ? AND state = '${from}'`,
+    parameters: [datastore],
+  };
+}
+
+function checkEmpty(name: string, lost: Holdings): void {
+  if (Object.values(lost).some((count) => count > 0)) throw wouldLose('datastore', name, lost);
 }
 
 async function holdings(parts: DefinitionParts, topology: DatastoreTopology, clients: Clients): Promise<Holdings> {
@@ -79,7 +161,11 @@ async function holdings(parts: DefinitionParts, topology: DatastoreTopology, cli
       const [[count] = []] = await client.select({ sql, parameters: [topology.datastore] }, 'writer');
       return toNumber(count);
     }),
-    Promise.all(triggers.map(({ trigger }) => triggerHoldings(parts, topology.datastore, trigger))),
+    Promise.all(
+      triggers.map(({ trigger }) =>
+        triggerHoldings(parts, topology.datastore, { ...trigger, name: trigger.definition.name }),
+      ),
+    ),
   ]);
   const sum = (key: 'messages' | 'parked'): number => ofTriggers.reduce((all, one) => all + one[key], 0);
   return { cells, buffered, messages: sum('messages'), parked: sum('parked') };
@@ -107,37 +193,33 @@ function shardsOf({ places }: DatastoreTopology, group: string): readonly number
 }
 
 /** Returns whether all is gone. */
-async function removeAll(parts: DefinitionParts, topology: DatastoreTopology, clients: Clients): Promise<boolean> {
-  const { topologyTable, stateTable } = parts;
+async function removeAll(
+  parts: DefinitionParts,
+  topology: DatastoreTopology,
+  { clients, mark }: Deleting,
+): Promise<boolean> {
+  const { topologyTable, stateTable, mayGoOn } = parts;
   const { datastore } = topology;
-  await markDeleting(topologyTable, datastore);
-  await forgetAppliedDatastore(topologyTable, datastore);
   for (const client of clients.values())
     await client.change({ sql: `DELETE FROM ${CONTROL}.shard WHERE datastore = ?`, parameters: [datastore] });
-  for (const item of await readTriggerItems(topologyTable))
-    if (item.datastore === datastore) await removeWholeTrigger(parts, datastore, item.trigger.definition.name);
+  await removeTriggers(parts, datastore);
+  await forgetAppliedDatastore(topologyTable, datastore);
   const ended = await Promise.all(
     [...clients].map(
       async ([group, client]) =>
-        (await deleteRows(parts, client, datastore)) && (await dropDatabases(parts, topology, group, client)),
+        (await deleteRows(client, datastore, mayGoOn)) && (await dropDatabases(parts, topology, group, client)),
     ),
   );
   if (ended.includes(false)) return false;
-  await forgetState(stateTable, datastore);
+  // Asked before each step: one that was frozen, as functions are, would forget what was made since.
+  if (!mayGoOn() || !(await forgetState(stateTable, datastore, mayGoOn))) return false;
+  if (!mayGoOn()) return false;
   await forgetIndexes(topologyTable, datastore);
-  await forgetDatastore(topologyTable, datastore);
-  return true;
-}
-
-/** What the control database of a group has of it besides. */
-async function deleteRows({ mayGoOn }: DefinitionParts, client: SqlClient, datastore: string): Promise<boolean> {
-  for (const table of ['buffer', 'bell']) {
-    for (let deleted = ROWS; deleted === ROWS;) {
-      if (!mayGoOn()) return false;
-      const sql = `DELETE FROM ${CONTROL}.${table} WHERE datastore = ? LIMIT ${ROWS}`;
-      deleted = (await client.change({ sql, parameters: [datastore] })).affectedRows;
-    }
-  }
+  const { shards, places } = (await readDatastore(topologyTable, datastore)) ?? topology;
+  if (!mayGoOn()) return false;
+  const epoch = Math.max(...places.map((place) => place.epoch));
+  await writeFormer(topologyTable, datastore, { at: new Date().toISOString(), shards, epoch });
+  await forgetDatastore(topologyTable, datastore, mark);
   return true;
 }
 

@@ -1,6 +1,6 @@
 import type { DeletedPart, DeleteOptions } from '../contract/definition-operations.ts';
 import { SchemalessError } from '../errors.ts';
-import { forgetApplied } from '../topology/applied-definitions.ts';
+import { forgetApplied, readAppliedDatastore } from '../topology/applied-definitions.ts';
 import { changeIndexVersions } from '../topology/index-catalogue.ts';
 import { readIndexNow } from '../topology/index-now.ts';
 import type { DefinitionParts } from './definition-parts.ts';
@@ -24,7 +24,9 @@ export async function deleteIndex(
   if (defined?.indexes.some((index) => index.name === name))
     throw stillDefined('index', name, `${datastore}/indexes/${name}.yaml`);
   const { versions } = await readIndexNow(topologyTable, { datastore, name });
-  if (versions.length === 0) {
+  const applied = await readAppliedDatastore(topologyTable, datastore);
+  // One that was applied and never made is in no catalogue.
+  if (versions.length === 0 && !applied?.indexes.some((index) => index.name === name)) {
     const [wanted, got] = ['the name of an index', JSON.stringify(name.slice(0, 60))];
     const message = `no index ${got} of ${datastore}`;
     throw new SchemalessError('unknown_index', message, { field: 'index', wanted, got });

@@ -2,12 +2,12 @@ import { QueueDoesNotExist } from '@aws-sdk/client-sqs';
 import type { DeletedPart, DeleteOptions, Holdings } from '../contract/definition-operations.ts';
 import { SchemalessError } from '../errors.ts';
 import { forgetFollower } from '../follow/rewind-follower.ts';
-import { forgetApplied } from '../topology/applied-definitions.ts';
-import type { DeployedTrigger } from '../topology/topology.ts';
+import { forgetApplied, readAppliedDatastore } from '../topology/applied-definitions.ts';
 import { readTriggerItems, removeTrigger } from '../topology/trigger-catalogue.ts';
 import { triggerStore } from '../triggers/state/dynamo-trigger-store.ts';
 import { triggerFollower } from '../triggers/state/follower-name.ts';
 import { forgetTrigger } from '../triggers/state/trigger-items.ts';
+import type { FoundQueues } from './applied-queues.ts';
 import type { DefinitionParts } from './definition-parts.ts';
 import { checkConfirmed, stillDefined, wouldLose } from './deletion-refusals.ts';
 
@@ -15,7 +15,7 @@ import { checkConfirmed, stillDefined, wouldLose } from './deletion-refusals.ts'
 export type TriggerHoldings = Pick<Holdings, 'messages' | 'parked'>;
 
 /**
- * Deletes a trigger for good, also one that a deployment left behind. In this order, so that a repetition finishes what
+ * Deletes a trigger for good, also one that a deployment left behind, or that was never made whole. In this order, so that a repetition finishes what
  * was cut off: from the first step on nobody would make it again, and who sends for it ends within seconds of the
  * second. Its mark as removed stays until nobody can be left who would write of it; a later migration takes that, too.
  *
@@ -31,16 +31,35 @@ export async function deleteTrigger(
   const defined = parts.deployed.datastores.find((one) => one.name === datastore);
   if (defined?.triggers.some((trigger) => trigger.name === name))
     throw stillDefined('trigger', name, `${datastore}/triggers/${name}.yaml`);
-  const item = (await readTriggerItems(parts.topologyTable)).find(
-    (one) => one.datastore === datastore && one.trigger.definition.name === name,
-  );
-  if (!item) throw unknown(datastore, name);
+  const found = await findTrigger(parts, datastore, name);
+  if (!found) throw unknown(datastore, name);
   // Of one that was removed before, what it still has is nobody's.
-  const lost = item.removed_at === undefined ? await triggerHoldings(parts, datastore, item.trigger) : null;
+  const lost = found === 'removed' ? null : await triggerHoldings(parts, datastore, { name, ...found });
   if (lost && !options.force && lost.messages + lost.parked > 0) throw wouldLose('trigger', name, lost);
   if (options.dry_run) return { datastore, name, dry_run: true, lost };
   await removeWholeTrigger(parts, datastore, name);
   return { datastore, name, dry_run: false, lost };
+}
+
+/**
+ * Where a trigger's queues are, whoever knows of it: the catalogue, what was applied and never came into it, or SQS
+ * alone, where an `apply` was cut off.
+ */
+async function findTrigger(
+  { topologyTable, queues }: DefinitionParts,
+  datastore: string,
+  name: string,
+): Promise<FoundQueues | 'removed' | undefined> {
+  const item = (await readTriggerItems(topologyTable)).find(
+    (one) => one.datastore === datastore && one.trigger.definition.name === name,
+  );
+  if (item && item.removed_at === undefined) return item.trigger;
+  const applied = await readAppliedDatastore(topologyTable, datastore);
+  return (
+    applied?.triggers.find(({ definition }) => definition.name === name) ??
+    (await queues.find(datastore, name)) ??
+    (item && 'removed')
+  );
 }
 
 /** The steps of it, with nothing asked. */
@@ -56,9 +75,9 @@ export async function removeWholeTrigger(parts: DefinitionParts, datastore: stri
 export async function triggerHoldings(
   { stateTable, depths }: Pick<DefinitionParts, 'stateTable' | 'depths'>,
   datastore: string,
-  { definition, queueUrl, parkedQueueUrl }: DeployedTrigger,
+  { name, queueUrl, parkedQueueUrl }: FoundQueues & { readonly name: string },
 ): Promise<TriggerHoldings> {
-  const store = triggerStore(stateTable, { datastore, trigger: definition.name });
+  const store = triggerStore(stateTable, { datastore, trigger: name });
   const [waiting, dead, { troubled }, malformed] = await Promise.all([
     depths.depth(queueUrl).catch(noneIfGone),
     depths.depth(parkedQueueUrl).catch(noneIfGone),

@@ -18,8 +18,12 @@ const NAMED: Readonly<Record<string, number>> = {
   writer: 1,
 };
 
-/** Deletes all that the state table keeps of a datastore. */
-export async function forgetState(stateTable: DynamoTable, datastore: string): Promise<void> {
+/** Deletes all that the state table keeps of a datastore. Returns whether nothing is left. */
+export async function forgetState(
+  stateTable: DynamoTable,
+  datastore: string,
+  mayGoOn: () => boolean,
+): Promise<boolean> {
   let start: Record<string, AttributeValue> | undefined;
   do {
     const page = await stateTable.client.send(
@@ -30,9 +34,14 @@ export async function forgetState(stateTable: DynamoTable, datastore: string): P
         ExclusiveStartKey: start,
       }),
     );
-    for (const { pk } of page.Items ?? []) if (isOf(pk?.S ?? '', datastore)) await deleteState(stateTable, pk?.S ?? '');
+    for (const key of (page.Items ?? []).map(({ pk }) => pk?.S ?? '')) {
+      if (!isOf(key, datastore)) continue;
+      if (!mayGoOn()) return false;
+      await deleteState(stateTable, key);
+    }
     start = page.LastEvaluatedKey;
   } while (start);
+  return true;
 }
 
 function isOf(key: string, datastore: string): boolean {

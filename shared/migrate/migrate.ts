@@ -3,19 +3,21 @@ import { shardDatabase } from '../shard.ts';
 import { toNumber, toText } from '../sql/cell-rows.ts';
 import { CONTROL, quoteName } from '../sql/names.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
-import { createDatastore, isBeingDeleted, readDatastore, writeGroups } from '../topology/dynamo-topology.ts';
 import { readApplied } from '../topology/applied-definitions.ts';
+import { writeGroups } from '../topology/dynamo-topology.ts';
 import type { IndexVersion } from '../topology/index-catalogue.ts';
-import type { DatastoreTopology, GroupAddress } from '../topology/topology.ts';
+import type { GroupAddress } from '../topology/topology.ts';
 import { deployTriggers } from './deployed-triggers.ts';
 import type { MadeUser } from '../topology/database-users.ts';
+import { checkWish, noteDeployed, withoutDeleted } from './check-wish.ts';
 import { createUsers } from './create-users.ts';
 import { createIndexTables, indexTableStatement } from './index-tables.ts';
-import { listFirstVersions, listWishedVersions, readVersions, type DatastoreVersions } from './index-versions.ts';
+import { listWishedVersions } from './index-versions.ts';
 import { sideBySide } from '../side-by-side.ts';
-import type { MigrationWish, WishedDatastore } from './migration-wish.ts';
+import type { MigrationWish } from './migration-wish.ts';
+import { prepareDatastore, type MigratedDatastore } from './prepare-datastore.ts';
 import { CONTROL_STEPS, SHARD_STEPS } from './steps.ts';
-import { forgetDeployed, withApplied } from './with-applied.ts';
+import { forgetDeployed, triggersLeft, withApplied } from './with-applied.ts';
 
 export interface Migration {
   readonly topologyTable: DynamoTable;
@@ -49,18 +51,27 @@ const DONE_BEFORE = new Set([1060, 1061, 1091]);
  */
 export async function migrate(given: Migration): Promise<boolean> {
   const { topologyTable } = given;
-  await checkWish(topologyTable, given.wish);
-  const applied = given.wish.isPart ? [] : await readApplied(topologyTable);
-  const wish = { ...given.wish, datastores: withApplied(given.wish.datastores, applied) };
-  const migration = { ...given, wish };
-  const clients = new Map(wish.groups.map((group) => [group.name, migration.connect(group)]));
+  const { datastores: deployed } = given.wish;
+  const clients = new Map(given.wish.groups.map((group) => [group.name, given.connect(group)]));
   try {
+    const applied = given.wish.isPart ? [] : await readApplied(topologyTable);
+    const wish = {
+      ...given.wish,
+      datastores: await withoutDeleted(topologyTable, deployed, withApplied(deployed, applied), clients),
+    };
+    await checkWish(topologyTable, wish);
+    const left = await withoutDeleted(topologyTable, deployed, triggersLeft(deployed, applied), clients);
+    if (!wish.isPart) await noteDeployed(topologyTable, given.wish);
+    const migration = { ...given, wish };
     await Promise.all([...clients.values()].map(stepControl));
     await Promise.all(wish.groups.map((group) => makeUsers(migration, group, clients)));
     await writeGroups(topologyTable, wish.groups);
     const datastores: MigratedDatastore[] = [];
-    for (const definition of wish.datastores)
-      datastores.push(await prepareDatastore(topologyTable, definition, wish.groups));
+    for (const definition of wish.datastores) {
+      const prepared = await prepareDatastore({ ...migration, groups: wish.groups }, definition, clients);
+      if (!prepared) return false;
+      datastores.push(prepared);
+    }
     const work = (step: typeof createShards): Promise<readonly boolean[]> =>
       Promise.all(wish.groups.map((group) => step(migration, group, clients.get(group.name) as SqlClient, datastores)));
     if ((await work(createShards)).includes(false) || (await work(createTables)).includes(false)) return false;
@@ -70,8 +81,8 @@ export async function migrate(given: Migration): Promise<boolean> {
     );
     if (listed.includes(false)) return false;
     // When their shards are there: who works for a trigger reads them.
-    await deployTriggers(migration, wish.datastores, { isPart: wish.isPart });
-    await forgetDeployed(topologyTable, given.wish.datastores, applied);
+    await deployTriggers(migration, [...wish.datastores, ...left], { isPart: wish.isPart });
+    await forgetDeployed(topologyTable, deployed, applied);
     return true;
   } finally {
     await Promise.all([...clients.values()].map((client) => client.close()));
@@ -90,57 +101,6 @@ async function makeUsers(
       await passwords(group),
       wish.datastores.map(({ name }) => name),
     );
-}
-
-/** A datastore between what it is and what it is to be. */
-interface MigratedDatastore {
-  readonly definition: WishedDatastore;
-  readonly topology: DatastoreTopology;
-  readonly versions: DatastoreVersions;
-}
-
-/** Puts a datastore that is new on the map; its shards open one by one later. */
-async function prepareDatastore(
-  topologyTable: DynamoTable,
-  definition: WishedDatastore,
-  groups: readonly GroupAddress[],
-): Promise<MigratedDatastore> {
-  const existing = await readDatastore(topologyTable, definition.name);
-  // Before the datastore itself: whoever writes its first cell knows its indexes.
-  if (!existing) await listFirstVersions(topologyTable, definition);
-  const topology =
-    existing ?? (await createDatastore(topologyTable, spread(definition.name, definition.shards, groups)));
-  return { definition, topology, versions: await readVersions(topologyTable, definition) };
-}
-
-async function checkWish(topologyTable: DynamoTable, { groups, datastores }: MigrationWish): Promise<void> {
-  const names = new Set(groups.map(({ name }) => name));
-  for (const { name, shards } of datastores) {
-    if (await isBeingDeleted(topologyTable, name))
-      throw new Error(
-        `datastore ${name}: wanted another name, or its deletion finished, got one that is being deleted`,
-      );
-    const existing = await readDatastore(topologyTable, name);
-    if (!existing) continue;
-    if (existing.shards !== shards)
-      throw new Error(
-        `datastore ${name}: wanted its ${existing.shards} shards, fixed when it was created, got ${shards}`,
-      );
-    const gone = existing.places.find(({ group }) => !names.has(group));
-    if (gone)
-      throw new Error(
-        `groups: wanted ${gone.group} among them, which owns shards of ${name}, got ${[...names].join(', ')}`,
-      );
-  }
-}
-
-/** The first distribution of a datastore's shards: round the groups. */
-function spread(datastore: string, shards: number, groups: readonly GroupAddress[]): DatastoreTopology {
-  const places = Array.from({ length: shards }, (_, shard) => ({
-    group: groups[shard % groups.length]?.name ?? '',
-    epoch: 1,
-  }));
-  return { datastore, shards, places };
 }
 
 /**

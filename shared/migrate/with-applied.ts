@@ -1,5 +1,7 @@
-import { forgetApplied, type AppliedDatastore } from '../topology/applied-definitions.ts';
+import { hash } from 'node:crypto';
+import { forgetApplied, supersedeApplied, type AppliedDatastore } from '../topology/applied-definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
+import type { WishedTriggers } from './deployed-triggers.ts';
 import type { WishedDatastore } from './migration-wish.ts';
 
 /**
@@ -34,20 +36,42 @@ export function withApplied(
   return [...both, ...alone];
 }
 
-/** Forgets of what was applied that which a deployment defines by now: from then on it goes by that. */
+/**
+ * The triggers that were applied to datastores which no deployment defines any more: those are served until somebody
+ * deletes them, and their triggers work until then.
+ */
+export function triggersLeft(
+  wished: readonly WishedDatastore[],
+  applied: readonly AppliedDatastore[],
+): readonly WishedTriggers[] {
+  return applied.filter(({ name, shards }) => shards === undefined && !wished.some((one) => one.name === name));
+}
+
+/**
+ * Forgets of what was applied that which deployments define: not with the first one, which may be rolled back to one
+ * that knows nothing of it, but with the next whose wish is another. Until then it is only noted which one it was.
+ */
 export async function forgetDeployed(
   table: DynamoTable,
   wished: readonly WishedDatastore[],
   applied: readonly AppliedDatastore[],
 ): Promise<void> {
-  for (const { name: datastore, indexes, triggers = [] } of wished) {
-    const before = applied.find(({ name }) => name === datastore);
-    if (!before) continue;
-    const names = [
-      ...indexes.map(({ name }) => ({ kind: 'index' as const, name })),
-      ...triggers.map(({ definition: { name } }) => ({ kind: 'trigger' as const, name })),
-    ];
-    for (const { kind, name } of names) await forgetApplied(table, { kind, datastore, name });
-    await forgetApplied(table, { kind: 'datastore', datastore, name: datastore });
+  const wish = hash('sha256', JSON.stringify(wished), 'hex');
+  for (const { name: datastore, records } of applied) {
+    const now = wished.find(({ name }) => name === datastore);
+    for (const record of records) {
+      const { kind, name, superseded_by: before } = record;
+      if (now && kind === 'trigger' && now.triggers === undefined) continue;
+      const isDefined =
+        now !== undefined &&
+        (kind === 'datastore' ||
+          (kind === 'index'
+            ? now.indexes.some((index) => index.name === name)
+            : now.triggers?.some(({ definition }) => definition.name === name)) === true);
+      if (!isDefined && before !== undefined) await supersedeApplied(table, record, null);
+      if (!isDefined || before === wish) continue;
+      if (before === undefined) await supersedeApplied(table, record, wish);
+      else await forgetApplied(table, record);
+    }
   }
 }

@@ -25,7 +25,10 @@ export interface Appended {
   readonly rows?: readonly SqlRow[];
 }
 
-interface AppendOptions extends Pick<ShardFence, 'anyWriter'>, Pick<Statement, 'thenSelect'> {}
+interface AppendOptions extends Pick<ShardFence, 'anyWriter'>, Pick<Statement, 'thenSelect'> {
+  /** The number of shards by which this one was chosen. @default it is not asked */
+  readonly shards?: number;
+}
 
 /** Tries of one append before the primary counts as failing: the first, and one on a fresh connection. */
 const TRIES = 2;
@@ -56,11 +59,11 @@ export async function appendToPrimary(
   datastore: string,
   shard: number,
   cells: readonly EncodedCell[],
-  { anyWriter = false, thenSelect }: AppendOptions = {},
+  { anyWriter = false, thenSelect, shards }: AppendOptions = {},
 ): Promise<Appended> {
   const isFollowed = (await context.topology.triggers(datastore)).length > 0;
   for (let attempt = 1; ; attempt += 1) {
-    const place = placeOf(await requireDatastore(context.topology, datastore), shard);
+    const place = placeOf(await requireDatastore(context.topology, datastore, shards), shard);
     const fence: ShardFence = { datastore, shard, epoch: place.epoch, anyWriter };
     try {
       const client = await context.groups.client(place.group);

@@ -48,19 +48,21 @@ interface Share<Where extends number | string> {
  * Joins the appends of writes that come to a shard while one is under way, and the copies for a group: with many
  * writers a shard's lock is taken, and the log synced, once for all of them. A function instance serves one request at
  * a time, and so has nothing to join.
+ *
+ * @param shards of the datastore, by which those of cells were chosen
  */
-export function joinWrites(context: StoreContext, datastore: string): JoinedWrites {
+export function joinWrites(context: StoreContext, datastore: string, shards: number): JoinedWrites {
   async function appendKnown(shard: number, cells: readonly BufferedCell[], isTimed: boolean): Promise<AppendedShare> {
     const indexes = await concernedIndexes(context.topology, datastore, cells);
     if (indexes.length === 0) {
-      if (!isTimed) return appendToPrimary(context, datastore, shard, cells);
+      if (!isTimed) return appendToPrimary(context, datastore, shard, cells, { shards });
       const thenSelect = selectCreated(datastore, shard, cells);
-      const { results, rows } = await appendToPrimary(context, datastore, shard, cells, { thenSelect });
+      const { results, rows } = await appendToPrimary(context, datastore, shard, cells, { thenSelect, shards });
       return { results: rows ? withTimes(results, toCreated(rows)) : results };
     }
     const wanted = wantRowsAfter(datastore, shard, cells, indexes);
     const thenSelect = wanted.statement;
-    const { results, epoch, rows } = await appendToPrimary(context, datastore, shard, cells, { thenSelect });
+    const { results, epoch, rows } = await appendToPrimary(context, datastore, shard, cells, { thenSelect, shards });
     if (!rows) return { results };
     const after = wanted.toRowsAfter(rows, epoch);
     return { results: withTimesOfRows({ cells, results }, after), after };

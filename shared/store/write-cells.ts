@@ -21,7 +21,12 @@ import { parseBatch } from '../access/parse.ts';
  * the shards of a group too.
  */
 export function cellWrites(context: StoreContext, name: string, shards: number): Pick<Datastore, 'put' | 'batchPut'> {
-  const writes: WriteContext = { ...context, datastore: name, ...joinWrites(context, name) };
+  const writes: WriteContext = {
+    ...context,
+    datastore: name,
+    shards,
+    ...joinWrites(context, name, shards),
+  };
   const prepare = (cell: NewCell, prefix: string): BufferedCell => {
     const { row_key, column_name, ref_key } = parseAddress(cell, prefix);
     return {
@@ -51,7 +56,7 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
   return {
     async put(cell, options = {}) {
       const prepared = [prepare(cell, '')] as const;
-      const { group } = placeOf(await requireDatastore(context.topology, name), prepared[0].shard);
+      const { group } = placeOf(await requireDatastore(context.topology, name, shards), prepared[0].shard);
       checkBounds(prepared, await context.groups.client(group), () => 'body');
       const [result] = (await admitToGroup(writes, group, prepared, options)) as readonly [PutResult];
       context.report({ kind: 'put', datastore: name, outcome: result.outcome });
@@ -60,7 +65,7 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
 
     async batchPut(cells, options = {}) {
       const prepared = parseBatch(cells, 'cells', prepare);
-      const topology = await requireDatastore(context.topology, name);
+      const topology = await requireDatastore(context.topology, name, shards);
       const [first] = prepared;
       if (!first) return [];
       checkBounds(
@@ -99,7 +104,7 @@ function checkBounds(cells: readonly BufferedCell[], { abilities }: SqlClient, f
 const NO_GROUPS: readonly string[] = [];
 
 /** What the write path of one datastore works with. */
-type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string };
+type WriteContext = StoreContext & JoinedWrites & { readonly datastore: string; readonly shards: number };
 
 /**
  * Refused before anything is buffered where too much of the group is under way: copies of refused writes would only add
@@ -144,8 +149,7 @@ async function writeToGroup(
         return results;
       } catch (error) {
         if (!(error instanceof SqlError) && !(error instanceof SchemalessError)) throw error;
-        // It was deleted meanwhile: no copy will ever find its way.
-        if (error instanceof SchemalessError && error.code === 'unknown_datastore') throw error;
+        await requireStill(context, ofShard, holders);
         context.report({ kind: 'primary_failed', group, error });
         return settleWithoutPrimary(context, { group, holders, cells: ofShard });
       }
@@ -166,6 +170,21 @@ async function writeToGroup(
     ]);
   }
   return results;
+}
+
+/** Throws where the datastore was deleted meanwhile, or made again otherwise: no copy will ever find its way then. */
+async function requireStill(
+  context: WriteContext,
+  cells: readonly BufferedCell[],
+  holders: readonly string[],
+): Promise<void> {
+  const { topology, datastore, shards } = context;
+  try {
+    await requireDatastore(topology, datastore, shards);
+  } catch (error) {
+    await withdrawCopies(context, datastore, cells, holders);
+    throw error;
+  }
 }
 
 function isStored({ outcome }: PutResult): boolean {

@@ -1,4 +1,11 @@
-import { DeleteItemCommand, PutItemCommand, ScanCommand, type AttributeValue } from '@aws-sdk/client-dynamodb';
+import {
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  PutItemCommand,
+  ScanCommand,
+  UpdateItemCommand,
+  type AttributeValue,
+} from '@aws-sdk/client-dynamodb';
 import type { IndexDefinition } from '../definitions/definitions.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
 import type { DeployedTrigger } from './topology.ts';
@@ -13,7 +20,8 @@ import type { DeployedTrigger } from './topology.ts';
  * | `applied#shop#index#buyer_index` | `definition`: the index, JSON |
  * | `applied#shop#trigger#confirm_order` | `definition`: the trigger and its queues, JSON |
  *
- * One item each: all of a datastore's together could outgrow the 400 KB of one.
+ * One item each: all of a datastore's together could outgrow the 400 KB of one. `superseded_by` is the wish of a
+ * deployment that defines the same: it is kept until another one does, too, since that one may be rolled back.
  */
 export interface AppliedDatastore {
   readonly name: string;
@@ -21,6 +29,7 @@ export interface AppliedDatastore {
   readonly shards: number | undefined;
   readonly indexes: readonly IndexDefinition[];
   readonly triggers: readonly DeployedTrigger[];
+  readonly records: readonly AppliedRecord[];
 }
 
 /** A definition that was applied. */
@@ -37,6 +46,12 @@ export interface AppliedName {
   readonly name: string;
 }
 
+/** That something was applied, and what became of it since. */
+export interface AppliedRecord extends AppliedName {
+  /** The wish of the deployment that defines it now: see `forgetDeployed`. */
+  readonly superseded_by?: string;
+}
+
 const KEY = /^applied#([^#]+)(?:#(index|trigger)#([^#]+))?$/u;
 
 function keyOf({ kind, datastore, name }: AppliedName): { readonly pk: AttributeValue } {
@@ -45,7 +60,7 @@ function keyOf({ kind, datastore, name }: AppliedName): { readonly pk: Attribute
 
 /** Everything that was applied, by datastore, past every cache. */
 export async function readApplied({ client, table }: DynamoTable): Promise<readonly AppliedDatastore[]> {
-  const found: AppliedDefinition[] = [];
+  const found: { readonly definition: AppliedDefinition; readonly record: AppliedRecord }[] = [];
   let start: Record<string, AttributeValue> | undefined;
   do {
     const page = await client.send(
@@ -54,21 +69,44 @@ export async function readApplied({ client, table }: DynamoTable): Promise<reado
     found.push(...(page.Items ?? []).flatMap((item) => toApplied(item) ?? []));
     start = page.LastEvaluatedKey;
   } while (start);
-  return [...Map.groupBy(found, ({ datastore }) => datastore)].map(([name, all]) => ({
-    name,
-    shards: all.find((one) => one.kind === 'datastore')?.shards,
-    indexes: all.flatMap((one) => (one.kind === 'index' ? [one.index] : [])),
-    triggers: all.flatMap((one) => (one.kind === 'trigger' ? [one.trigger] : [])),
-  }));
+  return [...Map.groupBy(found, ({ record }) => record.datastore)].map(([name, all]) => {
+    const definitions = all.map(({ definition }) => definition);
+    return {
+      name,
+      shards: definitions.find((one) => one.kind === 'datastore')?.shards,
+      indexes: definitions.flatMap((one) => (one.kind === 'index' ? [one.index] : [])),
+      triggers: definitions.flatMap((one) => (one.kind === 'trigger' ? [one.trigger] : [])),
+      records: all.map(({ record }) => record),
+    };
+  });
 }
 
-function toApplied(item: Record<string, AttributeValue>): AppliedDefinition | undefined {
-  const [, datastore, kind = 'datastore'] = KEY.exec(item['pk']?.S ?? '') ?? [];
+/** The same of one datastore; undefined where nothing of it was applied. */
+export async function readAppliedDatastore(
+  table: DynamoTable,
+  datastore: string,
+): Promise<AppliedDatastore | undefined> {
+  return (await readApplied(table)).find(({ name }) => name === datastore);
+}
+
+function toApplied(item: Record<string, AttributeValue>) {
+  const [, datastore, part = 'datastore', named] = KEY.exec(item['pk']?.S ?? '') ?? [];
   if (datastore === undefined) return undefined;
-  const definition: unknown = JSON.parse(item['definition']?.S ?? '{}');
+  const kind = part as AppliedDefinition['kind'];
+  const superseded_by = item['superseded_by']?.S;
+  const record: AppliedRecord = {
+    kind,
+    datastore,
+    name: named ?? datastore,
+    ...(superseded_by !== undefined && { superseded_by }),
+  };
+  return { definition: definitionOf(record, JSON.parse(item['definition']?.S ?? '{}')), record };
+}
+
+function definitionOf({ kind, datastore }: AppliedName, definition: unknown): AppliedDefinition {
   if (kind === 'index') return { kind, datastore, index: definition as IndexDefinition };
   if (kind === 'trigger') return { kind, datastore, trigger: definition as DeployedTrigger };
-  return { kind: 'datastore', datastore, shards: Number(Object(definition).shards) };
+  return { kind, datastore, shards: Number(Object(definition).shards) };
 }
 
 export async function writeApplied({ client, table }: DynamoTable, applied: AppliedDefinition): Promise<void> {
@@ -87,6 +125,27 @@ export async function writeApplied({ client, table }: DynamoTable, applied: Appl
   );
 }
 
+/** Notes which wish defines it now; null: none does. Nothing where it was never applied. */
+export async function supersedeApplied(
+  { client, table }: DynamoTable,
+  name: AppliedName,
+  wish: string | null,
+): Promise<void> {
+  try {
+    await client.send(
+      new UpdateItemCommand({
+        TableName: table,
+        Key: keyOf(name),
+        UpdateExpression: wish === null ? 'REMOVE superseded_by' : 'SET superseded_by = :wish',
+        ConditionExpression: 'attribute_exists(pk)',
+        ...(wish !== null && { ExpressionAttributeValues: { ':wish': { S: wish } } }),
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  }
+}
+
 /** A deployment does not keep it any more. */
 export async function forgetApplied({ client, table }: DynamoTable, name: AppliedName): Promise<void> {
   await client.send(new DeleteItemCommand({ TableName: table, Key: keyOf(name) }));
@@ -94,9 +153,7 @@ export async function forgetApplied({ client, table }: DynamoTable, name: Applie
 
 /** All of a datastore: its own item last. */
 export async function forgetAppliedDatastore(table: DynamoTable, datastore: string): Promise<void> {
-  const applied = (await readApplied(table)).find(({ name }) => name === datastore);
-  for (const { name } of applied?.indexes ?? []) await forgetApplied(table, { kind: 'index', datastore, name });
-  for (const { definition } of applied?.triggers ?? [])
-    await forgetApplied(table, { kind: 'trigger', datastore, name: definition.name });
+  const applied = await readAppliedDatastore(table, datastore);
+  for (const record of applied?.records ?? []) if (record.kind !== 'datastore') await forgetApplied(table, record);
   await forgetApplied(table, { kind: 'datastore', datastore, name: datastore });
 }

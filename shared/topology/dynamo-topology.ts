@@ -1,15 +1,14 @@
 import {
   ConditionalCheckFailedException,
   GetItemCommand,
-  DeleteItemCommand,
   PutItemCommand,
   ScanCommand,
-  UpdateItemCommand,
   type AttributeValue,
 } from '@aws-sdk/client-dynamodb';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
 import type { DynamoTable } from '../dynamo/table.ts';
+import { readFormer } from './former-datastores.ts';
 import { toIndexCatalogue, type IndexCatalogue } from './index-catalogue.ts';
 import { readIndexNow } from './index-now.ts';
 import type { DatastoreTopology, DeployedTrigger, GroupAddress, TopologySource } from './topology.ts';
@@ -21,11 +20,13 @@ import { toTriggerItem } from './trigger-catalogue.ts';
  * | pk | holds |
  * |---|---|
  * | `groups` | `groups`: how every group is reached, JSON |
- * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `deleting`: since when it is being deleted, and not there for anybody else |
+ * | `datastore#trips` | `names`: groups by number, `owners`: for each shard the number of its group, `epochs`: for each shard its epoch; `deleting`: since when it is being deleted, and not there for anybody else, see `deletion-mark.ts` |
  * | `index#trips#rider_index` | the versions of an index, see `index-catalogue.ts` |
  * | `progress#trips#rider_index` | how far the repair is with it, see `index-progress.ts` |
  * | `trigger#trips#bill_rider` | a trigger, see `trigger-catalogue.ts` |
  * | `applied#…` | what was defined through the API, see `applied-definitions.ts` |
+ * | `deployed…` | what the deployment defines, see `deployed-definitions.ts` |
+ * | `deleted#trips` | what is still known of a datastore that was deleted, see `former-datastores.ts` |
  *
  * One item a datastore: 4096 shards take about 30 KB, a cold instance reads them with one request, and a shard moves
  * by changing one element of two lists.
@@ -90,6 +91,7 @@ export function dynamoTopology(table: DynamoTable): TopologySource {
     indexes: async (datastore) => (await current()).indexes.get(datastore) ?? [],
     indexNow: (datastore, name) => readIndexNow(table, { datastore, name }),
     triggers: async (datastore) => (await current()).triggers.get(datastore) ?? [],
+    isGoneNow: (name) => isGone(table, name),
     refresh() {
       validUntil = 0;
     },
@@ -169,30 +171,15 @@ export async function readDatastore(
   return Item && toTopology(name, Item);
 }
 
-/** Whether a datastore's deletion was begun and is not done. */
-export async function isBeingDeleted({ client, table }: DynamoTable, name: string): Promise<boolean> {
-  const { Item } = await client.send(
-    new GetItemCommand({ TableName: table, Key: { pk: { S: `${DATASTORE}${name}` } }, ConsistentRead: true }),
-  );
-  return Item?.['deleting'] !== undefined;
-}
-
-/** Takes a datastore off the map for everybody but who deletes it. */
-export async function markDeleting({ client, table }: DynamoTable, name: string, now = new Date()): Promise<void> {
-  await client.send(
-    new UpdateItemCommand({
-      TableName: table,
-      Key: { pk: { S: `${DATASTORE}${name}` } },
-      UpdateExpression: 'SET #deleting = if_not_exists(#deleting, :now)',
-      ExpressionAttributeNames: { '#deleting': 'deleting' },
-      ExpressionAttributeValues: { ':now': { S: now.toISOString() } },
-    }),
-  );
-}
-
-/** Forgets a datastore, once nothing of it is left. */
-export async function forgetDatastore({ client, table }: DynamoTable, name: string): Promise<void> {
-  await client.send(new DeleteItemCommand({ TableName: table, Key: { pk: { S: `${DATASTORE}${name}` } } }));
+/** Whether a datastore was deleted, and none of its name made since, as it is now. */
+async function isGone(table: DynamoTable, name: string): Promise<boolean> {
+  try {
+    // In this order: one that is made in between has been deleted before, and is there.
+    const former = await readFormer(table, name);
+    return former !== undefined && !(await readDatastore(table, name));
+  } catch (cause) {
+    throw new SchemalessError('unavailable', 'the topology cannot be read', { cause });
+  }
 }
 
 /**

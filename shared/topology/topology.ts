@@ -47,6 +47,11 @@ export interface TopologySource {
   datastore(name: string): Promise<DatastoreTopology | undefined>;
   datastores(): Promise<readonly string[]>;
   groups(): Promise<readonly GroupAddress[]>;
+  /**
+   * Whether a datastore was deleted and none of its name made since, at this moment, past every cache: not where there
+   * never was one. Throws when the table cannot be read.
+   */
+  isGoneNow(name: string): Promise<boolean>;
   /** The groups as they are at this moment, past every cache. Throws when the table cannot be read. */
   groupsNow(): Promise<readonly GroupAddress[]>;
   /** The indexes of a datastore that have a version, by name; none when the datastore has none, or is not known. */

@@ -1,4 +1,5 @@
 import {
+  ConditionalCheckFailedException,
   DeleteItemCommand,
   PutItemCommand,
   ScanCommand,
@@ -71,22 +72,27 @@ export async function writeTrigger(
   );
 }
 
-/** Says that a trigger is not defined any more: nobody begins to work for it from then on. */
+/** Says that a trigger is not defined any more, where there is one: nobody begins to work for it from then on. */
 export async function removeTrigger(
   { client, table }: DynamoTable,
   datastore: string,
   name: string,
   now = new Date(),
 ): Promise<void> {
-  await client.send(
-    new UpdateItemCommand({
-      TableName: table,
-      Key: keyOf(datastore, name),
-      UpdateExpression: 'SET #removed_at = :now',
-      ExpressionAttributeNames: { '#removed_at': 'removed_at' },
-      ExpressionAttributeValues: { ':now': { S: now.toISOString() } },
-    }),
-  );
+  try {
+    await client.send(
+      new UpdateItemCommand({
+        TableName: table,
+        Key: keyOf(datastore, name),
+        UpdateExpression: 'SET #removed_at = :now',
+        ConditionExpression: 'attribute_exists(pk)',
+        ExpressionAttributeNames: { '#removed_at': 'removed_at' },
+        ExpressionAttributeValues: { ':now': { S: now.toISOString() } },
+      }),
+    );
+  } catch (error) {
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  }
 }
 
 /** Deletes the item of a removed trigger, once all else of it is forgotten. */

@@ -43,7 +43,6 @@ beforeAll(async () => {
   bundleFunctions({
     functions: {},
     triggers,
-    definitions: { datastores: [] },
     access: 'mysql',
     proxy: false,
     folder: join(folder.path, 'bundles'),

@@ -34,6 +34,7 @@ function reads() {
     indexes: async () => [{ name: 'drivers', versions: [live] }],
     indexNow,
     triggers: async () => [],
+    isGoneNow: async () => false,
     refresh: () => undefined,
   };
   const connect = (): never => {

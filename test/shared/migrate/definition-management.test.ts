@@ -10,6 +10,7 @@ import { migrate } from '../../../shared/migrate/migrate.ts';
 import type { WishedDatastore } from '../../../shared/migrate/migration-wish.ts';
 import { mysqlClient } from '../../../shared/sql/mysql-client.ts';
 import { openDeployment, type Deployment } from '../../../shared/store/deployment.ts';
+import { writeDeployed } from '../../../shared/topology/deployed-definitions.ts';
 import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import type { DeployedTrigger, GroupAddress } from '../../../shared/topology/topology.ts';
 import { sqsTriggerQueues } from '../../../shared/triggers/state/sqs-trigger-queues.ts';
@@ -19,6 +20,7 @@ import { triggerFollower } from '../../../shared/triggers/state/follower-name.ts
 import { cellOf, errorOf } from '../../support/datastore-conformance.ts';
 import { dynamoClient, newTable } from '../../support/dynamo.ts';
 import { startSqs, type LocalSqs } from '../../support/sqs.ts';
+import { PATIENT } from '../../support/store-access.ts';
 
 /** Databases are made and dropped by the dozen. */
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 60_000 });
@@ -67,13 +69,13 @@ afterAll(async () => {
 
 function connect(address: GroupAddress) {
   const group = inject('servers').groups.find((one) => one.name === address.name);
-  return mysqlClient(address, async () => ({ username: group?.user ?? '', password: group?.password ?? '' }));
+  return mysqlClient(address, async () => ({ username: group?.user ?? '', password: group?.password ?? '' }), PATIENT);
 }
 
 const deploy = (datastores: readonly WishedDatastore[] = [], mayGoOn = () => true): Promise<boolean> =>
   migrate({ topologyTable, stateTable, connect, wish: { groups, datastores }, mayGoOn });
 
-function manage(deployed: Definitions = { datastores: [] }, workMs = 60_000): DefinitionManagement {
+function manage(): DefinitionManagement {
   return definitionManagement({
     topologyTable,
     stateTable,
@@ -82,10 +84,15 @@ function manage(deployed: Definitions = { datastores: [] }, workMs = 60_000): De
     bufferCopies: 0,
     queues: appliedQueues(sqs.client, environment),
     depths: sqsTriggerQueues(sqs.client),
-    deployed,
     mostShards: 64,
-    workMs,
+    workMs: 60_000,
   });
+}
+
+/** The same where a deployment defines something, whether it has made it yet or not. */
+async function manageBeside(deployed: Definitions): Promise<DefinitionManagement> {
+  await writeDeployed(topologyTable, deployed);
+  return manage();
 }
 
 /** An instance of a function, which knows what it has read and no more. */
@@ -237,14 +244,14 @@ describe('applied definitions', () => {
   it('of what the deployment defines are its own to change', async () => {
     const deployed = shop({ triggers: [] });
     await deploy([{ name, shards: SHARDS, indexes: [BY_BUYER], triggers: [] }]);
-    const same = await manage(deployed).apply(deployed, false);
+    const same = await (await manageBeside(deployed)).apply(deployed, false);
     expect(same.changes.map(({ change }) => change)).toEqual(['none', 'none']);
     const other = shop({ indexes: [{ ...BY_BUYER, keys: [['buyer', 'total']] }], triggers: [] });
-    expect(await errorOf(() => manage(deployed).apply(other, false))).toMatchObject({
+    expect(await errorOf(() => manage().apply(other, false))).toMatchObject({
       code: 'fixed_definition',
       details: { field: 'keys' },
     });
-    expect((await manage(deployed).apply(shop(), false)).done).toBe(true);
+    expect((await manage().apply(shop(), false)).done).toBe(true);
     expect(await triggersNow()).toHaveLength(1);
   });
 
@@ -256,18 +263,49 @@ describe('applied definitions', () => {
     await deploy([{ name, shards: SHARDS, indexes: [], triggers: [] }]);
     expect(await triggersNow()).toHaveLength(1);
     expect((await dynamoTopology(topologyTable).indexes(name))[0]?.versions[0]?.state).toBe('live');
-    expect((await left()).filter((key) => key.startsWith('applied#')).length).toBe(2);
+    expect((await left()).filter((key) => key.startsWith('applied#')).length).toBe(3);
     const queueUrl = 'http://queue/own.fifo';
-    await deploy([
-      {
-        name,
-        shards: SHARDS,
-        indexes: [BY_BUYER],
-        triggers: [{ definition: SEND, queueUrl, parkedQueueUrl: queueUrl }],
-      },
-    ]);
+    const defining = {
+      name,
+      shards: SHARDS,
+      indexes: [BY_BUYER],
+      triggers: [{ definition: SEND, queueUrl, parkedQueueUrl: queueUrl }],
+    };
+    // The same one may be done again and again; the next that defines them, too, is not to be taken back any more.
+    for (let round = 0; round < 2; round += 1) {
+      await deploy([defining]);
+      expect((await triggersNow()).map((trigger) => trigger.queueUrl)).toEqual([queueUrl]);
+      expect((await left()).filter((key) => key.startsWith('applied#')).length).toBe(2);
+    }
+    await deploy([defining, { name: `${name}_other`, shards: 1, indexes: [], triggers: [] }]);
     expect((await left()).filter((key) => key.startsWith('applied#'))).toEqual([]);
     expect((await triggersNow()).map((trigger) => trigger.queueUrl)).toEqual([queueUrl]);
+  });
+
+  it('outlive a deployment that defines them and is rolled back', async () => {
+    const before = { name, shards: SHARDS, indexes: [], triggers: [] };
+    await deploy([before]);
+    await manage().apply(shop(), false);
+    const [applied] = await triggersNow();
+    const queueUrl = 'http://queue/own.fifo';
+    await deploy([
+      { ...before, indexes: [BY_BUYER], triggers: [{ definition: SEND, queueUrl, parkedQueueUrl: queueUrl }] },
+    ]);
+    await deploy([before]);
+    expect(await triggersNow()).toEqual([applied]);
+    const [index] = await dynamoTopology(topologyTable).indexes(name);
+    expect(index?.versions.map(({ state }) => state)).toEqual(['building']);
+    await deploy([before]);
+    expect(await triggersNow()).toEqual([applied]);
+  });
+
+  it('of a datastore that a deployment does not define any more go on', async () => {
+    await deploy([{ name, shards: SHARDS, indexes: [], triggers: [] }]);
+    await manage().apply(shop({ indexes: [] }), false);
+    await deploy();
+    expect((await triggersNow()).map(({ definition }) => definition)).toEqual([SEND]);
+    await manage().deleteTrigger(name, 'send', { confirm: 'send' });
+    expect([await triggersNow(), await queueNames()]).toEqual([[], []]);
   });
 
   it('cut off are finished by a repetition', async () => {
@@ -302,7 +340,7 @@ describe('deleting', () => {
     expect(await datastore({ force: true })).toMatchObject({ done: true, shards: SHARDS, lost: { cells: 2 } });
     expect([await databases(), await queueNames()]).toEqual([0, []]);
     // Whoever still worked for the trigger may write of it: a later migration takes its mark, too.
-    expect(await left()).toEqual([`trigger#${name}#send`]);
+    expect(await left()).toEqual([`deleted#${name}`, `trigger#${name}#send`]);
     // The instance that knew it is told, by its first attempt, and does not buffer.
     expect(await errorOf(() => put(running))).toMatchObject({ code: 'unknown_datastore' });
     expect(await errorOf(() => datastore())).toMatchObject({ code: 'unknown_datastore' });
@@ -310,7 +348,9 @@ describe('deleting', () => {
 
   it('a datastore whose definition is gone, but not one that is defined', async () => {
     await deploy([{ name, shards: SHARDS, indexes: [BY_BUYER], triggers: [] }]);
-    expect(await errorOf(() => manage(shop()).deleteDatastore(name, { confirm: name, force: true }))).toMatchObject({
+    expect(
+      await errorOf(async () => (await manageBeside(shop())).deleteDatastore(name, { confirm: name, force: true })),
+    ).toMatchObject({
       code: 'still_defined',
       details: { got: expect.stringContaining(`${name}/datastore.yaml`) },
     });
@@ -318,8 +358,9 @@ describe('deleting', () => {
       code: 'invalid_field',
       details: { field: 'confirm' },
     });
+    await writeDeployed(topologyTable, { datastores: [] });
     expect(await datastore()).toMatchObject({ done: true, lost: { cells: 0 } });
-    expect([await databases(), await left()]).toEqual([0, []]);
+    expect([await databases(), await left()]).toEqual([0, [`deleted#${name}`]]);
   });
 
   it('can be cut off anywhere, and is finished by a repetition; the name is free then', async () => {
@@ -337,8 +378,9 @@ describe('deleting', () => {
       if (!begun) expect(await errorOf(() => instance().datastore(name))).toMatchObject({ code: 'unknown_datastore' });
     }
     expect(steps).toBeGreaterThan(5);
-    expect([await databases(), await queueNames(), await left()]).toEqual([0, [], [`trigger#${name}#send`]]);
-    await manage().apply(shop({ shards: 3 }), false);
+    expect([await databases(), await queueNames()]).toEqual([0, []]);
+    expect(await left()).toEqual([`deleted#${name}`, `trigger#${name}#send`]);
+    await manage().apply(shop(), false);
     expect(await put(instance())).toMatchObject({ outcome: 'stored', added_id: 1 });
   });
 
@@ -361,9 +403,12 @@ describe('deleting', () => {
     expect(await errorOf(() => manage().deleteIndex(name, 'by_none', { confirm: 'by_none' }))).toMatchObject({
       code: 'unknown_index',
     });
-    expect(await errorOf(() => manage(shop()).deleteIndex(name, 'by_buyer', { confirm: 'by_buyer' }))).toMatchObject({
+    expect(
+      await errorOf(async () => (await manageBeside(shop())).deleteIndex(name, 'by_buyer', { confirm: 'by_buyer' })),
+    ).toMatchObject({
       code: 'still_defined',
     });
+    await writeDeployed(topologyTable, { datastores: [] });
     await manage().deleteIndex(name, 'by_buyer', { confirm: 'by_buyer' });
     expect((await dynamoTopology(topologyTable).indexes(name))[0]?.versions.map(({ state }) => state)).toEqual([
       'retired',
@@ -427,7 +472,6 @@ function dying(most: number): DefinitionManagement {
     bufferCopies: 0,
     queues: appliedQueues(sqs.client, environment),
     depths: sqsTriggerQueues(sqs.client),
-    deployed: { datastores: [] },
     mostShards: 64,
   });
 }

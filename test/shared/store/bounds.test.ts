@@ -212,7 +212,7 @@ describe('over the RDS Data API, the buffer', () => {
       cells.map((cell) => ({ ...cell, encoded: encodeBody(cell.body, 'body'), shard: 0 }));
     const cells = Array.from({ length: COUNT }, (_, ref_key) => large({ row_key, ref_key: 1000 + ref_key }));
     const holders = await bufferOnSecondaries(
-      { ...store.context, ...joinWrites(store.context, datastore) },
+      { ...store.context, ...joinWrites(store.context, datastore, SHARDS) },
       buffered(cells),
       1,
       [primary],
@@ -224,9 +224,12 @@ describe('over the RDS Data API, the buffer', () => {
     });
 
     const others = cells.map((cell) => ({ ...cell, body: randomText() }));
-    await bufferOnSecondaries({ ...store.context, ...joinWrites(store.context, datastore) }, buffered(others), 1, [
-      primary,
-    ]);
+    await bufferOnSecondaries(
+      { ...store.context, ...joinWrites(store.context, datastore, SHARDS) },
+      buffered(others),
+      1,
+      [primary],
+    );
     for (const group of store.groups)
       await drainPass(store.context, group.name, () => true, { minimumAgeSeconds: 0, appendsPerSecond: 10_000 });
     const conflicts: BufferConflict[] = [];

@@ -34,6 +34,7 @@ export function instantStore(name: string, shards: number): Promise<Datastore & 
     indexes: async () => [],
     indexNow: async () => ({ versions: [], progress: undefined, mistyped: [] }),
     triggers: async () => [],
+    isGoneNow: async () => false,
     refresh: () => undefined,
   };
   const connect = (address: GroupAddress): SqlClient =>

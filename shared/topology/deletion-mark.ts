@@ -1,0 +1,115 @@
+import {
+  ConditionalCheckFailedException,
+  DeleteItemCommand,
+  GetItemCommand,
+  UpdateItemCommand,
+  type AttributeValue,
+} from '@aws-sdk/client-dynamodb';
+import type { DynamoTable } from '../dynamo/table.ts';
+
+/**
+ * The mark of a datastore that is being deleted, on its own item of the topology table: with it nobody else finds the
+ * datastore. What ends a deletion asks for the very mark that it was begun with, so that one that was cut off, and goes
+ * on long after another has finished it, touches no datastore that was made of the same name since.
+ */
+export interface DeletionMark {
+  /** RFC 3339, UTC: when it was begun. */
+  readonly since: string;
+  /** It is not decided yet: should the datastore hold anything, the mark is taken back. */
+  readonly isJudging: boolean;
+}
+
+function keyOf(datastore: string): { readonly pk: AttributeValue } {
+  return { pk: { S: `datastore#${datastore}` } };
+}
+
+/** Reads it past every cache; undefined where no deletion was begun. */
+export async function readDeletionMark(
+  { client, table }: DynamoTable,
+  datastore: string,
+): Promise<DeletionMark | undefined> {
+  const { Item } = await client.send(
+    new GetItemCommand({
+      TableName: table,
+      Key: keyOf(datastore),
+      ConsistentRead: true,
+      ProjectionExpression: 'deleting, judging',
+    }),
+  );
+  const since = Item?.['deleting']?.S;
+  return since === undefined ? undefined : { since, isJudging: Item?.['judging']?.BOOL ?? false };
+}
+
+/** Takes a datastore off the map for everybody but who deletes it; it is not decided yet. Throws where there is none. */
+export async function markDeleting(
+  { client, table }: DynamoTable,
+  datastore: string,
+  now = new Date(),
+): Promise<DeletionMark> {
+  const since = now.toISOString();
+  await client.send(
+    new UpdateItemCommand({
+      TableName: table,
+      Key: keyOf(datastore),
+      UpdateExpression: 'SET deleting = :since, judging = :judging',
+      ConditionExpression: 'attribute_exists(pk) AND attribute_not_exists(deleting)',
+      ExpressionAttributeValues: { ':since': { S: since }, ':judging': { BOOL: true } },
+    }),
+  );
+  return { since, isJudging: true };
+}
+
+/** From here on it is deleted, whatever comes. */
+export async function decideDeleting(
+  { client, table }: DynamoTable,
+  datastore: string,
+  { since }: DeletionMark,
+): Promise<void> {
+  await client.send(
+    new UpdateItemCommand({
+      TableName: table,
+      Key: keyOf(datastore),
+      UpdateExpression: 'REMOVE judging',
+      ConditionExpression: 'deleting = :since',
+      ExpressionAttributeValues: { ':since': { S: since } },
+    }),
+  );
+}
+
+/** Puts a datastore on the map again whose deletion is not decided. */
+export async function takeMarkBack(
+  { client, table }: DynamoTable,
+  datastore: string,
+  { since }: DeletionMark,
+): Promise<void> {
+  await client.send(
+    new UpdateItemCommand({
+      TableName: table,
+      Key: keyOf(datastore),
+      UpdateExpression: 'REMOVE deleting, judging',
+      ConditionExpression: 'deleting = :since AND attribute_exists(judging)',
+      ExpressionAttributeValues: { ':since': { S: since } },
+    }),
+  );
+}
+
+/** Forgets a datastore, once nothing of it is left; not one that was made since this deletion was begun. */
+export async function forgetDatastore(
+  { client, table }: DynamoTable,
+  datastore: string,
+  { since }: DeletionMark,
+): Promise<void> {
+  try {
+    await client.send(
+      new DeleteItemCommand({
+        TableName: table,
+        Key: keyOf(datastore),
+        ConditionExpression: 'deleting = :since',
+        ExpressionAttributeValues: { ':since': { S: since } },
+      }),
+    );
+  } catch (error) {
+    // Another has finished it.
+    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+  }
+}
