@@ -41,14 +41,16 @@ export async function rewindPlaces(
 /**
  * Sets some shards to other places. Holds from when it returns, as `rewindFollower` does.
  *
- * @returns where each of them was; undefined where the follower had not begun
+ * @param moved told, after each write, where the shards were that are moved by now: undefined where the follower had
+ *   not begun, left out where they are still to be moved @default nobody is told
  */
 export async function setPlaces(
   stateTable: DynamoTable,
   context: StoreContext,
   follower: FollowerName,
   places: ReadonlyMap<number, ShardOffset>,
-): Promise<ReadonlyMap<number, ShardOffset | undefined>> {
+  moved: (before: ReadonlyMap<number, ShardOffset | undefined>) => Promise<void> = async () => undefined,
+): Promise<void> {
   const topology = await requireDatastore(context.topology, follower.datastore);
   const { partitions } = await openFollower(stateTable, follower, topology.shards);
   const items = offsetItems(stateTable, { ...follower, shards: topology.shards, partitions });
@@ -62,9 +64,9 @@ export async function setPlaces(
         return place ?? offset;
       }),
     );
+    await moved(before);
   }
   await tellChange(stateTable, follower);
-  return before;
 }
 
 /**

@@ -30,8 +30,11 @@ export async function rewindTrigger(
   if (typeof to === 'object' && 'since' in to) parsePassed(to.since);
   if (typeof to === 'object' && 'shards' in to) await checkPlaces(context, topology, to.shards);
   const places = await rewindPlaces(context, follower.datastore, to);
+  // Where a shard begins to which nobody has come yet: one that begins at its end has nothing before it.
+  const starts =
+    definition.start === 'now' ? places : await rewindPlaces(context, follower.datastore, definition.start);
   const skipsFrom = (before: (shard: number) => Pick<ShardOffset, 'added_id'> | undefined): readonly ShardSkip[] =>
-    skipsOf(places, (shard) => before(shard)?.added_id ?? (definition.start === 'start' ? 0 : undefined));
+    skipsOf(places, (shard) => (before(shard) ?? starts.get(shard))?.added_id);
   if (dryRun) {
     const committed = await committedPlaces(stateTable, follower, topology.shards);
     return skipsFrom((shard) => committed[shard]);
@@ -41,15 +44,18 @@ export async function rewindTrigger(
   // What a consumer said before of how far it is: it is somewhere else now.
   const { troubled } = await store.status();
   for (const shard of troubled) if (places.has(shard)) await store.mark(shard, undefined);
-  const before = await setPlaces(stateTable, context, follower, places);
+  let skips: readonly ShardSkip[] = [];
+  // After each write, so that what fails later hides nothing of what was skipped by then.
+  await setPlaces(stateTable, context, follower, places, async (before) => {
+    skips = skipsFrom((shard) => (before.has(shard) ? before.get(shard) : places.get(shard)));
+    await store.markSkipped({ shards: skips.length, cells: skips.reduce((sum, { cells }) => sum + cells, 0) });
+  });
   // Where somebody else rewound it at the same moment its generation is higher than was thought.
   await setMarks(trigger, places, 0);
-  const skips = skipsFrom((shard) => before.get(shard));
-  await store.markSkipped({ shards: skips.length, cells: skips.reduce((sum, { cells }) => sum + cells, 0) });
   return skips;
 }
 
-/** @param sentTo where a shard was; undefined where nobody knows, since it begins elsewhere than at the start */
+/** @param sentTo where a shard was; undefined where it skips nothing */
 function skipsOf(
   places: ReadonlyMap<number, ShardOffset>,
   sentTo: (shard: number) => number | undefined,

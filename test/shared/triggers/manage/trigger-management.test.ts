@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { PutItemCommand, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { afterAll, beforeAll, beforeEach, describe, expect, inject, it } from 'vitest';
 import type { TriggerDefinition } from '../../../../shared/definitions/definitions.ts';
 import type { ShardOffset } from '../../../../shared/follow/encode-offsets.ts';
@@ -442,10 +443,39 @@ describe('a rewind', () => {
   });
 
   it('to now skips all of a log whose start it had not come to', async () => {
-    expect((await triggers.rewindTrigger('bill_rider', 'now', { dry_run: true })).skips).toEqual(
-      HEADS.flatMap((head, shard) => (head > 0 ? [{ shard, after: 0, to: head, cells: head }] : [])),
-    );
-    expect((await triggers.rewindTrigger('count_cells', 'now', { dry_run: true })).skips).toEqual([]);
+    const all = HEADS.flatMap((head, shard) => (head > 0 ? [{ shard, after: 0, to: head, cells: head }] : []));
+    expect((await triggers.rewindTrigger('bill_rider', 'now', { dry_run: true })).skips).toEqual(all);
+    // All of them are later than the time that it begins with.
+    for (const dry_run of [true, false])
+      expect((await triggers.rewindTrigger('count_cells', 'now', { dry_run })).skips).toEqual(all);
+  });
+
+  it('that fails halfway says what it has skipped by then', async () => {
+    await commitOffsets([1, 0, 7, 0, 0, 0]);
+    let writes = 0;
+    const { client } = stateTable;
+    const failing = Object.create(client) as typeof client;
+    failing.send = (async (command: { readonly input: object }) => {
+      const key = String(Object(Object(command.input).Key ?? Object(command.input).Item).pk?.S);
+      if (command instanceof PutItemCommand || command instanceof UpdateItemCommand) {
+        // The second partition.
+        if (key.startsWith('offsets#') && (writes += 1) > 1) throw new Error('away');
+      }
+      return client.send(command as UpdateItemCommand);
+    }) as typeof client.send;
+    const away = await triggerManagement({
+      context: store.context,
+      stateTable: { ...stateTable, client: failing },
+      queues,
+    }).triggers(datastore);
+    await expect(away.rewindTrigger('bill_rider', 'now')).rejects.toThrow('away');
+    // Of the two shards that have cells to skip, whichever partition was written.
+    expect([
+      [4, 0, 7, 0, 0, 0],
+      [1, 0, 7, 2, 0, 0],
+    ]).toContainEqual(await offsets());
+    const cells = (await offsets())[0] === 4 ? 3 : 2;
+    expect((await triggers.trigger('bill_rider')).skipped).toEqual({ cells, shards: 1 });
   });
 
   it('moves the shards named and no other', async () => {
