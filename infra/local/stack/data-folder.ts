@@ -18,8 +18,6 @@ export interface DataFolder {
   readonly requestLog: string;
   readonly endpoints: string;
   readonly customResources: string;
-  /** The shard counts of all datastores that were ever created. */
-  readonly shardCounts: string;
   readonly queues: string;
   readonly control: string;
   readonly mostShards: string;
@@ -36,7 +34,6 @@ export function dataFolder(root: string): DataFolder {
     requestLog: join(root, 'requests.log'),
     endpoints: join(root, 'endpoints.json'),
     customResources: join(root, 'custom-resources.json'),
-    shardCounts: join(root, 'shard-counts.json'),
     queues: join(root, 'queues.json'),
     control: join(root, 'control.json'),
     mostShards: join(root, 'most-shards'),

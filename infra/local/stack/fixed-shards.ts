@@ -2,13 +2,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatastoreDefinition } from '../../../shared/definitions/definitions.ts';
 import { PROJECT_ROOT } from '../../app-context.ts';
-import { writeFileAtomically } from '../write-file-atomically.ts';
 
 export interface FixedShards {
-  /** What the last start made: see `runCustomResources`. */
-  readonly file: string;
-  /** What was ever created here: see `rememberShardCounts`. */
-  readonly createdFile: string;
+  /** Of datastores that are there, by name. */
+  readonly created: ReadonlyMap<string, number>;
   readonly definitions: readonly DatastoreDefinition[];
   /** Folder of the datastores' YAML. @default infra/datastores */
   readonly datastores: string | undefined;
@@ -16,15 +13,13 @@ export interface FixedShards {
 
 /**
  * Throws an `Error` of one line where a datastore is to have another number of shards than it was created with. The
- * migration would refuse it, too, once all servers run, and cannot say where it is written.
+ * migration would refuse it, too, and cannot say where it is written.
  */
 export function checkShardCounts({
-  file,
-  createdFile,
+  created,
   definitions,
   datastores = join(PROJECT_ROOT, 'infra', 'datastores'),
 }: FixedShards): void {
-  const created = new Map([...readCounts(createdFile), ...createdShards(file)]);
   for (const { name, shards } of definitions) {
     const before = created.get(name);
     if (before === undefined || before === shards) continue;
@@ -39,26 +34,16 @@ export function checkShardCounts({
   }
 }
 
-/** The shard counts that the migration was told last, by datastore. */
-function createdShards(file: string): ReadonlyMap<string, number> {
+/**
+ * The shard counts that the migration was told last, by datastore: they are known before anything runs. Nobody can have
+ * deleted these since, as they were defined.
+ *
+ * @param file what the last start made: see `runCustomResources`
+ */
+export function lastShardCounts(file: string): ReadonlyMap<string, number> {
   const made: object = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
   const datastores: readonly unknown[] = Object.values(made).flatMap(
     (one) => Object(Object(one).properties)['Datastores'] ?? [],
   );
   return new Map(datastores.map((one) => [String(Object(one).name), Number(Object(one).shards)]));
-}
-
-/** Writes down what was created, which outlasts the definitions: a datastore whose folder is gone keeps its shards. */
-export function rememberShardCounts(
-  createdFile: string,
-  definitions: readonly Pick<DatastoreDefinition, 'name' | 'shards'>[],
-): void {
-  const before = readCounts(createdFile);
-  const counts = new Map([...before, ...definitions.map(({ name, shards }) => [name, shards] as const)]);
-  if (counts.size > before.size) writeFileAtomically(createdFile, JSON.stringify(Object.fromEntries(counts)));
-}
-
-function readCounts(file: string): ReadonlyMap<string, number> {
-  const counts: object = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : {};
-  return new Map(Object.entries(counts).map(([name, count]) => [name, Number(count)]));
 }

@@ -78,7 +78,7 @@ export async function startLocalStack(given: Partial<LocalStackOptions> = {}): P
     const services = { dynamodb: dynamodb.url, sqs: sqs.url, secretsManager: secretsManager.url, rdsData: rdsData.url };
     const running = runTemplate({ options, folder, services, log, gateway });
     parts.defer(() => running.stop());
-    const taking = takeSources({ sources, running, groups, world, secretsManager });
+    const taking = takeSources({ sources, running, groups, world, secretsManager, dynamodbUrl: dynamodb.url });
     await progress.during(
       'making tables and queues, bringing the databases up to date',
       taking.take({ definitions, ...made }),

@@ -4,7 +4,7 @@ import { PROJECT_ROOT, readAppContext, type AppContext, type AppProps } from '..
 import { checkTypes } from '../template/resources/local-resources.ts';
 import { DEPLOYED_APP, synthesize, type Synthesis } from '../template/synthesize.ts';
 import type { DataFolder } from './data-folder.ts';
-import { checkShardCounts, rememberShardCounts } from './fixed-shards.ts';
+import { checkShardCounts, lastShardCounts } from './fixed-shards.ts';
 import type { LocalStackOptions } from './local-stack-options.ts';
 
 /** What a stack is made from: definitions, functions and the app, as they are whenever somebody looks. */
@@ -19,25 +19,26 @@ export interface StackSources {
    * @param inUse bundles that functions run from @default none
    */
   synthesize(inUse?: readonly string[]): Promise<Synthesis>;
-  /** To be told of the definitions that a migration was done with. */
-  taken(definitions: Definitions): void;
+  /**
+   * Throws an `Error` that says where it is written that a datastore is to have another number of shards than it has.
+   *
+   * @param created those of all that are there, by name
+   */
+  checkShards(definitions: Definitions, created: ReadonlyMap<string, number>): void;
 }
 
 export function stackSources(
   options: LocalStackOptions & { readonly shards: number },
-  folder: Pick<DataFolder, 'assembly' | 'customResources' | 'shardCounts'>,
+  folder: Pick<DataFolder, 'assembly' | 'customResources'>,
 ): StackSources {
   const context = appContext(options);
+  const checkShards: StackSources['checkShards'] = ({ datastores: definitions }, created) =>
+    checkShardCounts({ created, definitions, datastores: options.datastores });
   return {
     datastores: options.datastores === undefined ? join(PROJECT_ROOT, 'infra/datastores') : resolve(options.datastores),
     read() {
       const app = readAppContext(context, (warning) => options.log(`warning: ${warning}`));
-      checkShardCounts({
-        file: folder.customResources,
-        createdFile: folder.shardCounts,
-        definitions: app.definitions.datastores,
-        datastores: options.datastores,
-      });
+      checkShards(app.definitions, lastShardCounts(folder.customResources));
       return app;
     },
     async synthesize(inUse) {
@@ -45,7 +46,7 @@ export function stackSources(
       checkTypes(synthesis.stacks);
       return synthesis;
     },
-    taken: ({ datastores }) => rememberShardCounts(folder.shardCounts, datastores),
+    checkShards,
   };
 }
 

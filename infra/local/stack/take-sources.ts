@@ -5,6 +5,8 @@ import { localResources } from '../template/resources/local-resources.ts';
 import type { World } from '../template/resources/resource-kind.ts';
 import type { RunningTemplate } from '../template/run-template.ts';
 import type { Synthesis } from '../template/synthesize.ts';
+import { tableNames } from '../template/resources/table.ts';
+import { createdDatastores } from './created-datastores.ts';
 import { definitionChanges } from './definition-changes.ts';
 import type { ReadSources, TakenOver } from './running-stack.ts';
 import type { StackSources } from './stack-sources.ts';
@@ -16,6 +18,7 @@ export interface TakeSourcesOptions {
   readonly groups: ShardGroups;
   readonly world: World;
   readonly secretsManager: Pick<SecretsManager, 'setSecrets'>;
+  readonly dynamodbUrl: string;
 }
 
 /** What was synthesized, and the definitions that it was synthesized from. */
@@ -36,7 +39,14 @@ export interface SourceTaking {
   close(): Promise<void>;
 }
 
-export function takeSources({ sources, running, groups, world, secretsManager }: TakeSourcesOptions): SourceTaking {
+export function takeSources({
+  sources,
+  running,
+  groups,
+  world,
+  secretsManager,
+  dynamodbUrl,
+}: TakeSourcesOptions): SourceTaking {
   let datastores: readonly DatastoreDefinition[] = [];
   let read: ReadonlySet<string> = new Set();
   let last: Promise<unknown> = Promise.resolve();
@@ -46,11 +56,11 @@ export function takeSources({ sources, running, groups, world, secretsManager }:
     checkGroups(stacks, groups);
     const local = localResources(stacks, world);
     secretsManager.setSecrets(local.secrets);
+    sources.checkShards(definitions, await createdDatastores(tableNames(local.resources, local.context), dynamodbUrl));
     const functions = await running.take(local);
     const changes = definitionChanges(datastores, definitions.datastores);
     datastores = definitions.datastores;
     read = new Set(files);
-    sources.taken(definitions);
     return { definitions: changes, functions };
   }
 

@@ -1,7 +1,7 @@
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { readApplied } from '../../../shared/topology/applied-definitions.ts';
-import { dynamoTopology } from '../../../shared/topology/dynamo-topology.ts';
 import { awsLogin } from './aws-login.ts';
+import { createdDatastores } from './created-datastores.ts';
 
 /** A datastore that is there and that no folder defines. */
 export interface UndefinedDatastore {
@@ -24,13 +24,10 @@ export async function undefinedDatastores(
   if (table === undefined) return [];
   const client = new DynamoDBClient({ endpoint: dynamodbUrl, ...awsLogin() });
   try {
-    const topology = dynamoTopology({ client, table });
     const applied = (await readApplied({ client, table })).filter(({ shards }) => shards !== undefined);
     const known = new Set([...defined, ...applied.map(({ name }) => name)]);
-    const names = (await topology.datastores()).filter((name) => !known.has(name));
-    return await Promise.all(
-      names.map(async (name) => ({ name, shards: (await topology.datastore(name))?.shards ?? 0 })),
-    );
+    const created = await createdDatastores(tables, dynamodbUrl);
+    return [...created].filter(([name]) => !known.has(name)).map(([name, shards]) => ({ name, shards }));
   } finally {
     client.destroy();
   }

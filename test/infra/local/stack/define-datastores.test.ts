@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DynamoDBClient, UpdateItemCommand } from '@aws-sdk/client-dynamodb';
 import { ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { applyFolder } from '../../../../infra/cli/commands/apply.ts';
+import { awsLogin } from '../../../../infra/local/stack/aws-login.ts';
 import { startLocalStack } from '../../../../infra/local/stack/local-stack.ts';
 import type { LocalStack } from '../../../../infra/local/stack/running-stack.ts';
 import { schemalessClient } from '../../../../shared/client/client.ts';
@@ -72,6 +74,22 @@ async function nextMessage(trigger: string): Promise<Readonly<Record<string, unk
   }
 }
 
+/** Lets a deletion be so long ago that no function remembers what was there. */
+async function forgetDeletion(datastore: string): Promise<void> {
+  const { dynamodb, tables } = stack.endpoints;
+  const client = new DynamoDBClient({ endpoint: dynamodb, ...awsLogin() });
+  await client.send(
+    new UpdateItemCommand({
+      TableName: tables.find((name) => name.includes('topology')),
+      Key: { pk: { S: `deleted#${datastore}` } },
+      UpdateExpression: 'SET #at = :at',
+      ExpressionAttributeNames: { '#at': 'at' },
+      ExpressionAttributeValues: { ':at': { S: '2020-01-01T00:00:00.000Z' } },
+    }),
+  );
+  client.destroy();
+}
+
 describe('a running stack', () => {
   it('takes a datastore with an index and a trigger, and serves all of them', async () => {
     expect(await errorOf(() => shop().put(order()))).toMatchObject({ code: 'unknown_datastore' });
@@ -137,5 +155,21 @@ describe('a running stack', () => {
     expect(await errorOf(() => definitions.deleteDatastore('shop', { confirm: 'shop' }))).toMatchObject({
       code: 'unknown_datastore',
     });
+  });
+
+  it('lets a datastore that was deleted come back with another number of shards, and one that is there not', async () => {
+    const yaml = (shards: number) => ({ 'inn/datastore.yaml': `datastore: inn\nshards: ${shards}\n` });
+    const deployed = write('deployed', yaml(2));
+    await stack.takeOver();
+    rmSync(join(deployed, 'inn'), { recursive: true });
+    await stack.takeOver();
+    write('deployed', yaml(3));
+    await expect(stack.takeOver()).rejects.toThrow(
+      `${join(deployed, 'inn/datastore.yaml')}:2: shards: wanted 2, with which the datastore inn was created, got 3`,
+    );
+    await definitionsClient({ url: stack.url }).deleteDatastore('inn', { confirm: 'inn' });
+    await forgetDeletion('inn');
+    await stack.takeOver();
+    expect(stack.datastores.map(({ name, shards }) => [name, shards])).toContainEqual(['inn', 3]);
   });
 });

@@ -2,13 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { readAppContext } from '../../../../infra/app-context.ts';
-import { checkShardCounts, rememberShardCounts } from '../../../../infra/local/stack/fixed-shards.ts';
+import { checkShardCounts, lastShardCounts } from '../../../../infra/local/stack/fixed-shards.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
 const datastores = join(folder.path, 'datastores');
 const file = join(folder.path, 'custom-resources.json');
-const createdFile = join(folder.path, 'shard-counts.json');
 afterAll(() => folder[Symbol.dispose]());
 
 /** Checks a definition, and what `--shards` says, against a datastore that was created with 64 shards. */
@@ -25,7 +24,7 @@ function check(yaml: string, most: number): void {
     }),
   );
   const { definitions } = readAppContext({ environment: 'local', datastores, shards: most });
-  checkShardCounts({ file, createdFile, definitions: definitions.datastores, datastores });
+  checkShardCounts({ created: lastShardCounts(file), definitions: definitions.datastores, datastores });
 }
 
 it('a shard count that is changed in its file is named with its line', () => {
@@ -50,20 +49,12 @@ it('the same, also by the flag, is taken', () => {
 
 it('a datastore that is new, and a stack that is, are taken', () => {
   const { definitions } = readAppContext({ environment: 'local' });
-  expect(() =>
-    checkShardCounts({ file, createdFile, definitions: definitions.datastores, datastores: undefined }),
-  ).not.toThrow();
-  expect(() =>
-    checkShardCounts({ createdFile, file: `${file}.none`, definitions: definitions.datastores, datastores: undefined }),
-  ).not.toThrow();
-});
-
-it('a datastore that comes back with another count is named, though nothing defined it at the last start', () => {
-  rememberShardCounts(createdFile, [{ name: 'inn', shards: 16 }]);
-  rememberShardCounts(createdFile, [{ name: 'shop', shards: 64 }]);
-  mkdirSync(join(datastores, 'inn'), { recursive: true });
-  writeFileSync(join(datastores, 'inn', 'datastore.yaml'), 'datastore: inn\nshards: 8\n');
-  expect(() => check('datastore: shop\nshards: 64\n', 256)).toThrow(
-    `${datastores}/inn/datastore.yaml:2: shards: wanted 16, with which the datastore inn was created, got 8`,
-  );
+  for (const made of [file, `${file}.none`])
+    expect(() =>
+      checkShardCounts({
+        created: lastShardCounts(made),
+        definitions: definitions.datastores,
+        datastores: undefined,
+      }),
+    ).not.toThrow();
 });
