@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
-import type { Attempt, FailedAttempt } from './attempt.ts';
+import type { FailedAttempt } from './attempt.ts';
 import type { BoundedConnection } from './calls.ts';
 import type { CallLimits } from './options.ts';
 import { pauseMs } from './pause.ts';
@@ -51,18 +51,17 @@ export function noAnswer(message: string, cause: unknown): FailedAttempt {
   return { error: new SchemalessError('unavailable', message, { cause }), again: true, retryAfter: null };
 }
 
-/** An attempt that others share, which goes on without this call when the call's time is up. */
-export async function within(bounds: Bounds, shared: Promise<Attempt>): Promise<Attempt> {
-  const { signal, end } = bounds;
+/** What goes on without this call when the call's time is up: it rejects then, with the reason. */
+export async function within<Value>(
+  { signal, end }: Partial<Pick<Bounds, 'signal' | 'end'>>,
+  shared: Promise<Value>,
+): Promise<Value> {
   if (signal === undefined && end === undefined) return shared;
   let giveUp = (): void => undefined;
   let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<Attempt>((resolve) => {
-    giveUp = () => {
-      const cause: unknown = signal?.reason ?? new Error('the time of the call is up');
-      resolve(noAnswer(`No answer yet: ${cause instanceof Error ? cause.message : String(cause)}`, cause));
-    };
-    if (end !== undefined) timer = setTimeout(giveUp, leftMs(bounds));
+  const over = new Promise<never>((_resolve, reject) => {
+    giveUp = () => reject(signal?.reason ?? new Error('the time of the call is up'));
+    if (end !== undefined) timer = setTimeout(giveUp, end - performance.now());
     if (signal?.aborted === true) giveUp();
     signal?.addEventListener('abort', giveUp);
   });

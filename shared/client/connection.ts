@@ -47,7 +47,11 @@ export function connect(options: ClientOptions): BoundedConnection {
     for (let attempt = 1; ; attempt += 1) {
       // What did not come of the first attempt together is tried again alone.
       const isJoined = join && joins !== undefined && attempt === 1;
-      const tried = isJoined ? within(bounds, join(joins, target)) : tryEach(sender, { method, target, body }, bounds);
+      const tried = isJoined
+        ? within(bounds, join(joins, target)).catch((cause: unknown) =>
+            noAnswer(`No answer yet: ${reason(cause)}`, cause),
+          )
+        : tryEach(sender, { method, target, body }, bounds);
       const { reply, error, again, retryAfter } = await tried;
       if (reply !== undefined) return reply;
       const mayWait = again && attempt < most;
@@ -93,13 +97,20 @@ async function tryOnce(
   const plain = body === undefined ? sent.bare : sent.headers;
   // The datastore itself has no path below it.
   const target = path === '' || path.startsWith('?') ? `${base}${path}` : `${base}/${path}`;
-  const headers =
-    sign === undefined ? plain : await sign({ method, url: new URL(target, origin), headers: plain, body });
+  let headers: Outgoing['headers'] | undefined;
   let answer: Incoming;
   try {
-    answer = await exchange({ method, target, headers, body }, leftMs(bounds), bounds.signal);
+    // Who signs has no bounds of its own.
+    headers = sign
+      ? await within(
+          { ...bounds, end: performance.now() + leftMs(bounds) },
+          sign({ method, url: new URL(target, origin), headers: plain, body }),
+        )
+      : plain;
+    answer = await within(bounds, exchange({ method, target, headers, body }, leftMs(bounds), bounds.signal));
   } catch (cause) {
-    return { ...noAnswer(`No answer from ${origin}: ${reason(cause)}`, cause), elsewhere: true };
+    const what = headers === undefined ? 'No signature for' : 'No answer from';
+    return { ...noAnswer(`${what} ${origin}: ${reason(cause)}`, cause), elsewhere: headers !== undefined };
   }
   const { status, bytes, retryAfter, requestId } = answer;
   if (status >= 200 && status < 300) return readReply(answer);

@@ -4,11 +4,12 @@ import type { BatchItem } from '../contract/datastore.ts';
 import { SchemalessError } from '../errors.ts';
 import type { SchemalessClient } from './client.ts';
 import { pauseOrEnd } from './pause.ts';
+import { parseConcurrency } from './put-all.ts';
 
 export interface GetAllOptions {
   /** @default 'writer' */
   readonly read?: Role | undefined;
-  /** Batches under way at once, 1 or more. @default 4 */
+  /** Batches under way at once, 1 to 64. @default 4 */
   readonly concurrency?: number | undefined;
   /** Ends it: what was not read by then has that as its error. */
   readonly signal?: AbortSignal | undefined;
@@ -16,7 +17,6 @@ export interface GetAllOptions {
   readonly tries?: number | undefined;
 }
 
-const CONCURRENCY = 4;
 const TRIES = 10;
 
 /**
@@ -24,12 +24,12 @@ const TRIES = 10;
  * no room in an answer, with the next one.
  *
  * @returns in the order of the keys: the cell, null where there is none, or `{ error }` where it could not be read
- * @throws SchemalessError `invalid_field` for a key that is none, before anything is read
+ * @throws SchemalessError `invalid_field` for a key, or a `concurrency`, that is none, before anything is read
  */
 export async function getAll(
   client: Pick<SchemalessClient, 'batchGet' | 'with'>,
   keys: readonly CellKey[],
-  { read, concurrency = CONCURRENCY, signal, tries = TRIES }: GetAllOptions = {},
+  { read, concurrency, signal, tries = TRIES }: GetAllOptions = {},
 ): Promise<readonly BatchItem[]> {
   const bounded = signal === undefined ? client : client.with({ signal });
   const parsed = keys.map((key, place) => parseKey(key, `keys[${place}].`));
@@ -61,11 +61,13 @@ export async function getAll(
     }
   }
 
-  const batches = Array.from({ length: Math.ceil(keys.length / LIMITS.batchCells) }, (_, batch) =>
-    Array.from(keys.keys()).slice(batch * LIMITS.batchCells, (batch + 1) * LIMITS.batchCells),
-  );
-  const lanes = Array.from({ length: concurrency }, async () => {
-    for (let batch = batches.shift(); batch !== undefined; batch = batches.shift()) await readUntilTold(batch);
+  let begun = 0;
+  const lanes = Array.from({ length: parseConcurrency(concurrency) }, async () => {
+    while (begun < keys.length) {
+      const first = begun;
+      begun = Math.min(first + LIMITS.batchCells, keys.length);
+      await readUntilTold(Array.from({ length: begun - first }, (_, at) => first + at));
+    }
   });
   await Promise.all(lanes);
   return items;

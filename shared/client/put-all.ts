@@ -1,20 +1,24 @@
-import { parseAddress } from '../address.ts';
+import { parseAddress, parseCount } from '../address.ts';
 import { jsonBytes } from '../body/measure.ts';
 import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { shardOf } from '../shard.ts';
+import { within } from './bounds.ts';
 import { checkCell } from './cell-writes.ts';
 import type { SchemalessClient } from './client.ts';
 import { isAborted, pauseOrEnd } from './pause.ts';
 
 export interface PutAllOptions {
-  /** Batches under way at once, 1 or more. @default 4 */
+  /** Batches under way at once, 1 to 64. @default 4 */
   readonly concurrency?: number | undefined;
   /** Ends it: what was taken and is not known to be stored is returned as undone. */
   readonly signal?: AbortSignal | undefined;
   /** How often an item is tried that is unavailable, with pauses of up to two seconds. @default 10 */
   readonly tries?: number | undefined;
-  /** Called once for each cell, as soon as its end is known. */
+  /**
+   * Called once for each cell, as soon as its end is known. Where it throws, nothing more is taken, what was taken has
+   * its end, and then that is thrown.
+   */
   readonly onResult?: ((end: PutEnd) => void) | undefined;
 }
 
@@ -37,6 +41,8 @@ export interface PutAllResult {
 const AROUND_BYTES = 160;
 const REQUEST_BYTES = LIMITS.requestBytes - 64;
 const CONCURRENCY = 4;
+/** Of requests of 4 MiB. */
+const MOST_CONCURRENCY = 64;
 const TRIES = 10;
 
 /**
@@ -52,29 +58,55 @@ const TRIES = 10;
  * ```
  *
  * @param cells read as fast as they are written; what it throws is thrown on, once what was under way has ended
+ * @throws SchemalessError `invalid_field` for a `concurrency` that is none, before anything is sent
  */
 export async function putAll(
   client: Pick<SchemalessClient, 'batchPut' | 'heads' | 'with'>,
   cells: Iterable<NewCell> | AsyncIterable<NewCell>,
   options: PutAllOptions = {},
 ): Promise<PutAllResult> {
-  const { concurrency = CONCURRENCY, signal } = options;
-  const writer = new Writer(client, options);
-  const laneOf = await lanesBy(client, concurrency);
+  const { signal } = options;
+  const concurrency = parseConcurrency(options.concurrency);
+  const bounded = signal === undefined ? client : client.with({ signal });
+  const writer = new Writer(bounded, options);
+  const laneOf = await lanesBy(bounded, concurrency);
   const lanes = Array.from({ length: concurrency }, () => new Lane(writer));
   let place = -1;
   try {
     if (!isAborted(signal))
-      for await (const cell of cells) {
+      for await (const cell of signal && Symbol.asyncIterator in cells ? untilAborted(cells, signal) : cells) {
         place += 1;
         const checked = writer.check({ cell, place });
-        if (checked) await lanes[laneOf(checked.cell.row_key)]?.add(checked);
-        if (isAborted(signal)) break;
+        if (checked) await (lanes[laneOf(checked.cell.row_key)] as Lane).add(checked);
+        if (writer.mistakes.length > 0 || isAborted(signal)) break;
       }
   } finally {
     await Promise.all(lanes.map((lane) => lane.end()));
   }
+  if (writer.mistakes.length > 0) throw writer.mistakes[0];
   return writer.result;
+}
+
+/** Batches under way at once. Throws `invalid_field`. */
+export function parseConcurrency(given = CONCURRENCY): number {
+  return parseCount(given, 'concurrency', 1, MOST_CONCURRENCY);
+}
+
+/** Those that come before the signal, also where nothing more would ever come. */
+async function* untilAborted<Item>(items: AsyncIterable<Item>, signal: AbortSignal): AsyncGenerator<Item> {
+  const iterator = items[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const { done, value } = await within({ signal }, iterator.next());
+      if (done === true) return;
+      yield value;
+    }
+  } catch (error) {
+    if (!isAborted(signal)) throw error;
+  } finally {
+    // Nobody waits: one that does not come forth does not end, either.
+    iterator.return?.().catch(() => undefined);
+  }
 }
 
 /**
@@ -125,8 +157,6 @@ class Lane {
     [this.#waiting, this.#bytes] = [[], 0];
     if (batch.length === 0) return;
     this.#underWay = this.#writer.write(batch);
-    // It throws only what the caller's own function throws, to whoever waits for it.
-    this.#underWay.catch(() => undefined);
   }
 }
 
@@ -135,9 +165,11 @@ class Writer {
   readonly #options: PutAllOptions;
   readonly #counts = { stored: 0, stored_before: 0, buffered: 0, conflict: 0 };
   readonly #undone: PutAllResult['undone'][number][] = [];
+  /** What the caller's own function has thrown. */
+  readonly mistakes: unknown[] = [];
 
-  constructor(client: Pick<SchemalessClient, 'batchPut' | 'with'>, options: PutAllOptions) {
-    this.#client = options.signal === undefined ? client : client.with({ signal: options.signal });
+  constructor(client: Pick<SchemalessClient, 'batchPut'>, options: PutAllOptions) {
+    this.#client = client;
     this.#options = options;
   }
 
@@ -213,8 +245,12 @@ class Writer {
     if (result !== undefined && result.outcome !== 'unavailable') this.#counts[result.outcome] += 1;
     const error = errorOf(cell, end);
     if (error !== undefined) this.#undone.push({ cell, place, error });
-    if (result !== undefined) this.#options.onResult?.({ cell, place, result });
-    else if (error !== undefined) this.#options.onResult?.({ cell, place, error });
+    try {
+      if (result !== undefined) this.#options.onResult?.({ cell, place, result });
+      else if (error !== undefined) this.#options.onResult?.({ cell, place, error });
+    } catch (mistake) {
+      this.mistakes.push(mistake);
+    }
   }
 }
 

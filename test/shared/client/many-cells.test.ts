@@ -2,41 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { NewCell, PutResult } from '../../../shared/cell.ts';
-import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
+import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { explain } from '../../../shared/client/explain.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
-import type { ClientOptions } from '../../../shared/client/options.ts';
 import { queryAll, versions } from '../../../shared/client/pages.ts';
 import { putAll, type PutEnd } from '../../../shared/client/put-all.ts';
 import { tail, type TailOffset } from '../../../shared/client/tail.ts';
-import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { SchemalessError } from '../../../shared/errors.ts';
 import { shardDatabase, shardOf } from '../../../shared/shard.ts';
-import { fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
-import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
+import { SHARDS } from '../../functions/support/fake-deployment.ts';
+import { cells, opened, rows } from './opened.ts';
 
-function opened(
-  changes: Partial<Datastore> | ((trips: Datastore) => Partial<Datastore>) = {},
-  options: Partial<ClientOptions> = {},
-): SchemalessClient {
-  const { trips } = fakeDeployment();
-  const deployment = fakeDeployment({ ...trips, ...(typeof changes === 'function' ? changes(trips) : changes) });
-  return schemalessClient({
-    url: 'http://store.test',
-    datastore: 'trips',
-    fetch: gatewayFetch(gateway(deployment)),
-    ...options,
-  });
-}
-
-const rows = Array.from({ length: 30 }, () => randomUUID());
-const cells = (count: number): readonly NewCell[] =>
-  Array.from({ length: count }, (_, place) => ({
-    row_key: rows[place % rows.length] ?? '',
-    column_name: 'BASE',
-    ref_key: Math.floor(place / rows.length),
-    body: { place },
-  }));
 const UNAVAILABLE: PutResult = { outcome: 'unavailable', shard: 0, reason: 'its group is away' };
 
 describe('any number of cells', () => {

@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+import type { NewCell } from '../../../shared/cell.ts';
+import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
+import type { ClientOptions } from '../../../shared/client/options.ts';
+import type { Datastore } from '../../../shared/contract/datastore.ts';
+import { fakeDeployment } from '../../functions/support/fake-deployment.ts';
+import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
+
+/** A client of the routes over a datastore in memory, of which some calls do something else. */
+export function opened(
+  changes: Partial<Datastore> | ((trips: Datastore) => Partial<Datastore>) = {},
+  options: Partial<ClientOptions> = {},
+): SchemalessClient {
+  const { trips } = fakeDeployment();
+  const deployment = fakeDeployment({ ...trips, ...(typeof changes === 'function' ? changes(trips) : changes) });
+  return schemalessClient({
+    url: 'http://store.test',
+    datastore: 'trips',
+    fetch: gatewayFetch(gateway(deployment)),
+    ...options,
+  });
+}
+
+export const rows = Array.from({ length: 30 }, () => randomUUID());
+export const cells = (count: number): readonly NewCell[] =>
+  Array.from({ length: count }, (_, place) => ({
+    row_key: rows[place % rows.length] ?? '',
+    column_name: 'BASE',
+    ref_key: Math.floor(place / rows.length),
+    body: { place },
+  }));
