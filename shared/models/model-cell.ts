@@ -1,11 +1,13 @@
 import { equalJson } from '../body/equal.ts';
-import type { Cell, Json, PutResult } from '../cell.ts';
+import type { Json } from '../cell.ts';
 import type { StandardSchema } from '../client/standard-schema.ts';
-import { validate } from '../client/validate.ts';
 import type { FieldTypes, ModelDatastore } from './declaration.ts';
 import { toFieldValue } from '../definitions/field-value.ts';
 import { describe, SchemalessError } from '../errors.ts';
+import { judgedBy } from './judged-by.ts';
+import { isMembers, merged, unsaved, type MemberChanges, type Members } from './members.ts';
 import { ModelError, readonlyField } from './model-error.ts';
+import { storedVersion, versionOf, type StoredVersion } from './model-version.ts';
 
 /** Where a record's cell is, and what holds for its bodies. */
 export interface CellPlace {
@@ -18,14 +20,21 @@ export interface CellPlace {
   readonly readonlyFields: FieldTypes;
 }
 
-/** A version as the datastore has it, or as it was acknowledged. */
-export interface StoredVersion {
-  readonly ref_key: number;
+/** What is to be changed in a body. */
+type ChangesOf = (body: Members) => MemberChanges;
+
+/** A write of which nobody knows whether it was done. */
+interface Unconfirmed {
+  /** The version that it goes on from. */
+  readonly on: StoredVersion | null;
+  /** The changes that were set when it was made. */
+  readonly before: MemberChanges;
+  /** All changes, those that a function made too; and how they are made of another body. */
+  readonly changes: MemberChanges;
+  readonly changesOf: ChangesOf;
+  /** The body, before and after its validator. */
+  readonly next: Members;
   readonly body: Json;
-  /** Null while it is buffered: kept, and not in the log yet. */
-  readonly added_id: number | null;
-  /** Null where it is not known. */
-  readonly created_at: string | null;
 }
 
 export interface SaveOptions {
@@ -63,7 +72,8 @@ const MOST_TRIES = 100;
 export class ModelCell<Body> {
   readonly #place: CellPlace;
   #stored: StoredVersion | null;
-  #changes: { readonly [member: string]: Json | undefined } = {};
+  #changes: MemberChanges = {};
+  #unconfirmed: Unconfirmed | undefined;
 
   constructor(place: CellPlace, stored: StoredVersion | null) {
     this.#place = place;
@@ -104,7 +114,7 @@ export class ModelCell<Body> {
 
   /** The body with the changes that are not saved yet; empty where there is none. */
   get body(): Body {
-    return merged(this.#members(), this.#changes) as Body;
+    return merged(this.#members(), this.#toSave()) as Body;
   }
 
   get<Member extends keyof Body>(member: Member): Body[Member] | undefined {
@@ -128,33 +138,33 @@ export class ModelCell<Body> {
 
   /**
    * Writes the next version with the changes made by `set`, or nothing where none differs. What is not confirmed
-   * (`unavailable`) is to be saved again: it is there once, whatever became of it.
+   * (`unavailable`) is to be saved again: it is there once, whatever became of it, with what an `update` made, too.
    *
    * @throws ModelError `version_conflict`; SchemalessError `invalid_body`, what the datastore refuses, `unavailable`
    */
   async save(options: SaveOptions = {}): Promise<this> {
-    const changes = this.#changes;
-    await this.#write(() => changes, options);
-    this.#forget(changes);
-    return this;
+    const [changes, open] = [this.#changes, this.#unconfirmed];
+    const toSave = this.#toSave();
+    return this.#write(
+      (body) =>
+        open === undefined || open.on === this.#stored
+          ? toSave
+          : { ...open.changesOf(body), ...unsaved(changes, open.before) },
+      options,
+    );
   }
 
   /**
    * Merges members into the body and saves it. As a function it is asked again for what it makes of the version that it
    * is put on top of. What counts (a balance, a number of calls) needs a member that differs each time, such as the id of
-   * the request: two equal bodies are one version.
+   * the request: two equal bodies are one version. After `unavailable`, `save` and the same `update` do the same.
    *
    * @throws as `set` and `save`
    */
   async update(changes: Changes<Body> | ((body: Body) => Changes<Body>), options: SaveOptions = {}): Promise<this> {
-    if (typeof changes !== 'function') return this.#change(changes as { [member: string]: Json }).save(options);
+    if (typeof changes !== 'function') return this.#change(changes as Members).save(options);
     const before = this.#changes;
-    await this.#write(
-      (body) => ({ ...before, ...(changes(merged(body, before) as Body) as { [member: string]: Json }) }),
-      options,
-    );
-    this.#forget(before);
-    return this;
+    return this.#write((body) => ({ ...before, ...(changes(merged(body, before) as Body) as Members) }), options);
   }
 
   /** The version before this one, to be read; null before the first. */
@@ -176,6 +186,7 @@ export class ModelCell<Body> {
   take(stored: StoredVersion | null): void {
     this.#stored = stored;
     this.#changes = {};
+    this.#unconfirmed = undefined;
   }
 
   toJSON(): CellJson {
@@ -183,8 +194,10 @@ export class ModelCell<Body> {
     return { id, uuid, created_at, column_name, ref_key, body: this.present ? (this.body as Json) : null };
   }
 
-  #members(): { readonly [member: string]: Json } {
-    const { body = {} } = this.#stored ?? {};
+  /** Those of the version; none where it was erased. Throws where its body is damaged, or no object. */
+  #members(): Members {
+    const { body = {}, error } = this.#stored ?? {};
+    if (error) throw error;
     if (isMembers(body)) return body;
     const [wanted, got] = ['an object', describe(body)];
     throw new SchemalessError('invalid_body', `${this.name}: wanted ${wanted}, got ${got}`, {
@@ -194,21 +207,19 @@ export class ModelCell<Body> {
     });
   }
 
-  #change(changes: { readonly [member: string]: Json | undefined }): this {
+  #change(changes: MemberChanges): this {
     this.#checkReadonly(this.#members(), changes);
     this.#changes = { ...this.#changes, ...changes };
     return this;
   }
 
-  /** What was set meanwhile stays to be saved. */
-  #forget(saved: { readonly [member: string]: Json | undefined }): void {
-    const left = Object.entries(this.#changes).filter(
-      ([member, value]) => !Object.hasOwn(saved, member) || saved[member] !== value,
-    );
-    this.#changes = Object.fromEntries(left);
+  /** What was set, on top of what is not confirmed. */
+  #toSave(): MemberChanges {
+    const open = this.#unconfirmed;
+    return open === undefined ? this.#changes : { ...open.changes, ...unsaved(this.#changes, open.before) };
   }
 
-  #checkReadonly(body: { readonly [member: string]: Json }, changes: { readonly [member: string]: Json | undefined }) {
+  #checkReadonly(body: Members, changes: MemberChanges): void {
     for (const [field, type] of Object.entries(this.#place.readonlyFields)) {
       if (!Object.hasOwn(changes, field) || !Object.hasOwn(body, field)) continue;
       const [before, after] = [body[field] ?? null, changes[field]];
@@ -218,24 +229,31 @@ export class ModelCell<Body> {
     }
   }
 
-  async #write(
-    changesOf: (body: { readonly [member: string]: Json }) => { readonly [member: string]: Json | undefined },
-    { rebase = false }: SaveOptions,
-  ): Promise<void> {
-    const { datastore, row_key, column_name, validator } = this.#place;
+  async #write(changesOf: ChangesOf, { rebase = false }: SaveOptions): Promise<this> {
+    const { datastore, row_key, column_name } = this.#place;
+    const set = this.#changes;
     for (let tries = 1; ; tries += 1) {
+      const on = this.#stored;
       const before = this.#members();
       const changes = changesOf(before);
       this.#checkReadonly(before, changes);
       const next = merged(before, changes);
-      const body = validator === null ? next : await validate(validator, next);
-      if (this.#stored !== null && equalJson(body, before)) return;
-      const ref_key = this.#stored === null ? 0 : this.#stored.ref_key + 1;
-      const result = await datastore.put({ row_key, column_name, ref_key, body }, { with: 'created_at' });
-      if (result.outcome !== 'conflict') {
-        this.#stored = this.#written(ref_key, body, result);
-        return;
-      }
+      const body = await this.#judged(next);
+      // Where something else may have been written meanwhile, what was there before is a change.
+      if (on !== null && this.#unconfirmed === undefined && equalJson(body, before)) return this.#saved(on, set);
+      const ref_key = on === null ? 0 : on.ref_key + 1;
+      const open: Unconfirmed = { on, before: set, changes, changesOf, next, body };
+      const result = await datastore
+        .put({ row_key, column_name, ref_key, body }, { with: 'created_at' })
+        .catch((error: unknown) => this.#throwUnconfirmed(error, open));
+      if (result.outcome === 'unavailable')
+        this.#throwUnconfirmed(
+          new SchemalessError('unavailable', `Not confirmed, save it again: ${result.reason}`, {
+            address: { row_key, column_name, ref_key },
+          }),
+          open,
+        );
+      if (result.outcome !== 'conflict') return this.#saved(versionOf(ref_key, body, result), set);
       const latest = await this.#latest();
       if (!rebase || tries >= MOST_TRIES) throw this.#conflict(ref_key, latest);
       // Where the version that is in the way cannot be seen yet, the next try meets it again. At once: one of those who
@@ -244,22 +262,26 @@ export class ModelCell<Body> {
     }
   }
 
-  #written(ref_key: number, body: Json, result: Exclude<PutResult, { outcome: 'conflict' }>): StoredVersion {
-    switch (result.outcome) {
-      case 'stored':
-      case 'stored_before':
-        return { ref_key, body, added_id: result.added_id, created_at: result.created_at ?? null };
-      case 'buffered':
-        return { ref_key, body, added_id: null, created_at: null };
-      case 'unavailable': {
-        const { row_key, column_name } = this.#place;
-        throw new SchemalessError('unavailable', `Not confirmed, save it again: ${result.reason}`, {
-          address: { row_key, column_name, ref_key },
-        });
-      }
-      default:
-        return result satisfies never;
-    }
+  /** What a validator makes of a body: of one that is not confirmed what it made before, so that it is the same write. */
+  async #judged(next: Members): Promise<Json> {
+    const { validator, name } = this.#place;
+    const open = this.#unconfirmed;
+    if (open !== undefined && open.on === this.#stored && equalJson(open.next, next)) return open.body;
+    return validator === null ? next : judgedBy(validator, next, name);
+  }
+
+  /** What was set meanwhile stays to be saved. */
+  #saved(stored: StoredVersion, set: MemberChanges): this {
+    this.#stored = stored;
+    this.#changes = unsaved(this.#changes, set);
+    this.#unconfirmed = undefined;
+    return this;
+  }
+
+  /** Keeps what may have been written: it is to be saved again as it is. */
+  #throwUnconfirmed(error: unknown, open: Unconfirmed): never {
+    if (error instanceof SchemalessError && error.retry === 'later') this.#unconfirmed = open;
+    throw error;
   }
 
   async #latest(): Promise<StoredVersion | null> {
@@ -279,22 +301,4 @@ export class ModelCell<Body> {
       more: { latest: latest?.ref_key ?? null },
     });
   }
-}
-
-/** A cell that was read, as a version. Throws the error of one that is damaged. */
-export function storedVersion({ ref_key, body, added_id, created_at, error }: Cell): StoredVersion {
-  if (error) throw error;
-  return { ref_key, body, added_id, created_at };
-}
-
-function isMembers(body: Json): body is { readonly [member: string]: Json } {
-  return typeof body === 'object' && body !== null && !Array.isArray(body);
-}
-
-function merged(
-  body: { readonly [member: string]: Json },
-  changes: { readonly [member: string]: Json | undefined },
-): { readonly [member: string]: Json } {
-  const all = Object.entries({ ...body, ...changes }).filter((pair): pair is [string, Json] => pair[1] !== undefined);
-  return Object.fromEntries(all);
 }

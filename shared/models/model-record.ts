@@ -1,13 +1,7 @@
 import type { Cell } from '../cell.ts';
 import type { BaseBody, CellBodies, ModelDatastore, ModelDeclaration } from './declaration.ts';
-import {
-  ModelCell,
-  storedVersion,
-  type CellJson,
-  type CellPlace,
-  type Changes,
-  type SaveOptions,
-} from './model-cell.ts';
+import { ModelCell, type CellJson, type CellPlace, type Changes, type SaveOptions } from './model-cell.ts';
+import { storedVersion } from './model-version.ts';
 
 /** A record: the row of one tuple, with its cells. What is not said of a cell is of `base`. */
 export interface ModelRecord<D extends ModelDeclaration> {

@@ -2,7 +2,7 @@ import { parseCount } from '../address.ts';
 import { LIMITS } from '../cell.ts';
 import { shardDatabase } from '../shard.ts';
 import { SchemalessError } from '../errors.ts';
-import { storedVersion, type CellJson } from './model-cell.ts';
+import type { CellJson } from './model-cell.ts';
 import type { ModelDatastore } from './declaration.ts';
 
 /** The shards of a datastore, as the models in it see them. */
@@ -55,6 +55,10 @@ export interface LoggedCell extends CellJson {
   /** The name of the model's cell: `base`. */
   readonly cell: string;
   readonly shard: number;
+  /** Its body was erased, and is null. */
+  readonly erased?: true;
+  /** Why its body, which is null then, cannot be decoded: those behind it come all the same. */
+  readonly error?: SchemalessError;
 }
 
 /** Where a reader of a shard's log is. */
@@ -77,9 +81,9 @@ export async function latestCells(
   const own = cells.flatMap((cell): LoggedCell[] => {
     const name = names.get(cell.column_name);
     if (name === undefined) return [];
-    const { ref_key, body, created_at } = storedVersion(cell);
-    const { row_key: uuid, added_id: id, column_name } = cell;
-    return [{ id, uuid, created_at, column_name, ref_key, body, cell: name, shard }];
+    const { row_key: uuid, added_id: id, created_at, column_name, ref_key, body, erased, error } = cell;
+    const logged = { id, uuid, created_at, column_name, ref_key, body, cell: name, shard };
+    return [{ ...logged, ...(erased && { erased }), ...(error && { error }) }];
   });
   return { cells: own, cursor: next, more };
 }

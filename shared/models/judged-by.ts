@@ -1,0 +1,22 @@
+import { equalJson } from '../body/equal.ts';
+import type { Json } from '../cell.ts';
+import type { StandardSchema } from '../client/standard-schema.ts';
+import { validate } from '../client/validate.ts';
+import { SchemalessError } from '../errors.ts';
+import type { Members } from './members.ts';
+
+/**
+ * What a cell's validator makes of a body.
+ *
+ * @param name of the cell
+ * @throws SchemalessError `invalid_body`, also for a validator that makes something else of what it made
+ */
+export async function judgedBy(validator: StandardSchema, next: Members, name: string): Promise<Json> {
+  const body = await validate(validator, next);
+  // It is given that again, with the next change: one that makes something else of it would change what nobody set.
+  const again = await validate(validator, body).catch(() => undefined);
+  if (again !== undefined && equalJson(again, body)) return body;
+  const wanted = 'a validator that takes what it makes, and leaves it as it is';
+  const got = 'one that changes it again, or refuses it';
+  throw new SchemalessError('invalid_body', `${name}: wanted ${wanted}, got ${got}`, { field: name, wanted, got });
+}
