@@ -1,5 +1,5 @@
 import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
-import { invalidField } from '../errors.ts';
+import { invalidField, SchemalessError } from '../errors.ts';
 import type { Datastore, PutOptions } from '../contract/datastore.ts';
 
 /**
@@ -8,8 +8,11 @@ import type { Datastore, PutOptions } from '../contract/datastore.ts';
  *
  * Not for bodies that may be equal to each other: two writers that add an equal body at the same moment add one cell.
  * And while the column's primary is down, two writers can be given the same ref key: what is `buffered` is not
- * readable yet; one of the two is then kept as a conflict. With `unavailable`, repeat it as a `put` at the ref key
- * that is returned, else the cell may be there twice.
+ * readable yet; one of the two is then kept as a conflict.
+ *
+ * **Not to be repeated as it is** once a write may have been sent: the cell may be there, and would be there twice. Where
+ * that is so the result `unavailable` has the `ref_key`, and what is thrown has it in `details.address`: repeat it as a
+ * `put` at that ref key. What is thrown without an address has written nothing.
  */
 export type PutNext = (
   cell: Omit<NewCell, 'ref_key'>,
@@ -47,7 +50,11 @@ export function putNextOver({ put, getLatest }: Pick<Datastore, 'put' | 'getLate
       ref_key = Math.max(ref_key, latest === null ? 0 : latest.ref_key + 1);
       if (ref_key > LIMITS.refKey)
         throw invalidField('ref_key', 'a column whose latest ref key is below 2^53-1', latest?.ref_key);
-      const result = await put({ row_key, column_name, ref_key, body }, options);
+      const address = { row_key, column_name, ref_key };
+      const result = await put({ ...address, body }, options).catch((error: unknown) => {
+        if (!(error instanceof SchemalessError)) throw error;
+        throw new SchemalessError(error.code, error.message, { ...error.details, address });
+      });
       if (result.outcome !== 'conflict' || tries >= TRIES) return { ...result, ref_key };
       ref_key += 1;
     }

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Command } from 'commander';
 import { parseColumnName, parseRowKey } from '../../../shared/address.ts';
 import { LIMITS, type PutResult } from '../../../shared/cell.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
 import { badUsage } from '../command-error.ts';
 import { action, examples } from '../cli.ts';
 import type { Ending } from '../exit-codes.ts';
 import { readBody } from '../input/read-body.ts';
+import { printable } from '../output/printable.ts';
 
 const ENDINGS: Readonly<Record<PutResult['outcome'], Ending>> = {
   stored: 'ok',
@@ -18,13 +20,15 @@ const ENDINGS: Readonly<Record<PutResult['outcome'], Ending>> = {
 const CURES: Partial<Record<PutResult['outcome'], string>> = {
   buffered: 'buffered: kept by other groups, and not readable until its primary is back',
   conflict: 'conflict: another body is at this address, and cells never change: write a higher ref key',
-  unavailable: 'unavailable: not confirmed; repeat it as it is, which is safe',
+  unavailable: 'unavailable: not confirmed',
 };
 
 /** `schemaless put`. */
 export function put(): Command {
   return new Command('put')
-    .description('writes one cell; repeating it is safe')
+    .description(
+      'writes one cell; repeating it is safe, but for `new` and `next`: then with the keys that were printed',
+    )
     .argument('<row-key>', 'a UUID; `new` makes one')
     .argument('<column>', 'its name')
     .argument('<ref-key>', 'its version, 0 to 2^53-1; `next` takes the one after the latest')
@@ -46,17 +50,40 @@ export function put(): Command {
         const ref_key = refKey === 'next' ? undefined : readRefKey(refKey);
         const body = await readBody(given);
         const client = await session.connect();
-        const result =
+        const written =
           ref_key === undefined
-            ? await client.putNext({ row_key, column_name, body })
-            : { ...(await client.put({ row_key, column_name, ref_key, body })), ref_key };
-        const { outcome, ref_key: taken, ...rest } = result;
-        await session.output.record({ outcome, row_key, column_name, ref_key: taken, ...rest });
+            ? client.putNext({ row_key, column_name, body })
+            : client.put({ row_key, column_name, ref_key, body }).then((result) => ({ ...result, ref_key }));
+        // The command as it was typed would write another cell: only this run knows the one that it began.
+        const isMade = rowKey === 'new' || refKey === 'next';
+        const { outcome, ...rest } = await (isMade
+          ? written.catch((error: unknown) => unconfirmed(error, ref_key))
+          : written);
+        const { ref_key: taken, ...more } = rest;
+        await session.output.record({ outcome, row_key, column_name, ref_key: taken, ...more });
         const cure = CURES[outcome];
         if (cure !== undefined) session.note(cure);
+        if (outcome === 'unavailable')
+          session.note(`repeat it, with the same body, as: schemaless put ${row_key} ${quoted(column_name)} ${taken}`);
         return ENDINGS[outcome];
       }),
     );
+}
+
+/** What became of a cell that may have been written, as far as is known. Throws the error of one that was not begun. */
+function unconfirmed(
+  error: unknown,
+  given: number | undefined,
+): { readonly outcome: 'unavailable'; readonly ref_key: number; readonly reason: string } {
+  if (!(error instanceof SchemalessError) || error.retry === 'never') throw error;
+  const ref_key = error.details.address?.ref_key ?? given;
+  if (ref_key === undefined) throw error;
+  return { outcome: 'unavailable', ref_key, reason: error.message };
+}
+
+/** As a shell takes it. */
+function quoted(name: string): string {
+  return /^[\w.-]+$/u.test(name) ? name : `'${printable(name).replaceAll("'", `'\\''`)}'`;
 }
 
 export function readRefKey(text: string): number {

@@ -46,6 +46,41 @@ const HERE = { folder: folder.path, environment: { AWS_EC2_METADATA_DISABLED: 't
 const run = (...parameters: string[]): Promise<Ran> => runCommand(parameters, HERE);
 const get = (...parameters: string[]): Promise<Ran> => run('get', ROW, 'BASE', '1', '-d', 'trips', ...parameters);
 
+describe('a write of which nobody knows says how to repeat it so that there is one cell', () => {
+  const NONE = { code: 'cell_not_found', detail: 'none', retry: 'never', ...SERVED };
+  const said = /^repeat it, with the same body, as: schemaless (put (\S+) NOTES (\d+))$/mu;
+
+  it.each([
+    ['the next ref key', ['put', ROW, 'NOTES', 'next', '"a"'], '0'],
+    ['a new row', ['put', 'new', 'NOTES', '7', '"a"'], '7'],
+    ['both', ['put', 'new', 'NOTES', 'next', '"a"'], '0'],
+  ])('%s', async (_name, command, ref_key) => {
+    const written: string[] = [];
+    let knows = false;
+    answer = ({ method = '', url: path = '' }) => {
+      if (method === 'GET') return [404, NONE];
+      written.push(path);
+      return knows ? [200, { outcome: 'stored_before', shard: 0, added_id: 1 }] : [504, { message: 'Timeout' }];
+    };
+    const first = await run(...command, '-d', 'trips', '--url', url);
+    expect(first).toMatchObject({ code: 5, stderr: expect.not.stringContaining('yes, it is safe') });
+    const [, again = '', row_key, at] = said.exec(first.stderr) ?? [];
+    expect(at).toBe(ref_key);
+    expect(JSON.parse(first.stdout)).toMatchObject({ outcome: 'unavailable', row_key, ref_key: Number(ref_key) });
+    knows = true;
+    const second = await run(...again.split(' '), '"a"', '-d', 'trips', '--url', url);
+    expect(second.code).toBe(0);
+    expect(new Set(written).size).toBe(1);
+  });
+
+  it('and where none was begun, the command itself', async () => {
+    answer = () => [504, { message: 'Timeout' }];
+    const { code, stdout, stderr } = await run('put', ROW, 'NOTES', 'next', '"a"', '-d', 'trips', '--url', url);
+    expect([code, stdout]).toEqual([5, '']);
+    expect(stderr).toContain('yes, it is safe');
+  });
+});
+
 describe('an API that does not answer well', () => {
   it('is told from one that refuses: nobody there', async () => {
     const { code, stdout, stderr } = await get('--url', DEAD);

@@ -2,6 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import type { NewCell } from '../../../shared/cell.ts';
 import { getAll } from '../../../shared/client/get-all.ts';
+import { SchemalessError } from '../../../shared/errors.ts';
 import { putAll, type PutEnd } from '../../../shared/client/put-all.ts';
 import { cells, opened } from './opened.ts';
 
@@ -89,4 +90,39 @@ it('each key is looked at a few times, however many there are', async () => {
   });
   expect(await getAll(opened(), keys)).toEqual(keys.map(() => null));
   expect(looks).toBeLessThan(10 * 3000);
+});
+
+describe('a put without a ref key of which nobody knows', () => {
+  const [first] = cells(1);
+  const next = { row_key: first?.row_key ?? '', column_name: 'NOTES', body: 'once' };
+
+  it('says at which ref key to repeat it, so that there is one cell', async () => {
+    let isAnswered = false;
+    const trips = opened(
+      (real) => ({
+        async put(cell, options) {
+          const result = await real.put(cell, options);
+          if (isAnswered) return result;
+          throw new SchemalessError('unavailable', 'no answer');
+        },
+      }),
+      { attempts: 2, retryBudget: false },
+    );
+    const error = await trips.put(next).catch((thrown: unknown) => thrown);
+    const address = { row_key: next.row_key, column_name: 'NOTES', ref_key: 0 };
+    expect(error).toMatchObject({ code: 'unavailable', retry: 'later', details: { address } });
+    isAnswered = true;
+    expect(await trips.put({ ...address, body: next.body })).toMatchObject({ outcome: 'stored_before' });
+    expect((await trips.versions(address)).cells).toHaveLength(1);
+  });
+
+  it('names no address where nothing can have been written', async () => {
+    const trips = opened(
+      { getLatest: () => Promise.reject(new SchemalessError('unavailable', 'no node')) },
+      { attempts: 1 },
+    );
+    const error = await trips.putNext(next).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'unavailable' });
+    expect((error as SchemalessError).details.address).toBeUndefined();
+  });
 });
