@@ -49,6 +49,10 @@ export const ERROR_TEXTS: Readonly<Record<ErrorCode, ErrorText>> = {
     title: 'The datastore has no trigger of this name',
     cure: 'Use one that is defined, or define and deploy it',
   },
+  denied: {
+    title: 'The gateway lets in nobody with this signature, or without one; the client says it',
+    cure: 'Sign the request with credentials that are valid and may call this API',
+  },
   goes_by_deploy: {
     title: 'In this environment datastores, indexes and triggers are made and deleted by deployments alone',
     cure: 'Change the definitions, and deploy them',

@@ -23,6 +23,7 @@ export const ERRORS = {
   unknown_shard: { status: 404, retry: 'never' },
   unknown_index: { status: 404, retry: 'never' },
   unknown_trigger: { status: 404, retry: 'never' },
+  denied: { status: 403, retry: 'never' },
   goes_by_deploy: { status: 403, retry: 'never' },
   invalid_definition: { status: 400, retry: 'never' },
   fixed_definition: { status: 409, retry: 'never' },
@@ -52,6 +53,8 @@ export interface ErrorDetails {
   /** Where the cell concerned is: `CellAddress`. */
   readonly address?: { readonly row_key: string; readonly column_name: string; readonly ref_key: number };
   readonly cause?: unknown;
+  /** What the answer itself said, where it is not what the code says. @default as of the code */
+  readonly retry?: Retry;
   /** Further members of the problem document, for instance `stale` of a 404. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
@@ -73,7 +76,7 @@ export class SchemalessError extends Error {
   }
 
   get retry(): Retry {
-    return ERRORS[this.code].retry;
+    return this.details.retry ?? ERRORS[this.code].retry;
   }
 
   /** As `details.field`. */

@@ -100,62 +100,62 @@ const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/sy;
 const INDEX_LIKE = /^(?:0|[1-9]\d*)$/;
 
 class JsonReader {
-  private at = 0;
-  private readonly text: string;
-  private readonly field: string;
-  private readonly maxDepth: number;
+  #at = 0;
+  readonly #text: string;
+  readonly #field: string;
+  readonly #maxDepth: number;
 
   constructor(text: string, field: string, maxDepth: number) {
-    this.text = text;
-    this.field = field;
-    this.maxDepth = maxDepth;
+    this.#text = text;
+    this.#field = field;
+    this.#maxDepth = maxDepth;
   }
 
   readAll(): Json {
-    if (!this.text.isWellFormed()) throw this.refuse('well-formed Unicode', 'a lone surrogate');
-    this.skipSpace();
-    const value = this.readValue(0);
-    this.skipSpace();
-    if (this.at < this.text.length) throw this.refuse('the end', this.here());
+    if (!this.#text.isWellFormed()) throw this.#refuse('well-formed Unicode', 'a lone surrogate');
+    this.#skipSpace();
+    const value = this.#readValue(0);
+    this.#skipSpace();
+    if (this.#at < this.#text.length) throw this.#refuse('the end', this.#here());
     return value;
   }
 
-  private readValue(depth: number): Json {
-    switch (this.text.charCodeAt(this.at)) {
+  #readValue(depth: number): Json {
+    switch (this.#text.charCodeAt(this.#at)) {
       case 0x7b:
-        return this.readObject(depth + 1);
+        return this.#readObject(depth + 1);
       case 0x5b:
-        return this.readArray(depth + 1);
+        return this.#readArray(depth + 1);
       case 0x22:
-        return this.readString();
+        return this.#readString();
       case 0x74:
-        return this.readWord('true', true);
+        return this.#readWord('true', true);
       case 0x66:
-        return this.readWord('false', false);
+        return this.#readWord('false', false);
       case 0x6e:
-        return this.readWord('null', null);
+        return this.#readWord('null', null);
       default:
-        return this.readNumber();
+        return this.#readNumber();
     }
   }
 
-  private readObject(depth: number): Json {
-    this.enter(depth);
+  #readObject(depth: number): Json {
+    this.#enter(depth);
     const object: Record<string, Json> = {};
     const keys: string[] = [];
     let indexLike = false;
-    if (this.skip(0x7d)) return object;
+    if (this.#skip(0x7d)) return object;
     for (;;) {
-      if (this.text.charCodeAt(this.at) !== 0x22) throw this.refuse('a key in double quotes', this.here());
-      const start = this.at;
-      const key = this.readString();
+      if (this.#text.charCodeAt(this.#at) !== 0x22) throw this.#refuse('a key in double quotes', this.#here());
+      const start = this.#at;
+      const key = this.#readString();
       if (Object.hasOwn(object, key)) {
-        this.at = start;
-        throw this.refuse('each key once in an object', `the key ${JSON.stringify(key.slice(0, 60))} again`);
+        this.#at = start;
+        throw this.#refuse('each key once in an object', `the key ${JSON.stringify(key.slice(0, 60))} again`);
       }
-      this.skipSpace();
-      if (!this.skip(0x3a)) throw this.refuse('":"', this.here());
-      const value = this.readValue(depth);
+      this.#skipSpace();
+      if (!this.#skip(0x3a)) throw this.#refuse('":"', this.#here());
+      const value = this.#readValue(depth);
       if (key === '__proto__') {
         // A plain assignment would set the prototype.
         Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
@@ -164,103 +164,106 @@ class JsonReader {
       }
       keys.push(key);
       indexLike ||= INDEX_LIKE.test(key);
-      this.skipSpace();
-      if (this.skip(0x2c)) continue;
-      if (this.skip(0x7d)) break;
-      throw this.refuse('"," or "}"', this.here());
+      this.#skipSpace();
+      if (this.#skip(0x2c)) continue;
+      if (this.#skip(0x7d)) break;
+      throw this.#refuse('"," or "}"', this.#here());
     }
     if (indexLike) keepOrder(object, keys);
     return object;
   }
 
-  private readArray(depth: number): Json {
-    this.enter(depth);
+  #readArray(depth: number): Json {
+    this.#enter(depth);
     const array: Json[] = [];
-    if (this.skip(0x5d)) return array;
+    if (this.#skip(0x5d)) return array;
     for (;;) {
-      array.push(this.readValue(depth));
-      this.skipSpace();
-      if (this.skip(0x2c)) continue;
-      if (this.skip(0x5d)) return array;
-      throw this.refuse('"," or "]"', this.here());
+      array.push(this.#readValue(depth));
+      this.#skipSpace();
+      if (this.#skip(0x2c)) continue;
+      if (this.#skip(0x5d)) return array;
+      throw this.#refuse('"," or "]"', this.#here());
     }
   }
 
   /** Passes the opening bracket. */
-  private enter(depth: number): void {
-    if (depth > this.maxDepth) {
-      throw this.refuse(`arrays and objects nested ${this.maxDepth} deep at most`, 'deeper nesting');
+  #enter(depth: number): void {
+    if (depth > this.#maxDepth) {
+      throw this.#refuse(`arrays and objects nested ${this.#maxDepth} deep at most`, 'deeper nesting');
     }
-    this.at += 1;
-    this.skipSpace();
+    this.#at += 1;
+    this.#skipSpace();
   }
 
-  private readString(): string {
-    const { text, at } = this;
+  #readString(): string {
+    const text = this.#text;
+    const at = this.#at;
     const end = text.indexOf('"', at + 1);
     const plain = text.slice(at + 1, end);
     if (end >= 0 && !NOT_PLAIN.test(plain)) {
-      this.at = end + 1;
+      this.#at = end + 1;
       return plain;
     }
     STRING.lastIndex = at;
     const quoted = STRING.exec(text)?.[0];
-    if (quoted === undefined) throw this.refuse('a closing double quote', 'the end of the text');
+    if (quoted === undefined) throw this.#refuse('a closing double quote', 'the end of the text');
     let value: string;
     try {
       value = JSON.parse(quoted) as string;
     } catch {
-      throw this.refuse('a string with JSON escapes', JSON.stringify(quoted.slice(0, 40)));
+      throw this.#refuse('a string with JSON escapes', JSON.stringify(quoted.slice(0, 40)));
     }
-    if (!value.isWellFormed()) throw this.refuse('well-formed Unicode', 'a lone surrogate');
-    this.at = at + quoted.length;
+    if (!value.isWellFormed()) throw this.#refuse('well-formed Unicode', 'a lone surrogate');
+    this.#at = at + quoted.length;
     return value;
   }
 
-  private readNumber(): Json {
-    NUMBER.lastIndex = this.at;
-    const literal = NUMBER.exec(this.text)?.[0];
-    if (literal === undefined) throw this.refuse('a JSON value', this.here());
+  #readNumber(): Json {
+    NUMBER.lastIndex = this.#at;
+    const literal = NUMBER.exec(this.#text)?.[0];
+    if (literal === undefined) throw this.#refuse('a JSON value', this.#here());
     const value = readNumber(literal);
     if (value === undefined) {
-      throw this.refuse(
+      throw this.#refuse(
         'a number that 64 bits keep (integers -2^63 to 2^64-1, others as a double prints them)',
         literal.slice(0, 60),
       );
     }
-    this.at += literal.length;
+    this.#at += literal.length;
     return value;
   }
 
-  private readWord<T>(word: string, value: T): T {
-    if (!this.text.startsWith(word, this.at)) throw this.refuse('a JSON value', this.here());
-    this.at += word.length;
+  #readWord<T>(word: string, value: T): T {
+    if (!this.#text.startsWith(word, this.#at)) throw this.#refuse('a JSON value', this.#here());
+    this.#at += word.length;
     return value;
   }
 
-  private skip(code: number): boolean {
-    if (this.text.charCodeAt(this.at) !== code) return false;
-    this.at += 1;
-    this.skipSpace();
+  #skip(code: number): boolean {
+    if (this.#text.charCodeAt(this.#at) !== code) return false;
+    this.#at += 1;
+    this.#skipSpace();
     return true;
   }
 
-  private skipSpace(): void {
-    if (this.text.charCodeAt(this.at) > 0x20) return;
-    SPACE.lastIndex = this.at;
-    SPACE.exec(this.text);
-    this.at = SPACE.lastIndex;
+  #skipSpace(): void {
+    if (this.#text.charCodeAt(this.#at) > 0x20) return;
+    SPACE.lastIndex = this.#at;
+    SPACE.exec(this.#text);
+    this.#at = SPACE.lastIndex;
   }
 
-  private here(): string {
-    return this.at >= this.text.length ? 'the end of the text' : JSON.stringify(this.text.slice(this.at, this.at + 12));
+  #here(): string {
+    return this.#at >= this.#text.length
+      ? 'the end of the text'
+      : JSON.stringify(this.#text.slice(this.#at, this.#at + 12));
   }
 
-  private refuse(wanted: string, got: string): SchemalessError {
-    const before = this.text.slice(0, this.at).split('\n');
+  #refuse(wanted: string, got: string): SchemalessError {
+    const before = this.#text.slice(0, this.#at).split('\n');
     const place = `line ${before.length}, column ${(before.at(-1)?.length ?? 0) + 1}`;
-    return new SchemalessError('invalid_json', `${this.field}: wanted ${wanted}, got ${got} (${place})`, {
-      field: this.field,
+    return new SchemalessError('invalid_json', `${this.#field}: wanted ${wanted}, got ${got} (${place})`, {
+      field: this.#field,
       wanted,
       got,
     });

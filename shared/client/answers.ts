@@ -1,6 +1,6 @@
 import type { Cell, Json, PutResult, Served } from '../cell.ts';
 import type { IndexAnswer, IndexCounted, IndexEntry } from '../contract/index-query.ts';
-import type { BatchItem, Found, GroupBuffer, Page, ShardHead, ShardLog } from '../contract/datastore.ts';
+import type { Found, Page, ShardLog } from '../contract/datastore.ts';
 import type { Reply } from './attempt.ts';
 import { errorOf, isJsonObject } from './problem.ts';
 
@@ -8,26 +8,10 @@ import { errorOf, isJsonObject } from './problem.ts';
  * Answers in the types of the datastore. Their shapes are the server's promise, which the tests of the API hold; here
  * only what JSON cannot carry is made again: the errors of single items.
  */
-export function toCells(value: Json | undefined): readonly Cell[] {
-  return toItems<Cell>(value);
-}
-
-export function toBatchItems(value: Json | undefined): readonly BatchItem[] {
-  return toItems<BatchItem>(value);
-}
-
 export function toShardLogs(value: Json | undefined): readonly ShardLog[] {
   return toItems<ShardLog>(value).map((log) =>
-    'cells' in log ? { ...log, cells: toCells(log.cells as unknown as Json) } : log,
+    'cells' in log ? { ...log, cells: toItems(log.cells as unknown as Json) } : log,
   );
-}
-
-export function toShardHeads(value: Json | undefined): readonly ShardHead[] {
-  return toItems<ShardHead>(value);
-}
-
-export function toGroupBuffers(value: Json | undefined): readonly GroupBuffer[] {
-  return toItems<GroupBuffer>(value);
 }
 
 export function toIndexAnswer({ json }: Reply): IndexAnswer {
@@ -53,7 +37,7 @@ function toEntry(found: FoundEntry): IndexEntry {
   const { cells, ...entry } = found;
   if (isJsonObject(cells) && isJsonObject(cells['error']))
     return { ...entry, cells: { error: errorOf(cells['error']) } };
-  return { ...entry, cells: toCells(cells) };
+  return { ...entry, cells: toItems<Cell>(cells) };
 }
 
 function isBare(entry: FoundEntry): entry is FoundEntry & { readonly cells?: undefined } {
@@ -66,7 +50,7 @@ export function toFound({ json }: Reply): Found {
 }
 
 export function toPage<Next>({ json }: Reply): Page<Next> {
-  return { cells: toCells(json['cells']), next: json['next'] as Next | null, ...toServed(json) };
+  return { cells: toItems<Cell>(json['cells']), next: json['next'] as Next | null, ...toServed(json) };
 }
 
 export function toServed({ served_by, stale }: { readonly [member: string]: unknown }): Served {
@@ -79,7 +63,8 @@ export function toPutResult(json: { readonly [member: string]: unknown }): PutRe
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as unknown as PutResult;
 }
 
-function toItems<Item>(value: Json | undefined): readonly Item[] {
+/** A list, of whose items the errors are made again. */
+export function toItems<Item>(value: Json | undefined): readonly Item[] {
   if (!Array.isArray(value)) throw new TypeError('The answer lacks its list');
   return value.map((item: Json) => {
     if (!isJsonObject(item) || !isJsonObject(item['error'])) return item as unknown as Item;

@@ -21,8 +21,6 @@ interface AnsweredAttempt {
 export interface FailedAttempt {
   readonly reply?: undefined;
   readonly error: SchemalessError;
-  /** Of the answer, if one came. */
-  readonly status?: number;
   readonly again: boolean;
   readonly retryAfter: string | null;
   /** Nothing says that the store had a part in it: another endpoint may answer. */

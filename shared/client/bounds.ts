@@ -1,9 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { SchemalessError } from '../errors.ts';
 import type { FailedAttempt } from './attempt.ts';
 import type { BoundedConnection } from './calls.ts';
 import type { CallLimits } from './options.ts';
-import { pauseMs } from './pause.ts';
+import { pauseMs, waitOrEnd } from './pause.ts';
 import type { RetryBudget } from './retry-budget.ts';
 
 /** How long a call may take. */
@@ -92,7 +91,7 @@ export async function isTurn({ budget, bounds, attempt, retryAfter }: Turn): Pro
     if (signal?.aborted === true || (end !== undefined && performance.now() + pause >= end)) return false;
     const isMine = budget.spend();
     if (!isMine && end === undefined) return false;
-    await wait(pause, undefined, { ...(signal && { signal }) }).catch(() => undefined);
+    await waitOrEnd(pause, signal);
     if (isMine) return !isOver(bounds);
   }
 }

@@ -1,12 +1,12 @@
-import type { BufferConflict, BufferOperations } from '../contract/datastore.ts';
-import { toGroupBuffers } from './answers.ts';
+import type { BufferConflict, BufferOperations, GroupBuffer } from '../contract/datastore.ts';
+import { toItems } from './answers.ts';
 import type { Connection } from './calls.ts';
 
 /** The operator's view of the buffer, over HTTP. */
 export function bufferCalls(send: Connection): BufferOperations {
   return {
     async buffer() {
-      return toGroupBuffers((await send({ method: 'GET', path: ['buffer'] })).json['groups']);
+      return toItems<GroupBuffer>((await send({ method: 'GET', path: ['buffer'] })).json['groups']);
     },
     async bufferConflicts({ limit, after } = {}) {
       const { json } = await send({ method: 'GET', path: ['buffer', 'conflicts'], query: { limit, after } });

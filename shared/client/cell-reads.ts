@@ -1,11 +1,12 @@
 import { parseAddress, parseColumnName, parseRowKey } from '../address.ts';
 import { isPathColumnName } from '../api/path-column-name.ts';
 import type { CellKey, Role } from '../cell.ts';
-import type { Datastore, Found, ReadOptions } from '../contract/datastore.ts';
+import type { BatchItem, Datastore, Found, ReadOptions } from '../contract/datastore.ts';
 import { invalidField, SchemalessError } from '../errors.ts';
-import { toBatchItems, toFound, toPage, toServed } from './answers.ts';
+import { toFound, toItems, toPage, toServed } from './answers.ts';
 import type { Call, Connection } from './calls.ts';
 import { firstOf } from './first-of.ts';
+import { logCalls } from './log-calls.ts';
 import type { OwnWrites } from './own-writes.ts';
 
 /** Whole cells may be given as keys; the server knows no other members. */
@@ -22,9 +23,10 @@ export type CellReads = Pick<Datastore, 'get' | 'getLatest' | 'versions' | 'row'
 
 /** Reads of rows over HTTP. */
 export function cellReads(send: Connection, own: OwnWrites | undefined): CellReads {
+  const countShards = async (): Promise<number> => (await logCalls(send).heads()).length;
   /** The options that a read is sent with. */
   const seen = async (rowKey: string, options: ReadOptions): Promise<NonNullable<Call['query']>> =>
-    own === undefined ? read(options) : read(await own.seen(rowKey, options));
+    own === undefined ? read(options) : read(await own.seen(rowKey, options, countShards));
   const row: Datastore['row'] = async (rowKey, { columns, after, ...options } = {}) => {
     const row_key = parseRowKey(rowKey);
     const query = { column: columns, after, ...(await seen(row_key, options)) };
@@ -33,13 +35,15 @@ export function cellReads(send: Connection, own: OwnWrites | undefined): CellRea
   const batchGet: Datastore['batchGet'] = async (keys, { read } = {}) => {
     const wanted = await seenKeys(keys.map(toKey), read);
     const query = { read: wanted.read };
-    return toBatchItems((await send({ method: 'POST', path: ['batch-get'], query, body: wanted.body })).json['cells']);
+    return toItems<BatchItem>(
+      (await send({ method: 'POST', path: ['batch-get'], query, body: wanted.body })).json['cells'],
+    );
   };
   /** Those of a batch are answered by one role. */
   async function seenKeys(keys: readonly CellKey[], read: Role | undefined): Promise<SeenKeys> {
     if (own === undefined || read !== 'reader') return { read, body: { keys } };
     const shown = await Promise.all(
-      keys.map(({ row_key, min_added_id }) => own.seen(parseRowKey(row_key), { read, min_added_id })),
+      keys.map(({ row_key, min_added_id }) => own.seen(parseRowKey(row_key), { read, min_added_id }, countShards)),
     );
     const least = keys.map((key, place) => ({ ...key, min_added_id: shown[place]?.min_added_id }));
     return { read: shown.every((one) => one.read === 'reader') ? read : 'writer', body: { keys: least } };

@@ -32,7 +32,12 @@ export function cellWrites(send: Connection, own: OwnWrites | undefined): Pick<D
         return noted(toPutResult(json));
       } catch (error) {
         if (error instanceof SchemalessError && error.details.more?.['outcome'] !== undefined)
-          return noted(toPutResult({ reason: reasonOf(error), ...error.details.more }));
+          return noted(
+            toPutResult({
+              reason: error.code === 'unavailable' ? error.message : undefined,
+              ...error.details.more,
+            }),
+          );
         throw error;
       }
     },
@@ -44,8 +49,4 @@ export function checkCell(cell: NewCell, prefix = ''): NewCell {
   const address = parseAddress(cell, prefix);
   checkBody(cell.body, `${prefix}body`);
   return { ...address, body: cell.body };
-}
-
-function reasonOf(error: SchemalessError): string | undefined {
-  return error.code === 'unavailable' ? error.message : undefined;
 }

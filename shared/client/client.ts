@@ -38,11 +38,7 @@ export interface SchemalessClient
  */
 export function schemalessClient(options: ClientOptions): SchemalessClient {
   const send = connect(options);
-  const own =
-    options.readOwnWrites === true
-      ? ownWrites(async () => (await logCalls((call) => send(call)).heads()).length)
-      : undefined;
-  return clientOver({ name: options.datastore, send, own });
+  return clientOver({ name: options.datastore, send, own: options.readOwnWrites === true ? ownWrites() : undefined });
 }
 
 export interface ClientParts {

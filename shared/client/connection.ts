@@ -2,7 +2,6 @@ import { isMessagePack, MESSAGE_PACK } from '../api/message-pack.ts';
 import { parseJson, stringifyJson } from '../body/json.ts';
 import { readMessagePack } from '../body/read-message-pack.ts';
 import { LIMITS, type Json } from '../cell.ts';
-import { SchemalessError } from '../errors.ts';
 import type { Attempt, FailedAttempt, Reply } from './attempt.ts';
 import type { BoundedConnection, Call } from './calls.ts';
 import { boundsOf, isOver, isTurn, leftMs, noAnswer, within, type Bounds } from './bounds.ts';
@@ -113,19 +112,10 @@ async function tryOnce(
     return { ...noAnswer(`${what} ${origin}: ${reason(cause)}`, cause), elsewhere: headers !== undefined };
   }
   const { status, bytes, retryAfter, requestId } = answer;
-  if (status >= 200 && status < 300) return readReply(answer);
+  if (status >= 200 && status < 300) return readReply(answer, origin);
   const problem = readProblem(textOf(bytes));
   const elsewhere = status >= 502 && status <= 504 && problem['code'] === undefined;
   return { ...failed(status, problem, retryAfter, requestId), elsewhere };
-}
-
-/** Undefined for what is no JSON, whose error is then the usual one. */
-function readPlain(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
-  }
 }
 
 /** What an answer means that came among others. */
@@ -139,44 +129,34 @@ function failed(
   retryAfter: string | null,
   requestId: string | null,
 ): FailedAttempt {
-  return { error: errorOf(problem, status, requestId), status, again: mayHelp(status, problem), retryAfter };
+  const error = errorOf(problem, status, requestId);
+  return { error, again: error.retry === 'later', retryAfter };
 }
 
-function readReply(answer: Incoming): Attempt {
-  const { status } = answer;
-  const json = isMessagePack(answer.contentType) ? readPacked(answer.bytes) : readJson(answer);
-  if (isJsonObject(json)) return { reply: { status, json } };
-  return {
-    error: new SchemalessError('internal', `Answered ${status} with something else than an object`),
-    again: false,
-    retryAfter: null,
-  };
-}
-
-function readJson({ bytes, isPlain }: Incoming): Json {
-  const text = textOf(bytes);
-  return (
-    (isPlain ? readPlain(text) : undefined) ??
-    parseJson(text, { field: 'answer', maxDepth: LIMITS.bodyDepth + DEPTH_AROUND })
-  );
-}
-
-function readPacked(bytes: Uint8Array): Json {
+/** What cannot be read is as good as no answer: it may be of something in between, and the request may be done. */
+function readReply(answer: Incoming, origin: string): Attempt {
+  const { status, bytes, contentType, isPlain } = answer;
   try {
-    return readMessagePack(bytes);
+    const json = isMessagePack(contentType) ? readMessagePack(bytes) : readJson(textOf(bytes), isPlain);
+    if (isJsonObject(json)) return { reply: { status, json } };
+    throw new TypeError('no object');
   } catch (cause) {
-    throw new SchemalessError('internal', `The answer is no MessagePack: ${reason(cause)}`, { cause });
+    return {
+      ...noAnswer(`No answer from ${origin} to read, but ${status}: ${reason(cause)}`, cause),
+      elsewhere: true,
+    };
   }
+}
+
+/** JSON.parse alone, which is far faster, where the server says that it loses nothing. */
+function readJson(text: string, isPlain: boolean): Json {
+  return isPlain
+    ? (JSON.parse(text) as Json)
+    : parseJson(text, { field: 'answer', maxDepth: LIMITS.bodyDepth + DEPTH_AROUND });
 }
 
 function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
-}
-
-/** Whether the same request can succeed later: as the problem says, else by its status. */
-function mayHelp(status: number, problem: Reply['json']): boolean {
-  if (problem['retry'] !== undefined) return problem['retry'] === 'later';
-  return status === 429 || status >= 500;
 }
 
 /** Gateways refuse with JSON of their own, or with none. */

@@ -46,7 +46,10 @@ export type BodyInput<D extends DatastoreDefinition, Column extends ColumnOf<D>>
 /** What a column holds. */
 export type BodyOf<D extends DatastoreDefinition, Column extends ColumnOf<D>> = OutputOf<D['columns'][Column]>;
 
-/** A cell of one of these columns, of whichever `column_name` says. One that cannot be decoded has an `error`. */
+/**
+ * A cell of one of these columns, of whichever `column_name` says. Its body has this type unless the cell is `erased`, or
+ * has an `error` since it cannot be decoded: then it is null.
+ */
 export type CellOf<D extends DatastoreDefinition, Column extends ColumnOf<D> = ColumnOf<D>> = {
   [Name in Column]: Omit<Cell, 'column_name' | 'body'> & { readonly column_name: Name; readonly body: BodyOf<D, Name> };
 }[Column];

@@ -27,11 +27,12 @@ export function exchangeByHttp(origin: string, isOneOfMany: boolean): Exchange {
   const { agent, request } = protocol === 'https:' ? HTTPS : HTTP;
 
   return async ({ method, target, headers, body }, timeoutMs, signal) => {
+    const end = performance.now() + timeoutMs;
     for (;;) {
       signal?.throwIfAborted();
       const sent = request({ protocol, hostname, port, agent, method, path: target, headers });
       if (isOneOfMany) sent.once('socket', (socket) => giveUpUnconnected(sent, socket));
-      const answer = await answerTo(sent, body, timeoutMs, signal);
+      const answer = await answerTo(sent, body, { timeoutMs, end }, signal);
       if (answer !== undefined) return answer;
     }
   };
@@ -44,7 +45,7 @@ export function exchangeByHttp(origin: string, isOneOfMany: boolean): Exchange {
 function answerTo(
   sent: ClientRequest,
   body: string | undefined,
-  timeoutMs: number,
+  { timeoutMs, end }: { readonly timeoutMs: number; readonly end: number },
   signal: AbortSignal | undefined,
 ): Promise<Incoming | undefined> {
   return new Promise((resolve, reject) => {
@@ -52,7 +53,8 @@ function answerTo(
       reject(error);
       sent.destroy(error);
     };
-    const timer = setTimeout(() => giveUp(new Error(`not answered within ${timeoutMs} ms`)), timeoutMs);
+    const late = (): void => giveUp(new Error(`not answered within ${timeoutMs} ms`));
+    const timer = setTimeout(late, end - performance.now());
     const abort = (): void => giveUp(signal?.reason);
     signal?.addEventListener('abort', abort);
     let answered = false;

@@ -1,8 +1,8 @@
 import { parseKey } from '../address.ts';
 import { LIMITS, type CellKey, type Role } from '../cell.ts';
 import type { BatchItem } from '../contract/datastore.ts';
-import { SchemalessError } from '../errors.ts';
 import type { SchemalessClient } from './client.ts';
+import { asError } from './as-error.ts';
 import { pauseOrEnd } from './pause.ts';
 import { parseConcurrency } from './put-all.ts';
 
@@ -42,7 +42,7 @@ export async function getAll(
       const got = await bounded.batchGet(asked, { read });
       places.forEach((place, at) => (items[place] = got[at] ?? null));
     } catch (thrown) {
-      const error = asError(thrown);
+      const error = asError(thrown, 'It was not read');
       for (const place of places) items[place] = { error };
     }
     return places.filter((place) => isWorthAsking(items[place]));
@@ -76,9 +76,4 @@ export async function getAll(
 function isWorthAsking(item: BatchItem | undefined): boolean {
   if (item === null || item === undefined || 'row_key' in item) return false;
   return item.error.retry === 'later' || item.error.code === 'answer_too_large';
-}
-
-function asError(thrown: unknown): SchemalessError {
-  if (thrown instanceof SchemalessError) return thrown;
-  return new SchemalessError('unavailable', `It was not read: ${String(thrown)}`, { cause: thrown });
 }

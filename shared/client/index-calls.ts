@@ -1,11 +1,12 @@
 import { LIMITS } from '../cell.ts';
 import { INDEX_NAME } from '../definitions/definitions.ts';
-import { invalidField, SchemalessError } from '../errors.ts';
+import { invalidField } from '../errors.ts';
 import type { IndexStatus } from '../contract/index-status.ts';
 import type { Datastore, IndexOperations } from '../contract/datastore.ts';
 import { toIndexAnswer, toIndexCounted } from './answers.ts';
 import type { Connection } from './calls.ts';
 import { toParameters } from './conditions.ts';
+import { pathName } from './path-name.ts';
 
 /**
  * The indexes of a datastore, over HTTP. Values travel as text and are read as their fields' types, so that a number
@@ -45,10 +46,4 @@ export function indexCalls(send: Connection): Pick<Datastore, 'query' | 'count'>
   };
 }
 
-/** Any other name would ask for another path. */
-function nameOf(index: string): string {
-  if (INDEX_NAME.test(index)) return index;
-  const wanted = 'the name of an index';
-  const got = JSON.stringify(index.slice(0, 60));
-  throw new SchemalessError('unknown_index', `index: wanted ${wanted}, got ${got}`, { field: 'index', wanted, got });
-}
+const nameOf = (index: string): string => pathName('index', INDEX_NAME, index);

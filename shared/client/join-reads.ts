@@ -27,7 +27,7 @@ const TOGETHER: Readonly<Record<BatchRoute, number>> = {
   'batch-read': LIMITS.batchReads,
   'batch-query': LIMITS.batchReads / 4,
 };
-const FORBIDDEN = 403;
+const UNKNOWN: readonly (string | undefined)[] = ['unknown_route', 'denied'];
 
 /**
  * Sends the reads that a program begins in the same turn of its event loop in one request: most of what a small read
@@ -52,7 +52,7 @@ export function joinReads({
       some.map(({ target }) => target),
     ).catch(() => undefined);
     const answers = attempt?.reply?.json['answers'];
-    if (attempt?.error?.code === 'unknown_route' || (attempt?.error && attempt.status === FORBIDDEN)) isKnown = false;
+    if (UNKNOWN.includes(attempt?.error?.code)) isKnown = false;
     for (const [place, { target, resolve }] of some.entries()) {
       const answer = Array.isArray(answers) ? (answers as readonly Json[])[place] : undefined;
       if (isJsonObject(answer) && isJsonObject(answer['body']))

@@ -1,5 +1,5 @@
-import type { Datastore } from '../contract/datastore.ts';
-import { toShardHeads, toShardLogs } from './answers.ts';
+import type { Datastore, ShardHead } from '../contract/datastore.ts';
+import { toItems, toShardLogs } from './answers.ts';
 import type { Connection } from './calls.ts';
 
 /** The logs of shards, over HTTP. */
@@ -15,7 +15,7 @@ export function logCalls(send: Connection): Pick<Datastore, 'log' | 'heads'> {
       return toShardLogs(json['logs']);
     },
     async heads(options = {}) {
-      return toShardHeads(
+      return toItems<ShardHead>(
         (await send({ method: 'GET', path: ['shards'], query: { read: options.read } })).json['shards'],
       );
     },

@@ -19,7 +19,10 @@ import { tail, type TailedCell, type TailOffset, type TailOptions } from './tail
 import { validate } from './validate.ts';
 
 export interface OpenOptions extends Omit<ClientOptions, 'datastore'> {
-  /** Bodies are validated when they are read, too: `invalid_body` is thrown for one that does not fit. @default false */
+  /**
+   * Bodies are validated when they are read, too: `invalid_body` is thrown for one that does not fit; of a cell that
+   * `tail` gives it is the `error`, and its body is null. @default false
+   */
   readonly validateReads?: boolean;
 }
 
@@ -128,6 +131,7 @@ function overClient(
     validateReads && cell.error === undefined && cell.erased !== true
       ? { ...cell, body: await validate(schemaOf(cell.column_name), cell.body) }
       : cell;
+  const found = async ({ cell, ...served }: Found): Promise<Found> => ({ cell: cell && (await read(cell)), ...served });
   const page = async <Next>(found: Page<Next>): Promise<Page<Next>> =>
     validateReads ? { ...found, cells: await Promise.all(found.cells.map(read)) } : found;
   const entry = async (one: IndexEntry): Promise<IndexEntry> =>
@@ -143,13 +147,11 @@ function overClient(
     },
     async get(address, options) {
       schemaOf(address.column_name);
-      const { cell, ...served } = await client.get(address, options);
-      return { cell: cell && (await read(cell)), ...served };
+      return found(await client.get(address, options));
     },
     async getLatest(key, options) {
       schemaOf(key.column_name);
-      const { cell, ...served } = await client.getLatest(key, options);
-      return { cell: cell && (await read(cell)), ...served };
+      return found(await client.getLatest(key, options));
     },
     async versions(key, options) {
       schemaOf(key.column_name);
@@ -162,7 +164,8 @@ function overClient(
     },
     async *tail(options) {
       for await (const { cell, offset } of tail(client, options))
-        if (Object.hasOwn(columns, cell.column_name)) yield { cell: await read(cell), offset };
+        if (Object.hasOwn(columns, cell.column_name))
+          yield { cell: await read(cell).catch((error) => ({ ...cell, body: null, error })), offset };
     },
   };
 }

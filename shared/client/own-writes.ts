@@ -7,29 +7,34 @@ type Seen = Pick<ReadOptions, 'read' | 'min_added_id'>;
 /** What a client wrote, as far as its reads need it: one number for each shard that it wrote to. */
 export interface OwnWrites {
   note(result: PutResult): void;
-  /** Of a row, how it has to be read so that what was written shows. */
-  seen<Options extends Seen>(rowKey: string, options: Options): Promise<Options>;
+  /**
+   * Of a row, how it has to be read so that what was written shows.
+   *
+   * @param countShards of the datastore, within the bounds of the call; asked until it is told once, by one call at a
+   *   time: others go to the writer meanwhile, so that none waits for the bounds of another
+   */
+  seen<Options extends Seen>(rowKey: string, options: Options, countShards: () => Promise<number>): Promise<Options>;
 }
 
-/** @param countShards of the datastore; asked once, when a reader is first asked for a row */
-export function ownWrites(countShards: () => Promise<number>): OwnWrites {
+export function ownWrites(): OwnWrites {
   /** The highest added id of each shard. */
   const highest = new Map<number, number>();
-  let counted: Promise<number> | undefined;
+  let shards: number | undefined;
+  let isAsked = false;
   return {
     note(result) {
       if (!('added_id' in result) || result.added_id === undefined) return;
       const { shard, added_id } = result;
       if (added_id > (highest.get(shard) ?? 0)) highest.set(shard, added_id);
     },
-    async seen(rowKey, options) {
+    async seen(rowKey, options, countShards) {
       if (options.read !== 'reader' || highest.size === 0) return options;
-      counted ??= countShards();
-      const shards = await counted.catch(() => undefined);
-      if (shards === undefined) {
-        counted = undefined;
-        return { ...options, read: 'writer' as const };
+      if (shards === undefined && !isAsked) {
+        isAsked = true;
+        shards = await countShards().catch(() => undefined);
+        isAsked = false;
       }
+      if (shards === undefined) return { ...options, read: 'writer' as const };
       const least = Math.max(options.min_added_id ?? 0, highest.get(shardOf(rowKey, shards)) ?? 0);
       return least === 0 ? options : { ...options, min_added_id: least };
     },

@@ -21,9 +21,13 @@ export function pauseMs(attempt: number, retryAfter: string | null, random: () =
 }
 
 /** Waits as before an attempt; false, at once, when the signal comes. */
-export async function pauseOrEnd(attempt: number, signal: AbortSignal | undefined): Promise<boolean> {
-  if (isAborted(signal)) return false;
-  await wait(pauseMs(attempt, null), undefined, { ...(signal && { signal }) }).catch(() => undefined);
+export function pauseOrEnd(attempt: number, signal: AbortSignal | undefined): Promise<boolean> {
+  return waitOrEnd(pauseMs(attempt, null), signal);
+}
+
+/** Waits so many milliseconds; false, at once, when the signal comes. */
+export async function waitOrEnd(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
+  await wait(ms, undefined, { ...(signal && { signal }) }).catch(() => undefined);
   return !isAborted(signal);
 }
 

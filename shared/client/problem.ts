@@ -1,11 +1,14 @@
 import type { CellAddress, Json } from '../cell.ts';
-import { ERRORS, SchemalessError, type ErrorCode, type ErrorDetails } from '../errors.ts';
+import { ERRORS, SchemalessError, type ErrorCode, type ErrorDetails, type Retry } from '../errors.ts';
 
 type JsonObject = { readonly [member: string]: Json };
 
 /** What a refusal without a problem document comes to: one of the gateway, or of something in between. */
 const BY_STATUS: Readonly<Record<number, ErrorCode>> = {
+  401: 'denied',
+  403: 'denied',
   404: 'unknown_route',
+  408: 'unavailable',
   413: 'request_too_large',
   414: 'request_too_large',
   431: 'request_too_large',
@@ -26,7 +29,7 @@ export function errorOf(problem: JsonObject, status?: number, requestId: string 
     address,
     type: _type,
     title: _title,
-    retry: _retry,
+    retry,
     status: _status,
     ...more
   } = problem;
@@ -35,20 +38,31 @@ export function errorOf(problem: JsonObject, status?: number, requestId: string 
     ...(typeof wanted === 'string' ? { wanted } : {}),
     ...(typeof got === 'string' ? { got } : {}),
     ...(isJsonObject(address) ? { address: address as unknown as CellAddress } : {}),
+    ...(isRetry(retry) ? { retry } : {}),
     more: requestId === null ? more : { request_id: requestId, ...more },
   };
   if (typeof code === 'string' && isErrorCode(code)) return new SchemalessError(code, String(detail), details);
   // A newer server may have codes that this client does not know.
   const message = detail ?? problem['message'] ?? 'no reason given';
+  const known = BY_STATUS[status ?? 0];
   return new SchemalessError(
-    BY_STATUS[status ?? 0] ?? 'internal',
+    known ?? 'internal',
     `Answered ${status ?? 'an item'} ${String(code ?? '')}: ${String(message)}`,
-    { ...details, more: { ...details.more, answered: status } },
+    {
+      // What is refused as it is will be refused again.
+      ...(known === undefined && status !== undefined && status < 500 ? { retry: 'never' as const } : {}),
+      ...details,
+      more: { ...details.more, answered: status },
+    },
   );
 }
 
 export function isJsonObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isRetry(retry: Json | undefined): retry is Retry {
+  return retry === 'never' || retry === 'later';
 }
 
 function isErrorCode(code: string): code is ErrorCode {

@@ -3,6 +3,7 @@ import { jsonBytes } from '../body/measure.ts';
 import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { shardOf } from '../shard.ts';
+import { asError } from './as-error.ts';
 import { within } from './bounds.ts';
 import { checkCell } from './cell-writes.ts';
 import type { SchemalessClient } from './client.ts';
@@ -44,6 +45,7 @@ const CONCURRENCY = 4;
 /** Of requests of 4 MiB. */
 const MOST_CONCURRENCY = 64;
 const TRIES = 10;
+const NOT_CONFIRMED = 'The write was not confirmed';
 
 /**
  * Writes any number of cells, in batches. Cells of a row are written in the order in which they come; one that is
@@ -115,10 +117,9 @@ async function* untilAborted<Item>(items: AsyncIterable<Item>, signal: AbortSign
  */
 async function lanesBy(client: Pick<SchemalessClient, 'heads'>, lanes: number): Promise<(rowKey: string) => number> {
   const heads = await client.heads().catch(() => []);
-  if (heads.length === 0) return (rowKey) => shardOf(rowKey, lanes);
   const inOrder = [...heads].sort((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : a.shard - b.shard));
   const laneOfShard = new Map(inOrder.map(({ shard }, rank) => [shard, Math.floor((rank * lanes) / heads.length)]));
-  return (rowKey) => laneOfShard.get(shardOf(rowKey, heads.length)) ?? 0;
+  return (rowKey) => laneOfShard.get(shardOf(rowKey, heads.length)) ?? shardOf(rowKey, lanes);
 }
 
 interface Item {
@@ -217,7 +218,7 @@ class Writer {
       return [];
     }
     const reason = result === undefined ? 'the answer lacks this cell' : result.reason;
-    return [{ item, error: new SchemalessError('unavailable', `The write was not confirmed: ${reason}`) }];
+    return [{ item, error: new SchemalessError('unavailable', `${NOT_CONFIRMED}: ${reason}`) }];
   }
 
   /** A batch was refused: the cell at fault alone, where one is named; else in halves, where it is too large. */
@@ -265,9 +266,7 @@ function isResult(end: unknown): end is PutResult {
 
 /** Why a cell is not there; undefined where it is, or will be. */
 function errorOf(cell: NewCell, end: unknown): SchemalessError | undefined {
-  if (end instanceof SchemalessError) return end;
-  if (!isResult(end))
-    return new SchemalessError('unavailable', `The write was not confirmed: ${String(end)}`, { cause: end });
+  if (!isResult(end)) return asError(end, NOT_CONFIRMED);
   if (end.outcome !== 'conflict') return undefined;
   return new SchemalessError('conflict', 'Another body is at this address', { address: parseAddress(cell) });
 }

@@ -29,12 +29,8 @@ export interface Put {
 }
 
 export function putOver(put: Datastore['put'], putNext: PutNext): Put {
-  function either(cell: NewCell, options?: PutOptions): Promise<PutResult>;
-  function either(cell: NextCell, options?: PutOptions): ReturnType<PutNext>;
-  function either(cell: NewCell | NextCell, options?: PutOptions): Promise<PutResult> {
-    return cell.ref_key === undefined ? putNext(cell, options) : put(cell, options);
-  }
-  return either;
+  return ((cell: NewCell | NextCell, options?: PutOptions) =>
+    cell.ref_key === undefined ? putNext(cell, options) : put(cell, options)) as Put;
 }
 
 /** Ref keys tried at most: a column that many writers race for is better given ref keys by the application. */

@@ -1,9 +1,8 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { LIMITS, type Cell, type Location, type Role } from '../cell.ts';
 import type { ShardHead, ShardLog } from '../contract/datastore.ts';
 import { SchemalessError } from '../errors.ts';
 import type { SchemalessClient } from './client.ts';
-import { isAborted } from './pause.ts';
+import { isAborted, waitOrEnd } from './pause.ts';
 
 /**
  * How far a tail is: by shard, the added id of the last cell. JSON. A shard that is not there is at its start.
@@ -54,7 +53,7 @@ const LONGEST_MS = 1000;
  * what is not visible yet is waited for, and so is a group, or the API, that is away.
  *
  * ```ts
- * for await (const { cell, offset } of tail(trips, { from: saved ?? 'start' })) {
+ * for await (const { cell, offset } of tail(trips, { from: saved === undefined ? 'start' : JSON.parse(saved) })) {
  *   await use(cell);
  *   saved = JSON.stringify(offset);
  * }
@@ -98,7 +97,7 @@ export async function* tail(
     if (!follow && isWhole) return;
     if (hasMore) continue;
     pause = hasCells ? SHORTEST_MS : Math.min(pollMs, pause * 2);
-    if (!(await paused(Math.min(pollMs, pause), signal))) return;
+    if (!(await waitOrEnd(Math.min(pollMs, pause), signal))) return;
   }
 }
 
@@ -154,15 +153,10 @@ async function patiently<T>(ask: () => Promise<T>, options: TailOptions): Promis
       if (isAborted(signal)) return undefined;
       if (!(error instanceof SchemalessError) || error.retry === 'never') throw error;
       onError?.(error);
-      await paused(pollMs, signal);
+      await waitOrEnd(pollMs, signal);
     }
   }
   return undefined;
-}
-
-async function paused(ms: number, signal: AbortSignal | undefined): Promise<boolean> {
-  await wait(ms, undefined, { ...(signal && { signal }) }).catch(() => undefined);
-  return !isAborted(signal);
 }
 
 function* inChunks(locations: readonly Location[]): Generator<readonly Location[]> {

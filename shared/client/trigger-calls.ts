@@ -1,6 +1,5 @@
 import type { Json } from '../cell.ts';
 import { TRIGGER_NAME } from '../definitions/definitions.ts';
-import { SchemalessError } from '../errors.ts';
 import type {
   DeadCount,
   DeadPage,
@@ -14,6 +13,7 @@ import type {
   TriggerSwitch,
 } from '../contract/trigger-operations.ts';
 import type { Call, Connection } from './calls.ts';
+import { pathName } from './path-name.ts';
 
 /** The operator's view of a datastore's triggers, over HTTP. */
 export function triggerCalls(send: Connection): TriggerOperations {
@@ -23,7 +23,7 @@ export function triggerCalls(send: Connection): TriggerOperations {
     rest: readonly string[],
     more: Pick<Call, 'query' | 'body'> = {},
   ): Promise<Readonly<Record<string, Json>>> =>
-    (await send({ method, path: ['triggers', checkName(name), ...rest], ...more })).json;
+    (await send({ method, path: ['triggers', pathName('trigger', TRIGGER_NAME, name), ...rest], ...more })).json;
 
   return {
     async triggers() {
@@ -68,15 +68,4 @@ function toDeadCount(answer: Answer, what: string): DeadCount {
 function written(to: RewindTo): Json {
   if (typeof to === 'string') return to;
   return 'since' in to ? to.since : Object.fromEntries(to.shards);
-}
-
-/** Any other name would ask for another path. */
-function checkName(trigger: string): string {
-  if (TRIGGER_NAME.test(trigger)) return trigger;
-  const [wanted, got] = ['the name of a trigger', JSON.stringify(trigger.slice(0, 60))];
-  throw new SchemalessError('unknown_trigger', `trigger: wanted ${wanted}, got ${got}`, {
-    field: 'trigger',
-    wanted,
-    got,
-  });
 }

@@ -107,8 +107,8 @@ describe('an API that does not answer well', () => {
       1,
       'Answered 418 teapot: short',
     ],
-    ['something else', 200, '<html>Welcome</html>', 1, 'error: '],
-    ['a list that is none', 200, [], 1, 'error: internal'],
+    ['something else', 200, '<html>Welcome</html>', 5, 'error: unavailable: No answer from'],
+    ['a list that is none', 200, [], 5, 'error: unavailable: No answer from'],
   ] as const)('%s', async (_name, status, body, code, message) => {
     answer = () => [status, body];
     const ran = await get('--url', url);

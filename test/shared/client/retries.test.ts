@@ -43,6 +43,8 @@ describe('a client whose request fails', () => {
     ['the gateway is busy', { status: 429, body: '{"message":"Too Many Requests"}' }],
     ['the gateway gives up', { status: 504, body: '{"message":"Endpoint request timed out"}' }],
     ['the gateway answers no JSON', { status: 502, body: '<html>Bad Gateway</html>' }],
+    ['what was answered is no answer of the store', { status: 200, body: '<html>Welcome</html>' }],
+    ['a newer server says that it may help', { status: 409, body: '{"code":"too_new","retry":"later"}' }],
     ['the function died', { status: 500, body: '{"message":"Internal Server Error"}' }],
   ])('sends it again when %s', async (_case, failure) => {
     const { trips, sent } = scripted([failure, failure, STORED]);
@@ -64,7 +66,9 @@ describe('a client whose request fails', () => {
       { status: 500, body: '{"code":"undecodable_body","retry":"never","detail":"no"}' },
       'undecodable_body',
     ],
-    ['a missing permission', { status: 403, body: '{"message":"Forbidden"}' }, 'internal'],
+    ['a missing permission', { status: 403, body: '{"message":"Forbidden"}' }, 'denied'],
+    ['credentials that have expired', { status: 401, body: '' }, 'denied'],
+    ['a method that something in between refuses', { status: 405, body: '<html>' }, 'internal'],
     ['a path of nothing', { status: 404, body: '{"message":"Not Found"}' }, 'unknown_route'],
     ['an address that is too long for the gateway', { status: 431, body: '' }, 'request_too_large'],
     [
@@ -74,7 +78,7 @@ describe('a client whose request fails', () => {
     ],
   ])('does not for %s', async (_case, failure, code) => {
     const { trips, sent } = scripted([failure]);
-    await expect(trips.put(CELL)).rejects.toMatchObject({ name: 'SchemalessError', code });
+    await expect(trips.put(CELL)).rejects.toMatchObject({ name: 'SchemalessError', code, retry: 'never' });
     expect(sent).toHaveLength(1);
   });
 
@@ -122,6 +126,37 @@ describe('a client whose request fails', () => {
       'signature 1',
       'signature 2',
     ]);
+  });
+});
+
+describe('a signer', () => {
+  it('that fails is outlasted, and told with its cause', async () => {
+    const cause = new Error('the credentials are away');
+    let signed = 0;
+    const sign: NonNullable<ClientOptions['sign']> = async ({ headers }) => {
+      signed += 1;
+      if (signed % 3 !== 0) throw cause;
+      return headers;
+    };
+    const { trips } = scripted([STORED], { sign });
+    expect(await trips.put(CELL)).toMatchObject({ outcome: 'stored' });
+    const { trips: once } = scripted([STORED], { sign, attempts: 1 });
+    await expect(once.put(CELL)).rejects.toMatchObject({
+      name: 'SchemalessError',
+      code: 'unavailable',
+      message: 'No signature for http://store.test: the credentials are away',
+      cause,
+    });
+  });
+
+  it('that hangs ends with its call', async () => {
+    const sign = (): Promise<never> => new Promise(() => undefined);
+    const { trips, sent } = scripted([STORED], { sign });
+    for (const limits of [{ deadlineMs: 20 }, { signal: AbortSignal.timeout(20) }])
+      await expect(trips.with(limits).put(CELL)).rejects.toMatchObject({ code: 'unavailable' });
+    const { trips: bounded } = scripted([STORED], { sign, attempts: 1, timeoutMs: 20 });
+    await expect(bounded.put(CELL)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(sent).toEqual([]);
   });
 });
 
