@@ -1,4 +1,6 @@
 import { Command, CommanderError } from 'commander';
+import { SchemalessError } from '../../shared/errors.ts';
+import { CommandError } from './command-error.ts';
 import { endingOf } from './ending-of.ts';
 import { EXIT_CODES, type Ending } from './exit-codes.ts';
 import { globalFlags } from './flags.ts';
@@ -28,7 +30,8 @@ export function action<Parameters extends readonly unknown[], Flags = object>(
     try {
       const ending = await act(openSession(global), this.processedArgs as unknown as Parameters, flags);
       process.exitCode = EXIT_CODES[ending ?? 'ok'].code;
-    } catch (error) {
+    } catch (caught) {
+      const error = ofTheCommand(caught);
       const isForPrograms = global.format === 'json' || global.format === 'ndjson';
       process.stderr.write(`${isForPrograms ? errorJson(error) : errorText(error)}\n`);
       process.exitCode = EXIT_CODES[endingOf(error)].code;
@@ -48,6 +51,11 @@ function flagsOf<Flags>(command: Command): GlobalFlags & Flags {
 }
 
 /** A command that has others below it. */
+/** What a command throws in a request of its own, as where it cannot be signed, comes back as the cause of its end. */
+function ofTheCommand(error: unknown): unknown {
+  return error instanceof SchemalessError && error.cause instanceof CommandError ? error.cause : error;
+}
+
 export function commandGroup(name: string, description: string, commands: readonly Command[]): Command {
   const group = new Command(name).description(description);
   for (const command of commands) group.addCommand(command);
