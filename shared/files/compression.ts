@@ -1,6 +1,7 @@
-import { Transform } from 'node:stream';
+import type { Duplex, Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { FilesError } from './files-error.ts';
+import { zstdFrames } from './zstd-frames.ts';
 
 /** How a file is packed; its name ends so. */
 export type Compression = 'none' | 'gzip' | 'zstd';
@@ -24,10 +25,10 @@ const { createZstdCompress, createZstdDecompress } = zlib as Partial<typeof zlib
 export const HAS_ZSTD = createZstdCompress !== undefined;
 
 /** Undefined where nothing is to be done. Throws `zstd_missing` where this Node cannot. */
-export function decompressor(compression: Compression): Transform | undefined {
+export function decompressor(compression: Compression): Duplex | undefined {
   if (compression === 'none') return undefined;
   if (compression === 'gzip') return zlib.createGunzip();
-  return requireZstd(createZstdDecompress)();
+  return zstdFrames(requireZstd(createZstdDecompress));
 }
 
 /** Undefined where nothing is to be done. Throws `zstd_missing` where this Node cannot. */

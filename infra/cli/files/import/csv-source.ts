@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { parse, type CsvError, type Info } from 'csv-parse';
 import { parseAddress } from '../../../../shared/address.ts';
 import { parseJson, stringifyJson } from '../../../../shared/body/json.ts';
@@ -7,7 +8,7 @@ import { FilesError } from '../../../../shared/files/files-error.ts';
 import { CsvValueError, readRecord, type CsvRecord } from './csv-record.ts';
 import { columnsOf, type Mapping } from './csv-mapping.ts';
 import type { OpenBytes } from './open-bytes.ts';
-import type { CellSource, PackedCell, Position, SourceItem } from './source.ts';
+import { REJECT_CODES, type CellSource, type PackedCell, type Position, type SourceItem } from './source.ts';
 
 /** A body is 1 MiB at most; that of a record is in some of its values. */
 const RECORD_BYTES = 8 * 1024 * 1024;
@@ -54,6 +55,7 @@ interface Records {
 function openParser(file: string, mapping: Mapping): Records {
   let found: SourceItem[] = [];
   let items = 0;
+  const bytes = new UnreadBytes();
   const add = (info: Info, item: Pick<SourceItem, 'bytes'> & ItemPart): void => {
     items += 1;
     found.push({ line: info.lines, end: { items, bytes: info.bytes }, ...item });
@@ -61,7 +63,11 @@ function openParser(file: string, mapping: Mapping): Records {
   const parser = parse({
     delimiter: mapping.delimiter,
     bom: true,
-    columns: (header: string[]) => checkHeader(file, header, mapping),
+    columns: (header: string[]) => {
+      const isText = bytes.areText(parser.info.bytes, header.join(''));
+      if (!isText) throw new FilesError('bad_input', `${file}: wanted UTF-8, got a first line that is not`);
+      return checkHeader(file, header, mapping);
+    },
     skip_empty_lines: true,
     skip_records_with_error: true,
     max_record_size: RECORD_BYTES,
@@ -70,11 +76,13 @@ function openParser(file: string, mapping: Mapping): Records {
     // Nothing comes out at the other end: records are taken here, in one order with those that are none.
     on_record: (entry: unknown, info: Info) => {
       const { record, raw } = entry as { record: CsvRecord; raw: string };
-      add(info, { bytes: raw.length, ...cellOf(record, raw, mapping, items + 1) });
+      const part = bytes.areText(info.bytes, raw) ? cellOf(record, raw, mapping, items + 1) : notUtf8(raw);
+      add(info, { bytes: raw.length, ...part });
       return null;
     },
     on_skip: (error: CsvError | undefined, raw: string | undefined) => {
       const text = (raw ?? '').slice(0, SHOWN);
+      bytes.pass(parser.info.bytes);
       add(parser.info, { bytes: 0, reject: { code: 'csv_record', reason: error?.message ?? 'no CSV', text } });
     },
   });
@@ -90,9 +98,46 @@ function openParser(file: string, mapping: Mapping): Records {
     return all;
   };
   return {
-    write: (piece) => settled((done) => parser.write(piece, () => done())),
+    write: (piece) => {
+      bytes.add(piece);
+      return settled((done) => parser.write(piece, () => done()));
+    },
     end: () => settled((done) => parser.end(() => done())),
   };
+}
+
+/** What the parser makes of bytes that are no UTF-8. */
+const REPLACEMENT = '\uFFFD';
+const UTF16_MARK = Buffer.from([0xff, 0xfe]);
+
+/** Bytes of the file that are not in a record yet: the parser gives texts alone, which say nothing of what was lost. */
+class UnreadBytes {
+  #bytes: Buffer = Buffer.alloc(0);
+  #at = 0;
+  /** The parser reads it as such, where it begins so. */
+  #isUtf16 = false;
+
+  add(piece: Buffer): void {
+    if (this.#at === 0 && this.#bytes.length === 0) this.#isUtf16 = piece.subarray(0, 2).equals(UTF16_MARK);
+    this.#bytes = this.#bytes.length === 0 ? piece : Buffer.concat([this.#bytes, piece]);
+  }
+
+  /** Whether the bytes up to a place are what a text says that was made of them. They are passed over. */
+  areText(end: number, text: string): boolean {
+    const bytes = this.pass(end);
+    return this.#isUtf16 || !text.includes(REPLACEMENT) || isUtf8(bytes);
+  }
+
+  pass(end: number): Buffer {
+    const bytes = this.#bytes.subarray(0, end - this.#at);
+    this.#bytes = this.#bytes.subarray(bytes.length);
+    this.#at += bytes.length;
+    return bytes;
+  }
+}
+
+function notUtf8(raw: string): RejectPart {
+  return { reject: { code: 'not_utf8', reason: REJECT_CODES.not_utf8, text: raw.slice(0, SHOWN) } };
 }
 
 type ItemPart = { readonly cell: NonNullable<SourceItem['cell']>; readonly reject?: undefined } | RejectPart;
@@ -119,7 +164,11 @@ function pack(cell: NewCell): PackedCell {
 }
 
 function checkHeader(file: string, header: readonly string[], mapping: Mapping): string[] {
-  const missing = columnsOf(mapping).filter((column) => !header.includes(column));
+  const meant = columnsOf(mapping);
+  const doubled = meant.find((column) => header.indexOf(column) !== header.lastIndexOf(column));
+  if (doubled !== undefined)
+    throw new FilesError('bad_mapping', `${file}: wanted one column ${doubled}, which the mapping names, got several`);
+  const missing = meant.filter((column) => !header.includes(column));
   if (missing.length === 0) return [...header];
   throw new FilesError(
     'bad_mapping',

@@ -1,6 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { compressionOf, decompressor } from '../../../../shared/files/compression.ts';
+import { FilesError } from '../../../../shared/files/files-error.ts';
 
 /** A file's bytes, decompressed as its name says. */
 export interface OpenBytes {
@@ -26,5 +27,15 @@ export function decompress(input: Readable, name: string, start = 0): OpenBytes 
   if (!transform) return { stream: input, bytesRead };
   // Its errors are those of what is read of it: a pipe passes on none.
   input.on('error', (error) => transform.destroy(error));
-  return { stream: input.pipe(transform), bytesRead };
+  return { stream: whole(input.pipe(transform), name), bytesRead };
+}
+
+/** Names the file that is damaged. */
+async function* whole(stream: AsyncIterable<Buffer>, name: string): AsyncIterable<Buffer> {
+  try {
+    yield* stream;
+  } catch (cause) {
+    const got = cause instanceof Error ? cause.message : String(cause);
+    throw new FilesError('bad_input', `${name}: wanted a whole file, packed as its name says, got: ${got}`, { cause });
+  }
 }

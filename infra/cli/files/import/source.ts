@@ -23,7 +23,7 @@ export interface Reject {
 /** Codes that only an import gives, besides those of the API. */
 export const REJECT_CODES = {
   line_too_long: 'The line is longer than a cell can be',
-  not_utf8: 'The line is not UTF-8',
+  not_utf8: 'The line, or the record, is not UTF-8',
   erased: 'The cell was erased before it was exported: there is no body to import',
   undecodable_body: 'The body could not be decoded when the cell was exported',
   csv_record: 'The record is not CSV as the file has it otherwise',

@@ -1,0 +1,59 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as zlib from 'node:zlib';
+import { afterAll, expect, test } from 'vitest';
+import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
+import { HAS_ZSTD } from '../../../../shared/files/compression.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+
+/** The numbers of the lines that are read of a file of these bytes. */
+async function linesRead(name: string, bytes: Uint8Array): Promise<readonly number[]> {
+  const path = join(folder.path, name);
+  writeFileSync(path, bytes);
+  const { sources } = await openInput(path, { defaultRefKey: 'line' });
+  const lines: number[] = [];
+  for (const source of sources)
+    for await (const items of source.read({ items: 0, bytes: 0 })) lines.push(...items.map(({ line }) => line));
+  return lines;
+}
+
+function linesFrom(first: number, count: number): Buffer {
+  const line = (number: number): string => `{"number": ${number}, "noise": "${Math.sin(number)}"}\n`;
+  return Buffer.from(Array.from({ length: count }, (_, place) => line(first + place)).join(''));
+}
+
+const upTo = (last: number): readonly number[] => Array.from({ length: last }, (_, place) => place + 1);
+
+test.runIf(HAS_ZSTD)('each frame of a file of zstd is read, whether it ends within a piece or with it', async () => {
+  const frames = (count: number, lines: number): Buffer =>
+    Buffer.concat(upTo(count).map((place) => zlib.zstdCompressSync(linesFrom((place - 1) * lines, lines))));
+  expect(await linesRead('small.zst', frames(5, 2000))).toEqual(upTo(10_000));
+  // Longer than a piece of the file, each.
+  expect(await linesRead('large.zst', frames(3, 20_000))).toHaveLength(60_000);
+  expect(
+    await linesRead('bomb.zst', zlib.zstdCompressSync(Buffer.alloc(20_000_000, `${' '.repeat(997)}\n{}`))),
+  ).toHaveLength(20_000);
+});
+
+test.runIf(HAS_ZSTD)('a file of zstd that was cut, or has something else behind a frame, is refused', async () => {
+  const [one, two] = [0, 2000].map((first) => zlib.zstdCompressSync(linesFrom(first, 2000)));
+  const whole = Buffer.concat([one ?? Buffer.alloc(0), two ?? Buffer.alloc(0)]);
+  for (const bytes of [whole.subarray(0, -5), Buffer.concat([whole, Buffer.from('what is this?')])])
+    await expect(linesRead('cut.zst', bytes)).rejects.toMatchObject({
+      code: 'bad_input',
+      message: expect.stringContaining('cut.zst'),
+    });
+});
+
+test('a file of gzip that was cut is refused by name, and each member of one is read', async () => {
+  const members = [0, 2000].map((first) => zlib.gzipSync(linesFrom(first, 2000)));
+  const whole = Buffer.concat(members);
+  expect(await linesRead('members.gz', whole)).toEqual(upTo(4000));
+  await expect(linesRead('cut.gz', whole.subarray(0, -20))).rejects.toMatchObject({
+    code: 'bad_input',
+    message: expect.stringContaining('cut.gz'),
+  });
+});
