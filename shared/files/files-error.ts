@@ -35,3 +35,11 @@ export class FilesError extends Error {
     return ENDINGS[this.code];
   }
 }
+
+/** The first of many faults, in a sentence. */
+export function listed(faults: readonly string[]): string {
+  const more = faults.length > MOST_LISTED ? `, and ${faults.length - MOST_LISTED} more` : '';
+  return `${faults.slice(0, MOST_LISTED).join('; ')}${more}`;
+}
+
+const MOST_LISTED = 5;

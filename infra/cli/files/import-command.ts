@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { resolve, sep } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { action } from '../cli.ts';
@@ -45,6 +46,7 @@ export function importCommand(): Command {
           const client = await session.connect({ signal: interrupt.afterwards });
           const report = await run(path, flags, { url, client }, interrupt.signal);
           process.stdout.write(`${JSON.stringify(report)}\n`);
+          if (report.already) session.note(ALREADY);
           if (!report.complete) return 'interrupted';
           return report.counts.rejected > 0 ? 'rejects' : 'ok';
         } finally {
@@ -55,6 +57,9 @@ export function importCommand(): Command {
       }),
     );
 }
+
+const ALREADY =
+  'its journal says that all of it was imported before: nothing was done; --restart puts each cell again, which changes none';
 
 const EXAMPLES = `
 Killed and called again it goes on where it was; each cell is there once.
@@ -76,9 +81,10 @@ async function run(
     mapping: flags.mapping,
     defaultRefKey: flags.refKey,
   });
-  const base = path === PIPE ? 'stdin' : path.replace(/\/+$/u, '');
+  // On Windows a folder may end with the other slash.
+  const base = path === PIPE ? 'stdin' : path.replace(sep === '/' ? /\/+$/u : /[\\/]+$/u, '');
   const journalPath = path === PIPE ? undefined : (flags.journal ?? `${base}.import-journal`);
-  const rejectsPath = flags.rejects ?? `${base}.rejects.ndjson`;
+  const rejectsPath = flags.rejects ?? (path === PIPE ? freeName(base) : `${base}.rejects.ndjson`);
   checkPaths([path, journalPath, rejectsPath]);
   const subject = { url, datastore: client.name, inputs: fingerprints, reading };
   let journal: Journal | undefined;
@@ -93,6 +99,13 @@ async function run(
     signal,
     progress: await showProgress(process.stderr),
   });
+}
+
+/** Imports of pipes have no journal that would tell whose rejects these are. */
+function freeName(base: string): string {
+  let name = `${base}.rejects.ndjson`;
+  for (let place = 2; existsSync(name); place += 1) name = `${base}.rejects.${place}.ndjson`;
+  return name;
 }
 
 /** Nothing is to be written over what is read. */

@@ -17,6 +17,8 @@ export async function writeDurably(path: string, text: string): Promise<void> {
 /** Gives a file, whose bytes are on disk, its name for good. */
 export async function renameDurably(from: string, to: string): Promise<void> {
   await rename(from, to);
+  // Windows opens no folders, and has nothing to be synchronized of them.
+  if (process.platform === 'win32') return;
   const folder = await open(dirname(to), 'r');
   try {
     await folder.sync();

@@ -48,7 +48,8 @@ export async function checkExport(target: ExportTarget): Promise<CheckReport> {
   return { parts: parts.length, files, cells, faults };
 }
 
-function checkRanges(parts: readonly Part[]): readonly string[] {
+/** What the manifests say themselves: each part begins where the one before ended. Returns faults, each a sentence. */
+export function checkRanges(parts: readonly Part[]): readonly string[] {
   const faults: string[] = [];
   const reached = new Map<number, number>();
   for (const { part, manifest } of parts) {

@@ -12,12 +12,15 @@ export const NO_COUNTS: Counts = { stored: 0, stored_before: 0, buffered: 0, rej
 export interface Entry {
   readonly line: number;
   readonly position: Position;
+  /** As text. */
+  readonly bytes: number;
   end: End | undefined;
   reject: Reject | undefined;
 }
 
 /** What has newly come to be before everything that is still under way. */
 export interface Advance {
+  readonly items: number;
   readonly position: Position;
   readonly ends: Readonly<Record<End, number>>;
   readonly rejects: readonly { readonly line: number; readonly reject: Reject }[];
@@ -27,14 +30,19 @@ export interface Advance {
 export class DoneItems {
   readonly #entries: Entry[] = [];
   #position: Position;
+  /** Entries before the first that is under way, */
+  #settled = 0;
+  /** and what the others take as text. */
+  #bytes = 0;
 
   constructor(position: Position) {
     this.#position = position;
   }
 
-  begin({ line, end, reject }: SourceItem): Entry {
-    const entry: Entry = { line, position: end, end: reject && 'rejected', reject };
+  begin({ line, end, bytes, reject }: SourceItem): Entry {
+    const entry: Entry = { line, position: end, bytes, end: reject && 'rejected', reject };
     this.#entries.push(entry);
+    this.#bytes += bytes;
     return entry;
   }
 
@@ -50,16 +58,31 @@ export class DoneItems {
     return ends;
   }
 
-  /** Goes on to the first item that is still under way. */
+  /** The first item that is under way and all behind it: what a kill costs, and what is kept in memory. */
+  get begun(): { readonly items: number; readonly bytes: number } {
+    for (let next = this.#entries[this.#settled]; next?.end !== undefined; next = this.#entries[this.#settled]) {
+      this.#settled += 1;
+      this.#bytes -= next.bytes;
+    }
+    return { items: this.#entries.length - this.#settled, bytes: this.#bytes };
+  }
+
+  /** How far it is to the first item that is still under way. */
   advance(): Advance {
+    const items = this.#entries.length - this.begun.items;
     const ends = { ...NO_COUNTS };
     const rejects: { line: number; reject: Reject }[] = [];
-    const first = this.#entries.findIndex(({ end }) => end === undefined);
-    for (const { line, position, end, reject } of this.#entries.splice(0, first < 0 ? this.#entries.length : first)) {
-      this.#position = position;
+    for (const { line, end, reject } of this.#entries.slice(0, items)) {
       if (end !== undefined) ends[end] += 1;
       if (reject) rejects.push({ line, reject });
     }
-    return { position: this.#position, ends, rejects };
+    return { items, position: this.#entries[items - 1]?.position ?? this.#position, ends, rejects };
+  }
+
+  /** What an advance said is written down: it is said no more. */
+  forget({ items, position }: Advance): void {
+    this.#entries.splice(0, items);
+    this.#settled -= items;
+    this.#position = position;
   }
 }

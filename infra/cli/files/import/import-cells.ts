@@ -1,9 +1,11 @@
+import { resolve } from 'node:path';
+import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { shardOf } from '../../../../shared/shard.ts';
 import type { SchemalessClient } from '../../../../shared/client/client.ts';
-import { FilesError } from '../../../../shared/files/files-error.ts';
+import { FilesError, listed } from '../../../../shared/files/files-error.ts';
 import type { FileProgress } from '../../../../shared/files/file-progress.ts';
 import { DoneItems, type Counts } from './done-items.ts';
-import { writeJournal, type Journal } from './journal.ts';
+import { knowsRejects, ofThisDatastore, writeJournal, type Journal } from './journal.ts';
 import { Pipeline } from './pipeline.ts';
 import { readInTurn } from './read-in-turn.ts';
 import { RejectsFile } from './rejects-file.ts';
@@ -21,8 +23,10 @@ export interface ImportOptions {
   readonly maxRejects?: number | undefined;
   /** Batches under way at once. @default 8 */
   readonly concurrency?: number | undefined;
-  /** When nothing was stored for so long, it is given up. @default 600,000 */
+  /** When nothing was stored, or nothing of a shard, for so long, it is given up. @default 600,000 */
   readonly patienceMs?: number | undefined;
+  /** Lines that are begun behind the oldest that is under way. @default 60,000, of 32 MiB */
+  readonly mostBegun?: { readonly items: number; readonly bytes: number } | undefined;
   /** Ends the import; what is under way is waited for. @default nothing does */
   readonly signal?: AbortSignal | undefined;
   /** @default nobody is told */
@@ -34,6 +38,8 @@ export interface ImportReport {
   readonly rejects: string;
   /** False where it was ended by its signal. */
   readonly complete: boolean;
+  /** Its journal says that all was imported before: nothing was done. */
+  readonly already?: true;
   readonly seconds: number;
 }
 
@@ -42,6 +48,8 @@ const MAX_REJECTS = 1000;
 const PATIENCE_MS = 600_000;
 const WINDOW_CELLS = 20_000;
 const WINDOW_BYTES = 8 * 1024 * 1024;
+/** Begun behind the oldest that is under way, so that one shard that does not answer costs no more than this. */
+const MOST_BEGUN = { items: 60_000, bytes: 32 * 1024 * 1024 } as const;
 const CHECKPOINT_MS = 500;
 
 /**
@@ -51,7 +59,8 @@ const CHECKPOINT_MS = 500;
  * Cells that are refused go to the rejects file with line, code and reason, and the others go on. Those that are
  * answered `unavailable` are repeated with growing pauses; `buffered` counts as stored.
  *
- * @throws FilesError `too_many_rejects`, `no_progress`; SchemalessError where the datastore is not known, or what else
+ * @throws FilesError `too_many_rejects`, `no_progress`; `other_import` where the datastore lacks what was stored;
+ *   `bad_input` once all is stored, where files are not as their manifests say; SchemalessError where the datastore is not known, or what else
  *   no cell is at fault for. The journal says how far it came in each case.
  */
 export async function importCells(
@@ -60,6 +69,17 @@ export async function importCells(
 ): Promise<ImportReport> {
   const began = performance.now();
   const heads = await client.heads();
+  const journal = ofThisDatastore(options.journal, heads);
+  const { counts, complete } = journal;
+  if (complete) return { counts, rejects: options.rejectsPath, complete, already: true, seconds: 0 };
+  return importRest(client, { ...options, journal }, { heads, began });
+}
+
+async function importRest(
+  client: Pick<SchemalessClient, 'batchPut'>,
+  options: ImportOptions,
+  { heads, began }: { readonly heads: readonly ShardHead[]; readonly began: number },
+): Promise<ImportReport> {
   const groups = new Map(heads.map(({ shard, group }) => [shard, group]));
   const keeper = await Keeper.open(options);
   const pipeline = new Pipeline({
@@ -76,6 +96,7 @@ export async function importCells(
   options.signal?.addEventListener('abort', stop);
   try {
     const isWhole = await readAll(options, keeper, pipeline);
+    if (isWhole) checkSources(options.sources);
     await keeper.close(isWhole);
   } catch (error) {
     await pipeline.stop();
@@ -94,9 +115,20 @@ export async function importCells(
   };
 }
 
+/** A file that was cut, or changed, has given what it had by then. */
+function checkSources(sources: readonly CellSource[]): void {
+  const faults = sources.flatMap((source) => source.faults?.() ?? []);
+  if (faults.length === 0) return;
+  throw new FilesError(
+    'bad_input',
+    `input: wanted the files that the manifests of the export say; all that could be read was imported, but ${listed(faults)}`,
+  );
+}
+
 /** Returns whether it came to the end of all sources. */
 async function readAll({ signal }: ImportOptions, keeper: Keeper, pipeline: Pipeline): Promise<boolean> {
   for await (const { source, items } of readInTurn(keeper.open, { signal, idle: () => pipeline.flush() })) {
+    await keeper.untilNear(pipeline);
     for (const item of items) {
       const entry = keeper.begin(source, item);
       if (item.cell) await pipeline.add({ cell: item.cell, bytes: item.bytes, entry });
@@ -105,7 +137,7 @@ async function readAll({ signal }: ImportOptions, keeper: Keeper, pipeline: Pipe
     await keeper.checkpointIfDue();
   }
   if (signal?.aborted) await pipeline.stop();
-  else await keeper.whileDraining(pipeline.drain());
+  else await keeper.whileDraining(pipeline);
   return signal?.aborted !== true;
 }
 
@@ -122,12 +154,20 @@ class Keeper {
   private constructor(options: ImportOptions, rejects: RejectsFile) {
     this.#options = options;
     this.#rejects = rejects;
-    this.#journal = options.journal;
+    this.#journal = { ...options.journal, rejects: resolve(options.rejectsPath) };
     this.#counts = { ...options.journal.counts };
   }
 
   static async open(options: ImportOptions): Promise<Keeper> {
-    return new Keeper(options, await RejectsFile.open(options.rejectsPath, options.journal.rejects_bytes));
+    const { journalPath, rejectsPath, journal } = options;
+    const isKnown = await knowsRejects(journalPath, rejectsPath);
+    const keeper = new Keeper(
+      options,
+      await RejectsFile.open(rejectsPath, isKnown ? journal.rejects_bytes : undefined),
+    );
+    // From now on what is in the file of rejects is of this import.
+    await keeper.#writeJournal();
+    return keeper;
   }
 
   get counts(): Counts {
@@ -154,14 +194,38 @@ class Keeper {
     if (performance.now() >= this.#dueAt) await this.checkpoint();
   }
 
+  /** Returns once the oldest item that is under way is near enough. */
+  async untilNear(pipeline: Pipeline): Promise<void> {
+    while (this.#isFarAhead && !this.#options.signal?.aborted) {
+      await this.checkpointIfDue();
+      if (this.#isFarAhead) await pipeline.change();
+    }
+  }
+
+  get #isFarAhead(): boolean {
+    const most = this.#options.mostBegun ?? MOST_BEGUN;
+    let [items, bytes] = [0, 0];
+    for (const { begun } of this.#done.values()) {
+      items += begun.items;
+      bytes += begun.bytes;
+    }
+    return items >= most.items || bytes >= most.bytes;
+  }
+
   /** Writes down how far it came meanwhile, too. */
-  async whileDraining(draining: Promise<void>): Promise<void> {
-    const timer = setInterval(() => void this.checkpoint().catch(() => undefined), CHECKPOINT_MS);
+  async whileDraining(pipeline: Pipeline): Promise<void> {
+    let failure: { readonly error: unknown } | undefined;
+    const fail = (error: unknown): void => {
+      failure ??= { error };
+      void pipeline.stop();
+    };
+    const timer = setInterval(() => void this.checkpoint().catch(fail), CHECKPOINT_MS);
     try {
-      await draining;
+      await pipeline.drain();
     } finally {
       clearInterval(timer);
     }
+    if (failure) throw failure.error;
   }
 
   /** Returns once it is on disk. Throws `too_many_rejects`. */
@@ -183,16 +247,18 @@ class Keeper {
   }
 
   async #write(mayBeComplete: boolean): Promise<void> {
-    const positions: Record<string, Position> = { ...this.#journal.positions };
-    const rejected: Parameters<RejectsFile['append']>[0][number][] = [];
-    for (const [source, done] of this.#done) {
-      const { position, ends, rejects } = done.advance();
-      positions[source.name] = position;
-      for (const end of Object.keys(ends) as (keyof Counts)[]) this.#counts[end] += ends[end];
-      for (const { line, reject } of rejects) rejected.push({ file: source.name, line, ...reject });
-    }
+    const advances = [...this.#done].map(([source, done]) => ({ source, done, advance: done.advance() }));
+    const rejected = advances.flatMap(({ source, advance }) =>
+      advance.rejects.map(({ line, reject }) => ({ file: source.name, line, ...reject })),
+    );
     // What the journal says of rejects has to be on disk before it says so.
     await this.#rejects.append(rejected);
+    const positions: Record<string, Position> = { ...this.#journal.positions };
+    for (const { source, done, advance } of advances) {
+      done.forget(advance);
+      positions[source.name] = advance.position;
+      for (const end of Object.keys(advance.ends) as (keyof Counts)[]) this.#counts[end] += advance.ends[end];
+    }
     const complete = mayBeComplete && [...this.#done.values()].every(({ isDone }) => isDone) && this.#isWithinRejects;
     this.#journal = {
       ...this.#journal,
@@ -201,7 +267,7 @@ class Keeper {
       rejects_bytes: this.#rejects.bytes,
       complete,
     };
-    if (this.#options.journalPath !== undefined) await writeJournal(this.#options.journalPath, this.#journal);
+    await this.#writeJournal();
     this.#tell();
     const { maxRejects = MAX_REJECTS } = this.#options;
     if (!this.#isWithinRejects)
@@ -209,6 +275,10 @@ class Keeper {
         'too_many_rejects',
         `max-rejects: wanted at most ${maxRejects} cells that cannot be stored, got ${this.#counts.rejected}; they are in ${this.#rejects.path}. The same command with a higher --max-rejects goes on`,
       );
+  }
+
+  async #writeJournal(): Promise<void> {
+    if (this.#options.journalPath !== undefined) await writeJournal(this.#options.journalPath, this.#journal);
   }
 
   get #isWithinRejects(): boolean {

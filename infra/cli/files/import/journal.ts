@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { ShardHead } from '../../../../shared/contract/datastore.ts';
 import { FilesError } from '../../../../shared/files/files-error.ts';
 import { writeDurably } from '../write-durably.ts';
 import { NO_COUNTS, type Counts } from './done-items.ts';
@@ -37,6 +39,10 @@ export interface Journal extends ImportSubject {
   readonly counts: Counts;
   /** Bytes of the rejects file that belong to what is done. */
   readonly rejects_bytes: number;
+  /** That file. Missing before the import has begun. */
+  readonly rejects?: string | undefined;
+  /** Cells of the datastore when the import began. Missing where a group could not say it. */
+  readonly cells_before?: number | undefined;
   readonly complete: boolean;
   readonly at: string;
 }
@@ -75,7 +81,7 @@ export async function fingerprint(path: string): Promise<Fingerprint> {
     const last = await file.read(sample, first.bytesRead, SAMPLE_BYTES, Math.max(0, status.size - SAMPLE_BYTES));
     const bytes = sample.subarray(0, first.bytesRead + last.bytesRead);
     return {
-      path,
+      path: resolve(path),
       size: status.size,
       changed_ms: Math.floor(status.mtimeMs),
       sample: hash('sha256', bytes, 'hex'),
@@ -92,20 +98,14 @@ export async function fingerprint(path: string): Promise<Fingerprint> {
  *   another datastore or other options; `bad_journal` where it cannot be read
  */
 export async function readJournal(path: string, subject: ImportSubject): Promise<Journal | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  const text = await readIfThere(path);
+  if (text === undefined) return undefined;
   const journal = parse(path, text);
-  const cure = `--restart begins anew: cells that are there already are left as they are`;
   if (!isDeepStrictEqual(journal.inputs, subject.inputs)) {
     const changed = subject.inputs.find((input, place) => !isDeepStrictEqual(input, journal.inputs[place]));
     throw new FilesError(
       'changed_input',
-      `${changed?.path ?? 'the input'}: wanted the file as it was when its import began (${path}), got one that was changed since. ${cure}`,
+      `${changed?.path ?? 'the input'}: wanted the file as it was when its import began (${path}), got one that was changed since. ${CURE}`,
     );
   }
   for (const what of ['url', 'datastore', 'reading'] as const) {
@@ -113,15 +113,59 @@ export async function readJournal(path: string, subject: ImportSubject): Promise
     const [wanted, got] = [journal[what], subject[what]].map((value) => JSON.stringify(value));
     throw new FilesError(
       'other_import',
-      `${what}: wanted ${wanted}, as when this import began (${path}), got ${got}. ${cure}; --journal names another file`,
+      `${what}: wanted ${wanted}, as when this import began (${path}), got ${got}. ${CURE}; --journal names another file`,
     );
   }
   return journal;
 }
 
+/**
+ * The journal, where it may be of the datastore that there is: logs grow only, so that one with fewer cells than were
+ * there and were stored was made again since.
+ *
+ * @throws FilesError `other_import`
+ */
+export function ofThisDatastore(journal: Journal, heads: readonly ShardHead[]): Journal {
+  let cells = 0;
+  for (const head of heads) {
+    if (head.error !== undefined) return journal;
+    cells += head.head;
+  }
+  const wanted = (journal.cells_before ?? 0) + journal.counts.stored;
+  if (cells >= wanted)
+    return journal.cells_before === undefined && isNew(journal) ? { ...journal, cells_before: cells } : journal;
+  throw new FilesError(
+    'other_import',
+    `datastore: wanted the ${wanted} cells or more that ${journal.datastore} had by the journal, got ${cells}: it was made again since, or a writer was lost and is being brought back. ${CURE}`,
+  );
+}
+
+function isNew({ positions }: Journal): boolean {
+  return Object.keys(positions).length === 0;
+}
+
+/** Whether a file of rejects was written by an import that this journal is of. */
+export async function knowsRejects(journalPath: string | undefined, rejectsPath: string): Promise<boolean> {
+  const text = journalPath === undefined ? undefined : await readIfThere(journalPath);
+  if (journalPath === undefined || text === undefined) return false;
+  const { rejects } = parse(journalPath, text);
+  return rejects === undefined || rejects === resolve(rejectsPath);
+}
+
 /** Returns once it is on disk. */
 export async function writeJournal(path: string, journal: Journal): Promise<void> {
   await writeDurably(path, `${JSON.stringify({ ...journal, at: new Date().toISOString() })}\n`);
+}
+
+const CURE = '--restart begins anew: cells that are there already are left as they are';
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 function parse(path: string, text: string): Journal {

@@ -12,16 +12,25 @@ export interface OpenBytes {
 
 const PIECE_BYTES = 256 * 1024;
 
-/** @param start the first byte to be read, where nothing is compressed */
-export function openFile(path: string, start: number): OpenBytes {
-  return decompress(createReadStream(path, { start, highWaterMark: PIECE_BYTES }), path, start);
+export interface Opening {
+  /** The first byte to be read, where nothing is compressed. @default 0 */
+  readonly start?: number | undefined;
+  /** Is given each piece of the file itself. @default nobody is */
+  readonly seen?: ((piece: Buffer) => void) | undefined;
+}
+
+export function openFile(path: string, { start = 0, seen }: Opening = {}): OpenBytes {
+  return decompress(createReadStream(path, { start, highWaterMark: PIECE_BYTES }), path, { start, seen });
 }
 
 /** What comes of a stream, by the name of what it is. */
-export function decompress(input: Readable, name: string, start = 0): OpenBytes {
+export function decompress(input: Readable, name: string, { start = 0, seen }: Opening = {}): OpenBytes {
   let bytes = start;
   const transform = decompressor(compressionOf(name));
-  input.on('data', (piece: Buffer) => (bytes += piece.length));
+  input.on('data', (piece: Buffer) => {
+    bytes += piece.length;
+    seen?.(piece);
+  });
   input.pause();
   const bytesRead = (): number => bytes;
   if (!transform) return { stream: input, bytesRead };

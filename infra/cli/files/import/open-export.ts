@@ -1,10 +1,12 @@
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { isExport, MANIFEST, readManifests } from '../../../../shared/files/manifest.ts';
+import { FilesError, listed } from '../../../../shared/files/files-error.ts';
+import { checkRanges } from '../export/check-export.ts';
 import { folderTarget } from '../export/folder-target.ts';
-import { FilesError } from '../../../../shared/files/files-error.ts';
 import { fingerprint } from './journal.ts';
 import type { Input, InputOptions } from './open-input.ts';
-import { shardSource } from './shard-source.ts';
+import { shardSource, type ShardFile } from './shard-source.ts';
 
 /** Of each shard the files of all parts, in their order. */
 export async function openExport(folder: string, { format, mapping, defaultRefKey }: InputOptions): Promise<Input> {
@@ -19,17 +21,28 @@ export async function openExport(folder: string, { format, mapping, defaultRefKe
         'bad_input',
         `${part}: wanted an export in NDJSON, got ${manifest.format}, which is for analysis and cannot be imported`,
       );
-    return manifest.shards.flatMap(({ shard, file }) => (file ? [{ shard, path: join(folder, part, file.name) }] : []));
+    return manifest.shards.flatMap(({ shard, file }) =>
+      file ? [{ shard, ...file, path: join(folder, part, file.name) }] : [],
+    );
   });
+  const faults = [...checkRanges(manifests), ...files.flatMap(faultOf)];
+  if (faults.length > 0)
+    throw new FilesError('bad_input', `${folder}: wanted an export as its manifests say, but ${listed(faults)}`);
   const shards = [...new Set(files.map(({ shard }) => shard))].toSorted((one, other) => one - other);
   return {
     sources: shards.map((shard) =>
       shardSource(
         shard,
-        files.filter((file) => file.shard === shard).map(({ path }) => path),
+        files.filter((file) => file.shard === shard),
       ),
     ),
     fingerprints: await Promise.all(manifests.map(({ part }) => fingerprint(join(folder, part, MANIFEST)))),
     reading: { format: 'export' },
   };
+}
+
+/** Its SHA-256 is compared as it is read. */
+function faultOf({ path, bytes }: ShardFile): readonly string[] {
+  const size = statSync(path, { throwIfNoEntry: false })?.size;
+  return size === bytes ? [] : [`${path}: wanted ${bytes} bytes, got ${size ?? 'no file'}`];
 }

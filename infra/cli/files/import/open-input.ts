@@ -52,12 +52,12 @@ export async function openInput(path: string, options: InputOptions): Promise<In
   }
   const print = await fingerprint(path);
   const isPlain = compressionOf(path) === 'none';
-  const input = { name: basename(path), size: print.size, open: () => openFile(path, 0) };
+  const input = { name: basename(path), size: print.size, open: () => openFile(path) };
   const source = mapping
     ? await openCsv({ ...input, mapping })
     : ndjsonSource({
         ...input,
-        openAt: isPlain ? (byte) => openFile(path, byte) : undefined,
+        openAt: isPlain ? (byte) => openFile(path, { start: byte }) : undefined,
         defaultRefKey,
       });
   return { sources: [source], fingerprints: [print], reading };

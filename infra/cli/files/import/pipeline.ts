@@ -13,7 +13,7 @@ export interface PipelineOptions extends QueueOptions {
   readonly windowCells: number;
   /** and what they take as text, in bytes. */
   readonly windowBytes: number;
-  /** When nothing at all was settled for so long, it is given up. */
+  /** When nothing at all was settled, or nothing of a shard, for so long, it is given up. */
   readonly patienceMs: number;
 }
 
@@ -22,8 +22,8 @@ export class Pipeline {
   readonly #options: PipelineOptions;
   readonly #queues: ShardQueues;
   readonly #changed = new Bell();
-  /** How often shards were refused in a row. */
-  readonly #refusals = new Map<number, number>();
+  /** How often shards were refused in a row, and since when. */
+  readonly #refusals = new Map<number, { readonly count: number; readonly since: number }>();
   readonly #senders: Promise<void>[];
   #isFlushing = false;
   #isEnded = false;
@@ -51,6 +51,15 @@ export class Pipeline {
   flush(): void {
     this.#isFlushing = true;
     this.#changed.ring();
+  }
+
+  /** Sends what waits; returns once something is settled, or it has ended. Throws what made the import fail. */
+  async change(): Promise<void> {
+    this.#throwError();
+    if (this.#isEnded) return;
+    this.flush();
+    await this.#changed.wait();
+    this.#throwError();
   }
 
   /** Returns once all is settled, or it was stopped. */
@@ -102,12 +111,7 @@ export class Pipeline {
       entry.reject = reject;
     }
     if (settled.size > 0) this.#settledAt = performance.now();
-    const { patienceMs } = this.#options;
-    if (performance.now() - this.#settledAt > patienceMs)
-      throw new FilesError(
-        'no_progress',
-        `Nothing was stored for ${Math.round(patienceMs / 1000)} s; the same command goes on where this one ended`,
-      );
+    if (performance.now() - this.#settledAt > this.#options.patienceMs) throw this.#noProgress('Nothing');
     return items.filter((item) => !settled.has(item));
   }
 
@@ -117,14 +121,34 @@ export class Pipeline {
       this.#queues.release(batch, back);
       return;
     }
-    const refusals = 1 + Math.max(...batch.shards.map((shard) => this.#refusals.get(shard) ?? 0));
-    for (const shard of batch.shards) this.#refusals.set(shard, refusals);
+    const count = 1 + Math.max(...batch.shards.map((shard) => this.#refusals.get(shard)?.count ?? 0));
+    const settled = this.#shardsOf(batch.items.filter(({ entry }) => entry.end !== undefined));
+    const refused = this.#shardsOf(back);
+    for (const shard of batch.shards) {
+      const now = performance.now();
+      const since = settled.has(shard) ? now : (this.#refusals.get(shard)?.since ?? now);
+      if (!refused.has(shard)) this.#refusals.delete(shard);
+      else if (now - since > this.#options.patienceMs) throw this.#noProgress(`Nothing of shard ${shard}`);
+      else this.#refusals.set(shard, { count, since });
+    }
     setTimeout(
       () => {
         this.#queues.release(batch, back);
         this.#changed.ring();
       },
-      pauseMs(refusals, null),
+      pauseMs(count, null),
+    );
+  }
+
+  #shardsOf(items: readonly Waiting[]): ReadonlySet<number> {
+    return new Set(items.map(({ cell }) => this.#options.shardOf(cell.row_key)));
+  }
+
+  #noProgress(what: string): FilesError {
+    const seconds = Math.round(this.#options.patienceMs / 1000);
+    return new FilesError(
+      'no_progress',
+      `${what} was stored for ${seconds} s; the same command goes on where this one ended`,
     );
   }
 }

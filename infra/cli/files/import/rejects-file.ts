@@ -1,4 +1,5 @@
-import { open, type FileHandle } from 'node:fs/promises';
+import { open, rm, type FileHandle } from 'node:fs/promises';
+import { FilesError } from '../../../../shared/files/files-error.ts';
 import type { Reject } from './source.ts';
 
 /** A line of the file. */
@@ -7,27 +8,44 @@ export interface RejectedLine extends Reject {
   readonly line: number;
 }
 
-/** NDJSON of what was not stored, in the order of the lines. Made with the first of them. */
+/** NDJSON of what was not stored, in the order of the lines. It is there from the start, and goes where it holds none. */
 export class RejectsFile {
   readonly path: string;
-  #file: FileHandle | undefined;
+  readonly #file: FileHandle;
+  readonly #isMade: boolean;
   #bytes: number;
 
-  private constructor(path: string, bytes: number) {
+  private constructor(path: string, file: FileHandle, { bytes, isMade }: { bytes: number; isMade: boolean }) {
     this.path = path;
+    this.#file = file;
     this.#bytes = bytes;
+    this.#isMade = isMade;
   }
 
-  /** @param bytes that are kept of what is there: what the journal knows of */
-  static async open(path: string, bytes: number): Promise<RejectsFile> {
-    const rejects = new RejectsFile(path, bytes);
+  /**
+   * @param bytes that are kept of what is there, those that the journal knows of; undefined where it knows of no file
+   * @throws FilesError `bad_option` where something is there that no journal knows of; `bad_journal` where less is there
+   */
+  static async open(path: string, bytes: number | undefined): Promise<RejectsFile> {
+    const { file, isMade } = await openOrMake(path);
+    const { size } = await file.stat();
+    const rejects = new RejectsFile(path, file, { bytes: bytes ?? 0, isMade });
     try {
-      const file = await open(path, 'r+');
-      await file.truncate(bytes);
-      await file.close();
+      if (bytes === undefined && size > 0)
+        throw new FilesError(
+          'bad_option',
+          `rejects: wanted a new file, got ${path} of ${size} bytes, which is not of this import; move it, or name another one with --rejects`,
+        );
+      if (bytes !== undefined && size < bytes)
+        throw new FilesError(
+          'bad_journal',
+          `${path}: wanted the ${bytes} bytes of rejects that the journal knows of, got ${size}: put the file back, name it with --rejects, or begin anew with --restart`,
+        );
+      if (size > (bytes ?? 0)) await file.truncate(bytes);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-      rejects.#bytes = 0;
+      await file.close();
+      if (isMade) await rm(path, { force: true });
+      throw error;
     }
     return rejects;
   }
@@ -36,17 +54,31 @@ export class RejectsFile {
     return this.#bytes;
   }
 
-  /** Returns once they are on disk. */
+  /** Returns once they are on disk. Where that fails the file is as it was. */
   async append(lines: readonly RejectedLine[]): Promise<void> {
     if (lines.length === 0) return;
-    this.#file ??= await open(this.path, 'a');
     const bytes = Buffer.from(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
-    await this.#file.appendFile(bytes);
-    await this.#file.datasync();
+    try {
+      await this.#file.appendFile(bytes);
+      await this.#file.datasync();
+    } catch (error) {
+      await this.#file.truncate(this.#bytes).catch(() => undefined);
+      throw error;
+    }
     this.#bytes += bytes.length;
   }
 
   async close(): Promise<void> {
-    await this.#file?.close();
+    await this.#file.close();
+    if (this.#isMade && this.#bytes === 0) await rm(this.path, { force: true });
+  }
+}
+
+async function openOrMake(path: string): Promise<{ readonly file: FileHandle; readonly isMade: boolean }> {
+  try {
+    return { file: await open(path, 'ax'), isMade: true };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return { file: await open(path, 'a'), isMade: false };
   }
 }
