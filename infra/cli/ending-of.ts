@@ -1,5 +1,5 @@
 import { DefinitionsError } from '../../shared/definitions/definitions-error.ts';
-import { SchemalessError } from '../../shared/errors.ts';
+import { SchemalessError, type ErrorCode } from '../../shared/errors.ts';
 import { CommandError } from './command-error.ts';
 import type { Ending } from './exit-codes.ts';
 import { FilesError } from '../../shared/files/files-error.ts';
@@ -14,6 +14,9 @@ const BY_STATUS: Readonly<Record<number, Ending>> = {
   503: 'unavailable',
 };
 
+/** Refusals of a command that is to be another one, or to be given later: no cell is in the way, nor a signature. */
+const REFUSED: readonly ErrorCode[] = ['goes_by_deploy', 'fixed_definition', 'still_defined', 'would_lose'];
+
 /** What the gateway answers to who is not let in. */
 const DENIED: readonly unknown[] = [401, 403];
 
@@ -25,5 +28,6 @@ export function endingOf(error: unknown): Ending {
   if (DENIED.includes(error.details.more?.['answered'])) return 'denied';
   // Something that is no API of ours: what was sent is not at fault.
   if (error.code === 'invalid_json' && error.details.field === 'answer') return 'internal';
+  if (REFUSED.includes(error.code)) return 'usage';
   return BY_STATUS[error.status] ?? 'internal';
 }

@@ -9,7 +9,11 @@ export const EXIT_CODES = {
   conflict: { code: 4, meaning: 'Another body is at the address; cells never change. Nothing was changed' },
   unavailable: { code: 5, meaning: 'Not confirmed, or not all of it: repeat it as it is, which is safe' },
   denied: { code: 6, meaning: 'The API refused the signature, or there was none to send' },
-  rejects: { code: 7, meaning: 'Of an import: all is stored but what the file of rejects lists' },
+  rejects: {
+    code: 7,
+    meaning:
+      'Of an import: what the file of rejects lists is not stored; all else is, unless it says that they were too many',
+  },
   interrupted: { code: 130, meaning: 'Ctrl-C: called again it goes on where it was' },
 } as const satisfies Record<string, { readonly code: number; readonly meaning: string }>;
 

@@ -66,9 +66,22 @@ const FILES_AT_ONCE = { ndjson: 24, parquet: 6 } as const;
  * Writes the cells of all shards, a file each, as they were when it began; what is written meanwhile is for the next
  * part. Killed at any moment and called again it goes on; a part is there once its manifest is.
  *
- * @throws FilesError `other_export` where the target holds something else; `cut_log`, `log_too_short`
+ * @throws FilesError `other_export` where the target holds something else; `busy_export` while another export writes
+ *   there; `cut_log`, `log_too_short`
  */
 export async function exportCells(
+  client: Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'indexes'>,
+  options: ExportOptions,
+): Promise<ExportReport> {
+  const release = await options.target.lock?.();
+  try {
+    return await exportAlone(client, options);
+  } finally {
+    await release?.();
+  }
+}
+
+async function exportAlone(
   client: Pick<SchemalessClient, 'name' | 'heads' | 'log' | 'indexes'>,
   options: ExportOptions,
 ): Promise<ExportReport> {

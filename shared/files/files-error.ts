@@ -1,5 +1,5 @@
 /** What somebody can do about an error, as the exit codes of the command line have it. */
-export type FilesEnding = 'usage' | 'unavailable' | 'internal';
+export type FilesEnding = 'usage' | 'unavailable' | 'internal' | 'rejects';
 
 /** Why an import or an export cannot begin, or go on. */
 const ENDINGS = {
@@ -8,13 +8,14 @@ const ENDINGS = {
   bad_manifest: 'usage',
   bad_mapping: 'usage',
   bad_option: 'usage',
+  busy_export: 'unavailable',
   changed_input: 'usage',
   cut_log: 'internal',
   log_too_short: 'unavailable',
   no_progress: 'unavailable',
   other_export: 'usage',
   other_import: 'usage',
-  too_many_rejects: 'usage',
+  too_many_rejects: 'rejects',
   zstd_missing: 'usage',
 } as const satisfies Record<string, FilesEnding>;
 
@@ -30,7 +31,7 @@ export class FilesError extends Error {
     this.code = code;
   }
 
-  /** `usage`: mend what was said; `unavailable`: the same command again goes on. */
+  /** `usage`: mend what was said; `unavailable`: the same command again goes on; `rejects`: some cells are no cells. */
   get ending(): FilesEnding {
     return ENDINGS[this.code];
   }

@@ -73,7 +73,7 @@ async function planNext(
     shard_count: heads.length,
     format,
     compression: format === 'parquet' ? 'snappy' : (wish.compression ?? 'gzip'),
-    typed_columns: format === 'parquet' ? [...typedColumns(await client.indexes())] : [],
+    typed_columns: format === 'parquet' ? [...typedColumns(await client.indexes(), last?.manifest.typed_columns)] : [],
     began_at: new Date().toISOString(),
     ranges,
     ...(unknown.length > 0 && { unknown: unknown.map(({ shard }) => shard) }),

@@ -17,6 +17,12 @@ export interface ExportTarget {
   /** Throws where nothing is. */
   open(path: string): Promise<Readable>;
   remove(path: string): Promise<void>;
+  /**
+   * Keeps other exports away until what it returns is called. Throws `busy_export`.
+   *
+   * @default others are told from what they left: two that begin at once may write different files of one name
+   */
+  lock?(): Promise<() => Promise<void>>;
   /** Leaves nothing behind on this machine. */
   close(): Promise<void>;
 }

@@ -17,23 +17,32 @@ export const PLAIN_COLUMNS = [
 /**
  * A column for each field that some index has, named as the field: `fare.total` is `fare_total`. Where fields of several
  * columns, or types, would be named alike, the name of the column comes first: `status_is_completed`.
+ *
+ * @param given of the part before: they keep their names and their places, whatever indexes there are since, so that one
+ *   table is that of all parts
  */
-export function typedColumns(indexes: readonly Pick<IndexStatus, 'fields'>[]): readonly TypedColumn[] {
+export function typedColumns(
+  indexes: readonly Pick<IndexStatus, 'fields'>[],
+  given: readonly TypedColumn[] = [],
+): readonly TypedColumn[] {
+  const known = new Set(given.map(({ field, type, column_name }) => `${field} ${type} ${column_name}`));
   const fields = new Map(
     indexes
       .flatMap((index) => index.fields)
-      .map((field) => [`${field.field} ${field.type} ${field.column_key}`, field] as const),
+      .map((field) => [`${field.field} ${toFieldType(field.type)} ${field.column_key}`, field] as const)
+      .filter(([key]) => !known.has(key)),
   );
-  const taken = new Map<string, number>(PLAIN_COLUMNS.map((name) => [name, 1]));
+  const taken = new Map<string, number>([...PLAIN_COLUMNS, ...given.map(({ name }) => name)].map((name) => [name, 1]));
+  const used = new Set(taken.keys());
   for (const { field } of fields.values()) taken.set(named(field), (taken.get(named(field)) ?? 0) + 1);
-  const used = new Set<string>(PLAIN_COLUMNS);
-  return [...fields.values()].map(({ field, type, column_key }) => {
+  const fresh = [...fields.values()].map(({ field, type, column_key }) => {
     const long = named(`${column_key}_${field}`);
     let name = (taken.get(named(field)) ?? 0) > 1 ? long : named(field);
     for (let place = 2; used.has(name); place += 1) name = `${long}_${place}`;
     used.add(name);
     return { name, field, type: toFieldType(type), column_name: column_key };
   });
+  return [...given, ...fresh];
 }
 
 /** Names of Athena: letters, digits and underscores; it makes no difference of cases. */

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Cell, Role } from '../../../shared/cell.ts';
 import { CELL_COLUMNS } from '../cell-columns.ts';
 import { action, examples } from '../cli.ts';
+import type { Ending } from '../exit-codes.ts';
 import { limitFlag, readFlag, repeatableFlag, wholeNumber } from '../flags.ts';
 import { followLogs, type LogPage } from '../log/follow-logs.ts';
 import { openOffsets, type OffsetsFile } from '../log/offsets-file.ts';
@@ -64,7 +65,11 @@ was killed, the last cells may come again, and none is missing. Shards that are 
     .action(action<[shards: readonly number[] | undefined], TailFlags>(runTail));
 }
 
-async function runTail(session: Session, [wanted = []]: [readonly number[] | undefined], flags: TailFlags) {
+async function runTail(
+  session: Session,
+  [wanted = []]: [readonly number[] | undefined],
+  flags: TailFlags,
+): Promise<Ending> {
   const follow = flags.follow === true;
   const from = readStart(flags.from ?? (follow ? 'now' : 'start'));
   const ended = new AbortController();
@@ -90,6 +95,7 @@ async function runTail(session: Session, [wanted = []]: [readonly number[] | und
   } finally {
     kept.save();
   }
+  return ended.signal.aborted && !follow ? 'interrupted' : 'ok';
 }
 
 /** What a signal cut off is no error. */

@@ -7,6 +7,7 @@ import { exportCells, type ExportReport } from '../../../shared/files/export-cel
 import { openTarget } from './export/open-target.ts';
 import type { ExportTarget } from '../../../shared/files/target.ts';
 import { typedColumns } from '../../../shared/files/typed-columns.ts';
+import { readManifests } from '../../../shared/files/manifest.ts';
 import { FilesError } from '../../../shared/files/files-error.ts';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { action } from '../cli.ts';
@@ -42,9 +43,9 @@ export function exportCommand(): Command {
         const interrupt = untilInterrupted();
         const target = await openTarget(to);
         try {
-          if (flags.check) return await check(target);
+          if (flags.check) return await check(target, interrupt.signal);
           const client = await session.connect({ signal: interrupt.afterwards });
-          if (flags.ddl) return await printDdl(to, flags, client);
+          if (flags.ddl) return await printDdl(to, flags, client, target);
           return print(await run(target, flags, client, interrupt.signal));
         } finally {
           interrupt.end();
@@ -94,15 +95,23 @@ function print(report: ExportReport): Ending {
   return report.complete ? 'ok' : 'interrupted';
 }
 
-async function check(target: ExportTarget): Promise<Ending> {
-  const report = await checkExport(target);
+async function check(target: ExportTarget, signal: AbortSignal): Promise<Ending> {
+  const report = await checkExport(target, signal);
+  if (!report) return 'interrupted';
   process.stdout.write(`${JSON.stringify(report)}\n`);
   return report.faults.length > 0 ? 'internal' : 'ok';
 }
 
-async function printDdl(to: string, { format }: Flags, client: SchemalessClient): Promise<Ending> {
+async function printDdl(
+  to: string,
+  { format }: Flags,
+  client: SchemalessClient,
+  target: ExportTarget,
+): Promise<Ending> {
   if (format !== 'parquet') throw new FilesError('bad_option', `ddl: wanted --format parquet with it, got ${format}`);
-  process.stdout.write(`${athenaDdl(client.name, to, typedColumns(await client.indexes()))}\n`);
+  const last = (await readManifests(target)).at(-1);
+  const columns = typedColumns(await client.indexes(), last?.manifest.typed_columns);
+  process.stdout.write(`${athenaDdl(client.name, to, columns)}\n`);
   return 'ok';
 }
 

@@ -47,7 +47,9 @@ export async function chooseTarget(flags: TargetFlags, at: Surroundings): Promis
   const ofEnvironment = named(environment['SCHEMALESS_PROFILE']);
   const environmentUrl = flags.profile === undefined ? named(environment['SCHEMALESS_URL']) : undefined;
   const isUrlElsewhere = flags.url !== undefined || environmentUrl !== undefined;
-  const name = flags.profile ?? ofEnvironment ?? (isUrlElsewhere ? undefined : readProfiles(file).current);
+  // A URL that was typed is not that of a profile that was not: its credentials are not for it.
+  const unsaid = flags.url === undefined ? ofEnvironment : undefined;
+  const name = flags.profile ?? unsaid ?? (isUrlElsewhere ? undefined : readProfiles(file).current);
   const profile = name === undefined ? {} : findProfile(file, name);
   const { url, by } = await chooseUrl({ flags, environmentUrl, profile, name }, at);
   const ofFlag = flags.profile === undefined ? undefined : profile.datastore;

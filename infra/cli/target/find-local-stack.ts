@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
+import { isLoopback } from './loopback.ts';
 import { DEFAULT_OPTIONS } from '../../local/stack/local-stack-options.ts';
 import { dataFolder, isDataFolder } from '../../local/stack/data-folder.ts';
 
@@ -42,7 +43,7 @@ function stackAbove(folder: string): FoundStack | undefined {
 function readAddress(endpoints: string): string | undefined {
   try {
     const { http } = Object(JSON.parse(readFileSync(endpoints, 'utf8'))) as { readonly http?: unknown };
-    return typeof http === 'string' && URL.canParse(http) ? http : undefined;
+    return typeof http === 'string' && URL.canParse(http) && isLoopback(http) ? http : undefined;
   } catch {
     return undefined;
   }

@@ -1,5 +1,6 @@
 import type { ClientOptions } from '../../../shared/client/options.ts';
 import { badUsage, CommandError } from '../command-error.ts';
+import { isLoopback } from './loopback.ts';
 import type { Target } from './choose-target.ts';
 
 type Sign = NonNullable<ClientOptions['sign']>;
@@ -7,6 +8,13 @@ type Sign = NonNullable<ClientOptions['sign']>;
 /** Signs as the target says; undefined where it says not to. What signing needs is loaded only then. */
 export async function signerOf({ sign, region, awsProfile, url }: Target): Promise<Sign | undefined> {
   if (!sign) return undefined;
+  if (new URL(url).protocol !== 'https:' && !isLoopback(url))
+    throw badUsage(
+      'url',
+      'https, where requests are signed',
+      url,
+      'Say https, or --no-sign: credentials of a session go with each request',
+    );
   if (region === undefined)
     throw badUsage(
       'region',

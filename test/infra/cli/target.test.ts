@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { chooseTarget } from '../../../infra/cli/target/choose-target.ts';
 import { profilesFile, readProfiles, writeProfiles } from '../../../infra/cli/target/profiles.ts';
+import { signerOf } from '../../../infra/cli/target/signer.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const folder = temporaryFolder();
@@ -37,6 +38,20 @@ beforeEach(() => {
 });
 
 describe('which API is asked', () => {
+  it('is not given the credentials of a profile that was not named with a URL that was', async () => {
+    const set = { ...at, environment: { ...environment, SCHEMALESS_PROFILE: 'prod' } };
+    const asked = { url: 'http://other.example' };
+    expect(await chooseTarget(asked, set)).toMatchObject({ awsProfile: undefined, datastore: undefined, sign: false });
+    expect(await chooseTarget({ ...asked, profile: 'prod' }, set)).toMatchObject({ awsProfile: 'operator' });
+  });
+
+  it('is not given a signature over plain HTTP, but on this machine', async () => {
+    const target = { by: '', datastore: undefined, sign: true, region: 'eu-central-1', awsProfile: undefined };
+    await expect(signerOf({ ...target, url: 'http://other.example' })).rejects.toMatchObject({ ending: 'usage' });
+    expect(await signerOf({ ...target, url: 'http://127.0.0.1:4000' })).toBeTypeOf('function');
+    expect(await signerOf({ ...target, url: 'https://other.example' })).toBeTypeOf('function');
+  });
+
   it('is that of the flag, then the named profile, the environment, the current profile', async () => {
     const set = { ...at, environment: { ...environment, SCHEMALESS_URL: 'http://env.example' } };
     const chosen = async (flags: object, place = at): Promise<unknown> => (await chooseTarget(flags, place)).url;

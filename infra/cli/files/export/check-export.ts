@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { addAbortSignal, type Readable } from 'node:stream';
 import { compressionOf, decompressor } from '../../../../shared/files/compression.ts';
 import { FilesError } from '../../../../shared/files/files-error.ts';
 import { readLines } from '../import/read-lines.ts';
@@ -25,9 +25,12 @@ export interface CheckReport {
  * Looks at all parts of an export: that each range begins where the one before ended, that each file has the size, the
  * SHA-256 and the cells that its manifest says, and that their added ids have no hole.
  *
+ * @param signal ends it: then nothing is returned. @default nothing does
  * @throws FilesError `bad_manifest`; `bad_input` where there is no export
  */
-export async function checkExport(target: ExportTarget): Promise<CheckReport> {
+export async function checkExport(target: ExportTarget): Promise<CheckReport>;
+export async function checkExport(target: ExportTarget, signal: AbortSignal): Promise<CheckReport | undefined>;
+export async function checkExport(target: ExportTarget, signal?: AbortSignal): Promise<CheckReport | undefined> {
   const parts = await readManifests(target);
   if (parts.length === 0) throw new FilesError('bad_input', `${target.name}: wanted a complete export, got none`);
   const faults: string[] = [];
@@ -41,7 +44,8 @@ export async function checkExport(target: ExportTarget): Promise<CheckReport> {
       files += 1;
       cells += shard.cells;
       const path = `${part}/${shard.file.name}`;
-      const fault = await checkFile(target, path, shard, manifest).catch((error: unknown) => String(error));
+      const fault = await checkFile({ target, path, signal }, shard, manifest).catch((error: unknown) => String(error));
+      if (signal?.aborted) return undefined;
       if (fault !== undefined) faults.push(`${path}: ${fault}`);
     }
   }
@@ -69,14 +73,18 @@ export function checkRanges(parts: readonly Part[]): readonly string[] {
 
 /** Returns what is wrong. */
 async function checkFile(
-  target: ExportTarget,
-  path: string,
+  {
+    target,
+    path,
+    signal,
+  }: { readonly target: ExportTarget; readonly path: string; readonly signal?: AbortSignal | undefined },
   { after, to, cells, file }: ExportedShard,
   { format }: Manifest,
 ): Promise<string | undefined> {
   const sum = createHash('sha256');
   let bytes = 0;
   const stream = await target.open(path);
+  if (signal) addAbortSignal(signal, stream);
   stream.on('data', (piece: Buffer) => {
     sum.update(piece);
     bytes += piece.length;

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { renameDurably, writeDurably } from '../write-durably.ts';
+import { lockFolder } from './folder-lock.ts';
 import type { ExportTarget } from '../../../../shared/files/target.ts';
 
 /** A folder, made with the first file. */
@@ -19,12 +21,30 @@ export function folderTarget(folder: string): ExportTarget {
         .map(({ name }) => name),
     readText: (path) => orIfMissing(readFile(at(path), 'utf8'), undefined),
     writeText: async (path, text) => writeDurably(await make(at(path)), text),
-    scratch: (path) => make(at(path.replace(/[^/]*$/u, (name) => `_unfinished-${name}`))),
+    scratch: (path) => make(at(path.replace(/[^/]*$/u, (name) => `${UNFINISHED}${randomUUID()}-${name}`))),
     store: (scratch, path) => renameDurably(scratch, at(path)),
     open: async (path) => createReadStream(at(path)),
     remove: (path) => rm(at(path), { force: true }),
+    async lock() {
+      const release = await lockFolder(folder);
+      await removeUnfinished(folder);
+      return release;
+    },
     close: async () => undefined,
   };
+}
+
+const UNFINISHED = '_unfinished-';
+
+/** What one that was killed left of its part. */
+async function removeUnfinished(folder: string): Promise<void> {
+  const last = (await readdir(folder))
+    .filter((name) => name.startsWith('part-'))
+    .toSorted()
+    .at(-1);
+  if (last === undefined) return;
+  for (const name of await readdir(join(folder, last)))
+    if (name.startsWith(UNFINISHED)) await rm(join(folder, last, name), { force: true });
 }
 
 async function orIfMissing<Found, Missing>(found: Promise<Found>, missing: Missing): Promise<Found | Missing> {
