@@ -2,7 +2,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Cell, Role } from '../cell.ts';
 import type { SchemalessClient } from '../client/client.ts';
 import { pauseMs } from '../client/pause.ts';
-import { ERRORS } from '../errors.ts';
 import { FilesError } from './files-error.ts';
 import type { Range } from './manifest.ts';
 
@@ -130,7 +129,7 @@ async function take(open: readonly Reading[], logs: Logs, sink: ShardSink): Prom
     const reading = open[place];
     if (!reading) continue;
     if (log.error !== undefined) {
-      if (ERRORS[log.error.code].retry === 'never') throw log.error;
+      if (log.error.retry === 'never') throw log.error;
       continue;
     }
     const { range } = reading;
