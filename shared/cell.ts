@@ -33,11 +33,20 @@ export interface NewCell extends CellAddress {
   readonly body: Json;
 }
 
+/** A cell that was stored before, as an operator gives it back with its time. */
+export interface RestoredCell extends NewCell {
+  /** RFC 3339, to the microsecond. One that is yet to come counts as now. */
+  readonly created_at: string;
+}
+
 /** A cell as it is stored. */
 export interface Cell extends NewCell {
   readonly added_id: number;
   readonly shard: number;
-  /** When it was appended, by the primary's clock: RFC 3339, UTC, six decimals. Never goes back within a shard. */
+  /**
+   * When it was appended, by the primary's clock, or, of a restored cell, when it was stored before: RFC 3339, UTC, six
+   * decimals. Never goes back within a shard.
+   */
   readonly created_at: string;
   /** Present (true) when the body was erased: `body` is then null and the cell keeps its place in the log. */
   readonly erased?: true;

@@ -13,7 +13,7 @@ import { ROUTES, type Operation, type Route } from './routes.ts';
 import { SCHEMAS } from './schemas.ts';
 
 /** Goes up with every change of the API that its users can see; the first number with those that break them. */
-export const API_VERSION = '1.7.0';
+export const API_VERSION = '1.8.0';
 
 /** A new route without a description does not compile. */
 const DESCRIPTIONS: Readonly<Record<Operation, Description>> = {

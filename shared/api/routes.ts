@@ -29,6 +29,7 @@ export const ROUTES = [
   },
   { operation: 'getRow', method: 'GET', path: '/v1/{datastore}/rows/{row_key}', handler: 'read-cells' },
   { operation: 'batchPut', method: 'POST', path: '/v1/{datastore}/batch-put', handler: 'write-cells' },
+  { operation: 'batchRestore', method: 'POST', path: '/v1/{datastore}/batch-restore', handler: 'write-cells' },
   { operation: 'batchGet', method: 'POST', path: '/v1/{datastore}/batch-get', handler: 'read-cells' },
   { operation: 'batchRead', method: 'POST', path: '/v1/{datastore}/batch-read', handler: 'read-cells' },
   { operation: 'batchQuery', method: 'POST', path: '/v1/{datastore}/batch-query', handler: 'query-index' },

@@ -1,4 +1,4 @@
-import type { BufferConflict, BufferOperations, GroupBuffer } from '../contract/datastore.ts';
+import type { BufferOperations, GroupBuffer } from '../contract/datastore.ts';
 import { toItems } from './answers.ts';
 import type { Connection } from './calls.ts';
 
@@ -10,10 +10,7 @@ export function bufferCalls(send: Connection): BufferOperations {
     },
     async bufferConflicts({ limit, after } = {}) {
       const { json } = await send({ method: 'GET', path: ['buffer', 'conflicts'], query: { limit, after } });
-      return {
-        conflicts: json['conflicts'] as unknown as readonly BufferConflict[],
-        next: json['next'] as string | null,
-      };
+      return json as unknown as Awaited<ReturnType<BufferOperations['bufferConflicts']>>;
     },
     async discardConflicts(ids) {
       return Number(
@@ -22,10 +19,7 @@ export function bufferCalls(send: Connection): BufferOperations {
     },
     async undecidedWrites({ limit, after } = {}) {
       const { json } = await send({ method: 'GET', path: ['buffer', 'undecided'], query: { limit, after } });
-      return {
-        undecided: json['undecided'] as unknown as readonly BufferConflict[],
-        next: json['next'] as string | null,
-      };
+      return json as unknown as Awaited<ReturnType<BufferOperations['undecidedWrites']>>;
     },
     async keepUndecided(ids) {
       return Number(

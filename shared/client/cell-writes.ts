@@ -1,8 +1,8 @@
 import { parseAddress } from '../address.ts';
 import { isPathColumnName } from '../api/path-column-name.ts';
 import { checkBody } from '../body/measure.ts';
-import type { NewCell, PutResult } from '../cell.ts';
-import type { Datastore } from '../contract/datastore.ts';
+import type { NewCell, PutResult, RestoredCell } from '../cell.ts';
+import type { Datastore, PutOptions } from '../contract/datastore.ts';
 import { SchemalessError } from '../errors.ts';
 import { toPutResult } from './answers.ts';
 import type { Connection } from './calls.ts';
@@ -10,34 +10,44 @@ import { firstOf } from './first-of.ts';
 import type { OwnWrites } from './own-writes.ts';
 
 /** Writes over HTTP. What they are answered is noted for reads that have to show it. */
-export function cellWrites(send: Connection, own: OwnWrites | undefined): Pick<Datastore, 'put' | 'batchPut'> {
-  const noted = (result: PutResult): PutResult => {
+export function cellWrites(
+  send: Connection,
+  own: OwnWrites | undefined,
+): Pick<Datastore, 'put' | 'batchPut' | 'batchRestore'> {
+  const resultOf = (json: { readonly [member: string]: unknown }): PutResult => {
+    const result = toPutResult(json);
     own?.note(result);
     return result;
   };
-  const batchPut: Datastore['batchPut'] = async (cells, options = {}) => {
-    const checked = cells.map((cell, place) => checkCell(cell, `cells[${place}].`));
-    const query = { with: options.with };
-    const { json } = await send({ method: 'POST', path: ['batch-put'], query, body: { cells: checked } });
-    return (json['results'] as readonly { readonly [member: string]: unknown }[]).map((one) => noted(toPutResult(one)));
-  };
+  const batch =
+    <Given extends NewCell>(route: string, moreOf?: (cell: Given) => object) =>
+    async (cells: readonly Given[], options: PutOptions = {}): Promise<readonly PutResult[]> => {
+      const checked = cells.map((cell, place) => ({ ...checkCell(cell, `cells[${place}].`), ...moreOf?.(cell) }));
+      const { json } = await send({
+        method: 'POST',
+        path: [route],
+        query: { with: options.with },
+        body: { cells: checked },
+      });
+      return (json['results'] as readonly { readonly [member: string]: unknown }[]).map(resultOf);
+    };
+  const batchPut = batch('batch-put');
   return {
     batchPut,
+    batchRestore: batch('batch-restore', ({ created_at }: RestoredCell) => ({ created_at })),
     async put(cell, options = {}): Promise<PutResult> {
       const { row_key, column_name, ref_key, body } = checkCell(cell);
       if (!isPathColumnName(column_name)) return firstOf(await batchPut([cell], options));
       try {
         const path = ['cells', row_key, column_name, ref_key];
-        const { json } = await send({ method: 'PUT', path, query: { with: options.with }, body });
-        return noted(toPutResult(json));
+        const reply = await send({ method: 'PUT', path, query: { with: options.with }, body });
+        return resultOf(reply.json);
       } catch (error) {
         if (error instanceof SchemalessError && error.details.more?.['outcome'] !== undefined)
-          return noted(
-            toPutResult({
-              reason: error.code === 'unavailable' ? error.message : undefined,
-              ...error.details.more,
-            }),
-          );
+          return resultOf({
+            reason: error.code === 'unavailable' ? error.message : undefined,
+            ...error.details.more,
+          });
         throw error;
       }
     },

@@ -50,13 +50,13 @@ export interface ClientParts {
 /** A client over any connection. */
 export function clientOver(parts: ClientParts, limits?: CallLimits): SchemalessClient {
   const send = limits === undefined ? parts.send : boundedBy(parts.send, limits);
-  const { put, batchPut } = cellWrites(send, parts.own);
+  const writes = cellWrites(send, parts.own);
   const reads = cellReads(send, parts.own);
-  const putNext = putNextOver({ put, getLatest: reads.getLatest });
+  const putNext = putNextOver({ ...writes, ...reads });
   return {
     name: parts.name,
-    put: putOver(put, putNext),
-    batchPut,
+    ...writes,
+    put: putOver(writes.put, putNext),
     ...reads,
     ...logCalls(send),
     ...indexCalls(send),

@@ -7,6 +7,7 @@ import type {
   NewCell,
   PutResult,
   ReadCell,
+  RestoredCell,
   Role,
   Served,
 } from '../cell.ts';
@@ -31,6 +32,13 @@ export interface Datastore {
 
   /** Writes up to 100 cells, outcomes in the same order and independent; a malformed one refuses the whole batch. */
   batchPut(cells: readonly NewCell[], options?: PutOptions): Promise<readonly PutResult[]>;
+
+  /**
+   * As `batchPut`, for operators: each cell is stored with its own time, or with that of its shard's last cell, where
+   * that is later; never with one that is yet to come. A cell that is there already keeps its time. Never `buffered`: a
+   * copy has no room for a time, and what came behind it in its shard could not be earlier; `unavailable` in its place.
+   */
+  batchRestore(cells: readonly RestoredCell[], options?: PutOptions): Promise<readonly PutResult[]>;
 
   /** The cell at an address. Throws `unavailable` when no node could answer, as every read does. */
   get(address: CellAddress, options?: ReadOptions): Promise<Found>;

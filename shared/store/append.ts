@@ -6,6 +6,7 @@ import { byItem, type StoredCell } from '../sql/cell-rows.ts';
 import { SqlError, type SqlChange, type SqlClient, type Moved, type SqlRow, type Statement } from '../sql/client.ts';
 import { appendCell } from '../sql/statements/append-cell.ts';
 import { appendCells, type EncodedCell, type ShardFence } from '../sql/statements/append-cells.ts';
+import { appendRestored, areRestored } from '../sql/statements/append-restored.ts';
 import { dropBells, ringBells, RINGS_A_DROP } from '../sql/statements/ring-bells.ts';
 import { selectCells } from '../sql/statements/select-cells.ts';
 import { placeOf, type StoreContext } from '../access/context.ts';
@@ -107,8 +108,7 @@ async function appendOnce(
   cells: readonly EncodedCell[],
   { thenSelect, isFollowed, isRepeated }: AppendOnce,
 ): Promise<Appended | undefined> {
-  const [only] = cells;
-  const append = cells.length === 1 && only ? appendCell(fence, only) : appendCells(fence, cells);
+  const append = statementOf(fence, cells);
   const isToRing = isFollowed && client.abilities.hasBells === true;
   const change = await client.change({
     ...append,
@@ -144,6 +144,12 @@ async function appendOnce(
   }
   if (change.affectedRows === 0) return undefined;
   throw new SqlError('unclear', 'cells that an append met, or wrote, cannot be seen');
+}
+
+function statementOf(fence: ShardFence, cells: readonly EncodedCell[]): Statement {
+  if (areRestored(cells)) return appendRestored(fence, cells);
+  const [only] = cells;
+  return cells.length === 1 && only ? appendCell(fence, only) : appendCells(fence, cells);
 }
 
 /**

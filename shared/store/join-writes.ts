@@ -1,4 +1,5 @@
 import { LIMITS } from '../cell.ts';
+import { areRestored } from '../sql/statements/append-restored.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
 import { concernedIndexes } from '../index/keep-entries.ts';
 import { wantRowsAfter, type RowsAfter } from '../index/rows-after.ts';
@@ -78,9 +79,11 @@ export function joinWrites(context: StoreContext, datastore: string, shards: num
   const append = joinedByKey<Share<number>, AppendedShare>(
     {
       atOnce: APPENDS_OF_A_SHARD,
-      // A second write to an address is judged by the cell that the first one left there.
+      // Another statement appends restored cells. A second write to an address is judged by the cell that the first one
+      // left there.
       fits: (taken, next) =>
         isSmall(taken, next) &&
+        areRestored(taken[0].cells) === areRestored(next.cells) &&
         !taken.some(({ cells }) => cells.some((cell) => next.cells.some((other) => isSameAddress(cell, other)))),
       async run(shares) {
         const isTimed = shares.some((share) => share.isTimed === true);

@@ -2,11 +2,21 @@ import { parseAddress, parseColumnName, parseKey, parseRefKey, parseRowKey } fro
 import { decodeBody, encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
 import { checkBody } from '../body/measure.ts';
-import { LIMITS, type Cell, type CellKey, type Location, type NewCell, type PutResult, type Served } from '../cell.ts';
+import {
+  LIMITS,
+  type Cell,
+  type CellKey,
+  type Location,
+  type NewCell,
+  type PutResult,
+  type RestoredCell,
+  type Served,
+} from '../cell.ts';
 import type { IndexDefinition } from '../definitions/definitions.ts';
 import type { IndexAnswer, IndexCount, IndexCounted, IndexQuery } from '../contract/index-query.ts';
 import { referenceCount, referenceQuery } from '../index/reference-query.ts';
 import { shardOf } from '../shard.ts';
+import { parseTime } from '../time.ts';
 import type {
   BatchItem,
   Datastore,
@@ -44,6 +54,14 @@ export function referenceStore(name: string, shards: number, indexes: readonly I
         checkBody(cell.body, `${prefix}body`);
         return { ...parseAddress(cell, prefix), body: cell.body };
       }).map((cell) => logs.append(cell));
+    },
+
+    async batchRestore(cells: readonly RestoredCell[]): Promise<readonly PutResult[]> {
+      return parseBatch(cells, 'cells', (cell, prefix) => {
+        checkBody(cell.body, `${prefix}body`);
+        const created_at = parseTime(cell.created_at, `${prefix}created_at`);
+        return { cell: { ...parseAddress(cell, prefix), body: cell.body }, created_at };
+      }).map(({ cell, created_at }) => logs.append(cell, created_at));
     },
 
     async get(address): Promise<Found> {
@@ -107,7 +125,8 @@ class MemoryLogs {
     this.all = Array.from({ length: shards }, () => []);
   }
 
-  append(cell: NewCell): PutResult {
+  /** @param wished when it was stored before @default it is new */
+  append(cell: NewCell, wished?: string): PutResult {
     const shard = this.#shardOf(cell.row_key);
     const old = this.find(cell);
     if (old) {
@@ -117,8 +136,9 @@ class MemoryLogs {
     }
     const log = this.all[shard] ?? [];
     const now = new Date().toISOString().replace('Z', '000Z');
-    const last = log.at(-1)?.created_at ?? now;
-    const created_at = last > now ? last : now;
+    const time = wished !== undefined && wished < now ? wished : now;
+    const last = log.at(-1)?.created_at ?? time;
+    const created_at = last > time ? last : time;
     log.push({ ...cell, body: decodeBody(encodeBody(cell.body)), added_id: log.length + 1, shard, created_at });
     return { outcome: 'stored', shard, added_id: log.length, created_at };
   }

@@ -1,13 +1,15 @@
 import { addressKey, parseAddress } from '../address.ts';
 import { encodeBody } from '../body/codec.ts';
 import { equalJson } from '../body/equal.ts';
-import { LIMITS, type NewCell, type PutResult } from '../cell.ts';
+import { LIMITS, type NewCell, type PutResult, type RestoredCell } from '../cell.ts';
 import { SchemalessError } from '../errors.ts';
 import { keepEntries } from '../index/keep-entries.ts';
 import type { RowsAfter } from '../index/rows-after.ts';
 import { shardOf } from '../shard.ts';
 import { SqlError, type SqlClient } from '../sql/client.ts';
+import { areRestored } from '../sql/statements/append-restored.ts';
 import type { BufferedCell } from '../sql/statements/insert-buffered.ts';
+import { parseTime } from '../time.ts';
 import { requireDatastore } from '../access/groups.ts';
 import type { DatastoreTopology } from '../topology/topology.ts';
 import { bufferOnSecondaries, markAnswered, withdrawCopies } from './buffer-writes.ts';
@@ -20,7 +22,11 @@ import { parseBatch } from '../access/parse.ts';
  * The write path: validate, route, buffer on secondaries, append on the primary, answer. Groups go side by side, and
  * the shards of a group too.
  */
-export function cellWrites(context: StoreContext, name: string, shards: number): Pick<Datastore, 'put' | 'batchPut'> {
+export function cellWrites(
+  context: StoreContext,
+  name: string,
+  shards: number,
+): Pick<Datastore, 'put' | 'batchPut' | 'batchRestore'> {
   const writes: WriteContext = {
     ...context,
     datastore: name,
@@ -53,6 +59,22 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
     return results;
   }
 
+  /** @param prepareOne checks a cell, and makes it ready */
+  function batchOf<Given extends NewCell>(prepareOne: (cell: Given, prefix: string) => BufferedCell) {
+    return async (cells: readonly Given[], options: PutOptions = {}): Promise<readonly PutResult[]> => {
+      const prepared = parseBatch(cells, 'cells', prepareOne);
+      const topology = await requireDatastore(context.topology, name, shards);
+      const [first] = prepared;
+      if (!first) return [];
+      checkBounds(
+        prepared,
+        await context.groups.client(placeOf(topology, first.shard).group),
+        (place) => `cells[${place}].body`,
+      );
+      return settleRepeats(prepared, (some) => writeAll(topology, some, options));
+    };
+  }
+
   return {
     async put(cell, options = {}) {
       const prepared = [prepare(cell, '')] as const;
@@ -63,18 +85,12 @@ export function cellWrites(context: StoreContext, name: string, shards: number):
       return result;
     },
 
-    async batchPut(cells, options = {}) {
-      const prepared = parseBatch(cells, 'cells', prepare);
-      const topology = await requireDatastore(context.topology, name, shards);
-      const [first] = prepared;
-      if (!first) return [];
-      checkBounds(
-        prepared,
-        await context.groups.client(placeOf(topology, first.shard).group),
-        (place) => `cells[${place}].body`,
-      );
-      return settleRepeats(prepared, (some) => writeAll(topology, some, options));
-    },
+    batchPut: batchOf(prepare),
+
+    batchRestore: batchOf((cell: RestoredCell, prefix): BufferedCell => ({
+      ...prepare(cell, prefix),
+      stored_at: parseTime(cell.created_at, `${prefix}created_at`),
+    })),
   };
 }
 
@@ -219,7 +235,10 @@ async function inSeveral<Part, Item, Result>(
   return results;
 }
 
-/** The primary failed: a second copy goes to another group, so that the cells outlive either. */
+/**
+ * The primary failed: a second copy goes to another group, so that the cells outlive either. Of restored cells the
+ * copies are taken back: one that was appended later on would have a later time, and all behind it in its shard too.
+ */
 async function settleWithoutPrimary(
   context: WriteContext,
   {
@@ -233,6 +252,14 @@ async function settleWithoutPrimary(
       outcome: 'unavailable',
       shard,
       reason: 'the primary failed and writes are not buffered here',
+    }));
+  }
+  if (areRestored(cells)) {
+    await withdrawCopies(context, context.datastore, cells, holders);
+    return cells.map(({ shard }) => ({
+      outcome: 'unavailable',
+      shard,
+      reason: 'the primary failed, and a buffered copy would not keep the time',
     }));
   }
   const more =

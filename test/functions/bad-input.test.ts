@@ -201,6 +201,43 @@ const PUTS: readonly Refusal[] = [
 ];
 
 const BATCH = '/v1/trips/batch-put';
+const RESTORE = '/v1/trips/batch-restore';
+const RESTORED = { ...OK, created_at: '2020-01-31T08:00:00Z' };
+const RESTORES: readonly Refusal[] = [
+  [
+    'a time among new cells',
+    'POST',
+    BATCH,
+    cells(RESTORED),
+    400,
+    'unknown_field',
+    'cells[0].created_at',
+    'body',
+    'cells[0].created_at',
+  ],
+  [
+    'a restored cell without its time',
+    'POST',
+    RESTORE,
+    cells(RESTORED, OK),
+    400,
+    'missing_field',
+    'cells[1].created_at',
+    'RFC 3339',
+    'nothing',
+  ],
+  [
+    'a time without its zone',
+    'POST',
+    RESTORE,
+    cells(RESTORED, { ...RESTORED, created_at: '2020-01-31T08:00:00' }),
+    400,
+    'invalid_field',
+    'cells[1].created_at',
+    'with zone',
+    '2020-01-31T08:00:00',
+  ],
+];
 const BATCH_PUTS: readonly Refusal[] = [
   ['a batch that is no object', 'POST', BATCH, '[]', 400, 'invalid_field', 'body', 'object', 'an array'],
   ['a batch without cells', 'POST', BATCH, '{}', 400, 'missing_field', 'cells', 'array', 'nothing'],
@@ -1264,6 +1301,7 @@ describe('a name that is nearly right', () => {
 describe.each([
   ['puts', PUTS],
   ['batch puts', BATCH_PUTS],
+  ['batch restores', RESTORES],
   ['other requests', READS],
   ['index queries', QUERIES],
   ['requests for triggers', TRIGGERS],

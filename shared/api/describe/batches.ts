@@ -1,16 +1,18 @@
 import { LIMITS, type Json } from '../../cell.ts';
-import { arrayOf, objectOf, schema } from '../schema.ts';
+import { arrayOf, objectOf, schema, type Schema } from '../schema.ts';
 import { OF_BODY, OF_DATASTORE, type Description } from './description.ts';
 import { ADDRESS, BODY, CELL, SERVED } from './examples.ts';
 
 const { row_key } = ADDRESS;
 
-const NEW_CELL = objectOf({
+const CELL_MEMBERS = {
   row_key: schema('RowKey'),
   column_name: schema('ColumnName'),
   ref_key: schema('RefKey'),
   body: schema('Body'),
-});
+};
+const NEW_CELL = objectOf(CELL_MEMBERS);
+const RESTORED_CELL = objectOf({ ...CELL_MEMBERS, created_at: schema('Time') });
 const KEY = objectOf(
   {
     row_key: schema('RowKey'),
@@ -23,23 +25,20 @@ const KEY = objectOf(
 
 /** The routes of many cells. */
 export const BATCHES = {
-  batchPut: {
+  batchPut: manyWrites({
     summary: 'Write many cells',
     more: 'A malformed cell refuses the whole batch; the outcomes of well-formed ones are independent.',
-    query: ['with'],
-    request: {
-      schema: objectOf({ cells: arrayOf(NEW_CELL, LIMITS.batchCells) }),
-      example: { cells: [{ ...ADDRESS, body: BODY }] },
-    },
-    answers: {
-      200: {
-        means: 'The outcomes, in the order of the cells.',
-        schema: objectOf({ results: arrayOf(schema('PutResult')) }),
-        example: { results: [{ outcome: 'stored', shard: 233, added_id: 17, created_at: CELL.created_at }] },
-      },
-    },
-    problems: [...OF_DATASTORE, ...OF_BODY, 'body_too_large', 'undecodable_body'],
-  },
+    cell: NEW_CELL,
+    example: { ...ADDRESS, body: BODY },
+  }),
+  batchRestore: manyWrites({
+    summary: 'Write many cells that were stored before, with their times',
+    more:
+      'For operators, and otherwise as `batch-put`. A cell is stored with its time, or with that of the last cell of its shard, where that is later; ' +
+      'a time that is yet to come counts as now. A cell that is there already keeps its own. Nothing is `buffered`: what cannot be appended now is `unavailable`.',
+    cell: RESTORED_CELL,
+    example: { ...ADDRESS, body: BODY, created_at: CELL.created_at },
+  }),
   batchGet: {
     bodies: true,
     summary: 'Read many cells, or latest cells',
@@ -72,6 +71,30 @@ export const BATCHES = {
     answers: [{ status: 200, body: { entries: [], next: null, ...SERVED } }],
   }),
 } as const satisfies Record<string, Description>;
+
+interface ManyWrites {
+  readonly summary: string;
+  readonly more: string;
+  readonly cell: Schema;
+  readonly example: Json;
+}
+
+function manyWrites({ summary, more, cell, example }: ManyWrites): Description {
+  return {
+    summary,
+    more,
+    query: ['with'],
+    request: { schema: objectOf({ cells: arrayOf(cell, LIMITS.batchCells) }), example: { cells: [example] } },
+    answers: {
+      200: {
+        means: 'The outcomes, in the order of the cells.',
+        schema: objectOf({ results: arrayOf(schema('PutResult')) }),
+        example: { results: [{ outcome: 'stored', shard: 233, added_id: 17, created_at: CELL.created_at }] },
+      },
+    },
+    problems: [...OF_DATASTORE, ...OF_BODY, 'body_too_large', 'undecodable_body'],
+  };
+}
 
 interface ManyReads {
   readonly summary: string;

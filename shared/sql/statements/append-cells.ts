@@ -6,6 +6,8 @@ import { CONTROL, entityTable } from '../names.ts';
 /** A cell ready to be stored. */
 export interface EncodedCell extends NewCell {
   readonly encoded: Uint8Array;
+  /** When it was stored before: UTC, six decimals. @default it is new */
+  readonly stored_at?: string;
 }
 
 /** The shard that a write is meant for, as the topology knows it: another epoch, and the append does nothing. */
@@ -44,11 +46,36 @@ export function sharing({ anyWriter = false }: ShardFence): Pick<Statement, 'may
  * @param cells of this shard, no address twice
  */
 export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): Statement {
+  return appendRows(fence, cells.map(valuesOf), {
+    first: '',
+    next: '',
+    time: "GREATEST(SYSDATE(6), COALESCE(last.created_at, '2000-01-01'))",
+  });
+}
+
+/** What is bound of a cell. */
+export function valuesOf({ row_key, column_name, ref_key, encoded }: EncodedCell): readonly SqlParameter[] {
+  return [rowKeyBytes(row_key), Buffer.from(column_name), ref_key, encoded];
+}
+
+/** What cells bring besides their addresses and bodies, and the time that follows from it. */
+export interface AppendTimes {
+  readonly first: string;
+  readonly next: string;
+  readonly time: string;
+}
+
+/** The statement of `appendCells`, for cells of these values. */
+export function appendRows(
+  fence: ShardFence,
+  cells: readonly (readonly SqlParameter[])[],
+  { first, next, time }: AppendTimes,
+): Statement {
   const entity = entityTable(fence.datastore, fence.shard);
   const rows = cells.map((_, position) =>
     position === 0
-      ? 'SELECT 0 AS position, ? AS row_key, ? AS column_name, ? AS ref_key, ? AS body'
-      : `SELECT ${position}, ?, ?, ?, ?`,
+      ? `SELECT 0 AS position, ? AS row_key, ? AS column_name, ? AS ref_key, ? AS body${first}`
+      : `SELECT ${position}, ?, ?, ?, ?${next}`,
   );
   return {
     table: entity,
@@ -57,7 +84,7 @@ export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): S
       `INSERT INTO ${entity} (added_id, row_key, column_name, ref_key, body, created_at) ` +
       `SELECT LAST_INSERT_ID(COALESCE(last.added_id, log.first_id - 1) + ROW_NUMBER() OVER (ORDER BY new.position)), ` +
       `new.row_key, new.column_name, new.ref_key, new.body, ` +
-      `GREATEST(SYSDATE(6), COALESCE(last.created_at, '2000-01-01')) ` +
+      `${time} ` +
       `FROM ${CONTROL}.shard AS log ` +
       `LEFT JOIN ${entity} AS last ON last.added_id = ` +
       `(SELECT tip.added_id FROM ${entity} AS tip WHERE tip.added_id >= log.first_id ORDER BY tip.added_id DESC LIMIT 1 FOR UPDATE) ` +
@@ -65,16 +92,6 @@ export function appendCells(fence: ShardFence, cells: readonly EncodedCell[]): S
       `LEFT JOIN ${entity} AS old ` +
       `ON old.row_key = new.row_key AND old.column_name = new.column_name AND old.ref_key = new.ref_key ` +
       `WHERE log.datastore = ? AND log.shard = ? AND log.epoch = ? AND log.state = 'open'${writerFence(fence)} AND old.added_id IS NULL FOR UPDATE`,
-    parameters: [
-      ...cells.flatMap((cell): SqlParameter[] => [
-        rowKeyBytes(cell.row_key),
-        Buffer.from(cell.column_name),
-        cell.ref_key,
-        cell.encoded,
-      ]),
-      fence.datastore,
-      fence.shard,
-      fence.epoch,
-    ],
+    parameters: [...cells.flat(), fence.datastore, fence.shard, fence.epoch],
   };
 }

@@ -21,7 +21,7 @@ export function noteAccepted(cells: AcceptedCells, request: HostileRequest, answ
     const said = readExact(answer.text);
     return note(cells, memberText(said, 'outcome'), cellOf(said, readExact(request.body.toString())));
   }
-  if (!request.target.endsWith('/batch-put')) return 0;
+  if (!/\/batch-(?:put|restore)$/u.test(request.target)) return 0;
   const results = readExact(answer.text).members?.get('results')?.items ?? [];
   const sent = readExact(request.body.toString()).members?.get('cells')?.items ?? [];
   return sent.reduce(

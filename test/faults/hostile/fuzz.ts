@@ -17,6 +17,7 @@ const SEGMENTS = [
   'buffer',
   'log',
   'batch-put',
+  'batch-restore',
   'BASE',
   'versions',
   'conflicts',
@@ -77,13 +78,16 @@ function putCell(random: Random): Draft {
 }
 
 function batchPut(random: Random): Draft {
+  const isRestored = random.chance(0.2);
   const cells = Array.from({ length: random.integer(1, 8) }, () => {
     const name = random.chance(0.6) ? any(random, COLUMN_NAMES) : 'BASE';
-    return `{"row_key":"${randomRowKey(random)}","column_name":${JSON.stringify(name)},"ref_key":${random.integer(0, 1000)},"body":${nastyJson(random)}}`;
+    // Of batch-restore alone; what it takes reads back as any other.
+    const time = isRestored ? `,"created_at":${random.chance(0.8) ? '"2020-01-01T00:00:00Z"' : nastyJson(random)}` : '';
+    return `{"row_key":"${randomRowKey(random)}","column_name":${JSON.stringify(name)},"ref_key":${random.integer(0, 1000)},"body":${nastyJson(random)}${time}}`;
   });
   return {
     method: 'POST',
-    target: `${V1}/batch-put`,
+    target: `${V1}/batch-${isRestored ? 'restore' : 'put'}`,
     headers: contentType(random),
     body: sometimesMutated(random, `{"cells":[${cells.join(',')}]}`),
   };

@@ -309,7 +309,7 @@ describe('a store to rely on', () => {
         ({ groups }) => groups?.['route'] ?? '',
       );
     };
-    const changing = /^PUT|batch-put|pause|resume|rewind|retry|discard|replay|keep/u;
+    const changing = /^PUT|batch-put|batch-restore|pause|resume|rewind|retry|discard|replay|keep/u;
     expect(routesFor('Analyst').filter((route) => changing.test(route))).toEqual([]);
     expect(routesFor('Analyst')).toContain('GET/v1/*/cells/*/*');
     expect(routesFor('OnCall').filter((route) => changing.test(route)).length).toBeGreaterThan(8);

@@ -35,6 +35,7 @@ function allows(patterns: readonly RegExp[], { method, path }: (typeof ROUTES)[n
 const WRITES = [
   'putCell',
   'batchPut',
+  'batchRestore',
   'pauseTrigger',
   'resumeTrigger',
   'rewindTrigger',

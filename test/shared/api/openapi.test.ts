@@ -62,6 +62,11 @@ const REQUESTS: Readonly<Record<string, GatewayRequest>> = {
   listVersions: { method: 'GET', path: `/v1/trips/cells/${ROW}/BASE/versions` },
   getRow: { method: 'GET', path: `/v1/trips/rows/${ROW}` },
   batchPut: { method: 'POST', path: '/v1/trips/batch-put', body: JSON.stringify({ cells: [{ ...ADDRESS, body: 1 }] }) },
+  batchRestore: {
+    method: 'POST',
+    path: '/v1/trips/batch-restore',
+    body: JSON.stringify({ cells: [{ ...ADDRESS, body: 1, created_at: '2020-01-31T08:00:00Z' }] }),
+  },
   batchGet: {
     method: 'POST',
     path: '/v1/trips/batch-get',
@@ -145,6 +150,7 @@ async function askAll(): Promise<readonly GatewayAnswer[]> {
       get: async () => ({ cell: { ...CELL, erased: true }, ...SERVED }),
       getLatest: async () => ({ cell: null, ...SERVED }),
       batchPut: async () => PUT_RESULTS,
+      batchRestore: async () => PUT_RESULTS,
       batchGet: async () => [{ error: DAMAGE }, { error: UNAVAILABLE }],
       log: async () => [
         { shard: 0, cells: CELLS, next: 2, more: true, ...SERVED },
@@ -372,7 +378,7 @@ describe('the OpenAPI document', () => {
   it('is what the API answers', async () => {
     const { json } = await gateway(fakeDeployment())({ method: 'GET', path: '/v1/openapi.json' });
     expect(json).toEqual(DOCUMENT);
-    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.7.0' } });
+    expect(json).toMatchObject({ openapi: '3.1.0', info: { version: '1.8.0' } });
   });
 
   it('asks for signatures where requests are signed, and only there', async () => {

@@ -6,6 +6,7 @@ import { shardOf } from '../../../shared/shard.ts';
 import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
 import { fakeDeployment, SHARDS } from '../../functions/support/fake-deployment.ts';
 import { gateway, gatewayFetch } from '../../functions/support/gateway.ts';
+import { describeRestoring } from '../../support/restore-conformance.ts';
 
 const ROW = '6e3a0f9c-4d2b-4a86-9a41-0c7ce1b6a2f0';
 const SHARD = shardOf(ROW, SHARDS);
@@ -20,6 +21,8 @@ function client(changes: Partial<Datastore & BufferOperations> = {}): Schemaless
     attempts: 1,
   });
 }
+
+describeRestoring('HTTP', async () => ({ ...client(), shards: SHARDS }));
 
 async function thrown(work: Promise<unknown>): Promise<SchemalessError> {
   const error: unknown = await work.catch((reason: unknown) => reason);

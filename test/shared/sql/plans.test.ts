@@ -4,6 +4,7 @@ import { encodeBody } from '../../../shared/body/codec.ts';
 import type { Statement } from '../../../shared/sql/client.ts';
 import { appendCell } from '../../../shared/sql/statements/append-cell.ts';
 import { appendCells, type EncodedCell } from '../../../shared/sql/statements/append-cells.ts';
+import { appendRestored, type RestoredEncodedCell } from '../../../shared/sql/statements/append-restored.ts';
 import { entityTable } from '../../../shared/sql/names.ts';
 import { findLocations } from '../../../shared/sql/statements/find-locations.ts';
 import { selectBodyHashes } from '../../../shared/sql/statements/select-body-hashes.ts';
@@ -64,6 +65,11 @@ function newCells(count: number): EncodedCell[] {
   });
 }
 
+/** As an export has them: later and later. */
+function restored(count: number): RestoredEncodedCell[] {
+  return newCells(count).map((cell, place) => ({ ...cell, stored_at: `2026-01-01T00:00:00.${100_000 + place}Z` }));
+}
+
 describe('rows read', () => {
   const key = (ref_key?: number) => ({ key: { row_key: rows[0] ?? '', column_name: 'BASE', ref_key }, shard: 1 });
   const range = { row_key: '', column_name: 'NOTES', after: undefined, ascending: false, limit: 10, bytes: 1e6 };
@@ -71,6 +77,8 @@ describe('rows read', () => {
   it.each<[string, () => Statement, number]>([
     ['append of one cell', () => appendCell({ datastore, shard: 1, epoch: 1 }, newCells(1)[0] as EncodedCell), 12],
     ['append of 100 cells', () => appendCells({ datastore, shard: 1, epoch: 1 }, newCells(100)), 12 + 100 * 9],
+    ['append of a restored cell', () => appendRestored({ datastore, shard: 1, epoch: 1 }, restored(1)), 12 + 9],
+    ['append of 100 restored cells', () => appendRestored({ datastore, shard: 1, epoch: 1 }, restored(100)), 12 + 900],
     ['a cell by its address', () => selectCells(datastore, [key(3)], false), 6],
     ['the latest cell of a column of 333 versions', () => selectCells(datastore, [key()], false), 6],
     [

@@ -3,6 +3,7 @@ import type { IndexAnswer } from '../../../shared/contract/index-query.ts';
 import type { Datastore } from '../../../shared/contract/datastore.ts';
 import { describeIndexes, describeLongQueries, SUITE_INDEXES } from '../../support/index-conformance.ts';
 import { describeDatastore, type Subject } from '../../support/datastore-conformance.ts';
+import { describeRestoring } from '../../support/restore-conformance.ts';
 import { openRealStore, type RealStore } from '../../support/real-store.ts';
 
 let store: RealStore;
@@ -18,6 +19,8 @@ beforeAll(async () => {
 
 afterAll(() => store.close());
 
+// First, while shards are empty.
+describeRestoring('MySQL store', async () => subject.first);
 describeDatastore('MySQL store', async () => subject);
 describeIndexes('MySQL store', async () => subject.first);
 describeLongQueries('MySQL store', async () => subject.first);

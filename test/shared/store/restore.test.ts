@@ -1,0 +1,116 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { encodeBody } from '../../../shared/body/codec.ts';
+import type { Cell, RestoredCell } from '../../../shared/cell.ts';
+import type { BufferOperations, Datastore } from '../../../shared/contract/datastore.ts';
+import type { BufferedCell } from '../../../shared/sql/statements/insert-buffered.ts';
+import { joinWrites } from '../../../shared/store/join-writes.ts';
+import { cellOf, rowsOfShard } from '../../support/datastore-conformance.ts';
+import { faults } from '../../support/faulty-client.ts';
+import { openRealStore, type RealStore } from '../../support/real-store.ts';
+
+const SHARDS = 6;
+const broken = faults();
+let store: RealStore;
+let trips: Datastore & BufferOperations;
+
+beforeAll(async () => {
+  store = await openRealStore({ datastores: { trips: SHARDS }, wrap: broken.wrap });
+  trips = await store.deployment.datastore(store.nameOf('trips'));
+});
+
+afterEach(() => broken.behaviours.clear());
+afterAll(() => store.close());
+
+/** A second apart each, of the year 2020. */
+function restoredIn(shard: number, count: number): readonly RestoredCell[] {
+  const [row_key = ''] = rowsOfShard(shard, SHARDS, 1);
+  return Array.from({ length: count }, (_, ref_key) => ({
+    ...cellOf({ row_key, ref_key, body: { ref_key } }),
+    created_at: new Date(Date.UTC(2020, 0, 1, 0, 0, ref_key)).toISOString().replace('Z', '123Z'),
+  }));
+}
+
+async function logOf(shard: number): Promise<readonly Cell[]> {
+  const [log] = await trips.log([{ shard, after: 0 }], { limit: 1000 });
+  if (!log || log.error !== undefined) throw log?.error ?? new Error('no log');
+  return log.cells;
+}
+
+const timesOf = (cells: readonly { readonly created_at: string }[]) => cells.map(({ created_at }) => created_at);
+
+async function copies(): Promise<number> {
+  broken.behaviours.clear();
+  return (await trips.buffer()).reduce((sum, group) => sum + (group.error ? Number.NaN : group.rows), 0);
+}
+
+describe('cells that are restored', () => {
+  it('do not share a statement with new ones, which would store them with the time of now', async () => {
+    const cells = restoredIn(0, 3);
+    const { append } = joinWrites(store.context, store.nameOf('trips'), SHARDS);
+    const ready = ({ created_at, ...cell }: Partial<RestoredCell> & RestoredCell, isNew: boolean): BufferedCell => ({
+      ...cell,
+      shard: 0,
+      encoded: encodeBody(cell.body),
+      ...(!isNew && { stored_at: created_at }),
+    });
+
+    // The first goes alone; the others wait for it, and could go together.
+    await Promise.all(cells.map((cell, place) => append(0, [ready(cell, place === 2)])));
+
+    const [first, second, last] = await logOf(0);
+    expect([first?.created_at, second?.created_at]).toEqual(timesOf(cells.slice(0, 2)));
+    expect(String(last?.created_at) > '2021').toBe(true);
+  });
+
+  it('are numbered densely, and in order of time, among writers of new ones', async () => {
+    const instances = Array.from({ length: 4 }, () => store.open());
+    const rows = rowsOfShard(1, SHARDS, 4);
+    const restored = restoredIn(1, 100);
+    await Promise.all([
+      ...instances.map(async (instance, writer) => {
+        const own = await instance.datastore(store.nameOf('trips'));
+        for (let ref_key = 0; ref_key < 20; ref_key += 1)
+          await own.put(cellOf({ row_key: rows[writer] ?? '', ref_key }));
+      }),
+      (async () => {
+        for (let from = 0; from < 100; from += 10) await trips.batchRestore(restored.slice(from, from + 10));
+      })(),
+    ]);
+    await Promise.all(instances.map((instance) => instance.close()));
+
+    const log = await logOf(1);
+    expect(log.map(({ added_id }) => added_id)).toEqual(Array.from({ length: 180 }, (_, place) => place + 1));
+    expect(timesOf(log)).toEqual(timesOf(log).toSorted());
+    expect(new Set(log.map(({ row_key, ref_key }) => `${row_key}/${ref_key}`)).size).toBe(180);
+  });
+
+  it.each(['down', 'lost-answers'] as const)(
+    'are not buffered while their primary is %s: stored once it is back, they have their times, and leave no copies',
+    async (behaviour) => {
+      const shard = behaviour === 'down' ? 2 : 3;
+      const primary = (await store.topology.datastore(store.nameOf('trips')))?.places[shard]?.group ?? '';
+      const cells = restoredIn(shard, 5);
+      const before = await copies();
+
+      broken.behaviours.set(primary, behaviour);
+      const results = await trips.batchRestore(cells);
+      expect(results).toEqual(
+        cells.map(() => ({ outcome: 'unavailable', shard, reason: expect.stringContaining('time') })),
+      );
+      expect(await copies()).toBe(before);
+
+      const again = await trips.batchRestore(cells, { with: 'created_at' });
+      const outcome = behaviour === 'down' ? 'stored' : 'stored_before';
+      expect(again).toEqual(
+        cells.map(({ created_at }, place) => ({ outcome, shard, added_id: place + 1, created_at })),
+      );
+      expect(timesOf(await logOf(shard))).toEqual(timesOf(cells));
+    },
+  );
+
+  it('have a copy on another group until they are known to be safe, as any write', async () => {
+    const before = await copies();
+    await trips.batchRestore(restoredIn(4, 3));
+    expect((await copies()) - before).toBe(3);
+  });
+});
