@@ -1,5 +1,5 @@
 /** What somebody can do about an error, as the exit codes of the command line have it. */
-export type FilesEnding = 'usage' | 'unavailable' | 'internal' | 'rejects';
+export type FilesEnding = 'usage' | 'unavailable' | 'denied' | 'internal' | 'rejects';
 
 /** Why an import or an export cannot begin, or go on. */
 const ENDINGS = {
@@ -15,6 +15,7 @@ const ENDINGS = {
   no_progress: 'unavailable',
   other_export: 'usage',
   other_import: 'usage',
+  times_refused: 'denied',
   too_many_rejects: 'rejects',
   zstd_missing: 'usage',
 } as const satisfies Record<string, FilesEnding>;
@@ -31,7 +32,10 @@ export class FilesError extends Error {
     this.code = code;
   }
 
-  /** `usage`: mend what was said; `unavailable`: the same command again goes on; `rejects`: some cells are no cells. */
+  /**
+   * `usage`: mend what was said; `unavailable`: the same command again goes on; `denied`: it takes a right; `rejects`:
+   * some cells are no cells.
+   */
   get ending(): FilesEnding {
     return ENDINGS[this.code];
   }

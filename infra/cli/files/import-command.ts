@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import type { SchemalessClient } from '../../../shared/client/client.ts';
 import { action } from '../cli.ts';
 import { FilesError } from '../../../shared/files/files-error.ts';
@@ -21,6 +21,8 @@ interface Flags {
   readonly maxRejects: number;
   readonly concurrency?: number;
   readonly restart?: true;
+  readonly times?: true;
+  readonly newTimes?: true;
 }
 
 /** `import FILE`: cells of a file into the datastore. */
@@ -36,6 +38,12 @@ export function importCommand(): Command {
     .option('--max-rejects <count>', 'more of them end the import', readCount, 1000)
     .option('--concurrency <count>', 'batches under way at once, 1 to 64 (default: 8)', readConcurrency)
     .option('--restart', 'from the start again, whatever the journal says')
+    .addOption(
+      new Option('--times', 'cells keep the times of the input (default: of an export alone); for operators').conflicts(
+        'newTimes',
+      ),
+    )
+    .option('--new-times', 'also cells of an export are stored with the time of now')
     .addHelpText('after', EXAMPLES)
     .action(
       action<[string], Flags>(async (session, [path], flags) => {
@@ -76,10 +84,11 @@ async function run(
   { url, client }: { readonly url: string; readonly client: SchemalessClient },
   signal: AbortSignal,
 ): Promise<ImportReport> {
-  const { sources, fingerprints, reading } = await openInput(path, {
+  const { sources, fingerprints, areTimesKept, reading } = await openInput(path, {
     format: flags.format,
     mapping: flags.mapping,
     defaultRefKey: flags.refKey,
+    times: flags.times ? 'kept' : flags.newTimes ? 'new' : undefined,
   });
   // On Windows a folder may end with the other slash.
   const base = path === PIPE ? 'stdin' : path.replace(sep === '/' ? /\/+$/u : /[\\/]+$/u, '');
@@ -91,6 +100,7 @@ async function run(
   if (journalPath !== undefined && !flags.restart) journal = await readJournal(journalPath, subject);
   return importCells(client, {
     sources,
+    areTimesKept,
     journal: journal ?? newJournal(subject),
     journalPath,
     rejectsPath,

@@ -22,6 +22,8 @@ const mappingSchema = z.strictObject({
   ]),
   column_name: z.union([z.string().min(1), fromColumn]),
   ref_key: z.union([z.literal('line'), z.int().nonnegative(), fromColumn]),
+  /** When it was stored, for imports that keep times. */
+  created_at: fromColumn.optional(),
   body: z.record(z.string().min(1), value),
   delimiter: z.string().length(1).default(','),
   empty: z.enum(['omit', 'null', 'keep']).default('omit'),
@@ -31,11 +33,12 @@ const mappingSchema = z.strictObject({
 export type Mapping = z.infer<typeof mappingSchema>;
 
 /** Every column of the file that the mapping names. */
-export function columnsOf({ row_key, column_name, ref_key, body }: Mapping): readonly string[] {
+export function columnsOf({ row_key, column_name, ref_key, created_at, body }: Mapping): readonly string[] {
   return [
     ...('column' in row_key ? [row_key.column] : row_key.uuid5.columns),
     ...(typeof column_name === 'object' ? [column_name.column] : []),
     ...(typeof ref_key === 'object' ? [ref_key.column] : []),
+    ...(created_at ? [created_at.column] : []),
     ...Object.values(body).map((one) => one.column),
   ];
 }

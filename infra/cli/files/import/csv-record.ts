@@ -24,6 +24,8 @@ export interface UncheckedCell {
   readonly column_name: unknown;
   readonly ref_key: unknown;
   readonly body: Json;
+  /** UTC, six decimals; where the mapping names its column. */
+  readonly created_at?: string;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface UncheckedCell {
  * @param place of the record in its file, from 1: the ref key where the mapping says `line`
  */
 export function readRecord(record: CsvRecord, mapping: Mapping, place: number): UncheckedCell {
-  const { row_key, column_name, ref_key } = mapping;
+  const { row_key, column_name, ref_key, created_at } = mapping;
   const text = (column: string): string => record[column] ?? '';
   return {
     row_key: 'column' in row_key ? text(row_key.column) : uuidOf(row_key.uuid5, text),
@@ -44,7 +46,16 @@ export function readRecord(record: CsvRecord, mapping: Mapping, place: number): 
           ? place
           : ref_key,
     body: bodyOf(record, mapping),
+    ...(created_at && { created_at: timeOf(text(created_at.column), created_at.column) }),
   };
+}
+
+function timeOf(text: string, column: string): string {
+  try {
+    return parseTime(text, column);
+  } catch {
+    return refuse(column, 'a time as in RFC 3339, with its zone', text);
+  }
 }
 
 /** Of one column its text, of several a JSON list of theirs: no two tuples give the same. */

@@ -2,13 +2,20 @@ import { isUtf8 } from 'node:buffer';
 import { parse, type CsvError, type Info } from 'csv-parse';
 import { parseAddress } from '../../../../shared/address.ts';
 import { parseJson, stringifyJson } from '../../../../shared/body/json.ts';
-import { LIMITS, type NewCell } from '../../../../shared/cell.ts';
+import { LIMITS } from '../../../../shared/cell.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import { FilesError } from '../../../../shared/files/files-error.ts';
 import { CsvValueError, readRecord, type CsvRecord } from './csv-record.ts';
 import { columnsOf, type Mapping } from './csv-mapping.ts';
 import type { OpenBytes } from './open-bytes.ts';
-import { REJECT_CODES, type CellSource, type PackedCell, type Position, type SourceItem } from './source.ts';
+import {
+  REJECT_CODES,
+  type CellSource,
+  type PackedCell,
+  type Position,
+  type SourceCell,
+  type SourceItem,
+} from './source.ts';
 
 /** A body is 1 MiB at most; that of a record is in some of its values. */
 const RECORD_BYTES = 8 * 1024 * 1024;
@@ -19,13 +26,16 @@ export interface CsvOptions {
   readonly size: number | undefined;
   readonly open: () => OpenBytes;
   readonly mapping: Mapping;
+  /** @default the times of records are passed over */
+  readonly areTimesKept?: boolean | undefined;
 }
 
 /**
  * Cells as records of CSV, the first line of which names the columns. It is always read from its start: a record says
  * nothing of where it lies, and reading is far faster than storing.
  */
-export function csvSource({ name, size, open, mapping }: CsvOptions): CellSource {
+export function csvSource({ name, size, open, mapping: wished, areTimesKept = false }: CsvOptions): CellSource {
+  const mapping = areTimesKept ? wished : { ...wished, created_at: undefined };
   let bytesRead = (): number => 0;
   return {
     name,
@@ -145,8 +155,8 @@ type RejectPart = { readonly cell?: undefined; readonly reject: NonNullable<Sour
 
 function cellOf(record: CsvRecord, raw: string, mapping: Mapping, place: number): ItemPart {
   try {
-    const { body, ...address } = readRecord(record, mapping, place);
-    return { cell: pack({ ...parseAddress(address), body }) };
+    const { body, created_at, ...address } = readRecord(record, mapping, place);
+    return { cell: pack({ ...parseAddress(address), body, ...(created_at !== undefined && { created_at }) }) };
   } catch (error) {
     const text = raw.slice(0, SHOWN);
     if (error instanceof CsvValueError)
@@ -156,10 +166,11 @@ function cellOf(record: CsvRecord, raw: string, mapping: Mapping, place: number)
   }
 }
 
-function pack(cell: NewCell): PackedCell {
+function pack(cell: SourceCell): PackedCell {
   const bytes = Buffer.from(stringifyJson(cell));
   // What was written here, and is a body and its address.
-  const unpack = (): NewCell => parseJson(bytes.toString(), { maxDepth: LIMITS.bodyDepth + 1 }) as unknown as NewCell;
+  const unpack = (): SourceCell =>
+    parseJson(bytes.toString(), { maxDepth: LIMITS.bodyDepth + 1 }) as unknown as SourceCell;
   return { row_key: cell.row_key, unpack };
 }
 

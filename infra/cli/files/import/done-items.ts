@@ -16,6 +16,8 @@ export interface Entry {
   readonly bytes: number;
   end: End | undefined;
   reject: Reject | undefined;
+  /** It is there with another time than its source says. */
+  hasNewTime?: true;
 }
 
 /** What has newly come to be before everything that is still under way. */
@@ -23,6 +25,8 @@ export interface Advance {
   readonly items: number;
   readonly position: Position;
   readonly ends: Readonly<Record<End, number>>;
+  /** How many of them are there with another time. */
+  readonly newTimes: number;
   readonly rejects: readonly { readonly line: number; readonly reject: Reject }[];
 }
 
@@ -72,11 +76,13 @@ export class DoneItems {
     const items = this.#entries.length - this.begun.items;
     const ends = { ...NO_COUNTS };
     const rejects: { line: number; reject: Reject }[] = [];
-    for (const { line, end, reject } of this.#entries.slice(0, items)) {
+    let newTimes = 0;
+    for (const { line, end, reject, hasNewTime } of this.#entries.slice(0, items)) {
       if (end !== undefined) ends[end] += 1;
+      if (hasNewTime) newTimes += 1;
       if (reject) rejects.push({ line, reject });
     }
-    return { items, position: this.#entries[items - 1]?.position ?? this.#position, ends, rejects };
+    return { items, position: this.#entries[items - 1]?.position ?? this.#position, ends, newTimes, rejects };
   }
 
   /** What an advance said is written down: it is said no more. */

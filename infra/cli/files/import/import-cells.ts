@@ -9,11 +9,14 @@ import { knowsRejects, ofThisDatastore, writeJournal, type Journal } from './jou
 import { Pipeline } from './pipeline.ts';
 import { readInTurn } from './read-in-turn.ts';
 import { RejectsFile } from './rejects-file.ts';
+import { restoringClient } from './restoring-client.ts';
 import { START, type CellSource, type Position, type SourceItem } from './source.ts';
 
 export interface ImportOptions {
   /** Read side by side, some at a time; order is kept within each. */
   readonly sources: readonly CellSource[];
+  /** The cells are stored with the times that they bring. @default with that of their storing */
+  readonly areTimesKept?: boolean | undefined;
   /** How far it came before; a new one otherwise. */
   readonly journal: Journal;
   /** Where the journal is kept; left out, it is not, as for what comes from a pipe. */
@@ -35,6 +38,11 @@ export interface ImportOptions {
 
 export interface ImportReport {
   readonly counts: Counts;
+  /**
+   * Where times are kept: how many cells are there with another one, those included of which the answers did not say
+   * it.
+   */
+  readonly new_times?: number;
   readonly rejects: string;
   /** False where it was ended by its signal. */
   readonly complete: boolean;
@@ -59,20 +67,21 @@ const CHECKPOINT_MS = 500;
  * Cells that are refused go to the rejects file with line, code and reason, and the others go on. Those that are
  * answered `unavailable` are repeated with growing pauses; `buffered` counts as stored.
  *
- * @throws FilesError `too_many_rejects`, `no_progress`; `other_import` where the datastore lacks what was stored;
+ * @throws FilesError `too_many_rejects`, `no_progress`, `times_refused`; `other_import` where the datastore lacks what was stored;
  *   `bad_input` once all is stored, where files are not as their manifests say; SchemalessError where the datastore is not known, or what else
  *   no cell is at fault for. The journal says how far it came in each case.
  */
 export async function importCells(
-  client: Pick<SchemalessClient, 'batchPut' | 'heads'>,
+  client: Pick<SchemalessClient, 'batchPut' | 'batchRestore' | 'heads'>,
   options: ImportOptions,
 ): Promise<ImportReport> {
   const began = performance.now();
   const heads = await client.heads();
   const journal = ofThisDatastore(options.journal, heads);
-  const { counts, complete } = journal;
-  if (complete) return { counts, rejects: options.rejectsPath, complete, already: true, seconds: 0 };
-  return importRest(client, { ...options, journal }, { heads, began });
+  const { counts, complete, new_times = 0 } = journal;
+  const { areTimesKept = false, rejectsPath: rejects } = options;
+  if (complete) return { counts, ...(areTimesKept && { new_times }), rejects, complete, already: true, seconds: 0 };
+  return importRest(areTimesKept ? restoringClient(client) : client, { ...options, journal }, { heads, began });
 }
 
 async function importRest(
@@ -106,9 +115,10 @@ async function importRest(
   } finally {
     options.signal?.removeEventListener('abort', stop);
   }
-  const { counts } = keeper;
+  const { counts, newTimes } = keeper;
   return {
     counts,
+    ...(options.areTimesKept && { new_times: newTimes }),
     rejects: options.rejectsPath,
     complete: keeper.isComplete,
     seconds: (performance.now() - began) / 1000,
@@ -148,6 +158,7 @@ class Keeper {
   readonly #done = new Map<CellSource, DoneItems>();
   #journal: Journal;
   #counts: Record<keyof Counts, number>;
+  #newTimes: number;
   #dueAt = performance.now() + CHECKPOINT_MS;
   #writing: Promise<void> = Promise.resolve();
 
@@ -156,6 +167,7 @@ class Keeper {
     this.#rejects = rejects;
     this.#journal = { ...options.journal, rejects: resolve(options.rejectsPath) };
     this.#counts = { ...options.journal.counts };
+    this.#newTimes = options.journal.new_times ?? 0;
   }
 
   static async open(options: ImportOptions): Promise<Keeper> {
@@ -172,6 +184,10 @@ class Keeper {
 
   get counts(): Counts {
     return this.#counts;
+  }
+
+  get newTimes(): number {
+    return this.#newTimes;
   }
 
   get isComplete(): boolean {
@@ -256,6 +272,7 @@ class Keeper {
     const positions: Record<string, Position> = { ...this.#journal.positions };
     for (const { source, done, advance } of advances) {
       done.forget(advance);
+      this.#newTimes += advance.newTimes;
       positions[source.name] = advance.position;
       for (const end of Object.keys(advance.ends) as (keyof Counts)[]) this.#counts[end] += advance.ends[end];
     }
@@ -264,6 +281,7 @@ class Keeper {
       ...this.#journal,
       positions,
       counts: { ...this.#counts },
+      ...(this.#options.areTimesKept && { new_times: this.#newTimes }),
       rejects_bytes: this.#rejects.bytes,
       complete,
     };

@@ -37,6 +37,8 @@ export interface Journal extends ImportSubject {
   /** By source; those that have not begun are missing. */
   readonly positions: Readonly<Record<string, Position>>;
   readonly counts: Counts;
+  /** Of an import that keeps times: cells that have another one. @default none has */
+  readonly new_times?: number;
   /** Bytes of the rejects file that belong to what is done. */
   readonly rejects_bytes: number;
   /** That file. Missing before the import has begun. */
@@ -92,7 +94,7 @@ export async function fingerprint(path: string): Promise<Fingerprint> {
 }
 
 /**
- * The journal of an import that was begun, undefined where there is none.
+ * The journal of an import that was begun, undefined where there is none, or nothing came of one that read in another way.
  *
  * @throws FilesError `changed_input` where a file is another one since; `other_import` where the journal belongs to
  *   another datastore or other options; `bad_journal` where it cannot be read
@@ -110,6 +112,9 @@ export async function readJournal(path: string, subject: ImportSubject): Promise
   }
   for (const what of ['url', 'datastore', 'reading'] as const) {
     if (isDeepStrictEqual(journal[what], subject[what])) continue;
+    // It was refused, or ended at once: it may be tried in another way.
+    if (what === 'reading' && !journal.complete && Object.values(journal.counts).every((count) => count === 0))
+      return undefined;
     const [wanted, got] = [journal[what], subject[what]].map((value) => JSON.stringify(value));
     throw new FilesError(
       'other_import',

@@ -1,11 +1,19 @@
 import { isUtf8 } from 'node:buffer';
 import { parseAddress } from '../../../../shared/address.ts';
 import { parseJson } from '../../../../shared/body/json.ts';
-import { LIMITS, type Json, type NewCell } from '../../../../shared/cell.ts';
+import { LIMITS, type Json } from '../../../../shared/cell.ts';
 import { invalidField, missingField, SchemalessError, unknownField } from '../../../../shared/errors.ts';
+import { parseTime } from '../../../../shared/time.ts';
 import type { OpenBytes } from './open-bytes.ts';
 import { readLines, type Line } from './read-lines.ts';
-import { REJECT_CODES, type CellSource, type Position, type Reject, type SourceItem } from './source.ts';
+import {
+  REJECT_CODES,
+  type CellSource,
+  type Position,
+  type Reject,
+  type SourceCell,
+  type SourceItem,
+} from './source.ts';
 
 /** What a cell takes as text at most: a body of escapes alone is six times as long as what it stands for. */
 const LINE_BYTES = 6 * LIMITS.bodyBytes + 64 * 1024;
@@ -26,10 +34,19 @@ export interface NdjsonOptions {
   readonly open: () => OpenBytes;
   /** @default each line has to have one */
   readonly defaultRefKey?: DefaultRefKey | undefined;
+  /** Lines have to say when cells were stored, and are taken at their word. @default it is passed over */
+  readonly areTimesKept?: boolean | undefined;
 }
 
 /** Cells as lines of JSON: row_key, column_name, ref_key, body. Blank lines are passed over. */
-export function ndjsonSource({ name, size, open, openAt, defaultRefKey }: NdjsonOptions): CellSource {
+export function ndjsonSource({
+  name,
+  size,
+  open,
+  openAt,
+  defaultRefKey,
+  areTimesKept = false,
+}: NdjsonOptions): CellSource {
   let bytesRead = (): number => 0;
   return {
     name,
@@ -42,7 +59,7 @@ export function ndjsonSource({ name, size, open, openAt, defaultRefKey }: Ndjson
       for await (const lines of readLines(opened.stream, LINE_BYTES, start)) {
         const items = lines
           .filter(({ line, bytes }) => line > from.items && (bytes === undefined || !isBlank(bytes)))
-          .map((line) => readLine(line, defaultRefKey));
+          .map((line) => readLine(line, { defaultRefKey, areTimesKept }));
         if (items.length > 0) yield items;
       }
     },
@@ -53,15 +70,21 @@ function isBlank(bytes: Buffer): boolean {
   return bytes.length === 0 || (bytes.length < 1024 && bytes.toString('latin1').trim() === '');
 }
 
-function readLine({ line, bytes, end }: Line, defaultRefKey: DefaultRefKey | undefined): SourceItem {
+interface Reading {
+  readonly defaultRefKey: DefaultRefKey | undefined;
+  readonly areTimesKept: boolean;
+}
+
+function readLine({ line, bytes, end }: Line, { defaultRefKey, areTimesKept }: Reading): SourceItem {
   const place = { line, end: { items: line, bytes: end }, bytes: bytes?.length ?? 0 };
   if (bytes === undefined) return { ...place, reject: rejectOf('line_too_long') };
   if (!isUtf8(bytes)) return { ...place, reject: rejectOf('not_utf8') };
   const refKey = defaultRefKey === 'line' ? line : defaultRefKey;
   try {
-    const read = readCell(bytes, refKey);
-    if (!('row_key' in read)) return { ...place, reject: read };
-    return { ...place, cell: { row_key: read.row_key, unpack: () => readCell(bytes, refKey) as NewCell } };
+    const read = (): SourceCell | Reject => readCell(bytes, refKey, areTimesKept);
+    const cell = read();
+    if (!('row_key' in cell)) return { ...place, reject: cell };
+    return { ...place, cell: { row_key: cell.row_key, unpack: () => read() as SourceCell } };
   } catch (error) {
     if (!(error instanceof SchemalessError)) throw error;
     const { code, message: reason, details } = error;
@@ -73,16 +96,18 @@ function rejectOf(code: keyof typeof REJECT_CODES): Reject {
   return { code, reason: REJECT_CODES[code] };
 }
 
-function readCell(bytes: Buffer, defaultRefKey: number | undefined): NewCell | Reject {
+function readCell(bytes: Buffer, defaultRefKey: number | undefined, isTimeKept: boolean): SourceCell | Reject {
   const json = parseJson(bytes.toString(), { field: 'line', maxDepth: LIMITS.bodyDepth + 1 });
   if (typeof json !== 'object' || json === null || Array.isArray(json))
     throw invalidField('line', 'an object with row_key, column_name, ref_key, body', json);
   const members = json as { readonly [member: string]: Json | undefined };
   for (const name of Object.keys(members)) if (!MEMBERS.includes(name)) throw unknownField(name, MEMBERS);
-  const { row_key, column_name, ref_key = defaultRefKey, body, erased, error } = members;
+  const { row_key, column_name, ref_key = defaultRefKey, body, created_at, erased, error } = members;
   const address = parseAddress({ row_key, column_name, ref_key });
   if (erased === true) return rejectOf('erased');
   if (error !== undefined) return rejectOf('undecodable_body');
   if (body === undefined) throw missingField('body', 'the JSON of the cell');
-  return { ...address, body };
+  if (!isTimeKept) return { ...address, body };
+  if (created_at === undefined) throw missingField('created_at', 'when the cell was stored, as in RFC 3339');
+  return { ...address, body, created_at: parseTime(created_at, 'created_at') };
 }

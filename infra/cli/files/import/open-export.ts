@@ -9,11 +9,15 @@ import type { Input, InputOptions } from './open-input.ts';
 import { shardSource, type ShardFile } from './shard-source.ts';
 
 /** Of each shard the files of all parts, in their order. */
-export async function openExport(folder: string, { format, mapping, defaultRefKey }: InputOptions): Promise<Input> {
+export async function openExport(
+  folder: string,
+  { format, mapping, defaultRefKey, times }: InputOptions,
+): Promise<Input> {
   if (format !== undefined || mapping !== undefined || defaultRefKey !== undefined)
     throw new FilesError('bad_option', `${folder}: wanted no format, mapping or ref key, since an export says it all`);
   if (!isExport(folder))
     throw new FilesError('bad_input', `input: wanted a file, or a folder with an export, got ${folder}`);
+  const areTimesKept = times !== 'new';
   const manifests = await readManifests(folderTarget(folder));
   const files = manifests.flatMap(({ part, manifest }) => {
     if (manifest.format !== 'ndjson')
@@ -34,10 +38,12 @@ export async function openExport(folder: string, { format, mapping, defaultRefKe
       shardSource(
         shard,
         files.filter((file) => file.shard === shard),
+        areTimesKept,
       ),
     ),
     fingerprints: await Promise.all(manifests.map(({ part }) => fingerprint(join(folder, part, MANIFEST)))),
-    reading: { format: 'export' },
+    areTimesKept,
+    reading: { format: 'export', ...(areTimesKept && { times: 'kept' }) },
   };
 }
 

@@ -17,6 +17,8 @@ export interface InputOptions {
   /** The mapping file of CSV. */
   readonly mapping?: string | undefined;
   readonly defaultRefKey?: DefaultRefKey | undefined;
+  /** Whether cells are stored with the times that the input says. @default `kept` of an export, else `new` */
+  readonly times?: 'kept' | 'new' | undefined;
 }
 
 /** What is to be imported. */
@@ -24,6 +26,8 @@ export interface Input {
   readonly sources: readonly CellSource[];
   /** What tells whether it is the same later on; none of a pipe. */
   readonly fingerprints: readonly Fingerprint[];
+  /** Its cells have their times. */
+  readonly areTimesKept: boolean;
   /** Whatever else decides which cells it holds. */
   readonly reading: Readonly<Record<string, unknown>>;
 }
@@ -43,16 +47,22 @@ export async function openInput(path: string, options: InputOptions): Promise<In
   }
   const { format = /\.csv$/iu.test(bareName(path)) ? 'csv' : 'ndjson', defaultRefKey } = options;
   const mapping = await readMappingOf(format, options);
-  const reading = { format, mapping: mapping ?? null, default_ref_key: defaultRefKey ?? null };
+  const areTimesKept = options.times === 'kept';
+  const reading = {
+    format,
+    mapping: mapping ?? null,
+    default_ref_key: defaultRefKey ?? null,
+    ...(areTimesKept && { times: 'kept' }),
+  };
   if (path === PIPE) {
     const open = (): ReturnType<typeof decompress> => decompress(process.stdin, 'ndjson');
-    const input = { name: PIPE, size: undefined, open };
+    const input = { name: PIPE, size: undefined, open, areTimesKept };
     const source = mapping ? await openCsv({ ...input, mapping }) : ndjsonSource({ ...input, defaultRefKey });
-    return { sources: [source], fingerprints: [], reading };
+    return { sources: [source], fingerprints: [], areTimesKept, reading };
   }
   const print = await fingerprint(path);
   const isPlain = compressionOf(path) === 'none';
-  const input = { name: basename(path), size: print.size, open: () => openFile(path) };
+  const input = { name: basename(path), size: print.size, open: () => openFile(path), areTimesKept };
   const source = mapping
     ? await openCsv({ ...input, mapping })
     : ndjsonSource({
@@ -60,17 +70,20 @@ export async function openInput(path: string, options: InputOptions): Promise<In
         openAt: isPlain ? (byte) => openFile(path, { start: byte }) : undefined,
         defaultRefKey,
       });
-  return { sources: [source], fingerprints: [print], reading };
+  return { sources: [source], fingerprints: [print], areTimesKept, reading };
 }
 
-async function readMappingOf(format: InputFormat, { mapping }: InputOptions): Promise<Mapping | undefined> {
+async function readMappingOf(format: InputFormat, { mapping, times }: InputOptions): Promise<Mapping | undefined> {
   if (format === 'csv' && mapping === undefined)
     throw new FilesError('bad_option', 'mapping: wanted a YAML file that says what the columns of the CSV are');
   if (format === 'ndjson' && mapping !== undefined)
     throw new FilesError('bad_option', `mapping: wanted none, since NDJSON says itself what is what, got ${mapping}`);
   if (mapping === undefined) return undefined;
   const { readMapping } = await import('./csv-mapping.ts');
-  return readMapping(mapping);
+  const read = readMapping(mapping);
+  if (times === 'kept' && read.created_at === undefined)
+    throw new FilesError('bad_mapping', `${mapping}: created_at: wanted the column with the times, got none`);
+  return read;
 }
 
 /** Parsers of CSV and YAML are loaded where there is some: each takes of the memory. */

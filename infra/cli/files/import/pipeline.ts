@@ -106,9 +106,10 @@ export class Pipeline {
   /** Returns what is to be sent again. */
   async #sendOne({ items }: Batch): Promise<readonly Waiting[]> {
     const settled = await sendBatch(this.#options.client, items);
-    for (const [{ entry }, { end, reject }] of settled) {
+    for (const [{ entry }, { end, reject, hasNewTime }] of settled) {
       entry.end = end;
       entry.reject = reject;
+      if (hasNewTime) entry.hasNewTime = hasNewTime;
     }
     if (settled.size > 0) this.#settledAt = performance.now();
     if (performance.now() - this.#settledAt > this.#options.patienceMs) throw this.#noProgress('Nothing');

@@ -1,12 +1,19 @@
-import type { NewCell, PutResult } from '../../../../shared/cell.ts';
+import type { PutResult } from '../../../../shared/cell.ts';
 import type { SchemalessClient } from '../../../../shared/client/client.ts';
 import { SchemalessError } from '../../../../shared/errors.ts';
 import type { End } from './done-items.ts';
 import type { Waiting } from './shard-queues.ts';
-import type { Reject } from './source.ts';
+import type { Reject, SourceCell } from './source.ts';
 
 /** What became of the cells of a batch: those that are missing are to be sent again, for a reason that may pass. */
-export type Settled = Map<Waiting, { readonly end: End; readonly reject?: Reject }>;
+export type Settled = Map<Waiting, Settlement>;
+
+interface Settlement {
+  readonly end: End;
+  readonly reject?: Reject;
+  /** It brought a time, and is there with another one, as far as the answer says. */
+  readonly hasNewTime?: true;
+}
 
 /** The cell that a refusal is about. */
 const PLACE = /^cells\[(\d+)\]\.?/u;
@@ -25,10 +32,12 @@ export async function sendBatch(
   let rest = items;
   while (rest.length > 0) {
     try {
-      const results = await client.batchPut(rest.map(({ cell }) => cell.unpack()));
+      const cells = rest.map(({ cell }) => cell.unpack());
+      const results = await client.batchPut(cells);
       for (const [place, result] of results.entries()) {
         const item = rest[place];
-        const end = item && endOf(item.cell.unpack, result);
+        const cell = cells[place];
+        const end = cell && endOf(cell, result);
         if (item && end) settled.set(item, end);
       }
       return settled;
@@ -70,16 +79,19 @@ async function refusedOf(
   return undefined;
 }
 
-function endOf(unpack: () => NewCell, result: PutResult): { readonly end: End; readonly reject?: Reject } | undefined {
+function endOf(cell: SourceCell, result: PutResult): Settlement | undefined {
   switch (result.outcome) {
     case 'unavailable':
       return undefined;
     case 'conflict': {
-      const { row_key, column_name, ref_key } = unpack();
+      const { row_key, column_name, ref_key } = cell;
       const reason = `Another body is at ${row_key}/${column_name}/${ref_key}; cells never change`;
       return { end: 'rejected', reject: { code: 'conflict', reason } };
     }
-    default:
-      return { end: result.outcome };
+    default: {
+      const time = result.outcome === 'buffered' ? undefined : result.created_at;
+      const hasNewTime = cell.created_at !== undefined && cell.created_at !== time;
+      return { end: result.outcome, ...(hasNewTime && { hasNewTime }) };
+    }
   }
 }

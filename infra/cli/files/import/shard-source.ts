@@ -11,13 +11,14 @@ export interface ShardFile {
 }
 
 /** The log of a shard as an export's parts have it, one file after the other. */
-export function shardSource(shard: number, files: readonly ShardFile[]): CellSource {
+export function shardSource(shard: number, files: readonly ShardFile[], areTimesKept: boolean): CellSource {
   const faults: string[] = [];
   return {
     ...ndjsonSource({
       name: `shard ${shard}`,
       size: files.reduce((sum, { bytes }) => sum + bytes, 0),
       open: () => openInOrder(files, faults),
+      areTimesKept,
     }),
     faults: () => faults,
   };

@@ -1,4 +1,4 @@
-import type { NewCell } from '../../../../shared/cell.ts';
+import type { NewCell, RestoredCell } from '../../../../shared/cell.ts';
 
 /** A place in a source: everything before it was dealt with. */
 export interface Position {
@@ -30,10 +30,13 @@ export const REJECT_CODES = {
   csv_value: 'The value is not of the type that the mapping says',
 } as const;
 
+/** A cell as its source has it: with its time, in UTC with six decimals, where that is to be kept. */
+export type SourceCell = NewCell & Partial<Pick<RestoredCell, 'created_at'>>;
+
 /** A cell as it waits: as text, which takes a part of the memory that its values would. */
 export interface PackedCell {
   readonly row_key: string;
-  readonly unpack: () => NewCell;
+  readonly unpack: () => SourceCell;
 }
 
 /** What one line, or one record, says. */

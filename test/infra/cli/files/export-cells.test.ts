@@ -11,7 +11,7 @@ import { folderTarget } from '../../../../infra/cli/files/export/folder-target.t
 import { openTarget } from '../../../../infra/cli/files/export/open-target.ts';
 import { typedColumns } from '../../../../shared/files/typed-columns.ts';
 import { HAS_ZSTD } from '../../../../shared/files/compression.ts';
-import { importCells } from '../../../../infra/cli/files/import/import-cells.ts';
+import { importCells, type ImportReport } from '../../../../infra/cli/files/import/import-cells.ts';
 import { newJournal } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput } from '../../../../infra/cli/files/import/open-input.ts';
 import { startSqs } from '../../../../infra/local/emulators/sqs.ts';
@@ -23,6 +23,7 @@ import { readings } from '../../../support/files/readings.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const SHARDS = 4;
+const OTHER_SHARDS = 3;
 const folder = temporaryFolder();
 let store: RealStore;
 let readingsStore: Datastore;
@@ -30,7 +31,9 @@ let place: string;
 let count = 0;
 
 beforeAll(async () => {
-  store = await openRealStore({ datastores: { readings: SHARDS, copies: SHARDS } });
+  store = await openRealStore({
+    datastores: { readings: SHARDS, copies: SHARDS, fresh: SHARDS, others: OTHER_SHARDS },
+  });
   readingsStore = await store.deployment.datastore(store.nameOf('readings'));
   await write(2000);
 });
@@ -67,9 +70,9 @@ function exported(wishes: Partial<ExportOptions> = {}, from: Source = source()):
   return exportCells(from, { target: folderTarget(place), format: 'ndjson', ...wishes });
 }
 
-async function logOf(datastore: Datastore): Promise<readonly Cell[]> {
+async function logOf(datastore: Datastore, shards = SHARDS): Promise<readonly Cell[]> {
   const found: Cell[] = [];
-  for (let shard = 0; shard < SHARDS; shard += 1) {
+  for (let shard = 0; shard < shards; shard += 1) {
     let after = 0;
     for (let more = true; more;) {
       const [log] = await datastore.log([{ shard, after }], { limit: 1000 });
@@ -79,6 +82,13 @@ async function logOf(datastore: Datastore): Promise<readonly Cell[]> {
     }
   }
   return found;
+}
+
+/** What was exported, as the command does it. */
+async function importInto(datastore: Datastore, times?: 'new'): Promise<ImportReport> {
+  const { sources, areTimesKept } = await openInput(place, { times });
+  const journal = newJournal({ url: '', datastore: '', inputs: [], reading: {} });
+  return importCells(datastore, { sources, areTimesKept, journal, rejectsPath: `${place}.rejects` });
 }
 
 /** What a line has of each: the shard is that of the file. */
@@ -109,7 +119,7 @@ function linesOf(part = 'part-0001'): readonly Record<string, unknown>[] {
 const check = (): Promise<{ readonly faults: readonly string[]; readonly cells: number }> =>
   checkExport(folderTarget(place));
 
-test('an export holds the logs as they are, with the times; imported, all but the times is as it was', async () => {
+test('an export holds the logs as they are; imported into an empty datastore, all is as it was, times included', async () => {
   const report = await exported();
 
   const log = await logOf(readingsStore);
@@ -119,12 +129,42 @@ test('an export holds the logs as they are, with the times; imported, all but th
   expect(await check()).toMatchObject({ cells: log.length, faults: [] });
 
   const copies = await store.deployment.datastore(store.nameOf('copies'));
-  const { sources } = await openInput(place, {});
-  const journal = newJournal({ url: '', datastore: '', inputs: [], reading: {} });
-  await importCells(copies, { sources, journal, rejectsPath: `${place}.rejects` });
-  const withoutTime = (cells: readonly Cell[]): readonly object[] =>
-    cells.map((cell) => ({ ...cell, created_at: undefined }));
-  expect(withoutTime(await logOf(copies))).toEqual(withoutTime(log));
+  const imported = await importInto(copies);
+  expect(imported).toMatchObject({ new_times: 0, counts: { stored: log.length } });
+  expect(await logOf(copies)).toEqual(log);
+  const before = linesOf();
+  place = `${place}-again`;
+  const { name, heads, log: read } = copies;
+  await exported({}, { ...source(), name, heads, log: read });
+  expect(linesOf()).toEqual(before);
+});
+
+test('imported where the number of shards is another, each shard is in order of time, and the cells of a row have theirs', async () => {
+  await exported();
+  const others = await store.deployment.datastore(store.nameOf('others'));
+  const log = await logOf(readingsStore);
+
+  const { counts, new_times = 0 } = await importInto(others);
+
+  expect(counts).toMatchObject({ stored: log.length, rejected: 0 });
+  const found = await logOf(others, OTHER_SHARDS);
+  const given = new Map(log.map((cell) => [`${cell.row_key}/${cell.ref_key}`, cell.created_at]));
+  const timeOf = ({ row_key, ref_key }: Cell): string => given.get(`${row_key}/${ref_key}`) ?? '';
+  expect(found.filter((cell) => cell.created_at < timeOf(cell))).toEqual([]);
+  expect(found.filter((cell) => cell.created_at !== timeOf(cell))).toHaveLength(new_times);
+  for (const [, cells] of Map.groupBy(found, ({ shard }) => shard))
+    expect(cells.map(({ created_at }) => created_at)).toEqual(cells.map(({ created_at }) => created_at).toSorted());
+});
+
+test('imported with the time of now where that is asked for', async () => {
+  await exported();
+  const began = new Date().toISOString();
+  const fresh = await store.deployment.datastore(store.nameOf('fresh'));
+  const report = await importInto(fresh, 'new');
+  expect(report).not.toHaveProperty('new_times');
+  const all = await logOf(fresh);
+  expect(all).toHaveLength(report.counts.stored);
+  expect(all.filter(({ created_at }) => created_at < began)).toEqual([]);
 });
 
 test('the next part holds what came since, and nothing is written when nothing did', async () => {

@@ -6,7 +6,8 @@ import { importCells, type ImportOptions, type ImportReport } from '../../../../
 import { newJournal, readJournal, type ImportSubject } from '../../../../infra/cli/files/import/journal.ts';
 import { openInput, type InputOptions } from '../../../../infra/cli/files/import/open-input.ts';
 import { uuidV5 } from '../../../../shared/uuid-v5.ts';
-import type { Cell, NewCell, PutResult } from '../../../../shared/cell.ts';
+import type { Cell, NewCell, PutResult, RestoredCell } from '../../../../shared/cell.ts';
+import { SchemalessError } from '../../../../shared/errors.ts';
 import type { Datastore } from '../../../../shared/contract/datastore.ts';
 import { Random } from '../../../support/random.ts';
 import { openRealStore, type RealStore } from '../../../support/real-store.ts';
@@ -22,7 +23,8 @@ let file: string;
 let seed = 0;
 
 beforeAll(async () => {
-  store = await openRealStore({ datastores: { readings: SHARDS } });
+  const empties = Array.from({ length: 6 }, (_, place) => [`empty_${place + 1}`, SHARDS]);
+  store = await openRealStore({ datastores: { readings: SHARDS, ...Object.fromEntries(empties) } });
   datastore = await store.deployment.datastore(store.nameOf('readings'));
 });
 afterAll(async () => {
@@ -35,16 +37,16 @@ beforeEach(() => {
 });
 
 interface Wishes extends Partial<ImportOptions>, InputOptions {
-  readonly client?: Pick<Datastore, 'batchPut' | 'heads'>;
+  readonly client?: Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'>;
 }
 
 /** As the command does it. */
 async function importFile(path: string, { client = datastore, ...wishes }: Wishes = {}): Promise<ImportReport> {
-  const { sources, fingerprints, reading } = await openInput(path, wishes);
+  const { sources, fingerprints, areTimesKept, reading } = await openInput(path, wishes);
   const subject: ImportSubject = { url: 'here', datastore: 'readings', inputs: fingerprints, reading };
   const journalPath = `${path}.import-journal`;
   const journal = (await readJournal(journalPath, subject)) ?? newJournal(subject);
-  return importCells(client, { sources, journal, journalPath, rejectsPath: rejectsOf(path), ...wishes });
+  return importCells(client, { sources, areTimesKept, journal, journalPath, rejectsPath: rejectsOf(path), ...wishes });
 }
 
 function rejectsOf(path: string): string {
@@ -88,7 +90,7 @@ function byRow(cells: readonly NewCell[]): ReadonlyMap<string, readonly object[]
   return rows;
 }
 
-interface Refusing extends Pick<Datastore, 'batchPut' | 'heads'> {
+interface Refusing extends Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'> {
   /** Batches that were not stored, and those whose answer got lost. */
   readonly refused: { before: number; after: number };
 }
@@ -99,7 +101,7 @@ function refusing(): Refusing {
   const refused = { before: 0, after: 0 };
   return {
     refused,
-    heads: (options) => datastore.heads(options),
+    ...datastore,
     async batchPut(cells): Promise<readonly PutResult[]> {
       const chance = random.next();
       const unavailable = cells.map((): PutResult => ({ outcome: 'unavailable', shard: 0, reason: 'a test' }));
@@ -174,8 +176,8 @@ test('ended in the middle it goes on from there', async () => {
   write(cells);
   const end = new AbortController();
   let batches = 0;
-  const client: Pick<Datastore, 'batchPut' | 'heads'> = {
-    heads: (options) => datastore.heads(options),
+  const client: Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'> = {
+    ...datastore,
     async batchPut(some) {
       batches += 1;
       if (batches === 4) end.abort();
@@ -208,8 +210,8 @@ test('refuses to go on with a file that is another one by now, and with another 
 
 test('counts what is buffered as stored', async () => {
   write(some(10));
-  const client: Pick<Datastore, 'batchPut' | 'heads'> = {
-    heads: (options) => datastore.heads(options),
+  const client: Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'> = {
+    ...datastore,
     batchPut: async (cells) => cells.map(() => ({ outcome: 'buffered', shard: 0, copies: 2 })),
   };
   expect(await importFile(file, { client })).toMatchObject({ complete: true, counts: { buffered: 10 } });
@@ -217,8 +219,8 @@ test('counts what is buffered as stored', async () => {
 
 test('gives up when nothing was stored for long, and says that it can be gone on with', async () => {
   write(some(10));
-  const client: Pick<Datastore, 'batchPut' | 'heads'> = {
-    heads: (options) => datastore.heads(options),
+  const client: Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'> = {
+    ...datastore,
     batchPut: async (cells) => cells.map(() => ({ outcome: 'unavailable', shard: 0, reason: 'a test' })),
   };
   await expect(importFile(file, { client, patienceMs: 200 })).rejects.toMatchObject({ code: 'no_progress' });
@@ -314,4 +316,110 @@ test('names every fault of a mapping, and a column that the CSV lacks', async ()
 test('makes the UUIDs of version 5 that others make', () => {
   // As Python's `uuid.uuid5(uuid.NAMESPACE_DNS, 'python.org')`.
   expect(uuidV5(NAMESPACE, 'python.org')).toBe('886313e1-3b8a-5372-9b90-0c9aee199e5d');
+});
+
+/** A second apart, years ago; each line says more than the microseconds that are kept. */
+function timed(cells: readonly NewCell[]): readonly RestoredCell[] {
+  return cells.map((cell, place) => ({
+    ...cell,
+    created_at: new Date(Date.UTC(2021, 0, 1, 0, 0, place)).toISOString().replace('Z', '456999+00:00'),
+  }));
+}
+
+const keptOf = (cells: readonly RestoredCell[]): readonly string[] =>
+  cells.map(({ created_at }) => created_at.replace('999+00:00', 'Z')).toSorted();
+
+/** Datastores in which nothing is later than what is restored. */
+async function empty(): Promise<Datastore> {
+  emptied += 1;
+  return store.deployment.datastore(store.nameOf(`empty_${emptied}`));
+}
+let emptied = 0;
+
+async function timesOf(target: Datastore): Promise<readonly string[]> {
+  const logs = await target.log(
+    Array.from({ length: SHARDS }, (_, shard) => ({ shard, after: 0 })),
+    { limit: 1000 },
+  );
+  return logs.flatMap((log) => ('cells' in log ? log.cells.map(({ created_at }) => created_at) : [])).toSorted();
+}
+
+test('keeps the times of lines where it is told to, and says how many cells have another one', async () => {
+  const cells = timed(some(300));
+  write([...cells, { ...cells[0], ref_key: 1_000_000, created_at: undefined }, { ...cells[1], created_at: 'then' }]);
+  const target = await empty();
+
+  const report = await importFile(file, { client: target, times: 'kept' });
+
+  expect(report).toMatchObject({ complete: true, new_times: 0, counts: { stored: 300, rejected: 2 } });
+  expect(rejected(file)).toEqual([
+    expect.objectContaining({ line: 301, code: 'missing_field', field: 'created_at' }),
+    expect.objectContaining({ line: 302, code: 'invalid_field', field: 'created_at' }),
+  ]);
+  expect(await timesOf(target)).toEqual(keptOf(cells));
+});
+
+test('counts cells that were there with another time, and those behind cells that are later', async () => {
+  const cells = timed(some(60, 1));
+  write(cells);
+  const target = await empty();
+  // Stored now: all others of the row, which come behind it, cannot be earlier.
+  await target.put(cells[30] as NewCell);
+
+  const report = await importFile(file, { client: target, times: 'kept' });
+
+  expect(report).toMatchObject({ new_times: 60, counts: { stored: 59, stored_before: 1 } });
+});
+
+test('keeps the time that a mapping names, and says where it is none', async () => {
+  const csv = file.replace('.ndjson', '.csv');
+  const mapping = `${csv}.yaml`;
+  const rows = timed(some(3, 3));
+  writeFileSync(
+    csv,
+    [
+      'id,at',
+      ...rows.map(({ row_key, created_at }) => `${row_key},${created_at}`),
+      `${rows[0]?.row_key},soon`,
+      '',
+    ].join('\n'),
+  );
+  const text = 'row_key: { column: id }\ncolumn_name: READING\nref_key: line\nbody: {}\n';
+  writeFileSync(mapping, text);
+  const target = await empty();
+  await expect(importFile(csv, { client: target, mapping, times: 'kept' })).rejects.toMatchObject({
+    code: 'bad_mapping',
+    message: expect.stringContaining('created_at'),
+  });
+  writeFileSync(mapping, `${text}created_at: { column: at }\n`);
+
+  const report = await importFile(csv, { client: target, mapping, times: 'kept' });
+
+  expect(report).toMatchObject({ new_times: 0, counts: { stored: 3, rejected: 1 } });
+  expect(rejected(csv)).toEqual([expect.objectContaining({ code: 'csv_value', field: 'at' })]);
+  expect(await timesOf(target)).toEqual(keptOf(rows));
+});
+
+test.each([
+  ['lacks the right', new SchemalessError('internal', 'Answered 403 : Forbidden', { more: { answered: 403 } })],
+  ['asks an API that is older', new SchemalessError('unknown_route', 'no such route')],
+])('says what to do where the caller %s, and stores nothing', async (_why, error) => {
+  write(timed(some(3)));
+  const target = await empty();
+  const client = { ...target, batchRestore: () => Promise.reject(error) };
+
+  await expect(importFile(file, { client, times: 'kept' })).rejects.toMatchObject({
+    code: 'times_refused',
+    ending: 'denied',
+    message: expect.stringMatching(/operators.*--new-times/u),
+  });
+  expect(await timesOf(target)).toEqual([]);
+  expect(await importFile(file, { client, times: 'new' })).not.toHaveProperty('new_times');
+});
+
+test('goes on only in the way in which it began: with times, or without', async () => {
+  write(timed(some(3)));
+  const target = await empty();
+  await importFile(file, { client: target, times: 'kept' });
+  await expect(importFile(file, { client: target })).rejects.toMatchObject({ code: 'other_import' });
 });

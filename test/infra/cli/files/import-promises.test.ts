@@ -28,7 +28,7 @@ afterEach(() => vi.restoreAllMocks());
 afterAll(() => folder[Symbol.dispose]());
 
 interface Wishes extends Partial<ImportOptions> {
-  readonly client?: Pick<Datastore, 'batchPut' | 'heads'>;
+  readonly client?: Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'>;
 }
 
 /** As the command does it. */
@@ -60,9 +60,12 @@ async function storedIn(store: Datastore): Promise<number> {
 }
 
 /** The datastore, but that a shard does not answer. */
-function without(shard: number, called: () => void = () => undefined): Pick<Datastore, 'batchPut' | 'heads'> {
+function without(
+  shard: number,
+  called: () => void = () => undefined,
+): Pick<Datastore, 'batchPut' | 'batchRestore' | 'heads'> {
   return {
-    heads: () => datastore.heads(),
+    ...datastore,
     async batchPut(cells) {
       called();
       const isDown = ({ row_key }: NewCell): boolean => shardOf(row_key, SHARDS) === shard;
