@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { TriggerHandler } from 'schemaless/triggers';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { schemalessClient, type SchemalessClient } from '../../../shared/client/client.ts';
@@ -65,8 +66,9 @@ it('each rider is billed once, whatever comes twice, late, out of order, or stop
   servers.push(await startCardService((line) => charges.push(line)));
   const billed = async (row_key: string) => (await client.getLatest({ row_key, column_name: 'BILL' })).cell?.body;
 
-  // The function itself is not called meanwhile.
+  // The function itself is not called meanwhile: its tailer looks every second whether it may send.
   await client.pauseTrigger('bill_rider');
+  await sleep(5000);
   const row_key = await putTrip(client, 700);
   const call = (put: SchemalessClient['put']) =>
     handler.fn(

@@ -58,7 +58,7 @@ describe('a local stack', () => {
 
   it('hands what is no route to the function that says so', async () => {
     const { event } = Object(await (await fetch(`${stack.url}/v1/foo`, { method: 'PATCH' })).json());
-    expect(event).toMatchObject({ routeKey: '$default', rawPath: '/v1/foo' });
+    expect(event).toMatchObject({ routeKey: 'PATCH /{proxy+}', rawPath: '/v1/foo' });
   });
 
   it('gives functions what the template says, worked out', async () => {

@@ -117,7 +117,7 @@ describe('a stack that is watched', () => {
       'datastores/shop/indexes/by_customer.yaml',
       'table: by_customer\ndatastore: shop\ncolumn_defs:\n  - column_key: ORDER\n    fields:\n      - { field: customer, type: string }\n',
     );
-    expect(await saidOf('by_customer.yaml', /taken over/u)).toMatch(/index by_customer of shop added, /u);
+    expect(await saidOf('by_customer.yaml', /taken over/u)).toMatch(/index by_customer of shop added/u);
     const row = await order({ customer: 'c-1' });
     const found = async (): Promise<unknown> => {
       const { entries = [] } = Object(await (await called('indexes/by_customer?customer=c-1')).json());

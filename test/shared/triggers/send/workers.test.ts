@@ -267,7 +267,7 @@ describe('tailers', { timeout: 120_000 }, () => {
     const passes = (performance.now() - start) / 50;
     // Three groups with a statement each in a pass, not nine.
     expect(counts.statements).toBeLessThan(passes * 3 * 1.5);
-    expect(counts.statements).toBeGreaterThan(0);
+    await until('it looks again, however busy the machine is', () => counts.statements > 0);
     await tailer.stop();
   });
 });
