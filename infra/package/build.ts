@@ -3,7 +3,7 @@
  * that they import and nothing else, into `dist`, and puts beside them the OpenAPI document and the JSON Schemas of the YAML.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { openApi } from '../../shared/api/openapi.ts';
@@ -16,8 +16,9 @@ const COMMAND = 'infra/cli/command.ts';
 
 const entries: Readonly<Record<string, string>> = JSON.parse(readFileSync(join(PACKAGE, 'entries.json'), 'utf8'));
 
-rmSync(DIST, { recursive: true, force: true });
-mkdirSync(DIST);
+// Its content, not itself: who looks at what the project is made of, such as a stack that starts, sees no change of it.
+mkdirSync(DIST, { recursive: true });
+for (const name of readdirSync(DIST)) rmSync(join(DIST, name), { recursive: true, force: true });
 compile([...Object.values(entries), COMMAND]);
 mkdirSync(join(DIST, 'entries'));
 for (const [entry, source] of Object.entries(entries)) writeEntry(entry, source);

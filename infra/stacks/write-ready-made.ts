@@ -1,7 +1,7 @@
 /**
  * Before the package of the functions is packed: bundles them, for each way to MySQL, into its folder `dist`.
  */
-import { rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROJECT_ROOT } from '../app-context.ts';
 import { READY_MADE, wayFolder, type BundledWay } from '../constructs/function-code.ts';
@@ -17,6 +17,7 @@ const WAYS: readonly BundledWay[] = [
 
 const FOLDER = join(PROJECT_ROOT, 'infra/package/functions', READY_MADE);
 
-rmSync(FOLDER, { recursive: true, force: true });
+mkdirSync(FOLDER, { recursive: true });
+for (const name of readdirSync(FOLDER)) rmSync(join(FOLDER, name), { recursive: true, force: true });
 const functions = storeFunctionsIn(join(PROJECT_ROOT, 'functions'));
 for (const way of WAYS) writeBundles({ functions, ...way, folder: join(FOLDER, wayFolder(way)) });

@@ -10,7 +10,8 @@ import type { SynthesisOrder } from './synthesis-order.ts';
  *
  * - what was ordered: the app, and its context with every flag that reaches the template;
  * - the version of Node, the machine's kind, and the environment variables that Node, the CDK and the bundler look at;
- * - every file below `infra/`, `functions/` and `shared/`, the definitions and the functions, wherever they are;
+ * - every file below `infra/`, `functions/` and `shared/`, but for packages and what is built of them, the definitions and
+ *   the functions, wherever they are;
  * - every module that the synthesis loaded, and every file that went into a bundle, those of packages included;
  * - for each of them the names beside it, and the `package.json`, `tsconfig.json` and packages of every folder above it:
  *   what would be found in its place;
@@ -116,12 +117,12 @@ class Look {
   }
 
   #tree(folder: string, hash: Hash): void {
-    this.#names(folder, hash);
-    for (const entry of entriesOf(folder)) {
+    const entries = sourcesOf(folder);
+    this.#names(folder, hash, entries);
+    for (const entry of entries) {
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) {
-        if (entry.name !== 'node_modules') this.#tree(path, hash);
-      } else this.#file(path, hash);
+      if (entry.isDirectory()) this.#tree(path, hash);
+      else this.#file(path, hash);
     }
   }
 
@@ -141,8 +142,8 @@ class Look {
     if (counts && content?.includes('"extends"') === true) this.extendsOthers = true;
   }
 
-  #names(folder: string, hash: Hash): void {
-    const names = entriesOf(folder).map((entry) => entry.name);
+  #names(folder: string, hash: Hash, entries = entriesOf(folder)): void {
+    const names = entries.map((entry) => entry.name);
     hash.update(`\0${folder}\0${JSON.stringify(names)}`);
     if (names.length > 0) this.#seen(folder);
   }
@@ -171,7 +172,16 @@ function withAncestors(folders: ReadonlySet<string>): readonly string[] {
   return [...all].sort();
 }
 
-function entriesOf(folder: string): readonly { readonly name: string; isDirectory(): boolean }[] {
+type Entries = readonly { readonly name: string; isDirectory(): boolean }[];
+
+/** Without packages, and what is built of one, which lies beside its `package.json`: no sources of the app's. */
+function sourcesOf(folder: string): Entries {
+  const entries = entriesOf(folder);
+  const isPackage = entries.some(({ name }) => name === 'package.json');
+  return entries.filter(({ name }) => name !== 'node_modules' && !(isPackage && name === 'dist'));
+}
+
+function entriesOf(folder: string): Entries {
   try {
     return readdirSync(folder, { withFileTypes: true }).sort((one, other) => (one.name < other.name ? -1 : 1));
   } catch {

@@ -43,6 +43,15 @@ it('what was made of the same is taken again', async () => {
   expect(isSynthesized(order())).toBe(true);
 });
 
+it('what is built of a package of the project meanwhile is no source', async () => {
+  write('datastores/package.json', '{}');
+  await synthesized();
+  write('datastores/dist/built.js', '');
+  expect(isSynthesized(order())).toBe(true);
+  write('datastores/dist/built.js', 'again');
+  expect(isSynthesized(order())).toBe(true);
+});
+
 describe('it is made anew', () => {
   it.each([
     ['when a source is changed', () => write('app/functions/one.ts', 'export const one = 2;\n')],
@@ -54,6 +63,7 @@ describe('it is made anew', () => {
     ['when a package comes into a folder above a source', () => write('app/node_modules/new/index.js', '')],
     ['when one of a scope does', () => write('lib/node_modules/@scope/new/index.js', '')],
     ['when a definition is changed', () => write('datastores/shop/datastore.yaml', 'datastore: shop\nshards: 8\n')],
+    ['when one of a datastore called dist is', () => write('datastores/dist/datastore.yaml', 'datastore: dist\n')],
     ['when a definition is added', () => write('datastores/shop/triggers/new.yaml', '')],
     ['when something of it is gone', () => rmSync(join(folder.path, 'out/template.json'))],
     ['when something of it was cut off', () => write('out/template.json', '')],
