@@ -1,5 +1,6 @@
 import { RENEW_MS } from '../../shared/drain/run-drain.ts';
 import { FINGERPRINT_BYTES } from '../../shared/follow/fingerprint.ts';
+import { defaultPartitions } from '../../shared/follow/follower-item.ts';
 import { REPAIR_SETTINGS } from '../../shared/index/repair/settings.ts';
 import { TAIL_SETTINGS } from '../../shared/triggers/send/settings.ts';
 import { SHARDS_A_PAGE } from '../../shared/triggers/state/consumed-marks.ts';
@@ -44,8 +45,6 @@ const EVERY = {
   marks: 30,
 } as const;
 
-/** `DEFAULT_PARTITIONS` of `shared/follow/follower-item.ts`. */
-const PARTITIONS = 64;
 const READ_UNIT = 4096;
 const WRITE_UNIT = 1024;
 /** Bytes of an item beside what it holds: key, owner, token, generation and their names. */
@@ -148,7 +147,7 @@ function followerOf(
   commitEveryMs: number,
   lagEveryMs: number,
 ): { readonly writes: number; readonly reads: number } {
-  const partitions = Math.min(PARTITIONS, shards);
+  const partitions = defaultPartitions(shards);
   const shardsOfOne = Math.ceil(shards / partitions);
   const offsetUnits = Math.ceil((shardsOfOne * ofAShard + ITEM_BYTES) / WRITE_UNIT);
   const checkpointBytes = shardsOfOne * CHECKPOINTS_ITEM.ofAShard * CHECKPOINTS_ITEM.bytes + ITEM_BYTES;

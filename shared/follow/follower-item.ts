@@ -15,7 +15,11 @@ export interface FollowerName {
   readonly datastore: string;
 }
 
-const DEFAULT_PARTITIONS = 64;
+/** As many as workers that may share a follower (`MAX_TAILERS`). */
+const MANY_PARTITIONS = 64;
+/** Of a small datastore: each costs some requests with each hand-over, every minute, also while nothing is written. */
+const FEW_PARTITIONS = 8;
+const SHARDS_OF_ONE = 8;
 /** DynamoDB takes 400 KB an item: 17 checkpoints of a shard are 273 bytes at most, those of so many shards 280 KB. */
 const MOST_SHARDS = 1024;
 
@@ -23,17 +27,23 @@ export function followerKey({ name, datastore }: FollowerName): string {
   return `follower#${name}#${datastore}`;
 }
 
+/** Partitions of a new follower of a datastore of so many shards: one for 8 shards, 8 to 64, no more than shards. */
+export function defaultPartitions(shards: number): number {
+  const many = Math.min(Math.max(Math.ceil(shards / SHARDS_OF_ONE), FEW_PARTITIONS), MANY_PARTITIONS, shards);
+  return Math.max(many, Math.ceil(shards / MOST_SHARDS));
+}
+
 /**
  * Reads what is agreed on, agreeing on it first where the follower is new.
  *
  * @param wanted partitions of a new follower: at least one for each 1024 shards, at most one for each shard.
- *   @default 64, or one for each shard where there are fewer
+ *   @default by `defaultPartitions`
  */
 export async function openFollower(
   table: DynamoTable,
   follower: FollowerName,
   shards: number,
-  wanted = Math.max(Math.min(DEFAULT_PARTITIONS, shards), Math.ceil(shards / MOST_SHARDS)),
+  wanted = defaultPartitions(shards),
 ): Promise<FollowerItem> {
   if (!Number.isInteger(wanted) || wanted > shards || wanted < shards / MOST_SHARDS) {
     throw new Error(

@@ -35,7 +35,7 @@ export interface FollowerRun {
    * its own
    */
   readonly workers?: Workers;
-  /** Of a follower that has not run before; later ones keep to it. @default 64, or one for each shard */
+  /** Of a follower that has not run before; later ones keep to it. @default by `defaultPartitions` */
   readonly partitions?: number;
   /** Which node is read; the other one when it is away. */
   readonly read: Role;

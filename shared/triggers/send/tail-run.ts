@@ -22,7 +22,7 @@ export interface TailRun {
   readonly deadline: number;
   /** Ends the run earlier, in the same orderly way. */
   readonly signal?: AbortSignal;
-  /** Of triggers that have not run before; later ones keep to it. @default 64, or one for each shard */
+  /** Of triggers that have not run before; later ones keep to it. @default by `defaultPartitions` */
   readonly partitions?: number;
   /** @default TAIL_SETTINGS, for those left out */
   readonly settings?: Partial<TailSettings>;

@@ -4,7 +4,7 @@ import type { DynamoTable } from '../../dynamo/table.ts';
 
 const KEY = 'tailers';
 
-/** One for each of the 64 partitions that a trigger has by default: more would hold nothing. */
+/** One for each of the partitions that a trigger has at most by default: more would hold nothing. */
 export const MAX_TAILERS = 64;
 
 /**

@@ -1,3 +1,4 @@
+import { defaultPartitions } from '../../../shared/follow/follower-item.ts';
 import type { RunWorld } from '../../support/run-world.ts';
 import { deliveryFigure, isWhole } from '../triggers/judge-deliveries.ts';
 import type { Part } from '../triggers/part.ts';
@@ -48,7 +49,12 @@ async function comeAndGo(world: RunWorld, stage: TriggerStage, name: string, inO
   await using scene = await Scene.start(world, stage, { name, tailers: [] });
   const start = (slot: number) => scene.startTailer({ ...tailer, slots: [slot] });
   const spread = (workers: number): Promise<number | undefined> =>
-    secondsUntilSpread(scene, { workers, shards: stage.shards, partitions: stage.shards, mostSeconds: MOST_SECONDS });
+    secondsUntilSpread(scene, {
+      workers,
+      shards: stage.shards,
+      partitions: defaultPartitions(stage.shards),
+      mostSeconds: MOST_SECONDS,
+    });
   const first = await start(0);
   const seconds = [await spread(1)];
   await scene.wait(BETWEEN_SECONDS);

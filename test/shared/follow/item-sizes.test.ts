@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { MAX_SHARDS } from '../../../shared/definitions/definitions.ts';
-import { openFollower } from '../../../shared/follow/follower-item.ts';
+import { defaultPartitions, openFollower } from '../../../shared/follow/follower-item.ts';
 import { offsetItems } from '../../../shared/follow/offset-items.ts';
 import { createDatastore, readDatastore } from '../../../shared/topology/dynamo-topology.ts';
 import type { DynamoTable } from '../../../shared/dynamo/table.ts';
@@ -51,4 +51,9 @@ describe('what is kept of the largest datastore, in items of 400 KB at most', ()
     await createDatastore(table, { datastore: 'largest', shards: MAX_SHARDS, places });
     expect((await readDatastore(table, 'largest'))?.places[MAX_SHARDS - 1]).toEqual(places.at(-1));
   });
+});
+
+it('a new follower has one partition for 8 shards, as many as shards up to 8, and no more than 64', () => {
+  const shards = [1, 5, 8, 16, 64, 65, 256, 512, 4096, MAX_SHARDS];
+  expect(shards.map((count) => defaultPartitions(count))).toEqual([1, 5, 8, 8, 8, 9, 32, 64, 64, 64]);
 });

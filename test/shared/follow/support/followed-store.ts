@@ -181,6 +181,7 @@ export function startWorker(
     commitEveryMs: 50,
     heartbeat: { heartbeatMs: 100, silenceMs: 1000 },
     report: (event) => void deeds.events.push(event),
+    partitions: followed.shards,
     ...rest,
     owner,
     follower: {

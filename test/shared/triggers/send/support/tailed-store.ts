@@ -165,6 +165,8 @@ export function startTailer(sqs: LocalSqs, tailed: FollowedStore, wish: TailerWi
     signal: stopping.signal,
     heartbeat: { heartbeatMs: 100, silenceMs: 3000 },
     report: (event) => void events.push(event),
+    // One for each shard, so that who has which can be seen by the shard.
+    partitions: tailed.shards,
     ...rest,
     settings: {
       lookMs: 100,
