@@ -47,10 +47,11 @@ export function wayFolder({ access, proxy }: BundledWay): string {
 /**
  * The functions as the package of theirs brings them, which has to be of the same version.
  *
+ * @param from the folder of that package: by default where it is installed
  * @throws an Error when it is not installed, is of another version, or was not built
  */
-export function readyMade(way: BundledWay): FunctionCode {
-  const folder = join(installedFunctions(), READY_MADE, wayFolder(way));
+export function readyMade(way: BundledWay, from = installedFunctions()): FunctionCode {
+  const folder = join(from, READY_MADE, wayFolder(way));
   return {
     own(name) {
       const bundle = join(folder, name);

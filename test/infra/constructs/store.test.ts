@@ -8,6 +8,7 @@ import { SubnetType, Vpc, type IVpc, type SubnetConfiguration } from 'aws-cdk-li
 import { Alias, Function as LambdaFunction, type IFunction, type IVersion } from 'aws-cdk-lib/aws-lambda';
 import { describe, expect, it } from 'vitest';
 import type { ExportOptions, SchemalessStoreProps, TriggerOptions } from '../../../infra/constructs/index.ts';
+import { readyMade } from '../../../infra/constructs/function-code.ts';
 import { METRICS } from '../../../shared/metrics.ts';
 import { createResolver } from '../../../infra/local/template/resolver.ts';
 import { readWish } from '../../../functions/environment/migration-properties.ts';
@@ -80,9 +81,11 @@ describe('a store is refused, with the option, what was wanted and what came,', 
     expect(() => app.store({ datastores: [] }, 'Empty')).toThrow(/wanted one at least, got none/u);
   });
 
-  it('for code that is not ready made, as here, where there is the source', () => {
+  it('for code that is not ready made', () => {
     using app = standInApp();
-    expect(() => app.store({ code: undefined } as object)).toThrow(
+    // Not what is installed: here that is a folder of the project, which is built while packages are tested.
+    const code = readyMade({ access: 'mysql', proxy: false }, app.folder);
+    expect(() => app.store({ code })).toThrow(
       /^functions: wanted the bundle of write-cells in .*, got nothing; its package was not built$/u,
     );
   });
