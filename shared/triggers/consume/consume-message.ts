@@ -31,8 +31,8 @@ export async function consumeMessage(consumer: Consumer, hand: MessageInHand): P
   const kept = view.cells.get(message.added_id);
   // Another cell had this added id before the log was cut: what is kept of it, or this message, is of no cell any more.
   const isOther = kept !== undefined && !isSameCell(kept.message, message);
-  if (isOther && kept.message.created_at <= message.created_at) await forget(consumer, hand);
-  else if (isOther) return repeated(consumer, message);
+  if (isOther && isLater(kept.message, message)) return repeated(consumer, message);
+  if (isOther) await forget(consumer, hand);
   const cell = view.cells.get(message.added_id);
   const isParked = cell?.parked_at !== undefined;
   // A retry of a cell that is not parked any more has been done, or discarded.
@@ -91,6 +91,12 @@ function repeated({ report }: Consumer, message: TriggerMessage): MessageEnd {
 async function forget({ store }: Consumer, { message, view }: MessageInHand): Promise<void> {
   await store.succeeded(message);
   view.cells.delete(message.added_id);
+}
+
+/** Whether a cell took its added id after another one. A cut raises the generation; clocks say nothing where it tells. */
+function isLater(one: TriggerMessage, other: TriggerMessage): boolean {
+  const [a, b] = [one.generation ?? 0, other.generation ?? 0];
+  return a === b ? one.created_at > other.created_at : a > b;
 }
 
 function isSameCell(a: TriggerMessage, b: TriggerMessage): boolean {

@@ -228,6 +228,27 @@ describe('a parked cell', () => {
     expect(other.called).toEqual([]);
     expect(await cellsOf(other, 17)).toHaveLength(1);
   });
+
+  it('is told from that other cell by what a cut counts, also when the new writer’s clock is an hour behind', async () => {
+    const row_key = '99999999-0000-4000-8000-000000000000';
+    const stage = await openWithParked();
+    const later = messageOf(17, 1, { row_key, generation: 1, created_at: '2026-01-31T07:00:00.000000Z' });
+    await stage.send(later);
+    await stage.consume();
+    expect(stage.called).toEqual(['17/1']);
+    expect(await cellsOf(stage, 17)).toEqual([]);
+
+    const other = await openWithParked(fail);
+    await other.send(later);
+    await other.consume();
+    other.called.length = 0;
+    await other.send(messageOf(17, 1, { replay: true }));
+    await other.consume();
+    expect(other.called).toEqual([]);
+    expect(await cellsOf(other, 17)).toEqual([
+      expect.objectContaining({ message: expect.objectContaining({ row_key }) }),
+    ]);
+  });
 });
 
 describe('while the state table is away', () => {
